@@ -113,7 +113,7 @@ const cases: Readonly<Record<string, Case>> = {
       madeUp("@agent/relay", {
         files: {
           "src/main.ts": "process.exit(Date.now());\n",
-          "src/storage/group-commit.ts": "setImmediate(f); Date.now();\n",
+          "src/storage/writing/group-commit.ts": "setImmediate(f); Date.now();\n",
           "src/tasks/submit.ts": "fetch(url); setTimeout(f);\n",
         },
       }),
@@ -123,7 +123,7 @@ const cases: Readonly<Record<string, Case>> = {
       "packages/budget/src/clock.ts uses Date.now",
       "packages/budget/src/clock.ts uses Date()",
       "packages/budget/src/chance.ts uses Math.random",
-      "packages/relay/src/storage/group-commit.ts uses Date.now",
+      "packages/relay/src/storage/writing/group-commit.ts uses Date.now",
       "packages/relay/src/tasks/submit.ts uses fetch(",
       "packages/relay/src/tasks/submit.ts uses setTimeout",
     ],
@@ -181,13 +181,13 @@ const cases: Readonly<Record<string, Case>> = {
       madeUp("@agent/relay", {
         files: {
           "src/app.ts": importing("hono") + importing("./tasks/routes.ts"),
-          "src/tasks/store.ts": importing("../storage/prepared.ts"),
+          "src/tasks/store.ts": importing("../storage/queries/compiled-query.ts"),
           "src/tasks/submit.ts": importing("../agents/store.ts") + importing("./store.ts"),
           "src/tasks/cancel.ts": importing("hono"),
-          "src/tasks/poll.ts": importing("../storage/prepared.ts"),
+          "src/tasks/poll.ts": importing("../storage/queries/compiled-query.ts"),
           "src/tasks/settle.ts": importing("../budget/store.ts"),
-          "src/webhooks/tell.ts": importing("../tasks/routes.ts"),
-          "src/routing/rank.ts": importing("../tasks/view.ts"),
+          "src/webhooks/enqueue.ts": importing("../tasks/routes.ts"),
+          "src/routing/rank.ts": importing("../tasks/task.ts"),
           "src/tasks/expire.ts":
             importing("../delivery/router.ts") + importing("../routing/price.ts"),
           "src/http/mount.ts": importing("../tasks/submit.ts"),
@@ -197,10 +197,10 @@ const cases: Readonly<Record<string, Case>> = {
     ],
     found: [
       "packages/relay/src/tasks/cancel.ts must not import hono",
-      "packages/relay/src/tasks/poll.ts must not import storage/prepared.ts",
+      "packages/relay/src/tasks/poll.ts must not import storage/queries/compiled-query.ts",
       "packages/relay/src/tasks/settle.ts must not import budget/store.ts",
-      "packages/relay/src/webhooks/tell.ts must not import tasks/routes.ts",
-      "packages/relay/src/routing/rank.ts must not import tasks/view.ts",
+      "packages/relay/src/webhooks/enqueue.ts must not import tasks/routes.ts",
+      "packages/relay/src/routing/rank.ts must not import tasks/task.ts",
       "packages/relay/src/tasks/expire.ts must not import delivery/router.ts",
       "packages/relay/src/http/mount.ts must not import tasks/submit.ts",
       "packages/relay/src/budget/store.ts must not import kysely",
@@ -211,13 +211,13 @@ const cases: Readonly<Record<string, Case>> = {
     broken: [
       madeUp("@agent/agent-server", {
         files: {
-          "src/tools/call-tool.ts": "tool.handler(args, context);\n",
-          "src/http/new-door.ts": "await registry.get(name)?.handler(args, context);\n",
+          "src/tools/calling/call-tool.ts": "tool.handler(args, context);\n",
+          "src/http/new-entry.ts": "await registry.get(name)?.handler(args, context);\n",
           "src/testing/direct.ts": "// tool.handler(args)\n",
         },
       }),
     ],
-    found: ["packages/agent-server/src/http/new-door.ts uses .handler("],
+    found: ["packages/agent-server/src/http/new-entry.ts uses .handler("],
   },
   "files are in kebab case and named for one purpose": {
     rule: filesAreNamedForOnePurpose,

@@ -111,7 +111,7 @@ const effects = [
 const edges: Readonly<Record<string, readonly (readonly [path: string, effects: RegExp])[]>> = {
   "@agent/client": [
     ["src/environment.ts", /./],
-    ["src/call.ts", /setTimeout/],
+    ["src/calls/call.ts", /setTimeout/],
   ],
   "@agent/testkit": [
     ["src/clock.ts", /setImmediate/],
@@ -123,7 +123,7 @@ const edges: Readonly<Record<string, readonly (readonly [path: string, effects: 
   ],
   "@agent/relay": [
     ["src/main.ts", /./],
-    ["src/storage/group-commit.ts", /setImmediate/],
+    ["src/storage/writing/group-commit.ts", /setImmediate/],
   ],
 };
 
@@ -164,7 +164,7 @@ export const relayReadsOneClock: Rule = function* (pkg) {
 };
 
 /** Wraps a module's tool, or is the one place where a tool runs: behind bounds, offer, policy and audit. */
-const TOOL_RUNNERS = ["src/tools/call-tool.ts", "src/tools/compile-tool.ts"];
+const TOOL_RUNNERS = ["src/tools/calling/call-tool.ts", "src/tools/calling/compile-tool.ts"];
 
 /** A new way into the agent must not reach a tool past its offer and its policy. */
 export const toolsRunBehindTheGate: Rule = function* (pkg) {
@@ -191,13 +191,13 @@ export const pureRunsAnywhere: Rule = function* (pkg) {
 const places: readonly (readonly [what: RegExp, where: RegExp])[] = [
   [/^hono$/, /^(http|realtime)\/|^app\.ts$/],
   [/^@hono\/node-server$|^ws$/, /^realtime\/upgrade\.ts$|^serve\.ts$/],
-  [/^undici$/, /^http\/egress\.ts$/],
+  [/^undici$/, /^http\/egress\/egress\.ts$/],
   [/^@modelcontextprotocol\//, /^delivery\/mcp-forward\.ts$/],
-  [/^stripe$/, /^payments\/(card-processor|card-event)\.ts$/],
-  [/^@x402\//, /^payments\/x402-/],
+  [/^stripe$/, /^payments\/cards\//],
+  [/^@x402\//, /^payments\/x402\//],
   [/^better-sqlite3$/, /^storage\//],
-  [/^kysely$/, /^storage\/prepared\.ts$/],
-  [/^storage\/prepared\.ts$/, /^storage\/|(^|[/-])store\.ts$/],
+  [/^kysely$/, /^storage\/queries\/compiled-query\.ts$/],
+  [/^storage\/queries\/compiled-query\.ts$/, /^storage\/|(^|[/-])store\.ts$/],
   [/\/routes\.ts$/, /^app\.ts$/],
 ];
 /** Stores that other features read, and which; every other store is its feature's alone. */
@@ -217,22 +217,23 @@ const readers: Readonly<Record<string, readonly string[]>> = {
     "trust",
     "visibility",
   ],
-  "agents/device-store.ts": ["identity", "pairing", "realtime", "tasks"],
-  "agents/key-store.ts": ["approvals", "credentials", "federation", "pairing", "tasks"],
-  "agents/discovery-store.ts": ["federation"],
-  "agents/listing-store.ts": ["a2a", "routing", "tasks", "visibility"],
-  "agents/profile-store.ts": ["credentials", "federation", "routing", "visibility"],
+  "agents/devices/device-store.ts": ["identity", "pairing", "realtime", "tasks"],
+  "agents/keys/key-store.ts": ["approvals", "credentials", "federation", "pairing", "tasks"],
+  "agents/discovery/discovery-store.ts": ["federation"],
+  "agents/discovery/listing-store.ts": ["a2a", "routing", "tasks", "visibility"],
+  "agents/discovery/profile-store.ts": ["credentials", "federation", "routing", "visibility"],
   "ledger/store.ts": ["budget"],
-  "payments/x402-store.ts": ["federation"],
+  "payments/x402/x402-store.ts": ["federation"],
   "tasks/store.ts": ["delivery", "federation", "ledger", "realtime"],
-  "tasks/receipt-store.ts": ["federation", "ledger"],
-  "tasks/postpone-store.ts": ["admin"],
-  "tasks/assignment-store.ts": ["delivery", "federation", "realtime"],
+  "tasks/receipts/receipt-store.ts": ["federation", "ledger"],
+  "tasks/assignment/postpone-store.ts": ["admin"],
+  "tasks/assignment/assignment-store.ts": ["delivery", "federation", "realtime"],
   "trust/store.ts": ["credentials", "federation", "routing"],
   "credentials/store.ts": ["tasks"],
-  "budget/account-store.ts": ["admin"],
+  "admin/store.ts": ["observability"],
+  "budget/accounts/account-store.ts": ["admin"],
   "budget/store.ts": ["payments"],
-  "federation/reserved-store.ts": ["admin"],
+  "federation/settlement/reserved-store.ts": ["admin"],
 };
 
 /** Features that know nothing of others, which build on them. */
@@ -260,7 +261,7 @@ function mayImport(path: string, target: string): boolean {
   if (from === to) return true;
   if (from === "storage") return to === "";
   if (unknownTo[from]?.includes(to) === true) return false;
-  if (from === "http") return ["", "identity", "storage"].includes(to);
+  if (from === "http") return ["", "identity", "observability", "storage"].includes(to);
   if (!/(^|[/-])store\.ts$/.test(target)) return true;
   return readers[target]?.includes(from) ?? false;
 }

@@ -1,10 +1,10 @@
 import { benchmarkBeside } from "./beside.ts";
-import { benchmarkDelegations } from "./delegations.ts";
-import { benchmarkDiscovery } from "./discovery.ts";
-import { benchmarkRanking } from "./ranking.ts";
-import { benchmarkReceipts } from "./receipts.ts";
-import { benchmarkSessions } from "./sessions.ts";
-import { benchmarkStoredTasks } from "./stored-tasks.ts";
+import { benchmarkDelegations } from "./measures/delegations.ts";
+import { benchmarkDiscovery } from "./measures/discovery.ts";
+import { benchmarkRanking } from "./measures/ranking.ts";
+import { benchmarkReceipts } from "./measures/receipts.ts";
+import { benchmarkSessions } from "./measures/sessions.ts";
+import { benchmarkStoredTasks } from "./measures/stored-tasks.ts";
 
 const benches: Record<string, () => void | Promise<void>> = {
   delegations: benchmarkDelegations,

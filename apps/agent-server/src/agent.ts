@@ -2,34 +2,42 @@ import type { ExecutionReceipt } from "@agent/receipts";
 import type { ListingBody } from "@agent/wire";
 import type { BaseContext, Server } from "@modelcontextprotocol/server";
 import type { Caller } from "./caller.ts";
-import { createTaskCounter } from "./execution/activity.ts";
-import { createQueryAnswerer } from "./execution/converse.ts";
-import type { DelegateTask } from "./execution/delegation.ts";
-import { directExecutor } from "./execution/direct.ts";
+import { createTaskCounter } from "./execution/task-counter.ts";
+import { createQueryAnswerer } from "./execution/executors/query-answerer.ts";
+import type { DelegateTask } from "./execution/delegation/delegation.ts";
+import { directExecutor } from "./execution/executors/direct.ts";
 import type { Executor } from "./execution/executor.ts";
 import { createTaskRunner } from "./execution/run-task.ts";
-import { createDelegationCheck, type GetIssuerKeys } from "./execution/mandate.ts";
+import {
+  createDelegationCheck,
+  type GetIssuerKeys,
+} from "./execution/delegation/delegation-scope.ts";
 import { createWork, type DeliverReceipt, type Work } from "./execution/work.ts";
 import type { LocalCounts } from "./gradient/counts.ts";
-import { createUsageCounter } from "./gradient/tally.ts";
-import { formatIdentityTag } from "./identity-tag.ts";
-import type { Identity } from "./identity.ts";
-import { hashedNgramEmbedder } from "./memory/hashed-ngrams.ts";
+import { createUsageCounter } from "./gradient/usage-counter.ts";
+import { formatIdentityTag } from "./identity/identity-tag.ts";
+import type { Identity } from "./identity/identity.ts";
+import { hashedNgramEmbedder } from "./memory/hashed-ngram-embedder.ts";
 import type { Memory } from "./memory/memory.ts";
 import { openMemory } from "./memory/open-memory.ts";
 import { decideOffer, isOffered, type Offer, type OfferResult } from "./offer/offer.ts";
 import { createApprovals, type Approvals, type Approver } from "./policy/approvals.ts";
 import type { ApprovalsFile } from "./policy/approvals-file.ts";
-import { createPersistentApprovals } from "./policy/keep-approvals.ts";
-import { createLoggerAudit, type AuditLog } from "./policy/audit.ts";
-import { createPolicyCheck, defaultPolicy, findUnknownTools, type Policy } from "./policy/gate.ts";
+import { createPersistentApprovals } from "./policy/persistent-approvals.ts";
+import { createLoggerAudit, type AuditLog } from "./policy/audit-log.ts";
+import {
+  createPolicyCheck,
+  defaultPolicy,
+  findUnknownTools,
+  type Policy,
+} from "./policy/policy-check.ts";
 import { createGuard } from "./policy/guard.ts";
 import { agentPrompts } from "./prompts/index.ts";
 import { agentResources } from "./resources/index.ts";
 import type { Runtime } from "./runtime.ts";
-import { createMcpServers, type AnswerCall } from "./server.ts";
-import type { CredentialSource } from "./tools/agent-credentials.ts";
-import { createToolCaller } from "./tools/call-tool.ts";
+import { createMcpServers, type AnswerCall } from "./mcp-servers.ts";
+import type { CredentialSource } from "./tools/built-in/agent-credentials.ts";
+import { createToolCaller } from "./tools/calling/call-tool.ts";
 import { createSyntheticTools } from "./tools/index.ts";
 import { findNameCollisions, createRegistry, type RegisteredTool } from "./tools/registry.ts";
 

@@ -2,8 +2,8 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { startAgentProcess } from "./testing/agent-process.ts";
-import { callTextTool } from "./testing/call.ts";
+import { startAgentProcess } from "./testing/agents/agent-process.ts";
+import { callTextTool } from "./testing/tools/connect-client.ts";
 
 const risky = `export default [{
   definition: { name: "risky", description: "", risk: 3, inputSchema: {

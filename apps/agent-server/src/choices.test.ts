@@ -2,16 +2,16 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { callText, connectClient } from "./testing/call.ts";
+import { callText, connectClient } from "./testing/tools/connect-client.ts";
 import {
   replyToolCalls,
   replyText,
   startModelServer,
   replyJson,
   type ModelServer,
-} from "./testing/model-server.ts";
-import { startStandaloneAgent, type StandaloneOptions } from "./testing/start.ts";
-import { shoutTool, createTextTool } from "./testing/tools.ts";
+} from "./testing/servers/model-server.ts";
+import { startStandaloneAgent, type StandaloneOptions } from "./testing/agents/start-agent.ts";
+import { shoutTool, createTextTool } from "./testing/tools/test-tools.ts";
 
 let server: ModelServer;
 let folder: string;

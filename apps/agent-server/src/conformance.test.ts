@@ -7,9 +7,9 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { RunningAgent } from "./start-agent.ts";
-import { conformanceSkips } from "./testing/conformance-skips.ts";
-import { startStandaloneAgent } from "./testing/start.ts";
-import { compileTool } from "./tools/compile-tool.ts";
+import { conformanceSkips } from "./testing/conformance/conformance-skips.ts";
+import { startStandaloneAgent } from "./testing/agents/start-agent.ts";
+import { compileTool } from "./tools/calling/compile-tool.ts";
 import type { JsonObject } from "./tools/definition.ts";
 
 const runner = createRequire(import.meta.url).resolve(
@@ -66,7 +66,9 @@ let folder: string;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "agent-conformance-"));
-  const script = fileURLToPath(new URL("testing/conformance-tools.ts", import.meta.url));
+  const script = fileURLToPath(
+    new URL("testing/conformance/conformance-tools.ts", import.meta.url),
+  );
   const started = await startStandaloneAgent({
     tools,
     args: ["--allow-anonymous"],

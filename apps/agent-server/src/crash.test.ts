@@ -5,9 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { startAgentProcess, type AgentProcess } from "./testing/agent-process.ts";
-import { createTestIdentity } from "./testing/identity.ts";
-import { startTestRelay, type TestRelay } from "./testing/relay.ts";
+import { startAgentProcess, type AgentProcess } from "./testing/agents/agent-process.ts";
+import { createTestIdentity } from "./testing/agents/test-identity.ts";
+import { startTestRelay, type TestRelay } from "./testing/agents/test-relay.ts";
 
 /** Says that it began, and ends when it is let go. */
 const tools = `

@@ -11,15 +11,15 @@ import {
 } from "@agent/receipts";
 import type { Received, Task } from "@agent/wire";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { DelegateRequest } from "./execution/delegation.ts";
-import type { Identity } from "./identity.ts";
+import type { DelegateRequest } from "./execution/delegation/delegation.ts";
+import type { Identity } from "./identity/identity.ts";
 import { silentLog } from "./log.ts";
 import { createSystemRuntime } from "./runtime.ts";
-import { createTestIdentity } from "./testing/identity.ts";
-import { startTestRelay, type TestRelay } from "./testing/relay.ts";
-import { startAgentWithoutSocket } from "./testing/quiet-agent.ts";
-import { startJoinedAgent } from "./testing/start.ts";
-import { createTextTool } from "./testing/tools.ts";
+import { createTestIdentity } from "./testing/agents/test-identity.ts";
+import { startTestRelay, type TestRelay } from "./testing/agents/test-relay.ts";
+import { startAgentWithoutSocket } from "./testing/agents/agent-without-socket.ts";
+import { startJoinedAgent } from "./testing/agents/start-agent.ts";
+import { createTextTool } from "./testing/tools/test-tools.ts";
 
 const runtime = createSystemRuntime(silentLog);
 const hour = 3_600_000;

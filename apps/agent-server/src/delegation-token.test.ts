@@ -8,14 +8,14 @@ import {
 } from "@agent/receipts";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { Identity } from "./identity.ts";
+import type { Identity } from "./identity/identity.ts";
 import { silentLog } from "./log.ts";
 import { createSystemRuntime } from "./runtime.ts";
 import type { RunningAgent } from "./start-agent.ts";
-import { createTestIdentity } from "./testing/identity.ts";
-import { startTestRelay, type TestRelay } from "./testing/relay.ts";
-import { startJoinedAgent } from "./testing/start.ts";
-import { createTextTool } from "./testing/tools.ts";
+import { createTestIdentity } from "./testing/agents/test-identity.ts";
+import { startTestRelay, type TestRelay } from "./testing/agents/test-relay.ts";
+import { startJoinedAgent } from "./testing/agents/start-agent.ts";
+import { createTextTool } from "./testing/tools/test-tools.ts";
 
 const [worker, issuer, middle, stranger] = [
   createTestIdentity("worker"),

@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { formatIdentityTag } from "./identity-tag.ts";
-import { startTestServer, TEST_TOKEN, type TestServer } from "./testing/agent.ts";
+import { formatIdentityTag } from "./identity/identity-tag.ts";
+import { startTestServer, TEST_TOKEN, type TestServer } from "./testing/agents/test-agent.ts";
 
 const inspector = createRequire(import.meta.url).resolve(
   "@modelcontextprotocol/inspector/clients/launcher/build/index.js",

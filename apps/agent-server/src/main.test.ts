@@ -3,8 +3,8 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { callTextTool } from "./testing/call.ts";
-import { startTestRelay } from "./testing/relay.ts";
+import { callTextTool } from "./testing/tools/connect-client.ts";
+import { startTestRelay } from "./testing/agents/test-relay.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 const echo = `export default [{

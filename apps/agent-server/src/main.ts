@@ -3,24 +3,24 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { createInterface } from "node:readline/promises";
 import { inspect } from "node:util";
-import { checkConfig } from "./check-config.ts";
-import { parseFlags, type Flags } from "./command-line.ts";
-import { confirmTools } from "./confirm-tools.ts";
-import { readConfig, type Config, type ConfigInput } from "./config.ts";
-import { listSecrets } from "./config-secrets.ts";
-import { formatHelp } from "./help-text.ts";
+import { checkConfig } from "./config/check-config.ts";
+import { parseFlags, type Flags } from "./config/parse-flags.ts";
+import { confirmTools } from "./config/confirm-tools.ts";
+import { readConfig, type Config, type ConfigInput } from "./config/config.ts";
+import { listSecrets } from "./config/list-secrets.ts";
+import { formatHelp } from "./config/format-help.ts";
 import {
   createReloadingKnownAgents,
   parseKnownAgents,
   type KnownAgents,
-} from "./http/known-agents.ts";
-import { loadIdentity } from "./identity.ts";
-import { writeStarterFiles } from "./init/write-starter.ts";
-import { lockFolder, type FolderLock } from "./lock-folder.ts";
+} from "./http/authentication/known-agents.ts";
+import { loadIdentity } from "./identity/identity.ts";
+import { writeStarterFiles } from "./init/write-starter-files.ts";
+import { lockFolder, type FolderLock } from "./files/lock-folder.ts";
 import { createJsonLog } from "./log.ts";
-import { checkNodeVersion } from "./node-version.ts";
-import type { JoinResult } from "./relay/join.ts";
-import { selfTest } from "./relay/self-test.ts";
+import { checkNodeVersion } from "./check-node-version.ts";
+import type { JoinResult } from "./relay/membership/join-relay.ts";
+import { selfTest } from "./relay/membership/self-test.ts";
 import { createSystemRuntime, type Runtime } from "./runtime.ts";
 import { startAgent, type RunningAgent } from "./start-agent.ts";
 import { listSyntheticToolNames } from "./tools/index.ts";

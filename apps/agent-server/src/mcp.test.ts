@@ -9,15 +9,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { parseIdentityFile } from "./identity-file.ts";
-import { startTestServer, TEST_TOKEN, type TestServer } from "./testing/agent.ts";
+import { parseIdentityFile } from "./identity/identity-file.ts";
+import { startTestServer, TEST_TOKEN, type TestServer } from "./testing/agents/test-agent.ts";
 import {
   failingTool,
   createHangingTool,
   shoutTool,
   createTextTool,
   throwingTool,
-} from "./testing/tools.ts";
+} from "./testing/tools/test-tools.ts";
 
 interface ToolResult {
   readonly isError?: boolean | undefined;

@@ -1,5 +1,5 @@
 import { ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
-import type { CallAnswer, FailureKind } from "./tools/call-tool.ts";
+import type { CallAnswer, FailureKind } from "./tools/calling/call-tool.ts";
 
 const codes: Readonly<Record<FailureKind, ProtocolErrorCode>> = {
   unknown: ProtocolErrorCode.InvalidParams,

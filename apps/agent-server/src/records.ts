@@ -1,8 +1,8 @@
-import type { Config } from "./config.ts";
+import type { Config } from "./config/config.ts";
 import { chooseEmbedder } from "./memory/choose-embedder.ts";
 import type { Memory } from "./memory/memory.ts";
 import { openMemory } from "./memory/open-memory.ts";
-import { openAuditLog, type AuditLog } from "./policy/audit.ts";
+import { openAuditLog, type AuditLog } from "./policy/audit-log.ts";
 import type { Runtime } from "./runtime.ts";
 
 /** What an agent writes down while it runs. */

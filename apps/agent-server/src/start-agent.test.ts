@@ -1,7 +1,7 @@
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { describe, expect, test } from "vitest";
-import { startStandaloneAgent, startTestAgent } from "./testing/start.ts";
-import { createTextTool } from "./testing/tools.ts";
+import { startStandaloneAgent, startTestAgent } from "./testing/agents/start-agent.ts";
+import { createTextTool } from "./testing/tools/test-tools.ts";
 import { listSyntheticToolNames } from "./tools/index.ts";
 
 const slow = createTextTool("slow", async (text) => {

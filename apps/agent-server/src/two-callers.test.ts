@@ -1,13 +1,13 @@
 import { mintToken } from "@agent/client";
 import type { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { KnownAgents } from "./http/known-agents.ts";
-import type { Identity } from "./identity.ts";
+import type { KnownAgents } from "./http/authentication/known-agents.ts";
+import type { Identity } from "./identity/identity.ts";
 import type { RunningAgent } from "./start-agent.ts";
-import { callText, connectClient, type ProtocolEra } from "./testing/call.ts";
-import { createTestIdentity } from "./testing/identity.ts";
-import { startStandaloneAgent } from "./testing/start.ts";
-import { createTextTool } from "./testing/tools.ts";
+import { callText, connectClient, type ProtocolEra } from "./testing/tools/connect-client.ts";
+import { createTestIdentity } from "./testing/agents/test-identity.ts";
+import { startStandaloneAgent } from "./testing/agents/start-agent.ts";
+import { createTextTool } from "./testing/tools/test-tools.ts";
 
 const alice = createTestIdentity("alice");
 const bob = createTestIdentity("bob");

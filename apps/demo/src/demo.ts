@@ -1,12 +1,12 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { depositFunds, getBalances } from "./balances.ts";
-import { unwrapBody } from "./body-of.ts";
-import type { DemoCheck } from "./check.ts";
-import { delegateReport } from "./hire.ts";
-import { checkMoney } from "./money-checks.ts";
-import { verifyOffline } from "./offline.ts";
-import { checkProof } from "./proof-checks.ts";
+import { depositFunds, getBalances } from "./figures/balances.ts";
+import { unwrapBody } from "./participants/unwrap-body.ts";
+import type { DemoCheck } from "./checks/demo-check.ts";
+import { delegateReport } from "./participants/delegate-report.ts";
+import { checkMoney } from "./checks/money-checks.ts";
+import { verifyOffline } from "./checks/verify-offline.ts";
+import { checkProof } from "./checks/proof-checks.ts";
 import {
   formatParticipants,
   formatMoney,
@@ -14,8 +14,8 @@ import {
   formatRouting,
   formatWork,
 } from "./report.ts";
-import type { DemoContext } from "./run-to-end.ts";
-import { startParticipants } from "./stage.ts";
+import type { DemoContext } from "./run-to-completion.ts";
+import { startParticipants } from "./participants/participants.ts";
 
 export interface DemoSettings {
   /** What the editor wants to have counted. */

@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { runDemo, type DemoSettings } from "./demo.ts";
-import { runToCompletion } from "./run-to-end.ts";
+import { runToCompletion } from "./run-to-completion.ts";
 
 const TIME_LIMIT_MS = 60_000;
 const repositoryRoot = fileURLToPath(new URL("../../../", import.meta.url));

@@ -1,13 +1,13 @@
 import { basename, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { ReceiptVerdict } from "@agent/receipts";
-import type { Balance } from "./balances.ts";
-import type { DemoCheck } from "./check.ts";
-import type { PaidDelegation } from "./hire.ts";
-import { formatChange, formatDollars, formatPercent } from "./money.ts";
-import { findFailedCheck, type OfflineVerdicts } from "./offline.ts";
-import type { Participants, Worker } from "./stage.ts";
-import type { TermReport } from "./terms.ts";
+import type { Balance } from "./figures/balances.ts";
+import type { DemoCheck } from "./checks/demo-check.ts";
+import type { PaidDelegation } from "./participants/delegate-report.ts";
+import { formatChange, formatDollars, formatPercent } from "./figures/money.ts";
+import { findFailedCheck, type OfflineVerdicts } from "./checks/verify-offline.ts";
+import type { Participants, Worker } from "./participants/participants.ts";
+import type { TermReport } from "./figures/terms.ts";
 
 const repositoryRoot = fileURLToPath(new URL("../../../", import.meta.url));
 

@@ -8,7 +8,7 @@ import { endRelays, minimalEnv, startRelay } from "../test/relay-process.ts";
 import { OPERATOR_TOKEN, startTestRelay } from "../test/test-relay.ts";
 import { createBuyer, submitAcceptedTask, createSeller } from "../test/market.ts";
 import { commands, type CommandResult } from "./commands.ts";
-import { migrate } from "./storage/migrate.ts";
+import { migrate } from "./storage/database/migrate.ts";
 import { migrations } from "./storage/migrations/index.ts";
 
 // A start takes half a second of CPU, and the machine may be busy.

@@ -1,12 +1,12 @@
 import { checkBooks } from "./admin/reconcile.ts";
 import { rotateRelayKey } from "./identity/rotate-relay-key.ts";
-import { backupDatabase, checkDatabase, restoreDatabase } from "./storage/backup.ts";
-import type { DatabaseRefusal } from "./storage/database-refusal.ts";
-import { inspectDatabase } from "./storage/inspect-database.ts";
-import { toMigrationStatus } from "./storage/migrate.ts";
+import { backupDatabase, checkDatabase, restoreDatabase } from "./storage/database/backup.ts";
+import type { DatabaseRefusal } from "./storage/database/database-refusal.ts";
+import { inspectDatabase } from "./storage/database/inspect-database.ts";
+import { toMigrationStatus } from "./storage/database/migrate.ts";
 import { migrations } from "./storage/migrations/index.ts";
-import { openStorage } from "./storage/open.ts";
-import { readDatabase } from "./storage/read-database.ts";
+import { openStorage } from "./storage/open-storage.ts";
+import { readDatabase } from "./storage/database/read-database.ts";
 
 /** What a command says, and whether it went well. */
 export interface CommandResult {

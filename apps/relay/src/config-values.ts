@@ -1,5 +1,5 @@
 import { isIP } from "node:net";
-import { parseCidr } from "./http/ip-address.ts";
+import { parseCidr } from "./http/egress/ip-address.ts";
 
 /** How one kind of value is read. `rule` completes "NAME must be ..." and never quotes the value. */
 export interface ValueKind<T> {

@@ -1,5 +1,5 @@
 export { readConfig, type Config } from "./config.ts";
-export { createLog, type Log } from "./http/log.ts";
+export { createLog, type Log } from "./observability/log.ts";
 export { openRelay, type OpenRelay, type StartRefusal } from "./open-relay.ts";
 export type { Runtime } from "./runtime.ts";
 export { serve, type RunningServer } from "./serve.ts";

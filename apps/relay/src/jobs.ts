@@ -1,15 +1,15 @@
 import { recordTime } from "./clock/record-time.ts";
 import { purgeOldForwards } from "./federation/retention.ts";
-import type { FederationWork } from "./federation/work.ts";
-import { purgeIdempotencyKeys } from "./http/idempotency.ts";
+import type { FederationWork } from "./federation/worker.ts";
+import { purgeIdempotencyKeys } from "./http/server/idempotency.ts";
 import { purgeSpentTokens } from "./identity/spend-token.ts";
-import { purgePairings } from "./pairing/forget-pairings.ts";
-import { connectFacilitator } from "./payments/meet-facilitator.ts";
-import { finishPayments } from "./payments/x402-settle.ts";
+import { purgePairings } from "./pairing/purge-pairings.ts";
+import { connectFacilitator } from "./payments/x402/connect-facilitator.ts";
+import { finishPayments } from "./payments/x402/x402-settle.ts";
 import { purgeOldDecisions } from "./routing/decision.ts";
 import type { Services } from "./services.ts";
-import { expireTasks } from "./tasks/expire.ts";
-import { expireLeases, renewLeases } from "./tasks/leases.ts";
+import { expireTasks } from "./tasks/assignment/expire-tasks.ts";
+import { expireLeases, renewLeases } from "./tasks/assignment/leases.ts";
 import { deliverWebhooks } from "./webhooks/deliver.ts";
 import { purgeEndedBudgets, purgeOldTasks } from "./tasks/retention.ts";
 

@@ -23,7 +23,7 @@ import {
 import { variables } from "./config-variables.ts";
 import { findIdentity } from "./identity/store.ts";
 import { migrations } from "./storage/migrations/index.ts";
-import { openStorage } from "./storage/open.ts";
+import { openStorage } from "./storage/open-storage.ts";
 import { version } from "./version.ts";
 
 // A start takes half a second of CPU, and the machine may be busy.

@@ -23,7 +23,7 @@ import {
 import { OPERATOR_TOKEN } from "../test/test-relay.ts";
 import { findIdentity } from "./identity/store.ts";
 import { migrations } from "./storage/migrations/index.ts";
-import { openStorage } from "./storage/open.ts";
+import { openStorage } from "./storage/open-storage.ts";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 

@@ -14,10 +14,10 @@ import {
 } from "@hono/node-server";
 import { limits, refuse } from "@agent/wire";
 import { WebSocketServer } from "ws";
-import { answerMalformedRequests } from "./http/broken-request.ts";
-import { createGracefulClose } from "./http/closing.ts";
-import { createRefusalResponse } from "./http/refusal-response.ts";
-import { withUpgradeAnswers, isWebSocketUpgrade } from "./http/refused-upgrade.ts";
+import { answerMalformedRequests } from "./http/server/malformed-request.ts";
+import { createGracefulClose } from "./http/server/graceful-close.ts";
+import { createRefusalResponse } from "./http/server/refusal-response.ts";
+import { withUpgradeAnswers, isWebSocketUpgrade } from "./http/server/upgrade-answer.ts";
 import type { OpenRelay } from "./open-relay.ts";
 import { newId, type Runtime } from "./runtime.ts";
 

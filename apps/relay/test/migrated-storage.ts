@@ -1,8 +1,8 @@
 import Sqlite from "better-sqlite3";
-import { migrate } from "../src/storage/migrate.ts";
+import { migrate } from "../src/storage/database/migrate.ts";
 import { migrations } from "../src/storage/migrations/index.ts";
-import { openStorage } from "../src/storage/open.ts";
-import { openSqliteMemory } from "../src/storage/sqlite-memory.ts";
+import { openStorage } from "../src/storage/open-storage.ts";
+import { openSqliteMemory } from "../src/storage/database/sqlite-memory.ts";
 
 /** As the relay opens it; in memory a copy, because the migrations are most of what a start costs. */
 export const openMigrated: typeof openStorage = async (options) =>

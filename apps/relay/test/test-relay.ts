@@ -10,7 +10,7 @@ import {
 import type { Scope } from "@agent/wire";
 import { createTrustedClock, type RelayClock } from "../src/clock/relay-clock.ts";
 import { readConfig } from "../src/config.ts";
-import { createLog } from "../src/http/log.ts";
+import { createLog } from "../src/observability/log.ts";
 import { openRelay, type OpenRelay } from "../src/open-relay.ts";
 import { carrier } from "./carrier.ts";
 import { openMigrated } from "./migrated-storage.ts";

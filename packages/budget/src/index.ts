@@ -17,7 +17,7 @@ export {
   type CardLot,
 } from "./card-money.ts";
 export { selectNewerDispute, computeReversedAmount, type CardDispute } from "./card-reversal.ts";
-export { buildRetentionPostings } from "./clearing.ts";
+export { buildRetentionPostings } from "./retention-postings.ts";
 export {
   allocatePlan,
   computeLockAmount,
@@ -43,7 +43,7 @@ export {
   type TransactionType,
 } from "./posting.ts";
 export { estimateCost, isPriced, quoteTask, type CapabilityPrice } from "./price.ts";
-export { matchesPostings, type RecordedSettlement } from "./record.ts";
+export { matchesPostings, type RecordedSettlement } from "./settlement-record.ts";
 export type { AmountCode, BalanceCode, BudgetCode, CardCode, FundsCode } from "./refusals.ts";
 export {
   decideSettlement,

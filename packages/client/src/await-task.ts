@@ -1,7 +1,7 @@
 import { limits, type Operations, type Result, type TaskStatus } from "@agent/wire";
-import { refusal, type CallRefusal } from "./refusal.ts";
+import { refusal, type CallRefusal } from "./calls/refusal.ts";
 import type { RelayClient } from "./relay-client.ts";
-import { sleep, retry, type RetryOptions } from "./retry.ts";
+import { sleep, retry, type RetryOptions } from "./calls/retry.ts";
 
 /** A task with its receipt, as the relay shows it. */
 export type TaskView = Result<Operations["getTask"]>;

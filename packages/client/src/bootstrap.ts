@@ -1,9 +1,9 @@
 import { deriveAgentId, bytesToHex, getPublicKey, sign, toBase64Url } from "@agent/crypto";
 import { operations } from "@agent/wire";
-import { call } from "./call.ts";
+import { call } from "./calls/call.ts";
 import { createEnvironment, type Environment } from "./environment.ts";
-import type { CallRefusal } from "./refusal.ts";
-import type { DeviceIdentity } from "./token-source.ts";
+import type { CallRefusal } from "./calls/refusal.ts";
+import type { DeviceIdentity } from "./tokens/token-source.ts";
 
 export interface BootstrapOptions extends Partial<Environment> {
   readonly baseUrl: string;

@@ -1,10 +1,10 @@
 import { awaitTask } from "./await-task.ts";
-import { checkResult, type CheckedResult } from "./check-result.ts";
+import { checkResult, type CheckedResult } from "./results/check-result.ts";
 import { createEnvironment, type Environment } from "./environment.ts";
 import type { RecommendResult, Recommender } from "./recommender.ts";
 import type { RelayClient } from "./relay-client.ts";
-import { fetchListedPrice } from "./look-up-price.ts";
-import { retry, toPerCallOptions, type RetryOptions } from "./retry.ts";
+import { fetchListedPrice } from "./fetch-listed-price.ts";
+import { retry, toPerCallOptions, type RetryOptions } from "./calls/retry.ts";
 
 export interface DelegateOptions extends Partial<Omit<Environment, "fetch">> {
   /** The agent that is asked; with `requiredCapabilities` another one may do the work. */

@@ -3,7 +3,7 @@ import { limits, type TaskEvent } from "@agent/wire";
 import { describe, expect, test } from "vitest";
 import type { Environment } from "./environment.ts";
 import { followTask, type FollowedEvent, type FollowTaskOptions } from "./follow-task.ts";
-import { refusal } from "./refusal.ts";
+import { refusal } from "./calls/refusal.ts";
 import { startLocalServer, type LocalServer, type Reply } from "./testing/local-server.ts";
 import { createManualTime } from "./testing/manual-time.ts";
 

@@ -1,12 +1,12 @@
 import { operations, type Received, type TaskEvent } from "@agent/wire";
-import { fullJitter } from "./backoff.ts";
-import { buildPath, buildUrl } from "./call-request.ts";
+import { fullJitter } from "./calls/backoff.ts";
+import { buildPath, buildUrl } from "./calls/call-request.ts";
 import { createEnvironment, type Environment } from "./environment.ts";
-import { openEventStream, type StreamResult } from "./event-stream.ts";
-import { parseFrame } from "./task-frame.ts";
-import { refusal, type CallRefusal } from "./refusal.ts";
+import { openEventStream, type StreamResult } from "./calls/event-stream.ts";
+import { parseFrame } from "./realtime/task-frame.ts";
+import { refusal, type CallRefusal } from "./calls/refusal.ts";
 import type { Bearer } from "./relay-client.ts";
-import { isRetryable, sleep } from "./retry.ts";
+import { isRetryable, sleep } from "./calls/retry.ts";
 
 const BACKOFF = { baseMs: 500, capMs: 30_000 } as const;
 

@@ -3,7 +3,7 @@ import { generateKeyPair, publicKeyToDidKey } from "@agent/crypto";
 import type { ReceiptBody } from "@agent/receipts";
 import type { DiscoveryEntry, TrustLevel, TrustRecord } from "@agent/wire";
 import { describe, expect, test } from "vitest";
-import type { ProvenResult } from "./check-result.ts";
+import type { ProvenResult } from "./results/check-result.ts";
 import { createRecommender } from "./recommender.ts";
 import { createRelayClient } from "./relay-client.ts";
 import { startLocalServer, type Reply } from "./testing/local-server.ts";

@@ -5,13 +5,13 @@ import {
   type VerifiableCredential,
 } from "@agent/credentials";
 import type { Received, TrustRecord } from "@agent/wire";
-import { CALL_TIMEOUT_MS } from "./call.ts";
-import type { ProvenResult } from "./check-result.ts";
+import { CALL_TIMEOUT_MS } from "./calls/call.ts";
+import type { ProvenResult } from "./results/check-result.ts";
 import { createEnvironment, type Environment } from "./environment.ts";
-import type { CallRefusal } from "./refusal.ts";
+import type { CallRefusal } from "./calls/refusal.ts";
 import type { PerCallOptions, RelayClient } from "./relay-client.ts";
-import { retry, toPerCallOptions, type RetryOptions } from "./retry.ts";
-import { buildReputationSubject, buildTrustSubject } from "./testimony.ts";
+import { retry, toPerCallOptions, type RetryOptions } from "./calls/retry.ts";
+import { buildReputationSubject, buildTrustSubject } from "./results/credential-subjects.ts";
 
 export interface RecommenderOptions extends Partial<Omit<Environment, "fetch">> {
   /** The agent that delegates, and speaks of those who worked for it. */

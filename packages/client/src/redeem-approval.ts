@@ -1,5 +1,5 @@
 import { type Approval, type Quorum, type Received, verifyQuorum } from "@agent/wire";
-import { refusal, type CallRefusal } from "./refusal.ts";
+import { refusal, type CallRefusal } from "./calls/refusal.ts";
 import type { PerCallOptions, RelayClient } from "./relay-client.ts";
 
 export interface ApprovedCall {

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { createRelayClient } from "./relay-client.ts";
 import { startLocalServer, type ReceivedRequest, type Reply } from "./testing/local-server.ts";
 import { createManualTime } from "./testing/manual-time.ts";
-import { verifyToken } from "./token.ts";
+import { verifyToken } from "./tokens/token.ts";
 
 const START = 1_760_000_000_000;
 const { publicKey, secretKey } = generateKeyPair(new Uint8Array(32).fill(1));

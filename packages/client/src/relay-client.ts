@@ -5,12 +5,12 @@ import {
   type Operations,
   type Scope,
 } from "@agent/wire";
-import { call, type CallResult } from "./call.ts";
-import type { CallRequest, UntypedRequest } from "./call-request.ts";
+import { call, type CallResult } from "./calls/call.ts";
+import type { CallRequest, UntypedRequest } from "./calls/call-request.ts";
 import { createEnvironment, type Environment } from "./environment.ts";
-import { refusal, type CallRefusal } from "./refusal.ts";
-import { createRelayAudience } from "./relay-audience.ts";
-import { createTokenSource, type Credentials } from "./token-source.ts";
+import { refusal, type CallRefusal } from "./calls/refusal.ts";
+import { createRelayAudience } from "./tokens/relay-audience.ts";
+import { createTokenSource, type Credentials } from "./tokens/token-source.ts";
 
 export interface RelayClientOptions extends Partial<Environment> {
   /** The relay's address, http or https, with or without a path of its own. */

@@ -1,8 +1,8 @@
-export { issueCredential, type IssueCredentialOptions } from "./issue.ts";
-export type { CredentialVerdict, PresentationVerdict } from "./judge.ts";
+export { issueCredential, type IssueCredentialOptions } from "./issue-credential.ts";
+export type { CredentialVerdict, PresentationVerdict } from "./checks/check-credential.ts";
 export { CREDENTIAL_LIMITS } from "./limits.ts";
 export { type DocumentFault, parseCredential } from "./parse.ts";
-export { createPresentation, type CreatePresentationOptions } from "./present.ts";
+export { createPresentation, type CreatePresentationOptions } from "./create-presentation.ts";
 export type { CredentialRefusal, CredentialWarning, PresentationRefusal } from "./refusals.ts";
 export {
   CREDENTIALS_CONTEXT,
@@ -26,4 +26,4 @@ export {
   verifyPresentation,
   verifyPresentationAsync,
   type VerifyPresentationOptions,
-} from "./verify.ts";
+} from "./checks/verify.ts";

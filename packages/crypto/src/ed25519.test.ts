@@ -3,9 +3,9 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { verify as chosen } from "#ed25519";
 import { utf8ToBytes } from "./bytes.ts";
-import * as native from "./ed25519.node.ts";
-import * as portable from "./ed25519-portable.ts";
-import { isAcceptablePublicKey } from "./ed25519-rules.ts";
+import * as native from "./ed25519/ed25519.node.ts";
+import * as portable from "./ed25519/ed25519-portable.ts";
+import { isAcceptablePublicKey } from "./ed25519/ed25519-rules.ts";
 import { bytesToHex, hexToBytes } from "./formats.ts";
 
 interface Case {

@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { equalBytes } from "./bytes.ts";
-import { didKeyToPublicKey, publicKeyToDidKey } from "./did-key.ts";
-import { isAcceptablePublicKey } from "./ed25519-rules.ts";
+import { didKeyToPublicKey, publicKeyToDidKey } from "./keys/did-key.ts";
+import { isAcceptablePublicKey } from "./ed25519/ed25519-rules.ts";
 import {
   bytesToHex,
   EncodingError,

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createKeyCache } from "./key-cache.node.ts";
+import { createKeyCache } from "./keys/key-cache.node.ts";
 
 const key = (byte: number) => new Uint8Array(32).fill(byte);
 

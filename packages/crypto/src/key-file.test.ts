@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { getPublicKey } from "#ed25519";
 import { bytesToHex } from "./formats.ts";
-import { readKeyFile, writeKeyFile } from "./key-file.node.ts";
+import { readKeyFile, writeKeyFile } from "./keys/key-file.node.ts";
 
 const secretKey = Uint8Array.from({ length: 32 }, (_, i) => 0xa0 + i);
 const hex = bytesToHex(secretKey);

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { verifyAgentIdKey } from "./key-id.ts";
+import { verifyAgentIdKey } from "./keys/key-id.ts";
 
 interface Case {
   readonly id: number;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { bytesToHex, fromBase64Url, toBase64Url } from "./formats.ts";
-import { openSealedKey, sealKey } from "./seal.node.ts";
+import { openSealedKey, sealKey } from "./keys/seal.node.ts";
 
 const secretKey = Uint8Array.from({ length: 32 }, (_, i) => 0xa0 + i);
 const text = await sealKey(secretKey, "pass phrase ü");

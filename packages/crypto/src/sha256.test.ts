@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { bytesToHex } from "./formats.ts";
-import * as native from "./sha256.node.ts";
-import * as portable from "./sha256-portable.ts";
+import * as native from "./sha256/sha256.node.ts";
+import * as portable from "./sha256/sha256-portable.ts";
 
 // FIPS 180-4 examples.
 const PUBLISHED = [

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { canonicalize } from "./canonical-json.ts";
+import { canonicalize } from "./json/canonical-json.ts";
 import { hexToBytes } from "./formats.ts";
 import { unlessMalformed } from "./unless-malformed.ts";
 

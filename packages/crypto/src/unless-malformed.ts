@@ -1,4 +1,4 @@
-import { CanonicalJsonError } from "./canonical-json.ts";
+import { CanonicalJsonError } from "./json/canonical-json.ts";
 import { EncodingError } from "./formats.ts";
 
 /** What `read` gives, or undefined where it met a text or a value of the wrong form. */

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { alpha, beta, buildDescription, NOW } from "../test/parties.ts";
+import { alpha, beta, buildDescription, NOW } from "../test/messages.ts";
 import { supportsFeature } from "./features.ts";
-import { toDescriptionMessage, parseDescription as read } from "./handshake/introduction.ts";
-import { getHeartbeatClaims, createHeartbeat, verifyHeartbeat } from "./heartbeat.ts";
-import { applyPeerEvent, NEW_PEER } from "./peer.ts";
-import { isAnswerSigned, signAnswer } from "./request-signature.ts";
+import { toDescriptionMessage, parseDescription as read } from "./peering/relay-description.ts";
+import { getHeartbeatClaims, createHeartbeat, verifyHeartbeat } from "./peering/heartbeat.ts";
+import { applyPeerEvent, NEW_PEER } from "./peering/peer.ts";
+import { isAnswerSigned, signAnswer } from "./signing/request-signature.ts";
 
 const plain = { relay_id: alpha.id, timestamp: NOW, agent_count: 0 };
 const full = createHeartbeat(

@@ -3,7 +3,7 @@ export {
   ResultAcceptanceSchema,
   createResultAcceptance,
   parseResultAcceptance,
-} from "./accepted.ts";
+} from "./signing/result-acceptance.ts";
 export {
   checkAdmission,
   checkProposalAdmission,
@@ -11,8 +11,12 @@ export {
   computeCreditAfterHandshake,
   selectInitialCreditLimit,
   type AdmissionInput,
-} from "./admission.ts";
-export { type ForwardHistory, isCircuitOpen, recordForwardOutcome } from "./circuit-breaker.ts";
+} from "./peering/admission.ts";
+export {
+  type ForwardHistory,
+  isCircuitOpen,
+  recordForwardOutcome,
+} from "./peering/circuit-breaker.ts";
 export {
   buildInboundHold,
   buildInboundPayment,
@@ -21,7 +25,7 @@ export {
   buildOutboundPayment,
   buildExternalPayment,
   buildForwardedPayment,
-} from "./clearing-postings.ts";
+} from "./settlement/clearing-postings.ts";
 export {
   type ClearingLine,
   getExposure,
@@ -29,8 +33,8 @@ export {
   checkReceivable,
   checkPayable,
   type PeerDebt,
-} from "./clearing.ts";
-export { type Delivery, type DeliveryOutcome, classifyDelivery } from "./delivery.ts";
+} from "./settlement/clearing.ts";
+export { type Delivery, type DeliveryOutcome, classifyDelivery } from "./delivery/delivery.ts";
 export type { AgentClaim, ClaimedAgent } from "./discovery/claims.ts";
 export { findClaimWithKey, isOwnClaim, resolveClaims } from "./discovery/claims.ts";
 export { boundSuccessions } from "./discovery/agent-succession.ts";
@@ -45,10 +49,14 @@ export {
 } from "./discovery/entries.ts";
 export { createQuery, listUnvisitedPeers, planQuery, type QueryPlan } from "./discovery/query.ts";
 export { type CrossRelayRoute, toRelayNode, listRelays, buildRoute } from "./discovery/route.ts";
-export { type EnvelopeContext, checkEnvelope } from "./envelope.ts";
+export { type EnvelopeContext, checkEnvelope } from "./signing/envelope.ts";
 export { type Extensible, extensibleEnum, getEnumWords } from "./extensible-enum.ts";
 export { FEDERATION_FEATURES, type FederationFeature, supportsFeature } from "./features.ts";
-export { computeMinPayment, type SettlementTerms, computeTerms } from "./fee.ts";
+export {
+  computeMinPayment,
+  type SettlementTerms,
+  computeTerms,
+} from "./settlement/settlement-terms.ts";
 export { isFresh } from "./freshness.ts";
 export {
   checkProposalAnswer,
@@ -56,14 +64,14 @@ export {
   type ConfirmingState,
   createProposal,
   type ProposedState,
-} from "./handshake/initiator.ts";
-export type { RelayDescription } from "./handshake/introduction.ts";
+} from "./peering/initiator.ts";
+export type { RelayDescription } from "./peering/relay-description.ts";
 export {
   buildProposalAnswer,
   isProposalExpired,
   checkConfirmation,
   type PendingPeer,
-} from "./handshake/responder.ts";
+} from "./peering/responder.ts";
 export {
   getHeartbeatClaims,
   createHeartbeat,
@@ -71,7 +79,7 @@ export {
   verifyHeartbeat,
   checkNotice,
   type NoticeContext,
-} from "./heartbeat.ts";
+} from "./peering/heartbeat.ts";
 export {
   abandonReturn,
   acknowledgeReturn,
@@ -91,7 +99,7 @@ export {
   createInbound,
   resumeInbound,
   voidInbound,
-} from "./inbound-task.ts";
+} from "./forwarding/inbound-task.ts";
 export { FEDERATION_LIMITS } from "./limits.ts";
 export {
   type AgentQuery,
@@ -158,13 +166,13 @@ export {
   TaskResultAnswerSchema,
   TaskResultSchema,
 } from "./messages/task.ts";
-export { ReplayCache } from "./once-within.ts";
+export { ReplayCache } from "./replay-cache.ts";
 export {
   countPassedHops,
   countPassedHopsAsync,
   listEarlierRelays,
   type HopContext,
-} from "./passed-hops.ts";
+} from "./forwarding/passed-hops.ts";
 export {
   beginForward,
   completeRelayed,
@@ -182,8 +190,13 @@ export {
   releasePayable,
   applyResult,
   voidOutbound,
-} from "./outbound-task.ts";
-export { updatePeerPin, listPinnedKeys, type PeerPin, type ReportedKey } from "./peer-key.ts";
+} from "./forwarding/outbound-task.ts";
+export {
+  updatePeerPin,
+  listPinnedKeys,
+  type PeerPin,
+  type ReportedKey,
+} from "./peering/peer-key.ts";
 export {
   isLive,
   isRemovedByOperator,
@@ -193,15 +206,15 @@ export {
   type OperatorRemoval,
   type PeerEvent,
   type PeerRecord,
-} from "./peer.ts";
+} from "./peering/peer.ts";
 export {
   comparePositions,
   type OwnPosition,
   type Position,
   parsePosition,
   toPositionMessage,
-} from "./position.ts";
-export { parseMessage } from "./read-message.ts";
+} from "./settlement/position.ts";
+export { parseMessage } from "./parse-message.ts";
 export type {
   AdmissionCode,
   CancelCode,
@@ -217,7 +230,7 @@ export type {
   SettlementCode,
 } from "./refusals.ts";
 export { REFUSAL_STATUS } from "./refusal-status.ts";
-export { createRemoval, verifyRemoval } from "./removal.ts";
+export { createRemoval, verifyRemoval } from "./peering/removal.ts";
 export {
   isAnswerSigned,
   FEDERATION_HEADERS,
@@ -229,14 +242,14 @@ export {
   type VerifyRequestResult,
   verifyRequest,
   verifyRequestAsync,
-} from "./request-signature.ts";
-export { type RetrySchedule, createRetrySchedule } from "./retry-schedule.ts";
+} from "./signing/request-signature.ts";
+export { type RetrySchedule, createRetrySchedule } from "./delivery/retry-schedule.ts";
 export {
   type AcceptedSettlement,
   createSettlementForward,
   checkSettlement,
   type SettlementContext,
-} from "./settlement-forward.ts";
+} from "./settlement/settlement-forward.ts";
 export {
   beginAsk,
   beginAttempt,
@@ -253,8 +266,8 @@ export {
   type Resolution,
   type SettlementState,
   type X402Reference,
-} from "./settlement-outbox.ts";
-export { verifySignedMessage, verifySignedMessageAsync } from "./signed-message.ts";
+} from "./settlement/settlement-outbox.ts";
+export { verifySignedMessage, verifySignedMessageAsync } from "./signing/signed-message.ts";
 export {
   checkNestedReceipt,
   type EndableTask,
@@ -263,7 +276,7 @@ export {
   type NestedReceipt,
   type NestedRefusal,
   type NestedTask,
-} from "./task-end.ts";
+} from "./forwarding/task-end.ts";
 export {
   acceptWallClock,
   type ClockJump,
@@ -271,19 +284,19 @@ export {
   type ClockState,
   advanceClock,
   createClock,
-} from "./steady-clock.ts";
+} from "./delivery/steady-clock.ts";
 export {
   createTaskForward,
   type ForwardContext,
   type TaskForwardInput,
   checkForward,
-} from "./task-forward.ts";
+} from "./forwarding/task-forward.ts";
 export {
   type ResultContext,
   type VerifiedResult,
   verifyResult,
   verifyResultAsync,
-} from "./task-result.ts";
+} from "./forwarding/task-result.ts";
 export {
   beginCancel,
   type CheckCancelResult,
@@ -294,4 +307,4 @@ export {
   parseCancelAnswer,
   requestCancel,
   signCancelAnswer,
-} from "./task-cancel.ts";
+} from "./forwarding/task-cancel.ts";

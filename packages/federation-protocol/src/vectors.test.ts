@@ -12,20 +12,20 @@ import {
   buildOutboundTask,
   buildInboundTask,
   worker,
-} from "../test/parties.ts";
+} from "../test/messages.ts";
 import { type RefusalVector, type RequestVector, formatVectors } from "../test/vectors.ts";
-import { buildProposalAnswer } from "./handshake/responder.ts";
-import { verifyHeartbeat } from "./heartbeat.ts";
+import { buildProposalAnswer } from "./peering/responder.ts";
+import { verifyHeartbeat } from "./peering/heartbeat.ts";
 import { SettlementForwardSchema } from "./messages/settlement.ts";
 import { TaskForwardSchema } from "./messages/task.ts";
-import { countPassedHops } from "./passed-hops.ts";
-import { verifyRemoval } from "./removal.ts";
-import { parseRequestClaim, verifyRequest } from "./request-signature.ts";
-import { checkSettlement } from "./settlement-forward.ts";
-import { verifySignedMessage } from "./signed-message.ts";
-import { isTextSigned } from "./signed-text.ts";
-import { checkForward } from "./task-forward.ts";
-import { verifyResult } from "./task-result.ts";
+import { countPassedHops } from "./forwarding/passed-hops.ts";
+import { verifyRemoval } from "./peering/removal.ts";
+import { parseRequestClaim, verifyRequest } from "./signing/request-signature.ts";
+import { checkSettlement } from "./settlement/settlement-forward.ts";
+import { verifySignedMessage } from "./signing/signed-message.ts";
+import { isTextSigned } from "./signing/signed-text.ts";
+import { checkForward } from "./forwarding/task-forward.ts";
+import { verifyResult } from "./forwarding/task-result.ts";
 
 const file = readFileSync(new URL("../../../vectors/federation.json", import.meta.url), "utf8");
 const { requests, refused } = JSON.parse(file) as {

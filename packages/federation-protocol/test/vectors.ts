@@ -1,18 +1,18 @@
 import { asMicro } from "@agent/budget";
 import { bytesToHex, canonicalize, hexToBytes, publicKeyToDidKey } from "@agent/crypto";
 import { hashReceipt } from "@agent/receipts";
-import { createResultAcceptance } from "../src/accepted.ts";
-import { checkProposalAnswer, createProposal } from "../src/handshake/initiator.ts";
-import { buildProposalAnswer } from "../src/handshake/responder.ts";
+import { createResultAcceptance } from "../src/signing/result-acceptance.ts";
+import { checkProposalAnswer, createProposal } from "../src/peering/initiator.ts";
+import { buildProposalAnswer } from "../src/peering/responder.ts";
 import { createQuery } from "../src/discovery/query.ts";
-import { computeTerms } from "../src/fee.ts";
-import { createHeartbeat } from "../src/heartbeat.ts";
-import { createRemoval } from "../src/removal.ts";
-import { signRequest } from "../src/request-signature.ts";
-import { signCancelAnswer } from "../src/task-cancel.ts";
-import { createTaskForward } from "../src/task-forward.ts";
-import { createSettlementForward } from "../src/settlement-forward.ts";
-import { createOutgoingSettlement } from "../src/settlement-outbox.ts";
+import { computeTerms } from "../src/settlement/settlement-terms.ts";
+import { createHeartbeat } from "../src/peering/heartbeat.ts";
+import { createRemoval } from "../src/peering/removal.ts";
+import { signRequest } from "../src/signing/request-signature.ts";
+import { signCancelAnswer } from "../src/forwarding/task-cancel.ts";
+import { createTaskForward } from "../src/forwarding/task-forward.ts";
+import { createSettlementForward } from "../src/settlement/settlement-forward.ts";
+import { createOutgoingSettlement } from "../src/settlement/settlement-outbox.ts";
 import {
   alpha,
   beta,
@@ -27,7 +27,7 @@ import {
   buildOutboundTask,
   TASK,
   worker,
-} from "./parties.ts";
+} from "./messages.ts";
 
 /** One request between relays, byte for byte: `signed_text` is what the signature is over. */
 export interface RequestVector {

@@ -1,7 +1,7 @@
-export { isTimelineExtension } from "./append-only.ts";
-export { hashTimeline } from "./content-hash.ts";
-export { crossCheckGoal } from "./cross-check-goal.ts";
-export { crossCheckSteps } from "./cross-check-steps.ts";
+export { isTimelineExtension } from "./checks/is-timeline-extension.ts";
+export { hashTimeline } from "./checks/hash-timeline.ts";
+export { crossCheckGoal } from "./coverage/cross-check-goal.ts";
+export { crossCheckSteps } from "./coverage/cross-check-steps.ts";
 export {
   LEDGER_EVENT_TYPES,
   type LedgerEvent,
@@ -9,8 +9,8 @@ export {
   type LedgerEventType,
 } from "./events.ts";
 export { type LedgerFault, parseLedger } from "./parse.ts";
-export { type SignedReceipt, summarizeReceipt } from "./receipt-summary.ts";
-export { reconstructLedger } from "./reconstruct.ts";
+export { type SignedReceipt, summarizeReceipt } from "./reconstruction/receipt-summary.ts";
+export { reconstructLedger } from "./reconstruction/reconstruct.ts";
 export type { DelegatedTask, EventRecord, GoalRecord, GoalRecords, PlanRecord } from "./records.ts";
 export { hashArgs, redactToolCall, type ToolCall } from "./redact.ts";
 export type {
@@ -27,9 +27,9 @@ export {
   type LedgerStep,
   type ReceiptSummary,
 } from "./schema.ts";
-export { type LedgerBody, type SignedLedger, signLedger } from "./sign.ts";
+export { type LedgerBody, type SignedLedger, signLedger } from "./checks/sign.ts";
 export { LEDGER_STATUSES, type LedgerStatus, STEP_STATUSES, type StepStatus } from "./statuses.ts";
-export { countSteps } from "./step-count.ts";
+export { countSteps } from "./reconstruction/count-steps.ts";
 export type { CheckResult } from "@agent/crypto";
-export type { LedgerVerdict } from "./verdict.ts";
-export { verifyLedger, type VerifyLedgerOptions } from "./verify.ts";
+export type { LedgerVerdict } from "./checks/verdict.ts";
+export { verifyLedger, type VerifyLedgerOptions } from "./checks/verify.ts";

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { canonicalize, CanonicalJsonError, parseJsonText } from "@agent/crypto";
-import { hashTimeline } from "./content-hash.ts";
+import { hashTimeline } from "./checks/hash-timeline.ts";
 import { type Ledger, LedgerMembersSchema } from "./schema.ts";
 
 /** Why a value is no ledger: the member at fault and the rule it breaks, never what it holds. */

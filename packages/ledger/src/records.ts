@@ -1,4 +1,4 @@
-import type { SignedReceipt } from "./receipt-summary.ts";
+import type { SignedReceipt } from "./reconstruction/receipt-summary.ts";
 import type { LedgerStep } from "./schema.ts";
 import type { LedgerStatus } from "./statuses.ts";
 

@@ -2,9 +2,9 @@ import { bytesToHex, getPublicKey, sha256Hex } from "@agent/crypto";
 import { describe, expect, test } from "vitest";
 import { eraseNestedTexts, eraseTexts, listNestedSignatures } from "./erase-texts.ts";
 import { parseReceipt } from "./parse.ts";
-import { signReceipt } from "./sign.ts";
+import { signReceipt } from "./checks/sign.ts";
 import type { ExecutionReceipt } from "./schema.ts";
-import { verifyReceipt } from "./verify.ts";
+import { verifyReceipt } from "./checks/verify.ts";
 
 const secretKey = new Uint8Array(32).fill(7);
 const publicKey = bytesToHex(getPublicKey(secretKey));

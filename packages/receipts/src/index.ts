@@ -7,10 +7,10 @@ export {
   RelayAttestationSchema,
   signAttestation,
   verifyAttestation,
-} from "./attestation.ts";
-export { isBoundToTask } from "./binding.ts";
-export { type ChainLink, flattenChain, type ReceiptChain, getVerdictAt } from "./chain.ts";
-export { isWithinScope, parseScope } from "./delegated-scope.ts";
+} from "./records/attestation.ts";
+export { isBoundToTask } from "./checks/is-bound-to-task.ts";
+export { type ChainLink, flattenChain, type ReceiptChain, getVerdictAt } from "./checks/chain.ts";
+export { isWithinScope, parseScope } from "./delegation/delegation-scope.ts";
 export {
   attenuateDelegationToken,
   type Attenuation,
@@ -19,11 +19,11 @@ export {
   type DelegationTokenBody,
   DelegationTokenSchema,
   signDelegationToken,
-} from "./delegation-token.ts";
+} from "./delegation/delegation-token.ts";
 export { eraseNestedTexts, eraseTexts, listNestedSignatures } from "./erase-texts.ts";
-export { hashReceipt } from "./hash.ts";
-export { isKeyInForce, type KeyValidity, type ReceiptTimes } from "./key-in-force.ts";
-export type { BoundKeys } from "./keys.ts";
+export { hashReceipt } from "./hash-receipt.ts";
+export { isKeyInForce, type KeyValidity, type ReceiptTimes } from "./keys/is-key-in-force.ts";
+export type { BoundKeys } from "./keys/candidate-keys.ts";
 export { RECEIPT_LIMITS } from "./limits.ts";
 export {
   type NoShowRecord,
@@ -32,7 +32,7 @@ export {
   type NoShowRefusal,
   signNoShowRecord,
   verifyNoShowRecord,
-} from "./no-show-record.ts";
+} from "./records/no-show-record.ts";
 export { parseReceipt, type ReceiptFault } from "./parse.ts";
 export type { ParsedReceipt } from "./parsed-receipt.ts";
 export type { ReceiptRefusal, ReceiptWarning } from "./refusals.ts";
@@ -49,15 +49,15 @@ export {
   type SettlementRefusal,
   signSettlementRecord,
   verifySettlementRecord,
-} from "./settlement-record.ts";
-export { type ReceiptBody, signReceipt } from "./sign.ts";
+} from "./records/settlement-record.ts";
+export { type ReceiptBody, signReceipt } from "./checks/sign.ts";
 export type { CheckResult, Verdict } from "@agent/crypto";
 export {
   type ReceiptVerdict,
   verifyReceipt,
   verifyReceiptAsync,
   type VerifyReceiptOptions,
-} from "./verify.ts";
+} from "./checks/verify.ts";
 export {
   parseDelegationChain,
   type VerifyDelegationOptions,
@@ -65,4 +65,4 @@ export {
   getEffectiveRight,
   type EffectiveRight,
   verifyDelegationToken,
-} from "./verify-delegation-token.ts";
+} from "./delegation/verify-delegation-token.ts";

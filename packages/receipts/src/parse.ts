@@ -4,7 +4,7 @@ import { RECEIPT_LIMITS } from "./limits.ts";
 import { ParsedReceipt } from "./parsed-receipt.ts";
 import type { StructureRefusal } from "./refusals.ts";
 import { type ExecutionReceipt, ReceiptMembersSchema } from "./schema.ts";
-import { countNested } from "./tree-size.ts";
+import { countNested } from "./checks/count-nested.ts";
 
 /** Why a value is no receipt: the member at fault and the rule it breaks, never what it holds. */
 export interface ReceiptFault {

@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { isUuid, SUITE } from "@agent/crypto";
 import { hex32, plainObject, text, wholeNumber } from "./fields.ts";
 import { RECEIPT_LIMITS } from "./limits.ts";
-import { countNested } from "./tree-size.ts";
+import { countNested } from "./checks/count-nested.ts";
 
 const memberRules = {
   task_id: text,

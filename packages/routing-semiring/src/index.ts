@@ -1,9 +1,9 @@
-export type { Candidate, FixedRoute } from "./candidate.ts";
-export { findBestPath, type BestPath } from "./best-paths.ts";
-export { checkTargetEligibility, type TargetRefusal } from "./eligibility.ts";
-export { getCountedStatus, type EndedTask } from "./counted-status.ts";
-export { drawRandom, shouldExplore, shiftWeights } from "./explore.ts";
-export { Graph, type Edge, type EdgeCode, type EdgeResult } from "./graph.ts";
+export type { Candidate, FixedRoute } from "./ranking/candidate.ts";
+export { findBestPath, type BestPath } from "./graph/best-paths.ts";
+export { checkTargetEligibility, type TargetRefusal } from "./ranking/eligibility.ts";
+export { getCountedStatus, type EndedTask } from "./ranking/get-counted-status.ts";
+export { drawRandom, shouldExplore, shiftWeights } from "./ranking/explore.ts";
+export { Graph, type Edge, type EdgeCode, type EdgeResult } from "./graph/graph.ts";
 export {
   getAlgorithm,
   rank,
@@ -11,12 +11,12 @@ export {
   type Ranking,
   type RankOptions,
   type RoutingChoice,
-} from "./rank.ts";
+} from "./ranking/rank.ts";
 export { rankAndRecord, replayRanking, type RoutingRecord } from "./replay.ts";
-export { findRoutes, type Route, type Routes } from "./routes.ts";
-export { computeRecordLatency } from "./latency-of-record.ts";
-export type { WorkRecord } from "./latency-of-record.ts";
-export { HALF_SCORE_LATENCY_MS } from "./score.ts";
+export { findRoutes, type Route, type Routes } from "./graph/routes.ts";
+export { computeRecordLatency } from "./ranking/record-latency.ts";
+export type { WorkRecord } from "./ranking/record-latency.ts";
+export { HALF_SCORE_LATENCY_MS } from "./ranking/score.ts";
 export {
   costSemiring,
   latencySemiring,
@@ -34,11 +34,11 @@ export {
   setTrustLevel,
   type TaskOutcome,
   type TrustRecord,
-} from "./trust.ts";
+} from "./trust/trust.ts";
 export {
   computeNextLevel,
   selectDisplayedLevel,
   getTrustScore,
   type TrustLevel,
-} from "./trust-level.ts";
+} from "./trust/trust-level.ts";
 export { DEFAULT_WEIGHTS, type SubScores, type Weights } from "./weights.ts";

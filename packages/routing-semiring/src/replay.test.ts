@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Candidate } from "./candidate.ts";
-import { Graph } from "./graph.ts";
-import { rank, type RankOptions } from "./rank.ts";
+import type { Candidate } from "./ranking/candidate.ts";
+import { Graph } from "./graph/graph.ts";
+import { rank, type RankOptions } from "./ranking/rank.ts";
 import { rankAndRecord, replayRanking, type RoutingRecord } from "./replay.ts";
 
 const ids = ["self", "a", "b", "c", "d", "e", "f"];

@@ -1,5 +1,5 @@
-import type { Candidate } from "./candidate.ts";
-import { type Edge, Graph } from "./graph.ts";
+import type { Candidate } from "./ranking/candidate.ts";
+import { type Edge, Graph } from "./graph/graph.ts";
 import {
   getAlgorithm,
   decideRanking,
@@ -8,7 +8,7 @@ import {
   buildRanking,
   type RankOptions,
   type RoutingChoice,
-} from "./rank.ts";
+} from "./ranking/rank.ts";
 import { DEFAULT_WEIGHTS, type Weights } from "./weights.ts";
 
 /** The inputs of a decision as JSON, and what it came to: enough for anybody to make it again. */

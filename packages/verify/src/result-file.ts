@@ -1,5 +1,5 @@
 import { parseResultReference } from "@agent/receipts";
-import { mergeChecks } from "./place-checks.ts";
+import { mergeChecks } from "./assign-proof-levels.ts";
 import type { ResultFileRefusal } from "./refusals.ts";
 import type { Verdict } from "./verdict.ts";
 

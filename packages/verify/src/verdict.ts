@@ -1,6 +1,6 @@
 import type { ArtifactKind } from "./kind.ts";
 import type { ArtifactRefusal } from "./refusals.ts";
-import type { ProofLevelName } from "./rungs.ts";
+import type { ProofLevelName } from "./proof-levels.ts";
 
 /** One rung that was judged; one that does not hold on a valid artifact is a remark. */
 export interface CheckResult {

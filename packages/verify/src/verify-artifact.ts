@@ -7,10 +7,10 @@ import { checkReceipt } from "./artifacts/receipt.ts";
 import { checkRelaySuccession } from "./artifacts/relay-succession.ts";
 import { checkAttestation, checkNoShow, checkSettlement } from "./artifacts/relay-record.ts";
 import { checkSuccession } from "./artifacts/succession.ts";
-import { verifyBundle } from "./bundle/verify.ts";
+import { verifyBundle } from "./bundle/verify-bundle.ts";
 import type { ArtifactKind } from "./kind.ts";
-import { withRelayKeys } from "./relay-keys-of.ts";
-import { detectKind } from "./recognise.ts";
+import { withRelayKeys } from "./list-relay-keys.ts";
+import { detectKind } from "./detect-kind.ts";
 import type { GeneralRefusal } from "./refusals.ts";
 import type { Verdict } from "./verdict.ts";
 

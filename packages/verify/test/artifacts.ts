@@ -18,7 +18,7 @@ import {
 } from "@agent/receipts";
 import { createSeededRandom } from "@agent/testkit";
 import { formatBundle, signBundle } from "../src/index.ts";
-import { createDelegation, START_TIME } from "./scene.ts";
+import { createDelegation, START_TIME } from "./create-delegation.ts";
 
 export const now = START_TIME;
 

@@ -9,7 +9,7 @@ import { eraseTexts, hashReceipt } from "@agent/receipts";
 import { createSeededRandom } from "@agent/testkit";
 import { formatBundle, type EvidenceBundle, signBundle } from "../src/index.ts";
 import { carol, noShow, settlement } from "./artifacts.ts";
-import { createDelegation, START_TIME } from "./scene.ts";
+import { createDelegation, START_TIME } from "./create-delegation.ts";
 
 /** A file as an auditor may get it, and how the command is called for it. */
 export interface Example {

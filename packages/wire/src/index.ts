@@ -1,9 +1,9 @@
-export { buildErrorBody, errors, formatRefusal, refuse } from "./errors.ts";
-export type { Code, ErrorBody, ErrorText, Issue, Refusal } from "./errors.ts";
-export { extensibleEnum, getEnumWords } from "./fields.ts";
-export { limits } from "./limits.ts";
-export type { Tier } from "./limits.ts";
-export { scopes } from "./operation.ts";
+export { buildErrorBody, errors, formatRefusal, refuse } from "./engine/errors.ts";
+export type { Code, ErrorBody, ErrorText, Issue, Refusal } from "./engine/errors.ts";
+export { extensibleEnum, getEnumWords } from "./engine/fields.ts";
+export { limits } from "./engine/limits.ts";
+export type { Tier } from "./engine/limits.ts";
+export { scopes } from "./engine/operation.ts";
 export type {
   Answer,
   AnswerHeaders,
@@ -19,16 +19,26 @@ export type {
   Result,
   Scope,
   SuccessAnswer,
-} from "./operation.ts";
+} from "./engine/operation.ts";
 export { operations } from "./operations.ts";
 export type { OperationName, Operations } from "./operations.ts";
-export { listImpliedRefusals } from "./implied-refusals.ts";
-export { buildOpenApi } from "./openapi.ts";
-export { createRedactor, isSecretName, REDACTED } from "./redact.ts";
+export { listImpliedRefusals } from "./engine/list-implied-refusals.ts";
+export { buildOpenApi } from "./engine/openapi.ts";
+export { createRedactor, isSecretName, REDACTED } from "./engine/redact.ts";
 export { ClientMessage, ServerMessage, socketClose, SOCKET_PATH } from "./realtime.ts";
-export { CapabilityPrice, DiscoveryEntry, Freshness, Listing, TrustLevel } from "./registry.ts";
-export type { ListingBody } from "./registry.ts";
-export { toCapabilityPrices, getListedPrice, type PricedListing } from "./listing-price.ts";
+export {
+  CapabilityPrice,
+  DiscoveryEntry,
+  Freshness,
+  Listing,
+  TrustLevel,
+} from "./operations/agents/registry.ts";
+export type { ListingBody } from "./operations/agents/registry.ts";
+export {
+  toCapabilityPrices,
+  getListedPrice,
+  type PricedListing,
+} from "./operations/money/get-listed-price.ts";
 export {
   ListedStatus,
   ListedTask,
@@ -37,23 +47,23 @@ export {
   Task,
   TaskEvent,
   TaskStatus,
-} from "./tasks.ts";
-export { AccountSummary, Balance, Settlement, Transaction } from "./budget.ts";
-export { Statement } from "./statement.ts";
-export { Webhook, WebhookEvent } from "./webhooks.ts";
-export { Withdrawal, WithdrawalStatus } from "./withdrawals.ts";
-export { MarketCandidate } from "./market.ts";
-export { RoutingRecord } from "./routing.ts";
-export { Visibility } from "./visibility.ts";
-export { FederationPeer, OutboxEntry } from "./federation-admin.ts";
-export { FEDERATION_PREFIX } from "./federation.ts";
-export { KeyHistory } from "./keys.ts";
-export { AgentState, AuditEntry, Goal } from "./agent-state.ts";
-export { Plan, type StepAllocation } from "./plans.ts";
-export { Conversation, Message } from "./conversations.ts";
-export type { NewMessage } from "./conversations.ts";
-export { AgentEvent } from "./events.ts";
-export type { NewEvent } from "./events.ts";
+} from "./operations/tasks/tasks.ts";
+export { AccountSummary, Balance, Settlement, Transaction } from "./operations/money/budget.ts";
+export { Statement } from "./operations/money/statement.ts";
+export { Webhook, WebhookEvent } from "./operations/live/webhooks.ts";
+export { Withdrawal, WithdrawalStatus } from "./operations/money/withdrawals.ts";
+export { MarketCandidate } from "./operations/agents/market.ts";
+export { RoutingRecord } from "./operations/tasks/routing.ts";
+export { Visibility } from "./operations/agents/visibility.ts";
+export { FederationPeer, OutboxEntry } from "./operations/operator/federation-admin.ts";
+export { FEDERATION_PREFIX } from "./operations/peers/federation.ts";
+export { KeyHistory } from "./operations/agents/keys.ts";
+export { AgentState, AuditEntry, Goal } from "./operations/live/agent-state.ts";
+export { Plan, type StepAllocation } from "./operations/live/plans.ts";
+export { Conversation, Message } from "./operations/live/conversations.ts";
+export type { NewMessage } from "./operations/live/conversations.ts";
+export { AgentEvent } from "./operations/live/events.ts";
+export type { NewEvent } from "./operations/live/events.ts";
 export {
   Approval,
   type ApprovalBallot,
@@ -62,18 +72,18 @@ export {
   buildApprovalVote,
   buildLegacyApprovalVote,
   hashQuorum,
-} from "./approvals.ts";
-export { Device } from "./devices.ts";
-export { Pairing } from "./pairing.ts";
-export { TrustRecord } from "./trust.ts";
-export { ArchivedReceipt } from "./receipts.ts";
-export { CredentialStatus, StoredCredential } from "./credentials.ts";
+} from "./operations/tasks/approvals.ts";
+export { Device } from "./operations/agents/devices.ts";
+export { Pairing } from "./operations/agents/pairing.ts";
+export { TrustRecord } from "./operations/agents/trust.ts";
+export { ArchivedReceipt } from "./operations/proof/receipts.ts";
+export { CredentialStatus, StoredCredential } from "./operations/agents/credentials.ts";
 export {
   DELEGATION_EXTENSION,
   RpcAnswer,
   RpcCall,
   SendMessageParams,
   TaskIdParams,
-} from "./a2a.ts";
+} from "./operations/tasks/a2a.ts";
 export { type Quorum, type QuorumApprover, verifyQuorum } from "./verify-quorum.ts";
 export { type SignedVote, verifyVote } from "./verify-vote.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { errors } from "./errors.ts";
-import { FEDERATION_PREFIX } from "./federation.ts";
-import { limits } from "./limits.ts";
-import { scopes, type Operation } from "./operation.ts";
+import { errors } from "./engine/errors.ts";
+import { FEDERATION_PREFIX } from "./operations/peers/federation.ts";
+import { limits } from "./engine/limits.ts";
+import { scopes, type Operation } from "./engine/operation.ts";
 import { operations } from "./operations.ts";
 
 const rows: readonly [string, Operation][] = Object.entries(operations);

@@ -1,6 +1,6 @@
 import * as v from "valibot";
-import { capabilities, id, longText, looseObject } from "./fields.ts";
-import { Task } from "./tasks.ts";
+import { capabilities, id, longText, looseObject } from "./engine/fields.ts";
+import { Task } from "./operations/tasks/tasks.ts";
 
 /** Where an agent's devices connect for tasks in real time (docs/decisions.md, 4). */
 export const SOCKET_PATH = "/ws/v1/agents/:agentId";

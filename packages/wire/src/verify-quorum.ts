@@ -1,4 +1,4 @@
-import type { ApprovalSubject } from "./approvals.ts";
+import type { ApprovalSubject } from "./operations/tasks/approvals.ts";
 import { verifyVote } from "./verify-vote.ts";
 
 /** The agents whose votes count, each under the one key that was named for it, and how many must approve. */

@@ -4,7 +4,7 @@ import {
   buildLegacyApprovalVote,
   type ApprovalBallot,
   type ApprovalSubject,
-} from "./approvals.ts";
+} from "./operations/tasks/approvals.ts";
 
 export interface SignedVote extends ApprovalBallot {
   readonly signature: string;

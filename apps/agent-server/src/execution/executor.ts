@@ -1,4 +1,4 @@
-import type { CallAnswer } from "../tools/call-tool.ts";
+import type { CallAnswer } from "../tools/calling/call-tool.ts";
 import type { ToolDefinition } from "../tools/definition.ts";
 import type { WorkTask } from "./task.ts";
 

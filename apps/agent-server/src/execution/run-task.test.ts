@@ -2,25 +2,25 @@ import { sha256Hex } from "@agent/crypto";
 import { signReceipt, verifyReceipt, type ExecutionReceipt } from "@agent/receipts";
 import { describe, expect, test } from "vitest";
 import { owner } from "../caller.ts";
-import { createTestGuard } from "../testing/guard.ts";
+import { createTestGuard } from "../testing/tools/test-guard.ts";
 import { silentLog } from "../log.ts";
 import { createSystemRuntime } from "../runtime.ts";
-import { createTestIdentity } from "../testing/identity.ts";
+import { createTestIdentity } from "../testing/agents/test-identity.ts";
 import {
   createHangingTool,
   hugeTool,
   shoutTool,
   createTextTool,
   throwingTool,
-} from "../testing/tools.ts";
-import { createToolCaller } from "../tools/call-tool.ts";
+} from "../testing/tools/test-tools.ts";
+import { createToolCaller } from "../tools/calling/call-tool.ts";
 import { createRegistry, type RegisteredTool } from "../tools/registry.ts";
-import type { DelegateTask } from "./delegation.ts";
-import { directExecutor } from "./direct.ts";
+import type { DelegateTask } from "./delegation/delegation.ts";
+import { directExecutor } from "./executors/direct.ts";
 import type { Executor } from "./executor.ts";
 import { createTaskRunner, type RunOptions } from "./run-task.ts";
 import type { WorkTask } from "./task.ts";
-import { buildTestOffer } from "../testing/offer.ts";
+import { buildTestOffer } from "../testing/tools/test-offer.ts";
 
 const identity = createTestIdentity();
 

@@ -2,17 +2,17 @@ import { sha256Hex } from "@agent/crypto";
 import { RECEIPT_LIMITS, signReceipt, type ExecutionReceipt } from "@agent/receipts";
 import { limits } from "@agent/wire";
 import type { Caller } from "../caller.ts";
-import type { Identity } from "../identity.ts";
+import type { Identity } from "../identity/identity.ts";
 import { isOffered, checkRequiredCapabilities, type Offer } from "../offer/offer.ts";
 import type { Runtime } from "../runtime.ts";
-import type { CallTool } from "../tools/call-tool.ts";
+import type { CallTool } from "../tools/calling/call-tool.ts";
 import type { ToolDefinition } from "../tools/definition.ts";
 import { withDeadline } from "./deadline.ts";
-import type { Delegate, DelegateTask } from "./delegation.ts";
+import type { Delegate, DelegateTask } from "./delegation/delegation.ts";
 import type { Executor, Outcome, Toolbox } from "./executor.ts";
 import type { WorkTask } from "./task.ts";
-import { createToolbox } from "./toolbox.ts";
-import { WorkWithdrawn } from "./withdrawn.ts";
+import { createToolbox } from "./tool-access/toolbox.ts";
+import { WorkWithdrawn } from "./abort-reasons.ts";
 
 export interface TaskRunnerParts {
   readonly identity: Identity;

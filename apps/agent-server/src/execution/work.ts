@@ -2,11 +2,11 @@ import { sha256Hex, uuidV7 } from "@agent/crypto";
 import type { ExecutionReceipt } from "@agent/receipts";
 import type { Caller } from "../caller.ts";
 import type { Runtime } from "../runtime.ts";
-import type { CheckDelegation } from "./mandate.ts";
-import { createSingleFlight } from "./once.ts";
+import type { CheckDelegation } from "./delegation/delegation-scope.ts";
+import { createSingleFlight } from "./single-flight.ts";
 import type { RunTask } from "./run-task.ts";
 import type { WorkTask } from "./task.ts";
-import { CallCancelled, WorkWithdrawn } from "./withdrawn.ts";
+import { CallCancelled, WorkWithdrawn } from "./abort-reasons.ts";
 
 /** A task as somebody brings it. */
 export interface NewWork {

@@ -1,7 +1,7 @@
 import { issueCredential } from "@agent/credentials";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { createTestIdentity } from "../testing/identity.ts";
+import { createTestIdentity } from "../testing/agents/test-identity.ts";
 import type { Counts } from "./counts.ts";
 import { calculateGradient } from "./gradient.ts";
 

@@ -1,8 +1,8 @@
 import { DefaultAgentCardResolver } from "@a2a-js/sdk/client";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { RunningAgent } from "../start-agent.ts";
-import { startStandaloneAgent } from "../testing/start.ts";
-import { shoutTool, createTextTool } from "../testing/tools.ts";
+import { startStandaloneAgent } from "../testing/agents/start-agent.ts";
+import { shoutTool, createTextTool } from "../testing/tools/test-tools.ts";
 
 const listing = { capabilities: ["shout"], pricing: [{ capability: "shout", unit_cost: 0.5 }] };
 const path = "/.well-known/agent-card.json";

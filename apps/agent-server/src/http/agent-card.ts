@@ -1,5 +1,5 @@
 import { DELEGATION_EXTENSION, type ListingBody } from "@agent/wire";
-import type { Identity } from "../identity.ts";
+import type { Identity } from "../identity/identity.ts";
 import type { Offer } from "../offer/offer.ts";
 import type { ToolDefinition } from "../tools/definition.ts";
 

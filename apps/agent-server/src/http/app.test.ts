@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { createTestAgent, createTestApp, TEST_TOKEN } from "../testing/agent.ts";
+import { createTestAgent, createTestApp, TEST_TOKEN } from "../testing/agents/test-agent.ts";
 import type { HttpApp } from "./app.ts";
 
 const agent = createTestAgent();

@@ -11,15 +11,15 @@ import { Hono } from "hono";
 import { callerKey } from "../caller.ts";
 import type { Approvals } from "../policy/approvals.ts";
 import type { Runtime } from "../runtime.ts";
-import type { AnswerCall } from "../server.ts";
-import { createApprovalRoutes } from "./approvals.ts";
-import { readBody } from "./body.ts";
-import type { Authenticate } from "./authenticate.ts";
-import { createFastPath, type FastPath } from "./call-door.ts";
-import { toAuthInfo } from "./caller-info.ts";
+import type { AnswerCall } from "../mcp-servers.ts";
+import { createApprovalRoutes } from "./approval-routes.ts";
+import { readBody } from "./read-body.ts";
+import type { Authenticate } from "./authentication/authenticate.ts";
+import { createFastPath, type FastPath } from "./fast-path/fast-path.ts";
+import { toAuthInfo } from "./authentication/caller-info.ts";
 import { createRpcRefusal } from "./refusals.ts";
-import { refuseRequest, type HttpEnv } from "./refuse.ts";
-import { createRequestIdSource } from "./request-ids.ts";
+import { refuseRequest, type HttpEnv } from "./refuse-request.ts";
+import { createRequestIdSource } from "./fast-path/request-ids.ts";
 import { createSessions } from "./sessions.ts";
 
 export interface HttpApp {

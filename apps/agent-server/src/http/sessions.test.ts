@@ -3,9 +3,9 @@ import type { Caller } from "../caller.ts";
 import { createManualClock } from "@agent/testkit";
 import { silentLog } from "../log.ts";
 import { createSystemRuntime, type Runtime } from "../runtime.ts";
-import { createTestAgent } from "../testing/agent.ts";
-import { createHangingTool, shoutTool } from "../testing/tools.ts";
-import { getCaller, toAuthInfo } from "./caller-info.ts";
+import { createTestAgent } from "../testing/agents/test-agent.ts";
+import { createHangingTool, shoutTool } from "../testing/tools/test-tools.ts";
+import { getCaller, toAuthInfo } from "./authentication/caller-info.ts";
 import { createSessions, type Sessions } from "./sessions.ts";
 
 const alice: Caller = { kind: "agent", agentId: "alice", trust: "trusted" };

@@ -11,7 +11,7 @@ import {
   createInFlightRequests,
   type InFlightRequests,
   type RunningCall,
-} from "./in-flight.ts";
+} from "./fast-path/in-flight-requests.ts";
 import { createRpcRefusal } from "./refusals.ts";
 
 interface Session {

@@ -6,9 +6,9 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { Settings, settingSources } from "../config-settings.ts";
-import { parseJsonc } from "../jsonc.ts";
-import { MASTER_TOKEN, startTestRelay } from "../testing/relay.ts";
+import { Settings, settingSources } from "../config/config-settings.ts";
+import { parseJsonc } from "../config/parse-jsonc.ts";
+import { MASTER_TOKEN, startTestRelay } from "../testing/agents/test-relay.ts";
 import { configTemplate } from "./config-template.ts";
 
 /** What the calls below read of the relay's answers. */

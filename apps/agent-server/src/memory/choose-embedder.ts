@@ -1,8 +1,8 @@
-import { createModelCaller, type ModelEndpoint } from "../model/exchange.ts";
+import { createModelCaller, type ModelEndpoint } from "../model/model-caller.ts";
 import type { Runtime } from "../runtime.ts";
 import type { Embedder } from "./embedder.ts";
-import { createEndpointEmbedder } from "./embeddings-endpoint.ts";
-import { hashedNgramEmbedder } from "./hashed-ngrams.ts";
+import { createEndpointEmbedder } from "./endpoint-embedder.ts";
+import { hashedNgramEmbedder } from "./hashed-ngram-embedder.ts";
 
 /** The endpoint where one is configured, else the embedder that needs none. */
 export function chooseEmbedder(endpoint: ModelEndpoint | undefined, runtime: Runtime): Embedder {

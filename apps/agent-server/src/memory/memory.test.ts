@@ -6,7 +6,7 @@ import { limits } from "@agent/wire";
 import Sqlite from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Embedder } from "./embedder.ts";
-import { hashedNgramEmbedder } from "./hashed-ngrams.ts";
+import { hashedNgramEmbedder } from "./hashed-ngram-embedder.ts";
 import { memoryLimits, type Memory, type NewMemory } from "./memory.ts";
 import { openMemory } from "./open-memory.ts";
 

@@ -1,7 +1,7 @@
 import { sha256Hex, uuidV7 } from "@agent/crypto";
 import type { Runtime } from "../runtime.ts";
 import { calculateCosine, type Embedder } from "./embedder.ts";
-import { calculateConfidence, createInitialDecay, reinforceDecay } from "./fading.ts";
+import { calculateConfidence, createInitialDecay, reinforceDecay } from "./decay.ts";
 import { pickStricterSensitivity, parseSensitivity, type Sensitivity } from "./sensitivity.ts";
 import type { Candidate, MemoryStore, MemoryType, StoredMemory } from "./store.ts";
 

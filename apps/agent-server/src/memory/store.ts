@@ -1,5 +1,5 @@
 import type { Database } from "better-sqlite3";
-import type { Decay } from "./fading.ts";
+import type { Decay } from "./decay.ts";
 import type { Sensitivity } from "./sensitivity.ts";
 
 export type MemoryType = "semantic" | "episodic";

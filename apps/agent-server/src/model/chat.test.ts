@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createFastRuntime } from "../testing/hasty-runtime.ts";
+import { createFastRuntime } from "../testing/agents/fast-runtime.ts";
 import {
   buildDelta,
   replyCutOff,
@@ -14,9 +14,9 @@ import {
   replyStream,
   type ModelServer,
   type Reply,
-} from "../testing/model-server.ts";
+} from "../testing/servers/model-server.ts";
 import { createChat, type ChatMessage } from "./chat.ts";
-import { createModelCaller } from "./exchange.ts";
+import { createModelCaller } from "./model-caller.ts";
 
 let server: ModelServer;
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 import { EventSourceParserStream } from "eventsource-parser/stream";
 import * as v from "valibot";
 import { boundedBody } from "./bounded-body.ts";
-import { buildModelRefusal, type CallModel, type ModelResult } from "./exchange.ts";
+import { buildModelRefusal, type CallModel, type ModelResult } from "./model-caller.ts";
 import { parseJson } from "./parse-json.ts";
 
 export interface ToolRequest {

@@ -1,8 +1,8 @@
 import { limits } from "@agent/wire";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { startTestRelay, type TestRelay } from "../testing/relay.ts";
-import { startJoinedAgent } from "../testing/start.ts";
-import { createTextTool } from "../testing/tools.ts";
+import { startTestRelay, type TestRelay } from "../testing/agents/test-relay.ts";
+import { startJoinedAgent } from "../testing/agents/start-agent.ts";
+import { createTextTool } from "../testing/tools/test-tools.ts";
 
 let relay: TestRelay;
 beforeEach(async () => {

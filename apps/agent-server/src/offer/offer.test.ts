@@ -7,7 +7,7 @@ import {
   type Offer,
   type OfferSetting,
 } from "./offer.ts";
-import { formatOfferTable } from "./offer-table.ts";
+import { formatOfferTable } from "./format-offer-table.ts";
 
 const own = (name: string) => ({ definition: { name } });
 const wrapped = (name: string) => ({ origin: 'MCP server "files"', definition: { name } });

@@ -1,11 +1,11 @@
 import { delegate } from "@agent/client";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { RunningAgent } from "../start-agent.ts";
-import { createTestIdentity } from "../testing/identity.ts";
-import { startTestRelay, type TestRelay } from "../testing/relay.ts";
-import { startJoinedAgent } from "../testing/start.ts";
-import { createTextTool } from "../testing/tools.ts";
-import { compileTool } from "../tools/compile-tool.ts";
+import { createTestIdentity } from "../testing/agents/test-identity.ts";
+import { startTestRelay, type TestRelay } from "../testing/agents/test-relay.ts";
+import { startJoinedAgent } from "../testing/agents/start-agent.ts";
+import { createTextTool } from "../testing/tools/test-tools.ts";
+import { compileTool } from "../tools/calling/compile-tool.ts";
 
 const number = { type: "number" };
 const sum = compileTool({

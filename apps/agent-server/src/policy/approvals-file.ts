@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import * as v from "valibot";
-import { createPrivateFolder, writePrivateFile } from "../private-file.ts";
+import { createPrivateFolder, writePrivateFile } from "../files/private-file.ts";
 import type { Runtime } from "../runtime.ts";
 
 type Members = Readonly<Record<string, unknown>>;

@@ -3,8 +3,8 @@ import { callerKey, getTrustLevel } from "../caller.ts";
 import type { Runtime } from "../runtime.ts";
 import type { JsonObject } from "../tools/definition.ts";
 import type { Approver } from "./approvals.ts";
-import type { AuditLog } from "./audit.ts";
-import { getRisk, type Decision, type PolicyCheck, type ToolCall } from "./gate.ts";
+import type { AuditLog } from "./audit-log.ts";
+import { getRisk, type Decision, type PolicyCheck, type ToolCall } from "./policy-check.ts";
 
 export interface GuardedCall extends ToolCall {
   readonly args: JsonObject;

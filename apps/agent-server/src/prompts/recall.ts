@@ -2,8 +2,8 @@ import * as v from "valibot";
 import { callerKey } from "../caller.ts";
 import type { Memory } from "../memory/memory.ts";
 import { defineTool } from "../tools/define-tool.ts";
-import { memoryText } from "../tools/memory-text.ts";
-import { formatList } from "./as-list.ts";
+import { memoryText } from "../tools/built-in/memory-text.ts";
+import { formatList } from "./format-list.ts";
 
 /** Puts what the agent remembers of a subject in front of a model. */
 export function recallPrompt(memory: Memory) {

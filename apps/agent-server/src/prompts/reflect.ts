@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { callerKey } from "../caller.ts";
 import type { Memory } from "../memory/memory.ts";
 import { defineTool } from "../tools/define-tool.ts";
-import { formatList } from "./as-list.ts";
+import { formatList } from "./format-list.ts";
 
 /** Has a model look over what the agent remembers. */
 export function reflectPrompt(memory: Memory) {

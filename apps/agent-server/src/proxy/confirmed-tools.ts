@@ -3,9 +3,9 @@ import type { Tool } from "@modelcontextprotocol/client";
 import { readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import * as v from "valibot";
-import { createReloadingFile } from "../fresh-file.ts";
+import { createReloadingFile } from "../files/reloading-file.ts";
 import { parseJson } from "../model/parse-json.ts";
-import { createPrivateFolder, writePrivateFile } from "../private-file.ts";
+import { createPrivateFolder, writePrivateFile } from "../files/private-file.ts";
 import type { Runtime } from "../runtime.ts";
 
 /** What a model and a caller go by: the schemas, and the texts that tell them when to use the tool. */

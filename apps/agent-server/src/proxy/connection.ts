@@ -8,9 +8,9 @@ import {
   type Transport,
 } from "@modelcontextprotocol/client";
 import { withDeadline } from "../execution/deadline.ts";
-import { retryDelayMs } from "../relay/backoff.ts";
+import { retryDelayMs } from "../relay/retry-delay.ts";
 import type { Runtime } from "../runtime.ts";
-import { compileSchema, type CheckValue } from "../tools/compile-schema.ts";
+import { compileSchema, type CheckValue } from "../tools/calling/compile-schema.ts";
 import { createTransport, type ServerAddress } from "./transport.ts";
 
 /** A connection to another MCP server that is made again whenever it is lost. */

@@ -7,10 +7,10 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { owner } from "../caller.ts";
-import { startListener } from "../http/listen.ts";
-import { checkConfig } from "../check-config.ts";
-import { parseFlags } from "../command-line.ts";
-import { readConfig } from "../config.ts";
+import { startListener } from "../http/listener.ts";
+import { checkConfig } from "../config/check-config.ts";
+import { parseFlags } from "../config/parse-flags.ts";
+import { readConfig } from "../config/config.ts";
 import { silentLog } from "../log.ts";
 import { createSystemRuntime, type Runtime } from "../runtime.ts";
 import type { RunningAgent } from "../start-agent.ts";
@@ -18,12 +18,12 @@ import {
   everythingOverStdio,
   everythingWithPidFile,
   startEverything,
-} from "../testing/everything.ts";
-import { startStandaloneAgent } from "../testing/start.ts";
+} from "../testing/servers/everything-server.ts";
+import { startStandaloneAgent } from "../testing/agents/start-agent.ts";
 import type { RegisteredTool } from "../tools/registry.ts";
 import { connectServers } from "./connect-servers.ts";
 import { createConnection } from "./connection.ts";
-import { createTextTool } from "../testing/tools.ts";
+import { createTextTool } from "../testing/tools/test-tools.ts";
 
 const patience = { timeout: 20_000 };
 const info = { name: "test", version: "1" };
@@ -142,7 +142,9 @@ describe("the tools of the official example server, over stdio", () => {
 });
 
 test("no progress is lost, not even what comes together with the answer", async () => {
-  const script = fileURLToPath(new URL("../testing/conformance-tools.ts", import.meta.url));
+  const script = fileURLToPath(
+    new URL("../testing/conformance/conformance-tools.ts", import.meta.url),
+  );
   const runtime = createSystemRuntime(silentLog);
   const servers = await connectServers(
     { fixtures: { command: process.execPath, args: [script], env: {} } },

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { createTestIdentity } from "../testing/identity.ts";
-import { startAgentWithoutSocket } from "../testing/quiet-agent.ts";
-import { startTestRelay, type TestRelay } from "../testing/relay.ts";
-import { createHangingTool } from "../testing/tools.ts";
+import { createTestIdentity } from "../testing/agents/test-identity.ts";
+import { startAgentWithoutSocket } from "../testing/agents/agent-without-socket.ts";
+import { startTestRelay, type TestRelay } from "../testing/agents/test-relay.ts";
+import { createHangingTool } from "../testing/tools/test-tools.ts";
 
 let relay: TestRelay;
 let agent: Awaited<ReturnType<typeof startAgentWithoutSocket>>;

@@ -1,10 +1,10 @@
 import { delegate, mintToken } from "@agent/client";
 import { generateKeyPair } from "@agent/crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createTestIdentity } from "../testing/identity.ts";
-import { startAgentWithoutSocket } from "../testing/quiet-agent.ts";
-import { startTestRelay, type TestRelay } from "../testing/relay.ts";
-import { createTextTool } from "../testing/tools.ts";
+import { createTestIdentity } from "../testing/agents/test-identity.ts";
+import { startAgentWithoutSocket } from "../testing/agents/agent-without-socket.ts";
+import { startTestRelay, type TestRelay } from "../testing/agents/test-relay.ts";
+import { createTextTool } from "../testing/tools/test-tools.ts";
 
 const identity = createTestIdentity();
 let relay: TestRelay;

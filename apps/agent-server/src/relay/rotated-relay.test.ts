@@ -8,9 +8,9 @@ import { bootstrapAgent, createRelayClient } from "@agent/client";
 import { generateKeyPair } from "@agent/crypto";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { RunningAgent } from "../start-agent.ts";
-import { createTestIdentity } from "../testing/identity.ts";
-import { startTestRelay, type TestRelay } from "../testing/relay.ts";
-import { startTestAgent } from "../testing/start.ts";
+import { createTestIdentity } from "../testing/agents/test-identity.ts";
+import { startTestRelay, type TestRelay } from "../testing/agents/test-relay.ts";
+import { startTestAgent } from "../testing/agents/start-agent.ts";
 
 // The command is a process of its own, and the machine may be busy.
 vi.setConfig({ testTimeout: 60_000 });

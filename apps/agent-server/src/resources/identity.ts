@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import type { IdentityFile } from "../identity-file.ts";
+import type { IdentityFile } from "../identity/identity-file.ts";
 import { defineTool } from "../tools/define-tool.ts";
 
 export function identityResource(file: IdentityFile) {

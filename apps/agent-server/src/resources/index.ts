@@ -1,4 +1,4 @@
-import type { IdentityFile } from "../identity-file.ts";
+import type { IdentityFile } from "../identity/identity-file.ts";
 import type { RegisteredTool } from "../tools/registry.ts";
 import { identityResource } from "./identity.ts";
 import { memoriesResource } from "./memories.ts";

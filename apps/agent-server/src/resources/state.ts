@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import type { TaskCounter } from "../execution/activity.ts";
+import type { TaskCounter } from "../execution/task-counter.ts";
 import type { Memory } from "../memory/memory.ts";
 import { defineTool } from "../tools/define-tool.ts";
 

@@ -1,7 +1,7 @@
 import { toJsonSchema } from "@valibot/to-json-schema";
 import * as v from "valibot";
 import type { JsonObject, Risk, ToolAnswer, ToolContext } from "./definition.ts";
-import { formatRule } from "../rule-of.ts";
+import { formatRule } from "../config/format-rule.ts";
 import type { RegisteredTool } from "./registry.ts";
 
 /** Makes a synthetic tool: one valibot schema types, describes and checks its arguments. */

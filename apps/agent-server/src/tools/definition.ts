@@ -1,6 +1,6 @@
 import type { ContentBlock, Progress, ToolAnnotations } from "@modelcontextprotocol/server";
 import type { Caller } from "../caller.ts";
-import type { Delegate } from "../execution/delegation.ts";
+import type { Delegate } from "../execution/delegation/delegation.ts";
 import type { WorkTask } from "../execution/task.ts";
 
 /** R0_READ, R1_DRAFT, R2_WRITE, R3_EXECUTE, R4_MONEY. */

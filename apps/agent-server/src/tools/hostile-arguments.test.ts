@@ -3,11 +3,11 @@ import { describe, expect, test } from "vitest";
 import { owner } from "../caller.ts";
 import { silentLog } from "../log.ts";
 import { createSystemRuntime } from "../runtime.ts";
-import { createTestGuard } from "../testing/guard.ts";
-import { createToolCaller } from "./call-tool.ts";
-import { compileTool } from "./compile-tool.ts";
+import { createTestGuard } from "../testing/tools/test-guard.ts";
+import { createToolCaller } from "./calling/call-tool.ts";
+import { compileTool } from "./calling/compile-tool.ts";
 import type { JsonObject } from "./definition.ts";
-import { compileLinearPattern, UnsupportedPattern } from "./linear-pattern.ts";
+import { compileLinearPattern, UnsupportedPattern } from "./calling/compile-linear-pattern.ts";
 import { parseTools } from "./load-module.ts";
 import { createRegistry } from "./registry.ts";
 

@@ -1,15 +1,15 @@
-import type { AnswerQuery } from "../execution/converse.ts";
+import type { AnswerQuery } from "../execution/executors/query-answerer.ts";
 import type { Work } from "../execution/work.ts";
-import type { IdentityFile } from "../identity-file.ts";
+import type { IdentityFile } from "../identity/identity-file.ts";
 import type { Memory } from "../memory/memory.ts";
-import { agentCredentialsTool, type CredentialSource } from "./agent-credentials.ts";
-import { agentIdentityTool } from "./agent-identity.ts";
-import { agentQueryTool } from "./agent-query.ts";
-import { agentRecallTool } from "./agent-recall.ts";
-import { agentRememberTool } from "./agent-remember.ts";
-import { agentServiceListingTool } from "./agent-service-listing.ts";
-import { agentTaskTool } from "./agent-task.ts";
-import { agentToolsTool } from "./agent-tools.ts";
+import { agentCredentialsTool, type CredentialSource } from "./built-in/agent-credentials.ts";
+import { agentIdentityTool } from "./built-in/agent-identity.ts";
+import { agentQueryTool } from "./built-in/agent-query.ts";
+import { agentRecallTool } from "./built-in/agent-recall.ts";
+import { agentRememberTool } from "./built-in/agent-remember.ts";
+import { agentServiceListingTool } from "./built-in/agent-service-listing.ts";
+import { agentTaskTool } from "./built-in/agent-task.ts";
+import { agentToolsTool } from "./built-in/agent-tools.ts";
 import type { JsonObject, ToolDefinition } from "./definition.ts";
 import type { RegisteredTool } from "./registry.ts";
 

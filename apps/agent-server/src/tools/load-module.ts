@@ -1,10 +1,10 @@
 import { pathToFileURL } from "node:url";
 import * as v from "valibot";
-import { compileTool } from "./compile-tool.ts";
+import { compileTool } from "./calling/compile-tool.ts";
 import type { Tool } from "./definition.ts";
-import { formatRule } from "../rule-of.ts";
+import { formatRule } from "../config/format-rule.ts";
 import type { RegisteredTool } from "./registry.ts";
-import { UnsupportedPattern } from "./linear-pattern.ts";
+import { UnsupportedPattern } from "./calling/compile-linear-pattern.ts";
 import { isToolName, TOOL_NAME_RULE } from "./tool-name.ts";
 
 const ToolShape = v.looseObject({

@@ -1,18 +1,18 @@
 import { describe, expect, test } from "vitest";
 import { owner, type Caller } from "../caller.ts";
 import type { Executor } from "../execution/executor.ts";
-import { createQueryAnswerer } from "../execution/converse.ts";
+import { createQueryAnswerer } from "../execution/executors/query-answerer.ts";
 import { silentLog } from "../log.ts";
-import { hashedNgramEmbedder } from "../memory/hashed-ngrams.ts";
+import { hashedNgramEmbedder } from "../memory/hashed-ngram-embedder.ts";
 import { openMemory } from "../memory/open-memory.ts";
-import { createTestGuard } from "../testing/guard.ts";
+import { createTestGuard } from "../testing/tools/test-guard.ts";
 import { createSystemRuntime } from "../runtime.ts";
-import { agentCredentialsTool } from "./agent-credentials.ts";
-import { agentQueryTool } from "./agent-query.ts";
-import { agentRecallTool } from "./agent-recall.ts";
-import { agentRememberTool } from "./agent-remember.ts";
-import { agentServiceListingTool } from "./agent-service-listing.ts";
-import { createToolCaller } from "./call-tool.ts";
+import { agentCredentialsTool } from "./built-in/agent-credentials.ts";
+import { agentQueryTool } from "./built-in/agent-query.ts";
+import { agentRecallTool } from "./built-in/agent-recall.ts";
+import { agentRememberTool } from "./built-in/agent-remember.ts";
+import { agentServiceListingTool } from "./built-in/agent-service-listing.ts";
+import { createToolCaller } from "./calling/call-tool.ts";
 import { createRegistry } from "./registry.ts";
 
 const runtime = createSystemRuntime(silentLog);

@@ -1,4 +1,4 @@
-import { runToCompletion } from "../run-to-end.ts";
+import { runToCompletion } from "../run-to-completion.ts";
 import { runNetwork } from "./run-network.ts";
 
 const TIME_LIMIT_MS = 90_000;

@@ -1,9 +1,9 @@
 import { createServer, type AddressInfo } from "node:net";
 import { createRelayClient, type RelayClient } from "@agent/client";
 import type { Operations, Result } from "@agent/wire";
-import { unwrapBody } from "../body-of.ts";
-import type { Processes, RunningProcess } from "../processes.ts";
-import { createSecret, buildPeerRelayProgram } from "../programs.ts";
+import { unwrapBody } from "../participants/unwrap-body.ts";
+import type { Processes, RunningProcess } from "../participants/processes.ts";
+import { createSecret, buildPeerRelayProgram } from "../participants/programs.ts";
 
 /** A relay of the network, up and running. */
 export interface NetworkRelay {

@@ -1,11 +1,11 @@
-import { allHold, type DemoCheck } from "../check.ts";
-import { formatDollars, toMicro, formatPercent } from "../money.ts";
+import { allHold, type DemoCheck } from "../checks/demo-check.ts";
+import { formatDollars, toMicro, formatPercent } from "../figures/money.ts";
 import { formatColumns, shortenId } from "../report.ts";
-import type { DemoContext } from "../run-to-end.ts";
-import { positionsAgree, sumMoney, waitUntilSettled, type RelayTotals } from "./books.ts";
-import { startNetwork, deposits, type NetworkParticipants } from "./cast.ts";
-import { delegateAcrossRelays, type ForwardedJob } from "./hire-abroad.ts";
-import { verifyJob, type JobProof } from "./proof.ts";
+import type { DemoContext } from "../run-to-completion.ts";
+import { positionsAgree, sumMoney, waitUntilSettled, type RelayTotals } from "./relay-totals.ts";
+import { startNetwork, deposits, type NetworkParticipants } from "./network-participants.ts";
+import { delegateAcrossRelays, type ForwardedJob } from "./delegate-across-relays.ts";
+import { verifyJob, type JobProof } from "./verify-job.ts";
 
 /** Paid work across three relays, the one in the middle killed in between; answers what has to be true. */
 export async function runNetwork({

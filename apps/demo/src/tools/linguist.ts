@@ -1,5 +1,5 @@
 import type { Tool } from "@agent/agent-server";
-import { stemWord } from "../terms.ts";
+import { stemWord } from "../figures/terms.ts";
 
 const stemWords: Tool = {
   definition: {

@@ -1,5 +1,5 @@
 import type { Tool } from "@agent/agent-server";
-import { buildTermReport, buildVocabulary, extractWords } from "../terms.ts";
+import { buildTermReport, buildVocabulary, extractWords } from "../figures/terms.ts";
 
 /** The most that the stems of one text may cost, in USD. */
 const STEMS_BUDGET = 0.5;

@@ -6,12 +6,12 @@ import {
   type RpcAnswer,
   type RpcCall,
 } from "@agent/wire";
-import type { RequestContext } from "../http/mount.ts";
+import type { RequestContext } from "../http/server/mount-operations.ts";
 import type { Services } from "../services.ts";
-import { KEEP_ALIVE_COMMENT, streamHeaders } from "../tasks/stream-events.ts";
+import { KEEP_ALIVE_COMMENT, streamHeaders } from "../tasks/reading/stream-events.ts";
 import { a2aMethods, type StreamEvent } from "./methods.ts";
 import { createFault, toRpcError, type A2aFault } from "./rpc-error.ts";
-import type { A2aDependencies } from "./submission.ts";
+import type { A2aDependencies } from "./submit-message.ts";
 
 type CallAnswer = Answer<Operations["callAgent"]>;
 

@@ -1,11 +1,11 @@
 import { SendMessageParams, TaskIdParams, type Refusal } from "@agent/wire";
-import type { RequestContext } from "../http/mount.ts";
-import { validate } from "../http/validate.ts";
+import type { RequestContext } from "../http/server/mount-operations.ts";
+import { validate } from "../http/server/validate.ts";
 import type { Services } from "../services.ts";
-import { cancelTask } from "../tasks/cancel.ts";
-import { toA2aTask } from "./a2a-task.ts";
+import { cancelTask } from "../tasks/assignment/cancel-task.ts";
+import { toA2aTask } from "./to-a2a-task.ts";
 import { createFault, type A2aFault } from "./rpc-error.ts";
-import { submitMessage, type A2aDependencies } from "./submission.ts";
+import { submitMessage, type A2aDependencies } from "./submit-message.ts";
 import {
   waitForCompletion,
   pollTask,

@@ -1,8 +1,8 @@
-import type { Idempotency } from "../http/idempotency.ts";
-import type { Handlers } from "../http/mount.ts";
+import type { Idempotency } from "../http/server/idempotency.ts";
+import type { Handlers } from "../http/server/mount-operations.ts";
 import type { Services } from "../services.ts";
 import { callAgent } from "./call-agent.ts";
-import { agentCard, relayCard } from "./card.ts";
+import { agentCard, relayCard } from "./agent-card.ts";
 import { createShownOffers } from "./shown-offers.ts";
 
 export function a2aHandlers(

@@ -1,9 +1,9 @@
 import { limits, type Refusal } from "@agent/wire";
-import type { RequestContext } from "../http/mount.ts";
+import type { RequestContext } from "../http/server/mount-operations.ts";
 import type { Services } from "../services.ts";
-import { getTask } from "../tasks/poll.ts";
-import { followEvents } from "../tasks/stream-events.ts";
-import { toA2aTask, toArtifacts, toStatusUpdate, type TaskSnapshot } from "./a2a-task.ts";
+import { getTask } from "../tasks/reading/get-task.ts";
+import { followEvents } from "../tasks/reading/stream-events.ts";
+import { toA2aTask, toArtifacts, toStatusUpdate, type TaskSnapshot } from "./to-a2a-task.ts";
 
 /** A call about one task of the path's agent. */
 export interface TaskCall {

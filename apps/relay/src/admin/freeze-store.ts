@@ -1,4 +1,4 @@
-import { queryBuilder, param, compile } from "../storage/prepared.ts";
+import { queryBuilder, param, compile } from "../storage/queries/compiled-query.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
 import type { FreezeRow, IncarnationRow } from "../storage/tables/admin.ts";
 

@@ -1,9 +1,9 @@
-import { resumeInbound } from "../federation/resume-inbound.ts";
-import { resumeOutbound } from "../federation/resume-outbound.ts";
-import { bindCurrentTrace } from "../http/trace.ts";
+import { resumeInbound } from "../federation/inbound/resume-inbound.ts";
+import { resumeOutbound } from "../federation/outbound/resume-outbound.ts";
+import { bindCurrentTrace } from "../observability/trace.ts";
 import type { Runtime } from "../runtime.ts";
 import { StorageFrozen, type Reader, type Storage } from "../storage/storage.ts";
-import { clearPeerClaimTimes, postponeOpenTasks } from "../tasks/postpone-store.ts";
+import { clearPeerClaimTimes, postponeOpenTasks } from "../tasks/assignment/postpone-store.ts";
 import { findFreeze, findIncarnation, insertFreeze, deleteFreeze } from "./freeze-store.ts";
 
 /** Since when the relay stands still, and why. */

@@ -8,8 +8,8 @@ import {
   type BooksCheckContext as BooksToCheck,
   type BooksCheck,
   type BooksCheckResult,
-} from "./books/check.ts";
-import { readPages } from "./books/scan.ts";
+} from "./books/books-check.ts";
+import { readPages } from "./books/scan-pages.ts";
 import { taskChecks } from "./books/task-checks.ts";
 
 /** What the accounts hold together, and which rules they keep. */

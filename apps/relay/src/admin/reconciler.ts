@@ -1,7 +1,7 @@
-import type { Log } from "../http/log.ts";
+import type { Log } from "../observability/log.ts";
 import type { Runtime } from "../runtime.ts";
 import { StorageUnavailable, type Reader } from "../storage/storage.ts";
-import type { BooksCheckContext as Snapshots } from "./books/check.ts";
+import type { BooksCheckContext as Snapshots } from "./books/books-check.ts";
 import type { Freezer } from "./freeze.ts";
 import { checkBooks, type ReconciliationResult } from "./reconcile.ts";
 

@@ -1,5 +1,5 @@
-import { listWithdrawals } from "../budget/list-withdrawals.ts";
-import { listPeersToCompare } from "../federation/peers-to-compare.ts";
+import { listWithdrawals } from "../budget/transfers/list-withdrawals.ts";
+import { listPeersToCompare } from "../federation/exposure/list-peers-to-compare.ts";
 import type { Services } from "../services.ts";
 
 /**

@@ -1,13 +1,13 @@
 import type { Config } from "../config.ts";
 import { OWN_FEATURES } from "../federation/own-features.ts";
-import type { Handlers } from "../http/mount.ts";
+import type { Handlers } from "../http/server/mount-operations.ts";
 import { toSuccessionMember } from "../identity/relay-identity.ts";
 import type { Services } from "../services.ts";
-import { refuseField } from "../http/validate.ts";
+import { refuseField } from "../http/server/validate.ts";
 import { version } from "../version.ts";
 import { getContractDocument, getContractPage } from "./contract.ts";
-import { registerRelayMetrics } from "./metrics.ts";
-import { checkReadiness } from "./readiness.ts";
+import { registerRelayMetrics } from "../observability/metrics.ts";
+import { checkReadiness } from "./check-readiness.ts";
 import { reconcile } from "./reconcile.ts";
 
 type SystemHandlers = Pick<

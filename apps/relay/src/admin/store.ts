@@ -1,4 +1,4 @@
-import { compile, sql } from "../storage/prepared.ts";
+import { compile, sql } from "../storage/queries/compiled-query.ts";
 import type { Reader } from "../storage/storage.ts";
 
 const liveTaskCount = compile()(

@@ -1,10 +1,10 @@
 import { refuse, type Answer, type Operations } from "@agent/wire";
-import { recordAudit } from "../audit/note.ts";
+import { recordAudit } from "../audit/record-audit.ts";
 import type { Caller } from "../identity/caller.ts";
 import type { Services } from "../services.ts";
-import { deleteListing } from "./listing-store.ts";
-import { reindexCapabilities } from "./listing.ts";
-import { endAllAgentKeys } from "./key-store.ts";
+import { deleteListing } from "./discovery/listing-store.ts";
+import { reindexCapabilities } from "./discovery/listing.ts";
+import { endAllAgentKeys } from "./keys/key-store.ts";
 import { findAgent, saveAgent } from "./store.ts";
 
 interface Revocation {

@@ -1,5 +1,5 @@
 import { refuse, type Answer, type Operations } from "@agent/wire";
-import { recordAudit } from "../audit/note.ts";
+import { recordAudit } from "../audit/record-audit.ts";
 import type { Caller } from "../identity/caller.ts";
 import { revokeToken } from "../identity/spend-token.ts";
 import type { Services } from "../services.ts";

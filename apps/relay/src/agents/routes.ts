@@ -1,18 +1,18 @@
 import { refuse } from "@agent/wire";
-import type { Handlers } from "../http/mount.ts";
-import { refuseField } from "../http/validate.ts";
+import type { Handlers } from "../http/server/mount-operations.ts";
+import { refuseField } from "../http/server/validate.ts";
 import { resolveActingAgent, mayActFor } from "../identity/caller.ts";
 import type { Services } from "../services.ts";
-import { bootstrapAgent } from "./bootstrap.ts";
-import { getDevice, listDevices } from "./devices.ts";
-import { discoverAgents, getAgent } from "./discover.ts";
-import { getSuccession } from "./key-history.ts";
-import { getListing, putListing } from "./listing.ts";
-import { deregisterAgent, recordAgentHeartbeat, registerAgent } from "./register.ts";
+import { bootstrapAgent } from "./bootstrap-agent.ts";
+import { getDevice, listDevices } from "./devices/devices.ts";
+import { discoverAgents, getAgent } from "./discovery/discover-agents.ts";
+import { getSuccession } from "./keys/get-succession.ts";
+import { getListing, putListing } from "./discovery/listing.ts";
+import { deregisterAgent, recordAgentHeartbeat, registerAgent } from "./register-agent.ts";
 import { revokeAgent } from "./revoke-agent.ts";
-import { revokeDevice } from "./revoke-device.ts";
+import { revokeDevice } from "./devices/revoke-device.ts";
 import { revokeTokens } from "./revoke-tokens.ts";
-import { rotateKey } from "./rotate-key.ts";
+import { rotateKey } from "./keys/rotate-key.ts";
 
 type AgentHandlers = Pick<
   Handlers,

@@ -1,9 +1,9 @@
 import { refuse, type Answer, type Operations, type QueryOf } from "@agent/wire";
-import { createPageAnswer, textDescending } from "../http/page.ts";
+import { createPageAnswer, textDescending } from "../http/paging/page.ts";
 import { mayActFor, type Caller } from "../identity/caller.ts";
 import type { Reader } from "../storage/storage.ts";
 import { listApprovalsByApprover, listApprovalsByAgent, findApproval } from "./store.ts";
-import { loadApproval } from "./view.ts";
+import { loadApproval } from "./load-approval.ts";
 
 export async function getApproval(
   read: Reader,

@@ -1,9 +1,9 @@
-import type { Handlers } from "../http/mount.ts";
+import type { Handlers } from "../http/server/mount-operations.ts";
 import type { Services } from "../services.ts";
 import { getApproval, listApprovals } from "./read-approvals.ts";
-import { requestApproval } from "./request.ts";
-import { useApproval } from "./use.ts";
-import { voteOnApproval } from "./vote.ts";
+import { requestApproval } from "./request-approval.ts";
+import { useApproval } from "./use-approval.ts";
+import { voteOnApproval } from "./vote-on-approval.ts";
 
 type ApprovalHandlers = Pick<
   Handlers,

@@ -1,5 +1,5 @@
 import type { Answer, Operations, QueryOf } from "@agent/wire";
-import { numberDescending, createPageAnswer } from "../http/page.ts";
+import { numberDescending, createPageAnswer } from "../http/paging/page.ts";
 import type { Reader } from "../storage/storage.ts";
 import { listAuditEntries } from "./store.ts";
 

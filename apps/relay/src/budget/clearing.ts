@@ -2,7 +2,7 @@ import { accountOf, asMicro, type Micro, type Posting } from "@agent/budget";
 import type { Runtime } from "../runtime.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
 import type { NewSettlement } from "../storage/tables/budget.ts";
-import { postMovement, type PostedRow } from "./post.ts";
+import { postMovement, type PostedRow } from "./post-movement.ts";
 import { findAccount, insertSettlement } from "./store.ts";
 
 /** What this relay owes another, in micro-units; below 0 what that one owes. */

@@ -1,12 +1,12 @@
-import type { Handlers } from "../http/mount.ts";
+import type { Handlers } from "../http/server/mount-operations.ts";
 import type { Services } from "../services.ts";
-import { deposit } from "./deposit.ts";
-import { listAccounts } from "./list-accounts.ts";
-import { listWithdrawals } from "./list-withdrawals.ts";
-import { getBalance, listSettlements, listTransactions } from "./history.ts";
-import { resolveWithdrawal } from "./resolve-withdrawal.ts";
-import { getStatement } from "./statement.ts";
-import { requestWithdrawal } from "./withdraw.ts";
+import { deposit } from "./transfers/deposit.ts";
+import { listAccounts } from "./accounts/list-accounts.ts";
+import { listWithdrawals } from "./transfers/list-withdrawals.ts";
+import { getBalance, listSettlements, listTransactions } from "./accounts/history.ts";
+import { resolveWithdrawal } from "./transfers/resolve-withdrawal.ts";
+import { getStatement } from "./statements/get-statement.ts";
+import { requestWithdrawal } from "./transfers/request-withdrawal.ts";
 
 type BudgetHandlers = Pick<
   Handlers,

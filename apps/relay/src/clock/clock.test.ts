@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { createReceipt } from "@agent/testkit";
 import Sqlite from "better-sqlite3";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { DAY_MS, startJumpingRelay, type JumpingRelay } from "../../test/jumping-relay.ts";
+import { DAY_MS, startJumpingRelay, type JumpingRelay } from "../../test/clock-jump-relay.ts";
 import {
   createBuyer,
   submitAcceptedTask,

@@ -1,4 +1,4 @@
-import type { Handlers } from "../http/mount.ts";
+import type { Handlers } from "../http/server/mount-operations.ts";
 import type { Services } from "../services.ts";
 
 export function clockHandlers({

@@ -1,5 +1,5 @@
 import { hexToBytes, publicKeyToDidKey } from "@agent/crypto";
-import { listSigningKeys } from "../agents/key-store.ts";
+import { listSigningKeys } from "../agents/keys/key-store.ts";
 import type { Reader } from "../storage/storage.ts";
 
 /** Every did:key that an agent signs or signed as: its own, former ones included, and its devices'. */

@@ -1,7 +1,7 @@
 import type { TaskOutcome } from "@agent/routing-semiring";
 import type { Services } from "../services.ts";
 import type { Tx } from "../storage/storage.ts";
-import type { RecordedOutcome } from "../trust/record-outcome.ts";
+import type { RecordedOutcome } from "../trust/record-trust-outcome.ts";
 import { issueReputation, issueTrust, type IssuerDependencies } from "./issue.ts";
 import type { NewCredential } from "./store.ts";
 

@@ -1,5 +1,5 @@
 import { refuse, type Answer, type Operations, type QueryOf } from "@agent/wire";
-import { numberDescending, readPage } from "../http/page.ts";
+import { numberDescending, readPage } from "../http/paging/page.ts";
 import type { Services } from "../services.ts";
 import { parseCredential } from "./credential-row.ts";
 import { listCredentialsByAgent } from "./store.ts";

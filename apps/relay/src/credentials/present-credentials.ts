@@ -4,7 +4,7 @@ import { refuse, type Answer, type Operations, type ParsedRequest } from "@agent
 import type { Services } from "../services.ts";
 import type { CredentialRow } from "../storage/tables/credentials.ts";
 import { parseCredential } from "./credential-row.ts";
-import { renewCredential } from "./renew.ts";
+import { renewCredential } from "./renew-credential.ts";
 import { listCurrentCredentials, endCredentialSeries } from "./store.ts";
 
 type PresentCredentials = Operations["presentCredentials"];

@@ -1,7 +1,7 @@
 import type { CredentialSubject } from "@agent/credentials";
 import type { ListingBody } from "@agent/wire";
-import { getAvailability, isOnline } from "../agents/online.ts";
-import { findProfile } from "../agents/profile-store.ts";
+import { getAvailability, isOnline } from "../agents/discovery/online.ts";
+import { findProfile } from "../agents/discovery/profile-store.ts";
 import type { Services } from "../services.ts";
 import type { Reader } from "../storage/storage.ts";
 import type { AgentHistoryRow } from "../storage/tables/trust.ts";

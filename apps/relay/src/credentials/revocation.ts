@@ -1,6 +1,6 @@
 import type { VerifiableCredential } from "@agent/credentials";
 import { refuse, type Answer, type Operations } from "@agent/wire";
-import { recordAudit } from "../audit/note.ts";
+import { recordAudit } from "../audit/record-audit.ts";
 import type { Caller } from "../identity/caller.ts";
 import type { Services } from "../services.ts";
 import type { Reader } from "../storage/storage.ts";

@@ -1,18 +1,18 @@
 import { limits } from "@agent/wire";
 import { findAgent } from "../agents/store.ts";
-import { forwardTask } from "../federation/forward-task.ts";
-import { withStoredTrace } from "../http/trace.ts";
+import { forwardTask } from "../federation/outbound/forward-task.ts";
+import { withStoredTrace } from "../observability/trace.ts";
 import { operatorCaller } from "../identity/caller.ts";
 import type { Connection } from "../realtime/connections.ts";
 import type { Attempt } from "../routing/attempt.ts";
 import { newId } from "../runtime.ts";
 import type { Services } from "../services.ts";
 import type { TaskRow } from "../storage/tables/tasks.ts";
-import { enqueueTaskAssigned } from "../webhooks/tell-of-task.ts";
-import { acceptReceipt } from "../tasks/accept-receipt.ts";
-import { claimPending, reassignTask } from "../tasks/assignment-store.ts";
-import { expireCall } from "../tasks/lapse-claim.ts";
-import { endClaim } from "../tasks/release-claim.ts";
+import { enqueueTaskAssigned } from "../webhooks/enqueue-task-webhooks.ts";
+import { acceptReceipt } from "../tasks/receipts/accept-receipt.ts";
+import { claimPending, reassignTask } from "../tasks/assignment/assignment-store.ts";
+import { expireCall } from "../tasks/assignment/expire-lease.ts";
+import { endClaim } from "../tasks/assignment/release-claim.ts";
 import { findTask } from "../tasks/store.ts";
 import {
   parseAttempts,
@@ -21,7 +21,7 @@ import {
   isForwarded,
   isOpen,
   toTask,
-} from "../tasks/view.ts";
+} from "../tasks/task.ts";
 import type { EndpointBackoff } from "./endpoint-backoff.ts";
 import { backoffEffect, type EndpointFault } from "./endpoint-fault.ts";
 import { forwardOverMcp, type CallableAgent } from "./mcp-forward.ts";

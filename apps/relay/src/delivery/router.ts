@@ -1,4 +1,7 @@
-import { listExecutorsWithPendingTasks, listPendingTaskIds } from "../tasks/assignment-store.ts";
+import {
+  listExecutorsWithPendingTasks,
+  listPendingTaskIds,
+} from "../tasks/assignment/assignment-store.ts";
 import { createEndpointBackoff } from "./endpoint-backoff.ts";
 import { createOpenCalls } from "./open-calls.ts";
 import type { TaskRow } from "../storage/tables/tasks.ts";

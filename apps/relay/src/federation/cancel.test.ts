@@ -2,7 +2,7 @@ import { signCancelAnswer } from "@agent/federation-protocol";
 import { createSeededRandom, type TestAgent } from "@agent/testkit";
 import type { Task } from "@agent/wire";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { federated, forwardTaskToPeer } from "../../test/contract/federation.ts";
+import { federated, forwardTaskToPeer } from "../../test/contract/operator/federation.ts";
 import type { FakePeer } from "../../test/fake-peer.ts";
 import {
   getReconciliation,

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { federated, createQuery, suspend } from "../../test/contract/federation.ts";
+import { federated, createQuery, suspend } from "../../test/contract/operator/federation.ts";
 import { createFakePeer, type FakePeer } from "../../test/fake-peer.ts";
 import {
   startListeningPeer,

@@ -1,6 +1,6 @@
 import { createHeartbeat, signAnswer } from "@agent/federation-protocol";
 import { afterEach, describe, expect, test } from "vitest";
-import { federated, forwardTaskToPeer } from "../../test/contract/federation.ts";
+import { federated, forwardTaskToPeer } from "../../test/contract/operator/federation.ts";
 import { createFakePeer, type FakePeer } from "../../test/fake-peer.ts";
 import { startListeningPeer, type ListeningPeer } from "../../test/listening-peer.ts";
 import { startNetwork, waitUntil } from "../../test/network.ts";

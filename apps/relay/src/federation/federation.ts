@@ -6,11 +6,11 @@ import {
 } from "@agent/federation-protocol";
 import { FEDERATION_LIMITS } from "@agent/federation-protocol";
 import type { Config } from "../config.ts";
-import type { Log } from "../http/log.ts";
+import type { Log } from "../observability/log.ts";
 import type { Runtime } from "../runtime.ts";
 import type { Services } from "../services.ts";
 import type { FederationPeerRow } from "../storage/tables/federation.ts";
-import { createRemoteAgents, type RemoteAgents } from "./remote-agents.ts";
+import { createRemoteAgents, type RemoteAgents } from "./discovery/remote-agents.ts";
 
 /** What a relay that federates keeps in memory; what must survive a restart is in the database. */
 export interface Federation {

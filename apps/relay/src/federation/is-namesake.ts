@@ -1,6 +1,6 @@
-import { listAgentKeys } from "../agents/key-store.ts";
+import { listAgentKeys } from "../agents/keys/key-store.ts";
 import type { Reader } from "../storage/storage.ts";
-import { findOutbound } from "./outbound-store.ts";
+import { findOutbound } from "./outbound/outbound-store.ts";
 
 /**
  * Whether the agent of another relay that a task was forwarded to is another one than the agent that is

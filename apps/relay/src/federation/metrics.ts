@@ -2,8 +2,8 @@ import { fromMicro } from "@agent/budget";
 import { Gauge, type Registry } from "prom-client";
 import type { Services } from "../services.ts";
 import type { Federation } from "./federation.ts";
-import { getTotalDefaultedAmount } from "./inbound-store.ts";
-import { listPeers } from "./peer-store.ts";
+import { getTotalDefaultedAmount } from "./inbound/inbound-store.ts";
+import { listPeers } from "./peers/peer-store.ts";
 
 /** Adds the alarms between relays to what the relay counts; read at the moment of asking. */
 export function registerFederationMetrics(

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { federated, suspend } from "../../test/contract/federation.ts";
+import { federated, suspend } from "../../test/contract/operator/federation.ts";
 import { createFakePeer, type FakePeer } from "../../test/fake-peer.ts";
 import { startNetwork, waitUntil, type TestSite } from "../../test/network.ts";
 import { startTestRelay, type TestRelay } from "../../test/test-relay.ts";

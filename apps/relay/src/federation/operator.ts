@@ -9,18 +9,18 @@ import {
 } from "@agent/federation-protocol";
 import { refuse, type Answer, type BodyOf, type Operations, type QueryOf } from "@agent/wire";
 import { getClearingBalance, postClearing } from "../budget/clearing.ts";
-import { createPageAnswer, textDescending } from "../http/page.ts";
-import type { SaveResponse } from "../http/idempotency.ts";
-import { applyTransition } from "./deliver-settlement.ts";
-import { getPeerDebt } from "./debt-of.ts";
+import { createPageAnswer, textDescending } from "../http/paging/page.ts";
+import type { SaveResponse } from "../http/server/idempotency.ts";
+import { applyTransition } from "./settlement/send-settlement.ts";
+import { getPeerDebt } from "./exposure/get-peer-debt.ts";
 import type { FederationServices } from "./federation.ts";
-import { recordPaymentReference } from "./hold-store.ts";
-import { sendRemoval } from "./notices.ts";
-import { findOutbox, listOutbox, type OutboxEntry } from "./outbox-store.ts";
-import { toPeerRecord, withPeerRecord } from "./peer-life.ts";
-import { findPeer, listKnownPeers, savePeer } from "./peer-store.ts";
-import { buildPeerView, toPendingPeerView } from "./peer-view.ts";
-import { toWireRefusal } from "./refusal.ts";
+import { recordPaymentReference } from "./settlement/hold-store.ts";
+import { sendRemoval } from "./peering/heartbeat.ts";
+import { findOutbox, listOutbox, type OutboxEntry } from "./settlement/outbox-store.ts";
+import { toPeerRecord, withPeerRecord } from "./peers/peer-state.ts";
+import { findPeer, listKnownPeers, savePeer } from "./peers/peer-store.ts";
+import { buildPeerView, toPendingPeerView } from "./peers/peer-view.ts";
+import { toWireRefusal } from "./transport/to-wire-refusal.ts";
 
 export async function listFederationPeers(
   services: FederationServices,

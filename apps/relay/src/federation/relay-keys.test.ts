@@ -24,7 +24,7 @@ import {
 } from "../../test/network.ts";
 import { commands } from "../commands.ts";
 import { findIdentity } from "../identity/store.ts";
-import { readDatabase } from "../storage/read-database.ts";
+import { readDatabase } from "../storage/database/read-database.ts";
 
 const names = ["alpha", "beta"] as const;
 type Name = (typeof names)[number];

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { createManualClock, createReceipt, type TestAgent } from "@agent/testkit";
 import Sqlite from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { federated, relayTask } from "../../test/contract/federation.ts";
+import { federated, relayTask } from "../../test/contract/operator/federation.ts";
 import { startListeningPeer } from "../../test/listening-peer.ts";
 import { startLossyProxy, type ProxyAction, type LossyProxy } from "../../test/lossy-proxy.ts";
 import {
@@ -18,9 +18,9 @@ import {
 import { startTestRelay } from "../../test/test-relay.ts";
 import { federationGuards } from "../storage/migrations/020-federation-guards.ts";
 import { migrations } from "../storage/migrations/index.ts";
-import { migrate } from "../storage/migrate.ts";
-import { readDatabase } from "../storage/read-database.ts";
-import { listPeerReservations } from "./reserved-store.ts";
+import { migrate } from "../storage/database/migrate.ts";
+import { readDatabase } from "../storage/database/read-database.ts";
+import { listPeerReservations } from "./settlement/reserved-store.ts";
 
 const DAY = 86_400_000;
 let folder: string;

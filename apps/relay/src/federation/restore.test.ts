@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { createManualClock, type ManualClock, type TestAgent } from "@agent/testkit";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { commands } from "../commands.ts";
-import { completeTaskOfPeer, federated } from "../../test/contract/federation.ts";
+import { completeTaskOfPeer, federated } from "../../test/contract/operator/federation.ts";
 import { createFakePeer } from "../../test/fake-peer.ts";
 import { startLossyProxy, type ProxyAction, type LossyProxy } from "../../test/lossy-proxy.ts";
 import {

@@ -5,7 +5,11 @@ import { hashReceipt } from "@agent/receipts";
 import { createManualClock, type ManualClock, type TestAgent } from "@agent/testkit";
 import Sqlite from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { completeTaskOfPeer, federated, relayTask } from "../../test/contract/federation.ts";
+import {
+  completeTaskOfPeer,
+  federated,
+  relayTask,
+} from "../../test/contract/operator/federation.ts";
 import { createFakePeer } from "../../test/fake-peer.ts";
 import { startListeningPeer } from "../../test/listening-peer.ts";
 import { startLossyProxy, type ProxyAction, type LossyProxy } from "../../test/lossy-proxy.ts";

@@ -1,10 +1,10 @@
 import type { Config } from "../config.ts";
 import type { Services } from "../services.ts";
-import { getRetentionCutoff } from "../storage/forgotten-until.ts";
-import { BATCH_SIZE, purgeInBatches } from "../storage/in-batches.ts";
-import { purgeInbound, purgeSettledOrders } from "./inbound-store.ts";
-import { purgeOutbound } from "./outbound-store.ts";
-import { purgeOutbox } from "./outbox-store.ts";
+import { getRetentionCutoff } from "../storage/retention-cutoff.ts";
+import { BATCH_SIZE, purgeInBatches } from "../storage/purge-in-batches.ts";
+import { purgeInbound, purgeSettledOrders } from "./inbound/inbound-store.ts";
+import { purgeOutbound } from "./outbound/outbound-store.ts";
+import { purgeOutbox } from "./settlement/outbox-store.ts";
 
 /** Whether what was over at a time is forgotten by now. */
 export function isPurged(config: Pick<Config, "storage">, endedAt: number, now: number): boolean {

@@ -9,22 +9,22 @@ import {
   type PeerRefusal,
   type Refusal,
 } from "@agent/wire";
-import type { Handlers, RequestContext } from "../http/mount.ts";
-import type { RateLimiter } from "../http/rate-limit.ts";
+import type { Handlers, RequestContext } from "../http/server/mount-operations.ts";
+import type { RateLimiter } from "../http/limits/rate-limit.ts";
 import { toSuccessionMember } from "../identity/relay-identity.ts";
 import type { Services } from "../services.ts";
 import type { FederationPeerRow } from "../storage/tables/federation.ts";
-import { receiveResult } from "./accept-result.ts";
-import { addPeer } from "./add-peer.ts";
-import { receiveCancel } from "./answer-cancel.ts";
-import { receiveDiscovery } from "./answer-discovery.ts";
-import { receiveConfirmation, receiveProposal } from "./answer-handshake.ts";
-import { receiveSettlement } from "./book-settlement.ts";
-import { clearDefaults } from "./clear-defaults.ts";
+import { receiveResult } from "./outbound/receive-result.ts";
+import { addPeer } from "./peering/add-peer.ts";
+import { receiveCancel } from "./cancellation/receive-cancel.ts";
+import { receiveDiscovery } from "./discovery/receive-discovery.ts";
+import { receiveConfirmation, receiveProposal } from "./peering/receive-handshake.ts";
+import { receiveSettlement } from "./settlement/receive-settlement.ts";
+import { clearDefaults } from "./exposure/clear-defaults.ts";
 import type { FederationServices } from "./federation.ts";
-import { listBooked } from "./list-booked.ts";
+import { listBooked } from "./settlement/list-settlements.ts";
 import { registerFederationMetrics } from "./metrics.ts";
-import { receiveHeartbeat, receiveRemoval } from "./notices.ts";
+import { receiveHeartbeat, receiveRemoval } from "./peering/heartbeat.ts";
 import {
   giveUpOutbox,
   listFederationPeers,
@@ -35,10 +35,14 @@ import {
   settlePeer,
 } from "./operator.ts";
 import { OWN_FEATURES } from "./own-features.ts";
-import { authenticatePeer, type PeerRoute, type PeerRequest } from "./peer-gate.ts";
-import { listPeers } from "./peer-store.ts";
-import { buildPeerEntry } from "./peer-view.ts";
-import { receiveTask } from "./take-task.ts";
+import {
+  authenticatePeer,
+  type PeerRoute,
+  type PeerRequest,
+} from "./transport/authenticate-peer.ts";
+import { listPeers } from "./peers/peer-store.ts";
+import { buildPeerEntry } from "./peers/peer-view.ts";
+import { receiveTask } from "./inbound/receive-task.ts";
 
 type FederationName =
   | "relayIdentity"

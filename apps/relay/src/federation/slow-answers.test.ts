@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { completeTaskOfPeer, federated } from "../../test/contract/federation.ts";
+import { completeTaskOfPeer, federated } from "../../test/contract/operator/federation.ts";
 import { createFakePeer, type FakePeer } from "../../test/fake-peer.ts";
 import { startListeningPeer, type ListeningPeer } from "../../test/listening-peer.ts";
 import { getReconciliation, getPeerPositions, waitUntil } from "../../test/network.ts";

@@ -10,7 +10,7 @@ import {
   createQuery,
   relayTask,
   suspend,
-} from "../../test/contract/federation.ts";
+} from "../../test/contract/operator/federation.ts";
 import { createFakePeer, type FakePeer } from "../../test/fake-peer.ts";
 import { startListeningPeer } from "../../test/listening-peer.ts";
 import { getReconciliation, waitUntil } from "../../test/network.ts";

@@ -3,7 +3,7 @@ import { sign, toBase64Url, utf8ToBytes } from "@agent/crypto";
 import type { TestAgent } from "@agent/testkit";
 import { operations, scopes, type Operation, type OperationName } from "@agent/wire";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { federated } from "../../test/contract/federation.ts";
+import { federated } from "../../test/contract/operator/federation.ts";
 import { buildPath, samples, UNKNOWN_ID } from "../../test/contract/samples.ts";
 import {
   OPERATOR_TOKEN,

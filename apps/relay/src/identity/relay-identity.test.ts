@@ -5,7 +5,7 @@ import { bytesToHex, didKeyToPublicKey } from "@agent/crypto";
 import { createManualClock, createSeededRandom } from "@agent/testkit";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { migrations } from "../storage/migrations/index.ts";
-import { openStorage } from "../storage/open.ts";
+import { openStorage } from "../storage/open-storage.ts";
 import { loadRelayIdentity, type RelayIdentity } from "./relay-identity.ts";
 import { updateSecretKey } from "./store.ts";
 

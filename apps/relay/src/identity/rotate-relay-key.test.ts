@@ -9,7 +9,7 @@ import { createBuyer, submitAcceptedTask, createSeller } from "../../test/market
 import { endRelays, minimalEnv, startRelay } from "../../test/relay-process.ts";
 import { createReceipt, startTestRelay, type TestRelay } from "../../test/test-relay.ts";
 import { migrations } from "../storage/migrations/index.ts";
-import { openStorage } from "../storage/open.ts";
+import { openStorage } from "../storage/open-storage.ts";
 import { loadRelayIdentity } from "./relay-identity.ts";
 import { rotateRelayKey } from "./rotate-relay-key.ts";
 import { findIdentity } from "./store.ts";

@@ -7,12 +7,12 @@ import {
 } from "@agent/testkit";
 import { scopes, type Scope } from "@agent/wire";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { createAgentRow } from "../agents/bootstrap.ts";
-import { insertDevice } from "../agents/device-store.ts";
-import { insertAgentKey, replaceAgentKey } from "../agents/key-store.ts";
+import { createAgentRow } from "../agents/bootstrap-agent.ts";
+import { insertDevice } from "../agents/devices/device-store.ts";
+import { insertAgentKey, replaceAgentKey } from "../agents/keys/key-store.ts";
 import { saveAgent } from "../agents/store.ts";
 import { migrations } from "../storage/migrations/index.ts";
-import { openStorage } from "../storage/open.ts";
+import { openStorage } from "../storage/open-storage.ts";
 import type { Reader, Storage } from "../storage/storage.ts";
 import { createTokenVerifier, type TokenVerifier } from "./tokens.ts";
 

@@ -1,6 +1,6 @@
 import { verifyToken, peekToken } from "@agent/client";
 import { refuse, type Refusal } from "@agent/wire";
-import { findDevice } from "../agents/device-store.ts";
+import { findDevice } from "../agents/devices/device-store.ts";
 import { findAgent } from "../agents/store.ts";
 import type { Reader } from "../storage/storage.ts";
 import type { AgentCaller } from "./caller.ts";

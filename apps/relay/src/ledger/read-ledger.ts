@@ -3,8 +3,8 @@ import { refuse, type Answer, type Operations } from "@agent/wire";
 import { mayActFor, type Caller } from "../identity/caller.ts";
 import type { Services } from "../services.ts";
 import { findTask } from "../tasks/store.ts";
-import { executorOf } from "../tasks/view.ts";
-import { loadGoalRecords } from "./goal-records.ts";
+import { executorOf } from "../tasks/task.ts";
+import { loadGoalRecords } from "./load-goal-records.ts";
 import { findLedger } from "./store.ts";
 
 interface LedgerRequest {

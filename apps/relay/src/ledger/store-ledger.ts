@@ -11,7 +11,7 @@ import { canonicalize } from "@agent/crypto";
 import { limits, refuse, type Answer, type Operations, type Refusal } from "@agent/wire";
 import type { Services } from "../services.ts";
 import type { LedgerRow } from "../storage/tables/ledger.ts";
-import { listSignerKeys } from "../tasks/signer-keys.ts";
+import { listSignerKeys } from "../tasks/receipts/list-signer-keys.ts";
 import { findTask } from "../tasks/store.ts";
 import { findLedger, insertLedger, replaceLedger } from "./store.ts";
 

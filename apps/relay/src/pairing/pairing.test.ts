@@ -16,7 +16,7 @@ import {
   type Reply,
   type TestRelay,
 } from "../../test/test-relay.ts";
-import { createPairingCode } from "./code.ts";
+import { createPairingCode } from "./pairing-code.ts";
 
 let t: TestRelay;
 let owner: TestAgent;

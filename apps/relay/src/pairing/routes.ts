@@ -1,13 +1,13 @@
 import { refuse } from "@agent/wire";
-import type { Handlers } from "../http/mount.ts";
-import { refuseField } from "../http/validate.ts";
+import type { Handlers } from "../http/server/mount-operations.ts";
+import { refuseField } from "../http/server/validate.ts";
 import { resolveActingAgent } from "../identity/caller.ts";
 import type { Services } from "../services.ts";
-import { claimPairing } from "./claim.ts";
+import { claimPairing } from "./claim-pairing.ts";
 import { getPairing } from "./get-pairing.ts";
-import { initiatePairing } from "./initiate.ts";
-import { approvePairing, denyPairing } from "./resolve.ts";
-import { createFailedCodeTracker } from "./wrong-codes.ts";
+import { initiatePairing } from "./initiate-pairing.ts";
+import { approvePairing, denyPairing } from "./resolve-pairing.ts";
+import { createFailedCodeTracker } from "./failed-code-tracker.ts";
 
 type PairingHandlers = Pick<
   Handlers,

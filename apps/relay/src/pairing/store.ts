@@ -1,4 +1,4 @@
-import { queryBuilder, param, compile, sql } from "../storage/prepared.ts";
+import { queryBuilder, param, compile, sql } from "../storage/queries/compiled-query.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
 import type { PairingRow } from "../storage/tables/pairing.ts";
 

@@ -1,9 +1,9 @@
 import { asMicro, fromMicro } from "@agent/budget";
 import { refuse, type Answer, type BodyOf, type Operations } from "@agent/wire";
-import { creditAccount } from "../budget/credit.ts";
-import type { SaveResponse } from "../http/idempotency.ts";
+import { creditAccount } from "../budget/credit-account.ts";
+import type { SaveResponse } from "../http/server/idempotency.ts";
 import type { Services } from "../services.ts";
-import { findPayment, resolveUndecidedPayment } from "./x402-store.ts";
+import { findPayment, resolveUndecidedPayment } from "./x402/x402-store.ts";
 
 type Resolve = Operations["resolvePayment"];
 

@@ -1,9 +1,9 @@
-import type { Handlers } from "../http/mount.ts";
+import type { Handlers } from "../http/server/mount-operations.ts";
 import type { Services } from "../services.ts";
-import { createCardProcessor } from "./card-processor.ts";
-import { createCheckout } from "./create-checkout.ts";
+import { createCardProcessor } from "./cards/card-processor.ts";
+import { createCheckout } from "./cards/create-checkout.ts";
 import { resolvePayment } from "./resolve-payment.ts";
-import { receiveCardEvent } from "./take-card-event.ts";
+import { receiveCardEvent } from "./cards/receive-card-event.ts";
 
 type PaymentHandlers = Pick<Handlers, "createCheckout" | "stripeWebhook" | "resolvePayment">;
 

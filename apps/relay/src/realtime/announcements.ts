@@ -2,7 +2,7 @@ import {
   findDevice,
   hasAnnouncingDevice,
   updateDeviceCapabilities,
-} from "../agents/device-store.ts";
+} from "../agents/devices/device-store.ts";
 import type { Reader, Storage } from "../storage/storage.ts";
 import type { Connection } from "./connections.ts";
 

@@ -9,18 +9,18 @@ import {
   type Task,
 } from "@agent/wire";
 import { updateLastSeen } from "../agents/store.ts";
-import type { createAuthenticator } from "../http/authenticate.ts";
-import { parseJsonObject } from "../http/body.ts";
-import { validate } from "../http/validate.ts";
+import type { createAuthenticator } from "../http/server/authenticate.ts";
+import { parseJsonObject } from "../http/server/body.ts";
+import { validate } from "../http/server/validate.ts";
 import type { Caller, OperatorCaller } from "../identity/caller.ts";
 import { newId } from "../runtime.ts";
 import type { Services } from "../services.ts";
 import { StorageFrozen } from "../storage/storage.ts";
-import { listPendingTaskIds } from "../tasks/assignment-store.ts";
+import { listPendingTaskIds } from "../tasks/assignment/assignment-store.ts";
 import { loadAnnouncement, saveAnnouncement } from "./announcements.ts";
 import { meetsRequirements, type Connection } from "./connections.ts";
 import { createMessageLimit } from "./message-limit.ts";
-import { sendPendingTasks } from "./tell-pending.ts";
+import { sendPendingTasks } from "./send-pending-tasks.ts";
 import {
   handleClaim,
   handleProgress,

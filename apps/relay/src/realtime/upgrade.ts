@@ -2,8 +2,8 @@ import { upgradeWebSocket } from "@hono/node-server";
 import { limits, refuse, SOCKET_PATH, type Refusal } from "@agent/wire";
 import type { Context, Hono } from "hono";
 import type { WebSocket } from "ws";
-import type { RateLimiter } from "../http/rate-limit.ts";
-import { createRefusalResponse, getRequestId } from "../http/refusal-response.ts";
+import type { RateLimiter } from "../http/limits/rate-limit.ts";
+import { createRefusalResponse, getRequestId } from "../http/server/refusal-response.ts";
 import { mayActFor } from "../identity/caller.ts";
 import type { Runtime } from "../runtime.ts";
 import {

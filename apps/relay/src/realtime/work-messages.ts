@@ -1,11 +1,11 @@
 import { formatRefusal, type ClientMessage, type Code } from "@agent/wire";
 import type { Caller } from "../identity/caller.ts";
 import type { Services } from "../services.ts";
-import { acceptReceipt } from "../tasks/accept-receipt.ts";
-import type { Lease } from "../tasks/assignment-store.ts";
-import { claimTask, type Worker } from "../tasks/claim-task.ts";
-import { endClaim } from "../tasks/release-claim.ts";
-import { reportProgress } from "../tasks/report-progress.ts";
+import { acceptReceipt } from "../tasks/receipts/accept-receipt.ts";
+import type { Lease } from "../tasks/assignment/assignment-store.ts";
+import { claimTask, type Worker } from "../tasks/assignment/claim-task.ts";
+import { endClaim } from "../tasks/assignment/release-claim.ts";
+import { reportProgress } from "../tasks/assignment/report-progress.ts";
 import { findTask } from "../tasks/store.ts";
 import { claimantIdOf, type Connection } from "./connections.ts";
 

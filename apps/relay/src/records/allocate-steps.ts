@@ -1,8 +1,8 @@
 import { allocatePlan, asMicro, fromMicro, toMicro, type Micro } from "@agent/budget";
 import type { BodyOf, Operations, StepAllocation } from "@agent/wire";
 import { findAgent } from "../agents/store.ts";
-import { calculateRemotePrice } from "../federation/remote-candidates.ts";
-import { rankExecutors, type ExecutorServices } from "../routing/choose-executors.ts";
+import { calculateRemotePrice } from "../federation/discovery/list-remote-candidates.ts";
+import { rankExecutors, type ExecutorServices } from "../routing/rank-executors.ts";
 import { getTaskPrice } from "../routing/price.ts";
 
 type PlanBody = BodyOf<Operations["putPlan"]>;

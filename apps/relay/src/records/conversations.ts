@@ -7,7 +7,7 @@ import {
   type QueryOf,
 } from "@agent/wire";
 import { findAgent } from "../agents/store.ts";
-import { createPageAnswer, textDescending } from "../http/page.ts";
+import { createPageAnswer, textDescending } from "../http/paging/page.ts";
 import { newId } from "../runtime.ts";
 import type { Services } from "../services.ts";
 import type { Reader } from "../storage/storage.ts";

@@ -9,7 +9,7 @@ import {
   type QueryOf,
 } from "@agent/wire";
 import { findAgent } from "../agents/store.ts";
-import { numberAscending, createPageAnswer } from "../http/page.ts";
+import { numberAscending, createPageAnswer } from "../http/paging/page.ts";
 import { newId } from "../runtime.ts";
 import type { Services } from "../services.ts";
 import type { Reader, Tx } from "../storage/storage.ts";

@@ -6,7 +6,7 @@ import {
   type Operations,
   type QueryOf,
 } from "@agent/wire";
-import { numberAscending, createPageAnswer } from "../http/page.ts";
+import { numberAscending, createPageAnswer } from "../http/paging/page.ts";
 import { newId } from "../runtime.ts";
 import type { Services } from "../services.ts";
 import type { Reader } from "../storage/storage.ts";

@@ -8,7 +8,7 @@ import {
 } from "@agent/wire";
 import { asMicro, fromMicro, toMicro } from "@agent/budget";
 import { findAgent } from "../agents/store.ts";
-import { createPageAnswer, textDescending } from "../http/page.ts";
+import { createPageAnswer, textDescending } from "../http/paging/page.ts";
 import { newId } from "../runtime.ts";
 import type { Reader } from "../storage/storage.ts";
 import type { PlanRow } from "../storage/tables/records.ts";

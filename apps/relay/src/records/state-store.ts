@@ -1,4 +1,4 @@
-import { param, compile, sql } from "../storage/prepared.ts";
+import { param, compile, sql } from "../storage/queries/compiled-query.ts";
 import type { Reader } from "../storage/storage.ts";
 import type { PlanRow } from "../storage/tables/records.ts";
 import type { TaskRow } from "../storage/tables/tasks.ts";

@@ -1,9 +1,9 @@
 import { refuse, type Answer, type Goal, type Operations, type QueryOf } from "@agent/wire";
-import { getFreshness } from "../agents/freshness.ts";
-import { isOnline } from "../agents/online.ts";
+import { getFreshness } from "../agents/discovery/freshness.ts";
+import { isOnline } from "../agents/discovery/online.ts";
 import { findAgent } from "../agents/store.ts";
-import { createPageAnswer, textAscending } from "../http/page.ts";
-import { ledgerStatusByTaskStatus } from "../ledger/goal-records.ts";
+import { createPageAnswer, textAscending } from "../http/paging/page.ts";
+import { ledgerStatusByTaskStatus } from "../ledger/load-goal-records.ts";
 import type { Services } from "../services.ts";
 import type { Reader } from "../storage/storage.ts";
 import { findAgentCounts, listGoalRows, type GoalRow } from "./state-store.ts";

@@ -1,4 +1,4 @@
-import type { NextHop } from "../federation/remote-candidates.ts";
+import type { NextHop } from "../federation/discovery/list-remote-candidates.ts";
 
 /** One executor to try, with the price that it charges, in micro-units. */
 export interface Attempt {

@@ -6,11 +6,11 @@ import {
   type Operations,
   type QueryOf,
 } from "@agent/wire";
-import { toReaderId } from "../agents/discover.ts";
-import { listProfilesByCapability } from "../agents/profile-store.ts";
+import { toReaderId } from "../agents/discovery/discover-agents.ts";
+import { listProfilesByCapability } from "../agents/discovery/profile-store.ts";
 import type { Caller } from "../identity/caller.ts";
 import type { Services } from "../services.ts";
-import { buildCandidate, parseListing } from "./candidates.ts";
+import { buildCandidate, parseListing } from "./build-candidate.ts";
 
 /** Everybody with a capability, as scored routing would rank them for this caller. */
 export async function listCandidates(

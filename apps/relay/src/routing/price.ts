@@ -1,6 +1,6 @@
 import { asMicro, isPriced, quoteTask, type Micro } from "@agent/budget";
 import { toCapabilityPrices, type ListingBody, type PricedListing } from "@agent/wire";
-import { findListing } from "../agents/listing-store.ts";
+import { findListing } from "../agents/discovery/listing-store.ts";
 import type { Reader } from "../storage/storage.ts";
 
 /** What an agent asks for one task, free without a listing; null where it does not sell that task. */

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { migrations } from "../storage/migrations/index.ts";
-import { openStorage } from "../storage/open.ts";
+import { openStorage } from "../storage/open-storage.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { TrustRecordRow } from "../storage/tables/trust.ts";
 import { BLOCKED, UNKNOWN } from "../trust/levels.ts";

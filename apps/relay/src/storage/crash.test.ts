@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { openStorage } from "./open.ts";
-import { compile, sql } from "./prepared.ts";
+import { openStorage } from "./open-storage.ts";
+import { compile, sql } from "./queries/compiled-query.ts";
 
 const migrations = [
   {
@@ -17,8 +17,8 @@ const migrations = [
 
 /** Eight hands write, and print each id once it is acknowledged; two more are refused all the time. */
 const program = `
-  import { openStorage } from ${JSON.stringify(new URL("open.ts", import.meta.url))};
-  import { p, prepare, sql } from ${JSON.stringify(new URL("prepared.ts", import.meta.url))};
+  import { openStorage } from ${JSON.stringify(new URL("open-storage.ts", import.meta.url))};
+  import { p, prepare, sql } from ${JSON.stringify(new URL("queries/compiled-query.ts", import.meta.url))};
   const [path, migrations] = JSON.parse(process.argv[1]);
   const insert = prepare()(sql\`INSERT INTO notes VALUES (\${p("id")}, \${p("text")})\`);
   const opened = await openStorage({ path, migrations });

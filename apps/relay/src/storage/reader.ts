@@ -1,7 +1,7 @@
 import type { Database } from "better-sqlite3";
-import type { GroupCommit } from "./group-commit.ts";
-import { isOutage } from "./sqlite-error.ts";
-import type { Statements } from "./statements.ts";
+import type { GroupCommit } from "./writing/group-commit.ts";
+import { isOutage } from "./database/sqlite-error.ts";
+import type { Statements } from "./queries/statements.ts";
 import { StorageUnavailable, type Reader } from "./storage.ts";
 
 /**

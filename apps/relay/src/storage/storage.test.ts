@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import Sqlite from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { openStorage } from "./open.ts";
-import { param, compile, sql } from "./prepared.ts";
+import { openStorage } from "./open-storage.ts";
+import { param, compile, sql } from "./queries/compiled-query.ts";
 import { StorageUnavailable, type Storage, type Tx } from "./storage.ts";
 
 const migrations = [

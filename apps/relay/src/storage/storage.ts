@@ -1,4 +1,4 @@
-import type { Query } from "./prepared.ts";
+import type { Query } from "./queries/compiled-query.ts";
 
 export type { Query };
 

@@ -5,7 +5,7 @@ import {
   matchRefusal,
   type ReceiptChange,
   type ReceiptFixture,
-} from "../../test/receipt-scene.ts";
+} from "../../test/receipt-fixture.ts";
 
 /** The balances of boss and worker once the task is paid for. */
 const paid = [8, 1.9];

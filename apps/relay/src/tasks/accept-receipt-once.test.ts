@@ -14,7 +14,7 @@ const counted =
     return real(...args);
   };
 
-let openReceiptScene: (typeof import("../../test/receipt-scene.ts"))["openReceiptFixture"];
+let openReceiptScene: (typeof import("../../test/receipt-fixture.ts"))["openReceiptFixture"];
 
 beforeAll(async () => {
   vi.resetModules();
@@ -30,7 +30,7 @@ beforeAll(async () => {
     const real = await original<typeof import("@agent/receipts")>();
     return { ...real, parseReceipt: counted(parsed, real.parseReceipt) };
   });
-  ({ openReceiptFixture: openReceiptScene } = await import("../../test/receipt-scene.ts"));
+  ({ openReceiptFixture: openReceiptScene } = await import("../../test/receipt-fixture.ts"));
 });
 afterAll(() => {
   vi.doUnmock("@agent/crypto");

@@ -1,6 +1,6 @@
 import type { Refusal } from "@agent/wire";
 import type { Config } from "../config.ts";
-import { refuseField } from "../http/validate.ts";
+import { refuseField } from "../http/server/validate.ts";
 
 type LifetimeLimits = Pick<Config["tasks"], "ttlMs" | "ttlMaxMs">;
 

@@ -14,13 +14,13 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { expectConsistentBooks, getAgentStates } from "../../test/market.ts";
 import { createTaskRow } from "../../test/task-row.ts";
 import { OPERATOR_TOKEN, startTestRelay, type TestRelay } from "../../test/test-relay.ts";
-import { reserveHold } from "../budget/hold.ts";
-import { postMovement } from "../budget/post.ts";
+import { reserveHold } from "../budget/reserve-hold.ts";
+import { postMovement } from "../budget/post-movement.ts";
 import { newId } from "../runtime.ts";
 import { migrations } from "../storage/migrations/index.ts";
-import { openStorage } from "../storage/open.ts";
+import { openStorage } from "../storage/open-storage.ts";
 import type { TaskRow } from "../storage/tables/tasks.ts";
-import { acquireTaskSlot } from "./counters.ts";
+import { acquireTaskSlot } from "./submission/task-quota.ts";
 import { insertTask } from "./store.ts";
 
 const price = toMicro(1);

@@ -1,9 +1,9 @@
 import { uuidV7 } from "@agent/crypto";
 import type { Services } from "../services.ts";
-import { getRetentionCutoff } from "../storage/forgotten-until.ts";
-import { BATCH_SIZE, purgeInBatches } from "../storage/in-batches.ts";
-import { purgeDelegationBudgets } from "./delegation-store.ts";
-import { purgeNoShows } from "./no-show-store.ts";
+import { getRetentionCutoff } from "../storage/retention-cutoff.ts";
+import { BATCH_SIZE, purgeInBatches } from "../storage/purge-in-batches.ts";
+import { purgeDelegationBudgets } from "./submission/delegation-store.ts";
+import { purgeNoShows } from "./assignment/no-show-store.ts";
 import { purgeFinishedTasks, purgeFinishedPeerTasks } from "./store.ts";
 
 /** A submission that was admitted just before its token ended may not be stored yet. */

@@ -1,16 +1,20 @@
 import { refuse } from "@agent/wire";
-import type { Handlers } from "../http/mount.ts";
-import { submitWithPayment } from "../payments/x402-submit.ts";
+import type { Handlers } from "../http/server/mount-operations.ts";
+import { submitWithPayment } from "../payments/x402/submit-with-payment.ts";
 import type { Services } from "../services.ts";
-import { acceptReceipt } from "./accept-receipt.ts";
-import { cancelTask } from "./cancel.ts";
-import { eraseTaskTexts } from "./erase-texts.ts";
-import { claimAsExecutor, reportProgressAsExecutor, releaseAsExecutor } from "./executor-claims.ts";
-import { getEvidence } from "./evidence.ts";
-import { listTasks, getTask } from "./poll.ts";
-import { getRouting } from "./show-routing.ts";
-import { streamEvents } from "./stream-events.ts";
-import { getReceipt, listReceipts } from "./receipt-archive.ts";
+import { acceptReceipt } from "./receipts/accept-receipt.ts";
+import { cancelTask } from "./assignment/cancel-task.ts";
+import { eraseTaskTexts } from "./erase-task-texts.ts";
+import {
+  claimAsExecutor,
+  reportProgressAsExecutor,
+  releaseAsExecutor,
+} from "./assignment/executor-claims.ts";
+import { getEvidence } from "./receipts/evidence.ts";
+import { listTasks, getTask } from "./reading/get-task.ts";
+import { getRouting } from "./reading/get-routing.ts";
+import { streamEvents } from "./reading/stream-events.ts";
+import { getReceipt, listReceipts } from "./receipts/receipt-archive.ts";
 
 type TaskHandlers = Pick<
   Handlers,

@@ -1,9 +1,9 @@
 import { canEndTask, type EndedBy } from "@agent/federation-protocol";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createTaskRow } from "../../test/task-row.ts";
-import { peerClaimRef } from "../federation/parties.ts";
+import { peerClaimRef } from "../federation/peer-ref.ts";
 import { migrations } from "../storage/migrations/index.ts";
-import { openStorage } from "../storage/open.ts";
+import { openStorage } from "../storage/open-storage.ts";
 import type { Storage, Tx } from "../storage/storage.ts";
 import type { TaskRow } from "../storage/tables/tasks.ts";
 import {
@@ -14,7 +14,7 @@ import {
   insertTask,
   deleteExpiredTask,
 } from "./store.ts";
-import { assignedPeerOf } from "./view.ts";
+import { assignedPeerOf } from "./task.ts";
 
 let storage: Storage;
 beforeEach(async () => {

@@ -1,9 +1,9 @@
 import type { EndedBy } from "@agent/federation-protocol";
-import { peerClaimRef, PEER_CLAIM_PATTERN } from "../federation/parties.ts";
-import { queryBuilder, param, compile, sql } from "../storage/prepared.ts";
+import { peerClaimRef, PEER_CLAIM_PATTERN } from "../federation/peer-ref.ts";
+import { queryBuilder, param, compile, sql } from "../storage/queries/compiled-query.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
 import type { StoredTaskRow, TaskRow } from "../storage/tables/tasks.ts";
-import { isForwarded } from "./view.ts";
+import { isForwarded } from "./task.ts";
 
 const taskById = compile<{ task_id: string }>()(
   queryBuilder.selectFrom("tasks").selectAll().where("task_id", "=", param("task_id")),

@@ -1,5 +1,5 @@
 import { refuse, type Answer, type Operations } from "@agent/wire";
-import { createPageAnswer, textAscending, type PageQuery } from "../http/page.ts";
+import { createPageAnswer, textAscending, type PageQuery } from "../http/paging/page.ts";
 import type { Services } from "../services.ts";
 import { toTrustRecord } from "./levels.ts";
 import { findTrust, listTrustRecords } from "./store.ts";

@@ -1,8 +1,8 @@
-import type { Handlers } from "../http/mount.ts";
+import type { Handlers } from "../http/server/mount-operations.ts";
 import type { Services } from "../services.ts";
-import { getTrustClosure, getTrustPath } from "./closure.ts";
+import { getTrustClosure, getTrustPath } from "./trust-closure.ts";
 import { getTrust, listTrust } from "./list-trust.ts";
-import { updateTrustLevel } from "./set-level.ts";
+import { updateTrustLevel } from "./update-trust-level.ts";
 
 type TrustHandlers = Pick<
   Handlers,

@@ -1,6 +1,6 @@
-import type { Handlers } from "../http/mount.ts";
+import type { Handlers } from "../http/server/mount-operations.ts";
 import type { Services } from "../services.ts";
-import { getVisibility } from "./show-visibility.ts";
+import { getVisibility } from "./get-visibility.ts";
 
 export function visibilityHandlers(services: Services): Pick<Handlers, "getVisibility"> {
   return { getVisibility: ({ params }) => getVisibility(services, params.agentId) };

@@ -1,4 +1,4 @@
-import { queryBuilder, param, compile } from "../storage/prepared.ts";
+import { queryBuilder, param, compile } from "../storage/queries/compiled-query.ts";
 import type { Reader } from "../storage/storage.ts";
 
 const mostOfferedFirst = compile<{ limit: number }>()(

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { startHttpEndpoint, type Endpoint } from "../../test/endpoint.ts";
 import { createBuyer, submitAcceptedTask, putListing, createSeller } from "../../test/market.ts";
 import { createReceipt, startTestRelay, type TestRelay } from "../../test/test-relay.ts";
-import { suggestCapability } from "./spelling.ts";
+import { suggestCapability } from "./suggest-capability.ts";
 
 let t: TestRelay;
 beforeEach(async () => {

@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
-import { EgressError } from "../http/egress.ts";
-import { withStoredTrace } from "../http/trace.ts";
+import { EgressError } from "../http/egress/egress.ts";
+import { withStoredTrace } from "../observability/trace.ts";
 import type { Services } from "../services.ts";
 import type { WebhookDeliveryRow, WebhookRow } from "../storage/tables/webhooks.ts";
 import {

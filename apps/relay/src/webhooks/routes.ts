@@ -1,6 +1,6 @@
-import type { Handlers } from "../http/mount.ts";
+import type { Handlers } from "../http/server/mount-operations.ts";
 import type { Services } from "../services.ts";
-import { createWebhook, listWebhooks, removeWebhook, testWebhook } from "./manage.ts";
+import { createWebhook, listWebhooks, removeWebhook, testWebhook } from "./manage-webhooks.ts";
 
 type WebhookHandlers = Pick<
   Handlers,

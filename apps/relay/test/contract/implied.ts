@@ -19,7 +19,7 @@ import {
 } from "../test-relay.ts";
 import { createFakePeer, type FakePeer } from "../fake-peer.ts";
 import { createDisplacedAgent } from "../key-proof.ts";
-import { federated } from "./federation.ts";
+import { federated } from "./operator/federation.ts";
 import { buildPath, samples, UNKNOWN_ID } from "./samples.ts";
 import { throwingRelay } from "./throwing-relay.ts";
 

@@ -1,8 +1,8 @@
 import { operations, type OperationName } from "@agent/wire";
 import { Hono } from "hono";
-import { createLog } from "../../src/http/log.ts";
-import { mountOperations, type Handlers } from "../../src/http/mount.ts";
-import { createRateLimiter } from "../../src/http/rate-limit.ts";
+import { createLog } from "../../src/observability/log.ts";
+import { mountOperations, type Handlers } from "../../src/http/server/mount-operations.ts";
+import { createRateLimiter } from "../../src/http/limits/rate-limit.ts";
 import { operatorCaller } from "../../src/identity/caller.ts";
 import { sendRequest, type Reply, type RequestOptions } from "../test-relay.ts";
 

@@ -1,6 +1,6 @@
 import { deriveAgentId, bytesToHex, generateKeyPair, signSuccession } from "@agent/crypto";
 import { describe, expect, it, test } from "vitest";
-import { alpha, beta, gamma, NOW, worker } from "../../test/parties.ts";
+import { alpha, beta, gamma, NOW, worker } from "../../test/messages.ts";
 import { boundSuccessions, judgeKeyProof, SUCCESSION_LIMITS } from "./agent-succession.ts";
 import { resolveClaims } from "./claims.ts";
 import { parseEntries } from "./entries.ts";

@@ -1,6 +1,6 @@
 import { deriveAgentId } from "@agent/crypto";
 import { describe, expect, it } from "vitest";
-import { alpha, beta, gamma, worker } from "../../test/parties.ts";
+import { alpha, beta, gamma, worker } from "../../test/messages.ts";
 import { findClaimWithKey, resolveClaims, type AgentClaim } from "./claims.ts";
 import { parseEntries } from "./entries.ts";
 

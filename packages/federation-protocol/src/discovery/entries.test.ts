@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { alpha, beta, gamma, worker } from "../../test/parties.ts";
+import { alpha, beta, gamma, worker } from "../../test/messages.ts";
 import { mergeEntries, parseEntries, toRemoteAgent } from "./entries.ts";
 
 const entry = {

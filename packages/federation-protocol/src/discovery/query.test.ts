@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { alpha, beta, gamma, TASK } from "../../test/parties.ts";
+import { alpha, beta, gamma, TASK } from "../../test/messages.ts";
 import type { Discovery } from "../messages/discovery.ts";
-import { ReplayCache } from "../once-within.ts";
+import { ReplayCache } from "../replay-cache.ts";
 import { createQuery, listUnvisitedPeers, planQuery } from "./query.ts";
 
 const begun = createQuery({ capability: "sum" }, { self: alpha.id, queryId: TASK });

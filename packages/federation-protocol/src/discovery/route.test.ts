@@ -1,7 +1,7 @@
 import { asMicro } from "@agent/budget";
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { alpha, beta, gamma, worker } from "../../test/parties.ts";
+import { alpha, beta, gamma, worker } from "../../test/messages.ts";
 import { parseEntries } from "./entries.ts";
 import { toRelayNode, listRelays, buildRoute } from "./route.ts";
 

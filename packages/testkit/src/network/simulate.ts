@@ -2,29 +2,29 @@ import { asMicro, buildDepositPostings } from "@agent/budget";
 import { createRetrySchedule } from "@agent/federation-protocol";
 import { type TestAgent, createTestAgent } from "../agents.ts";
 import { createSeededRandom } from "../random.ts";
-import { receiveDiscovery } from "./relay/discovering.ts";
+import { receiveDiscovery } from "./relay/discovery.ts";
 import { EventQueue } from "./event-queue.ts";
 import type { Faults } from "./faults.ts";
 import { runForwardingJobs, receiveForward } from "./relay/forwarding.ts";
-import { listViolations } from "./rules/broken-rules.ts";
+import { listViolations } from "./rules/list-violations.ts";
 import { Links } from "./links.ts";
 import { sendHeartbeats, receiveHeartbeat, receiveRemoval } from "./relay/heartbeats.ts";
 import { startHandshake, receiveConfirmation, receiveProposal } from "./relay/peering.ts";
-import { runReturningJobs, receiveResult } from "./relay/returning.ts";
+import { runReturningJobs, receiveResult } from "./relay/results.ts";
 import {
   listSettlements,
   redriveAll,
   runSettlingJobs,
   receiveSettlement,
-} from "./relay/settling.ts";
+} from "./relay/settlements.ts";
 import { incrementCount, SimRelay, type Worker, type Simulation } from "./relay/sim-relay.ts";
-import { MINUTE_MS, startNetworkFaults } from "./actors/weather.ts";
+import { MINUTE_MS, startNetworkFaults } from "./actors/network-faults.ts";
 import { startBackups } from "./actors/backups.ts";
 import { startClockJumps } from "./actors/clock-jumps.ts";
 import { startDefaulter } from "./actors/defaulter.ts";
 import { startForger } from "./actors/forger.ts";
-import { startRemovals } from "./actors/removals.ts";
-import { GroundTruth } from "./truth.ts";
+import { startRemovals } from "./actors/peer-removals.ts";
+import { GroundTruth } from "./ground-truth.ts";
 import { type Payer, startWorkload, executeTask } from "./actors/workload.ts";
 
 const FAULT_PHASE_MS = 60 * MINUTE_MS;

@@ -1,7 +1,7 @@
 import { verifyCredential, verifyPresentation } from "@agent/credentials";
-import { parseDidKey } from "../bound-key.ts";
-import { buildVerdict } from "../conclude.ts";
-import type { CheckLevels } from "../place-checks.ts";
+import { parseDidKey } from "../expected-key.ts";
+import { buildVerdict } from "../build-verdict.ts";
+import type { CheckLevels } from "../assign-proof-levels.ts";
 import type { Verdict } from "../verdict.ts";
 import type { TimedOptions } from "./options.ts";
 

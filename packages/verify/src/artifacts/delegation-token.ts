@@ -1,6 +1,6 @@
 import { type DelegationToken, parseDelegationChain, verifyDelegationToken } from "@agent/receipts";
-import { buildVerdict } from "../conclude.ts";
-import type { CheckLevels } from "../place-checks.ts";
+import { buildVerdict } from "../build-verdict.ts";
+import type { CheckLevels } from "../assign-proof-levels.ts";
 import type { Verdict } from "../verdict.ts";
 import type { TimedOptions } from "./options.ts";
 

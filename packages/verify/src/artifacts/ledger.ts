@@ -1,6 +1,6 @@
 import { verifyLedger } from "@agent/ledger";
-import { buildVerdict } from "../conclude.ts";
-import type { CheckLevels } from "../place-checks.ts";
+import { buildVerdict } from "../build-verdict.ts";
+import type { CheckLevels } from "../assign-proof-levels.ts";
 import type { Verdict } from "../verdict.ts";
 import type { VerifyOptions } from "./options.ts";
 

@@ -3,7 +3,11 @@ import {
   verifyReceipt,
   type VerifyReceiptOptions as ReceiptOptions,
 } from "@agent/receipts";
-import { type NamedCheckResult, assignProofLevels, type CheckLevels } from "../place-checks.ts";
+import {
+  type NamedCheckResult,
+  assignProofLevels,
+  type CheckLevels,
+} from "../assign-proof-levels.ts";
 import type { Verdict } from "../verdict.ts";
 
 const checkLevels: CheckLevels = {

@@ -1,9 +1,9 @@
 import { verifyAttestation, verifyNoShowRecord, verifySettlementRecord } from "@agent/receipts";
-import { parseDidKey } from "../bound-key.ts";
-import { buildVerdict } from "../conclude.ts";
-import type { CheckLevels } from "../place-checks.ts";
-import { getNoShowRecords } from "../recognise.ts";
-import { listRelayKeys } from "../relay-keys-of.ts";
+import { parseDidKey } from "../expected-key.ts";
+import { buildVerdict } from "../build-verdict.ts";
+import type { CheckLevels } from "../assign-proof-levels.ts";
+import { getNoShowRecords } from "../detect-kind.ts";
+import { listRelayKeys } from "../list-relay-keys.ts";
 import type { Verdict } from "../verdict.ts";
 import type { VerifyOptions } from "./options.ts";
 

@@ -3,10 +3,10 @@ import {
   type RelaySuccessionRecord,
   verifyRelaySuccession,
 } from "@agent/crypto";
-import { isExpectedKey } from "../bound-key.ts";
-import { buildVerdict } from "../conclude.ts";
-import type { CheckLevels } from "../place-checks.ts";
-import { getSuccessionRecords } from "../recognise.ts";
+import { isExpectedKey } from "../expected-key.ts";
+import { buildVerdict } from "../build-verdict.ts";
+import type { CheckLevels } from "../assign-proof-levels.ts";
+import { getSuccessionRecords } from "../detect-kind.ts";
 import type { Verdict } from "../verdict.ts";
 import type { VerifyOptions } from "./options.ts";
 

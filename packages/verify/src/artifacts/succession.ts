@@ -5,11 +5,11 @@ import {
   type SuccessionRecord,
   verifySuccessionChain,
 } from "@agent/crypto";
-import { buildVerdict } from "../conclude.ts";
-import { isExpectedKey } from "../bound-key.ts";
-import type { CheckLevels } from "../place-checks.ts";
+import { buildVerdict } from "../build-verdict.ts";
+import { isExpectedKey } from "../expected-key.ts";
+import type { CheckLevels } from "../assign-proof-levels.ts";
 import type { ArtifactRefusal } from "../refusals.ts";
-import { getSuccessionRecords } from "../recognise.ts";
+import { getSuccessionRecords } from "../detect-kind.ts";
 import type { Verdict } from "../verdict.ts";
 import type { VerifyOptions } from "./options.ts";
 

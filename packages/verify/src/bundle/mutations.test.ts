@@ -1,6 +1,6 @@
 import { createSeededRandom } from "@agent/testkit";
 import { expect, test } from "vitest";
-import { createDelegation } from "../../test/scene.ts";
+import { createDelegation } from "../../test/create-delegation.ts";
 import { formatBundle, signBundle, verifyArtifact } from "../index.ts";
 
 const random = createSeededRandom(20_260_102);

@@ -9,7 +9,7 @@ import {
 import { signSettlementRecord } from "@agent/receipts";
 import { createSeededRandom } from "@agent/testkit";
 import { describe, expect, test } from "vitest";
-import { createDelegation, START_TIME } from "../../test/scene.ts";
+import { createDelegation, START_TIME } from "../../test/create-delegation.ts";
 import { formatBundle, signBundle, verifyArtifact, verifyBundle } from "../index.ts";
 
 const { evidence, relay } = createDelegation(createSeededRandom(7), {

@@ -11,8 +11,8 @@ import {
 } from "@agent/receipts";
 import type { RoutingRecord } from "@agent/routing-semiring";
 import * as v from "valibot";
-import { parseDidKey } from "../bound-key.ts";
-import { RoutingRecordSchema } from "./routing.ts";
+import { parseDidKey } from "../expected-key.ts";
+import { RoutingRecordSchema } from "./check-routing.ts";
 
 /** The one version of the format. */
 export const BUNDLE_SPEC = "agent/evidence@1.0";

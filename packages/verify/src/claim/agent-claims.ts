@@ -2,9 +2,9 @@ import type { VerifiableCredential, VerifiablePresentation } from "@agent/creden
 import type { SuccessionRecord } from "@agent/crypto";
 import type { Ledger } from "@agent/ledger";
 import { parseDelegationChain, type DelegationToken, type ExecutionReceipt } from "@agent/receipts";
-import { getSuccessionRecords } from "../recognise.ts";
+import { getSuccessionRecords } from "../detect-kind.ts";
 import type { Claim } from "./claim.ts";
-import { formatTime, toPrintable, formatDollars } from "./words.ts";
+import { formatTime, toPrintable, formatDollars } from "./format.ts";
 
 export function describeReceipt(receipt: ExecutionReceipt): Claim {
   const { agent_id, task_id, relay_task_id = task_id, submitted_at, completed_at } = receipt;

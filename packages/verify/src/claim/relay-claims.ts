@@ -1,9 +1,9 @@
 import type { NoShowRecord, RelayAttestation, SettlementRecord } from "@agent/receipts";
 import type { EvidenceBundle } from "../bundle/schema.ts";
-import { getNoShowRecords } from "../recognise.ts";
+import { getNoShowRecords } from "../detect-kind.ts";
 import { statusVerbs } from "./agent-claims.ts";
 import type { Claim } from "./claim.ts";
-import { formatTime, toPrintable, formatDollars } from "./words.ts";
+import { formatTime, toPrintable, formatDollars } from "./format.ts";
 
 export function describeBundle(bundle: EvidenceBundle): Claim {
   const { task, receipt, attestation, peer, erased, relay_id, issuer } = bundle;

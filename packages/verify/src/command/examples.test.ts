@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { type Example, examples } from "../../test/examples.ts";
-import { runCommand } from "./run.node.ts";
+import { runCommand } from "./run-command.node.ts";
 
 const readmePath = fileURLToPath(new URL("../../README.md", import.meta.url));
 const START =

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { buffer } from "node:stream/consumers";
 import { digestFile } from "./digest-file.node.ts";
-import { runCommand } from "./run.node.ts";
+import { runCommand } from "./run-command.node.ts";
 
 const manifest = new URL("../../package.json", import.meta.url);
 const { version } = JSON.parse(readFileSync(manifest, "utf8")) as { version: string };

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import * as made from "../../test/artifacts.ts";
 import { formatBundle, signBundle, type EvidenceBundle } from "../index.ts";
 import { digestFile } from "./digest-file.node.ts";
-import { runCommand } from "./run.node.ts";
+import { runCommand } from "./run-command.node.ts";
 
 let folder: string;
 const at = (name: string) => join(folder, name);

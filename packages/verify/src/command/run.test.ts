@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import * as made from "../../test/artifacts.ts";
 import { PROOF_LEVELS, verifyArtifact } from "../index.ts";
 import { digestFile } from "./digest-file.node.ts";
-import { type CommandEnvironment, runCommand } from "./run.node.ts";
+import { type CommandEnvironment, runCommand } from "./run-command.node.ts";
 
 const { alice, bob, carol, now } = made;
 const text = (value: string) => new TextEncoder().encode(value);

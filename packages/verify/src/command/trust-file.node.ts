@@ -1,4 +1,4 @@
-import { parseKey } from "./arguments.node.ts";
+import { parseKey } from "./parse-arguments.node.ts";
 
 /**
  * The keys of a trust file, one a line as a did:key or 64 hex digits; `#` begins a comment. A line that is

@@ -7,8 +7,8 @@ import {
   unmatchedHolds,
   wrongWithdrawalCounts,
 } from "./account-store.ts";
-import type { BooksCheckContext, BooksCheck } from "./check.ts";
-import { PAGE_ROWS, readPages, scanPages } from "./scan.ts";
+import type { BooksCheckContext, BooksCheck } from "./books-check.ts";
+import { PAGE_ROWS, readPages, scanPages } from "./scan-pages.ts";
 
 type FindViolations = BooksCheck["find"];
 

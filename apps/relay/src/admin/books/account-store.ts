@@ -1,7 +1,7 @@
-import { accountAgentId } from "../../budget/account-store.ts";
-import { compile, param, sql } from "../../storage/prepared.ts";
+import { accountAgentId } from "../../budget/accounts/account-store.ts";
+import { compile, param, sql } from "../../storage/queries/compiled-query.ts";
 import type { Reader } from "../../storage/storage.ts";
-import type { Page, PageParams, PageRow } from "./scan.ts";
+import type { Page, PageParams, PageRow } from "./scan-pages.ts";
 
 const MOVEMENTS_PER_PAGE = 5_000;
 

@@ -1,6 +1,6 @@
-import { UNDECIDED_AFTER_MS } from "../../payments/undecided-after.ts";
-import { compile, param, sql } from "../../storage/prepared.ts";
-import type { PageParams, PageRow } from "./scan.ts";
+import { UNDECIDED_AFTER_MS } from "../../payments/undecided-payment.ts";
+import { compile, param, sql } from "../../storage/queries/compiled-query.ts";
+import type { PageParams, PageRow } from "./scan-pages.ts";
 
 /**
  * Payments by x402 of which it has not been known for an hour whether they came: the facilitator says

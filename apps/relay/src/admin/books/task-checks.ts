@@ -1,8 +1,8 @@
 import { matchesPostings } from "@agent/budget";
-import type { BooksCheck } from "./check.ts";
+import type { BooksCheck } from "./books-check.ts";
 import { undecidedPayments } from "./payment-store.ts";
-import { listPeerReservations } from "../../federation/reserved-store.ts";
-import { scanPages } from "./scan.ts";
+import { listPeerReservations } from "../../federation/settlement/reserved-store.ts";
+import { scanPages } from "./scan-pages.ts";
 import {
   parsePostings,
   recentUnsettledTasks,

@@ -1,8 +1,8 @@
 import type { Posting } from "@agent/budget";
-import { compile, param, sql } from "../../storage/prepared.ts";
+import { compile, param, sql } from "../../storage/queries/compiled-query.ts";
 import type { Reader } from "../../storage/storage.ts";
 import type { SettlementRow } from "../../storage/tables/budget.ts";
-import type { Page, PageParams, PageRow } from "./scan.ts";
+import type { Page, PageParams, PageRow } from "./scan-pages.ts";
 
 /** Which tasks of a page were completed, were priced, and are neither settled nor about to be. */
 const unsettledOfPage = sql<string>`

@@ -1,6 +1,6 @@
 import Sqlite from "better-sqlite3";
 import { expect, test } from "vitest";
-import { migrate } from "../migrate.ts";
+import { migrate } from "../database/migrate.ts";
 import { migrations } from "./index.ts";
 
 test("A10: accounts of a database from before begin at the time of their last posting", () => {

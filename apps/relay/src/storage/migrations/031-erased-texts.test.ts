@@ -1,6 +1,6 @@
 import Sqlite from "better-sqlite3";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { migrate } from "../migrate.ts";
+import { migrate } from "../database/migrate.ts";
 import { erasedTexts } from "./031-erased-texts.ts";
 import { migrations } from "./index.ts";
 

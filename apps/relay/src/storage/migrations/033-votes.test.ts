@@ -1,6 +1,6 @@
 import Sqlite from "better-sqlite3";
 import { expect, test } from "vitest";
-import { migrate } from "../migrate.ts";
+import { migrate } from "../database/migrate.ts";
 import { votes } from "./033-votes.ts";
 import { migrations } from "./index.ts";
 

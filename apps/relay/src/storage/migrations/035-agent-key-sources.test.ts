@@ -1,6 +1,6 @@
 import Sqlite from "better-sqlite3";
 import { expect, test } from "vitest";
-import { migrate } from "../migrate.ts";
+import { migrate } from "../database/migrate.ts";
 import { agentKeySources } from "./035-agent-key-sources.ts";
 import { migrations } from "./index.ts";
 

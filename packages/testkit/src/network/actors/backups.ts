@@ -1,6 +1,6 @@
-import { restoreBackup, unfreeze } from "../relay/freezing.ts";
+import { restoreBackup, unfreeze } from "../relay/freezes.ts";
 import type { SimRelay, Simulation } from "../relay/sim-relay.ts";
-import { MINUTE_MS } from "./weather.ts";
+import { MINUTE_MS } from "./network-faults.ts";
 
 /** An operator freezes a relay for a while, or restores a backup that was taken minutes ago. */
 export function startBackups(

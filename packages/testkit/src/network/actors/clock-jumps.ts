@@ -1,5 +1,5 @@
 import type { SimRelay, Simulation } from "../relay/sim-relay.ts";
-import { MINUTE_MS } from "./weather.ts";
+import { MINUTE_MS } from "./network-faults.ts";
 
 const HOUR_MS = 60 * MINUTE_MS;
 

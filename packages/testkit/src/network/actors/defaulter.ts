@@ -1,10 +1,10 @@
 import { asMicro, buildReleasePostings } from "@agent/budget";
 import { clearDefault } from "@agent/federation-protocol";
 import { submitTask } from "../relay/forwarding.ts";
-import { enqueueSettlement } from "../relay/open-settlement.ts";
+import { enqueueSettlement } from "../relay/enqueue-settlement.ts";
 import { setCredit } from "../relay/peering.ts";
 import type { SimRelay, Simulation } from "../relay/sim-relay.ts";
-import { MINUTE_MS } from "./weather.ts";
+import { MINUTE_MS } from "./network-faults.ts";
 import type { Payer } from "./workload.ts";
 
 /**

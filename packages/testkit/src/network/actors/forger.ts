@@ -4,7 +4,7 @@ import { createReceipt, createTestAgent } from "../../agents.ts";
 import { createOwnTask } from "../relay/forwarding.ts";
 import { receiveReceipt } from "../relay/local-tasks.ts";
 import type { SimRelay, Simulation } from "../relay/sim-relay.ts";
-import { MINUTE_MS } from "./weather.ts";
+import { MINUTE_MS } from "./network-faults.ts";
 import { type Payer, submitLocal } from "./workload.ts";
 
 /** A task that is to end by a receipt of its delegator's making. */

@@ -1,14 +1,14 @@
 import { accountOf } from "@agent/budget";
 import { createReceipt, type TestAgent } from "../../agents.ts";
-import { sendDiscovery } from "../relay/discovering.ts";
+import { sendDiscovery } from "../relay/discovery.ts";
 import { createOwnTask, submitTask } from "../relay/forwarding.ts";
 import { sendHeartbeats } from "../relay/heartbeats.ts";
 import { receiveReceipt } from "../relay/local-tasks.ts";
-import { completeWork } from "../relay/returning.ts";
-import { recordExternalPayment } from "../relay/settling.ts";
+import { completeWork } from "../relay/results.ts";
+import { recordExternalPayment } from "../relay/settlements.ts";
 import type { SimRelay, Simulation } from "../relay/sim-relay.ts";
-import type { BankPayment } from "../truth.ts";
-import { MINUTE_MS } from "./weather.ts";
+import type { BankPayment } from "../ground-truth.ts";
+import { MINUTE_MS } from "./network-faults.ts";
 
 const SECOND_MS = 1_000;
 const TASK_COUNT = 40;

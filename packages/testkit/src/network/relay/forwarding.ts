@@ -34,9 +34,13 @@ import {
   TaskForwardSchema,
   computeTerms,
 } from "@agent/federation-protocol";
-import { findReachableAgent } from "./discovering.ts";
+import { findReachableAgent } from "./discovery.ts";
 import type { Reply } from "../links.ts";
-import { checkDefaultTime, checkExpiryTime, checkUnpaidWithinCredit } from "../rules/on-the-way.ts";
+import {
+  checkDefaultTime,
+  checkExpiryTime,
+  checkUnpaidWithinCredit,
+} from "../rules/step-checks.ts";
 import type { Inbound, Outbound, OwnTask } from "./relay-store.ts";
 import type { SimRelay } from "./sim-relay.ts";
 

@@ -9,7 +9,7 @@ import {
   toPositionMessage,
 } from "@agent/federation-protocol";
 import type { Reply } from "../links.ts";
-import { getPosition } from "./line-with.ts";
+import { getPosition } from "./clearing-line.ts";
 import type { SimRelay } from "./sim-relay.ts";
 
 /** One round of signs of life. Their signatures are left out: they would be most of the run. */

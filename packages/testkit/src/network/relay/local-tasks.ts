@@ -14,7 +14,7 @@ import {
   verifyReceipt,
 } from "@agent/receipts";
 import type { Reply } from "../links.ts";
-import { enqueueResult } from "./returning.ts";
+import { enqueueResult } from "./results.ts";
 import type { SimRelay } from "./sim-relay.ts";
 
 /** Takes a receipt that an agent delivers to its own relay, with what is nested in it. */

@@ -19,8 +19,8 @@ import type { SeededRandom } from "../../random.ts";
 import type { EventQueue } from "../event-queue.ts";
 import type { Faults } from "../faults.ts";
 import type { Links, Reply, NetworkNode } from "../links.ts";
-import type { GroundTruth } from "../truth.ts";
-import { getClearingLine } from "./line-with.ts";
+import type { GroundTruth } from "../ground-truth.ts";
+import { getClearingLine } from "./clearing-line.ts";
 import { type Peer, RelayStore } from "./relay-store.ts";
 import { SimClock } from "./sim-clock.ts";
 

@@ -1,6 +1,6 @@
 import { accountOf } from "@agent/budget";
 import type { SimRelay } from "../relay/sim-relay.ts";
-import type { GroundTruth } from "../truth.ts";
+import type { GroundTruth } from "../ground-truth.ts";
 import { sumHeldForOperator } from "./debts.ts";
 
 /** What agents and relays own is what was deposited; on each relay, all accounts sum to zero. */

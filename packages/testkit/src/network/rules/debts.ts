@@ -1,5 +1,5 @@
 import type { SimRelay } from "../relay/sim-relay.ts";
-import type { GroundTruth } from "../truth.ts";
+import type { GroundTruth } from "../ground-truth.ts";
 
 /** A8: what waits for the operator because a restore lost what was known of the task. */
 export function sumHeldForOperator(relay: SimRelay, peerId: string, { lost }: GroundTruth): number {

@@ -1,5 +1,5 @@
 import type { SimRelay } from "../relay/sim-relay.ts";
-import type { GroundTruth } from "../truth.ts";
+import type { GroundTruth } from "../ground-truth.ts";
 
 /** A task is paid for once and charged once, or neither. */
 export function* checkTasksPaidOnce(

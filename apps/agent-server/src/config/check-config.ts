@@ -1,0 +1,38 @@
+import type { Config } from "./config.ts";
+import { decideConfiguredOffer } from "../offer/decide-configured-offer.ts";
+import { formatOfferTable } from "../offer/format-offer-table.ts";
+import { connectServers } from "../proxy/connect-servers.ts";
+import type { Runtime } from "../runtime.ts";
+import { listSyntheticToolNames } from "../tools/index.ts";
+import { findNameCollisions, type RegisteredTool } from "../tools/registry.ts";
+
+export type CheckConfigResult =
+  | { readonly ok: true; readonly table: string }
+  | { readonly ok: false; readonly faults: readonly string[] };
+
+/**
+ * Finds what would stop the start of an agent, and shows what it would offer. The wrapped servers are
+ * asked for their tools, because the offer cannot be known without them.
+ */
+export async function checkConfig(
+  { config, tools }: { readonly config: Config; readonly tools: readonly RegisteredTool[] },
+  { version, runtime }: { readonly version: string; readonly runtime: Runtime },
+): Promise<CheckConfigResult> {
+  const servers = await connectServers(config.mcpServers, { version, runtime });
+  if (!servers.ok) return servers;
+  const allTools = [...tools, ...servers.tools];
+  await servers.close();
+  const { relay, listing } = config;
+  const names = listSyntheticToolNames({
+    hasRelay: relay !== undefined,
+    hasListing: listing !== undefined,
+  });
+  const collisions = findNameCollisions([
+    ...names.map((name) => ({ definition: { name } })),
+    ...allTools,
+  ]);
+  if (collisions.length > 0) return { ok: false, faults: collisions };
+  const resolvedOffer = decideConfiguredOffer(config, allTools);
+  if (!resolvedOffer.ok) return resolvedOffer;
+  return { ok: true, table: formatOfferTable(allTools, resolvedOffer.offer, listing) };
+}

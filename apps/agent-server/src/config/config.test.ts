@@ -1,0 +1,253 @@
+import { describe, expect, test } from "vitest";
+import { parseFlags } from "./parse-flags.ts";
+import { readConfig } from "./config.ts";
+import { defaultPolicy } from "../policy/policy-check.ts";
+
+function read(given: { file?: unknown; env?: Record<string, string>; args?: string[] }) {
+  const { flags } = parseFlags(given.args ?? []);
+  return readConfig({
+    ...(given.file !== undefined && {
+      file: {
+        path: "/etc/agent/config.json",
+        text: typeof given.file === "string" ? given.file : JSON.stringify(given.file),
+      },
+    }),
+    env: given.env ?? {},
+    flags,
+    workingDirectory: "/home/agent",
+  });
+}
+
+function configOf(given: Parameters<typeof read>[0]) {
+  const result = read(given);
+  if (!result.ok) throw new Error(result.faults.join("; "));
+  return result.config;
+}
+
+function faultsOf(given: Parameters<typeof read>[0]): readonly string[] {
+  const result = read(given);
+  return result.ok ? [] : result.faults;
+}
+
+const auth = { AGENT_AUTH_TOKEN: "secret" };
+
+describe("where a setting comes from", () => {
+  test("the defaults are those of the specification", () => {
+    const config = configOf({ env: auth });
+    expect(config).toMatchObject({ taskTimeoutMs: 300_000, logLevel: "info" });
+    expect(config.server).toMatchObject({ transport: "http", host: "127.0.0.1", port: 3100 });
+    expect(config.policy).toEqual(defaultPolicy);
+  });
+
+  test("a flag wins over the file, the environment over both", () => {
+    const file = { port: 1, host: "::1", transport: "http" };
+    const args = ["--port", "2", "--host", "127.0.0.2"];
+    const config = configOf({ file, args, env: { ...auth, AGENT_PORT: "3" } });
+    expect(config.server).toMatchObject({ port: 3, host: "127.0.0.2" });
+    expect(configOf({ file, args, env: auth }).server.port).toBe(2);
+    expect(configOf({ file, env: auth }).server.port).toBe(1);
+  });
+
+  test("AGENT_SYNC_URL is relay.url, AGENT_PUBLIC_URL is publicUrl", () => {
+    const env = { AGENT_SYNC_URL: "http://relay:3000", AGENT_PUBLIC_URL: "https://agent.example" };
+    const config = configOf({
+      file: { relay: { url: "http://other" }, publicUrl: "http://x" },
+      env,
+    });
+    expect(config.relay?.url).toBe("http://relay:3000");
+    expect(config.server.publicUrl).toBe("https://agent.example");
+  });
+
+  test("the registration token is AGENT_SYNC_TOKEN, else AGENT_API_TOKEN", () => {
+    const env = { AGENT_SYNC_URL: "http://relay", AGENT_API_TOKEN: "api" };
+    expect(configOf({ env }).relay?.registrationToken).toBe("api");
+    const both = { ...env, AGENT_SYNC_TOKEN: "sync" };
+    expect(configOf({ env: both }).relay?.registrationToken).toBe("sync");
+  });
+
+  test("a blank variable counts as unset", () => {
+    expect(configOf({ env: { ...auth, AGENT_PORT: " ", AGENT_PASSPHRASE: "" } })).toMatchObject({
+      server: { port: 3100 },
+      identity: { passphrase: undefined },
+    });
+  });
+
+  test("a passphrase keeps its outer blanks", () => {
+    const { identity } = configOf({ env: { ...auth, AGENT_PASSPHRASE: " two words " } });
+    expect(identity.passphrase).toBe(" two words ");
+  });
+
+  test("a path in the file is meant from its folder, one in the environment from the working folder", () => {
+    expect(configOf({ file: { tools: "tools.mjs", dataDir: "data" }, env: auth })).toMatchObject({
+      tools: ["/etc/agent/tools.mjs"],
+      identity: { dataDir: "/etc/agent/data" },
+    });
+    const env = { ...auth, AGENT_TOOLS: "a.mjs, b.mjs", AGENT_DATA_DIR: "data" };
+    expect(configOf({ env })).toMatchObject({
+      tools: ["/home/agent/a.mjs", "/home/agent/b.mjs"],
+      identity: { dataDir: "/home/agent/data" },
+    });
+  });
+});
+
+describe("the audit log", () => {
+  const key = { AGENT_PRIVATE_KEY_HEX: "00".repeat(32) };
+
+  test.each<[string, Parameters<typeof read>[0], string | undefined]>([
+    ["lies among the data", { env: auth }, "/home/agent/.agent/audit.jsonl"],
+    ["lies where it is said", { env: { ...auth, AGENT_AUDIT_LOG: "a" } }, "/home/agent/a"],
+    ["is meant from the file", { env: auth, file: { auditLog: "a" } }, "/etc/agent/a"],
+    ["goes into the log if asked", { env: auth, file: { auditLog: "-" } }, undefined],
+    ["goes there without a data folder", { env: { ...auth, ...key } }, undefined],
+  ])("%s", (_, given, path) => {
+    expect(configOf(given).auditLog).toBe(path);
+  });
+});
+
+const agentId = "01890000-0000-7000-8000-000000000001";
+const otherId = "01890000-0000-7000-8000-000000000002";
+const approver = { agent_id: agentId, public_key: "0".repeat(64) };
+
+describe("what stops the start", () => {
+  test.each([
+    [{ port: 65_536 }, "config port: must be a whole number from 0 to 65535"],
+    [{ port: "3100" }, "config port: must be a whole number from 0 to 65535"],
+    [{ taskTimeoutMs: 0.5 }, "config taskTimeoutMs: must be a whole number from 1 to 86400000"],
+    [{ publicUrl: "ftp://x" }, "config publicUrl: must be an http or https URL"],
+    [{ publicUrl: "http://u:p@x" }, "config publicUrl: must be an http or https URL"],
+    [{ relay: { url: "relay" } }, "config relay.url: must be an http or https URL"],
+    [{ authToken: "two words" }, "config authToken: must be printable ASCII"],
+    [{ authToken: "agent:x" }, 'config authToken: must not begin with "agent:"'],
+    [{ logLevel: "verbose" }, "config logLevel: must be one of: debug, info, warn, error"],
+    [{ transport: "pipe" }, 'config transport: must be "http" or "stdio"'],
+    [{ policy: { deny_above: 5 } }, "config policy.deny_above: must be a whole number from 0 to 4"],
+    [{ policy: { deny_above: 1 } }, "config policy: must have max_risk_auto <="],
+    [{ policy: { allow: "x" } }, "config policy.allow: must be a list of tool names"],
+    [{ policy: { deny: [""] } }, "config policy.deny.0: must not be empty"],
+    [
+      { policy: { quorum: { approvers: [agentId] } } },
+      "config policy.quorum.approvers.0: must be {agent_id, public_key}",
+    ],
+    [
+      { policy: { quorum: { approvers: [{ ...approver, public_key: "x" }] } } },
+      "config policy.quorum.approvers.0.public_key: must be {agent_id, public_key}",
+    ],
+    [
+      { policy: { quorum: { approvers: [] } } },
+      "config policy.quorum.approvers: must be a list of 1",
+    ],
+    [
+      {
+        policy: { quorum: { approvers: [approver, { ...approver, public_key: "1".repeat(64) }] } },
+      },
+      "config policy.quorum.approvers: must",
+    ],
+    [
+      { policy: { quorum: { approvers: [approver, { ...approver, agent_id: otherId }] } } },
+      "config policy.quorum.approvers: must",
+    ],
+    [
+      { policy: { quorum: { approvers: [approver], required: 2 } } },
+      "must not require more agents",
+    ],
+    [{ policy: { quorum: { approvers: [approver] } } }, "config policy.quorum: needs a relay"],
+    [{ policy: { quorum: {} } }, "config policy.quorum.approvers: is required"],
+    [{ mcpServers: [] }, "config mcpServers: must be an object of servers"],
+    [
+      { mcpServers: { x: {} } },
+      "config mcpServers.x: must be {command, args, env} or {url, headers}",
+    ],
+    [{ mcpServers: { x: { command: "a", url: "http://b" } } }, "config mcpServers.x: must be"],
+    [{ mcpServers: { x: { command: "a", args: "b" } } }, "config mcpServers.x: must be"],
+    [
+      { mcpServers: { x: { url: "file:///b" } } },
+      "config mcpServers.x.url: must be an http or https",
+    ],
+    [{ knownAgents: 7 }, "config knownAgents: "],
+    [{ listing: {} }, "config listing.capabilities: is required"],
+    [{ listing: { capabilities: "x" } }, "config listing.capabilities: must be array"],
+    [{ listing: { capabilities: [], pricing: [{ capability: "x", unit_cost: -1 }] } }, "unit_cost"],
+    [{ colour: "red" }, "config colour: is not a known setting"],
+    [{ policy: { denyAbove: 1 } }, "config policy.denyAbove: is not a known setting"],
+    [{ llm: { url: "http://x" } }, "config llm.url: is not a known setting"],
+    [{ relay: "http://relay" }, "config relay: must be an object"],
+    [{ listing: { capabilities: [], price: 5 } }, "config listing.price: is not a known setting"],
+    [{ agent_type: "robot" }, 'config agent_type: must be "service" or "personal"'],
+    [{ allowedHosts: ["http://x"] }, "config allowedHosts.0: must be a host name"],
+    [{ allowedHosts: ["agent.example:443"] }, "config allowedHosts.0: must be a host name"],
+    ['{\n  "name": "x"\n  "port": 1\n}', "/etc/agent/config.json: is not valid JSON (line 3)"],
+    ["{", "/etc/agent/config.json: is not valid JSON"],
+    ["[]", "/etc/agent/config.json: must hold a JSON object"],
+  ])("%j", (file, fault) => {
+    const faults = faultsOf({ file, args: ["--allow-anonymous"] });
+    expect(faults).toHaveLength(1);
+    expect(faults[0]).toContain(fault);
+  });
+
+  test("every fault is named at once, after the place that it came from", () => {
+    const faults = faultsOf({
+      file: { name: 7 },
+      args: ["--transport", "pipe"],
+      env: { AGENT_PORT: "x", LOG_LEVEL: "loud" },
+    });
+    expect(new Set(faults.map((fault) => fault.split(":")[0]))).toEqual(
+      new Set(["--transport", "AGENT_PORT", "LOG_LEVEL", "authToken", "config name"]),
+    );
+  });
+
+  test("of several unknown settings each is named, once", () => {
+    const file = { colour: 1, "a.b": 2, port: -1, policy: { loose: 1, strict: 2 } };
+    expect(faultsOf({ file, env: auth }).toSorted()).toEqual([
+      "config a.b: is not a known setting",
+      "config colour: is not a known setting",
+      "config policy.loose: is not a known setting",
+      "config policy.strict: is not a known setting",
+      "config port: must be a whole number from 0 to 65535",
+    ]);
+  });
+
+  test("a key from the environment is looked at before the start, without being quoted", () => {
+    const env = { ...auth, AGENT_PRIVATE_KEY_HEX: "zz" };
+    expect(faultsOf({ env })).toEqual([
+      "AGENT_PRIVATE_KEY_HEX: holds no private key (64 or 128 hex digits, or a sealed key)",
+    ]);
+  });
+
+  test("no fault quotes a value", () => {
+    const env = { AGENT_AUTH_TOKEN: "my secret", AGENT_SYNC_URL: "http://me:secret@relay" };
+    expect(faultsOf({ env }).join()).not.toContain("secret");
+  });
+
+  test.each(["--unknown", "stray", "--port", "--direct=yes"])(
+    "the argument %s is a fault",
+    (argument) => {
+      expect(parseFlags([argument]).faults).toHaveLength(1);
+    },
+  );
+});
+
+describe("HTTP is never open on a network", () => {
+  test.each<[string, Parameters<typeof read>[0], string | undefined]>([
+    ["no token", {}, "authToken"],
+    ["a token", { env: auth }, undefined],
+    ["known agents", { env: { AGENT_KNOWN_AGENTS: "agents.json" } }, undefined],
+    ["a relay, whose signed tokens count", { env: { AGENT_SYNC_URL: "http://r" } }, undefined],
+    ["--allow-anonymous on loopback", { args: ["--allow-anonymous"] }, undefined],
+    [
+      "--allow-anonymous on a network",
+      { args: ["--allow-anonymous", "--host", "0.0.0.0"] },
+      "--allow-anonymous",
+    ],
+    [
+      "--allow-anonymous on a network, with a token",
+      { args: ["--allow-anonymous", "--host", "10.0.0.1"], env: auth },
+      "--allow-anonymous",
+    ],
+    ["stdio without a token", { args: ["--transport", "stdio"] }, undefined],
+    ["--self-test without a relay", { args: ["--self-test"], env: auth }, "--self-test"],
+  ])("%s", (_, given, fault) => {
+    expect(faultsOf(given).map((text) => text.split(":")[0])).toEqual(
+      fault === undefined ? [] : [fault],
+    );
+  });
+});

@@ -1,0 +1,303 @@
+import { dirname, join, resolve } from "node:path";
+import type { Quorum } from "@agent/wire";
+import * as v from "valibot";
+import type { Flags } from "./parse-flags.ts";
+import { Settings, settingSources } from "./config-settings.ts";
+import { findContradictions } from "./find-contradictions.ts";
+import { buildModelEndpoint } from "./config-models.ts";
+import { UNKNOWN_SETTING } from "./strict-settings.ts";
+import type { LogLevel } from "../log.ts";
+import { formatRule } from "./format-rule.ts";
+import { parseJsonc } from "./parse-jsonc.ts";
+import type { ModelEndpoint } from "../model/model-caller.ts";
+import type { OfferSetting } from "../offer/offer.ts";
+import type { Policy } from "../policy/policy-check.ts";
+import type { ServerAddress } from "../proxy/transport.ts";
+
+/** Everything an operator can choose, validated. Secrets are here: never log this object. */
+export interface Config {
+  readonly name: string;
+  readonly description: string;
+  readonly agentType: string;
+  /** Absolute paths of tools modules. */
+  readonly tools: readonly string[];
+  /** Absolute path of the owner's file of agents. */
+  readonly knownAgents: string | undefined;
+  /** Other MCP servers whose tools this agent offers, by the name it gives them. */
+  readonly mcpServers: Readonly<Record<string, ServerAddress>>;
+  readonly listing: Settings["listing"];
+  /** Which tools others may have run; absent: the listing decides. */
+  readonly offer: OfferSetting;
+  readonly policy: Policy;
+  /** Absent: the owner approves calls. */
+  readonly quorum: Quorum | undefined;
+  /** Absolute path; absent: the lines go to the ordinary log. */
+  readonly auditLog: string | undefined;
+  /** Tools run on the prompt as it is, also where there is a model. */
+  readonly direct: boolean;
+  readonly llm: ModelEndpoint | undefined;
+  readonly memory: {
+    /** Absolute path, or `:memory:`. */
+    readonly path: string;
+    readonly embeddings: ModelEndpoint | undefined;
+  };
+  readonly taskTimeoutMs: number;
+  readonly logLevel: LogLevel;
+  readonly selfTest: boolean;
+  readonly identity: {
+    readonly dataDir: string;
+    readonly passphrase: string | undefined;
+    readonly privateKeyHex: string | undefined;
+  };
+  readonly server: {
+    readonly transport: "http" | "stdio";
+    readonly host: string;
+    /** 0: any free port. */
+    readonly port: number;
+    readonly allowedHosts: readonly string[];
+    readonly publicUrl: string | undefined;
+    readonly authToken: string | undefined;
+    readonly allowAnonymous: boolean;
+  };
+  /** Absent: the agent works without a relay. */
+  readonly relay:
+    | {
+        readonly url: string;
+        readonly relayKey: string | undefined;
+        readonly registrationToken: string | undefined;
+        readonly syncIntervalMs: number;
+        readonly housekeepingIntervalMs: number;
+      }
+    | undefined;
+}
+
+export interface ConfigInput {
+  /** Absolute path and text of the configuration file. */
+  readonly file?: { readonly path: string; readonly text: string };
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly flags: Flags;
+  readonly workingDirectory: string;
+}
+
+export type ConfigResult =
+  | { readonly ok: true; readonly config: Config }
+  | { readonly ok: false; readonly faults: readonly string[] };
+
+type SettingTree = Record<string, unknown>;
+
+/** Lays the flags and then the environment over the file; names every fault at once, quotes no value. */
+export function readConfig(input: ConfigInput): ConfigResult {
+  const file = parseConfigFile(input.file);
+  if (!file.ok) return { ok: false, faults: [file.fault] };
+
+  const sources = new Map<string, string>();
+  const tree = file.tree;
+  if (input.file !== undefined) resolvePaths(tree, dirname(input.file.path));
+  overlayFlags(tree, sources, input.flags);
+  overlayEnvironment(tree, sources, input.env);
+
+  const issues = collectIssues(tree);
+  const faults = [...new Set(issues.map((issue) => formatIssue(issue, sources)))];
+  const invalidSettings = new Set(issues.map((issue) => getIssuePath(issue).split(".")[0] ?? ""));
+  // What is wrong by itself falls back to its default, so that the rest can be held against the rules.
+  for (const name of invalidSettings) delete tree[name];
+  const config = buildConfig(v.parse(Settings, tree), input);
+  for (const { settings, message } of findContradictions(config)) {
+    if (!settings.some((name) => invalidSettings.has(name))) faults.push(message);
+  }
+  return faults.length > 0 ? { ok: false, faults } : { ok: true, config };
+}
+
+/** The library names one unknown setting of an object at a time, so each is taken out of the tree. */
+function collectIssues(tree: SettingTree): v.BaseIssue<unknown>[] {
+  const issues = v.safeParse(Settings, tree, { abortPipeEarly: true }).issues ?? [];
+  const unknown = issues.filter(({ message }) => message === UNKNOWN_SETTING);
+  for (const { path = [] } of unknown) {
+    const keys = path.map(({ key }) => String(key));
+    const parent = keys
+      .slice(0, -1)
+      .reduce<unknown>((at, key) => Reflect.get(Object(at), key), tree);
+    Reflect.deleteProperty(Object(parent), keys.at(-1) ?? "");
+  }
+  return unknown.length > 0 ? [...issues, ...collectIssues(tree)] : issues;
+}
+
+function parseConfigFile(
+  file: ConfigInput["file"],
+): { ok: true; tree: SettingTree } | { ok: false; fault: string } {
+  if (file === undefined) return { ok: true, tree: {} };
+  try {
+    const parsed = parseJsonc(file.text);
+    if (isSettingTree(parsed)) return { ok: true, tree: parsed };
+    return { ok: false, fault: `${file.path}: must hold a JSON object` };
+  } catch (cause) {
+    // The message itself may quote a secret.
+    const [line] = /\bline \d+/.exec(String(cause)) ?? [];
+    const place = line === undefined ? "" : ` (${line})`;
+    return { ok: false, fault: `${file.path}: is not valid JSON${place}` };
+  }
+}
+
+/** Both stand where a file's path could. */
+const ORDINARY_LOG = "-";
+const IN_MEMORY = ":memory:";
+
+/** A path in a file is meant from that file's folder. */
+function resolvePaths(tree: SettingTree, folder: string): void {
+  const { tools } = tree;
+  // An empty path is a fault, not the folder.
+  const toAbsolute = (path: unknown) =>
+    typeof path === "string" && path !== "" ? resolve(folder, path) : path;
+  if (tools !== undefined)
+    tree["tools"] = Array.isArray(tools) ? tools.map(toAbsolute) : toAbsolute(tools);
+  for (const name of ["dataDir", "knownAgents", "auditLog"]) {
+    if (tree[name] !== undefined && tree[name] !== ORDINARY_LOG)
+      tree[name] = toAbsolute(tree[name]);
+  }
+  const { memory } = tree;
+  if (isSettingTree(memory) && memory["path"] !== undefined && memory["path"] !== IN_MEMORY) {
+    tree["memory"] = { ...memory, path: toAbsolute(memory["path"]) };
+  }
+}
+
+function overlayFlags(tree: SettingTree, names: Map<string, string>, flags: Flags): void {
+  const { tools, transport, host, port } = flags;
+  for (const [path, value] of Object.entries({ tools, transport, host, port: parseNumber(port) })) {
+    if (value !== undefined) setSetting(tree, names, path, value, `--${path}`);
+  }
+}
+
+function overlayEnvironment(
+  tree: SettingTree,
+  names: Map<string, string>,
+  env: ConfigInput["env"],
+): void {
+  for (const { path, variable, kind } of settingSources) {
+    const text = readVariable(env, variable);
+    if (text === undefined) continue;
+    const value = kind === "number" ? parseNumber(text) : kind === "list" ? parseList(text) : text;
+    setSetting(tree, names, path, value, variable);
+  }
+}
+
+/** A blank value counts as unset. */
+function readVariable(env: ConfigInput["env"], variable: string): string | undefined {
+  const text = env[variable]?.trim();
+  return text === "" ? undefined : text;
+}
+
+function parseNumber(text: string | undefined): unknown {
+  return text !== undefined && /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text;
+}
+
+function parseList(text: string): string[] {
+  return text
+    .split(",")
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== "");
+}
+
+function setSetting(
+  tree: SettingTree,
+  names: Map<string, string>,
+  path: string,
+  value: unknown,
+  source: string,
+) {
+  const [section = "", ...rest] = path.split(".");
+  const sectionValue = tree[section];
+  tree[section] =
+    rest.length === 0
+      ? value
+      : { ...(isSettingTree(sectionValue) && sectionValue), [rest.join(".")]: value };
+  names.set(path, source);
+}
+
+function isSettingTree(value: unknown): value is SettingTree {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function getIssuePath(issue: v.BaseIssue<unknown>): string {
+  return v.getDotPath(issue) ?? "";
+}
+
+/** Named after where the value came from; the file's own settings after their path. */
+function formatIssue(issue: v.BaseIssue<unknown>, names: ReadonlyMap<string, string>): string {
+  const path = getIssuePath(issue);
+  const source = names.get(path) ?? names.get(path.split(".")[0] ?? "") ?? `config ${path}`;
+  return `${source}: ${formatRule(issue)}`;
+}
+
+function buildConfig(settings: Settings, { env, flags, workingDirectory }: ConfigInput): Config {
+  const { memory, policy, relay } = settings;
+  const toAbsolute = (path: string) => resolve(workingDirectory, path);
+  return {
+    name: settings.name,
+    description: settings.description,
+    agentType: settings.agent_type,
+    tools: settings.tools.map(toAbsolute),
+    knownAgents: settings.knownAgents === undefined ? undefined : toAbsolute(settings.knownAgents),
+    mcpServers: settings.mcpServers,
+    listing: settings.listing,
+    offer: settings.offer,
+    policy: {
+      maxRiskAuto: policy.max_risk_auto,
+      requireApprovalAbove: policy.require_approval_above,
+      denyAbove: policy.deny_above,
+      allow: policy.allow,
+      deny: policy.deny,
+    },
+    quorum: policy.quorum,
+    auditLog: resolveAuditLog(settings, env, toAbsolute),
+    direct: flags.direct,
+    llm: buildModelEndpoint(settings.llm, readVariable(env, "AGENT_LLM_API_KEY")),
+    memory: {
+      path: memory.path === IN_MEMORY ? IN_MEMORY : toAbsolute(memory.path),
+      embeddings: buildModelEndpoint(
+        settings.embeddings,
+        readVariable(env, "AGENT_EMBEDDINGS_API_KEY"),
+      ),
+    },
+    taskTimeoutMs: settings.taskTimeoutMs,
+    logLevel: settings.logLevel,
+    selfTest: flags.selfTest,
+    identity: {
+      dataDir: toAbsolute(settings.dataDir),
+      // A passphrase keeps its outer blanks.
+      passphrase: readVariable(env, "AGENT_PASSPHRASE") && env["AGENT_PASSPHRASE"],
+      privateKeyHex: readVariable(env, "AGENT_PRIVATE_KEY_HEX"),
+    },
+    server: {
+      transport: settings.transport,
+      host: settings.host,
+      port: settings.port,
+      allowedHosts: settings.allowedHosts,
+      publicUrl: settings.publicUrl,
+      authToken: settings.authToken,
+      allowAnonymous: flags.allowAnonymous,
+    },
+    relay:
+      relay.url === undefined
+        ? undefined
+        : {
+            url: relay.url,
+            relayKey: relay.public_key,
+            registrationToken:
+              readVariable(env, "AGENT_SYNC_TOKEN") ?? readVariable(env, "AGENT_API_TOKEN"),
+            syncIntervalMs: settings.syncIntervalMs,
+            housekeepingIntervalMs: settings.housekeepingIntervalMs,
+          },
+  };
+}
+
+/** An agent whose key comes from the environment may have no disk to write to. */
+function resolveAuditLog(
+  { auditLog, dataDir }: Settings,
+  env: ConfigInput["env"],
+  toAbsolute: (path: string) => string,
+): string | undefined {
+  if (auditLog === ORDINARY_LOG) return undefined;
+  if (auditLog !== undefined) return toAbsolute(auditLog);
+  const hasNoDataDir = readVariable(env, "AGENT_PRIVATE_KEY_HEX") !== undefined;
+  return hasNoDataDir ? undefined : join(toAbsolute(dataDir), "audit.jsonl");
+}

@@ -1,0 +1,48 @@
+import type { ToolDefinition } from "../../tools/definition.ts";
+import type { Executor, Outcome } from "../executor.ts";
+
+/**
+ * No planning: the first tool behind a required capability, else the first one, is called with the
+ * prompt as its one string argument (specification, "direct mode").
+ */
+export const directExecutor: Executor = {
+  async execute(task, toolbox): Promise<Outcome> {
+    const [tool = toolbox.tools[0]] = task.requiredCapabilities.flatMap((one) =>
+      toolbox.toolsFor(one),
+    );
+    if (tool === undefined) return { status: "failed", result: "This agent has no tools" };
+
+    const parameter = findPromptParameter(tool);
+    if (parameter === undefined) {
+      return {
+        status: "failed",
+        result: `Tool "${tool.name}" has no text parameter for the prompt`,
+      };
+    }
+
+    const answer = await toolbox.call(tool.name, { [parameter]: task.prompt });
+    if (answer.ok) return { status: "completed", result: answer.data };
+    return { status: answer.kind === "denied" ? "denied" : "failed", result: answer.error };
+  },
+};
+
+/** The first required string parameter, else the first string parameter. */
+export function findPromptParameter(tool: Pick<ToolDefinition, "inputSchema">): string | undefined {
+  const { properties, required } = tool.inputSchema;
+  const names = isRecord(properties)
+    ? Object.keys(properties).filter((name) => isText(properties[name]))
+    : [];
+  const requiredNames: unknown[] = Array.isArray(required) ? required : [];
+  return (
+    requiredNames.filter((name) => typeof name === "string").find((name) => names.includes(name)) ??
+    names[0]
+  );
+}
+
+function isText(schema: unknown): boolean {
+  return isRecord(schema) && schema["type"] === "string";
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,65 @@
+import { parseJson } from "../../model/parse-json.ts";
+import type { JsonObject, ToolDefinition } from "../../tools/definition.ts";
+import { isToolName } from "../../tools/tool-name.ts";
+
+export interface NamedCall {
+  readonly tool: string;
+  readonly args: JsonObject;
+}
+
+/**
+ * Reads a prompt that is a call of one tool: `{"tool": name, "arguments": {...}}`, `name {...}`,
+ * `name key=value ...` or the name alone. Values take the type that `typeOf` knows of them.
+ */
+export function parseNamedCall(
+  prompt: string,
+  typeOf: (tool: string, key: string) => unknown,
+): NamedCall | undefined {
+  const text = prompt.trim();
+  if (text.startsWith("{")) return parseCallObject(parseJson(text));
+  const end = text.search(/\s|$/);
+  const tool = text.slice(0, end);
+  if (!isToolName(tool)) return undefined;
+  const rest = text.slice(end).trim();
+  const args = rest.startsWith("{")
+    ? parseJson(rest)
+    : parsePairs(rest, (key) => typeOf(tool, key));
+  return isObject(args) ? { tool, args } : undefined;
+}
+
+/** The type of an argument by a tool's schema, for `parseNamedCall`. */
+export function createArgumentTypeLookup(tools: readonly ToolDefinition[]) {
+  return (tool: string, key: string): unknown => {
+    const properties = tools.find(({ name }) => name === tool)?.inputSchema["properties"];
+    const property = isObject(properties) && Object.hasOwn(properties, key) && properties[key];
+    return isObject(property) ? property["type"] : undefined;
+  };
+}
+
+function parseCallObject(value: unknown): NamedCall | undefined {
+  if (!isObject(value)) return undefined;
+  const { tool, arguments: args = {}, ...others } = value;
+  const isCall = typeof tool === "string" && isObject(args) && Object.keys(others).length === 0;
+  return isCall ? { tool, args } : undefined;
+}
+
+function parsePairs(text: string, typeOf: (key: string) => unknown): JsonObject | undefined {
+  const pair = /([^\s=]+)=(?:"([^"]*)"|'([^']*)'|([^\s"']*))(?:\s+|$)/y;
+  const args = new Map<string, unknown>();
+  while (pair.lastIndex < text.length) {
+    const [, key, double, single, plain] = pair.exec(text) ?? [];
+    if (key === undefined) return undefined;
+    args.set(key, convertValue(double ?? single ?? plain ?? "", typeOf(key)));
+  }
+  return Object.fromEntries(args);
+}
+
+/** What does not read as its type stays text, which the tool's own schema then refuses. */
+function convertValue(text: string, type: unknown): unknown {
+  if (type === "string" || type === undefined) return text;
+  return parseJson(text) ?? text;
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,60 @@
+import { verifyToken, peekToken } from "@agent/client";
+import type { Caller } from "../../caller.ts";
+import type { Identity } from "../../identity/identity.ts";
+import type { Runtime } from "../../runtime.ts";
+import type { CheckSignedToken } from "./authenticate.ts";
+
+export interface Signer {
+  /** 64 hex digits. */
+  readonly publicKey: string;
+  readonly caller: Caller;
+}
+
+/** Whose key an agent's device signs with; null when nobody is known by these ids. */
+export type FindSigner = (agentId: string, deviceId: string) => Promise<Signer | null>;
+
+const CACHE_SIZE = 1_000;
+
+/**
+ * Checks `agent:` tokens against the key of whoever they say they are from. A token is verified once,
+ * which takes longer than a tool call; its signer is asked for each time, so that a key or a trust level
+ * that changed counts at once.
+ */
+export function createSignedTokenCheck(parts: {
+  identity: Pick<Identity, "did">;
+  findSigner: FindSigner;
+  runtime: Pick<Runtime, "now">;
+}): CheckSignedToken {
+  const { identity, findSigner, runtime } = parts;
+  const verified = new Map<string, { readonly publicKey: string; readonly expiresAt: number }>();
+
+  return async (token) => {
+    const peeked = peekToken(token);
+    if (!peeked.ok) return peeked;
+    const signer = await findSigner(peeked.agentId, peeked.deviceId);
+    if (signer === null) return { ok: false, code: "auth.unknown_caller" };
+
+    const { publicKey, caller } = signer;
+    const now = runtime.now();
+    const known = verified.get(token);
+    if (known?.publicKey === publicKey && known.expiresAt > now) return { ok: true, caller };
+
+    const checked = await verifyToken(token, { publicKey, audience: identity.did, now });
+    if (!checked.ok) return checked;
+    verified.set(token, { publicKey, expiresAt: checked.claims.expiresAt });
+    const oldest = verified.keys().next();
+    if (verified.size > CACHE_SIZE && oldest.done !== true) verified.delete(oldest.value);
+    return { ok: true, caller };
+  };
+}
+
+/** Asks one after another until somebody knows the signer. */
+export function combineSignerLookups(...lookups: readonly FindSigner[]): FindSigner {
+  return async (agentId, deviceId) => {
+    for (const find of lookups) {
+      const signer = await find(agentId, deviceId);
+      if (signer !== null) return signer;
+    }
+    return null;
+  };
+}

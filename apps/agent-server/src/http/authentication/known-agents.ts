@@ -1,0 +1,77 @@
+import { isUuid } from "@agent/crypto";
+import { TrustLevel } from "@agent/wire";
+import * as v from "valibot";
+import { createReloadingFile } from "../../files/reloading-file.ts";
+import type { Runtime } from "../../runtime.ts";
+import { formatRule } from "../../config/format-rule.ts";
+import type { FindSigner, Signer } from "./check-signed-token.ts";
+
+const KnownAgent = v.strictObject({
+  agent_id: v.pipe(v.string(), v.check(isUuid, "must be a UUID in lower case")),
+  public_key: v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/, "must be 64 lower-case hex digits")),
+  trust_level: v.picklist(TrustLevel.options, `must be one of: ${TrustLevel.options.join(", ")}`),
+  /** For whoever reads the file. */
+  name: v.optional(v.string()),
+});
+
+export type KnownAgents = ReadonlyMap<string, Signer>;
+
+export type KnownAgentsResult =
+  | { readonly ok: true; readonly agents: KnownAgents }
+  | { readonly ok: false; readonly faults: readonly string[] };
+
+/**
+ * Reads the owner's own file of agents: a JSON array of `{agent_id, public_key, trust_level, name?}`.
+ * Every fault is named after its place; none quotes a value.
+ */
+export function parseKnownAgents(text: string, path: string): KnownAgentsResult {
+  const parsed = v.safeParse(v.array(KnownAgent, "must be a list of agents"), parseJson(text));
+  if (!parsed.success) {
+    const faults = parsed.issues.map((issue) => {
+      const place = v.getDotPath(issue);
+      const message = issue.expected === "never" ? "is not a known member" : formatRule(issue);
+      return place === null ? `${path}: ${message}` : `${path}: ${place}: ${message}`;
+    });
+    return { ok: false, faults };
+  }
+  const agents = new Map<string, Signer>();
+  const faults: string[] = [];
+  for (const [
+    index,
+    { agent_id: agentId, public_key: publicKey, ...one },
+  ] of parsed.output.entries()) {
+    if (agents.has(agentId)) faults.push(`${path}: ${index}.agent_id: is in the list twice`);
+    const caller = { kind: "agent", agentId, trust: one.trust_level } as const;
+    agents.set(agentId, { publicKey, caller });
+  }
+  return faults.length > 0 ? { ok: false, faults } : { ok: true, agents };
+}
+
+/** A known agent has one key, whichever device it says it is. */
+export function createKnownSignerLookup(agents: () => KnownAgents): FindSigner {
+  return (agentId) => Promise.resolve(agents().get(agentId) ?? null);
+}
+
+/** The file as it is at each moment: who is blocked there is blocked at once. */
+export function createReloadingKnownAgents(
+  path: string,
+  initial: KnownAgents,
+  runtime: Pick<Runtime, "log">,
+): () => KnownAgents {
+  const parse = (text: string) => {
+    const read = parseKnownAgents(text, path);
+    if (read.ok) return read.agents;
+    runtime.log("error", "known_agents.not_read_again", { faults: read.faults });
+    return undefined;
+  };
+  return createReloadingFile({ path, initial, parse, runtime });
+}
+
+/** Undefined is no list either, and so is text that is no JSON. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,14 @@
+import type { Runtime } from "../../runtime.ts";
+
+/** The id of a request: the sender's own where it is one, else one that this server never gives again. */
+export type GetRequestId = (given: string | undefined) => string;
+
+export function createRequestIdSource({ randomBytes }: Pick<Runtime, "randomBytes">): GetRequestId {
+  const prefix = Buffer.from(randomBytes(6)).toString("hex");
+  let count = 0;
+  return (given) => {
+    if (given !== undefined && /^[A-Za-z0-9._-]{1,128}$/.test(given)) return given;
+    count += 1;
+    return `${prefix}${count.toString(16).padStart(12, "0")}`;
+  };
+}

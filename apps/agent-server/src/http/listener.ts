@@ -1,0 +1,93 @@
+import { getRequestListener } from "@hono/node-server";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Runtime } from "../runtime.ts";
+import type { FastPath } from "./fast-path/fast-path.ts";
+
+export interface Listener {
+  /** `http://<host>:<port>`, with the port that was really bound. */
+  readonly url: string;
+  /** Takes no more, lets running calls be answered for up to `graceMs`, and closes what is left. */
+  readonly close: (graceMs: number) => Promise<void>;
+}
+
+/** How long a client may take, in milliseconds; Node itself would look only every half minute. */
+export const SERVER_TIMEOUTS = {
+  headersTimeout: 10_000,
+  requestTimeout: 30_000,
+  keepAliveTimeout: 60_000,
+  connectionsCheckingInterval: 1_000,
+};
+
+/** Serves the app on `host` and `port` (0 takes any free one); rejects when the address is taken. */
+export async function startListener(
+  app: {
+    readonly fetch: (request: Request) => Response | Promise<Response>;
+    readonly fastPath?: FastPath;
+  },
+  address: { host: string; port: number },
+  runtime: Pick<Runtime, "log" | "schedule">,
+  timeouts: typeof SERVER_TIMEOUTS = SERVER_TIMEOUTS,
+): Promise<Listener> {
+  const { fetch, fastPath = async () => false } = app;
+  // Two Hosts or two tokens are one wrong one, instead of the first.
+  const options = { ...timeouts, joinDuplicateHeaders: true };
+  const respond = getRequestListener(fetch, { hostname: address.host });
+  const server = createServer(options, (request, response) => {
+    fastPath(request, response)
+      .then((answered) => (answered ? undefined : respond(request, response)))
+      .catch((cause: unknown) => {
+        runtime.log("error", "http.failed", { cause: String(cause) });
+        response.destroy();
+      });
+  });
+  server.listen(address.port, address.host);
+  const runningCalls = trackRunningCalls(server);
+  await new Promise<void>((resolve, reject) => {
+    server.once("listening", resolve);
+    server.once("error", reject);
+  });
+  return {
+    url: buildUrl(address.host, server.address()),
+    async close(graceMs) {
+      const closed = new Promise((done) => server.close(done));
+      // Who keeps a connection would go on calling until it is cut in the middle of a call.
+      server.prependListener("request", (_, response) => {
+        response.shouldKeepAlive = false;
+      });
+      server.closeIdleConnections();
+      const cancel = runtime.schedule(graceMs, () => server.closeAllConnections());
+      await runningCalls.ended();
+      cancel();
+      // Event streams never end by themselves.
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+/** Watches the requests that somebody expects an answer to; a GET may be a stream without end. */
+function trackRunningCalls(server: Server): { ended: () => Promise<void> } {
+  let running = 0;
+  let onEnd = () => {};
+  server.on("request", (request, response) => {
+    if (request.method !== "POST") return;
+    running += 1;
+    response.on("close", () => {
+      running -= 1;
+      if (running === 0) onEnd();
+    });
+  });
+  return {
+    ended: () =>
+      new Promise((resolve) => {
+        if (running === 0) resolve();
+        else onEnd = resolve;
+      }),
+  };
+}
+
+function buildUrl(host: string, bound: AddressInfo | string | null): string {
+  if (bound === null || typeof bound === "string") throw new Error("not listening on a TCP port");
+  return `http://${host.includes(":") ? `[${host}]` : host}:${bound.port}`;
+}

@@ -1,0 +1,131 @@
+import { deriveAgentId, bytesToHex, getPublicKey } from "@agent/crypto";
+import { parseSecretKeyHex, readKeyFile, writeKeyFile } from "@agent/crypto/sealed-key";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { parseIdentityFile, signIdentityFile, type IdentityFile } from "./identity-file.ts";
+import { createPrivateFolder, writePrivateFile } from "../files/private-file.ts";
+import type { Runtime } from "../runtime.ts";
+
+export interface Identity {
+  readonly agentId: string;
+  /** 64 hex digits. */
+  readonly publicKey: string;
+  readonly did: string;
+  /** The 32-byte seed. */
+  readonly secretKey: Uint8Array;
+  readonly file: IdentityFile;
+}
+
+export interface IdentityOptions {
+  readonly dataDir: string;
+  readonly passphrase: string | undefined;
+  readonly privateKeyHex: string | undefined;
+  readonly name: string;
+  readonly agentType: string;
+}
+
+type Result<T> = ({ readonly ok: true } & T) | { readonly ok: false; readonly fault: string };
+
+/**
+ * The agent's identity: stored in the data folder, created there on the first start, or made from a
+ * key in the environment. A new agent id is the one of its key, which no other key can take at a relay.
+ * A stored identity that cannot be read stops the start and is never replaced.
+ */
+export async function loadIdentity(
+  options: IdentityOptions,
+  runtime: Pick<Runtime, "now" | "randomBytes">,
+): Promise<Result<{ identity: Identity }>> {
+  try {
+    const stored = await loadIdentityFile(options.dataDir);
+    if (!stored.ok) return stored;
+    const key = await loadOrCreateKey(options, stored.file !== null, runtime);
+    if (!key.ok) return key;
+
+    const publicKey = bytesToHex(getPublicKey(key.secretKey));
+    if (stored.file !== null && stored.file.public_key !== publicKey) {
+      return fault(options.dataDir, "holds the identity of another key");
+    }
+    const file = signIdentityFile(
+      {
+        agentId: stored.file?.agent_id ?? deriveAgentId(publicKey),
+        publicKey,
+        agentType: options.agentType,
+        name: options.name,
+        createdAt: stored.file?.created_at ?? runtime.now(),
+      },
+      key.secretKey,
+    );
+    if (options.privateKeyHex === undefined)
+      await writePrivateFile(identityFilePath(options.dataDir), file);
+    const { agent_id: agentId, did } = file;
+    return { ok: true, identity: { agentId, publicKey, did, secretKey: key.secretKey, file } };
+  } catch (cause) {
+    return fault(options.dataDir, `cannot be used: ${String(cause)}`);
+  }
+}
+
+async function loadIdentityFile(dataDir: string): Promise<Result<{ file: IdentityFile | null }>> {
+  const text = await readFileIfPresent(identityFilePath(dataDir));
+  if (text === undefined) return { ok: true, file: null };
+  const file = parseIdentityFile(text);
+  return file === null
+    ? fault(
+        identityFilePath(dataDir),
+        "is not an identity file, or was changed after it was signed",
+      )
+    : { ok: true, file };
+}
+
+async function loadOrCreateKey(
+  options: IdentityOptions,
+  isIdentityStored: boolean,
+  runtime: Pick<Runtime, "randomBytes">,
+): Promise<Result<{ secretKey: Uint8Array }>> {
+  if (options.privateKeyHex !== undefined) {
+    const parsed = parseSecretKeyHex(options.privateKeyHex);
+    return parsed.ok ? parsed : fault(PRIVATE_KEY_VARIABLE, keyFaults[parsed.code]);
+  }
+  const path = join(options.dataDir, "identity.key");
+  const read = await readKeyFile(path, options.passphrase);
+  if (!read.ok && read.code !== "key.file_missing") return fault(path, keyFaults[read.code]);
+  if (!read.ok && isIdentityStored)
+    return fault(path, "is missing, though its identity file is there");
+  if (read.ok && !read.needsSealing) return read;
+
+  const secretKey = read.ok ? read.secretKey : runtime.randomBytes(32);
+  await createPrivateFolder(options.dataDir);
+  await writeKeyFile(path, secretKey, options.passphrase);
+  return { ok: true, secretKey };
+}
+
+const PRIVATE_KEY_VARIABLE = "AGENT_PRIVATE_KEY_HEX";
+
+/** What is wrong with a key from the environment, known without touching the data folder. */
+export function checkPrivateKey(hex: string | undefined): string | undefined {
+  const parsed = hex === undefined ? undefined : parseSecretKeyHex(hex);
+  return parsed?.ok === false ? `${PRIVATE_KEY_VARIABLE}: ${keyFaults[parsed.code]}` : undefined;
+}
+
+const keyFaults = {
+  "key.malformed": "holds no private key (64 or 128 hex digits, or a sealed key)",
+  "key.halves_mismatch": "holds a private key whose second half is not its public key",
+  "key.passphrase_missing": "is sealed: AGENT_PASSPHRASE is required",
+  "key.passphrase_wrong": "does not open with this AGENT_PASSPHRASE",
+} as const;
+
+function identityFilePath(dataDir: string): string {
+  return join(dataDir, "identity.json");
+}
+
+async function readFileIfPresent(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (cause) {
+    if (cause instanceof Error && "code" in cause && cause.code === "ENOENT") return undefined;
+    throw cause;
+  }
+}
+
+function fault(source: string, message: string): { ok: false; fault: string } {
+  return { ok: false, fault: `${source}: ${message}` };
+}

@@ -1,0 +1,157 @@
+import {
+  SdkError,
+  SdkErrorCode,
+  Server,
+  type BaseContext,
+  type CallToolResult,
+} from "@modelcontextprotocol/server";
+import type { Caller } from "./caller.ts";
+import { withDeadline } from "./execution/deadline.ts";
+import { CallCancelled } from "./execution/abort-reasons.ts";
+import { createPromptHandlers } from "./prompts/prompt-handlers.ts";
+import { createResourceHandlers } from "./resources/resource-handlers.ts";
+import type { Runtime } from "./runtime.ts";
+import type { CallAnswer, CallTool } from "./tools/calling/call-tool.ts";
+import type { ToolContext, ToolDefinition } from "./tools/definition.ts";
+
+export interface McpServerParts {
+  readonly name: string;
+  readonly version: string;
+  readonly description: string;
+  readonly identityTag: string;
+  readonly definitions: () => readonly ToolDefinition[];
+  readonly callTool: CallTool;
+  readonly resources: readonly ToolDefinition[];
+  readonly prompts: readonly ToolDefinition[];
+  /** Reaches resources and prompts as `callTool` reaches tools. */
+  readonly callReadable: CallTool;
+  readonly taskTimeoutMs: number;
+  readonly runtime: Runtime;
+}
+
+/** What a server object does with `tools/call`, for those who have the call at hand and need no such object. */
+export type AnswerCall = (
+  call: { readonly name: string; readonly arguments?: unknown },
+  caller: Caller,
+  cancel: AbortSignal,
+) => Promise<CallToolResult>;
+
+export interface McpServers {
+  /** Makes one MCP server object, for one session, one request or one stdio connection. */
+  readonly newServer: (callerOf: (context: BaseContext) => Caller) => Server;
+  readonly answerCall: AnswerCall;
+}
+
+/** Their own `tools/*` handlers see every call, so that each result, refusal and validation error ends with the tag. */
+export function createMcpServers(parts: McpServerParts): McpServers {
+  const { callTool, callReadable, taskTimeoutMs, runtime } = parts;
+  const serveResources = createResourceHandlers(parts.resources);
+  const servePrompts = createPromptHandlers(parts.prompts);
+  const tagBlock = { type: "text" as const, text: parts.identityTag };
+  const listTools = () =>
+    parts.definitions().map(({ risk: _risk, inputSchema, outputSchema, ...rest }) => ({
+      ...rest,
+      inputSchema: { ...inputSchema, type: "object" as const },
+      ...(outputSchema !== undefined && {
+        outputSchema: { ...outputSchema, type: "object" as const },
+      }),
+    }));
+
+  function toResult(answer: CallAnswer): CallToolResult {
+    const text = answer.ok ? answer.data : answer.error;
+    const { content = [{ type: "text" as const, text }], structuredContent } = answer;
+    return {
+      content: [...content, tagBlock],
+      ...(structuredContent !== undefined && { structuredContent }),
+      ...(!answer.ok && { isError: true }),
+    };
+  }
+
+  async function call(
+    callWith: CallTool,
+    { name, arguments: args }: { name: string; arguments?: unknown },
+    contextParts: Omit<ToolContext, "signal">,
+    cancel: AbortSignal,
+  ) {
+    // agent_task has its own limit, and needs a moment beyond it to sign what became of the task.
+    const ms = name === "agent_task" ? taskTimeoutMs + 10_000 : taskTimeoutMs;
+    const timed = await withDeadline({ runtime, ms, cancel }, (signal) =>
+      callWith(name, args, { ...contextParts, signal }),
+    );
+    if (timed.ok) return timed.value;
+    const error = timed.reason === "timeout" ? `did not finish within ${ms} ms` : "was cancelled";
+    return { ok: false, kind: "aborted", error: `Tool "${name}" ${error}` } as const;
+  }
+
+  const answerCall: AnswerCall = async (params, caller, cancel) =>
+    toResult(await call(callTool, params, { caller }, cancel));
+
+  function newServer(callerOf: (context: BaseContext) => Caller): Server {
+    const server = new Server(
+      { name: parts.name, version: parts.version },
+      {
+        capabilities: { tools: {}, resources: {}, prompts: {} },
+        instructions: parts.description,
+      },
+    );
+    server.setRequestHandler("tools/list", () => ({ tools: listTools() }));
+    server.setRequestHandler("tools/call", async ({ params }, context) => {
+      const contextParts = {
+        caller: callerOf(context),
+        ...createProgressContext(context, runtime),
+      };
+      const { signal } = context.mcpReq;
+      const cancel = params.name === "agent_task" ? createCancelSignal(signal, context) : signal;
+      return toResult(await call(callTool, params, contextParts, cancel));
+    });
+    const callReadableFor = (name: string, args: unknown, context: BaseContext) =>
+      call(
+        callReadable,
+        { name, arguments: args },
+        { caller: callerOf(context) },
+        context.mcpReq.signal,
+      );
+    serveResources(server, (uri, context) => callReadableFor(uri, {}, context));
+    servePrompts(server, callReadableFor);
+    return server;
+  }
+
+  return { newServer, answerCall };
+}
+
+/**
+ * Tells the cancellation of a call from the end of its session. Where there are no sessions, MCP makes a
+ * closed request its cancellation.
+ */
+function createCancelSignal(signal: AbortSignal, { sessionId }: BaseContext): AbortSignal {
+  const controller = new AbortController();
+  signal.addEventListener(
+    "abort",
+    () => {
+      const reason: unknown = signal.reason;
+      const byClosing =
+        reason instanceof SdkError && reason.code === (SdkErrorCode.ConnectionClosed as string);
+      const isSessionEnd = byClosing && sessionId !== undefined;
+      controller.abort(isSessionEnd ? reason : new CallCancelled({ byClosing }));
+    },
+    { once: true },
+  );
+  return controller.signal;
+}
+
+/** Only a client that sent a progress token wants to hear of it. */
+function createProgressContext(
+  { mcpReq }: BaseContext,
+  { log }: Pick<Runtime, "log">,
+): Pick<ToolContext, "progress"> {
+  const progressToken = mcpReq._meta?.progressToken;
+  if (progressToken === undefined) return {};
+  return {
+    progress(progress) {
+      const params = { ...progress, progressToken };
+      mcpReq.notify({ method: "notifications/progress", params }).catch((cause: unknown) => {
+        log("debug", "progress.not_sent", { cause: String(cause) });
+      });
+    },
+  };
+}

@@ -1,0 +1,134 @@
+import { fullJitter } from "@agent/client";
+import type { Runtime } from "../runtime.ts";
+import { parseRetryAfter } from "./parse-retry-after.ts";
+
+/** Where a model answers: an OpenAI-compatible API. */
+export interface ModelEndpoint {
+  /** With the version, without a slash at the end: `https://api.example/v1`. */
+  readonly baseUrl: string;
+  readonly model: string;
+  readonly apiKey?: string | undefined;
+}
+
+export type ModelCode =
+  /** No answer at all. */
+  | "model.unreachable"
+  /** 429 or 503, and longer than it is worth waiting for. */
+  | "model.busy"
+  /** Any other status than 200. */
+  | "model.refused"
+  /** The answer ended before it was complete. */
+  | "model.cut_off"
+  /** The answer is not what the protocol says. */
+  | "model.malformed"
+  | "model.aborted";
+
+/** `detail` is ours: what an endpoint says about a failure stays with us. */
+export interface ModelRefusal {
+  readonly ok: false;
+  readonly code: ModelCode;
+  readonly detail: string;
+}
+
+export type ModelResult<T> = { readonly ok: true; readonly value: T } | ModelRefusal;
+
+/** Posts `body` and has `read` read a 200; what fails for a reason that passes is tried again. */
+export type CallModel = <T>(
+  path: string,
+  body: object,
+  read: (response: Response) => Promise<ModelResult<T>>,
+  signal: AbortSignal,
+) => Promise<ModelResult<T>>;
+
+const MAX_ATTEMPTS = 4;
+const backoff = { baseMs: 500, capMs: 8_000 } as const;
+/** Whoever asks for more patience than this is as good as down. */
+const MAX_RETRY_AFTER_MS = 60_000;
+
+type ModelFailure = ModelRefusal & {
+  readonly retryAfterMs?: number | undefined;
+  readonly isRetryable: boolean;
+};
+
+export function createModelCaller(
+  endpoint: ModelEndpoint,
+  runtime: Pick<Runtime, "fetch" | "now" | "randomBytes" | "schedule" | "log">,
+): CallModel {
+  const headers = {
+    "content-type": "application/json",
+    ...(endpoint.apiKey !== undefined && { authorization: `Bearer ${endpoint.apiKey}` }),
+  };
+
+  return async (path, body, read, signal) => {
+    const text = JSON.stringify({ model: endpoint.model, ...body });
+    for (let attempt = 1; ; attempt++) {
+      const answer = await sendRequest(path, text, read, signal);
+      if (answer.ok) return answer;
+      const { ok, code, detail, isRetryable: passes, retryAfterMs: requestedMs = 0 } = answer;
+      runtime.log("warn", "model.failed", { code, detail, attempt });
+      const refusal = { ok, code, detail };
+      if (!passes || attempt === MAX_ATTEMPTS || requestedMs > MAX_RETRY_AFTER_MS) return refusal;
+      await sleep(requestedMs + fullJitter(attempt - 1, backoff, runtime.randomBytes), signal);
+      if (signal.aborted) return abortedRefusal;
+    }
+  };
+
+  async function sendRequest<T>(
+    path: string,
+    body: string,
+    read: (response: Response) => Promise<ModelResult<T>>,
+    signal: AbortSignal,
+  ): Promise<{ readonly ok: true; readonly value: T } | ModelFailure> {
+    let response: Response;
+    try {
+      // A redirect could carry the key and the prompt to anywhere.
+      const request = { method: "POST", headers, body, signal, redirect: "error" } as const;
+      response = await runtime.fetch(`${endpoint.baseUrl}${path}`, request);
+    } catch {
+      if (signal.aborted) return { ...abortedRefusal, isRetryable: false };
+      return { ...buildModelRefusal("model.unreachable", "cannot be reached"), isRetryable: true };
+    }
+    try {
+      if (response.status !== 200) return await toFailure(response);
+      const answer = await read(response);
+      return answer.ok ? answer : { ...answer, isRetryable: answer.code === "model.cut_off" };
+    } catch {
+      if (signal.aborted) return { ...abortedRefusal, isRetryable: false };
+      return { ...buildModelRefusal("model.cut_off", "broke off its answer"), isRetryable: true };
+    }
+  }
+
+  async function toFailure(response: Response): Promise<ModelFailure> {
+    await response.body?.cancel();
+    const { status, headers: given } = response;
+    const busy = status === 429 || status === 503;
+    return {
+      ...buildModelRefusal(busy ? "model.busy" : "model.refused", `answered with status ${status}`),
+      isRetryable: busy || status >= 500,
+      retryAfterMs: parseRetryAfter(given.get("retry-after"), runtime.now()),
+    };
+  }
+
+  function sleep(ms: number, signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return Promise.resolve();
+    return new Promise((resolve) => {
+      const cancel = runtime.schedule(ms, end);
+      signal.addEventListener("abort", end, { once: true });
+      function end() {
+        cancel();
+        signal.removeEventListener("abort", end);
+        resolve();
+      }
+    });
+  }
+}
+
+export function buildModelRefusal(code: ModelCode, what: string): ModelRefusal {
+  return { ok: false, code, detail: `The endpoint of the model ${what}` };
+}
+
+const abortedRefusal: ModelRefusal = {
+  ok: false,
+  code: "model.aborted",
+  detail: "The call of the model was aborted",
+};

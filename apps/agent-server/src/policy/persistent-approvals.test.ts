@@ -1,0 +1,121 @@
+import { createManualClock } from "@agent/testkit";
+import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { owner } from "../caller.ts";
+import { openQuorumRequests } from "../relay/quorum/quorum-requests.ts";
+import { openApprovalsFile } from "./approvals-file.ts";
+import { approvalLimits, type Approvals, type RedeemResult } from "./approvals.ts";
+import { createPersistentApprovals } from "./persistent-approvals.ts";
+
+let folder: string;
+let path: string;
+let logged: string[];
+const clock = createManualClock();
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "agent-approvals-"));
+  path = join(folder, "data", "approvals.json");
+  logged = [];
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+const openFile = () => openApprovalsFile(path, { log: (_, event) => void logged.push(event) });
+
+/** As after a restart: from what the disk has. */
+async function open(): Promise<Approvals> {
+  const randomBytes = (length: number) => crypto.getRandomValues(new Uint8Array(length));
+  return createPersistentApprovals(await openFile(), { now: clock.now, randomBytes });
+}
+
+const call = { tool: "t", risk: 3, caller: owner, args: { text: "x" }, argsHash: "h" };
+
+const idOf = (taken: RedeemResult) => ("approvalId" in taken ? (taken.approvalId ?? "") : "");
+
+describe("D6: the owner's approvals", () => {
+  test("D6: are there after a restart, whether they wait, were given or were refused", async () => {
+    const approvals = await open();
+    const given = idOf(await approvals.redeem(call));
+    const refused = idOf(await approvals.redeem({ ...call, argsHash: "other" }));
+    const waiting = idOf(await approvals.redeem({ ...call, argsHash: "third" }));
+    await approvals.decide(given, "approved");
+    await approvals.decide(refused, "denied");
+    expect((await stat(path)).mode & 0o777).toBe(0o600);
+
+    const again = await open();
+    expect(again.list()).toEqual(approvals.list());
+    expect(await again.redeem(call)).toEqual({ status: "approved", approvalId: given });
+    expect(await again.redeem({ ...call, argsHash: "other" })).toMatchObject({ status: "denied" });
+    expect(await again.redeem({ ...call, argsHash: "third" })).toMatchObject({
+      approvalId: waiting,
+    });
+    expect(logged).toEqual([]);
+  });
+
+  test("D6: are used up on the disk before the call runs, so that a crash gives none back", async () => {
+    const approvals = await open();
+    await approvals.decide(idOf(await approvals.redeem(call)), "approved");
+    expect(await approvals.redeem(call)).toMatchObject({ status: "approved" });
+    expect(await (await open()).redeem(call)).toMatchObject({ status: "pending" });
+  });
+
+  test("D6: are used once by two calls at once", async () => {
+    const approvals = await open();
+    await approvals.decide(idOf(await approvals.redeem(call)), "approved");
+    const taken = await Promise.all([approvals.redeem(call), approvals.redeem(call)]);
+    expect(taken.map(({ status }) => status).toSorted()).toEqual(["approved", "pending"]);
+  });
+
+  test("D6: end after their hour, a restart in between or not", async () => {
+    const approvals = await open();
+    await approvals.decide(idOf(await approvals.redeem(call)), "approved");
+    await clock.advance(approvalLimits.lifetimeMs);
+    expect((await open()).list()).toEqual([]);
+  });
+
+  test("D6: stand in one file with those of a quorum, and neither writes over the other", async () => {
+    const file = await openFile();
+    const quorum = openQuorumRequests({ file, asker: "me" });
+    const asked = { approvalId: "id", caller: "owner", expiresAt: 1 };
+    await quorum.add("a", asked);
+    const approvals = await open();
+    const id = idOf(await approvals.redeem(call));
+    await approvals.decide(id, "approved");
+
+    const both = await openFile();
+    expect([...openQuorumRequests({ file: both, asker: "me" })]).toEqual([["a", asked]]);
+    expect((await open()).list()).toMatchObject([{ approvalId: id, status: "approved" }]);
+  });
+
+  test.each(["{", '{"owner":[["a",{}]]}', '{"owner":7}'])(
+    "D6: that cannot be read (%s) count as none, and the log says so",
+    async (text) => {
+      const approvals = await open();
+      await approvals.decide(idOf(await approvals.redeem(call)), "approved");
+      await writeFile(path, text);
+      expect((await open()).list()).toEqual([]);
+      expect(logged).toEqual(["approvals.file_unreadable"]);
+    },
+  );
+
+  test("D6: are not used where their use cannot be written down", async () => {
+    const approvals = await open();
+    await approvals.decide(idOf(await approvals.redeem(call)), "approved");
+    const kept = await readFile(path, "utf8");
+    await rm(join(folder, "data"), { recursive: true });
+    await writeFile(join(folder, "data"), "no folder");
+    expect(await approvals.redeem(call)).toMatchObject({
+      status: "refused",
+      reason: expect.stringContaining("approval.not_kept") as string,
+    });
+    expect(kept).toContain('"approved"');
+  });
+
+  test("D6: count in this process where the disk never took anything", async () => {
+    await writeFile(join(folder, "data"), "no folder");
+    const approvals = await open();
+    await approvals.decide(idOf(await approvals.redeem(call)), "approved");
+    expect(await approvals.redeem(call)).toMatchObject({ status: "approved" });
+    expect(logged).toContain("approvals.not_kept");
+  });
+});

@@ -1,0 +1,117 @@
+import { describe, expect, test } from "vitest";
+import { owner, type Caller } from "../caller.ts";
+import type { WorkTask } from "../execution/task.ts";
+import type { Risk } from "../tools/definition.ts";
+import { createPolicyCheck, defaultPolicy, type Policy } from "./policy-check.ts";
+
+const relay: Caller = { kind: "relay", relayId: "r" };
+const agent = (trust: Extract<Caller, { kind: "agent" }>["trust"]): Caller => ({
+  kind: "agent",
+  agentId: "a",
+  trust,
+});
+const task: WorkTask = {
+  taskId: "t",
+  relayTaskId: "t",
+  prompt: "p",
+  requiredCapabilities: [],
+  submittedAt: 0,
+};
+
+function offering(listed: readonly string[]) {
+  return { listed: new Set(listed), isOffered: () => true };
+}
+
+function decide(
+  caller: Caller,
+  risk: Risk | undefined,
+  options: { name?: string; listed?: string[]; policy?: Partial<Policy>; task?: WorkTask } = {},
+): string {
+  const { name = "tool", listed = [], policy = {} } = options;
+  const gate = createPolicyCheck({ ...defaultPolicy, ...policy }, offering(listed));
+  const tool = risk === undefined ? { name } : { name, risk };
+  const decision = gate({ tool, caller, task: options.task });
+  return decision.ok ? "run" : decision.kind;
+}
+
+describe("by the default bands", () => {
+  test.each<[string, Caller, readonly string[]]>([
+    ["the owner", owner, ["run", "run", "run", "approval", "denied"]],
+    ["the home relay", relay, ["run", "run", "run", "approval", "denied"]],
+    ["a trusted agent", agent("trusted"), ["run", "run", "run", "approval", "denied"]],
+    ["a verified agent", agent("verified"), ["run", "run", "run", "approval", "denied"]],
+    ["a first contact", agent("first_contact"), ["run", "run", "approval", "approval", "denied"]],
+    ["an unknown agent", agent("unknown"), ["run", "run", "approval", "approval", "denied"]],
+    ["a blocked agent", agent("blocked"), Array(5).fill("denied")],
+  ])("%s may do R0 to R4: %#", (_, caller, expected) => {
+    const risks: Risk[] = [0, 1, 2, 3, 4];
+    expect(risks.map((risk) => decide(caller, risk))).toEqual(expected);
+  });
+
+  test("a tool without a risk counts as R2", () => {
+    expect(decide(owner, undefined)).toBe("run");
+    expect(decide(agent("unknown"), undefined)).toBe("approval");
+  });
+});
+
+describe("what is approved beforehand", () => {
+  test("agent_task by the owner and the home relay, not by other agents", () => {
+    expect(decide(owner, 3, { name: "agent_task" })).toBe("run");
+    expect(decide(relay, 3, { name: "agent_task" })).toBe("run");
+    expect(decide(agent("trusted"), 3, { name: "agent_task" })).toBe("approval");
+  });
+
+  test("a tool of the own listing, up to R3, for work that the home relay brought", () => {
+    const listed = ["tool"];
+    expect(decide(relay, 3, { listed, task })).toBe("run");
+    expect(decide(relay, 3, { listed })).toBe("approval");
+    expect(decide(relay, 3, { task })).toBe("approval");
+    expect(decide(owner, 3, { listed, task })).toBe("approval");
+    expect(decide(relay, 4, { listed, task })).toBe("denied");
+  });
+});
+
+describe("the operator's bands", () => {
+  test("move the limits", () => {
+    expect(decide(owner, 3, { policy: { maxRiskAuto: 3, requireApprovalAbove: 3 } })).toBe("run");
+    expect(decide(owner, 1, { policy: { maxRiskAuto: 0 } })).toBe("approval");
+    expect(decide(owner, 2, { policy: { denyAbove: 1 } })).toBe("denied");
+  });
+
+  test("never let money move by itself", () => {
+    const policy = { maxRiskAuto: 4, requireApprovalAbove: 4, denyAbove: 4 };
+    expect(decide(owner, 4, { policy })).toBe("approval");
+    expect(decide(relay, 4, { policy, listed: ["tool"], task })).toBe("approval");
+  });
+});
+
+describe("the owner's word on single tools", () => {
+  test("allowed: nobody needs an approval, but money does and blocked callers stay out", () => {
+    const policy = { allow: ["tool"], denyAbove: 4 };
+    expect(decide(agent("unknown"), 3, { policy })).toBe("run");
+    expect(decide(owner, 3, { policy })).toBe("run");
+    expect(decide(owner, 3, { policy, name: "other" })).toBe("approval");
+    expect(decide(owner, 4, { policy })).toBe("approval");
+    expect(decide(agent("blocked"), 0, { policy })).toBe("denied");
+  });
+
+  test("allowed is not above what the agent does", () => {
+    expect(decide(owner, 3, { policy: { allow: ["tool"], denyAbove: 2 } })).toBe("denied");
+  });
+
+  test("denied: for everybody, even where it is listed or allowed", () => {
+    const policy = { allow: ["tool"], deny: ["tool"] };
+    expect(decide(owner, 0, { policy })).toBe("denied");
+    expect(decide(relay, 0, { policy, listed: ["tool"], task })).toBe("denied");
+  });
+});
+
+test("the texts are those of the specification", () => {
+  const gate = createPolicyCheck(defaultPolicy, offering([]));
+  const textFor = (risk: Risk) => {
+    const decision = gate({ tool: { name: "run", risk }, caller: owner });
+    return decision.ok ? "" : decision.message;
+  };
+  expect(textFor(4)).toMatch(/^Policy denied: /);
+  expect(textFor(3)).toMatch(/^Governance: tool "run" requires approval/);
+});

@@ -1,0 +1,198 @@
+import type { CallRefusal } from "@agent/client";
+import { createManualClock } from "@agent/testkit";
+import { describe, expect, test } from "vitest";
+import { createSystemRuntime } from "../../runtime.ts";
+import { buildTestReceipt } from "../../testing/tools/test-receipt.ts";
+import { createOutbox } from "./outbox.ts";
+import type { SendReceiptResult } from "./receipt-sender.ts";
+import type { PendingReceipt } from "./receipt-store.ts";
+
+function refusal(status: number, code: string, retryAfterSeconds?: number): CallRefusal {
+  const wait = retryAfterSeconds === undefined ? {} : { retryAfterSeconds };
+  return { ok: false, code, status, message: code, ...wait };
+}
+
+const accepted: SendReceiptResult = { ok: true, status: "completed" };
+const lost = refusal(0, "network.unreachable");
+
+function memoryStore() {
+  const kept = new Map<string, PendingReceipt>();
+  const store = {
+    load: async () => [...kept.values()],
+    save: async (parcel: PendingReceipt) => void kept.set(parcel.receipt.task_id, parcel),
+    delete: async (taskId: string) => void kept.delete(taskId),
+  };
+  return { kept, store };
+}
+
+/** Answers one after the other; the last one for ever. */
+function outboxWith(...answers: SendReceiptResult[]) {
+  const { kept, store } = memoryStore();
+  const clock = createManualClock();
+  const start = clock.now();
+  const tries: number[] = [];
+  const events: string[] = [];
+  const outbox = createOutbox({
+    post: async () => {
+      tries.push(clock.now() - start);
+      return answers[Math.min(tries.length, answers.length) - 1] ?? accepted;
+    },
+    store,
+    runtime: {
+      ...createSystemRuntime((_, event) => events.push(event)),
+      now: clock.now,
+      schedule: clock.schedule,
+      // The whole of each bound, so that the waits are the longest possible.
+      randomBytes: (count) => new Uint8Array(count).fill(255),
+    },
+  });
+  /** Hands a receipt over and lets the first try end. */
+  const deliver = async (taskId: string) => {
+    outbox.deliver(buildTestReceipt(taskId), "target");
+    await clock.advance(0);
+  };
+  return { clock, deliver, events, kept, outbox, store, tries };
+}
+
+describe("a receipt is posted", () => {
+  test("until the relay has it, with growing waits", async () => {
+    const { clock, deliver, events, outbox, tries } = outboxWith(
+      lost,
+      refusal(500, "x"),
+      lost,
+      accepted,
+    );
+    await deliver("t");
+    await clock.advance(10_000);
+    expect(tries).toEqual([0, 499, 1_498, 3_497]);
+    expect(events.at(-1)).toBe("receipt.delivered");
+    expect(outbox.size).toBe(0);
+  });
+
+  test.each([429, 503])("not before the Retry-After of a %i has passed", async (status) => {
+    const { clock, deliver, tries } = outboxWith(refusal(status, "later", 30), accepted);
+    await deliver("t");
+    await clock.advance(29_999);
+    expect(tries).toHaveLength(1);
+    await clock.advance(600);
+    expect(tries).toHaveLength(2);
+  });
+
+  test("at most a minute apart, however long it takes", async () => {
+    const { clock, deliver, outbox, tries } = outboxWith(lost);
+    await deliver("t");
+    await clock.advance(24 * 60 * 60_000);
+    const waits = tries.slice(1).map((at, index) => at - (tries[index] ?? 0));
+    expect(Math.max(...waits)).toBe(59_999);
+    expect(outbox.size).toBe(1);
+  });
+
+  test("once at a time for one task", async () => {
+    const { deliver, outbox, tries } = outboxWith(accepted);
+    outbox.deliver(buildTestReceipt("t"), "target");
+    await deliver("t");
+    await deliver("u");
+    expect(tries).toHaveLength(2);
+  });
+});
+
+describe("a refusal", () => {
+  test.each([
+    [400, "receipt.malformed"],
+    [403, "receipt.signature_invalid"],
+    [403, "auth.not_owner"],
+    [404, "task.not_found"],
+    [409, "task.already_finished"],
+    [413, "request.too_large"],
+  ])("%i %s is final", async (status, code) => {
+    const { clock, deliver, events, tries } = outboxWith(refusal(status, code));
+    await deliver("t");
+    await clock.advance(600_000);
+    expect(tries).toHaveLength(1);
+    expect(events).toEqual(["receipt.refused"]);
+  });
+
+  test.each([
+    [401, "auth.expired_token"],
+    [403, "auth.device_not_authorized"],
+    [408, "request.timeout"],
+    [429, "rate.exceeded"],
+    [503, "server.draining"],
+  ])("%i %s is tried again", async (status, code) => {
+    const { clock, deliver, tries } = outboxWith(refusal(status, code), accepted);
+    await deliver("t");
+    await clock.advance(600_000);
+    expect(tries).toHaveLength(2);
+  });
+});
+
+test("a stopping agent tries on for as long as it is given, and no longer", async () => {
+  const { clock, deliver, outbox, tries } = outboxWith(lost);
+  await deliver("t");
+  const stopped = outbox.stop(1_000);
+  await clock.advance(1_000);
+  await stopped;
+  await clock.advance(60_000);
+  expect(tries).toEqual([0, 499]);
+});
+
+describe("a receipt is kept", () => {
+  test("from the moment of its delivery until the relay has it", async () => {
+    const { clock, deliver, kept, outbox } = outboxWith(lost, accepted);
+    await deliver("t");
+    expect([...kept.keys()]).toEqual(["t"]);
+    expect(outbox.findReceipt("t")).toMatchObject({ task_id: "t" });
+    await clock.advance(10_000);
+    expect(kept.size).toBe(0);
+    expect(outbox.findReceipt("t")).toBeUndefined();
+  });
+
+  test("no longer once the relay refuses it for good", async () => {
+    const { deliver, kept } = outboxWith(refusal(409, "task.already_finished"));
+    await deliver("t");
+    expect(kept.size).toBe(0);
+  });
+
+  test("by an agent that stops before it was delivered, and sent by the next run", async () => {
+    const before = outboxWith(lost);
+    await before.deliver("t");
+    const stopped = before.outbox.stop(0);
+    await before.clock.advance(0);
+    await stopped;
+    const after = outboxWith(accepted);
+    after.outbox.resume(await before.store.load());
+    expect(after.outbox.findReceipt("t")).toMatchObject({ task_id: "t" });
+    await after.clock.advance(0);
+    expect(after.tries).toEqual([0]);
+    expect(after.events).toEqual(["receipt.delivered"]);
+  });
+
+  test("and delivered also where the disk takes nothing", async () => {
+    const { deliver, events, outbox, store } = outboxWith(accepted);
+    store.save = () => Promise.reject(new Error("ENOSPC"));
+    await deliver("t");
+    expect(events.toSorted()).toEqual(["receipt.delivered", "receipt.not_kept"]);
+    expect(outbox.size).toBe(0);
+  });
+});
+
+describe("when the relay is there again", () => {
+  test("what waited for it is sent at once", async () => {
+    const { clock, deliver, outbox, tries } = outboxWith(lost, lost, lost, accepted);
+    await deliver("t");
+    await clock.advance(2_000);
+    expect(tries).toHaveLength(3);
+    outbox.flush();
+    await clock.advance(0);
+    expect(tries).toEqual([0, 499, 1_498, 2_000]);
+    expect(outbox.size).toBe(0);
+  });
+
+  test("what it asked to wait goes on waiting", async () => {
+    const { clock, deliver, outbox, tries } = outboxWith(refusal(429, "rate.exceeded", 30));
+    await deliver("t");
+    outbox.flush();
+    await clock.advance(29_000);
+    expect(tries).toHaveLength(1);
+  });
+});

@@ -1,0 +1,96 @@
+import type { RelayClient } from "@agent/client";
+import type { ClientMessage } from "@agent/wire";
+import { createManualClock } from "@agent/testkit";
+import { describe, expect, test } from "vitest";
+import { silentLog } from "../../log.ts";
+import { createSystemRuntime } from "../../runtime.ts";
+import { buildTestReceipt } from "../../testing/tools/test-receipt.ts";
+import { createReceiptSender } from "./receipt-sender.ts";
+
+function posting(options: { ready: boolean; joined?: boolean; missing?: string }) {
+  const clock = createManualClock();
+  const sent: ClientMessage[] = [];
+  const overHttp: unknown[] = [];
+  const client: Pick<RelayClient, "postResult"> = {
+    postResult: async (request) => {
+      overHttp.push(request.params);
+      if (request.params.agentId === options.missing) {
+        return { ok: false, code: "task.not_found", status: 404, message: "no such task" };
+      }
+      return { ok: true, status: 200, body: { status: "completed" } };
+    },
+  };
+  const receipts = createReceiptSender({
+    agentId: "self",
+    send(message) {
+      if (!options.ready) return { ok: false, code: "socket.not_ready" };
+      sent.push(message);
+      return { ok: true };
+    },
+    client: () => (options.joined === false ? undefined : (client as RelayClient)),
+    runtime: { ...createSystemRuntime(silentLog), schedule: clock.schedule },
+  });
+  return { clock, overHttp, receipts, sent };
+}
+
+const receipt = buildTestReceipt("t");
+
+describe("a receipt goes", () => {
+  test("over the socket where that is ready, and the relay's answer counts", async () => {
+    const { overHttp, receipts, sent } = posting({ ready: true });
+    const answer = receipts.post(receipt, "target");
+    expect(sent).toEqual([{ type: "result", task_id: "t", receipt }]);
+    receipts.onMessage({ type: "result_accepted", task_id: "other", status: "failed" });
+    receipts.onMessage({ type: "result_accepted", task_id: "t", status: "completed" });
+    expect(await answer).toEqual({ ok: true, status: "completed" });
+    expect(overHttp).toEqual([]);
+  });
+
+  test("over HTTP, at the target's path, where it is not", async () => {
+    const { overHttp, receipts } = posting({ ready: false });
+    expect(await receipts.post(receipt, "target")).toEqual({ ok: true, status: "completed" });
+    expect(overHttp).toEqual([{ agentId: "target", taskId: "t" }]);
+  });
+
+  test("to its own path where the target is unknown, and waits for the socket if it is not there", async () => {
+    const own = posting({ ready: false });
+    expect(await own.receipts.post(receipt, undefined)).toMatchObject({ ok: true });
+    expect(own.overHttp).toEqual([{ agentId: "self", taskId: "t" }]);
+    const other = posting({ ready: false, missing: "self" });
+    expect(await other.receipts.post(receipt, undefined)).toMatchObject({ ok: false, status: 0 });
+    const named = posting({ ready: false, missing: "target" });
+    expect(await named.receipts.post(receipt, "target")).toMatchObject({ ok: false, status: 404 });
+  });
+
+  test("over HTTP when the socket brings no answer", async () => {
+    const { clock, overHttp, receipts } = posting({ ready: true });
+    const answer = receipts.post(receipt, "target");
+    await clock.advance(15_000);
+    expect(await answer).toEqual({ ok: true, status: "completed" });
+    expect(overHttp).toHaveLength(1);
+  });
+
+  test("over HTTP at once when the socket is lost before it answers", async () => {
+    const { overHttp, receipts } = posting({ ready: true });
+    const answer = receipts.post(receipt, "target");
+    receipts.onDown();
+    expect(await answer).toEqual({ ok: true, status: "completed" });
+    expect(overHttp).toHaveLength(1);
+  });
+
+  test("nowhere before the relay was reached, which is worth another try", async () => {
+    const { receipts } = posting({ ready: false, joined: false });
+    expect(await receipts.post(receipt, "target")).toMatchObject({ ok: false, status: 0 });
+  });
+});
+
+test.each([
+  ["receipt.signature_invalid", 403],
+  ["task.not_found", 404],
+  ["something.new", 500],
+])("the socket's refusal %s counts like %i over HTTP", async (code, status) => {
+  const { receipts } = posting({ ready: true });
+  const answer = receipts.post(receipt, "target");
+  receipts.onMessage({ type: "result_refused", task_id: "t", code, message: "no" });
+  expect(await answer).toEqual({ ok: false, code, status, message: "no" });
+});

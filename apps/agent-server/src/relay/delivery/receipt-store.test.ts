@@ -1,0 +1,84 @@
+import { mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { buildTestReceipt } from "../../testing/tools/test-receipt.ts";
+import { createReceiptStore } from "./receipt-store.ts";
+
+const relayUrl = "http://relay.test";
+const { agent_id: agentId } = buildTestReceipt("any");
+
+let folder: string;
+let path: string;
+let events: string[];
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "agent-outbox-"));
+  path = join(folder, "outbox");
+  events = [];
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+function storeOf(change: { relayUrl?: string; agentId?: string } = {}) {
+  const runtime = { log: (_: unknown, event: string) => void events.push(event) };
+  return createReceiptStore({ path, relayUrl, agentId, runtime, ...change });
+}
+
+const parcelOf = (taskId: string) => ({
+  receipt: buildTestReceipt(taskId),
+  targetAgentId: "target",
+});
+
+const finishedAt = (taskId: string, completed_at: number) => ({
+  ...parcelOf(taskId),
+  receipt: { ...buildTestReceipt(taskId), completed_at },
+});
+
+test("what is kept is there for the next process, oldest first, until it is forgotten", async () => {
+  const unaddressed = { ...finishedAt("c", 2), targetAgentId: undefined };
+  const parcels = [finishedAt("b", 1), unaddressed, finishedAt("a", 3)];
+  for (const parcel of parcels.toReversed()) await storeOf().save(parcel);
+  expect(await storeOf().load()).toEqual(parcels);
+  await storeOf().delete("b");
+  await storeOf().delete("never kept");
+  expect(await storeOf().load()).toEqual(parcels.slice(1));
+});
+
+test("a folder that is not there yet holds nothing", async () => {
+  expect(await storeOf().load()).toEqual([]);
+});
+
+test("files are for their owner only, and named after nothing that a relay chose", async () => {
+  await storeOf().save(parcelOf("../../escape"));
+  const names = (await readdir(path)).filter((name) => name !== ".gitignore");
+  expect(names).toEqual([expect.stringMatching(/^[0-9a-f]{64}\.json$/)]);
+  expect((await stat(join(path, names[0] ?? ""))).mode & 0o777).toBe(0o600);
+  expect(await readdir(folder)).toEqual(["outbox"]);
+});
+
+test("what another relay or another agent is to get stays there and is not sent", async () => {
+  await storeOf().save(parcelOf("a"));
+  expect(await storeOf({ relayUrl: "http://other.test" }).load()).toEqual([]);
+  expect(await storeOf({ agentId: "other" }).load()).toEqual([]);
+  expect(await storeOf().load()).toHaveLength(1);
+});
+
+test.each(["", "{", "null", "{}", '{"relay_url":1}'])(
+  "a file that holds %j is left alone and told of",
+  async (text) => {
+    await storeOf().save(parcelOf("a"));
+    await writeFile(join(path, "broken.json"), text);
+    await writeFile(join(path, "draft.json.tmp"), text);
+    expect(await storeOf().load()).toHaveLength(1);
+    expect(events).toEqual(["outbox.file_unreadable"]);
+    expect(await readdir(path)).toContain("broken.json");
+  },
+);
+
+test("a folder that could not be made is tried again", async () => {
+  await writeFile(path, "in the way");
+  const store = storeOf();
+  await expect(store.save(parcelOf("a"))).rejects.toThrow("EEXIST");
+  await rm(path);
+  await store.save(parcelOf("a"));
+  expect(await store.load()).toHaveLength(1);
+});

@@ -1,0 +1,92 @@
+import { sha256Hex } from "@agent/crypto";
+import { parseReceipt, type ExecutionReceipt } from "@agent/receipts";
+import { readdir, readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { createPrivateFolder, writePrivateFile } from "../../files/private-file.ts";
+import type { Runtime } from "../../runtime.ts";
+
+/** A receipt on its way, and the agent under whose path the relay expects it, where that is known. */
+export interface PendingReceipt {
+  readonly receipt: ExecutionReceipt;
+  readonly targetAgentId: string | undefined;
+}
+
+/** Receipts that outlive the process. */
+export interface ReceiptStore {
+  /** Oldest first. */
+  load(): Promise<readonly PendingReceipt[]>;
+  /** On the disk when it resolves. */
+  save(parcel: PendingReceipt): Promise<void>;
+  delete(taskId: string): Promise<void>;
+}
+
+/**
+ * A file for each receipt in a folder. What belongs to another relay or another agent stays there for
+ * the day on which this folder serves it again.
+ */
+export function createReceiptStore(options: {
+  path: string;
+  relayUrl: string;
+  agentId: string;
+  runtime: Pick<Runtime, "log">;
+}): ReceiptStore {
+  const { path, relayUrl, agentId, runtime } = options;
+  let folderReady: Promise<void> | undefined;
+  // Whatever a relay calls its tasks, it names no file.
+  const buildFilePath = (taskId: string) => join(path, `${sha256Hex(taskId)}.json`);
+
+  async function read(name: string): Promise<PendingReceipt | undefined> {
+    const file = parseReceiptFile(await readFile(join(path, name), "utf8"));
+    if (file === null) runtime.log("warn", "outbox.file_unreadable", { file: name });
+    const isOurs = file?.relayUrl === relayUrl && file.parcel.receipt.agent_id === agentId;
+    return isOurs ? file.parcel : undefined;
+  }
+
+  return {
+    async load() {
+      const names = (await listFiles(path)).filter((name) => name.endsWith(".json"));
+      const parcels = await Promise.all(names.map(read));
+      return parcels
+        .filter((parcel) => parcel !== undefined)
+        .toSorted((a, b) => a.receipt.completed_at - b.receipt.completed_at);
+    },
+    async save({ receipt, targetAgentId }) {
+      folderReady ??= createPrivateFolder(path).catch((cause: unknown) => {
+        folderReady = undefined;
+        throw cause;
+      });
+      await folderReady;
+      const parcel = { relay_url: relayUrl, target_agent_id: targetAgentId, receipt };
+      await writePrivateFile(buildFilePath(receipt.task_id), parcel);
+    },
+    delete: (taskId) => rm(buildFilePath(taskId), { force: true }),
+  };
+}
+
+async function listFiles(path: string): Promise<string[]> {
+  try {
+    return await readdir(path);
+  } catch (cause) {
+    if (cause instanceof Error && "code" in cause && cause.code === "ENOENT") return [];
+    throw cause;
+  }
+}
+
+function parseReceiptFile(text: string): { relayUrl: string; parcel: PendingReceipt } | null {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return null;
+  }
+  if (typeof value !== "object" || value === null) return null;
+  const {
+    relay_url: relayUrl,
+    target_agent_id: targetAgentId,
+    receipt,
+  } = value as Partial<Record<string, unknown>>;
+  const parsed = parseReceipt(receipt);
+  if (typeof relayUrl !== "string" || !parsed.ok) return null;
+  if (typeof targetAgentId !== "string" && targetAgentId !== undefined) return null;
+  return { relayUrl, parcel: { receipt: parsed.receipt, targetAgentId } };
+}

@@ -1,0 +1,63 @@
+import { TrustLevel } from "@agent/wire";
+import * as v from "valibot";
+import type { FindSigner, Signer } from "../../http/authentication/check-signed-token.ts";
+import type { Runtime } from "../../runtime.ts";
+import type { Membership } from "../membership/join-relay.ts";
+
+const CACHE_TTL_MS = 60_000;
+const CACHE_SIZE = 1_000;
+
+/**
+ * The relay's own key as it was pinned when this agent joined, and everybody else's as the relay knows it,
+ * with the trust that this agent's delegations earned them; asked for at most once a minute.
+ */
+export function createFindSigner(parts: {
+  agentId: string;
+  membership: () => Membership | undefined;
+  runtime: Pick<Runtime, "now">;
+}): FindSigner {
+  const { membership, runtime } = parts;
+  const lookups = new Map<string, { readonly until: number; readonly signer: Lookup }>();
+
+  return async (agentId, deviceId) => {
+    const current = membership();
+    if (current === undefined) return null;
+    const { relayId, publicKey } = current.relay;
+    if (agentId === relayId) return { publicKey, caller: { kind: "relay", relayId } };
+
+    const name = `${agentId} ${deviceId}`;
+    const known = lookups.get(name);
+    if (known !== undefined && known.until > runtime.now()) return (await known.signer) ?? null;
+
+    const signer = lookUpSigner(current, { agentId, deviceId, self: parts.agentId });
+    lookups.delete(name);
+    lookups.set(name, { until: runtime.now() + CACHE_TTL_MS, signer });
+    const oldest = lookups.keys().next();
+    if (lookups.size > CACHE_SIZE && oldest.done !== true) lookups.delete(oldest.value);
+    const found = await signer;
+    // A relay that did not answer is asked again at the next try.
+    if (found === undefined) lookups.delete(name);
+    return found ?? null;
+  };
+}
+
+/** Null: the relay knows nobody by these ids; undefined: it could not be asked. */
+type Lookup = Promise<Signer | null | undefined>;
+
+async function lookUpSigner(
+  { client }: Membership,
+  { agentId, deviceId, self }: { agentId: string; deviceId: string; self: string },
+): Lookup {
+  const [device, record] = await Promise.all([
+    client.getDevice({ params: { deviceId } }),
+    client.getTrust({ params: { agentId: self, remoteId: agentId } }),
+  ]);
+  if (!device.ok) return device.code === "device.not_found" ? null : undefined;
+  if (device.body.revoked || device.body.agent_id !== agentId) return null;
+  // Whoever might be blocked is not let in as a stranger.
+  if (!record.ok && record.code !== "trust.not_found") return undefined;
+  const trust = record.ok ? record.body.trust_level : "unknown";
+  // A level of a later version may be a block as well.
+  if (!v.is(TrustLevel, trust)) return undefined;
+  return { publicKey: device.body.public_key, caller: { kind: "agent", agentId, trust } };
+}

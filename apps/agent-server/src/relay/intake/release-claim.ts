@@ -1,0 +1,34 @@
+import type { RelayClient } from "@agent/client";
+import type { Runtime } from "../../runtime.ts";
+import { findOwnTask } from "./find-own-task.ts";
+
+/** After these pauses the relay is asked again when it could not be reached. */
+const RETRY_DELAYS_MS = [0, 1_000, 5_000] as const;
+
+export type ReleaseClaim = (relayTaskId: string) => Promise<void>;
+
+/**
+ * Agrees over HTTP to the cancel of a task that the relay had brought by a call: a call that was closed has
+ * no other way to say so, and without a word the cancel takes effect a lease later.
+ */
+export function createReleaseClaim(parts: {
+  agentId: string;
+  client: () => Pick<RelayClient, "getTask" | "listTasks" | "releaseClaim"> | undefined;
+  runtime: Pick<Runtime, "schedule" | "log">;
+}): ReleaseClaim {
+  const { agentId, client, runtime } = parts;
+  return async (taskId) => {
+    for (const ms of RETRY_DELAYS_MS) {
+      if (ms > 0) await new Promise<void>((resolve) => void runtime.schedule(ms, resolve));
+      const currentClient = client();
+      const task = currentClient && (await findOwnTask(currentClient, { agentId, taskId }));
+      if (currentClient === undefined || task === undefined) continue;
+      const answer = await currentClient.releaseClaim({
+        params: { agentId: task.agent_id, taskId },
+      });
+      if (answer.ok) return;
+      runtime.log("debug", "task.not_released", { correlationId: taskId, code: answer.code });
+      if (answer.status >= 400 && answer.status < 500) return;
+    }
+  };
+}

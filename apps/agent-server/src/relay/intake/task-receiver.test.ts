@@ -1,0 +1,267 @@
+import type { SendResult } from "@agent/client";
+import { createManualClock } from "@agent/testkit";
+import type { ClientMessage, Task } from "@agent/wire";
+import { describe, expect, test } from "vitest";
+import type { WorkAnswer } from "../../execution/work.ts";
+import { silentLog } from "../../log.ts";
+import { createSystemRuntime } from "../../runtime.ts";
+import { buildTestReceipt } from "../../testing/tools/test-receipt.ts";
+import { createTaskReceiver } from "./task-receiver.ts";
+
+const me = "me";
+
+function task(id: string, change: Partial<Task> = {}): Task {
+  return {
+    task_id: id,
+    agent_id: me,
+    prompt: "p",
+    submitted_at: 1,
+    status: "pending",
+    submitted_by: null,
+    assigned_to: null,
+    required_capabilities: [],
+    expires_at: 2,
+    wall_clock_ms: null,
+    step_id: null,
+    routing_choice: null,
+    estimated_cost: 0,
+    amount_locked: 0,
+    ...change,
+  };
+}
+
+function newIntake(socket: SendResult | (() => SendResult) = { ok: true }) {
+  const messages: ClientMessage[] = [];
+  const clock = createManualClock();
+  const sent: string[] = [];
+  const started: string[] = [];
+  const tokens: unknown[] = [];
+  const cancelled: string[] = [];
+  const withdrawn: string[] = [];
+  const signed = new Set<string>();
+  const targets: unknown[] = [];
+  const finish = new Map<string, (answer: WorkAnswer) => void>();
+  const intake = createTaskReceiver({
+    agentId: me,
+    relayId: () => "relay",
+    capabilities: ["shout"],
+    work: {
+      accept: ({ relayTaskId = "", targetAgentId, delegationToken }) => {
+        started.push(relayTaskId);
+        targets.push(targetAgentId);
+        tokens.push(delegationToken);
+        return new Promise((resolve) => finish.set(relayTaskId, resolve));
+      },
+      find: () => undefined,
+      cancel: (id) => void cancelled.push(id),
+      withdraw: (id) => {
+        withdrawn.push(id);
+        return signed.has(id) ? "signed" : finish.has(id) ? "stopping" : "unknown";
+      },
+      stop: async () => {},
+    },
+    send(message: ClientMessage) {
+      const result = typeof socket === "function" ? socket() : socket;
+      if (result.ok) sent.push(`${message.type} ${"task_id" in message ? message.task_id : ""}`);
+      if (result.ok) messages.push(message);
+      return result;
+    },
+    runtime: { ...createSystemRuntime(silentLog), ...clock },
+  });
+  return {
+    messages,
+    cancelled,
+    signed,
+    withdrawn,
+    clock,
+    intake,
+    sent,
+    started,
+    targets,
+    tokens,
+    claimed: (id: string) => intake.onMessage({ type: "claimed", task_id: id, lease_until: 0 }),
+    end: async (id: string, answer: WorkAnswer = { ok: true, receipt: buildTestReceipt(id) }) => {
+      finish.get(id)?.(answer);
+      await clock.advance(0);
+    },
+  };
+}
+
+describe("a task that the relay assigns", () => {
+  test("is claimed first, and run when the claim is granted, for its target", async () => {
+    const { intake, sent, started, targets, claimed, end } = newIntake();
+    const assigned = task("t", { agent_id: "target", assigned_to: me });
+    intake.onMessage({ type: "task_assigned", task: assigned, expires_at: 1 });
+    expect([sent, started]).toEqual([["claim t"], []]);
+    claimed("t");
+    await end("t");
+    expect(started).toEqual(["t"]);
+    expect(targets).toEqual(["target"]);
+  });
+
+  test("is run under the delegation token that it came with", () => {
+    const { intake, tokens, claimed } = newIntake();
+    const withToken = { ...task("t"), delegation_token: { token_id: "d" } };
+    for (const one of [withToken, task("u")]) {
+      intake.receiveTask(one);
+      claimed(one.task_id);
+    }
+    expect(tokens[0]).toEqual({ token_id: "d" });
+    expect(tokens[1] ?? null).toBeNull();
+  });
+
+  test("is not run when another device was faster", () => {
+    const { intake, started } = newIntake();
+    intake.receiveTask(task("t"));
+    intake.onMessage({ type: "error", code: "task.not_pending", message: "", task_id: "t" });
+    intake.onMessage({ type: "claimed", task_id: "t", lease_until: 0 });
+    expect(started).toEqual([]);
+  });
+
+  test("is left alone when it is assigned to another agent", () => {
+    const { intake, sent } = newIntake();
+    intake.receiveTask(task("t", { assigned_to: "other" }));
+    expect(sent).toEqual([]);
+  });
+
+  test("is claimed once, however often it is offered, and again after a lost connection", () => {
+    const { intake, sent, started, claimed } = newIntake();
+    intake.receiveTask(task("t"));
+    intake.receiveTask(task("t"));
+    claimed("t");
+    intake.receiveTask(task("t"));
+    claimed("t");
+    expect(sent).toEqual(["claim t", "claim t"]);
+    expect(started).toEqual(["t"]);
+  });
+
+  test("is run at once where there is no socket to claim it on", () => {
+    const { intake, started } = newIntake({ ok: false, code: "socket.not_ready" });
+    intake.receiveTask(task("t"));
+    expect(started).toEqual(["t"]);
+  });
+
+  test("waits where the socket takes no more for now", async () => {
+    const { clock, intake, started } = newIntake({ ok: false, code: "socket.backlogged" });
+    intake.receiveTask(task("t"));
+    await clock.advance(5_000);
+    expect(started).toEqual([]);
+    expect(clock.pending()).toHaveLength(1);
+  });
+
+  test("is given up when the relay never answers the claim, and taken when it is offered again", async () => {
+    const { clock, intake, sent } = newIntake();
+    intake.receiveTask(task("t"));
+    await clock.advance(10_000);
+    intake.receiveTask(task("t"));
+    expect(sent).toEqual(["claim t", "claim t"]);
+  });
+
+  test("that this agent will not do is refused, for the next one to get it", async () => {
+    const { claimed, end, intake, sent } = newIntake();
+    intake.receiveTask(task("t"));
+    claimed("t");
+    await end("t", { ok: false, error: "no" });
+    expect(sent).toEqual(["claim t", "refuse t"]);
+  });
+
+  test("is stopped when its submitter cancels it, running or not", () => {
+    const { cancelled, claimed, intake, started } = newIntake();
+    intake.receiveTask(task("t"));
+    intake.receiveTask(task("u"));
+    claimed("t");
+    intake.onMessage({ type: "task_cancelled", task_id: "t" });
+    intake.onMessage({ type: "task_cancelled", task_id: "u" });
+    claimed("u");
+    expect(started).toEqual(["t"]);
+    expect(cancelled).toEqual(["t", "u"]);
+  });
+});
+
+describe("B2: a claimed task that its submitter wants back", () => {
+  const asked = (id: string) => ({ type: "cancel_requested", task_id: id }) as const;
+
+  test("B2: is stopped, and released when it has stopped", async () => {
+    const { claimed, end, intake, sent, withdrawn } = newIntake();
+    intake.receiveTask(task("t"));
+    claimed("t");
+    intake.onMessage(asked("t"));
+    expect([withdrawn, sent]).toEqual([["t"], ["claim t"]]);
+    await end("t", { ok: false, code: "work.withdrawn", error: "withdrawn" });
+    expect(sent).toEqual(["claim t", "release t"]);
+  });
+
+  test("B2: is released at once by an agent that does not work on it", () => {
+    const { intake, sent } = newIntake();
+    intake.onMessage(asked("t"));
+    expect(sent).toEqual(["release t"]);
+  });
+
+  test("B2: is not released once its receipt is signed", async () => {
+    const { claimed, intake, sent, signed } = newIntake();
+    intake.receiveTask(task("t"));
+    claimed("t");
+    signed.add("t");
+    intake.onMessage(asked("t"));
+    expect(sent).toEqual(["claim t"]);
+  });
+
+  test("B2: is released as soon as the socket takes messages again", async () => {
+    const full = { ok: false, code: "socket.backlogged" } as const;
+    const answers: SendResult[] = [full, full, { ok: true }];
+    const { clock, intake, sent } = newIntake(() => answers.shift() ?? { ok: true });
+    intake.onMessage(asked("t"));
+    await clock.advance(5_000);
+    expect(sent).toEqual(["release t"]);
+  });
+
+  test("B2: shows signs of work at least every 20 seconds while it runs", async () => {
+    const { claimed, clock, intake, sent } = newIntake();
+    intake.receiveTask(task("t"));
+    claimed("t");
+    for (let seen = 1; seen <= 4; seen++) {
+      await clock.advance(19_000);
+      expect(sent.length).toBeGreaterThan(seen);
+    }
+  });
+});
+
+test("B7: the agent announces its offered capabilities on each connection, before anything else", () => {
+  const { intake, messages } = newIntake();
+  intake.onMessage({ type: "ready", agent_id: me, device_id: null, pending: 0 });
+  expect(messages[0]).toEqual({ type: "capabilities", capabilities: ["shout"] });
+});
+
+describe("many tasks", () => {
+  test("are taken eight at a time", async () => {
+    const { claimed, end, intake, sent } = newIntake();
+    for (let i = 0; i < 10; i++) intake.receiveTask(task(`t${i}`));
+    expect(sent).toHaveLength(8);
+    claimed("t0");
+    await end("t0");
+    expect(sent.at(-1)).toBe("claim t8");
+    expect(sent).toHaveLength(9);
+  });
+
+  test("keep their leases while they run", async () => {
+    const { claimed, clock, end, intake, sent } = newIntake();
+    intake.receiveTask(task("t"));
+    claimed("t");
+    await clock.advance(40_000);
+    expect(sent).toEqual(["claim t", "progress t", "progress t"]);
+    intake.onMessage({ type: "ready", agent_id: me, device_id: null, pending: 0 });
+    expect(sent.slice(3)).toEqual(["capabilities ", "progress t"]);
+    await end("t");
+    await clock.advance(60_000);
+    expect(sent).toHaveLength(5);
+  });
+
+  test("are not begun any more by an agent that stops", () => {
+    const { claimed, intake, sent, started } = newIntake();
+    intake.receiveTask(task("t"));
+    intake.stop();
+    claimed("t");
+    intake.receiveTask(task("u"));
+    expect([sent, started]).toEqual([["claim t"], []]);
+  });
+});

@@ -1,0 +1,155 @@
+import { bytesToHex, generateKeyPair, publicKeyToDidKey } from "@agent/crypto";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createAttemptCounter } from "../../gradient/counts.ts";
+import type { Log } from "../../log.ts";
+import { createSystemRuntime } from "../../runtime.ts";
+import { createTestIdentity } from "../../testing/agents/test-identity.ts";
+import { startTestRelay, type TestRelay } from "../../testing/agents/test-relay.ts";
+import { maintainMembership } from "./maintain-membership.ts";
+
+let relay: TestRelay;
+beforeAll(async () => {
+  relay = await startTestRelay();
+});
+afterAll(() => relay.stop());
+
+/** A member of the relay whose requests to a path can be made to fail for a while. */
+function newMember(syncIntervalMs: number) {
+  const failing = { path: "", status: 503 };
+  /** What the relay states of itself instead. */
+  const stating: { relay?: object } = {};
+  const asked: string[] = [];
+  const events: string[] = [];
+  const log: Log = (_, event) => void events.push(event);
+  const runtime = {
+    ...createSystemRuntime(log),
+    fetch: (async (input, init) => {
+      const { pathname } = new URL(input instanceof Request ? input.url : input);
+      asked.push(pathname);
+      if (pathname === relayPath && stating.relay) {
+        const info: unknown = await (await fetch(input, init)).json();
+        return Response.json({ ...(info as object), ...stating.relay });
+      }
+      return pathname === failing.path
+        ? new Response(null, { status: failing.status })
+        : fetch(input, init);
+    }) satisfies typeof fetch,
+  };
+  const heartbeats = createAttemptCounter();
+  const identity = createTestIdentity();
+  const member = maintainMembership(
+    {
+      url: relay.url,
+      registrationToken: undefined,
+      identity,
+      profile: {
+        name: "member",
+        description: "",
+        agentType: "service",
+        capabilities: ["x"],
+        listing: { capabilities: ["x"], pricing: [], description: "" },
+      },
+      runtime,
+      syncIntervalMs,
+    },
+    { heartbeats, joined: () => events.push("joined"), synced: async () => {} },
+  );
+  return { asked, events, failing, heartbeats, identity, member, stating };
+}
+
+async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 10));
+}
+
+const relayPath = "/.well-known/agent-relay.json";
+const heartbeatPath = "/api/v1/agents/heartbeat";
+const registerPath = "/api/v1/agents/register";
+
+describe("a member", () => {
+  test("sends heartbeats and counts those that were answered", async () => {
+    const { failing, heartbeats, member } = newMember(20);
+    expect(await member.start("http://127.0.0.1:1/mcp")).toMatchObject({ ok: true });
+    await until(() => heartbeats.attempts().succeeded >= 2);
+    failing.path = heartbeatPath;
+    await until(() => heartbeats.attempts().total > heartbeats.attempts().succeeded);
+    expect(member.membership()).toBeDefined();
+    member.stop();
+  });
+
+  test("has its price at the relay before others find it there", async () => {
+    const { asked, identity, member } = newMember(60_000);
+    await member.start("http://127.0.0.1:1/mcp");
+    const listingPath = `/api/v1/agents/${identity.agentId}/listing`;
+    const told = asked.filter((path) => path === listingPath || path === registerPath);
+    expect(told).toEqual([listingPath, registerPath]);
+    member.stop();
+  });
+
+  test("says again what it offers after each lost connection, until that was heard", async () => {
+    const { asked, events, failing, identity, member } = newMember(20);
+    await member.start("http://127.0.0.1:1/mcp");
+    const params = { agentId: identity.agentId };
+    await relay.operator.deregisterAgent({ params });
+    failing.path = registerPath;
+    member.handleAccepted(true);
+    await until(() => events.filter((event) => event === "relay.announce_failed").length >= 2);
+    failing.path = "";
+    await until(() => asked.filter((path) => path === registerPath).length >= 4);
+    member.stop();
+    expect(await relay.operator.getListing({ params })).toMatchObject({ ok: true });
+    expect(events.filter((event) => event === "joined")).toHaveLength(1);
+  });
+
+  test("says nothing again when its first connection is made", async () => {
+    const { asked, member } = newMember(60_000);
+    await member.start("http://127.0.0.1:1/mcp");
+    const before = asked.length;
+    member.handleAccepted(false);
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    expect(asked).toHaveLength(before);
+    member.stop();
+  });
+});
+
+test("D8: a member does not join again where its relay states another key that no chain proves", async () => {
+  const { asked, events, member, stating } = newMember(20);
+  await member.start("http://127.0.0.1:1/mcp");
+  const { publicKey } = generateKeyPair();
+  stating.relay = { public_key: bytesToHex(publicKey), did: publicKeyToDidKey(publicKey) };
+  member.handleRefused();
+  await until(() => events.includes("relay.join_failed"));
+  expect(member.membership()).toBeUndefined();
+  const told = asked.slice(asked.lastIndexOf(relayPath) + 1);
+  expect(told).toEqual([]);
+  delete stating.relay;
+  await until(() => member.membership() !== undefined);
+  member.stop();
+});
+
+describe("a member that the relay does not let in", () => {
+  test("joins anew at once, but not over and over", async () => {
+    const { events, member } = newMember(60_000);
+    const joins = () => events.filter((event) => event === "joined").length;
+    await member.start("http://127.0.0.1:1/mcp");
+    member.handleRefused();
+    expect(member.membership()).toBeUndefined();
+    await until(() => joins() === 2);
+    member.handleRefused();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(joins()).toBe(2);
+    member.stop();
+  });
+
+  test("does so again once it was let in meanwhile", async () => {
+    const { events, member } = newMember(60_000);
+    const joins = () => events.filter((event) => event === "joined").length;
+    await member.start("http://127.0.0.1:1/mcp");
+    for (let round = 2; round <= 4; round += 1) {
+      member.handleRefused();
+      await until(() => joins() === round);
+      member.handleAccepted(false);
+    }
+    expect(member.membership()).toBeDefined();
+    member.stop();
+  });
+});

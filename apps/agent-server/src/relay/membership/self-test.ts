@@ -1,0 +1,151 @@
+import type { CallRefusal } from "@agent/client";
+import { parseReceipt, verifyReceiptAsync } from "@agent/receipts";
+import type { Operations, Result } from "@agent/wire";
+import type { Work } from "../../execution/work.ts";
+import type { Identity } from "../../identity/identity.ts";
+import type { Runtime } from "../../runtime.ts";
+import type { JoinResult, Membership } from "./join-relay.ts";
+
+export interface SelfTestParts {
+  readonly identity: Identity;
+  readonly work: Work;
+  readonly joined: JoinResult;
+  /** The one that the test asks for; absent: the agent chooses a tool by the prompt. */
+  readonly capability?: string | undefined;
+  readonly timeoutMs: number;
+  readonly runtime: Runtime;
+  /** Takes one line for each step. */
+  readonly report: (line: string) => void;
+}
+
+/** 0: all six steps held. 1: one did not. 2: there is no relay to test with. */
+export type SelfTestExit = 0 | 1 | 2;
+
+interface SelfTestRun extends SelfTestParts {
+  readonly client: Membership["client"];
+  readonly deadline: number;
+  taskId: string;
+  finished?: Result<Operations["getTask"]>;
+}
+
+type Step = (trial: SelfTestRun) => Promise<{ readonly ok: boolean; readonly detail: string }>;
+
+/** In this order; each step builds on what the ones before it left in the trial. */
+const steps: readonly (readonly [string, Step])[] = [
+  ["submit", submitTask],
+  ["route", waitForArrival],
+  ["execute", waitForExecution],
+  ["receipt", waitForReceipt],
+  ["verify", verifyTaskReceipt],
+  ["settle", checkSettlement],
+];
+
+const PROMPT = "Self-test: a task of this agent to itself.";
+const POLL_INTERVAL_MS = 100;
+const LONG_POLL_SECONDS = 10;
+
+/** Submits a task to itself through the relay and follows it to its settlement. */
+export async function selfTest(parts: SelfTestParts): Promise<SelfTestExit> {
+  const { joined, report, runtime, timeoutMs } = parts;
+  if (!joined.ok) {
+    const reached = joined.status !== 0;
+    report(
+      `${reached ? "the relay refused this agent" : "relay unreachable"}: ${formatRefusal(joined)}`,
+    );
+    return reached ? 1 : 2;
+  }
+  const { client } = joined.membership;
+  const trial: SelfTestRun = { ...parts, client, deadline: runtime.now() + timeoutMs, taskId: "" };
+  for (const [name, step] of steps) {
+    const { ok, detail } = await step(trial);
+    report(`${ok ? "ok" : "failed"} ${name}: ${detail}`);
+    if (!ok) return 1;
+  }
+  return 0;
+}
+
+async function submitTask(trial: SelfTestRun) {
+  const { capability } = trial;
+  const answer = await trial.client.submitTask({
+    params: { agentId: trial.identity.agentId },
+    body: {
+      prompt: PROMPT,
+      ...(capability !== undefined && { required_capabilities: [capability] }),
+    },
+  });
+  if (!answer.ok) return failStep(`${formatRefusal(answer)}${formatHint(answer, trial.identity)}`);
+  trial.taskId = answer.body.task_id;
+  return passStep(`task ${trial.taskId}, hold ${answer.body.amount_locked}`);
+}
+
+async function waitForArrival({ runtime, work, taskId, deadline }: SelfTestRun) {
+  while (runtime.now() < deadline) {
+    if (work.find(taskId) !== undefined) return passStep("the task arrived at this agent");
+    await new Promise<void>((resolve) => void runtime.schedule(POLL_INTERVAL_MS, resolve));
+  }
+  return failStep("the task did not arrive at this agent");
+}
+
+async function waitForExecution({ work, taskId }: SelfTestRun) {
+  const done = await work.find(taskId);
+  if (done?.status !== "completed") return failStep(`${done?.status}: ${done?.result}`);
+  return passStep(`ran ${done.tools_used.join(", ")}`);
+}
+
+async function waitForReceipt(trial: SelfTestRun) {
+  const { client, identity, taskId, deadline, runtime } = trial;
+  const request = {
+    params: { agentId: identity.agentId, taskId },
+    query: { wait: LONG_POLL_SECONDS },
+  };
+  while (runtime.now() < deadline) {
+    const answer = await client.getTask(request);
+    if (!answer.ok) return failStep(formatRefusal(answer));
+    if (answer.body.receipt !== null) {
+      trial.finished = answer.body;
+      return passStep("the relay has the receipt");
+    }
+  }
+  return failStep("the relay has no receipt of this task");
+}
+
+async function verifyTaskReceipt({ finished, identity, taskId }: SelfTestRun) {
+  const parsed = parseReceipt(finished?.receipt);
+  if (!parsed.ok) return failStep(parsed.code);
+  const { publicKey } = identity;
+  const verdict = await verifyReceiptAsync(parsed, { publicKey, taskId });
+  return verdict.valid
+    ? passStep("signature and binding hold")
+    : failStep(verdict.code ?? "invalid");
+}
+
+async function checkSettlement({ client, identity, finished, taskId }: SelfTestRun) {
+  const task = finished?.task;
+  if (task?.status !== "completed") return failStep(`the task is ${task?.status}`);
+  if (task.amount_locked === 0) return passStep("free work, nothing to pay");
+  const { agentId } = identity;
+  const answer = await client.listSettlements({ params: { agentId }, query: { limit: 200 } });
+  if (!answer.ok) return failStep(formatRefusal(answer));
+  const record = answer.body.settlements.find((one) => one.task_id === taskId);
+  return record === undefined
+    ? failStep("the relay shows no settlement of this task")
+    : passStep(`${record.amount_settled} settled, fee ${record.fee}`);
+}
+
+function formatHint({ code }: CallRefusal, { agentId }: Identity): string {
+  return code === "budget.insufficient"
+    ? `; it pays for its own test: deposit its price to ${agentId}`
+    : "";
+}
+
+function formatRefusal({ code, message }: CallRefusal): string {
+  return `${message} (${code})`;
+}
+
+function passStep(detail: string) {
+  return { ok: true, detail };
+}
+
+function failStep(detail: string) {
+  return { ok: false, detail };
+}

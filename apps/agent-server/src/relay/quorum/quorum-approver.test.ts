@@ -1,0 +1,412 @@
+import { bootstrapAgent, createRelayClient, signVote, type RelayClient } from "@agent/client";
+import {
+  bytesToHex,
+  generateKeyPair,
+  hexToBytes,
+  publicKeyToDidKey,
+  sha256Hex,
+} from "@agent/crypto";
+import type { Approval, ApprovalDecision, Quorum } from "@agent/wire";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { owner, type Caller } from "../../caller.ts";
+import { silentLog } from "../../log.ts";
+import { formatIdentityTag } from "../../identity/identity-tag.ts";
+import { connectClient } from "../../testing/tools/connect-client.ts";
+import { startTestRelay, type TestRelay } from "../../testing/agents/test-relay.ts";
+import { startJoinedAgent, startTestAgent } from "../../testing/agents/start-agent.ts";
+import { createTextTool } from "../../testing/tools/test-tools.ts";
+import type { RunningAgent } from "../../start-agent.ts";
+import { createQuorumApprover } from "./quorum-approver.ts";
+import { openApprovalsFile } from "../../policy/approvals-file.ts";
+import { openQuorumRequests } from "./quorum-requests.ts";
+
+interface Member {
+  readonly agentId: string;
+  readonly publicKey: string;
+  readonly client: RelayClient;
+  vote(of: string, approvalId: string, decision: ApprovalDecision): Promise<void>;
+}
+
+let relay: TestRelay;
+let relayKey: string;
+let did: string;
+let voters: Member[];
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "agent-quorum-"));
+  relay = await startTestRelay();
+  const info = await relay.operator.relayInfo();
+  if (!info.ok) throw new Error(info.message);
+  relayKey = info.body.public_key;
+  did = publicKeyToDidKey(hexToBytes(relayKey));
+  voters = [await newMember(), await newMember(), await newMember()];
+});
+afterAll(async () => {
+  await relay.stop();
+  await rm(folder, { recursive: true });
+});
+
+const openAsked = async (name: string) => {
+  const file = await openApprovalsFile(join(folder, name), { log: silentLog });
+  return openQuorumRequests({ file, asker: "" });
+};
+
+async function newMember(fetchOf: typeof fetch = fetch): Promise<Member> {
+  const { secretKey, publicKey } = generateKeyPair();
+  const known = await bootstrapAgent({ baseUrl: relay.url, secretKey });
+  if (!known.ok) throw new Error(known.message);
+  const { identity } = known;
+  const client = createRelayClient({ baseUrl: relay.url, identity, fetch: fetchOf });
+  return {
+    agentId: identity.agentId,
+    publicKey: bytesToHex(publicKey),
+    client,
+    async vote(agentId, approvalId, decision) {
+      const params = { agentId, approvalId };
+      const asked = await client.getApproval({ params });
+      if (!asked.ok) throw new Error(asked.message);
+      const body = signVote(asked.body, {
+        approverId: identity.agentId,
+        secretKey,
+        decision,
+        relay: did,
+      });
+      const voted = await client.voteOnApproval({ params, body });
+      if (!voted.ok) throw new Error(voted.message);
+    },
+  };
+}
+
+const secret = "secret";
+const approverIds = () => voters.map(({ agentId }) => agentId);
+const approvers = () =>
+  voters.map(({ agentId: agent_id, publicKey: public_key }) => ({ agent_id, public_key }));
+
+describe("an agent whose calls a quorum approves", () => {
+  let running: RunningAgent;
+  let deployed: string[];
+  const deploy = createTextTool(
+    "deploy",
+    (text) => ({ ok: true, data: String(deployed.push(text)) }),
+    3,
+  );
+  const given = () => ({
+    relayUrl: relay.url,
+    tools: [deploy],
+    env: { AGENT_AUTH_TOKEN: secret },
+    file: { policy: { quorum: { approvers: approvers(), required: 2 } } },
+  });
+
+  beforeEach(async () => {
+    deployed = [];
+    running = await startJoinedAgent(given());
+  });
+  afterEach(() => running.stop());
+
+  async function call(text: string): Promise<readonly string[]> {
+    const client = await connectClient(running.url, secret);
+    const { content } = await client.callTool({ name: "deploy", arguments: { text } });
+    await client.close();
+    return content.flatMap((block) => (block.type === "text" ? [block.text] : []));
+  }
+
+  const firstOf = async (text: string) => (await call(text))[0] ?? "";
+  const idIn = (text: string) => /approval_id (\S+)$/.exec(text)?.[1] ?? "";
+
+  async function asked() {
+    const { agentId } = running.agent.identity;
+    const answer = await relay.operator.listApprovals({ params: { agentId }, query: {} });
+    return answer.ok ? answer.body.approvals : [];
+  }
+
+  async function vote(approvalId: string, ...decisions: ApprovalDecision[]): Promise<void> {
+    const { agentId } = running.agent.identity;
+    for (const [index, decision] of decisions.entries()) {
+      await voters[index]?.vote(agentId, approvalId, decision);
+    }
+  }
+
+  test("asks once for the tool and the hash of the arguments, and names the approval", async () => {
+    const [first = "", tag] = await call("site");
+    expect(first).toMatch(
+      /^Governance: tool "deploy" requires approval \(R3_EXECUTE\), approval_id/,
+    );
+    expect(tag).toBe(formatIdentityTag(running.agent.identity));
+    expect(await Promise.all([firstOf("site"), firstOf("site")])).toEqual([first, first]);
+    expect(await asked()).toMatchObject([
+      {
+        approval_id: idIn(first),
+        tool_name: "deploy",
+        args_hash: sha256Hex('{"text":"site"}'),
+        quorum_required: 2,
+        quorum_approvers: approverIds().toSorted(),
+        status: "pending",
+      },
+    ]);
+    expect(deployed).toEqual([]);
+  });
+
+  test("makes the approved call once, and no other", async () => {
+    const approvalId = idIn(await firstOf("site"));
+    await vote(approvalId, "approve");
+    expect(idIn(await firstOf("site"))).toBe(approvalId);
+    await voters[1]?.vote(running.agent.identity.agentId, approvalId, "approve");
+    expect(await firstOf("other")).toMatch(/^Governance: /);
+    expect(deployed).toEqual([]);
+    expect(await firstOf("site")).toBe("1");
+    const again = await firstOf("site");
+    expect(again).toMatch(/^Governance: /);
+    expect(idIn(again)).not.toBe(approvalId);
+    expect(deployed).toEqual(["site"]);
+    expect(await asked()).toContainEqual(
+      expect.objectContaining({ approval_id: approvalId, status: "used" }),
+    );
+  });
+
+  test("makes it once when it is called many times at once", async () => {
+    await vote(idIn(await firstOf("site")), "approve", "approve");
+    const answers = await Promise.all(Array.from({ length: 8 }, () => firstOf("site")));
+    expect(deployed).toEqual(["site"]);
+    const others = answers.filter((answer) => answer !== "1");
+    expect(others).toHaveLength(7);
+    for (const other of others) expect(other).toMatch(/^Governance: |\(approval\.used\)$/);
+  });
+
+  test("does not make a call that one of them refused", async () => {
+    const approvalId = idIn(await firstOf("site"));
+    await vote(approvalId, "approve", "deny");
+    const refused = "Policy denied: an approver refused this call (approval.denied)";
+    expect(await firstOf("site")).toBe(refused);
+    expect(await firstOf("site")).toBe(refused);
+    expect(deployed).toEqual([]);
+  });
+
+  test("leaves nothing of it to the owner's list", async () => {
+    await firstOf("site");
+    expect(running.agent.approvals.list()).toEqual([]);
+  });
+});
+
+test("without its relay such an agent makes no call that needs an approval", async () => {
+  const lost = await startTestRelay();
+  const ran: string[] = [];
+  const running = await startTestAgent({
+    relayUrl: lost.url,
+    tools: [createTextTool("deploy", (text) => ({ ok: true, data: String(ran.push(text)) }), 3)],
+    env: { AGENT_AUTH_TOKEN: secret },
+    file: { policy: { quorum: { approvers: approvers() } } },
+  });
+  await running.joined;
+  const client = await connectClient(running.url, secret);
+  const deploy = () => client.callTool({ name: "deploy", arguments: { text: "" } });
+  expect(JSON.stringify(await deploy())).toContain("Governance: ");
+  await lost.stop();
+  const answer = await deploy();
+  expect(answer.isError).toBe(true);
+  expect(JSON.stringify(answer)).toContain(
+    "Policy denied: the relay gave no approval (network.unreachable)",
+  );
+  expect(ran).toEqual([]);
+  await client.close();
+  await running.stop();
+});
+
+test("nor does one that has not joined yet, and the call takes nobody's place", async () => {
+  const approver = createQuorumApprover({
+    agentId: "a",
+    quorum: { required: 1, approvers: approvers() },
+    asked: await openAsked("none"),
+    client: () => undefined,
+    relayKey: () => undefined,
+    runtime: { now: Date.now, randomBytes: (length) => new Uint8Array(length) },
+  });
+  const wanted = { tool: "deploy", risk: 3, caller: owner, args: {} };
+  for (let index = 0; index < 60; index += 1) {
+    expect(await approver.redeem({ ...wanted, argsHash: String(index) })).toEqual({
+      status: "refused",
+      reason: "the relay gave no approval (network.unreachable)",
+    });
+  }
+});
+
+describe("an approval of a quorum", () => {
+  const stranger: Caller = { kind: "agent", agentId: "a", trust: "unknown" };
+
+  /** Asks for itself; `loses` says of which requests the answer gets lost. */
+  async function newAsker(
+    loses: (url: string) => boolean = () => false,
+    rewrite: (text: string) => string = (text) => text,
+    named: (all: Quorum["approvers"]) => Quorum["approvers"] = (all) => all,
+  ) {
+    const member = await newMember(async (input, init) => {
+      const response = await fetch(input, init);
+      if (loses(new Request(input).url)) throw new TypeError("the connection was lost");
+      return new Response(rewrite(await response.text()), response);
+    });
+    const { agentId, client } = member;
+    let shift = 0;
+    const start = async () =>
+      createQuorumApprover({
+        agentId,
+        quorum: { required: 1, approvers: named(approvers()) },
+        asked: await openAsked(agentId),
+        client: () => client,
+        relayKey: () => relayKey,
+        runtime: {
+          now: () => Date.now() + shift,
+          randomBytes: (length) => crypto.getRandomValues(new Uint8Array(length)),
+        },
+      });
+    let approver = await start();
+    const take = (caller: Caller = owner, text = "site") => {
+      const args = { text };
+      const argsHash = sha256Hex(JSON.stringify(args));
+      return Promise.resolve(approver.redeem({ tool: "deploy", risk: 3, caller, args, argsHash }));
+    };
+    const takeId = async (caller?: Caller) => {
+      const taken = await take(caller);
+      return taken.status === "pending" ? taken.approvalId : "";
+    };
+    return {
+      agentId,
+      take,
+      takeId,
+      approve: (id: string) => voters[0]?.vote(agentId, id, "approve"),
+      wait: (ms: number) => void (shift += ms),
+      restart: async () => void (approver = await start()),
+    };
+  }
+
+  test("is for the caller whose call it was", async () => {
+    const { take, takeId, approve } = await newAsker();
+    const id = await takeId(owner);
+    await approve(id);
+    expect(await take(stranger)).toMatchObject({ status: "pending" });
+    expect(await take(owner)).toEqual({ status: "approved", approvalId: id });
+  });
+
+  test("H17: in a status of a later version gives no leave, and is not given up either", async () => {
+    let newer = true;
+    const { take, takeId, approve } = await newAsker(undefined, (text) =>
+      newer ? text.replace(`"status":"pending"`, `"status":"escalated"`) : text,
+    );
+    expect(await take()).toMatchObject({
+      status: "refused",
+      reason: "the relay gave no approval (approval.status_unknown)",
+    });
+    newer = false;
+    const id = await takeId();
+    await approve(id);
+    expect(await take()).toEqual({ status: "approved", approvalId: id });
+  });
+
+  /** The relay's answer about the approval, changed on its way. */
+  const lying = (change: (approval: Approval) => Partial<Approval>) => (text: string) => {
+    const approval = JSON.parse(text) as Approval;
+    return "votes" in approval ? JSON.stringify({ ...approval, ...change(approval) }) : text;
+  };
+  const missing = {
+    status: "refused",
+    reason: "the votes for this call do not verify (approval.votes_missing)",
+  };
+
+  test("D3: on the relay's word alone gives no leave, and uses nothing up", async () => {
+    let isLying = true;
+    const lie = lying(() => ({ status: "approved" }));
+    const { take, takeId, approve } = await newAsker(undefined, (text) =>
+      isLying ? lie(text) : text,
+    );
+    expect(await take()).toMatchObject(missing);
+    isLying = false;
+    const id = await takeId();
+    await approve(id);
+    expect(await take()).toEqual({ status: "approved", approvalId: id });
+  });
+
+  test("D3: of votes that were given for another call gives no leave", async () => {
+    let shown: Approval["votes"] | undefined;
+    const { agentId, take, takeId, approve } = await newAsker(undefined, (text) =>
+      shown === undefined ? text : lying(() => ({ status: "approved", votes: shown! }))(text),
+    );
+    const approvalId = await takeId();
+    await approve(approvalId);
+    const given = await relay.operator.getApproval({ params: { agentId, approvalId } });
+    if (!given.ok) throw new Error(given.message);
+    shown = given.body.votes as Approval["votes"];
+    expect(await take(owner, "another")).toMatchObject(missing);
+    shown = undefined;
+    expect(await take()).toEqual({ status: "approved", approvalId });
+  });
+
+  test("D3: by a voter whose key at the relay is not the one that the owner named gives no leave", async () => {
+    const { take, takeId, approve } = await newAsker(undefined, undefined, (all) =>
+      all.map(({ agent_id }, index) => ({ agent_id, public_key: all.at(index - 1)!.public_key })),
+    );
+    await approve(await takeId());
+    expect(await take()).toMatchObject(missing);
+  });
+
+  test("counts after a restart, once and for its caller", async () => {
+    const { take, takeId, approve, restart } = await newAsker();
+    const id = await takeId();
+    await restart();
+    expect(await takeId()).toBe(id);
+    await approve(id);
+    await restart();
+    expect(await take(stranger)).toMatchObject({ status: "pending" });
+    expect(await take()).toEqual({ status: "approved", approvalId: id });
+    expect(await take()).toMatchObject({ status: "pending" });
+  });
+
+  test("ends after an hour, given or not; then the call is asked about anew", async () => {
+    const { take, takeId, approve, wait } = await newAsker();
+    const id = await takeId();
+    await approve(id);
+    wait(3_600_000);
+    expect(await take()).toEqual({
+      status: "refused",
+      reason: "the time to approve this call is over (approval.expired)",
+      approvalId: id,
+    });
+    const next = await take();
+    expect(next).toMatchObject({ status: "pending" });
+    expect(next).not.toMatchObject({ approvalId: id });
+  });
+
+  test("is asked for once, also when the relay's answer was lost", async () => {
+    let lost = true;
+    const { take, takeId } = await newAsker((url) => url.endsWith("/approvals") && lost);
+    const first = await take();
+    expect(first).toMatchObject({
+      status: "refused",
+      reason: "the relay gave no approval (network.unreachable)",
+    });
+    lost = false;
+    expect(first).toMatchObject({ approvalId: await takeId() });
+  });
+
+  test("that was used up counts no more, also when nobody heard of its use", async () => {
+    const { take, takeId, approve } = await newAsker((url) => url.endsWith("/use"));
+    const id = await takeId();
+    await approve(id);
+    expect(await take()).toMatchObject({
+      reason: "the relay gave no approval (network.unreachable)",
+    });
+    expect(await take()).toMatchObject({
+      reason: "the approval of this call is used up (approval.used)",
+    });
+    expect(await take()).toMatchObject({ status: "pending" });
+  });
+
+  test("is waited for by 50 calls of one caller at most; those that ended make room", async () => {
+    const { take, wait } = await newAsker();
+    await Promise.all(Array.from({ length: 50 }, (_, index) => take(stranger, String(index))));
+    expect(await take(stranger, "more")).toEqual({ status: "full" });
+    expect(await take(owner)).toMatchObject({ status: "pending" });
+    wait(3_600_000);
+    expect(await take(stranger, "more")).toMatchObject({ status: "pending" });
+  });
+});

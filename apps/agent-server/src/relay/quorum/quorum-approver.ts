@@ -1,0 +1,131 @@
+import type { RelayClient } from "@agent/client";
+import { hexToBytes, publicKeyToDidKey, uuidV7 } from "@agent/crypto";
+import { verifyQuorum, type Quorum } from "@agent/wire";
+import { callerKey } from "../../caller.ts";
+import {
+  approvalLimits,
+  buildApprovalKey,
+  type Approver,
+  type RedeemResult,
+  type ApprovalRequest,
+} from "../../policy/approvals.ts";
+import type { Runtime } from "../../runtime.ts";
+import type { QuorumRequest, QuorumRequests } from "./quorum-requests.ts";
+import { notJoinedRefusal } from "../membership/maintain-membership.ts";
+
+/** A caller waits no longer for a relay that hangs. */
+const TIMEOUT_MS = 10_000;
+
+/**
+ * Leaves calls to the votes of other agents, which the home relay collects. The relay knows the tool and the
+ * hash of the arguments; whose call it was is known here only. The relay's count is not believed: the votes
+ * are verified here, under the keys that the owner named.
+ */
+export function createQuorumApprover(parts: {
+  agentId: string;
+  quorum: Quorum;
+  asked: QuorumRequests;
+  /** Absent while the relay is not joined. */
+  client: () => Pick<RelayClient, "requestApproval" | "useApproval"> | undefined;
+  /** The relay's own key as 64 hex digits, pinned when it was joined; absent until then. */
+  relayKey: () => string | undefined;
+  runtime: Pick<Runtime, "now" | "randomBytes">;
+}): Approver {
+  const { agentId, asked, runtime } = parts;
+  const { required: quorum_required, approvers } = parts.quorum;
+  const quorum_approvers = approvers.map(({ agent_id }) => agent_id);
+
+  function hasCapacity(caller: string): boolean {
+    const { calls, callsPerCaller } = approvalLimits;
+    const own = [...asked].filter(([, one]) => one.caller === caller);
+    return asked.size < calls && own.length < callsPerCaller;
+  }
+
+  async function addRequest(call: ApprovalRequest): Promise<QuorumRequest | undefined> {
+    const now = runtime.now();
+    const caller = callerKey(call.caller);
+    // What has ended is kept to be told so, unless its place is needed.
+    if (!hasCapacity(caller)) {
+      for (const [name, { expiresAt }] of asked) if (expiresAt <= now) asked.delete(name);
+    }
+    if (!hasCapacity(caller)) return undefined;
+    const approvalId = uuidV7(now, runtime.randomBytes(10));
+    const entry = { approvalId, caller, expiresAt: now + approvalLimits.lifetimeMs };
+    await asked.add(buildApprovalKey(call), entry);
+    return entry;
+  }
+
+  function deleteRequest(call: ApprovalRequest, { approvalId }: QuorumRequest): void {
+    const name = buildApprovalKey(call);
+    if (asked.get(name)?.approvalId === approvalId) asked.delete(name);
+  }
+
+  return {
+    async redeem(call, signal): Promise<RedeemResult> {
+      const client = parts.client();
+      const relayKey = parts.relayKey();
+      if (client === undefined || relayKey === undefined)
+        return refuseUnanswered(notJoinedRefusal.code);
+      const entry = asked.get(buildApprovalKey(call)) ?? (await addRequest(call));
+      if (entry === undefined) return { status: "full" };
+      const { approvalId, expiresAt } = entry;
+      if (expiresAt <= runtime.now()) {
+        deleteRequest(call, entry);
+        return buildRefusal(
+          "the time to approve this call is over",
+          "approval.expired",
+          approvalId,
+        );
+      }
+
+      const perCall = { timeoutMs: TIMEOUT_MS, ...(signal !== undefined && { signal }) };
+      const { tool: tool_name, argsHash: args_hash } = call;
+      const callFields = { tool_name, args_hash };
+      // Under one id the relay takes a request once, and tells at each repeat how it stands.
+      const body = { ...callFields, approval_id: approvalId, quorum_required, quorum_approvers };
+      const answer = await client.requestApproval({ params: { agentId }, body }, perCall);
+      if (!answer.ok) return refuseUnanswered(answer.code, approvalId);
+      const { status } = answer.body;
+      if (status === "pending") return { status: "pending", approvalId };
+      if (status === "denied") {
+        return buildRefusal("an approver refused this call", "approval.denied", approvalId);
+      }
+
+      // A word of a later version gives no leave, and does not say that the approval is over either.
+      if (status !== "approved" && status !== "used") {
+        return refuseUnanswered("approval.status_unknown", approvalId);
+      }
+
+      if (status === "approved") {
+        const signedFields = { approval_id: approvalId, agent_id: agentId, ...callFields };
+        const relay = publicKeyToDidKey(hexToBytes(relayKey));
+        const verified = verifyQuorum(signedFields, parts.quorum, {
+          votes: answer.body.votes,
+          relay,
+        });
+        if (!verified.ok) {
+          return buildRefusal("the votes for this call do not verify", verified.code, approvalId);
+        }
+        const params = { agentId, approvalId };
+        const used = await client.useApproval({ params, body: callFields }, perCall);
+        if (used.ok) {
+          deleteRequest(call, entry);
+          return { status: "approved", approvalId };
+        }
+        if (used.code !== "approval.not_approved") return refuseUnanswered(used.code, approvalId);
+      }
+      // By the same call at the same time, or by one that never heard of it.
+      deleteRequest(call, entry);
+      return buildRefusal("the approval of this call is used up", "approval.used", approvalId);
+    },
+  };
+}
+
+function refuseUnanswered(code: string, approvalId?: string): RedeemResult {
+  return buildRefusal("the relay gave no approval", code, approvalId);
+}
+
+function buildRefusal(reason: string, code: string, approvalId?: string): RedeemResult {
+  const named = { status: "refused", reason: `${reason} (${code})` } as const;
+  return approvalId === undefined ? named : { ...named, approvalId };
+}

@@ -1,0 +1,63 @@
+import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { openApprovalsFile } from "../../policy/approvals-file.ts";
+import { openQuorumRequests } from "./quorum-requests.ts";
+
+let folder: string;
+let path: string;
+let logged: string[];
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "agent-asked-"));
+  path = join(folder, "data", "approvals.json");
+  logged = [];
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+const open = async (asker = "me") => {
+  const file = await openApprovalsFile(path, { log: (_, event) => void logged.push(event) });
+  return openQuorumRequests({ file, asker });
+};
+const call = { approvalId: "id", caller: "owner", expiresAt: 1 };
+
+describe("calls that a quorum was asked about", () => {
+  test("are there after a restart, for their owner's eyes only", async () => {
+    const asked = await open();
+    await Promise.all(["a", "b", "c"].map((name) => asked.add(name, call)));
+    asked.delete("b");
+    await asked.add("d", call);
+    expect([...(await open())]).toEqual(["a", "c", "d"].map((name) => [name, call]));
+    expect((await stat(path)).mode & 0o777).toBe(0o600);
+    expect(logged).toEqual([]);
+  });
+
+  test("are forgotten when another quorum, relay or agent is at issue", async () => {
+    await (await open()).add("a", call);
+    expect((await open("another")).size).toBe(0);
+  });
+
+  test.each([
+    "",
+    "{",
+    "[]",
+    "\ufeff{}",
+    "[".repeat(100_000),
+    '{"asker":"me","calls":[["a",{}]]}',
+    '{"asker":"me","calls":[["a",{"approvalId":"id","caller":"owner","expiresAt":1e999}]]}',
+  ])("%.90s is none of them, and is said to be unreadable", async (text) => {
+    await (await open()).add("a", call);
+    await writeFile(path, text);
+    const asked = await open();
+    expect([asked.size, logged]).toEqual([0, ["approvals.file_unreadable"]]);
+    await asked.add("b", call);
+    expect(JSON.parse(await readFile(path, "utf8"))).toMatchObject({ calls: [["b", call]] });
+  });
+
+  test("count in this process also when the disk takes nothing", async () => {
+    await writeFile(join(folder, "data"), "no folder");
+    const asked = await open();
+    await asked.add("a", call);
+    expect([asked.get("a"), logged.at(-1)]).toEqual([call, "approvals.not_kept"]);
+  });
+});

@@ -1,0 +1,18 @@
+import { silentLog } from "../../log.ts";
+import { createSystemRuntime, type Runtime } from "../../runtime.ts";
+
+/** A real runtime whose timers up to a minute run at once; `waits` has what they were set to, in ms. */
+export function createFastRuntime(): Runtime & { readonly waits: readonly number[] } {
+  const runtime = createSystemRuntime(silentLog);
+  const waits: number[] = [];
+  return {
+    ...runtime,
+    randomBytes: (count) => new Uint8Array(count),
+    waits,
+    schedule(ms, task) {
+      if (ms > 60_000) return runtime.schedule(ms, task);
+      waits.push(ms);
+      return runtime.schedule(0, task);
+    },
+  };
+}

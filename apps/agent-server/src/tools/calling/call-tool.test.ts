@@ -1,0 +1,215 @@
+import { describe, expect, test } from "vitest";
+import { owner, type Caller } from "../../caller.ts";
+import { createSystemRuntime } from "../../runtime.ts";
+import { createTestGuard } from "../../testing/tools/test-guard.ts";
+import {
+  failingTool,
+  createHangingTool,
+  hugeTool,
+  shoutTool,
+  createTextTool,
+  throwingTool,
+} from "../../testing/tools/test-tools.ts";
+import { createToolCaller } from "./call-tool.ts";
+import { compileTool } from "./compile-tool.ts";
+import type { JsonObject, ToolAnswer, ToolContext } from "../definition.ts";
+import { createRegistry } from "../registry.ts";
+
+const logged: string[] = [];
+const runtime = createSystemRuntime((_, event, fields) =>
+  logged.push(event + JSON.stringify(fields)),
+);
+const callers: Caller[] = [];
+const risky = createTextTool("risky", () => ({ ok: true, data: "done" }), 3);
+const wrongAnswers: Record<string, unknown> = {
+  "a number": 7,
+  nothing: undefined,
+  null: null,
+  "an object of other members": {},
+  "a result that is no text": { ok: true, data: 7 },
+};
+const wrongAnswer = createTextTool("wrong", (what) => wrongAnswers[what] as ToolAnswer);
+const picky = (): never => {
+  throw new Error("password=hunter2");
+};
+const thrown: Record<string, () => unknown> = {
+  nothing: () => null,
+  "an object without a text": () => Object.create(null) as unknown,
+  "an object that throws for its text": () => ({ toString: picky }),
+};
+const throwingAny = createTextTool("throwing-any", (what) => {
+  throw thrown[what]?.();
+});
+const rich: Record<string, () => object> = {
+  "a number too large": () => ({ n: 1n }),
+  "a ring": () => {
+    const ring: Record<string, unknown> = {};
+    return Object.assign(ring, { ring });
+  },
+  "what cannot be read": () => new Proxy({}, { ownKeys: picky }),
+  "what cannot be written": () => ({ toJSON: picky }),
+};
+const structured = createTextTool("structured", (what) => ({
+  ok: true,
+  data: "",
+  structuredContent: rich[what]?.() as JsonObject,
+}));
+const listing = compileTool({
+  definition: {
+    name: "listing",
+    description: "",
+    inputSchema: { type: "object", properties: { list: { items: { pattern: "^x$" } } } },
+    risk: 0,
+  },
+  handler: () => ({ ok: true, data: "" }),
+});
+const changing = { n: 1, toJSON: () => ({ n: changing.n }) };
+const rethinking = createTextTool("rethinking", () => {
+  const block = { type: "text" as const, text: "first" };
+  setImmediate(() => (block.text = "then another"));
+  return { ok: true, data: "", content: [block], structuredContent: changing };
+});
+const wide = createTextTool("wide", () => ({
+  ok: true,
+  data: "",
+  structuredContent: { text: "\u20ac".repeat(3_000_000) },
+}));
+const seeing = createTextTool("seeing", (_, { caller }) => {
+  callers.push(caller);
+  return { ok: true, data: "seen" };
+});
+const callTool = createToolCaller({
+  registry: createRegistry([
+    shoutTool,
+    failingTool,
+    throwingTool,
+    throwingAny,
+    structured,
+    rethinking,
+    listing,
+    wide,
+    hugeTool,
+    createHangingTool(),
+    risky,
+    wrongAnswer,
+    seeing,
+  ]),
+  guard: createTestGuard(),
+  runtime,
+});
+
+function call(name: string, args: unknown = { text: "hello" }, context: Partial<ToolContext> = {}) {
+  const { signal } = new AbortController();
+  return callTool(name, args, { signal, caller: owner, ...context });
+}
+
+test("a tool that is allowed runs and gives its result", async () => {
+  expect(await call("shout")).toEqual({ ok: true, data: "HELLO" });
+});
+
+describe("a tool that does not run", () => {
+  test("an unknown one is named without what cannot be a name", async () => {
+    const error = 'Unknown tool "no??agent?x"';
+    expect(await call("no\n[agent:x")).toEqual({ ok: false, kind: "unknown", error });
+  });
+
+  test.each([[{}], [{ text: 7 }], [null], ["text"], [[]]])(
+    "arguments %j do not fit its schema",
+    async (args) => {
+      expect(await call("shout", args)).toMatchObject({ ok: false, kind: "invalid" });
+    },
+  );
+
+  test("its refusal is short, however much does not fit", async () => {
+    const list = Array.from({ length: 50_000 }, () => "\ud83d");
+    const answer = await call("listing", { list });
+    expect(answer).toMatchObject({ ok: false, kind: "invalid" });
+    const [, fault = ""] = ("error" in answer ? answer.error : "").split('tool "listing": ');
+    expect(fault).toMatch(/^data\/list\/0 must match pattern/);
+    expect([fault.length, fault.isWellFormed()]).toEqual([1_000, true]);
+  });
+
+  test("one that the policy refuses or wants approved", async () => {
+    expect(await call("risky")).toMatchObject({ kind: "denied" });
+  });
+
+  test("arguments are checked before the policy is asked", async () => {
+    expect(await call("risky", {})).toMatchObject({ kind: "invalid" });
+  });
+});
+
+describe("a tool that goes wrong", () => {
+  test("its own error text is the answer", async () => {
+    expect(await call("failing")).toEqual({ ok: false, kind: "failed", error: "no luck today" });
+  });
+
+  test("what it throws goes to the log and not to the caller", async () => {
+    const answer = await call("throwing");
+    expect(answer).toEqual({ ok: false, kind: "failed", error: 'Tool "throwing" failed' });
+    expect(logged.join()).toContain("hunter2");
+  });
+
+  test("a result of 50 MB is refused", async () => {
+    const error = 'Tool "huge" returned more than 524288 bytes';
+    expect(await call("huge")).toEqual({ ok: false, kind: "failed", error });
+  });
+
+  test.each(Object.keys(wrongAnswers))(
+    "%s for an answer is a failure, and the log says what it has to be",
+    async (text) => {
+      logged.length = 0;
+      expect(await call("wrong", { text })).toMatchObject({ kind: "failed" });
+      expect(logged.join()).toContain("a handler has to return {ok: true, data}");
+    },
+  );
+
+  test.each(Object.keys(thrown))("%s, when thrown, is a failure like any other", async (text) => {
+    const error = 'Tool "throwing-any" failed';
+    expect(await call("throwing-any", { text })).toEqual({ ok: false, kind: "failed", error });
+  });
+
+  test.each(Object.keys(rich))(
+    "structured content that is no JSON (%s) is a failure",
+    async (text) => {
+      const error = 'Tool "structured" failed';
+      expect(await call("structured", { text })).toEqual({ ok: false, kind: "failed", error });
+    },
+  );
+
+  test("what it changes after it has answered is not in the answer", async () => {
+    const answer = await call("rethinking");
+    changing.n = 2;
+    await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+    expect(JSON.parse(JSON.stringify(answer))).toEqual({
+      ok: true,
+      data: "",
+      content: [{ type: "text", text: "first" }],
+      structuredContent: { n: 1 },
+    });
+  });
+
+  test("structured content of more than 8 MiB is refused, counted in bytes", async () => {
+    const error = 'Tool "wide" returned more than 8388608 bytes';
+    expect(await call("wide")).toEqual({ ok: false, kind: "failed", error });
+  });
+
+  test("one that ignores its signal is left behind", async () => {
+    const controller = new AbortController();
+    const answer = call("hanging", { text: "" }, { signal: controller.signal });
+    controller.abort();
+    expect(await answer).toMatchObject({ ok: false, kind: "aborted" });
+  });
+
+  test("nothing starts once the signal is aborted", async () => {
+    const before = callers.length;
+    const answer = await call("seeing", { text: "" }, { signal: AbortSignal.abort() });
+    expect(answer).toMatchObject({ kind: "aborted" });
+    expect(callers).toHaveLength(before);
+  });
+});
+
+test("the handler is told who called", async () => {
+  const caller: Caller = { kind: "agent", agentId: "a", trust: "verified" };
+  await call("seeing", { text: "" }, { caller });
+  expect(callers.at(-1)).toBe(caller);
+});

@@ -1,0 +1,172 @@
+import { canonicalize, sha256Hex } from "@agent/crypto";
+import { limits } from "@agent/wire";
+import { isCallToolResult } from "@modelcontextprotocol/server";
+import type { Guard } from "../../policy/guard.ts";
+import type { Runtime } from "../../runtime.ts";
+import { checkArgumentSize } from "./check-argument-size.ts";
+import type { JsonObject, RichContent, ToolAnswer, ToolContext } from "../definition.ts";
+import type { RegisteredTool, ToolRegistry } from "../registry.ts";
+
+/** Why a call gave no result: executors treat `denied` unlike an ordinary failure. */
+export type FailureKind = "unknown" | "invalid" | "denied" | "aborted" | "failed";
+
+export type CallAnswer =
+  | ({ readonly ok: true; readonly data: string } & RichContent)
+  | ({ readonly ok: false; readonly error: string; readonly kind: FailureKind } & RichContent);
+
+/** Pictures are larger than texts, and no receipt carries them. */
+const MAX_RICH_BYTES = 8_388_608;
+
+const MAX_FAULT_CHARACTERS = 1_000;
+
+export type CallTool = (name: string, args: unknown, context: ToolContext) => Promise<CallAnswer>;
+
+/**
+ * The one door to every tool, synthetic or not: find, check the arguments, ask the policy, run, and
+ * turn whatever happens into an answer. Nothing thrown inside a tool reaches the caller as text.
+ */
+export function createToolCaller(parts: {
+  registry: ToolRegistry;
+  guard: Guard;
+  runtime: Runtime;
+}): CallTool {
+  const { registry, guard, runtime } = parts;
+  return async (name, args, context) => {
+    const tool = registry.get(name);
+    if (tool === undefined) return buildFailure("unknown", `Unknown tool "${toPrintable(name)}"`);
+
+    const sizeFault = checkArgumentSize(args ?? {});
+    const checked =
+      sizeFault === undefined ? tool.check(args ?? {}) : { ok: false as const, fault: sizeFault };
+    if (!checked.ok) {
+      return buildFailure(
+        "invalid",
+        `Invalid arguments for tool "${name}": ${shorten(checked.fault)}`,
+      );
+    }
+
+    const { args: checkedArgs } = checked;
+    const argsHash = hashArguments(checkedArgs);
+    if (argsHash === undefined) {
+      return buildFailure(
+        "invalid",
+        `Invalid arguments for tool "${name}": have no canonical form`,
+      );
+    }
+    const { caller, task, signal } = context;
+    const { definition } = tool;
+    const refusal = tool.getRefusal?.();
+    const call = { tool: definition, caller, task, args: checkedArgs, argsHash, refusal, signal };
+    const decision = await guard(call);
+    if (!decision.ok) return buildFailure("denied", decision.message);
+
+    const answer = await runTool(tool, checkedArgs, context);
+    decision.recordCompletion(answer.ok);
+    return answer;
+  };
+
+  async function runTool(
+    tool: RegisteredTool,
+    args: JsonObject,
+    context: ToolContext,
+  ): Promise<CallAnswer> {
+    const { name } = tool.definition;
+    try {
+      return limitAnswer(name, await runUntilAborted(tool, args, context));
+    } catch (cause) {
+      runtime.log("error", "tool.threw", { tool: name, cause: formatCause(cause) });
+      return buildFailure("failed", `Tool "${name}" failed`);
+    }
+  }
+}
+
+/** Lone surrogates and nesting beyond 64 levels cannot be hashed, so nobody could approve them. */
+function hashArguments(args: JsonObject): string | undefined {
+  try {
+    return sha256Hex(canonicalize(args));
+  } catch {
+    return undefined;
+  }
+}
+
+/** A tool that ignores its signal is left behind: its late answer goes nowhere. */
+async function runUntilAborted(
+  tool: RegisteredTool,
+  args: JsonObject,
+  context: ToolContext,
+): Promise<CallAnswer> {
+  const { signal } = context;
+  const stopped = buildFailure("aborted", `Tool "${tool.definition.name}" was stopped`);
+  if (signal.aborted) return stopped;
+  const answer = tool.handler(args, context);
+  // What is there already needs nobody to watch over it.
+  if (!isPending(answer)) return checkAnswer(answer);
+  let onAbort = () => {};
+  const aborted = new Promise<CallAnswer>((resolve) => {
+    onAbort = () => resolve(stopped);
+  });
+  signal.addEventListener("abort", onAbort, { once: true });
+  try {
+    return await Promise.race([aborted, Promise.resolve(answer).then(checkAnswer)]);
+  } finally {
+    signal.removeEventListener("abort", onAbort);
+  }
+}
+
+function isPending(answer: unknown): answer is PromiseLike<ToolAnswer> {
+  return typeof (answer as { then?: unknown } | null | undefined)?.then === "function";
+}
+
+/** Handlers are foreign code: what they return is looked at before it is believed. */
+function checkAnswer(answer: ToolAnswer | undefined): CallAnswer {
+  if (answer?.ok === true && typeof answer.data === "string") {
+    return { ok: true, data: answer.data, ...checkRichContent(answer) };
+  }
+  if (answer?.ok === false && typeof answer.error === "string") {
+    return { ...buildFailure("failed", answer.error), ...checkRichContent(answer) };
+  }
+  throw new TypeError("a handler has to return {ok: true, data} or {ok: false, error}");
+}
+
+function checkRichContent({ content, structuredContent }: RichContent): RichContent {
+  if (content === undefined && structuredContent === undefined) return {};
+  // A copy of what will be sent: the tool may go on changing its own.
+  const rich = JSON.parse(JSON.stringify({ content, structuredContent })) as RichContent;
+  if (isCallToolResult({ content: [], ...rich })) return rich;
+  throw new TypeError("content and structuredContent have to be those of an MCP tool result");
+}
+
+function limitAnswer(name: string, answer: CallAnswer): CallAnswer {
+  const { content, structuredContent } = answer;
+  const rich = content ?? structuredContent;
+  const tooMuch = (limit: number) =>
+    buildFailure("failed", `Tool "${name}" returned more than ${limit} bytes`);
+  const text = answer.ok ? answer.data : answer.error;
+  if (Buffer.byteLength(text) > limits.resultBytes) return tooMuch(limits.resultBytes);
+  const richText = rich && JSON.stringify({ content, structuredContent });
+  if (richText !== undefined && Buffer.byteLength(richText) > MAX_RICH_BYTES)
+    return tooMuch(MAX_RICH_BYTES);
+  return answer;
+}
+
+/** A validator names each of many faults: much more than what was sent. */
+function shorten(fault: string): string {
+  return fault.slice(0, MAX_FAULT_CHARACTERS).toWellFormed();
+}
+
+/** Anything can be thrown, also what has no text. */
+function formatCause(cause: unknown): string {
+  try {
+    return String(cause);
+  } catch {
+    return "what was thrown has no text";
+  }
+}
+
+function buildFailure(kind: FailureKind, error: string): CallAnswer {
+  return { ok: false, kind, error };
+}
+
+function toPrintable(name: string): string {
+  return name.replace(/[^A-Za-z0-9_.-]/g, "?").slice(0, 64);
+}

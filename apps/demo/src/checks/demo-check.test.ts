@@ -1,0 +1,10 @@
+import { expect, test } from "vitest";
+import { allHold } from "./demo-check.ts";
+
+test.each([
+  [[true, true], true],
+  [[true, false], false],
+  [[], false],
+])("of %j, all hold: %j", (held, expected) => {
+  expect(allHold(held)).toBe(expected);
+});

@@ -1,0 +1,38 @@
+import type { RelayClient } from "@agent/client";
+import { unwrapBody } from "../participants/unwrap-body.ts";
+import type { Participants } from "../participants/participants.ts";
+
+/** An account at one moment, in USD. */
+export interface Balance {
+  readonly name: string;
+  readonly balance: number;
+  readonly held: number;
+}
+
+/** The workers need no money of their own to earn; research needs some to hire others. */
+const deposits = { editor: 10, research: 1 };
+
+export async function depositFunds({ operator, editor, research }: Participants): Promise<void> {
+  const depositTo = async (agentId: string, amount: number) =>
+    unwrapBody(await operator.deposit({ params: { agentId }, body: { amount } }));
+  await depositTo(editor.agentId, deposits.editor);
+  await depositTo(research.agentId, deposits.research);
+}
+
+/** Asks the relay over HTTP; the fees are on its own account. */
+export async function getBalances(stage: Participants): Promise<Balance[]> {
+  const { operator, relay, editor, research, linguist, professor } = stage;
+  const fees = { name: "relay fees", agentId: relay.relay_id };
+  const accounts = [editor, research, linguist, professor, fees];
+  return Promise.all(accounts.map((account) => getBalance(operator, account)));
+}
+
+async function getBalance(
+  operator: RelayClient,
+  { name, agentId }: { readonly name: string; readonly agentId: string },
+): Promise<Balance> {
+  const { balance, pending_allocations: held } = unwrapBody(
+    await operator.getBalance({ params: { agentId } }),
+  );
+  return { name, balance, held };
+}

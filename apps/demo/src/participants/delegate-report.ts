@@ -1,0 +1,81 @@
+import { delegate, type RelayClient } from "@agent/client";
+import type { ExecutionReceipt } from "@agent/receipts";
+import type { ListedTask, Received, Settlement } from "@agent/wire";
+import { unwrapBody } from "./unwrap-body.ts";
+import type { Member, Participants, Worker } from "./participants.ts";
+
+/** One task that was paid for, as the relay tells it. */
+export interface PaidTask {
+  readonly payer: Member;
+  readonly worker: Worker;
+  readonly task: Received<typeof ListedTask>;
+  readonly settlement: Received<typeof Settlement>;
+}
+
+export interface PaidDelegation {
+  /** The editor's with research, and within it that of research with the linguist. */
+  readonly outer: PaidTask;
+  readonly inner: PaidTask;
+  /** The receipt of the outer job, in which the inner one's is nested. */
+  readonly receipt: ExecutionReceipt;
+}
+
+/** The most that the report may cost the editor, in USD. */
+const MAX_BUDGET = 3;
+const TIMEOUT_MS = 30_000;
+
+/** Lets the editor hire whoever the relay finds best for the work, and waits for the receipt. */
+export async function delegateReport(
+  participants: Participants,
+  prompt: string,
+  signal: AbortSignal,
+): Promise<PaidDelegation> {
+  const { operator, editor, research, linguist } = participants;
+  const { capability } = research;
+  const { agents } = unwrapBody(await editor.client.discover({ query: { capability } }));
+  const [offer] = agents;
+  if (offer === undefined) throw new Error(`nobody offers ${capability}`);
+  const delegated = await delegate(editor.client, {
+    agentId: offer.agent_id,
+    requiredCapabilities: [capability],
+    prompt,
+    maxBudget: MAX_BUDGET,
+    timeoutMs: TIMEOUT_MS,
+    signal,
+  });
+  if (!delegated.ok)
+    throw new Error(`the delegation failed: ${delegated.message} (${delegated.code})`);
+  const { task, receipt } = delegated;
+  if (receipt.status !== "completed")
+    throw new Error(`the work ${receipt.status}: ${receipt.result}`);
+  const inner = await findOnlyTask(operator, research);
+  return {
+    outer: await withSettlement(operator, { payer: editor, worker: research, task }),
+    inner: await withSettlement(operator, { payer: research, worker: linguist, task: inner }),
+    receipt,
+  };
+}
+
+async function findOnlyTask(
+  operator: RelayClient,
+  { agentId, name }: Member,
+): Promise<Received<typeof ListedTask>> {
+  const request = { params: { agentId }, query: { submitted_by: "me" } } as const;
+  const { tasks } = unwrapBody(await operator.listTasks(request));
+  const [task] = tasks;
+  if (task === undefined || tasks.length > 1) {
+    throw new Error(`${name} submitted ${tasks.length} tasks instead of one`);
+  }
+  return task;
+}
+
+async function withSettlement(
+  operator: RelayClient,
+  job: Omit<PaidTask, "settlement">,
+): Promise<PaidTask> {
+  const { agentId } = job.payer;
+  const { settlements } = unwrapBody(await operator.listSettlements({ params: { agentId } }));
+  const settlement = settlements.find(({ task_id }) => task_id === job.task.task_id);
+  if (settlement === undefined) throw new Error(`the task of ${job.payer.name} was not settled`);
+  return { ...job, settlement };
+}

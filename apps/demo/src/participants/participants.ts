@@ -1,0 +1,113 @@
+import { bootstrapAgent, createRelayClient, type RelayClient } from "@agent/client";
+import { bytesToHex, generateKeyPair, getPublicKey } from "@agent/crypto";
+import type { Operations, Result } from "@agent/wire";
+import { unwrapBody } from "./unwrap-body.ts";
+import type { Processes } from "./processes.ts";
+import { buildAgentProgram, createSecret, buildRelayProgram } from "./programs.ts";
+
+/** An agent as the registry of the relay shows it. */
+export interface Member {
+  readonly name: string;
+  readonly agentId: string;
+  /** 64 hex digits. */
+  readonly publicKey: string;
+}
+
+export interface Worker extends Member {
+  readonly capability: string;
+  /** USD for one task. */
+  readonly price: number;
+}
+
+/** An agent without a server. */
+export interface ClientAgent extends Member {
+  readonly client: RelayClient;
+}
+
+/** Everybody who takes part, up and running. */
+export interface Participants {
+  readonly relayUrl: string;
+  readonly relay: Result<Operations["relayInfo"]>;
+  /** Acts with the master token. */
+  readonly operator: RelayClient;
+  readonly editor: ClientAgent;
+  readonly research: Worker;
+  readonly linguist: Worker;
+  /** Does the same as the linguist, for more. */
+  readonly professor: Worker;
+}
+
+/** Starts a relay and the agent servers that work at it, all of them on ports that happen to be free. */
+export async function startParticipants(
+  processes: Processes,
+  dataDir: string,
+): Promise<Participants> {
+  const masterToken = createSecret();
+  const relayUrl = await startRelay(processes, masterToken, dataDir);
+  const operator = createRelayClient({ baseUrl: relayUrl, identity: { masterToken } });
+  const worker = async (name: string) => {
+    const agentId = await startAgent(processes, name, relayUrl, dataDir);
+    return getWorker(operator, name, agentId);
+  };
+  const [relay, editor, research, linguist, professor] = await Promise.all([
+    operator.relayInfo().then(unwrapBody),
+    joinAsEditor(relayUrl),
+    worker("research"),
+    worker("linguist"),
+    worker("professor"),
+  ]);
+  return { relayUrl, relay, operator, editor, research, linguist, professor };
+}
+
+/** Both say in their output where they listen, and the agent also that the relay knows it. */
+async function startRelay(processes: Processes, masterToken: string, dataDir: string) {
+  const relay = processes.start(buildRelayProgram(masterToken, dataDir));
+  const port = await relay.waitForLine(
+    (line) => /"msg":"relay\.listening".*"port":(?<port>\d+)/.exec(line)?.groups?.["port"],
+  );
+  return `http://127.0.0.1:${port}`;
+}
+
+export async function startAgent(
+  processes: Processes,
+  name: string,
+  relayUrl: string,
+  dataDir: string,
+) {
+  const agent = processes.start(buildAgentProgram(name, relayUrl, dataDir));
+  const agentId = await agent.waitForLine(
+    (line) => /^\S+ (?<id>[0-9a-f-]{36}) listening on /.exec(line)?.groups?.["id"],
+  );
+  await agent.waitForLine((line) => line.startsWith("registered at ") || undefined);
+  return agentId;
+}
+
+export async function getWorker(
+  operator: RelayClient,
+  name: string,
+  agentId: string,
+): Promise<Worker> {
+  const entry = unwrapBody(await operator.getAgent({ params: { agentId } }));
+  const [offer] = entry.pricing;
+  if (offer === undefined || entry.public_key === null) throw new Error(`${name} has no price`);
+  const { capability, unit_cost: price } = offer;
+  return { name, agentId, publicKey: entry.public_key, capability, price };
+}
+
+/** The editor has no server: it acts through the client, with a key of its own. */
+function joinAsEditor(relayUrl: string): Promise<ClientAgent> {
+  return joinAsClient("editor", relayUrl);
+}
+
+export async function joinAsClient(name: string, relayUrl: string): Promise<ClientAgent> {
+  const { secretKey } = generateKeyPair();
+  const joined = await bootstrapAgent({ baseUrl: relayUrl, secretKey });
+  if (!joined.ok) throw new Error(`${name} was refused: ${joined.message} (${joined.code})`);
+  const { identity } = joined;
+  return {
+    name,
+    agentId: identity.agentId,
+    publicKey: bytesToHex(getPublicKey(secretKey)),
+    client: createRelayClient({ baseUrl: relayUrl, identity }),
+  };
+}

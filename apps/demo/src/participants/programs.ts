@@ -1,0 +1,90 @@
+import { randomBytes } from "node:crypto";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Program } from "./processes.ts";
+
+/** Where Node.js keeps what it compiled, if somebody said so: the tests do. */
+const { NODE_COMPILE_CACHE } = process.env;
+const compileCacheEnv: Program["env"] =
+  NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE };
+
+/** On the loopback, without a wallet. */
+const relayEnv: Program["env"] = {
+  ...compileCacheEnv,
+  X402_PAY_TO_ADDRESS: `0x${"0".repeat(40)}`,
+  AGENT_HOST: "127.0.0.1",
+};
+
+/** A relay on any free port that keeps its database in `dataDir`. */
+export function buildRelayProgram(masterToken: string, dataDir: string): Program {
+  return {
+    name: "relay",
+    main: resolveMain("@agent/relay"),
+    env: {
+      ...relayEnv,
+      AGENT_API_TOKEN: masterToken,
+      PORT: "0",
+      AGENT_DB_PATH: join(dataDir, "relay.db"),
+      AGENT_RELAY_KEY_PASSPHRASE: createSecret(),
+    },
+  };
+}
+
+/** One of several relays that know each other, on a port of its own, with a database that stays. */
+export function buildPeerRelayProgram({
+  name,
+  port,
+  masterToken,
+  dataDir,
+}: {
+  readonly name: string;
+  readonly port: number;
+  readonly masterToken: string;
+  readonly dataDir: string;
+}): Program {
+  return {
+    name,
+    main: resolveMain("@agent/relay"),
+    env: {
+      ...relayEnv,
+      AGENT_API_TOKEN: masterToken,
+      PORT: String(port),
+      AGENT_DB_PATH: join(dataDir, `${name}.db`),
+      AGENT_RELAY_NAME: name,
+      AGENT_FEDERATION_ENDPOINT_URL: `http://127.0.0.1:${port}`,
+      AGENT_FEDERATION_AUTO_ACCEPT_PEERS: "true",
+      AGENT_FEDERATION_HEARTBEAT_INTERVAL_MS: "1500",
+      AGENT_FEDERATION_RETRY_SCALE: "0.03",
+      AGENT_RATE_LIMIT_SCALE: "0",
+    },
+  };
+}
+
+/**
+ * An agent server on any free port; its tools and prices are in `agents/<name>.json`. It makes its own
+ * key and registers with it, so it is not given the master token.
+ */
+export function buildAgentProgram(name: string, relayUrl: string, dataDir: string): Program {
+  return {
+    name,
+    main: resolveMain("@agent/agent-server"),
+    args: ["--config", fileURLToPath(new URL(`../../agents/${name}.json`, import.meta.url))],
+    env: {
+      ...compileCacheEnv,
+      AGENT_SYNC_URL: relayUrl,
+      AGENT_PORT: "0",
+      AGENT_DATA_DIR: join(dataDir, name),
+      AGENT_PASSPHRASE: createSecret(),
+    },
+  };
+}
+
+/** For this run only. */
+export function createSecret(): string {
+  return randomBytes(32).toString("hex");
+}
+
+/** The program beside a package's entry. */
+function resolveMain(packageName: string): string {
+  return fileURLToPath(new URL("main.ts", import.meta.resolve(packageName)));
+}

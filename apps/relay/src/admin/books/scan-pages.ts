@@ -1,0 +1,65 @@
+import type { Query, Reader } from "../../storage/storage.ts";
+import type { BooksCheckContext } from "./books-check.ts";
+
+/** Few enough that no page takes the event loop for more than a few milliseconds. */
+export const PAGE_ROWS = 500;
+
+export interface Page {
+  /** The key of the last row of the page before. */
+  readonly after: string;
+  readonly limit: number;
+}
+
+export interface PageParams extends Page {
+  readonly since: number;
+  readonly now: number;
+}
+
+export interface PageRow {
+  /** The key of the last row; null on an empty page. */
+  readonly last: string | null;
+  readonly rows: number;
+  /** JSON array of the ids that break the rule. */
+  readonly wrong: string;
+}
+
+/**
+ * Reports what a query finds wrong, page by page. Each page is one statement, so what it compares is
+ * of one moment and no movement under way is taken for a fault.
+ */
+export async function scanPages(
+  { snapshot, since, now }: BooksCheckContext,
+  query: Query<PageParams, PageRow>,
+  report: (id: string) => void,
+  limit = PAGE_ROWS,
+): Promise<void> {
+  await forEachPage(limit, async (after) => {
+    const page = await snapshot((read) => read.get(query, { after, limit, since, now }));
+    for (const id of JSON.parse(page?.wrong ?? "[]") as string[]) report(id);
+    return page;
+  });
+}
+
+/** The same within one snapshot, for rows that are compared with those of other pages. */
+export async function readPages<
+  Row extends { readonly last: string | null; readonly rows: number },
+>(read: Reader, query: Query<Page, Row>, onPage: (page: Row) => void): Promise<void> {
+  await forEachPage(PAGE_ROWS, async (after) => {
+    const page = await read.get(query, { after, limit: PAGE_ROWS });
+    if (page !== undefined) onPage(page);
+    return page;
+  });
+}
+
+async function forEachPage(
+  limit: number,
+  next: (
+    after: string,
+  ) => Promise<{ readonly last: string | null; readonly rows: number } | undefined>,
+): Promise<void> {
+  for (let after = ""; ;) {
+    const page = await next(after);
+    if (page === undefined || page.last === null || page.rows < limit) return;
+    after = page.last;
+  }
+}

@@ -1,0 +1,199 @@
+import { fromBase64Url, hexToBytes, utf8ToBytes, verify } from "@agent/crypto";
+import { limits, refuse, scopes, type Answer, type BodyOf, type Operations } from "@agent/wire";
+import {
+  isAgentIdClaimedByPeer,
+  judgeRemoteWork,
+  mayBeForeignAgentId,
+} from "../federation/outbound/is-foreign-agent-id.ts";
+import type { FederationDependencies } from "../federation/federation.ts";
+import { recordAudit } from "../audit/record-audit.ts";
+import type { Caller } from "../identity/caller.ts";
+import { newId } from "../runtime.ts";
+import type { Services } from "../services.ts";
+import type { Tx } from "../storage/storage.ts";
+import type { AgentRow } from "../storage/tables/agents.ts";
+import {
+  announceForgotten,
+  forgetStanding,
+  type ForgottenTrust,
+} from "../trust/forget-standing.ts";
+import { decideKey, type KeyClaim, type KeyDecision } from "./keys/decide-key.ts";
+import { listAgentDevices, insertDevice } from "./devices/device-store.ts";
+import { insertAgentKey, listAgentKeys, replaceAgentKey } from "./keys/key-store.ts";
+import { endDisplacedSessions, recordKeyProof } from "./keys/record-key-proof.ts";
+import { checkKeyNotInUse } from "./keys/check-key.ts";
+import { findAgent, saveAgent } from "./store.ts";
+
+type Bootstrap = Operations["bootstrap"];
+
+/** Binds a key to an agent id and makes its first device (specification, "Registry"). */
+export async function bootstrapAgent(
+  services: FederationDependencies & Pick<Services, "federation" | "tokens" | "trustGraph">,
+  body: BodyOf<Bootstrap>,
+  caller: Caller,
+): Promise<Answer<Bootstrap>> {
+  const { runtime, identity } = services;
+  if (body.agent_id === identity.relayId) return refuse("agent.id_reserved");
+  const proofRefusal = checkBootstrapProof(
+    body,
+    runtime.now(),
+    services.config.agents.requireBootstrapProof,
+  );
+  if (proofRefusal !== undefined) return proofRefusal;
+
+  // Peers are asked before the transaction, which must not wait for the network.
+  if (await isAgentIdClaimedByPeer(services, body, caller)) return refuse("agent.key_changed");
+  const isProven = body.proof !== undefined;
+
+  const bound = await services.storage.transaction(async (tx) => {
+    const result = await bindKey(tx, services, { ...body, isProven }, caller);
+    if (!result.ok) return result;
+    const devices = await listAgentDevices(tx, body.agent_id);
+    const known = devices.find(
+      ({ public_key, revoked_at }) => public_key === body.public_key && revoked_at === null,
+    );
+    if (known !== undefined) return { ...result, deviceId: known.device_id };
+    const deviceId = newId(runtime);
+    await insertDevice(tx, {
+      device_id: deviceId,
+      agent_id: body.agent_id,
+      public_key: body.public_key,
+      device_name: null,
+      scopes: scopes.join(" "),
+      registered_at: runtime.now(),
+      revoked_at: null,
+    });
+    return { ...result, deviceId };
+  });
+  if (!bound.ok) return bound;
+  endOldKeySessions(services, body.agent_id, bound);
+  const registered = bound.decision.kind === "first";
+  return {
+    status: registered ? 201 : 200,
+    body: { agent_id: body.agent_id, device_id: bound.deviceId, registered },
+  };
+}
+
+interface ProvenClaim extends KeyClaim {
+  /** Whether the claim came with a signature of the key's holder. */
+  readonly isProven: boolean;
+}
+
+/** What a binding changed. */
+export interface BindingResult {
+  readonly ok: true;
+  readonly decision: KeyDecision;
+  /** Agents that lost the key, because they never proved it. */
+  readonly displaced: readonly string[];
+  /** Trust records of the id that were earned by another agent and are deleted. */
+  readonly forgotten: ForgottenTrust;
+}
+
+/** Writes what `decideKey` allowed; also the way a registration changes a key. */
+export async function bindKey(
+  tx: Tx,
+  { runtime }: Pick<Services, "runtime">,
+  { isProven, ...claim }: ProvenClaim,
+  caller: Caller,
+) {
+  const { agent_id, public_key } = claim;
+  const now = runtime.now();
+  const agent = await findAgent(tx, agent_id);
+  const decision = decideKey(claim, agent, await listAgentKeys(tx, agent_id), now);
+  if ("ok" in decision) return decision;
+  const isFirst = decision.kind === "first";
+  const former = decision.kind === "first" ? decision.steps.map(({ from }) => from) : [];
+  const remote = isFirst ? await judgeRemoteWork(tx, agent_id, [...former, public_key]) : undefined;
+  if (remote?.isBarred && mayBeForeignAgentId(agent_id, caller)) return refuse("agent.key_changed");
+  if (decision.kind !== "same") {
+    const inUse = await checkKeyNotInUse(tx, claim);
+    if (inUse !== undefined) return inUse;
+    await saveAgent(tx, {
+      ...(agent ?? createAgentRow(agent_id, now)),
+      public_key,
+      last_seen_at: now,
+    });
+    await insertKeySteps(tx, claim, decision, now);
+    const action = isFirst ? "key.bound" : "key.rotated";
+    await recordAudit(tx, now, caller, { agentId: agent_id, action, detail: public_key });
+  }
+  const forgotten = remote?.isOfAnother ? await forgetStanding(tx, agent_id) : [];
+  // The new key has signed the record that leads to it, and the record names the agent.
+  const isSigned = decision.kind !== "same" && decision.steps.length > 0;
+  if (!isProven && !isSigned) {
+    return { ok: true, decision, displaced: [], forgotten } satisfies BindingResult;
+  }
+  const proven = await recordKeyProof(tx, { agent_id, public_key, now, caller });
+  if (!proven.ok) return proven;
+  return { ok: true, decision, displaced: proven.displaced, forgotten } satisfies BindingResult;
+}
+
+async function insertKeySteps(
+  tx: Tx,
+  { agent_id, public_key }: KeyClaim,
+  { kind, steps }: Exclude<KeyDecision, { kind: "same" }>,
+  now: number,
+): Promise<void> {
+  const [begin] = steps;
+  if (kind === "first") {
+    const first = begin === undefined ? public_key : begin.from;
+    await insertAgentKey(tx, {
+      agent_id,
+      public_key: first,
+      valid_from: Math.min(begin?.at ?? now, now),
+      succession: null,
+    });
+  }
+  for (const { from, to, at, succession } of steps) {
+    // A key that was left elsewhere, long ago, is never one of today here.
+    const left = kind === "first" ? Math.min(at, now) : now;
+    await replaceAgentKey(tx, { agent_id, old_key: from, new_key: to, now: left, succession });
+  }
+}
+
+/** Ends, once a binding is durable, what it replaced: tokens and sockets of the agent, and of those that lost the key to it. */
+export function endOldKeySessions(
+  services: Pick<Services, "tokens" | "connections" | "trustGraph">,
+  agentId: string,
+  { decision, displaced, forgotten }: BindingResult,
+): void {
+  announceForgotten(services, forgotten);
+  endDisplacedSessions(services, displaced);
+  if (decision.kind !== "rotated") return;
+  services.tokens.evictAgent(agentId);
+  for (const connection of services.connections.forAgent(agentId))
+    connection.close(4401, "key changed");
+}
+
+export function createAgentRow(agent_id: string, now: number): AgentRow {
+  return {
+    agent_id,
+    public_key: null,
+    endpoint_url: null,
+    capabilities: "[]",
+    metadata: "{}",
+    federation_visible: null,
+    registered: 0,
+    created_at: now,
+    last_seen_at: now,
+    revoked_at: null,
+  };
+}
+
+function checkBootstrapProof(body: BodyOf<Bootstrap>, now: number, required: boolean) {
+  const { proof, agent_id, public_key } = body;
+  if (proof === undefined) return required ? refuse("agent.proof_required") : undefined;
+  if (Math.abs(now - proof.timestamp) > limits.clockSkewMs) {
+    return refuse("agent.proof_invalid", "proof.timestamp is more than 5 minutes off");
+  }
+  let signature: Uint8Array;
+  try {
+    signature = fromBase64Url(proof.signature);
+  } catch {
+    return refuse("agent.proof_invalid", "proof.signature is not base64url");
+  }
+  const message = utf8ToBytes(`${agent_id}:${public_key}:${proof.timestamp}`);
+  return verify(signature, message, hexToBytes(public_key))
+    ? undefined
+    : refuse("agent.proof_invalid");
+}

@@ -1,0 +1,102 @@
+import { queryBuilder, param, compile, sql } from "../../storage/queries/compiled-query.ts";
+import type { Reader, Tx } from "../../storage/storage.ts";
+import type { DeviceRow, StoredDeviceRow } from "../../storage/tables/agents.ts";
+
+const deviceById = compile<{ device_id: string }>()(
+  queryBuilder.selectFrom("devices").selectAll().where("device_id", "=", param("device_id")),
+);
+
+export function findDevice(read: Reader, device_id: string): Promise<StoredDeviceRow | undefined> {
+  return read.get(deviceById, { device_id });
+}
+
+const devicesByAgent = compile<{ agent_id: string }>()(
+  queryBuilder
+    .selectFrom("devices")
+    .selectAll()
+    .where("agent_id", "=", param("agent_id"))
+    .orderBy("registered_at")
+    .orderBy("device_id"),
+);
+
+export function listAgentDevices(read: Reader, agent_id: string): Promise<DeviceRow[]> {
+  return read.all(devicesByAgent, { agent_id });
+}
+
+const devicesAfter = compile<{ agent_id: string; after: string; limit: number }>()(
+  queryBuilder
+    .selectFrom("devices")
+    .selectAll()
+    .where("agent_id", "=", param("agent_id"))
+    .where("device_id", ">", param("after"))
+    .orderBy("device_id")
+    .limit(param("limit")),
+);
+
+/** By id, and so by time. */
+export function listDevicePage(
+  read: Reader,
+  query: { agent_id: string; after: string; limit: number },
+): Promise<DeviceRow[]> {
+  return read.all(devicesAfter, query);
+}
+
+const revokeDeviceQuery = compile<{ device_id: string; now: number }>()(
+  queryBuilder
+    .updateTable("devices")
+    .set({ revoked_at: param("now") })
+    .where("device_id", "=", param("device_id"))
+    .where("revoked_at", "is", null),
+);
+
+/** False when it was revoked before: the first time counts. */
+export async function markDeviceRevoked(tx: Tx, device_id: string, now: number): Promise<boolean> {
+  return (await tx.run(revokeDeviceQuery, { device_id, now })) === 1;
+}
+
+const insertDeviceQuery = compile<DeviceRow>()(
+  queryBuilder.insertInto("devices").values({
+    device_id: param("device_id"),
+    agent_id: param("agent_id"),
+    public_key: param("public_key"),
+    device_name: param("device_name"),
+    scopes: param("scopes"),
+    registered_at: param("registered_at"),
+    revoked_at: param("revoked_at"),
+  }),
+);
+
+export async function insertDevice(tx: Tx, device: DeviceRow): Promise<void> {
+  await tx.run(insertDeviceQuery, device);
+}
+
+const updateCapabilitiesQuery = compile<{ device_id: string; capabilities: string }>()(
+  queryBuilder
+    .updateTable("devices")
+    .set({ capabilities: param("capabilities") })
+    .where("device_id", "=", param("device_id"))
+    .where(sql<boolean>`capabilities is not ${param("capabilities")}`),
+);
+
+/** Stores what a device announced that it can do, as a JSON array. */
+export async function updateDeviceCapabilities(
+  tx: Tx,
+  announced: { readonly device_id: string; readonly capabilities: string },
+): Promise<void> {
+  await tx.run(updateCapabilitiesQuery, announced);
+}
+
+const announcingDevice = compile<{ agent_id: string }>()(
+  queryBuilder
+    .selectFrom("devices")
+    .select("device_id")
+    .where("agent_id", "=", param("agent_id"))
+    .where("capabilities", "is not", null)
+    .where("revoked_at", "is", null)
+    .limit(1),
+);
+
+/** Whether a device of the agent that is not revoked ever announced what it can do. */
+export async function hasAnnouncingDevice(read: Reader, agent_id: string): Promise<boolean> {
+  return (await read.get(announcingDevice, { agent_id })) !== undefined;
+}

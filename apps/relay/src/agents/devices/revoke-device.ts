@@ -1,0 +1,41 @@
+import { refuse, type Answer, type Operations } from "@agent/wire";
+import { recordAudit } from "../../audit/record-audit.ts";
+import type { Caller } from "../../identity/caller.ts";
+import type { Services } from "../../services.ts";
+import { findDevice, markDeviceRevoked } from "./device-store.ts";
+import { findAgent } from "../store.ts";
+
+interface Revocation {
+  readonly agentId: string;
+  readonly deviceId: string;
+  readonly caller: Caller;
+}
+
+/** Ends a paired device. The agent's own key is left by rotation, so that nobody locks himself out. */
+export async function revokeDevice(
+  {
+    storage,
+    runtime,
+    tokens,
+    connections,
+  }: Pick<Services, "storage" | "runtime" | "tokens" | "connections">,
+  { agentId, deviceId, caller }: Revocation,
+): Promise<Answer<Operations["revokeDevice"]>> {
+  const now = runtime.now();
+  const revoked = await storage.transaction(async (tx) => {
+    const device = await findDevice(tx, deviceId);
+    if (device?.agent_id !== agentId) return refuse("device.not_found");
+    const agent = await findAgent(tx, agentId);
+    if (agent?.public_key === device.public_key) return refuse("device.carries_agent_key");
+    if (await markDeviceRevoked(tx, deviceId, now)) {
+      await recordAudit(tx, now, caller, { agentId, action: "device.revoked", detail: deviceId });
+    }
+    return { ok: true as const };
+  });
+  if (!revoked.ok) return revoked;
+  tokens.evictAgent(agentId);
+  for (const connection of connections.forAgent(agentId)) {
+    if (connection.deviceId === deviceId) connection.close(4401, "device revoked");
+  }
+  return { status: 200, body: { device_id: deviceId, revoked: true } };
+}

@@ -1,0 +1,144 @@
+import { queryBuilder, param, compile, sql } from "../../storage/queries/compiled-query.ts";
+import type { Reader } from "../../storage/storage.ts";
+
+/** An agent with its listing and what its history says, as one reader sees it. */
+export interface ProfileRow {
+  readonly agent_id: string;
+  readonly public_key: string | null;
+  readonly endpoint_url: string | null;
+  readonly capabilities: string;
+  readonly metadata: string;
+  readonly registered: 0 | 1;
+  readonly last_seen_at: number;
+  readonly listing: string | null;
+  /** The reader's own record of the agent; all null without one. */
+  readonly own_level: number | null;
+  readonly own_successes: number | null;
+  readonly own_failures: number | null;
+  readonly own_latency_ms: number | null;
+  /** The best level that at least two payers hold. */
+  readonly payers_level: number | null;
+  /** Tasks at a price, of all payers; null without any. */
+  readonly paid_successes: number | null;
+  readonly paid_failures: number | null;
+  readonly paid_latency_ms: number | null;
+}
+
+/** Sorting the payers' levels, the second one is a level that at least two of them reach. */
+const payersLevel = sql<number | null>`(
+  select trust_level from trust_records
+  where remote_agent_id = agents.agent_id and paid_tasks > 0
+  order by trust_level desc limit 1 offset 1)`;
+
+export const allAgents = queryBuilder.selectFrom("agents");
+
+/** Those who have a capability, by agent id and without looking at anybody else. */
+export const agentsWithCapability = queryBuilder.selectFrom((from) =>
+  from
+    .selectFrom(["agent_capabilities as offered", "agents"])
+    // The id comes from where the order is, or all would be sorted first.
+    .select([
+      "offered.agent_id",
+      "agents.public_key",
+      "agents.endpoint_url",
+      "agents.capabilities",
+      "agents.metadata",
+      "agents.federation_visible",
+      "agents.registered",
+      "agents.created_at",
+      "agents.last_seen_at",
+      "agents.revoked_at",
+    ])
+    .whereRef("agents.agent_id", "=", "offered.agent_id")
+    .where("offered.capability", "=", param("capability"))
+    .as("agents"),
+);
+
+export const selectProfiles = (agents: typeof allAgents) =>
+  agents
+    .leftJoin("listings", "listings.agent_id", "agents.agent_id")
+    .leftJoin("trust_records as own", (join) =>
+      join
+        .onRef("own.remote_agent_id", "=", "agents.agent_id")
+        .on("own.agent_id", "=", param("reader")),
+    )
+    .leftJoin("agent_histories as paid", "paid.agent_id", "agents.agent_id")
+    .select([
+      "agents.agent_id",
+      "agents.public_key",
+      "agents.endpoint_url",
+      "agents.capabilities",
+      "agents.metadata",
+      "agents.registered",
+      "agents.last_seen_at",
+      "listings.body as listing",
+      "own.trust_level as own_level",
+      "own.successful_tasks as own_successes",
+      "own.failed_tasks as own_failures",
+      "own.avg_latency_ms as own_latency_ms",
+      payersLevel.as("payers_level"),
+      "paid.successful_tasks as paid_successes",
+      "paid.failed_tasks as paid_failures",
+      "paid.latency_total_ms as paid_latency_ms",
+    ])
+    .where("agents.revoked_at", "is", null);
+
+const profilesByCapability = compile<{ reader: string; capability: string }>()(
+  selectProfiles(agentsWithCapability),
+);
+
+/** Everybody who has a capability, by registration or by listing; `reader` may be empty. */
+export function listProfilesByCapability(
+  read: Reader,
+  query: { reader: string; capability: string },
+): Promise<ProfileRow[]> {
+  return read.all(profilesByCapability, query);
+}
+
+const profileByAgent = compile<{ reader: string; agent_id: string }>()(
+  selectProfiles(allAgents).where("agents.agent_id", "=", param("agent_id")),
+);
+
+export function findProfile(
+  read: Reader,
+  query: { reader: string; agent_id: string },
+): Promise<ProfileRow | undefined> {
+  return read.get(profileByAgent, query);
+}
+
+/** Who is found: agents that registered, and agents that only listed themselves. */
+export const isDiscoverable = sql<boolean>`(agents.registered = 1 or listings.agent_id is not null)`;
+
+/**
+ * What its owner said, else whether it offers a service. An agent that calls itself personal is not
+ * shown because of a listing alone (specification, "Visibility").
+ */
+const agentType = sql<string>`coalesce(agents.metadata ->> '$.agent_type', '')`;
+export const isFederationVisible = sql<boolean>`coalesce(agents.federation_visible,
+  ${agentType} <> 'personal' and (listings.agent_id is not null or ${agentType} = 'service'))`;
+
+const visibleProfileByAgent = compile<{ reader: string; agent_id: string }>()(
+  selectProfiles(allAgents)
+    .where("agents.agent_id", "=", param("agent_id"))
+    .where(isDiscoverable)
+    .where(isFederationVisible),
+);
+
+/** The agent, if other relays may know of it. */
+export function findVisibleProfile(
+  read: Reader,
+  query: { reader: string; agent_id: string },
+): Promise<ProfileRow | undefined> {
+  return read.get(visibleProfileByAgent, query);
+}
+
+const visibleAgentCount = compile()(
+  sql<{ count: number }>`
+    select count(*) as count from agents left join listings using (agent_id)
+    where ${isDiscoverable} and agents.revoked_at is null and ${isFederationVisible}`,
+);
+
+/** How many agents other relays may know of; looks at all. */
+export async function countVisibleAgents(read: Reader): Promise<number> {
+  return (await read.get(visibleAgentCount, {}))?.count ?? 0;
+}

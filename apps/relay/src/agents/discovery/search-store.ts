@@ -1,0 +1,152 @@
+import { limits } from "@agent/wire";
+import { queryBuilder, param, compile, sql } from "../../storage/queries/compiled-query.ts";
+import type { Reader } from "../../storage/storage.ts";
+import {
+  allAgents,
+  isDiscoverable,
+  agentsWithCapability,
+  isFederationVisible,
+} from "./profile-store.ts";
+
+export interface AgentSearch {
+  /** The words as `parseSearchWords` makes them, not empty. */
+  readonly words: string;
+  /** What was asked for, which may also be an agent's id where peers ask. */
+  readonly text: string;
+  readonly scope: "all" | "visible";
+  /** Empty: any. */
+  readonly capability: string;
+  /** The cursor key of the page; empty: the first one. */
+  readonly after: string;
+  readonly limit: number;
+}
+
+/**
+ * The agents whose texts contain all the words, those that contain them in more places first, then by
+ * id. The agents are ranked within sections of 10,000 by id, because what they say is looked through
+ * one by one: a page never looks at more than one section, and the next section follows when a section
+ * has no more matches.
+ */
+export async function searchAgents(
+  read: Reader,
+  search: AgentSearch,
+): Promise<{ readonly ids: string[]; readonly next: string | undefined }> {
+  const kind = search.capability === "" ? "any" : "one";
+  const place = parsePosition(search.after);
+  const end =
+    (await read.get(sectionEndQueries[kind], { ...search, ...place }))?.agent_id ?? PAST_ALL;
+  // A cursor comes from outside: it can shorten a section, but not make it longer.
+  const until = place.until !== undefined && place.until < end ? place.until : end;
+  const query = { ...search, ...place, until };
+  const rows = await read.all(rankedQueries[search.scope][kind], query);
+  const last = rows.at(-1);
+  const next =
+    rows.length === search.limit && last !== undefined
+      ? [place.start, until, last.rank, last.agent_id].join(SEPARATOR)
+      : until === PAST_ALL
+        ? undefined
+        : until;
+  return { ids: rows.map(({ agent_id }) => agent_id), next };
+}
+
+/** Above every agent id. */
+const PAST_ALL = "~";
+const SEPARATOR = "/";
+
+interface SearchPosition {
+  /** The section begins behind this agent and ends with `until`, if that is known already. */
+  readonly start: string;
+  readonly until: string | undefined;
+  /** The last match that was shown: its rank and its id. */
+  readonly rank: number;
+  readonly behind: string;
+}
+
+/** A cursor key names a place within a section, or only the agent behind which a section begins. */
+function parsePosition(after: string): SearchPosition {
+  const [start = "", until, rank, behind] = after.split(SEPARATOR);
+  return behind === undefined
+    ? { start, until: undefined, rank: Number.MAX_SAFE_INTEGER, behind: "" }
+    : { start, until, rank: Number(rank), behind };
+}
+
+/** What an agent says of itself in words; the names of its JSON members are not among them. */
+const searchedFields = sql`agents.metadata ->> '$.name', agents.metadata ->> '$.description',
+  listings.body ->> '$.description', agents.capabilities, listings.body ->> '$.capabilities'`;
+
+const textRank = sql<number>`text_rank(${param("words")}, ${searchedFields})`;
+const idOrTextRank = sql<number>`iif(agents.agent_id = ${param("text")}, 9, ${textRank})`;
+
+type SectionSearch = Omit<AgentSearch, "scope" | "after"> &
+  SearchPosition & { readonly until: string };
+
+/** Every agent of a section with its rank; the limit keeps SQLite from ranking one several times. */
+const selectSection = (
+  agents: typeof allAgents,
+  rank: typeof textRank,
+  condition = isDiscoverable,
+) =>
+  agents
+    .leftJoin("listings", "listings.agent_id", "agents.agent_id")
+    .select(["agents.agent_id", rank.as("rank")])
+    .where("agents.revoked_at", "is", null)
+    .where("agents.agent_id", ">", param("start"))
+    .where("agents.agent_id", "<=", param("until"))
+    .where(isDiscoverable)
+    .where(condition)
+    .limit(limits.searchedAgents)
+    .as("section");
+
+const selectPage = (section: ReturnType<typeof selectSection>) =>
+  queryBuilder
+    .selectFrom(section)
+    .select(["agent_id", "rank"])
+    .where("rank", ">", 0)
+    .where(
+      sql<boolean>`(rank < ${param("rank")} or (rank = ${param("rank")} and agent_id > ${param("behind")}))`,
+    )
+    .orderBy("rank", "desc")
+    .orderBy("agent_id")
+    .limit(param("limit"));
+
+const rankedQueries = {
+  all: {
+    any: compile<Omit<SectionSearch, "capability" | "text">>()(
+      selectPage(selectSection(allAgents, textRank)),
+    ),
+    one: compile<Omit<SectionSearch, "text">>()(
+      selectPage(selectSection(agentsWithCapability, textRank)),
+    ),
+  },
+  visible: {
+    any: compile<Omit<SectionSearch, "capability">>()(
+      selectPage(selectSection(allAgents, idOrTextRank, isFederationVisible)),
+    ),
+    one: compile<SectionSearch>()(
+      selectPage(selectSection(agentsWithCapability, idOrTextRank, isFederationVisible)),
+    ),
+  },
+};
+
+/** The last agent of a section, if there are agents behind it. */
+const sectionEndQueries = {
+  any: compile<{ start: string }>()(
+    queryBuilder
+      .selectFrom("agents")
+      .select("agent_id")
+      .where("agent_id", ">", param("start"))
+      .orderBy("agent_id")
+      .limit(1)
+      .offset(limits.searchedAgents - 1),
+  ),
+  one: compile<{ start: string; capability: string }>()(
+    queryBuilder
+      .selectFrom("agent_capabilities")
+      .select("agent_id")
+      .where("capability", "=", param("capability"))
+      .where("agent_id", ">", param("start"))
+      .orderBy("agent_id")
+      .limit(1)
+      .offset(limits.searchedAgents - 1),
+  ),
+};

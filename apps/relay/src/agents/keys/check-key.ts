@@ -1,0 +1,25 @@
+import { refuse, type Refusal } from "@agent/wire";
+import type { Reader } from "../../storage/storage.ts";
+import { isProvenElsewhere } from "./key-proof-store.ts";
+import { listSigningKeys } from "./key-store.ts";
+
+/** Refuses a key to an agent while another one has proven it and has it in force. */
+export async function checkKeyNotInUse(
+  read: Reader,
+  { agent_id, public_key }: { readonly agent_id: string; readonly public_key: string },
+): Promise<Refusal<"agent.key_in_use"> | undefined> {
+  const isTaken = await isProvenElsewhere(read, { agent_id, public_key });
+  return isTaken ? refuse("agent.key_in_use") : undefined;
+}
+
+/** Refuses a task that names its target's key, unless an agent of this relay has that key in force. */
+export async function checkTargetKey(
+  read: Reader,
+  { agentId, publicKey }: { readonly agentId: string; readonly publicKey: string | undefined },
+): Promise<Refusal<"task.id_conflict" | "agent.not_found"> | undefined> {
+  if (publicKey === undefined) return undefined;
+  const keys = await listSigningKeys(read, agentId);
+  if (keys.length === 0) return refuse("agent.not_found");
+  const isInForce = keys.some((key) => key.public_key === publicKey && key.valid_until === null);
+  return isInForce ? undefined : refuse("task.id_conflict");
+}

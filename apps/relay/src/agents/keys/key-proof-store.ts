@@ -1,0 +1,85 @@
+import { queryBuilder, param, compile, sql } from "../../storage/queries/compiled-query.ts";
+import type { Reader, Tx } from "../../storage/storage.ts";
+import type { KeyProofRow } from "../../storage/tables/agents.ts";
+
+const proofOfKey = compile<{ public_key: string }>()(
+  queryBuilder.selectFrom("key_proofs").selectAll().where("public_key", "=", param("public_key")),
+);
+
+/** Whether a key was proven under this id. */
+export async function isProvenKey(
+  read: Reader,
+  { agent_id, public_key }: { readonly agent_id: string; readonly public_key: string },
+): Promise<boolean> {
+  return (await read.get(proofOfKey, { public_key }))?.agent_id === agent_id;
+}
+
+interface KeyBinding {
+  readonly agent_id: string;
+  readonly public_key: string;
+}
+
+const proofElsewhere = compile<KeyBinding>()(
+  sql<{ agent_id: string }>`
+    select agent_id from key_proofs
+      where public_key = ${param("public_key")} and agent_id != ${param("agent_id")}
+        and (exists (select 1 from agent_keys
+                     where agent_keys.agent_id = key_proofs.agent_id
+                       and agent_keys.public_key = key_proofs.public_key
+                       and valid_until is null)
+          or exists (select 1 from devices
+                     where devices.agent_id = key_proofs.agent_id
+                       and devices.public_key = key_proofs.public_key
+                       and revoked_at is null))`,
+);
+
+/** Whether a key is in force under another id that has proven it; devices' keys count. */
+export async function isProvenElsewhere(read: Reader, binding: KeyBinding): Promise<boolean> {
+  return (await read.get(proofElsewhere, binding)) !== undefined;
+}
+
+const upsertProofQuery = compile<KeyProofRow>()(
+  sql<never>`
+    insert into key_proofs (public_key, agent_id, proven_at)
+      values (${param("public_key")}, ${param("agent_id")}, ${param("proven_at")})
+      on conflict (public_key) do update
+        set agent_id = excluded.agent_id, proven_at = excluded.proven_at
+        where key_proofs.agent_id != excluded.agent_id`,
+);
+
+/** Notes under which id a key is proven. */
+export async function saveKeyProof(tx: Tx, proof: KeyProofRow): Promise<void> {
+  await tx.run(upsertProofQuery, proof);
+}
+
+const otherBindings = compile<KeyBinding>()(
+  sql<{ agent_id: string }>`
+    select agent_id from agent_keys
+      where public_key = ${param("public_key")} and agent_id != ${param("agent_id")} and valid_until is null
+    union
+    select agent_id from devices
+      where public_key = ${param("public_key")} and agent_id != ${param("agent_id")} and revoked_at is null`,
+);
+
+/** The other agents under whose ids a key is in force. */
+export async function listOtherBindings(read: Reader, binding: KeyBinding): Promise<string[]> {
+  return (await read.all(otherBindings, binding)).map(({ agent_id }) => agent_id);
+}
+
+const provenAgents = compile<{ ids: string }>()(
+  sql<{ agent_id: string }>`
+    select agents.agent_id from agents
+      join key_proofs on key_proofs.public_key = agents.public_key
+        and key_proofs.agent_id = agents.agent_id
+      where agents.agent_id in (select value from json_each(${param("ids")}))`,
+);
+
+/** Those of the agents that have proven the key that they have now. */
+export async function listProvenAgents(
+  read: Reader,
+  ids: readonly string[],
+): Promise<ReadonlySet<string>> {
+  if (ids.length === 0) return new Set();
+  const rows = await read.all(provenAgents, { ids: JSON.stringify(ids) });
+  return new Set(rows.map(({ agent_id }) => agent_id));
+}

@@ -1,0 +1,128 @@
+import { queryBuilder, param, compile, sql } from "../../storage/queries/compiled-query.ts";
+import type { Reader, Tx } from "../../storage/storage.ts";
+import type { AgentKeyRow } from "../../storage/tables/agents.ts";
+
+/** A key is valid until it is ended. */
+export type NewKey = Omit<AgentKeyRow, "valid_until">;
+
+const insertKeyQuery = compile<NewKey>()(
+  queryBuilder.insertInto("agent_keys").values({
+    agent_id: param("agent_id"),
+    public_key: param("public_key"),
+    valid_from: param("valid_from"),
+    valid_until: null,
+    succession: param("succession"),
+  }),
+);
+
+export async function insertAgentKey(tx: Tx, key: NewKey): Promise<void> {
+  await tx.run(insertKeyQuery, key);
+}
+
+const replaceDeviceKeysQuery = compile<{ agent_id: string; old_key: string; new_key: string }>()(
+  queryBuilder
+    .updateTable("devices")
+    .set({ public_key: param("new_key") })
+    .where("agent_id", "=", param("agent_id"))
+    .where("public_key", "=", param("old_key")),
+);
+
+const endKeyQuery = compile<{ agent_id: string; public_key: string; now: number }>()(
+  queryBuilder
+    .updateTable("agent_keys")
+    .set({ valid_until: param("now") })
+    .where("agent_id", "=", param("agent_id"))
+    .where("public_key", "=", param("public_key"))
+    .where("valid_until", "is", null),
+);
+
+/** Ends an agent's key: from now on the new one signs, also on the devices that carried the old one. */
+export async function replaceAgentKey(
+  tx: Tx,
+  change: {
+    agent_id: string;
+    old_key: string;
+    new_key: string;
+    now: number;
+    succession: string;
+  },
+): Promise<void> {
+  const { agent_id, old_key, new_key, now, succession } = change;
+  await tx.run(endKeyQuery, { agent_id, public_key: old_key, now });
+  await tx.run(insertKeyQuery, { agent_id, public_key: new_key, valid_from: now, succession });
+  await tx.run(replaceDeviceKeysQuery, { agent_id, old_key, new_key });
+}
+
+const revokeDevicesOfKeyQuery = compile<{ agent_id: string; public_key: string; now: number }>()(
+  queryBuilder
+    .updateTable("devices")
+    .set({ revoked_at: param("now") })
+    .where("agent_id", "=", param("agent_id"))
+    .where("public_key", "=", param("public_key"))
+    .where("revoked_at", "is", null),
+);
+
+/** Ends one key of an agent, its own or a device's, without one in its place. */
+export async function endAgentKey(
+  tx: Tx,
+  ended: { agent_id: string; public_key: string; now: number },
+): Promise<void> {
+  await tx.run(endKeyQuery, ended);
+  await tx.run(revokeDevicesOfKeyQuery, ended);
+}
+
+const endAllKeysQuery = compile<{ agent_id: string; now: number }>()(
+  queryBuilder
+    .updateTable("agent_keys")
+    .set({ valid_until: param("now") })
+    .where("agent_id", "=", param("agent_id"))
+    .where("valid_until", "is", null),
+);
+
+const revokeDevicesQuery = compile<{ agent_id: string; now: number }>()(
+  queryBuilder
+    .updateTable("devices")
+    .set({ revoked_at: param("now") })
+    .where("agent_id", "=", param("agent_id"))
+    .where("revoked_at", "is", null),
+);
+
+/** From now on no key signs for the agent, neither its own nor a device's. */
+export async function endAllAgentKeys(tx: Tx, agent_id: string, now: number): Promise<void> {
+  await tx.run(endAllKeysQuery, { agent_id, now });
+  await tx.run(revokeDevicesQuery, { agent_id, now });
+}
+
+const keysByAgent = compile<{ agent_id: string }>()(
+  queryBuilder
+    .selectFrom("agent_keys")
+    .selectAll()
+    .where("agent_id", "=", param("agent_id"))
+    .orderBy("valid_from"),
+);
+
+export function listAgentKeys(read: Reader, agent_id: string) {
+  return read.all(keysByAgent, { agent_id });
+}
+
+/** A key that may sign for an agent: its own, while it was valid, or that of a device in use. */
+export interface SigningKeyRow {
+  readonly public_key: string;
+  readonly device_id: string | null;
+  readonly valid_from: number;
+  readonly valid_until: number | null;
+}
+
+const signingKeys = compile<{ agent_id: string }>()(
+  sql<SigningKeyRow>`
+    select public_key, null as device_id, valid_from, valid_until from agent_keys
+      where agent_id = ${param("agent_id")}
+    union all
+    select public_key, device_id, registered_at, null from devices
+      where agent_id = ${param("agent_id")} and revoked_at is null`,
+);
+
+/** Empty for an agent that was never bootstrapped. */
+export function listSigningKeys(read: Reader, agent_id: string): Promise<SigningKeyRow[]> {
+  return read.all(signingKeys, { agent_id });
+}

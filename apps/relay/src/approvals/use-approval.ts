@@ -1,0 +1,31 @@
+import { refuse, type Answer, type BodyOf, type Operations } from "@agent/wire";
+import type { Services } from "../services.ts";
+import { updateApprovalStatus, findApproval } from "./store.ts";
+import { loadApproval } from "./load-approval.ts";
+
+type Use = Operations["useApproval"];
+
+interface ApprovalUse {
+  readonly agentId: string;
+  readonly approvalId: string;
+  readonly body: BodyOf<Use>;
+}
+
+/** Honours an approval once, for the call that it was given for. */
+export async function useApproval(
+  { storage }: Pick<Services, "storage">,
+  { agentId, approvalId, body }: ApprovalUse,
+): Promise<Answer<Use>> {
+  const key = { agent_id: agentId, approval_id: approvalId };
+  return storage.transaction(async (tx) => {
+    const row = await findApproval(tx, key);
+    if (row === undefined) return refuse("approval.not_found");
+    if (row.tool_name !== body.tool_name || row.args_hash !== body.args_hash) {
+      return refuse("approval.other_call");
+    }
+    const { resolved_at } = row;
+    const used = { ...key, status: "used" as const, resolved_at, from: "approved" };
+    if (!(await updateApprovalStatus(tx, used))) return refuse("approval.not_approved", row.status);
+    return { status: 200 as const, body: await loadApproval(tx, { ...row, status: "used" }) };
+  });
+}

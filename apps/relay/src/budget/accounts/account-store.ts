@@ -1,0 +1,35 @@
+import { param, compile, sql } from "../../storage/queries/compiled-query.ts";
+import type { Reader } from "../../storage/storage.ts";
+import type { AccountRow } from "../../storage/tables/budget.ts";
+
+/** An agent's account, and whether this relay knows an agent of that id. */
+export interface ListedAccount extends Pick<
+  AccountRow,
+  "balance" | "held" | "pending_withdrawals" | "card_lots"
+> {
+  readonly agent_id: string;
+  readonly agent_known: 0 | 1;
+}
+
+/**
+ * The agent of an account. It is cut out of the bytes, because SQLite ends a text at a NUL, which the
+ * operator may deposit to.
+ */
+export const accountAgentId = sql<string>`cast(substr(cast(account as blob), 7) as text)`;
+
+const accountPage = compile<{ after: string; limit: number }>()(
+  sql<ListedAccount>`
+    select ${accountAgentId} as agent_id, balance, held, pending_withdrawals, card_lots,
+      exists (select 1 from agents where agent_id = ${accountAgentId}) as agent_known
+    from accounts
+    where account > 'agent:' || ${param("after")} and account < 'agent;'
+    order by account limit ${param("limit")}`,
+);
+
+/** By agent id, in ascending order. */
+export function listAccountsAfter(
+  read: Reader,
+  query: { after: string; limit: number },
+): Promise<ListedAccount[]> {
+  return read.all(accountPage, query);
+}

@@ -1,0 +1,55 @@
+import {
+  asMicro,
+  sumHeldCardMoney,
+  moveCardMoney,
+  type Account,
+  type CardHolding,
+  type CardLot,
+  type Posting,
+} from "@agent/budget";
+import { refuse, type Refusal } from "@agent/wire";
+import type { AccountRow } from "../../storage/tables/budget.ts";
+
+type StoredLots = Pick<AccountRow, "card_lots">;
+
+/** An account as a movement finds it, and as it leaves it. */
+interface AccountChange {
+  readonly opening: AccountRow;
+  readonly now: AccountRow;
+}
+
+/**
+ * The lots that a movement leaves on the accounts whose lots it changes. An account that never saw
+ * money from a card is not looked at.
+ */
+export function applyToCardLots(
+  postings: readonly Posting[],
+  accounts: ReadonlyMap<Account, AccountChange>,
+  time: { readonly now: number; readonly releaseAt: number | undefined },
+): ReadonlyMap<Account, string | null> | Refusal<"budget.card_hold"> {
+  const seen = [...accounts.values()].some(({ opening }) => opening.card_lots !== null);
+  if (!seen && time.releaseAt === undefined) return new Map();
+  const holdings = new Map<Account, CardHolding>();
+  for (const [account, { opening }] of accounts) {
+    holdings.set(account, { balance: opening.balance, lots: parseLots(opening) });
+  }
+  const moved = moveCardMoney(postings, holdings, time);
+  if (!moved.ok) return refuse(moved.code);
+  return new Map([...moved.lots].map(([account, lots]) => [account, formatLots(lots)]));
+}
+
+/** How much of a balance may not be withdrawn yet, in micro-units. */
+export function getCardHeld(row: StoredLots, now: number): number {
+  return sumHeldCardMoney(parseLots(row), now);
+}
+
+function parseLots({ card_lots }: StoredLots): CardLot[] {
+  if (card_lots === null) return [];
+  const lots = JSON.parse(card_lots) as readonly (readonly [number, number])[];
+  return lots.map(([releaseAt, amount]) => ({ releaseAt, amount: asMicro(amount) }));
+}
+
+function formatLots(lots: readonly CardLot[]): string | null {
+  if (lots.length === 0) return null;
+  return JSON.stringify(lots.map(({ releaseAt, amount }) => [releaseAt, amount]));
+}

@@ -1,0 +1,47 @@
+import { asMicro, fromMicro } from "@agent/budget";
+import type { SettlementRecord } from "@agent/receipts";
+import type { Services } from "../../services.ts";
+import type { PostingRow } from "../../storage/tables/budget.ts";
+import type { PostedRow } from "../post-movement.ts";
+import { signSettlement } from "../sign-settlement.ts";
+import { findPosting, findSettlement } from "../store.ts";
+
+/** What was paid for a task, and the movement that did it; both empty for a free one. */
+export interface TaskMoney {
+  readonly settlements: readonly SettlementRecord[];
+  readonly postings: readonly TaskPosting[];
+}
+
+/** One side of the movement, without the balance that it left: that is its account's own business. */
+export interface TaskPosting extends Pick<
+  PostingRow,
+  "transaction_id" | "account" | "type" | "amount" | "created_at"
+> {}
+
+export async function getTaskMoney(
+  { storage, identity }: Pick<Services, "storage" | "identity">,
+  taskId: string,
+): Promise<TaskMoney> {
+  const row = await findSettlement(storage.read, taskId);
+  if (row === undefined) return { settlements: [], postings: [] };
+  const places = JSON.parse(row.postings) as readonly PostedRow[];
+  const postings = await Promise.all(
+    places.map(([account, sequence]) => findPosting(storage.read, { account, sequence })),
+  );
+  return {
+    settlements: [signSettlement(row, identity)],
+    postings: postings.flatMap((posting) =>
+      posting === undefined ? [] : [toTaskPosting(posting)],
+    ),
+  };
+}
+
+function toTaskPosting({
+  transaction_id,
+  account,
+  type,
+  amount,
+  created_at,
+}: PostingRow): TaskPosting {
+  return { transaction_id, account, type, amount: fromMicro(asMicro(amount)), created_at };
+}

@@ -1,0 +1,127 @@
+import {
+  FEE_ACCOUNT,
+  MAX_BALANCE,
+  EXTERNAL_ACCOUNT,
+  accountOf,
+  checkFunds,
+  isReversal,
+  type Account,
+  type Posting,
+} from "@agent/budget";
+import { refuse, type Refusal } from "@agent/wire";
+import { newId, type Runtime } from "../runtime.ts";
+import type { Tx } from "../storage/storage.ts";
+import type { AccountRow, PostingRow } from "../storage/tables/budget.ts";
+import { applyToCardLots } from "./accounts/card-lots.ts";
+import { findAccount, insertPosting, saveAccount } from "./store.ts";
+
+/** What every posting of one movement is filed under. */
+export interface PostingEntry {
+  readonly reference: string | null;
+  readonly description: string | null;
+  /** Of a deposit by card: from when on it may be withdrawn. */
+  readonly releaseAt?: number | undefined;
+}
+
+/** Where a posting is kept. */
+export type PostedRow = readonly [account: string, sequence: number];
+
+export type PostRefusal = Refusal<
+  "budget.insufficient" | "account.overdrawn" | "budget.card_hold" | "money.balance_limit"
+>;
+
+/**
+ * Writes one movement, the only way that money moves. Postings come balanced from `@agent/budget`;
+ * an account that may not fall below 0 refuses the whole of it, and so does a withdrawal of money that
+ * came from a card and is not released. Answers the id of the last row, and
+ * where all of them are.
+ */
+export async function postMovement(
+  tx: Tx,
+  runtime: Pick<Runtime, "now" | "randomBytes">,
+  postings: readonly Posting[],
+  entry: PostingEntry,
+): Promise<
+  | { readonly ok: true; readonly transactionId: string; readonly rows: readonly PostedRow[] }
+  | PostRefusal
+> {
+  const accounts = new Map<Account, { opening: AccountRow; now: AccountRow }>();
+  const rows: PostingRow[] = [];
+  const time = runtime.now();
+  for (const posting of postings) {
+    const { account, type, amount } = posting;
+    const known = accounts.get(account) ?? (await loadAccount(tx, account));
+    const now = {
+      ...known.now,
+      balance: known.now.balance + amount,
+      held: known.now.held + getHeldChange(account, type, amount),
+      sequence: known.now.sequence + 1,
+      // Times grow with sequences even when the clock went back: statements search by them.
+      last_posted_at: Math.max(time, known.now.last_posted_at),
+    };
+    const covered = checkFunds({ before: known.opening.balance, after: now.balance });
+    if (!covered.ok && !mayBeNegative(posting)) return refuse(covered.code);
+    // What is held or leaving counts, so that there is always room for it to come back.
+    const due = now.balance + now.held + now.pending_withdrawals;
+    if (account.startsWith("agent:") && due > MAX_BALANCE) return refuse("money.balance_limit");
+    accounts.set(account, { opening: known.opening, now });
+    rows.push({
+      account,
+      sequence: now.sequence,
+      transaction_id: newId(runtime),
+      type,
+      amount,
+      balance_after: now.balance,
+      reference_id: entry.reference,
+      description: entry.description,
+      created_at: now.last_posted_at,
+    });
+  }
+  const { releaseAt } = entry;
+  const lots = applyToCardLots(postings, accounts, { now: time, releaseAt });
+  if ("code" in lots) return lots;
+  for (const [account, { opening, now }] of accounts) {
+    const card_lots = lots.get(account) ?? null;
+    await saveAccount(tx, { ...now, card_lots }, opening.sequence);
+  }
+  for (const row of rows) await insertPosting(tx, row);
+  return {
+    ok: true,
+    transactionId: rows.at(-1)?.transaction_id ?? "",
+    rows: rows.map(({ account, sequence }) => [account, sequence]),
+  };
+}
+
+async function loadAccount(
+  tx: Tx,
+  account: Account,
+): Promise<{ opening: AccountRow; now: AccountRow }> {
+  const opening = (await findAccount(tx, account)) ?? { ...unopenedAccount, account };
+  return { opening, now: opening };
+}
+
+const unopenedAccount = {
+  balance: 0,
+  held: 0,
+  pending_withdrawals: 0,
+  sequence: 0,
+  last_posted_at: 0,
+  card_lots: null,
+};
+
+/** An agent's open holds are kept beside its balance, so that nobody has to add them up. */
+function getHeldChange(account: Account, type: Posting["type"], amount: number): number {
+  if (!account.startsWith("agent:")) return 0;
+  return type === "allocation_hold" || type === "allocation_release" ? -amount : 0;
+}
+
+/** Only what stands for the outside may owe, and an agent whose deposit is taken back. */
+function mayBeNegative(posting: Posting): boolean {
+  const { account } = posting;
+  return account === EXTERNAL_ACCOUNT || account.startsWith("peer:") || isReversal(posting);
+}
+
+/** The account whose rows an agent's transaction list shows: the relay's own are the fees. */
+export function getTransactionAccount(agentId: string, relayId: string): Account {
+  return agentId === relayId ? FEE_ACCOUNT : accountOf.agent(agentId);
+}

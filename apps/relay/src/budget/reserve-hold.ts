@@ -1,0 +1,70 @@
+import {
+  accountOf,
+  asMicro,
+  computeAvailableBalance,
+  buildHoldPostings,
+  computeLockAmount,
+  buildReleasePostings,
+  type Micro,
+} from "@agent/budget";
+import { refuse, type Refusal } from "@agent/wire";
+import type { Runtime } from "../runtime.ts";
+import type { Tx } from "../storage/storage.ts";
+import { postMovement } from "./post-movement.ts";
+import { findAccount } from "./store.ts";
+
+export interface HoldRequest {
+  readonly payerId: string;
+  readonly taskId: string;
+  readonly charge: Micro;
+  readonly maxBudget: Micro | undefined;
+}
+
+/** Locks the price with its risk buffer, as far as balance and budget reach (specification, "Budget"). */
+export async function reserveHold(
+  tx: Tx,
+  runtime: Runtime,
+  { payerId, taskId, charge, maxBudget }: HoldRequest,
+): Promise<
+  | { readonly ok: true; readonly locked: Micro }
+  | Refusal<"budget.insufficient" | "account.overdrawn">
+> {
+  const account = await findAccount(tx, accountOf.agent(payerId));
+  const available = computeAvailableBalance({ balance: asMicro(account?.balance ?? 0), maxBudget });
+  const locked = computeLockAmount({ estimate: charge, available });
+  const isOverdrawn = (account?.balance ?? 0) < 0;
+  if (locked === null) return refuse(isOverdrawn ? "account.overdrawn" : "budget.insufficient");
+  const posted = await postMovement(
+    tx,
+    runtime,
+    buildHoldPostings({ payerId, taskId, amount: locked }),
+    {
+      reference: taskId,
+      description: "hold",
+    },
+  );
+  if (!posted.ok) return refuse("budget.insufficient");
+  return { ok: true, locked };
+}
+
+/** Returns the whole hold of a task that ends without a receipt. */
+export async function releaseHold(
+  tx: Tx,
+  runtime: Runtime,
+  task: { readonly task_id: string; readonly submitted_by: string | null; readonly locked: number },
+  reason: string,
+): Promise<void> {
+  if (task.submitted_by === null || task.locked === 0) return;
+  const postings = buildReleasePostings({
+    payerId: task.submitted_by,
+    taskId: task.task_id,
+    amount: asMicro(task.locked),
+  });
+  const posted = await postMovement(tx, runtime, postings, {
+    reference: task.task_id,
+    description: reason,
+  });
+  // A hold that cannot be returned would be money lost: better nothing of this transaction.
+  if (!posted.ok)
+    throw new Error(`hold of task ${task.task_id} cannot be released: ${posted.code}`);
+}

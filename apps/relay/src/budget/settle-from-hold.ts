@@ -1,0 +1,73 @@
+import {
+  asMicro,
+  decideSettlement,
+  buildSettlementPostings,
+  type ReceiptStatus,
+} from "@agent/budget";
+import { findLedgerStepCount } from "../ledger/store.ts";
+import { newId } from "../runtime.ts";
+import type { Services } from "../services.ts";
+import type { Tx } from "../storage/storage.ts";
+import type { NewSettlement } from "../storage/tables/budget.ts";
+import type { TaskRow } from "../storage/tables/tasks.ts";
+import { postMovement, type PostRefusal } from "./post-movement.ts";
+import { insertSettlement } from "./store.ts";
+
+/** What a verified receipt says that money depends on. */
+export interface SettlementInput {
+  readonly receiptHash: string;
+  readonly payeeId: string;
+  /** A receipt by a key that the relay does not know moves no money: it settles like a failed one. */
+  readonly status: ReceiptStatus;
+}
+
+/** Pays for a task out of its hold and records it; a free task has nothing to settle. */
+export async function settleFromHold(
+  tx: Tx,
+  { runtime, config }: Pick<Services, "runtime" | "config">,
+  task: Pick<TaskRow, "task_id" | "submitted_by" | "charge" | "locked" | "allocation_id">,
+  { receiptHash, payeeId, status }: SettlementInput,
+): Promise<{ readonly ok: true; readonly settlement: NewSettlement | undefined } | PostRefusal> {
+  const { task_id, submitted_by: payerId, allocation_id } = task;
+  if (payerId === null || allocation_id === null) return { ok: true, settlement: undefined };
+  const locked = asMicro(task.locked);
+  const ledger = await findLedgerStepCount(tx, { agent_id: payeeId, goal_id: task_id });
+  const decision = decideSettlement({
+    receiptStatus: status,
+    locked,
+    charge: asMicro(task.charge),
+    steps: ledger && { completed: ledger.steps_completed, total: ledger.steps_total },
+    feeRate: config.payments.platformFeeRate,
+  });
+  const posted = await postMovement(
+    tx,
+    runtime,
+    buildSettlementPostings({
+      payerId,
+      payeeId,
+      taskId: task_id,
+      locked,
+      charge: decision.amount,
+      fee: decision.fee,
+    }),
+    { reference: task_id, description: decision.status },
+  );
+  if (!posted.ok) return posted;
+  const settlement: NewSettlement = {
+    task_id,
+    settlement_id: newId(runtime),
+    allocation_id,
+    receipt_hash: receiptHash,
+    ledger_hash: ledger?.content_hash ?? null,
+    amount_settled: decision.amount,
+    fee: decision.fee,
+    net: decision.net,
+    payer_id: payerId,
+    payee_id: payeeId,
+    status: decision.status,
+    settled_at: runtime.now(),
+    postings: JSON.stringify(posted.rows),
+  };
+  await insertSettlement(tx, settlement);
+  return { ok: true, settlement };
+}

@@ -1,0 +1,252 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { TestAgent } from "@agent/testkit";
+import fc from "fast-check";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { expectConsistentBooks } from "../../../test/market.ts";
+import {
+  OPERATOR_TOKEN,
+  startTestRelay,
+  type Reply,
+  type TestRelay,
+} from "../../../test/test-relay.ts";
+
+let t: TestRelay;
+let agent: TestAgent;
+beforeEach(async () => {
+  t = await startTestRelay();
+  agent = await t.createAgent();
+});
+afterEach(() => t.close());
+
+const path = (of = agent, what = "deposit") => `/api/v1/agents/${of.agentId}/${what}`;
+const deposit = (body: unknown, to = agent): Promise<Reply> => t.asOperator("POST", path(to), body);
+const account = async (of = agent) => (await t.asOperator("GET", path(of, "balance"))).body;
+
+describe("a deposit", () => {
+  test("credits the account and shows as its newest transaction", async () => {
+    const { status, body } = await deposit({ amount: 2.5, reference: "r-1", description: "card" });
+    expect([status, body]).toEqual([
+      200,
+      {
+        agent_id: agent.agentId,
+        balance: 2.5,
+        transaction_id: body["transaction_id"],
+        idempotent: false,
+        agent_known: true,
+      },
+    ]);
+    expect(await account()).toEqual({
+      agent_id: agent.agentId,
+      balance: 2.5,
+      currency: "USD",
+      pending_withdrawals: 0,
+      pending_allocations: 0,
+      card_held: 0,
+      transactions: [
+        {
+          transaction_id: body["transaction_id"],
+          agent_id: agent.agentId,
+          type: "deposit",
+          amount: 2.5,
+          balance_after: 2.5,
+          reference_id: "r-1",
+          description: "card",
+          created_at: t.clock.now(),
+        },
+      ],
+    });
+    await expectConsistentBooks(t, { deposits: 2.5, balances: 2.5 });
+  });
+
+  test("may go to an agent that has not come yet", async () => {
+    const { agentId } = t.createUnknownAgent();
+    await t.asOperator("POST", `/api/v1/agents/${agentId}/deposit`, { amount: 1 });
+    expect((await t.asOperator("GET", `/api/v1/agents/${agentId}/balance`)).body["balance"]).toBe(
+      1,
+    );
+  });
+
+  test("under the relay's own id is refused: its account shows fees", async () => {
+    expect(await deposit({ amount: 1 }, { ...agent, agentId: t.relay.relayId })).toMatchObject({
+      status: 400,
+      body: { code: "agent.id_reserved" },
+    });
+    await expectConsistentBooks(t, { deposits: 0 });
+  });
+});
+
+describe("MN1, MN2 an amount", () => {
+  test.each([
+    ["-1"],
+    ["0"],
+    ["-0"],
+    ['"5"'],
+    ["null"],
+    ["NaN"],
+    ["true"],
+    ["[5]"],
+    ["{}"],
+    ["1e309"],
+    ["1e308"],
+    ["1e21"],
+    ["1000000000.000001"],
+    ["5e-324"],
+    ["0.0000001"],
+    ["0.30000000000000004"],
+    ["1.0000001"],
+  ])("%s is 400 and has no effect", async (text) => {
+    const raw = `{"amount":${text},"reference":"r"}`;
+    expect(await t.request("POST", path(), { token: OPERATOR_TOKEN, raw })).toMatchObject({
+      status: 400,
+    });
+    expect(await account()).toMatchObject({ balance: 0, transactions: [] });
+    expect(await deposit({ amount: 1, reference: "r" })).toMatchObject({
+      body: { idempotent: false },
+    });
+  });
+
+  test("that is missing is 400", async () => {
+    expect(await deposit({})).toMatchObject({ status: 400, body: { code: "request.invalid" } });
+    expect(await t.asOperator("POST", path())).toMatchObject({ status: 400 });
+  });
+
+  test.each([0.000001, 0.1, 1.005, 999_999_999.999999, 1e9])(
+    "%d is credited exactly",
+    async (amount) => {
+      expect(await deposit({ amount })).toMatchObject({ status: 200, body: { balance: amount } });
+    },
+  );
+
+  test("of 0.1 deposited 1,000 times makes exactly 100", async () => {
+    const replies = await Promise.all(
+      Array.from({ length: 1_000 }, () => deposit({ amount: 0.1 })),
+    );
+    expect(replies.every(({ status }) => status === 200)).toBe(true);
+    expect((await account())["balance"]).toBe(100);
+    await expectConsistentBooks(t, { deposits: 100, balances: 100 });
+  });
+
+  test("adds up exactly over any series of amounts", async () => {
+    const micros = fc.array(fc.integer({ min: 1, max: 10 ** 12 }), { minLength: 1, maxLength: 20 });
+    await fc.assert(
+      fc.asyncProperty(micros, async (amounts) => {
+        const fresh = t.createUnknownAgent();
+        for (const micro of amounts) await deposit({ amount: micro / 1e6 }, fresh);
+        const sum = amounts.reduce((a, b) => a + b, 0);
+        expect((await account(fresh))["balance"]).toBe(sum / 1e6);
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  test("that would lift the balance above 9e9 is 400, takes no reference and changes nothing", async () => {
+    for (let i = 0; i < 9; i += 1) await deposit({ amount: 1e9 });
+    const refused = await deposit({ amount: 0.000001, reference: "last" });
+    expect(refused).toMatchObject({ status: 400, body: { code: "money.balance_limit" } });
+    expect((await account())["balance"]).toBe(9e9);
+    await expectConsistentBooks(t, { deposits: 9e9, balances: 9e9 });
+  });
+});
+
+describe("MN3 a reference", () => {
+  test("that was used answers the balance and credits nothing, whatever the amount", async () => {
+    await deposit({ amount: 1, reference: "r" });
+    await deposit({ amount: 2 });
+    for (const amount of [1, 5]) {
+      expect(await deposit({ amount, reference: "r" })).toMatchObject({
+        status: 200,
+        body: { agent_id: agent.agentId, balance: 3, transaction_id: null, idempotent: true },
+      });
+    }
+    expect((await account())["transactions"]).toHaveLength(2);
+  });
+
+  test("is the account's own", async () => {
+    const other = await t.createAgent();
+    await deposit({ amount: 1, reference: "r" });
+    expect(await deposit({ amount: 1, reference: "r" }, other)).toMatchObject({
+      body: { balance: 1, idempotent: false },
+    });
+  });
+
+  test("sent 50 times at once credits once", async () => {
+    const replies = await Promise.all(
+      Array.from({ length: 50 }, () => deposit({ amount: 1, reference: "r" })),
+    );
+    expect(replies.filter(({ body }) => body["idempotent"] === false)).toHaveLength(1);
+    expect((await account())["balance"]).toBe(1);
+  });
+
+  test("is remembered over a restart", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "relay-deposit-"));
+    const env = { AGENT_DB_PATH: join(folder, "relay.db") };
+    const body = { amount: 1, reference: "r" };
+    for (const [seed, idempotent] of [
+      [1, false],
+      [2, true],
+    ] as const) {
+      const relay = await startTestRelay(env, seed);
+      expect(await relay.asOperator("POST", path(), body)).toMatchObject({
+        body: { balance: 1, idempotent },
+      });
+      await relay.close();
+    }
+    rmSync(folder, { recursive: true });
+  });
+
+  test.each([[""], ["x".repeat(257)], ["x".repeat(10_000)], ["\ud800"], [1], [null], [[]]])(
+    "of another form is 400: %j",
+    async (reference) => {
+      expect(await deposit({ amount: 1, reference })).toMatchObject({ status: 400 });
+      expect((await account())["balance"]).toBe(0);
+    },
+  );
+
+  test("MN16 and a description are stored as the text that they are", async () => {
+    const text = "'; DROP TABLE accounts; -- \u0000\n\u{1f600}";
+    await deposit({ amount: 1, reference: text, description: text });
+    expect((await account())["transactions"]).toMatchObject([
+      { reference_id: text, description: text },
+    ]);
+    expect(await deposit({ amount: 1, reference: text })).toMatchObject({
+      body: { idempotent: true },
+    });
+    expect(await deposit({ amount: 1, description: "x".repeat(1_000_000) })).toMatchObject({
+      status: 400,
+    });
+  });
+
+  test.each(["EUR", "usd", "", null])(
+    "and a currency other than USD is 400: %j",
+    async (currency) => {
+      expect(await deposit({ amount: 1, currency })).toMatchObject({ status: 400 });
+    },
+  );
+});
+
+describe("MN4, MN5 an account", () => {
+  test("is credited by the operator only: an agent's token is 403, for itself and for others", async () => {
+    const other = await t.createAgent();
+    for (const to of [agent, other]) {
+      expect(await t.as(agent, "POST", path(to), { amount: 1 })).toMatchObject({
+        status: 403,
+        body: { code: "auth.master_only" },
+      });
+      expect((await account(to))["balance"]).toBe(0);
+    }
+    expect(await t.request("POST", path(), { body: { amount: 1 } })).toMatchObject({ status: 401 });
+  });
+
+  test.each(["balance", "transactions", "settlements"])(
+    "shows its %s to its owner only",
+    async (what) => {
+      const other = await t.createAgent();
+      expect(await t.as(agent, "GET", path(agent, what))).toMatchObject({ status: 200 });
+      expect(await t.asOperator("GET", path(agent, what))).toMatchObject({ status: 200 });
+      expect(await t.as(other, "GET", path(agent, what))).toMatchObject({ status: 403 });
+      expect(await t.request("GET", path(agent, what))).toMatchObject({ status: 401 });
+    },
+  );
+});

@@ -1,0 +1,50 @@
+import { accountOf, fromMicro, asMicro, toMicro } from "@agent/budget";
+import type { SaveResponse } from "../../http/server/idempotency.ts";
+import { listKnownAgents } from "../../agents/store.ts";
+import { refuse, type Answer, type BodyOf, type Operations } from "@agent/wire";
+import type { Services } from "../../services.ts";
+import { creditAccount } from "../credit-account.ts";
+import { findAccount, reserveReference } from "../store.ts";
+
+type Deposit = Operations["deposit"];
+
+/** Credits an account from outside; a repeated reference answers the balance and credits nothing. */
+export async function deposit(
+  { storage, runtime, identity }: Pick<Services, "storage" | "runtime" | "identity">,
+  agentId: string,
+  body: BodyOf<Deposit>,
+  saveResponse?: SaveResponse,
+): Promise<Answer<Deposit>> {
+  // The relay's id shows its fees: money under it would be out of everybody's sight.
+  if (agentId === identity.relayId) return refuse("agent.id_reserved");
+  return storage.transaction(async (tx) => {
+    const finish = async (transaction_id: string | null) => {
+      const account = await findAccount(tx, accountOf.agent(agentId));
+      const balance = fromMicro(asMicro(account?.balance ?? 0));
+      const idempotent = transaction_id === null;
+      // Whoever comes under this id later owns the money: the caller learns of a mistyped one.
+      const agent_known = (await listKnownAgents(tx, [agentId])).length === 1;
+      const answer = {
+        status: 200 as const,
+        body: { agent_id: agentId, balance, transaction_id, idempotent, agent_known },
+      };
+      await saveResponse?.(tx, answer);
+      return answer;
+    };
+    const { reference } = body;
+    if (reference !== undefined) {
+      const depositReference = { agent_id: agentId, reference };
+      if (!(await reserveReference(tx, depositReference))) {
+        return finish(null);
+      }
+    }
+    const posted = await creditAccount(tx, runtime, {
+      agentId,
+      amount: toMicro(body.amount),
+      reference: reference ?? null,
+      description: body.description ?? null,
+    });
+    if (!posted.ok) return posted;
+    return finish(posted.transactionId);
+  });
+}

@@ -1,0 +1,131 @@
+import { queryBuilder, param, compile, sql } from "../../storage/queries/compiled-query.ts";
+import type { Reader, Tx } from "../../storage/storage.ts";
+import type { WithdrawalRow } from "../../storage/tables/budget.ts";
+
+const insertWithdrawalQuery = compile<WithdrawalRow>()(
+  queryBuilder.insertInto("withdrawals").values({
+    withdrawal_id: param("withdrawal_id"),
+    agent_id: param("agent_id"),
+    amount: param("amount"),
+    destination: param("destination"),
+    status: param("status"),
+    created_at: param("created_at"),
+    resolved_at: param("resolved_at"),
+    payout_reference: param("payout_reference"),
+    reason: param("reason"),
+  }),
+);
+
+export async function insertWithdrawal(tx: Tx, withdrawal: WithdrawalRow): Promise<void> {
+  await tx.run(insertWithdrawalQuery, withdrawal);
+}
+
+const withdrawalById = compile<{ withdrawal_id: string }>()(
+  queryBuilder
+    .selectFrom("withdrawals")
+    .selectAll()
+    .where("withdrawal_id", "=", param("withdrawal_id")),
+);
+
+export function findWithdrawal(
+  read: Reader,
+  withdrawal_id: string,
+): Promise<WithdrawalRow | undefined> {
+  return read.get(withdrawalById, { withdrawal_id });
+}
+
+type Resolution = Pick<
+  WithdrawalRow,
+  "withdrawal_id" | "status" | "resolved_at" | "payout_reference" | "reason"
+>;
+
+const resolveWithdrawalQuery = compile<Resolution>()(
+  queryBuilder
+    .updateTable("withdrawals")
+    .set({
+      status: param("status"),
+      resolved_at: param("resolved_at"),
+      payout_reference: param("payout_reference"),
+      reason: param("reason"),
+    })
+    .where("withdrawal_id", "=", param("withdrawal_id"))
+    .where("status", "=", "pending")
+    .returningAll(),
+);
+
+/** Ends a pending withdrawal; undefined when it is none, so that it is paid or returned once. */
+export function resolvePendingWithdrawal(
+  tx: Tx,
+  resolution: Resolution,
+): Promise<WithdrawalRow | undefined> {
+  return tx.get(resolveWithdrawalQuery, resolution);
+}
+
+interface WithdrawalQuery {
+  readonly before: string;
+  readonly limit: number;
+}
+
+const withdrawalsByAgent = compile<WithdrawalQuery & { agent_id: string }>()(
+  queryBuilder
+    .selectFrom("withdrawals")
+    .selectAll()
+    .where("agent_id", "=", param("agent_id"))
+    .where("withdrawal_id", "<", param("before"))
+    .orderBy("withdrawal_id", "desc")
+    .limit(param("limit")),
+);
+
+/** Newest first; `before` is a withdrawal id, which grows with time. */
+export function listWithdrawalsByAgent(
+  read: Reader,
+  query: WithdrawalQuery & { agent_id: string },
+): Promise<WithdrawalRow[]> {
+  return read.all(withdrawalsByAgent, query);
+}
+
+const withdrawalsByStatus = compile<WithdrawalQuery & { status: string }>()(
+  queryBuilder
+    .selectFrom("withdrawals")
+    .selectAll()
+    .where("status", "=", param("status"))
+    .where("withdrawal_id", "<", param("before"))
+    .orderBy("withdrawal_id", "desc")
+    .limit(param("limit")),
+);
+
+const everyWithdrawal = compile<WithdrawalQuery>()(
+  queryBuilder
+    .selectFrom("withdrawals")
+    .selectAll()
+    .where("withdrawal_id", "<", param("before"))
+    .orderBy("withdrawal_id", "desc")
+    .limit(param("limit")),
+);
+
+/** Everybody's, newest first. */
+export function listWithdrawalsByStatus(
+  read: Reader,
+  { status, ...query }: WithdrawalQuery & { status: string | undefined },
+): Promise<WithdrawalRow[]> {
+  return status === undefined
+    ? read.all(everyWithdrawal, query)
+    : read.all(withdrawalsByStatus, { ...query, status });
+}
+
+const updatePendingQuery = compile<{ account: string; change: number }>()(
+  queryBuilder
+    .updateTable("accounts")
+    .set({
+      pending_withdrawals: sql`pending_withdrawals + cast(${param("change")} as integer)`,
+    })
+    .where("account", "=", param("account")),
+);
+
+/** Counts what an account has on its way out. */
+export async function adjustPendingWithdrawals(
+  tx: Tx,
+  change: { account: string; change: number },
+): Promise<void> {
+  await tx.run(updatePendingQuery, change);
+}

@@ -1,0 +1,81 @@
+import {
+  beginCancel,
+  endCancel,
+  isCancelDue,
+  parseCancelAnswer,
+  type CancelOutcome,
+} from "@agent/federation-protocol";
+import type { FederationPeerRow } from "../../storage/tables/federation.ts";
+import type { TaskRow } from "../../storage/tables/tasks.ts";
+import { cancelForwarded } from "../../tasks/assignment/assignment-store.ts";
+import {
+  publishEndWithoutReceipt,
+  endWithoutReceipt,
+} from "../../tasks/receipts/end-without-receipt.ts";
+import { withRecipient, callPeer } from "../transport/call-peer.ts";
+import type { FederationServices } from "../federation.ts";
+import { findOutbound, saveOutbound } from "../outbound/outbound-store.ts";
+import { peerClaimRef, isFromPeer } from "../peer-ref.ts";
+import { peerSupports } from "../peers/peer-state.ts";
+import { findPeer } from "../peers/peer-store.ts";
+
+/**
+ * Asks the peer that has a task to cancel it. Only the peer's signed word ends the task here: its worker
+ * may be done, and a result that comes before is taken.
+ */
+export async function sendPeerCancel(services: FederationServices, taskId: string): Promise<void> {
+  const { storage, runtime, identity, federation } = services;
+  const started = await storage.transaction(async (tx) => {
+    const outbound = await findOutbound(tx, taskId);
+    if (outbound === undefined || !isCancelDue(outbound.task, runtime.now())) return undefined;
+    const task = beginCancel(outbound.task, runtime.now());
+    await saveOutbound(tx, { ...outbound, task });
+    return task;
+  });
+  const peer = started && (await findPeer(storage.read, started.peerId));
+  if (started === undefined || peer === undefined) return;
+  if (!peerSupports(peer, "cancel")) {
+    await applyCancelAnswer(services, peer, { taskId, meaning: "never" });
+    return;
+  }
+  const reply = await callPeer(services, peer, {
+    method: "POST",
+    path: "/federation/v1/task/cancel",
+    body: withRecipient(services, peer, { task_id: taskId, origin_relay: identity.relayId }),
+  });
+  const status = reply.delivery.kind === "answered" ? reply.delivery.status : 0;
+  const meaning = parseCancelAnswer(
+    { status, code: reply.code, body: reply.body },
+    { task: started, publicKey: peer.public_key },
+  );
+  const cancelled = await applyCancelAnswer(services, peer, { taskId, meaning });
+  federation.log.info("federation.task.cancel", {
+    correlationId: taskId,
+    relay_id: peer.relay_id,
+    meaning,
+    code: reply.code,
+  });
+  if (cancelled === undefined) return;
+  publishEndWithoutReceipt(services, cancelled);
+  if (isFromPeer(cancelled)) federation.wake();
+}
+
+/** The task as it ended, if the peer's word ends it. */
+async function applyCancelAnswer(
+  services: FederationServices,
+  { relay_id }: FederationPeerRow,
+  { taskId, meaning }: { readonly taskId: string; readonly meaning: CancelOutcome },
+): Promise<TaskRow | undefined> {
+  const { storage, runtime } = services;
+  return storage.transaction(async (tx) => {
+    const outbound = await findOutbound(tx, taskId);
+    if (outbound === undefined) return undefined;
+    const task = endCancel(outbound.task, meaning);
+    if (task !== outbound.task) await saveOutbound(tx, { ...outbound, task });
+    if (meaning !== "cancelled") return undefined;
+    const agreed = { task_id: taskId, claimed_by: peerClaimRef(relay_id), now: runtime.now() };
+    const row = await cancelForwarded(tx, agreed);
+    if (row !== undefined) await endWithoutReceipt(tx, services, row, "cancelled");
+    return row;
+  });
+}

@@ -1,0 +1,107 @@
+import { fromMicro } from "@agent/budget";
+import { hexToBytes, publicKeyToDidKey } from "@agent/crypto";
+import type { KnownAgent } from "@agent/federation-protocol";
+import type { Answer, DiscoveryEntry, Operations, QueryOf } from "@agent/wire";
+import { encodeCursor } from "../../http/paging/cursor.ts";
+import type { Caller } from "../../identity/caller.ts";
+import { BLOCKED, levelName, scoreOfLevel, UNKNOWN } from "../../trust/levels.ts";
+import { findTrust } from "../../trust/store.ts";
+import { searchRemoteAgents, findRemoteAgent } from "./search-remote-agents.ts";
+import type { FederationServices } from "../federation.ts";
+import { calculateRemotePrice } from "./list-remote-candidates.ts";
+
+interface RemotePage {
+  readonly query: QueryOf<Operations["discover"]>;
+  readonly caller: Caller;
+  /** What this relay knows itself: no more of that follows. */
+  readonly agents: readonly DiscoveryEntry[];
+  readonly after: string | undefined;
+  readonly limit: number;
+}
+
+/** Cursors among other relays' agents, which come behind all of this relay's own. */
+const REMOTE_CURSOR_PREFIX = "~";
+
+/** The rest of a page of discovery, with agents of other relays (specification, "Discovery entry"). */
+export async function listRemoteAgents(
+  services: FederationServices,
+  { query, caller, agents, after = "", limit }: RemotePage,
+): Promise<Answer<Operations["discover"]>> {
+  const { capability, q } = query;
+  const last = after.startsWith(REMOTE_CURSOR_PREFIX)
+    ? after.slice(REMOTE_CURSOR_PREFIX.length)
+    : "";
+  const remote = await searchRemoteAgents(services, { capability, q });
+  const remaining = remote.filter(({ agent_id }) => agent_id > last);
+  const shown = remaining.slice(0, limit);
+  const required = capability === undefined ? [] : [capability];
+  const entries = await Promise.all(
+    shown.map((agent) => toDiscoveryEntry(services, agent, required, caller)),
+  );
+  const more = remaining.length > shown.length ? shown : [];
+  return {
+    status: 200,
+    body: {
+      agents: [...agents, ...entries],
+      next_cursor: encodeCursor(
+        more,
+        more.length,
+        ({ agent_id }) => `${REMOTE_CURSOR_PREFIX}${agent_id}`,
+      ),
+    },
+  };
+}
+
+/** One agent of another relay. */
+export async function findRemoteEntry(
+  services: FederationServices,
+  agentId: string,
+  caller: Caller,
+): Promise<DiscoveryEntry | undefined> {
+  const known = await findRemoteAgent(services, agentId);
+  return known && toDiscoveryEntry(services, known, [], caller);
+}
+
+/** What a peer told, without what only this relay can know: how to reach it, how it is trusted. */
+async function toDiscoveryEntry(
+  { storage }: FederationServices,
+  agent: KnownAgent,
+  required: readonly string[],
+  caller: Caller,
+): Promise<DiscoveryEntry> {
+  const own =
+    caller.kind === "agent"
+      ? await findTrust(storage.read, caller.agentId, agent.agent_id)
+      : undefined;
+  const online = agent.availability === 1;
+  const price = calculateRemotePrice(agent, required);
+  return {
+    agent_id: agent.agent_id,
+    public_key: agent.public_key,
+    did: agent.public_key === null ? null : publicKeyToDidKey(hexToBytes(agent.public_key)),
+    endpoint_url: null,
+    capabilities: agent.capabilities,
+    metadata: { name: agent.name, description: agent.description },
+    trust_level: levelName(own?.trust_level ?? levelForScore(agent.trust)),
+    cost:
+      price === null || (agent.pricing.length === 0 && agent.cost === null)
+        ? null
+        : fromMicro(price),
+    availability: agent.availability,
+    online,
+    freshness: online ? "awake" : "dormant",
+    pricing: agent.pricing,
+    source_relay: agent.source_relay,
+    relay_name: agent.relay_name,
+    hop_distance: agent.hop_distance,
+    ...(agent.id_conflict === true && { id_conflict: true as const }),
+  };
+}
+
+/** The trust of a whole way as a level: the highest whose score it reaches. */
+function levelForScore(trust: number): number {
+  for (let level = 4; level > BLOCKED; level -= 1) {
+    if (trust >= scoreOfLevel(level)) return level;
+  }
+  return UNKNOWN;
+}

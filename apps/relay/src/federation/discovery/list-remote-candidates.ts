@@ -1,0 +1,102 @@
+import { asMicro, fromMicro, toMicro, type Micro } from "@agent/budget";
+import {
+  findClaimWithKey,
+  isReachable,
+  buildRoute,
+  type KnownAgent,
+  type ReachableAgent,
+} from "@agent/federation-protocol";
+import type { Candidate } from "@agent/routing-semiring";
+import { calculateTaskPrice } from "../../routing/price.ts";
+import { searchRemoteAgents } from "./search-remote-agents.ts";
+import type { FederationServices } from "../federation.ts";
+
+/** How a task comes to an agent of another relay. */
+export interface NextHop {
+  /** The peer that it is handed to. */
+  readonly relay_id: string;
+  /** The agent's key as the peer told it. */
+  readonly public_key: string;
+  /** From `self` to the agent. */
+  readonly route: readonly string[];
+}
+
+/** An agent of another relay, ready to compete with local ones. */
+export interface RemoteCandidate {
+  readonly candidate: Candidate;
+  readonly nextHop: NextHop;
+}
+
+/** Which key one agent must have. */
+export interface PinnedAgent {
+  readonly agentId: string;
+  readonly publicKey: string | undefined;
+}
+
+/**
+ * Who elsewhere can do a task, each by its nearest way (specification, "Cross-relay routing"). An agent
+ * whose id is in conflict is none of them unless the submission names its key.
+ */
+export async function listRemoteCandidates(
+  services: FederationServices,
+  required: readonly string[],
+  pinned: PinnedAgent | undefined,
+  isBlocked: (agentId: string) => boolean,
+): Promise<RemoteCandidate[]> {
+  const [capability] = required;
+  if (capability === undefined) return [];
+  const agents = await searchRemoteAgents(services, { capability });
+  return agents.flatMap((claimed) => {
+    const publicKey = claimed.agent_id === pinned?.agentId ? pinned.publicKey : undefined;
+    const agent = findClaimWithKey(claimed, publicKey);
+    if (agent === undefined || !isReachable(agent)) return [];
+    const price = calculateRemotePrice(agent, required);
+    if (price === null) return [];
+    const candidate = buildCandidate(services, agent, price, isBlocked(agent.agent_id));
+    return [{ candidate, nextHop: nextHopTo(services, agent) }];
+  });
+}
+
+export function nextHopTo(
+  { identity }: Pick<FederationServices, "identity">,
+  agent: ReachableAgent,
+): NextHop {
+  const { path } = buildRoute(agent, { self: identity.relayId, passingCost: PASSING_COST });
+  return { relay_id: agent.via, public_key: agent.public_key, route: path };
+}
+
+/**
+ * What an agent of another relay asks for one task; null where it does not sell that task. A peer that
+ * tells no prices may still tell what the agent costs.
+ */
+export function calculateRemotePrice(agent: KnownAgent, required: readonly string[]): Micro | null {
+  const { capabilities, pricing, cost } = agent;
+  if (pricing.length > 0 || cost === null || cost === 0) return calculateTaskPrice(agent, required);
+  return required.every((capability) => capabilities.includes(capability)) ? toMicro(cost) : null;
+}
+
+// The fees of the relays come out of the price, so passing them costs the payer nothing.
+const PASSING_COST = asMicro(0);
+
+function buildCandidate(
+  { identity }: Pick<FederationServices, "identity">,
+  agent: KnownAgent,
+  price: Micro,
+  blocked: boolean,
+): Candidate {
+  return {
+    agent_id: agent.agent_id,
+    capabilities: agent.capabilities,
+    unit_cost: fromMicro(price),
+    trust_score: agent.trust,
+    blocked,
+    successes: 0,
+    counted: 0,
+    avg_latency_ms: null,
+    // That of the whole way is the route's.
+    listing_latency_ms: 0,
+    online: agent.availability === 1,
+    availability_guarantee: Math.min(1, agent.availability * 2),
+    route: buildRoute(agent, { self: identity.relayId, passingCost: PASSING_COST }),
+  };
+}

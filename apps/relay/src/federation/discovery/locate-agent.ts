@@ -1,0 +1,36 @@
+import type { Micro } from "@agent/budget";
+import { findClaimWithKey, isReachable } from "@agent/federation-protocol";
+import { refuse, type Refusal } from "@agent/wire";
+import { findAgent } from "../../agents/store.ts";
+import type { Attempt } from "../../routing/attempt.ts";
+import { findRemoteAgent } from "./search-remote-agents.ts";
+import type { FederationServices } from "../federation.ts";
+import { calculateRemotePrice, nextHopTo, type PinnedAgent } from "./list-remote-candidates.ts";
+
+/** An agent of another relay as the executor of a task. */
+export interface RemoteTarget extends Omit<Attempt, "charge"> {
+  /** In micro-units; null where the agent does not sell the task. */
+  readonly charge: Micro | null;
+}
+
+/**
+ * How a task comes to an agent that this relay does not know itself; undefined if no peer does. Refused
+ * with `task.id_conflict` if peers know it under other keys than `publicKey`, or under several and the
+ * submission names none.
+ */
+export async function locateAgent(
+  services: FederationServices,
+  { agentId, publicKey }: PinnedAgent,
+  required: readonly string[],
+): Promise<RemoteTarget | Refusal<"task.id_conflict"> | undefined> {
+  if ((await findAgent(services.storage.read, agentId)) !== undefined) return undefined;
+  const claimed = await findRemoteAgent(services, agentId);
+  if (claimed === undefined || !isReachable(claimed)) return undefined;
+  const known = findClaimWithKey(claimed, publicKey);
+  if (known === undefined || !isReachable(known)) return refuse("task.id_conflict");
+  return {
+    agent_id: agentId,
+    charge: calculateRemotePrice(known, required),
+    via: nextHopTo(services, known),
+  };
+}

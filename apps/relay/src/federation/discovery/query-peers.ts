@@ -1,0 +1,154 @@
+import {
+  DiscoveryAnswerSchema,
+  mergeEntries,
+  listUnvisitedPeers,
+  parseEntries,
+  type ClaimedAgent,
+  type Discovery,
+  type KnownAgent,
+} from "@agent/federation-protocol";
+import { limits } from "@agent/wire";
+import * as v from "valibot";
+import { listKnownAgents } from "../../agents/store.ts";
+import type { Runtime } from "../../runtime.ts";
+import type { FederationPeerRow } from "../../storage/tables/federation.ts";
+import { scoreOfLevel, UNKNOWN } from "../../trust/levels.ts";
+import { findTrust } from "../../trust/store.ts";
+import { withRecipient, callPeer } from "../transport/call-peer.ts";
+import type { FederationServices } from "../federation.ts";
+import { peerSupports } from "../peers/peer-state.ts";
+import { listPeers } from "../peers/peer-store.ts";
+
+/** The agents that peers have told of so far; who answers late still adds to them. */
+export type DiscoveredAgents = () => readonly ClaimedAgent[];
+
+/**
+ * Hands a query to every active peer that it has not visited, and takes what counts of the answers.
+ * All are waited for together and for a short time, so that a dead peer holds nobody up; one that
+ * let its time pass is asked again, and waited for again once it has answered.
+ */
+export async function queryPeers(
+  services: FederationServices,
+  query: Discovery,
+  isIncluded: (peer: FederationPeerRow) => boolean = () => true,
+): Promise<DiscoveredAgents> {
+  const { federation, runtime, storage } = services;
+  const active = (await listPeers(storage.read)).filter(
+    (peer) => peer.state === "active" && isIncluded(peer),
+  );
+  const ids = active.map(({ relay_id }) => relay_id);
+  const selectedIds = new Set(listUnvisitedPeers(ids, query));
+  const entries: KnownAgent[] = [];
+  const waiting = new Map<string, Promise<void>>();
+
+  async function collectAnswer(peer: FederationPeerRow): Promise<void> {
+    try {
+      const agents = await queryPeer(services, peer, query);
+      federation.remoteAgents.record(agents, { isAdmitted: peer.admitted === 1 });
+      entries.push(...agents);
+    } catch (error) {
+      const { relay_id } = peer;
+      federation.log.error("federation.discover_failed", { relay_id, error: String(error) });
+    }
+    waiting.delete(peer.relay_id);
+  }
+
+  for (const peer of active.filter(({ relay_id }) => selectedIds.has(relay_id))) {
+    waiting.set(peer.relay_id, collectAnswer(peer));
+  }
+  const isResponsive = ({ relay_id, missed_heartbeats }: FederationPeerRow) =>
+    missed_heartbeats === 0 && !federation.unresponsivePeers.has(relay_id);
+  const responsive = active
+    .filter(isResponsive)
+    .flatMap(({ relay_id }) => waiting.get(relay_id) ?? []);
+  // Whoever asks waits for those it asks in turn.
+  const ms = (query.max_hops - query.hop_count + 1) * limits.federationGraceMs;
+  if (!(await finishesWithin(runtime, ms, Promise.all(responsive)))) {
+    for (const relayId of waiting.keys()) federation.unresponsivePeers.add(relayId);
+  }
+  return () => resolveEntries(federation, entries);
+}
+
+/**
+ * One entry for each agent of an answer: under the key that stands by all that peers have told of its
+ * id, not only in this answer. An agent that this answer knows under another key only is left out.
+ */
+function resolveEntries(
+  { remoteAgents: remote }: FederationServices["federation"],
+  entries: readonly KnownAgent[],
+): readonly ClaimedAgent[] {
+  const byId = Map.groupBy(entries, ({ agent_id }) => agent_id);
+  const agents = [...byId].flatMap(([agentId, claims]): ClaimedAgent[] => {
+    const claimed = remote.get(agentId);
+    const [nearest] = mergeEntries([claims]);
+    if (claimed === undefined || nearest === undefined) return [];
+    const same = claims.filter(({ public_key }) => public_key === claimed.public_key);
+    const [best = nearest] = mergeEntries([same]);
+    if (same.length === 0 && claimed.id_conflict !== true) return [];
+    const { id_conflict: _, ...entry } = same.find(({ via }) => via === claimed.via) ?? best;
+    const { rivals, id_conflict } = claimed;
+    return [{ ...entry, ...(id_conflict && { id_conflict }), rivals }];
+  });
+  return agents.toSorted((a, b) => (a.agent_id < b.agent_id ? -1 : 1));
+}
+
+/** Whether something is done before so many ms are over; it goes on in any case. */
+function finishesWithin(
+  { schedule }: Pick<Runtime, "schedule">,
+  ms: number,
+  work: Promise<unknown>,
+): Promise<boolean> {
+  return new Promise((resolve) => {
+    const cancel = schedule(ms, () => resolve(false));
+    void work.then(() => {
+      cancel();
+      resolve(true);
+    });
+  });
+}
+
+async function queryPeer(
+  services: FederationServices,
+  peer: FederationPeerRow,
+  query: Discovery,
+): Promise<readonly KnownAgent[]> {
+  const { identity, runtime, storage, federation } = services;
+  const { relay_id } = peer;
+  const startedAt = runtime.now();
+  const { delivery, body } = await callPeer(services, peer, {
+    method: "POST",
+    path: "/federation/v1/discover",
+    body: withRecipient(services, peer, query),
+    timeoutMs: (query.max_hops - query.hop_count + 1) * limits.federationHopMs,
+  });
+  if (delivery.kind !== "answered") return [];
+  federation.unresponsivePeers.delete(relay_id);
+  const answer = v.safeParse(DiscoveryAnswerSchema, delivery.status === 200 ? body : undefined);
+  if (!answer.success) return [];
+  const latencyMs = Math.max(0, runtime.now() - startedAt);
+  const agents = answer.output.agents.slice(0, limits.maxPageSize);
+  const [trust, own] = await Promise.all([
+    findTrust(storage.read, identity.relayId, relay_id),
+    listKnownAgents(storage.read, agents.map(agentIdOf)),
+  ]);
+  const known = new Set(own);
+  const tellsSuccession = peerSupports(peer, "agent_succession");
+  return parseEntries(
+    { agents },
+    {
+      peer: {
+        relayId: relay_id,
+        trust: scoreOfLevel(trust?.trust_level ?? UNKNOWN),
+        latencyMs,
+        tellsSuccession,
+      },
+      self: identity.relayId,
+      isOwn: (id) => known.has(id),
+    },
+  );
+}
+
+function agentIdOf(entry: unknown): string {
+  const id = (entry as { agent_id?: unknown } | null)?.agent_id;
+  return typeof id === "string" ? id : "";
+}

@@ -1,0 +1,46 @@
+import {
+  boundSuccessions,
+  mergeEntries,
+  planQuery,
+  toRemoteAgent,
+  type Discovery,
+} from "@agent/federation-protocol";
+import { limits, type Answer, type Operations } from "@agent/wire";
+import type { FederationPeerRow } from "../../storage/tables/federation.ts";
+import { queryPeers } from "./query-peers.ts";
+import type { FederationServices } from "../federation.ts";
+import { peerSupports } from "../peers/peer-state.ts";
+import { searchLocalAgents } from "./search-local-agents.ts";
+
+/** Answers a peer's query: its own visible agents first, then those that its peers tell of. */
+export async function receiveDiscovery(
+  services: FederationServices,
+  peer: FederationPeerRow,
+  message: Discovery,
+): Promise<Answer<Operations["forwardDiscovery"]>> {
+  const { federation, identity, runtime, config } = services;
+  const isNew = federation.seenQueries.add(message.query_id, runtime.now());
+  const {
+    isSearched: search,
+    query,
+    forwardedQuery,
+  } = planQuery(message, {
+    self: identity.relayId,
+    isNew,
+    maxHops: config.federation.maxHops,
+  });
+  const local = search ? await searchLocalAgents(services, query) : [];
+  const remote =
+    forwardedQuery === null
+      ? []
+      : (await queryPeers(services, forwardedQuery))().map(toRemoteAgent);
+  const found = mergeEntries([local, remote]).slice(0, query.limit ?? limits.maxPageSize);
+  const agents = boundSuccessions(found, { isRead: peerSupports(peer, "agent_succession") });
+  federation.log.debug("federation.query.answered", {
+    query_id: message.query_id,
+    searched: search,
+    passed_on: forwardedQuery !== null,
+    agents: agents.length,
+  });
+  return { status: 200, body: { agents } };
+}

@@ -1,0 +1,92 @@
+import { asMicro, fromMicro } from "@agent/budget";
+import { isAgentIdOfKey, isKeyDerivedId } from "@agent/crypto";
+import type { AgentQuery, RemoteAgent } from "@agent/federation-protocol";
+import { HALF_SCORE_LATENCY_MS } from "@agent/routing-semiring";
+import { limits, type ListingBody } from "@agent/wire";
+import { getSuccession } from "../../agents/keys/get-succession.ts";
+import { listOfferedCapabilities } from "../../agents/discovery/listing.ts";
+import { getAvailability, isOnline } from "../../agents/discovery/online.ts";
+import { listVisibleProfiles } from "../../agents/discovery/discovery-store.ts";
+import type { ProfileRow } from "../../agents/discovery/profile-store.ts";
+import { calculateTaskPrice } from "../../routing/price.ts";
+import type { Reader } from "../../storage/storage.ts";
+import { levelName, scoreOfLevel, UNKNOWN } from "../../trust/levels.ts";
+import type { FederationServices } from "../federation.ts";
+
+type OwnEntry = RemoteAgent & { readonly public_key: string };
+
+type SearchServices = Pick<
+  FederationServices,
+  "storage" | "runtime" | "connections" | "identity" | "config"
+>;
+
+/** The agents of this relay that peers may know of. */
+export async function searchLocalAgents(
+  services: SearchServices,
+  { capability = "", q = "", limit = limits.maxPageSize }: AgentQuery,
+): Promise<RemoteAgent[]> {
+  const { rows } = await listVisibleProfiles(services.storage.read, {
+    reader: "",
+    capability,
+    text: q,
+    after: "",
+    limit,
+  });
+  const entries = rows.flatMap((row) =>
+    toRemoteAgents(services, row, capability === "" ? [] : [capability]),
+  );
+  return Promise.all(entries.map((entry) => withSuccession(services.storage.read, entry)));
+}
+
+/** With the records that prove the key of an id of version 8, where the id alone does not. */
+async function withSuccession(read: Reader, entry: OwnEntry): Promise<RemoteAgent> {
+  const { agent_id, public_key } = entry;
+  if (!isKeyDerivedId(agent_id) || isAgentIdOfKey(agent_id, public_key)) return entry;
+  const history = await getSuccession(read, agent_id);
+  if (!("body" in history) || history.body.chain.length === 0) return entry;
+  return { ...entry, succession: history.body.chain };
+}
+
+/** An agent as peers see it: without endpoint, and without whatever is not said of it here. */
+function toRemoteAgents(
+  { runtime, connections, identity, config }: SearchServices,
+  row: ProfileRow,
+  required: readonly string[],
+): OwnEntry[] {
+  // Without a key nobody could tell its receipts from another's.
+  if (row.public_key === null) return [];
+  const listing = row.listing === null ? undefined : (JSON.parse(row.listing) as ListingBody);
+  const price = listing === undefined ? asMicro(0) : calculateTaskPrice(listing, required);
+  // A peer must not send a task here that this relay would refuse.
+  if (price === null) return [];
+  const metadata = JSON.parse(row.metadata) as { name?: unknown };
+  const level = row.payers_level ?? UNKNOWN;
+  const online = isOnline(row, connections, runtime.now());
+  return [
+    {
+      agent_id: row.agent_id,
+      public_key: row.public_key,
+      name: typeof metadata.name === "string" ? metadata.name.slice(0, limits.shortText) : "",
+      description: listing?.description ?? "",
+      capabilities: listOfferedCapabilities(
+        row,
+        row.listing === null ? undefined : { body: row.listing },
+      ),
+      pricing: listing?.pricing ?? [],
+      trust_level: levelName(level),
+      trust: scoreOfLevel(level),
+      cost: listing === undefined ? null : fromMicro(price),
+      availability: getAvailability(online, listing),
+      latency_ms: expectedLatencyMs(row, listing),
+      source_relay: identity.relayId,
+      relay_name: config.identity.relayName,
+      hop_distance: 0,
+    },
+  ];
+}
+
+/** Measured, else promised, else what is assumed where nothing is known. */
+function expectedLatencyMs(row: ProfileRow, listing: ListingBody | undefined): number {
+  const measured = row.paid_successes ? (row.paid_latency_ms ?? 0) / row.paid_successes : undefined;
+  return Math.min(measured ?? listing?.sla?.max_latency_ms ?? HALF_SCORE_LATENCY_MS, 1e9);
+}

@@ -1,0 +1,18 @@
+import { asMicro } from "@agent/budget";
+import type { PeerDebt } from "@agent/federation-protocol";
+import { getClearingBalance } from "../../budget/clearing.ts";
+import type { Reader } from "../../storage/storage.ts";
+import type { FederationPeerRow } from "../../storage/tables/federation.ts";
+import { getPeerDefaultedAmount } from "../inbound/inbound-store.ts";
+
+/** Reads what a peer owes and may owe, for every decision about more of it. */
+export async function getPeerDebt(
+  read: Reader,
+  { relay_id, credit_limit }: Pick<FederationPeerRow, "relay_id" | "credit_limit">,
+): Promise<PeerDebt> {
+  return {
+    balance: await getClearingBalance(read, relay_id),
+    limit: asMicro(credit_limit),
+    defaulted: await getPeerDefaultedAmount(read, relay_id),
+  };
+}

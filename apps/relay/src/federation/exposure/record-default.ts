@@ -1,0 +1,35 @@
+import { asMicro, fromMicro } from "@agent/budget";
+import type { InboundTask } from "@agent/federation-protocol";
+import type { Tx } from "../../storage/storage.ts";
+import { recordTrustOutcome, type RecordedOutcome } from "../../trust/record-trust-outcome.ts";
+import type { FederationServices } from "../federation.ts";
+
+/** A peer that took a result and did not settle it has failed once, in what this relay knows of it. */
+export function recordDefault(
+  tx: Tx,
+  { identity, runtime }: Pick<FederationServices, "identity" | "runtime">,
+  { peerId }: InboundTask,
+): Promise<RecordedOutcome | undefined> {
+  return recordTrustOutcome(tx, {
+    delegatorId: identity.relayId,
+    executorId: peerId,
+    status: "failed",
+    latencyMs: 0,
+    priced: true,
+    now: runtime.now(),
+  });
+}
+
+/** Tells the operator, and routing, of a default that was stored. */
+export function publishDefault(
+  { federation, trustGraph }: Pick<FederationServices, "federation" | "trustGraph">,
+  { taskId, peerId, amount }: InboundTask,
+  trust: RecordedOutcome | undefined,
+): void {
+  if (trust !== undefined) trustGraph.update(trust.record);
+  federation.log.error("federation.settlement.defaulted", {
+    correlationId: taskId,
+    relay_id: peerId,
+    amount: fromMicro(asMicro(amount)),
+  });
+}

@@ -1,0 +1,60 @@
+import { toMicro, type Micro } from "@agent/budget";
+import {
+  countPassedHopsAsync,
+  listEarlierRelays,
+  FEDERATION_LIMITS,
+  computeMinPayment,
+  type TaskForward,
+} from "@agent/federation-protocol";
+import { getListing } from "../../agents/discovery/listing.ts";
+import type { Services } from "../../services.ts";
+import type { FederationPeerRow } from "../../storage/tables/federation.ts";
+import { findPeer } from "../peers/peer-store.ts";
+import type { NextHop } from "../discovery/list-remote-candidates.ts";
+
+/** Whom a forward is for; only an agent of this relay has its listing here. */
+interface PricedTarget {
+  readonly details: { readonly price: Micro | null };
+  readonly nextHop: NextHop | undefined;
+}
+
+/**
+ * By how many relays' fees the payment of a forward may be less than the price. Only a payment that is
+ * less than one fee allows is worth the reads and the signatures.
+ */
+export async function countHops(
+  { storage, config }: Pick<Services, "storage" | "config">,
+  from: Pick<FederationPeerRow, "relay_id">,
+  {
+    message,
+    body,
+    worker,
+  }: { message: TaskForward; body: unknown; worker: PricedTarget | undefined },
+): Promise<number> {
+  const paid = toMicro(message.budget.amount);
+  const { platformFeeRate } = config.payments;
+  const price = worker?.details.price ?? null;
+  if (
+    worker === undefined ||
+    price === null ||
+    paid >= computeMinPayment(price, platformFeeRate, 1)
+  ) {
+    return 1;
+  }
+  const [listing, ...peers] = await Promise.all([
+    worker.nextHop === undefined ? getListing(storage.read, message.target_agent) : undefined,
+    ...listEarlierRelays(message, from.relay_id).map((id) => findPeer(storage.read, id)),
+  ]);
+  const keys = new Map(peers.flatMap((peer) => (peer ? [[peer.relay_id, pinnedKey(peer)]] : [])));
+  const listed =
+    listing !== undefined && "body" in listing ? listing.body.federation_hops : undefined;
+  return countPassedHopsAsync(body, message, {
+    from: from.relay_id,
+    findKey: (relayId) => keys.get(relayId),
+    federationHops: listed ?? FEDERATION_LIMITS.maxHops,
+  });
+}
+
+function pinnedKey({ state, public_key }: FederationPeerRow): string | null {
+  return state === "removed" ? null : public_key;
+}

@@ -1,0 +1,71 @@
+import { asMicro } from "@agent/budget";
+import {
+  finishInbound,
+  buildInboundRelease,
+  releasePayable,
+  createRetrySchedule,
+} from "@agent/federation-protocol";
+import { postClearing } from "../../budget/clearing.ts";
+import type { SettlementInput } from "../../budget/settle-from-hold.ts";
+import type { Services } from "../../services.ts";
+import type { Tx } from "../../storage/storage.ts";
+import { deleteHold, saveHold } from "../settlement/hold-store.ts";
+import { findInbound, saveInbound } from "./inbound-store.ts";
+import { findOutbound, saveOutbound } from "../outbound/outbound-store.ts";
+
+/**
+ * A task that came from a peer has its receipt. Its hold stays until that peer settles; for what was
+ * not done it goes back at once. The result waits in the database to be brought back.
+ */
+export async function finishInboundTask(
+  tx: Tx,
+  { runtime, config }: Pick<Services, "runtime" | "config">,
+  task: { readonly task_id: string },
+  { receiptHash, status }: SettlementInput,
+): Promise<{ readonly ok: true; readonly settlement: undefined }> {
+  const inbound = await findInbound(tx, task.task_id);
+  if (inbound === undefined) throw new Error(`task ${task.task_id} came from no peer`);
+  const { holdMs } = createRetrySchedule(config.federation.retryScale);
+  const now = runtime.now();
+  const finished = finishInbound(inbound.task, { status, receiptHash }, { now, holdMs });
+  await saveInbound(tx, { ...inbound, task: finished });
+  const { taskId, peerId, amount, hold } = finished;
+  if (hold === "open") {
+    if (amount > 0) await saveHold(tx, { task_id: taskId, amount });
+  } else if (inbound.task.hold === "open") {
+    await releaseInboundHold(tx, runtime, { taskId, peerId, amount });
+  }
+  return { ok: true, settlement: undefined };
+}
+
+/** What a peer would have owed for a task is owed no more. */
+export async function releaseInboundHold(
+  tx: Tx,
+  runtime: Services["runtime"],
+  {
+    taskId,
+    peerId,
+    amount,
+  }: { readonly taskId: string; readonly peerId: string; readonly amount: number },
+): Promise<void> {
+  await postClearing(
+    tx,
+    runtime,
+    buildInboundRelease({ taskId, peerId, amount: asMicro(amount) }),
+    {
+      taskId,
+      description: "not settled",
+    },
+  );
+  await deleteHold(tx, taskId);
+  await releaseOutboundReservation(tx, taskId);
+}
+
+/** Of a relay in the middle: the row of the task promises nothing to the next relay any more. */
+export async function releaseOutboundReservation(tx: Tx, taskId: string): Promise<void> {
+  const outbound = await findOutbound(tx, taskId);
+  const task = outbound && releasePayable(outbound.task);
+  if (outbound !== undefined && task !== undefined && task !== outbound.task) {
+    await saveOutbound(tx, { ...outbound, task });
+  }
+}

@@ -1,0 +1,268 @@
+import { asMicro, type Micro } from "@agent/budget";
+import {
+  getDefaultedAmount,
+  isHoldPending,
+  isInboundClosed,
+  type ResultAcceptance,
+  type InboundTask,
+  type SettlementForward,
+} from "@agent/federation-protocol";
+import { formatCurrentTrace } from "../../observability/trace.ts";
+import { queryBuilder, param, compile, sql } from "../../storage/queries/compiled-query.ts";
+import type { Reader, Tx } from "../../storage/storage.ts";
+import type { FederationInboundRow } from "../../storage/tables/federation.ts";
+
+/** A task that came from a peer. */
+export interface InboundRecord {
+  readonly task: InboundTask;
+  /** The worker's key that the peer expects; null where it did not say. */
+  readonly publicKey: string | null;
+  /** The record that it was settled by. */
+  readonly settlement: SettlementForward | null;
+  /** JSON of its forward as it came, without `task_payload`, for the relay that it goes on to. */
+  readonly relayed: string | null;
+  /** The order as the peer signed it, as JSON; null once it is forgotten. */
+  readonly forward: string | null;
+  /** The peer's signed acceptance of the result. */
+  readonly accepted: ResultAcceptance | null;
+  /** Of the row; 0 before it is stored. */
+  readonly version: number;
+}
+
+function fromRow(row: FederationInboundRow): InboundRecord {
+  const { body, public_key, settlement, relayed, forward, accepted, version } = row;
+  return {
+    task: JSON.parse(body) as InboundTask,
+    publicKey: public_key,
+    settlement: settlement === null ? null : (JSON.parse(settlement) as SettlementForward),
+    relayed,
+    forward,
+    accepted: accepted === null ? null : (JSON.parse(accepted) as ResultAcceptance),
+    version,
+  };
+}
+
+function toRow(inbound: InboundRecord): FederationInboundRow {
+  const { task, publicKey, settlement, relayed, forward, accepted, version } = inbound;
+  const defaulted = getDefaultedAmount(task);
+  return {
+    task_id: task.taskId,
+    relay_id: task.peerId,
+    due_at: nextDueAt(task),
+    version: version + 1,
+    body: JSON.stringify(task),
+    public_key: publicKey,
+    settlement_id: task.settlement?.settlementId ?? null,
+    settlement: settlement === null ? null : JSON.stringify(settlement),
+    ended_at: isInboundClosed(task) ? task.holdUntil : null,
+    trace: formatCurrentTrace(),
+    relayed,
+    forward,
+    accepted: accepted === null ? null : JSON.stringify(accepted),
+    defaulted: defaulted === 0 ? null : defaulted,
+  };
+}
+
+/** A result is due to be sent, or an open hold to lapse; a task that runs expires with its row. */
+function nextDueAt(task: InboundTask): number | null {
+  const { state, dueAt, holdUntil } = task;
+  if (state === "running") return null;
+  const times = [dueAt, isHoldPending(task) ? holdUntil : null].filter((time) => time !== null);
+  return times.length === 0 ? null : Math.min(...times);
+}
+
+const byTask = compile<{ task_id: string }>()(
+  queryBuilder.selectFrom("federation_inbound").selectAll().where("task_id", "=", param("task_id")),
+);
+
+export async function findInbound(
+  reader: Reader,
+  task_id: string,
+): Promise<InboundRecord | undefined> {
+  const row = await reader.get(byTask, { task_id });
+  return row && fromRow(row);
+}
+
+const insertRow = compile<FederationInboundRow>()(
+  queryBuilder.insertInto("federation_inbound").values({
+    task_id: param("task_id"),
+    relay_id: param("relay_id"),
+    due_at: param("due_at"),
+    version: param("version"),
+    body: param("body"),
+    public_key: param("public_key"),
+    settlement_id: param("settlement_id"),
+    settlement: param("settlement"),
+    ended_at: param("ended_at"),
+    trace: param("trace"),
+    relayed: param("relayed"),
+    forward: param("forward"),
+    accepted: param("accepted"),
+    defaulted: param("defaulted"),
+  }),
+);
+
+const updateRow = compile<Omit<FederationInboundRow, "relayed"> & { before: number }>()(
+  queryBuilder
+    .updateTable("federation_inbound")
+    .set({
+      due_at: param("due_at"),
+      version: param("version"),
+      body: param("body"),
+      settlement_id: param("settlement_id"),
+      settlement: param("settlement"),
+      ended_at: param("ended_at"),
+      trace: sql`coalesce(${param("trace")}, trace)`,
+      accepted: param("accepted"),
+      defaulted: param("defaulted"),
+    })
+    .where("task_id", "=", param("task_id"))
+    .where("version", "=", param("before")),
+);
+
+/** Stores a task as it is after a change; one that changed meanwhile fails the whole transaction. */
+export async function saveInbound(tx: Tx, inbound: InboundRecord): Promise<void> {
+  const row = toRow(inbound);
+  if (inbound.version === 0) await tx.run(insertRow, row);
+  else if ((await tx.run(updateRow, { ...row, before: inbound.version })) !== 1) {
+    throw new Error(`inbound task ${row.task_id} was changed by another transaction`);
+  }
+}
+
+const selectDue = compile<{ now: number; limit: number }>()(
+  queryBuilder
+    .selectFrom("federation_inbound")
+    .select(["task_id", "trace"])
+    .where("due_at", "is not", null)
+    .where("due_at", "<=", param("now"))
+    .orderBy("due_at")
+    .limit(param("limit")),
+);
+
+/** Results to send back, and holds whose settlement did not come. */
+export function listDueInbound(
+  reader: Reader,
+  now: number,
+  limit: number,
+): Promise<{ task_id: string; trace: string | null }[]> {
+  return reader.all(selectDue, { now, limit });
+}
+
+const selectUnsettled = compile()(
+  queryBuilder
+    .selectFrom("federation_inbound")
+    .selectAll()
+    .where("ended_at", "is", null)
+    .where("settlement_id", "is", null),
+);
+
+/** Every task of a peer that has neither come to nothing nor been settled. */
+export async function listUnsettledInbound(reader: Reader): Promise<InboundRecord[]> {
+  return (await reader.all(selectUnsettled, {})).map(fromRow);
+}
+
+const selectSettled = compile<{ relay_id: string; limit: number }>()(
+  queryBuilder
+    .selectFrom("federation_inbound")
+    .selectAll()
+    .where("relay_id", "=", param("relay_id"))
+    .where("settlement_id", "is not", null)
+    .orderBy("settlement_id", "desc")
+    .limit(param("limit")),
+);
+
+/** What a peer has settled, newest first. */
+export async function listSettledInbound(
+  reader: Reader,
+  relay_id: string,
+  limit: number,
+): Promise<InboundRecord[]> {
+  return (await reader.all(selectSettled, { relay_id, limit })).map(fromRow);
+}
+
+const selectDefaulted = compile<{ relay_id: string }>()(
+  queryBuilder
+    .selectFrom("federation_inbound")
+    .selectAll()
+    .where("relay_id", "=", param("relay_id"))
+    .where("defaulted", "is not", null),
+);
+
+/** The tasks whose results a peer has accepted and not settled in time. */
+export async function listDefaultedInbound(
+  reader: Reader,
+  relay_id: string,
+): Promise<InboundRecord[]> {
+  return (await reader.all(selectDefaulted, { relay_id })).map(fromRow);
+}
+
+const sumDefaulted = compile<{ relay_id: string }>()(
+  sql<{ total: number }>`
+    select coalesce(sum(defaulted), 0) as total from federation_inbound
+    where relay_id = ${param("relay_id")} and defaulted is not null`,
+);
+
+/** What a peer has defaulted on, in micro-units. */
+export async function getPeerDefaultedAmount(reader: Reader, relay_id: string): Promise<Micro> {
+  return asMicro((await reader.get(sumDefaulted, { relay_id }))?.total ?? 0);
+}
+
+const sumAllDefaulted = compile()(
+  sql<{ total: number }>`
+    select coalesce(sum(defaulted), 0) as total from federation_inbound
+    where defaulted is not null`,
+);
+
+/** What all peers together have defaulted on, in micro-units. */
+export async function getTotalDefaultedAmount(reader: Reader): Promise<Micro> {
+  return asMicro((await reader.get(sumAllDefaulted, {}))?.total ?? 0);
+}
+
+const clearOrders = compile<{ until: number; limit: number }>()(
+  sql<never>`
+    update federation_inbound set forward = null where task_id in (
+      select task_id from federation_inbound
+      where body ->> '$.settlement.bookedAt' <= ${param("until")}
+        and forward is not null and settlement_id is not null
+      limit ${param("limit")})`,
+);
+
+/** Forgets the orders, and with them the prompts, of tasks that were settled by `until`. */
+export function purgeSettledOrders(tx: Tx, old: { until: number; limit: number }): Promise<number> {
+  return tx.run(clearOrders, old);
+}
+
+const deleteEnded = compile<{ until: number; limit: number }>()(
+  queryBuilder
+    .deleteFrom("federation_inbound")
+    .where(
+      "task_id",
+      "in",
+      queryBuilder
+        .selectFrom("federation_inbound")
+        .select("task_id")
+        .where("ended_at", "<=", param("until"))
+        .limit(param("limit")),
+    ),
+);
+
+/** Forgets tasks that came to nothing by `until`. */
+export function purgeInbound(tx: Tx, old: { until: number; limit: number }): Promise<number> {
+  return tx.run(deleteEnded, old);
+}
+
+const replaceOrderPrompt = compile<{ task_id: string; prompt: string }>()(
+  queryBuilder
+    .updateTable("federation_inbound")
+    .set({ forward: sql`json_replace(forward, '$.task_payload.prompt', ${param("prompt")})` })
+    .where("task_id", "=", param("task_id"))
+    .where("forward", "is not", null),
+);
+
+/** Replaces the prompt in the kept order of a peer's task, for example by its hash. */
+export async function replacePromptOfOrder(
+  tx: Tx,
+  order: { task_id: string; prompt: string },
+): Promise<void> {
+  await tx.run(replaceOrderPrompt, order);
+}

@@ -1,0 +1,226 @@
+import { asMicro } from "@agent/budget";
+import {
+  findClaimWithKey,
+  isReachable,
+  buildInboundHold,
+  checkForward,
+  createInbound,
+  verifySignedMessageAsync,
+  toRelayNode,
+  listRelays,
+  TaskForwardSchema,
+  type ForwardContext,
+  type TaskForward,
+} from "@agent/federation-protocol";
+import { limits, type Answer, type Operations, type Refusal } from "@agent/wire";
+import { findVisibleProfile } from "../../agents/discovery/profile-store.ts";
+import { listSigningKeys } from "../../agents/keys/key-store.ts";
+import { postClearing } from "../../budget/clearing.ts";
+import { formatCurrentTrace } from "../../observability/trace.ts";
+import type { Attempt } from "../../routing/attempt.ts";
+import { getTaskPrice } from "../../routing/price.ts";
+import { newId } from "../../runtime.ts";
+import type { FederationPeerRow } from "../../storage/tables/federation.ts";
+import type { TaskRow } from "../../storage/tables/tasks.ts";
+import { acquireTaskSlot } from "../../tasks/submission/task-quota.ts";
+import { calculateForwardedExpiry } from "../../tasks/lifetime.ts";
+import { findReceipt } from "../../tasks/receipts/receipt-store.ts";
+import { findTask, insertTask } from "../../tasks/store.ts";
+import { countHops } from "./count-hops.ts";
+import { getPeerDebt } from "../exposure/get-peer-debt.ts";
+import type { FederationServices } from "../federation.ts";
+import { findInbound, saveInbound } from "./inbound-store.ts";
+import { peerPayerRef } from "../peer-ref.ts";
+import { findPeer } from "../peers/peer-store.ts";
+import { toWireRefusal } from "../transport/to-wire-refusal.ts";
+import {
+  calculateRemotePrice,
+  nextHopTo,
+  type NextHop,
+} from "../discovery/list-remote-candidates.ts";
+
+interface ForwardTarget {
+  readonly details: NonNullable<ForwardContext["worker"]>;
+  /** Where the task goes on to; undefined for an agent of this relay. */
+  readonly nextHop: NextHop | undefined;
+}
+
+type ReceiveTaskAnswer =
+  | Answer<Operations["forwardTask"]>
+  | Refusal<"federation.timestamp_expired" | "federation.signature_invalid">;
+
+/**
+ * Takes a task over from a peer: judged, held from that peer's account and stored in one transaction,
+ * and only then routed like any other; a repeated id is answered as a duplicate. `body` is the
+ * message as it came.
+ */
+export async function receiveTask(
+  services: FederationServices,
+  from: FederationPeerRow,
+  message: TaskForward,
+  body: unknown,
+  route: (task: TaskRow) => void,
+): Promise<ReceiveTaskAnswer> {
+  const { storage, runtime, config, identity, federation } = services;
+  const signed = await verifySignedMessageAsync(TaskForwardSchema, body, from.public_key);
+  if (!signed.ok) return toWireRefusal(signed);
+  const { task_id, target_agent, task_payload } = message;
+  const worker = await findForwardTarget(services, message);
+  const hops = await countHops(services, from, { message, body, worker });
+  const received = await storage.transaction(async (tx) => {
+    const now = runtime.now();
+    const peer = (await findPeer(tx, from.relay_id)) ?? from;
+    const checked = checkForward(message, {
+      from: from.relay_id,
+      self: identity.relayId,
+      now,
+      isDuplicate:
+        (await findTask(tx, task_id)) !== undefined ||
+        (await findInbound(tx, task_id)) !== undefined ||
+        // Of a task that both of them have forgotten.
+        (await findReceipt(tx, task_id)) !== undefined,
+      worker: worker?.details ?? null,
+      hops,
+      feeRate: config.payments.platformFeeRate,
+      clearing: await getPeerDebt(tx, peer),
+    });
+    if (!checked.ok) return toWireRefusal(checked);
+    const payer = peerPayerRef(peer.relay_id);
+    const quotaRefusal = await acquireTaskSlot(tx, payer);
+    if (quotaRefusal !== undefined) return quotaRefusal;
+    const { amount } = checked;
+    const expiresAt = calculateForwardedExpiry(message.expires_at, now, config.tasks);
+    const inbound = { taskId: task_id, peerId: peer.relay_id, agentId: target_agent };
+    const opened = createInbound({ ...inbound, amount, expiresAt }, federation.schedule);
+    await saveInbound(tx, {
+      task: opened,
+      publicKey: message.public_key ?? worker?.details.publicKeys?.[0] ?? null,
+      settlement: null,
+      relayed: worker?.nextHop === undefined ? null : serializeRelayed(body),
+      forward: JSON.stringify(body),
+      accepted: null,
+      version: 0,
+    });
+    await postClearing(tx, runtime, buildInboundHold({ ...inbound, amount }), {
+      taskId: task_id,
+      description: "hold",
+    });
+    const row: TaskRow = {
+      ...buildTaskRow(message, { now, expiresAt, charge: amount, nextHop: worker?.nextHop }),
+      submitted_by: payer,
+      allocation_id: amount > 0 ? newId(runtime) : null,
+    };
+    await insertTask(tx, row);
+    return { ok: true as const, row };
+  });
+  if (!received.ok) {
+    federation.log.info("federation.task.refused", {
+      correlationId: task_id,
+      relay_id: from.relay_id,
+      code: received.code,
+    });
+    return received as ReceiveTaskAnswer;
+  }
+  federation.log.info("federation.task.taken", {
+    correlationId: task_id,
+    relay_id: from.relay_id,
+    agent_id: target_agent,
+    capabilities: task_payload.required_capabilities ?? [],
+  });
+  route(received.row);
+  return { status: 202, body: { task_id, status: "pending" } };
+}
+
+/** What the next relay is shown of a forward; one that carries too much beside it is not shown. */
+function serializeRelayed(body: unknown): string | null {
+  const { task_payload: _, ...relayed } = body as Record<string, unknown>;
+  const text = JSON.stringify(relayed);
+  return Buffer.byteLength(text) <= limits.relayedBytes ? text : null;
+}
+
+/** The agent here, if peers may know of it, else the way to it that is known or that its path names. */
+async function findForwardTarget(
+  services: FederationServices,
+  { target_agent, task_payload, routing_choice, public_key }: TaskForward,
+): Promise<ForwardTarget | undefined> {
+  const { storage, federation, identity } = services;
+  const required = task_payload.required_capabilities ?? [];
+  const local = await findVisibleProfile(storage.read, { reader: "", agent_id: target_agent });
+  if (local !== undefined) {
+    const keys = await listSigningKeys(storage.read, target_agent);
+    const publicKeys = keys
+      .filter(({ valid_until }) => valid_until === null)
+      .map((key) => key.public_key);
+    const price = await getTaskPrice(storage.read, target_agent, required);
+    return { details: { publicKeys, price }, nextHop: undefined };
+  }
+  const path = routing_choice?.path ?? [];
+  const selfNode = toRelayNode(identity.relayId);
+  const passed = path.slice(0, path.indexOf(selfNode) + 1);
+  const claimed = federation.remoteAgents.get(target_agent);
+  const named = claimed && findClaimWithKey(claimed, public_key);
+  // A single claim under another key than the named one is judged, so that the peer learns of it.
+  const remote = claimed?.id_conflict === true ? named : (named ?? claimed);
+  if (remote !== undefined && isReachable(remote)) {
+    const nextHop = nextHopTo(services, remote);
+    const onward = nextHop.route.slice(nextHop.route.indexOf(selfNode) + 1);
+    return {
+      details: { publicKeys: [remote.public_key], price: calculateRemotePrice(remote, required) },
+      nextHop: passed.length === 0 ? nextHop : { ...nextHop, route: [...passed, ...onward] },
+    };
+  }
+  // After a restart the memory of other relays' agents is gone, but the path still names the next one.
+  const [next] = listRelays(path.slice(passed.length));
+  if (passed.length === 0 || next === undefined || public_key === undefined) return undefined;
+  const peer = await findPeer(storage.read, next);
+  if (peer?.state !== "active") return undefined;
+  return {
+    details: { publicKeys: null, price: asMicro(0) },
+    nextHop: { relay_id: next, public_key, route: path },
+  };
+}
+
+function buildTaskRow(
+  { task_id, target_agent, task_payload }: TaskForward,
+  {
+    now,
+    expiresAt,
+    charge,
+    nextHop,
+  }: {
+    readonly now: number;
+    readonly expiresAt: number;
+    readonly charge: number;
+    readonly nextHop: NextHop | undefined;
+  },
+): Omit<TaskRow, "submitted_by" | "allocation_id"> {
+  const attempt: Attempt = {
+    agent_id: target_agent,
+    charge,
+    ...(nextHop !== undefined && { via: nextHop }),
+  };
+  return {
+    task_id,
+    agent_id: target_agent,
+    assigned_to: null,
+    status: "pending",
+    prompt: task_payload.prompt,
+    required_capabilities: JSON.stringify(task_payload.required_capabilities ?? []),
+    submitted_at: now,
+    expires_at: expiresAt,
+    wall_clock_ms: task_payload.wall_clock_ms ?? null,
+    step_id: null,
+    routing_choice: null,
+    attempts: JSON.stringify([attempt]),
+    attempt: 0,
+    charge,
+    locked: charge,
+    claimed_by: null,
+    lease_until: null,
+    blamed: 0,
+    receipt_hash: null,
+    finished_at: null,
+    delegation_token: null,
+    trace: formatCurrentTrace(),
+  };
+}

@@ -1,0 +1,186 @@
+import {
+  abandonReturn,
+  awaitLateSettlement,
+  beginReturn,
+  completeRelayed,
+  endReturn,
+  expireInbound,
+  isReturnDue,
+  parseResultAcceptance,
+  parseMessage,
+  SettlementForwardSchema,
+  TaskResultAnswerSchema,
+  type ResultAcceptance,
+  type InboundTask,
+} from "@agent/federation-protocol";
+import { signAttestation, type ExecutionReceipt } from "@agent/receipts";
+import type { Tx } from "../../storage/storage.ts";
+import type { FederationPeerRow } from "../../storage/tables/federation.ts";
+import { findReceipt } from "../../tasks/receipts/receipt-store.ts";
+import { withRecipient, callPeer, type PeerReply } from "../transport/call-peer.ts";
+import type { FederationServices } from "../federation.ts";
+import { verifyWithPeerKey } from "../peers/follow-peer-key.ts";
+import { releaseInboundHold } from "./finish-inbound-task.ts";
+import { findInbound, saveInbound, type InboundRecord } from "./inbound-store.ts";
+import { findOutbound, saveOutbound } from "../outbound/outbound-store.ts";
+import { peerSupports } from "../peers/peer-state.ts";
+import { recordDefault, publishDefault } from "../exposure/record-default.ts";
+import { findPeer } from "../peers/peer-store.ts";
+import { isPurged } from "../retention.ts";
+
+/** Books a settlement that a peer has signed; bookSettlement in a running relay. */
+export type ReceiveSettlement = (
+  services: FederationServices,
+  from: FederationPeerRow,
+  body: unknown,
+  askedAt: number,
+) => Promise<unknown>;
+
+/** Brings the result of a peer's task back to it, and lets go of a hold that is never settled. */
+export async function sendResult(
+  services: FederationServices,
+  taskId: string,
+  receiveSettlement: ReceiveSettlement,
+): Promise<void> {
+  const { storage, runtime, config, federation } = services;
+  const started = await storage.transaction(async (tx) => {
+    const inbound = await findInbound(tx, taskId);
+    if (inbound === undefined) return undefined;
+    const now = runtime.now();
+    const { task: waiting } = inbound;
+    if (isReturnDue(waiting, now) && !isPurged(config, waiting.holdUntil, now)) {
+      const task = beginReturn(waiting, federation.schedule, now);
+      await saveInbound(tx, { ...inbound, task });
+      return { ...inbound, task };
+    }
+    const concluded = isReturnDue(waiting, now)
+      ? abandonReturn(waiting)
+      : expireInbound(waiting, now);
+    await applyInboundTransition(tx, services, inbound, concluded);
+    if (concluded.hold !== "defaulted" || waiting.hold === "defaulted") return undefined;
+    return { defaulted: concluded, trust: await recordDefault(tx, services, concluded) };
+  });
+  if (started === undefined) return;
+  if ("defaulted" in started) return publishDefault(services, started.defaulted, started.trust);
+  const [peer, archived] = await Promise.all([
+    findPeer(storage.read, started.task.peerId),
+    findReceipt(storage.read, taskId),
+  ]);
+  if (peer === undefined || archived === undefined) return;
+  const body = withRecipient(services, peer, buildResult(services, started, archived));
+  const path = "/federation/v1/task/result";
+  const reply = await callPeer(services, peer, { method: "POST", path, body });
+  const { peer: signer, checked: accepted } = await verifyWithPeerKey(
+    services,
+    peer,
+    (known) => parseAcceptance(known, started.task, reply),
+    (found) => found === null,
+  );
+  if (accepted === null) {
+    const fields = { correlationId: taskId, relay_id: peer.relay_id };
+    federation.log.warn("federation.accepted_unsigned", fields);
+  }
+  const settlement = parseSettlement(services, reply);
+  if (settlement !== undefined)
+    await receiveSettlement(services, signer, settlement, body.timestamp);
+  const task = await storage.transaction(async (tx) => {
+    const inbound = await findInbound(tx, taskId);
+    if (inbound === undefined) return undefined;
+    const { holdMs } = federation.schedule;
+    const answered = endReturn(inbound.task, reply.delivery);
+    const ended = awaitLateSettlement(answered, inbound.task, { now: runtime.now(), holdMs });
+    const withAcceptance = !accepted ? inbound : { ...inbound, accepted };
+    return applyInboundTransition(tx, services, withAcceptance, ended);
+  });
+  federation.log.info("federation.result.returned", {
+    correlationId: taskId,
+    relay_id: peer.relay_id,
+    state: task?.state,
+    code: reply.code,
+  });
+}
+
+/** The settlement in an answer to a result, if it was made for this relay; its time is judged later. */
+function parseSettlement({ identity }: FederationServices, { delivery, body }: PeerReply): unknown {
+  if (delivery.kind !== "answered" || delivery.status !== 200) return undefined;
+  const answer = parseMessage(TaskResultAnswerSchema, body);
+  const settlement = parseMessage(
+    SettlementForwardSchema,
+    answer.ok ? answer.message.settlement : undefined,
+  );
+  if (!answer.ok || !settlement.ok) return undefined;
+  const { to = identity.relayId } = settlement.message;
+  return to === identity.relayId ? answer.message.settlement : undefined;
+}
+
+/**
+ * The peer's signed acceptance, null when a peer that names the feature did not sign it, and undefined
+ * where there is none to sign.
+ */
+function parseAcceptance(
+  peer: FederationPeerRow,
+  { taskId, receiptHash }: InboundTask,
+  { delivery, body }: PeerReply,
+): ResultAcceptance | null | undefined {
+  const isAccepted = delivery.kind === "answered" && delivery.status === 200;
+  if (!isAccepted || receiptHash === null || !peerSupports(peer, "signed_accepted")) {
+    return undefined;
+  }
+  const { relay_id: relayId, public_key: publicKey } = peer;
+  return parseResultAcceptance(body, { taskId, receiptHash, relayId, publicKey });
+}
+
+/** The receipt, with this relay's own word on it: each hop is between two relays. */
+function buildResult(
+  { identity, runtime }: FederationServices,
+  { task, publicKey }: InboundRecord,
+  archived: { readonly body: string; readonly receipt_hash: string; readonly received_at: number },
+) {
+  const { relayId, secretKey } = identity;
+  const attestation = signAttestation(
+    {
+      relay_id: relayId,
+      task_id: task.taskId,
+      receipt_hash: archived.receipt_hash,
+      received_at: archived.received_at,
+      attested_at: Math.max(runtime.now(), archived.received_at),
+    },
+    secretKey,
+  );
+  const receipt = JSON.parse(archived.body) as ExecutionReceipt;
+  return {
+    task_id: task.taskId,
+    origin_relay: relayId,
+    receipt,
+    public_key: publicKey ?? receipt.public_key,
+    attestation,
+  };
+}
+
+/** Stores a change with what follows from it: a released hold, a relayed result that is final. */
+async function applyInboundTransition(
+  tx: Tx,
+  { runtime }: FederationServices,
+  inbound: InboundRecord,
+  task: InboundTask,
+): Promise<InboundTask> {
+  if (task === inbound.task) return task;
+  await saveInbound(tx, { ...inbound, task });
+  if (inbound.task.hold === "open" && (task.hold === "released" || task.hold === "defaulted")) {
+    await releaseInboundHold(tx, runtime, task);
+  }
+  const isFinal = task.state !== "returning" && task.state !== "running";
+  if (isFinal) await concludeRelayedResult(tx, task.taskId, task.state !== "void");
+  return task;
+}
+
+/** What the relay before this one says of a result is what this one says to the relay behind it. */
+export async function concludeRelayedResult(
+  tx: Tx,
+  taskId: string,
+  accepted: boolean,
+): Promise<void> {
+  const relayed = await findOutbound(tx, taskId);
+  if (relayed?.task.state !== "relaying") return;
+  await saveOutbound(tx, { ...relayed, task: completeRelayed(relayed.task, accepted) });
+}

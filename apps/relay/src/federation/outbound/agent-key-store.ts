@@ -1,0 +1,45 @@
+import { queryBuilder, param, compile, sql } from "../../storage/queries/compiled-query.ts";
+import type { Reader, Tx } from "../../storage/storage.ts";
+import type { FederationAgentKeyRow } from "../../storage/tables/federation.ts";
+
+const put = compile<FederationAgentKeyRow>()(
+  queryBuilder
+    .insertInto("federation_agent_keys")
+    .values({
+      agent_id: param("agent_id"),
+      relay_id: param("relay_id"),
+      public_key: param("public_key"),
+      is_own: param("is_own"),
+    })
+    .onConflict((conflict) =>
+      conflict.columns(["agent_id", "relay_id"]).doUpdateSet((row) => ({
+        public_key: row.ref("excluded.public_key"),
+        is_own: row.ref("excluded.is_own"),
+      })),
+    ),
+);
+
+/** Notes the key under which an agent of another relay has delivered work, and the peer that brought it. */
+export async function putRemoteKey(tx: Tx, key: FederationAgentKeyRow): Promise<void> {
+  await tx.run(put, key);
+}
+
+const remoteKeys = compile<{ agent_id: string }>()(
+  sql<{ public_key: string; is_admitted: 0 | 1 }>`
+    select key.public_key, coalesce(key.is_own = 1 and peer.admitted = 1, 0) as is_admitted
+    from federation_agent_keys as key
+    left join federation_peers as peer on peer.relay_id = key.relay_id
+    where key.agent_id = ${param("agent_id")}`,
+);
+
+/**
+ * Under which keys an agent of other relays has delivered work. A key is admitted while a peer that the
+ * operator admitted has brought it for an agent of its own.
+ */
+export async function listRemoteKeys(reader: Reader, agent_id: string) {
+  const rows = await reader.all(remoteKeys, { agent_id });
+  return rows.map(({ public_key, is_admitted }) => ({
+    publicKey: public_key,
+    isAdmitted: is_admitted === 1,
+  }));
+}

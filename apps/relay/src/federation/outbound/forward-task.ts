@@ -1,0 +1,229 @@
+import { asMicro } from "@agent/budget";
+import {
+  beginForward,
+  createTaskForward,
+  endForward,
+  isForwardDue,
+  checkPayable,
+  classifyDelivery,
+  createOutbound,
+  computeTerms,
+  type OutboundTask,
+  type TaskForward,
+  type TaskPayload,
+} from "@agent/federation-protocol";
+import type { RoutingChoice } from "@agent/wire";
+import { getClearingBalance } from "../../budget/clearing.ts";
+import type { FederationPeerRow } from "../../storage/tables/federation.ts";
+import type { TaskRow } from "../../storage/tables/tasks.ts";
+import { claimPending, releaseClaim } from "../../tasks/assignment/assignment-store.ts";
+import { resolveEndedClaim, publishReleasedTask } from "../../tasks/assignment/release-claim.ts";
+import { findTask } from "../../tasks/store.ts";
+import { executorOf } from "../../tasks/task.ts";
+import { callPeer } from "../transport/call-peer.ts";
+import type { FederationServices } from "../federation.ts";
+import { findInbound } from "../inbound/inbound-store.ts";
+import { findOutbound, saveOutbound, type OutboundRecord } from "./outbound-store.ts";
+import { peerClaimRef, isFromPeer } from "../peer-ref.ts";
+import { recordPeerEvent, peerSupports } from "../peers/peer-state.ts";
+import { findPeer } from "../peers/peer-store.ts";
+import type { NextHop } from "../discovery/list-remote-candidates.ts";
+import { getReservedAmount } from "../settlement/reserved-store.ts";
+
+/** A peer has its task until the task expires; it says itself when it is done. */
+const LEASE_AFTER_EXPIRY_MS = 86_400_000;
+
+/**
+ * Hands a pending task to the peer on its way; false when that one certainly does not have it, so
+ * that somebody else may. A task of which nobody knows whether it arrived stays there: a second
+ * executor would be paid as well.
+ */
+export async function forwardTask(
+  services: FederationServices,
+  task: TaskRow,
+  nextHop: NextHop,
+): Promise<boolean> {
+  if (await sendToPeer(services, task, nextHop)) return true;
+  services.federation.undeliveredTasks.add(task.task_id);
+  return false;
+}
+
+async function sendToPeer(
+  services: FederationServices,
+  task: TaskRow,
+  nextHop: NextHop,
+): Promise<boolean> {
+  const { storage, federation } = services;
+  const peer = await findPeer(storage.read, nextHop.relay_id);
+  if (peer?.state !== "active") return false;
+  const started = await storage.transaction(async (tx) => {
+    const now = services.runtime.now();
+    const claimed = await claimPending(tx, {
+      task_id: task.task_id,
+      executor: executorOf(task),
+      claimed_by: peerClaimRef(peer.relay_id),
+      lease_until: task.expires_at + LEASE_AFTER_EXPIRY_MS,
+      now,
+    });
+    // Somebody was faster, so the task is in good hands.
+    if (!claimed) return { ok: true as const, outbound: undefined };
+    const { platformFeeRate } = services.config.payments;
+    const terms = computeTerms(asMicro(task.charge), platformFeeRate);
+    const creditPeer = await findPeer(tx, peer.relay_id);
+    const credit = checkPayable(
+      {
+        balance: await getClearingBalance(tx, peer.relay_id),
+        payable: await getReservedAmount(tx, peer.relay_id),
+        limit: asMicro(creditPeer?.credit_limit ?? 0),
+      },
+      terms.net,
+    );
+    if (!credit.ok) return credit;
+    const opened = createOutbound(
+      {
+        taskId: task.task_id,
+        peerId: peer.relay_id,
+        agentId: executorOf(task),
+        publicKey: nextHop.public_key,
+        terms,
+        expiresAt: task.expires_at,
+      },
+      now,
+    );
+    const before = await findOutbound(tx, task.task_id);
+    const outbound: OutboundRecord = {
+      task: beginForward(opened, federation.schedule, now),
+      route: nextHop.route,
+      attestation: null,
+      version: before?.version ?? 0,
+    };
+    await saveOutbound(tx, outbound);
+    return { ok: true as const, outbound: { before: opened, now: outbound } };
+  });
+  if (!started.ok) {
+    const { relay_id } = peer;
+    const { code } = started;
+    federation.log.warn("federation.forward.refused", {
+      correlationId: task.task_id,
+      relay_id,
+      code,
+    });
+    return false;
+  }
+  if (started.outbound === undefined) return true;
+  return sendForward(services, peer, task, {
+    before: started.outbound.before,
+    outbound: started.outbound.now,
+  });
+}
+
+/** Sends again what may not have arrived; `reroute` is told of a task that certainly did not. */
+export async function resendForward(
+  services: FederationServices,
+  taskId: string,
+  reroute: (taskId: string) => void,
+): Promise<void> {
+  const { storage, runtime, federation } = services;
+  const started = await storage.transaction(async (tx) => {
+    const before = await findOutbound(tx, taskId);
+    const now = runtime.now();
+    if (before === undefined) return undefined;
+    if (!isForwardDue(before.task, now)) {
+      // It may be due for a cancel only; a forward that is due later stays so.
+      if (before.task.dueAt === null || before.task.dueAt > now) return undefined;
+      await saveOutbound(tx, { ...before, task: { ...before.task, dueAt: null } });
+      return undefined;
+    }
+    const outbound = { ...before, task: beginForward(before.task, federation.schedule, now) };
+    await saveOutbound(tx, outbound);
+    return { before: before.task, outbound };
+  });
+  if (started === undefined) return;
+  const [peer, task] = await Promise.all([
+    findPeer(storage.read, started.outbound.task.peerId),
+    findTask(storage.read, taskId),
+  ]);
+  if (peer === undefined || task === undefined) return;
+  if (!(await sendForward(services, peer, task, started))) reroute(taskId);
+}
+
+async function sendForward(
+  services: FederationServices,
+  peer: FederationPeerRow,
+  task: TaskRow,
+  { before, outbound }: { readonly before: OutboundTask; readonly outbound: OutboundRecord },
+): Promise<boolean> {
+  const { storage, runtime, identity, federation } = services;
+  const { taskId, terms } = outbound.task;
+  const choice =
+    task.routing_choice === null ? null : (JSON.parse(task.routing_choice) as RoutingChoice);
+  const relayedForward = await buildRelayedForward(services, peer, task);
+  const body = createTaskForward(
+    {
+      taskId,
+      self: identity.relayId,
+      to: peer.relay_id,
+      agentId: outbound.task.agentId,
+      publicKey: outbound.task.publicKey,
+      payload: relayedForward?.payload ?? buildPayload(task),
+      amount: terms.net,
+      composite: choice?.composite_score ?? 0,
+      path: outbound.route,
+      expiresAt: task.expires_at,
+      relayed: relayedForward?.relayed,
+    },
+    { secretKey: identity.secretKey, now: runtime.now() },
+  );
+  const path = "/federation/v1/task/forward";
+  const { delivery, code } = await callPeer(services, peer, { method: "POST", path, body });
+  const refused = await storage.transaction(async (tx) => {
+    const stored = await findOutbound(tx, taskId);
+    if (stored === undefined) return undefined;
+    const ended = endForward(stored.task, before, delivery);
+    if (ended === stored.task) return undefined;
+    // Its first copy is what became of it; nothing is said of it twice.
+    await saveOutbound(tx, { ...stored, task: ended });
+    if (ended.state !== "refused") return undefined;
+    const claimed_by = peerClaimRef(peer.relay_id);
+    const released = await releaseClaim(tx, { task_id: taskId, claimed_by, now: runtime.now() });
+    return { unclaimed: released && (await resolveEndedClaim(tx, services, released)) };
+  });
+  if (refused?.unclaimed !== undefined) publishReleasedTask(services, refused.unclaimed);
+  const meaning = classifyDelivery(delivery);
+  federation.log.info("federation.task.forward", {
+    correlationId: taskId,
+    relay_id: peer.relay_id,
+    meaning,
+    code,
+  });
+  // A refusal shows that the way is open.
+  const answered = delivery.kind === "answered" && delivery.status < 500;
+  await recordPeerEvent(services, peer.relay_id, { type: "forward", succeeded: answered });
+  // A task that was to be cancelled goes nowhere else.
+  return refused === undefined || refused.unclaimed?.status === "cancelled";
+}
+
+function buildPayload({ prompt, required_capabilities, wall_clock_ms }: TaskRow): TaskPayload {
+  const required = JSON.parse(required_capabilities) as string[];
+  return {
+    prompt,
+    ...(required.length > 0 && { required_capabilities: required }),
+    ...(wall_clock_ms !== null && { wall_clock_ms: Math.ceil(wall_clock_ms) }),
+  };
+}
+
+/**
+ * The forward that a relay in the middle shows to the next one, if that one reads it. Its task goes along
+ * as it came, members of other versions included: the signature of the relay before is over all of it.
+ */
+async function buildRelayedForward(
+  { storage }: Pick<FederationServices, "storage">,
+  peer: FederationPeerRow,
+  task: TaskRow,
+): Promise<{ relayed: Record<string, unknown>; payload: TaskPayload | undefined } | undefined> {
+  if (!isFromPeer(task) || !peerSupports(peer, "relayed")) return undefined;
+  const { relayed = null, forward = null } = (await findInbound(storage.read, task.task_id)) ?? {};
+  if (relayed === null) return undefined;
+  const order = forward === null ? undefined : (JSON.parse(forward) as TaskForward);
+  return { relayed: JSON.parse(relayed) as Record<string, unknown>, payload: order?.task_payload };
+}

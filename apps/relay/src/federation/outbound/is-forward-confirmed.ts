@@ -1,0 +1,16 @@
+import { isRemovedByOperator } from "@agent/federation-protocol";
+import type { Reader } from "../../storage/storage.ts";
+import { findOutbound } from "./outbound-store.ts";
+import { toPeerRecord } from "../peers/peer-state.ts";
+import { findPeer } from "../peers/peer-store.ts";
+
+/**
+ * Whether a peer has said that it has a task, and may bring its result: one that the operator has
+ * removed is not heard any more.
+ */
+export async function isForwardConfirmed(read: Reader, taskId: string): Promise<boolean> {
+  const outbound = await findOutbound(read, taskId);
+  if (outbound?.task.state !== "forwarded") return false;
+  const peer = await findPeer(read, outbound.task.peerId);
+  return peer !== undefined && !isRemovedByOperator(toPeerRecord(peer));
+}

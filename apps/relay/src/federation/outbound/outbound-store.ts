@@ -1,0 +1,150 @@
+import { isOutboundOpen, getPayable, type OutboundTask } from "@agent/federation-protocol";
+import { formatCurrentTrace } from "../../observability/trace.ts";
+import { queryBuilder, param, compile, sql } from "../../storage/queries/compiled-query.ts";
+import type { Reader, Tx } from "../../storage/storage.ts";
+import type { FederationOutboundRow } from "../../storage/tables/federation.ts";
+
+/** A task that was sent to a peer. */
+export interface OutboundRecord {
+  readonly task: OutboundTask;
+  /** The way that it goes, from `self` to the agent. */
+  readonly route: readonly string[];
+  /** JSON of the peer's word on the receipt. */
+  readonly attestation: string | null;
+  /** Of the row; 0 before it is stored. */
+  readonly version: number;
+}
+
+function fromRow(row: FederationOutboundRow): OutboundRecord {
+  const { body, route, attestation, version } = row;
+  return {
+    task: JSON.parse(body) as OutboundTask,
+    route: JSON.parse(route) as string[],
+    attestation,
+    version,
+  };
+}
+
+function toRow({ task, route, attestation, version }: OutboundRecord): FederationOutboundRow {
+  return {
+    task_id: task.taskId,
+    relay_id: task.peerId,
+    due_at: nextDueAt(task),
+    version: version + 1,
+    body: JSON.stringify(task),
+    route: JSON.stringify(route),
+    attestation,
+    ended_at: isOutboundOpen(task) ? null : task.expiresAt,
+    payable: getPayable(task),
+    trace: formatCurrentTrace(),
+  };
+}
+
+/** A task is due to be sent (again), or its peer to be asked to cancel it. */
+function nextDueAt(task: OutboundTask): number | null {
+  const cancelAt = isOutboundOpen(task) ? (task.cancel?.dueAt ?? null) : null;
+  const times = [task.dueAt, cancelAt].filter((time) => time !== null);
+  return times.length === 0 ? null : Math.min(...times);
+}
+
+const byTask = compile<{ task_id: string }>()(
+  queryBuilder
+    .selectFrom("federation_outbound")
+    .selectAll()
+    .where("task_id", "=", param("task_id")),
+);
+
+export async function findOutbound(
+  reader: Reader,
+  task_id: string,
+): Promise<OutboundRecord | undefined> {
+  const row = await reader.get(byTask, { task_id });
+  return row && fromRow(row);
+}
+
+const insertRow = compile<FederationOutboundRow>()(
+  queryBuilder.insertInto("federation_outbound").values({
+    task_id: param("task_id"),
+    relay_id: param("relay_id"),
+    due_at: param("due_at"),
+    version: param("version"),
+    body: param("body"),
+    route: param("route"),
+    attestation: param("attestation"),
+    ended_at: param("ended_at"),
+    payable: param("payable"),
+    trace: param("trace"),
+  }),
+);
+
+const updateRow = compile<FederationOutboundRow & { before: number }>()(
+  queryBuilder
+    .updateTable("federation_outbound")
+    .set({
+      relay_id: param("relay_id"),
+      due_at: param("due_at"),
+      version: param("version"),
+      body: param("body"),
+      route: param("route"),
+      attestation: param("attestation"),
+      ended_at: param("ended_at"),
+      payable: param("payable"),
+      trace: sql`coalesce(${param("trace")}, trace)`,
+    })
+    .where("task_id", "=", param("task_id"))
+    .where("version", "=", param("before")),
+);
+
+/** Stores a task as it is after a change; one that changed meanwhile fails the whole transaction. */
+export async function saveOutbound(tx: Tx, outbound: OutboundRecord): Promise<void> {
+  const row = toRow(outbound);
+  if (outbound.version === 0) await tx.run(insertRow, row);
+  else if ((await tx.run(updateRow, { ...row, before: outbound.version })) !== 1) {
+    throw new Error(`outbound task ${row.task_id} was changed by another transaction`);
+  }
+}
+
+const selectOpen = compile()(
+  queryBuilder.selectFrom("federation_outbound").selectAll().where("ended_at", "is", null),
+);
+
+/** Every task that was sent to a peer and has not ended. */
+export async function listOpenOutbound(reader: Reader): Promise<OutboundRecord[]> {
+  return (await reader.all(selectOpen, {})).map(fromRow);
+}
+
+const selectDue = compile<{ now: number; limit: number }>()(
+  queryBuilder
+    .selectFrom("federation_outbound")
+    .select(["task_id", "trace"])
+    .where("due_at", "is not", null)
+    .where("due_at", "<=", param("now"))
+    .orderBy("due_at")
+    .limit(param("limit")),
+);
+
+/** Tasks of which it is not known whether they arrived, and those that are to be cancelled. */
+export function listDueOutbound(
+  reader: Reader,
+  now: number,
+  limit: number,
+): Promise<{ task_id: string; trace: string | null }[]> {
+  return reader.all(selectDue, { now, limit });
+}
+
+const deleteEnded = compile<{ until: number; limit: number }>()(
+  sql<never>`
+    delete from federation_outbound where task_id in (
+      select task_id from federation_outbound as o
+      where ended_at <= ${param("until")}
+        and not exists (select 1 from federation_inbound as i
+          where i.task_id = o.task_id and i.settlement_id is null)
+        and not exists (select 1 from federation_outbox as s
+          where s.task_id = o.task_id and s.ended_at is null)
+      limit ${param("limit")})`,
+);
+
+/** Forgets tasks that were over by `until`, unless they are still to be settled on either side. */
+export function purgeOutbound(tx: Tx, old: { until: number; limit: number }): Promise<number> {
+  return tx.run(deleteEnded, old);
+}

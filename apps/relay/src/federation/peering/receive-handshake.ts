@@ -1,0 +1,114 @@
+import {
+  buildProposalAnswer,
+  isProposalExpired,
+  isRemovedByOperator,
+  checkConfirmation,
+  type PendingPeer,
+  type Proposal,
+  signAnswer,
+} from "@agent/federation-protocol";
+import { limits, refuse, type Answer, type Operations } from "@agent/wire";
+import {
+  activatePeer,
+  buildAdmissionPolicy,
+  loadAdmissionInput,
+  loadAdmissionInputUnderKey,
+} from "./admission.ts";
+import type { FederationServices } from "../federation.ts";
+import { fetchIdentity } from "../peers/follow-peer-key.ts";
+import { buildSelfDescription } from "./self-description.ts";
+import { findPeer } from "../peers/peer-store.ts";
+import { toWireRefusal } from "../transport/to-wire-refusal.ts";
+
+/** Answers a proposal whose signature held under the key in it; nothing is stored before its confirmation. */
+export async function receiveProposal(
+  services: FederationServices,
+  proposal: Proposal,
+): Promise<Answer<Operations["proposePeer"]>> {
+  const { federation, identity, runtime, config } = services;
+  const { succession, ...admissionInput } = await loadProposerAdmissionInput(services, proposal);
+  const answered = buildProposalAnswer(proposal, {
+    self: buildSelfDescription(services),
+    policy: buildAdmissionPolicy(config),
+    getAdmissionInput: () => admissionInput,
+    nonce: runtime.randomBytes(32),
+    secretKey: identity.secretKey,
+    now: runtime.now(),
+  });
+  if (!answered.ok) return toWireRefusal(answered);
+  if (await contradictsIdentity(services, answered.pending))
+    return refuse("peer.identity_mismatch");
+  const { pending } = answered;
+  const pendingWithSuccession = { ...pending, peer: { ...pending.peer, succession } };
+  addPending(federation.pendingPeers, pendingWithSuccession, runtime.now());
+  const signature = signAnswer(answered.answer, identity.secretKey);
+  const headers = { "x-relay-signature": signature };
+  return { status: 200, body: answered.answer, headers };
+}
+
+/** Whether the relay at the endpoint says that it is another; one that cannot be asked says nothing. */
+async function contradictsIdentity(
+  services: FederationServices,
+  { peer }: PendingPeer,
+): Promise<boolean> {
+  const address = { relay_id: peer.relayId, endpoint_url: peer.endpointUrl };
+  const stated = await fetchIdentity(services, address);
+  if (stated === undefined) return false;
+  return stated.public_key !== peer.publicKey || stated.agent_id !== peer.relayId;
+}
+
+/** A relay that is known under another key is asked for the steps between the two. */
+async function loadProposerAdmissionInput(
+  services: FederationServices,
+  { relay_id, public_key, endpoint_url }: Proposal,
+): ReturnType<typeof loadAdmissionInputUnderKey> {
+  const { read } = services.storage;
+  const known = (await findPeer(read, relay_id))?.public_key ?? public_key;
+  const isKnown = known === public_key;
+  const stated = isKnown ? undefined : await fetchIdentity(services, { relay_id, endpoint_url });
+  return loadAdmissionInputUnderKey(read, {
+    agent_id: relay_id,
+    public_key,
+    succession: stated?.succession,
+  });
+}
+
+/** Strangers can begin handshakes; those that they never finish are few and soon forgotten. */
+function addPending(pending: Map<string, PendingPeer>, added: PendingPeer, now: number): void {
+  for (const [relayId, waiting] of pending) {
+    if (isProposalExpired(waiting, now)) pending.delete(relayId);
+  }
+  const [oldest] = pending.keys();
+  if (pending.size >= limits.federationProposals && oldest !== undefined) pending.delete(oldest);
+  pending.delete(added.peer.relayId);
+  pending.set(added.peer.relayId, added);
+}
+
+/** Whatever is wrong with a confirmation ends the handshake (specification, "Relay peer"). */
+export async function receiveConfirmation(
+  services: FederationServices,
+  relayId: string,
+  confirmation: unknown,
+): Promise<Answer<Operations["confirmPeer"]>> {
+  const { federation, runtime, config, storage } = services;
+  const checked = checkConfirmation(
+    federation.pendingPeers.get(relayId) ?? null,
+    confirmation,
+    runtime.now(),
+  );
+  federation.pendingPeers.delete(relayId);
+  if (!checked.ok) return toWireRefusal(checked);
+  const refused = await storage.transaction(async (tx) => {
+    // Others may have become peers since it was proposed.
+    const { known, livePeers } = await loadAdmissionInput(tx, relayId);
+    // So may this one have been removed.
+    if (known !== null && isRemovedByOperator(known)) return refuse("federation.peer_removed");
+    const isLive = known?.state === "active" || known?.state === "suspended";
+    if (!isLive && livePeers >= config.federation.maxPeers) return refuse("peer.limit_reached");
+    await activatePeer(tx, config, checked.peer, { added: false });
+    return undefined;
+  });
+  if (refused !== undefined) return refused;
+  federation.log.info("federation.peer.active", { relay_id: relayId });
+  return { status: 200, body: checked.answer };
+}

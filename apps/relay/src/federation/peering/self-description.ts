@@ -1,0 +1,18 @@
+import type { RelayDescription } from "@agent/federation-protocol";
+import type { FederationServices } from "../federation.ts";
+import { OWN_FEATURES } from "../own-features.ts";
+
+/** What this relay tells of itself to another. */
+export function buildSelfDescription({
+  identity,
+  config,
+  federation,
+}: Pick<FederationServices, "identity" | "config" | "federation">): RelayDescription {
+  return {
+    relayId: identity.relayId,
+    publicKey: identity.publicKey,
+    endpointUrl: federation.endpointUrl,
+    displayName: config.identity.relayName,
+    features: OWN_FEATURES,
+  };
+}

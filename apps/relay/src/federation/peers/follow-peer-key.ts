@@ -1,0 +1,105 @@
+import {
+  updatePeerPin,
+  type PeerPin,
+  type RelayIdentity,
+  RelayIdentitySchema,
+} from "@agent/federation-protocol";
+import { limits } from "@agent/wire";
+import * as v from "valibot";
+import type { FederationPeerRow } from "../../storage/tables/federation.ts";
+import { callPeer, type PeerAddress, type PeerCaller } from "../transport/call-peer.ts";
+import type { FederationServices } from "../federation.ts";
+import { findPeer, updatePeerKey } from "./peer-store.ts";
+
+/** What the relay at an address says of itself; undefined when it does not answer as one. */
+export async function fetchIdentity(
+  caller: PeerCaller,
+  address: PeerAddress,
+): Promise<RelayIdentity | undefined> {
+  const asked = await callPeer(caller, address, {
+    method: "GET",
+    path: "/federation/v1/identity",
+    timeoutMs: limits.federationProbeMs,
+  });
+  const read = v.safeParse(RelayIdentitySchema, asked.body);
+  return read.success ? read.output : undefined;
+}
+
+/** The key of a peer's row, as the rules of its succession know it. */
+export function toPeerPin({ relay_id, public_key, succession }: FederationPeerRow): PeerPin {
+  return {
+    relayId: relay_id,
+    publicKey: public_key,
+    succession: JSON.parse(succession) as PeerPin["succession"],
+  };
+}
+
+export function withPin(row: FederationPeerRow, pin: PeerPin): FederationPeerRow {
+  return { ...row, public_key: pin.publicKey, succession: JSON.stringify(pin.succession) };
+}
+
+/**
+ * Judges what a peer signed by the key on record and, when that is not the key that signed, once more
+ * by a newer one to which the peer's own document leads. Answers the peer as it is known then.
+ */
+export async function verifyWithPeerKey<Checked>(
+  services: FederationServices,
+  peer: FederationPeerRow,
+  check: (peer: FederationPeerRow) => Promise<Checked> | Checked,
+  isOtherKey: (judged: Checked) => boolean,
+): Promise<{ readonly peer: FederationPeerRow; readonly checked: Checked }> {
+  const checked = await check(peer);
+  if (!isOtherKey(checked)) return { peer, checked };
+  const moved = await followPeerKey(services, peer);
+  return moved === undefined ? { peer, checked } : { peer: moved, checked: await check(moved) };
+}
+
+/**
+ * Moves the pin of a peer that has a new key; undefined when it has none. Strangers can cause the
+ * question by a wrong signature, so a peer is asked once at a time and at most once a second.
+ */
+function followPeerKey(
+  services: FederationServices,
+  peer: FederationPeerRow,
+): Promise<FederationPeerRow | undefined> {
+  const { federation, runtime } = services;
+  const now = runtime.now();
+  const last = federation.keyLookups.get(peer.relay_id);
+  if (last !== undefined && now >= last.at && now - last.at < limits.federationKeyLookupMs) {
+    return last.answer;
+  }
+  const answer = fetchPeerKey(services, peer);
+  federation.keyLookups.set(peer.relay_id, { at: now, answer });
+  return answer;
+}
+
+async function fetchPeerKey(
+  services: FederationServices,
+  peer: FederationPeerRow,
+): Promise<FederationPeerRow | undefined> {
+  const { storage, freezer, federation } = services;
+  const identity = await fetchIdentity(services, peer);
+  if (identity === undefined || identity.public_key === peer.public_key) return undefined;
+  const followed = updatePeerPin(toPeerPin(peer), identity);
+  if (!followed.ok) {
+    federation.log.warn("federation.peer.key_refused", { relay_id: peer.relay_id });
+    return undefined;
+  }
+  const { pin } = followed;
+  // Nothing is stored while the relay is frozen; the peer is asked again after that.
+  if (freezer.frozen() !== undefined) return withPin(peer, pin);
+  return storage.transaction(async (tx) => {
+    const change = { relay_id: peer.relay_id, before: peer.public_key, public_key: pin.publicKey };
+    const isMoved = await updatePeerKey(tx, {
+      ...change,
+      succession: JSON.stringify(pin.succession),
+    });
+    if (isMoved) {
+      federation.log.info("federation.peer.key_changed", {
+        relay_id: peer.relay_id,
+        steps: pin.succession.length,
+      });
+    }
+    return findPeer(tx, peer.relay_id);
+  });
+}

@@ -1,0 +1,84 @@
+import {
+  applyPeerEvent,
+  supportsFeature,
+  type FederationFeature,
+  type ForwardHistory,
+  type PeerEvent,
+  type PeerRecord,
+} from "@agent/federation-protocol";
+import type { FederationPeerRow } from "../../storage/tables/federation.ts";
+import type { FederationServices } from "../federation.ts";
+import { findPeer, savePeer } from "./peer-store.ts";
+
+/** A peer's row as the rules of its life know it. */
+export function toPeerRecord(row: FederationPeerRow): PeerRecord {
+  return {
+    state: row.state,
+    missedHeartbeats: row.missed_heartbeats,
+    lastTimestamp: row.last_timestamp,
+    lastHeartbeatAt: row.last_heartbeat_at,
+    agentCount: row.agent_count,
+    forwards: JSON.parse(row.forwards) as ForwardHistory,
+    operatorRemoval: row.operator_removal,
+    features: parseFeatures(row),
+    incarnation: row.incarnation,
+  };
+}
+
+export function withPeerRecord(row: FederationPeerRow, life: PeerRecord): FederationPeerRow {
+  return {
+    ...row,
+    state: life.state,
+    missed_heartbeats: life.missedHeartbeats,
+    last_timestamp: life.lastTimestamp,
+    last_heartbeat_at: life.lastHeartbeatAt,
+    agent_count: life.agentCount,
+    forwards: JSON.stringify(life.forwards),
+    operator_removal: life.operatorRemoval,
+    features: JSON.stringify(life.features),
+    incarnation: life.incarnation,
+  };
+}
+
+function parseFeatures({ features }: Pick<FederationPeerRow, "features">): readonly string[] {
+  return JSON.parse(features) as string[];
+}
+
+/** Whether a peer has named a feature; what it has not named must not be used with it. */
+export function peerSupports(
+  row: Pick<FederationPeerRow, "features">,
+  feature: FederationFeature,
+): boolean {
+  return supportsFeature({ features: parseFeatures(row) }, feature);
+}
+
+/** Lets something happen to a peer, and tells the log when its state changed by that. */
+export async function recordPeerEvent(
+  { storage, federation: { log } }: Pick<FederationServices, "storage" | "federation">,
+  relayId: string,
+  event: PeerEvent,
+): Promise<FederationPeerRow | undefined> {
+  const change = await storage.transaction(async (tx) => {
+    const before = await findPeer(tx, relayId);
+    if (before === undefined) return undefined;
+    const after = withPeerRecord(before, applyPeerEvent(toPeerRecord(before), event));
+    await savePeer(tx, after);
+    return { before, after };
+  });
+  if (change === undefined) return undefined;
+  const { before, after } = change;
+  if (event.type === "heartbeat_missed" && after.missed_heartbeats > before.missed_heartbeats) {
+    log.warn("federation.heartbeat.missed", {
+      relay_id: relayId,
+      missed: after.missed_heartbeats,
+    });
+  }
+  if (after.incarnation > before.incarnation) {
+    log.warn("federation.peer.restored", { relay_id: relayId, incarnation: after.incarnation });
+  }
+  if (after.state !== before.state) {
+    const level = after.state === "active" ? "info" : "warn";
+    log[level](`federation.peer.${after.state}`, { relay_id: relayId });
+  }
+  return after;
+}

@@ -1,0 +1,69 @@
+import { asMicro, fromMicro } from "@agent/budget";
+import type { PeerEntry, PendingPeer } from "@agent/federation-protocol";
+import type { FederationPeer } from "@agent/wire";
+import { getClearingBalance } from "../../budget/clearing.ts";
+import type { FederationPeerRow } from "../../storage/tables/federation.ts";
+import { scoreOfLevel, UNKNOWN } from "../../trust/levels.ts";
+import { findTrust } from "../../trust/store.ts";
+import type { FederationServices } from "../federation.ts";
+import { getReservedAmount } from "../settlement/reserved-store.ts";
+import { getPeerDefaultedAmount } from "../inbound/inbound-store.ts";
+import { toPeerRecord } from "./peer-state.ts";
+
+type PeerViewServices = Pick<FederationServices, "storage" | "identity">;
+
+/** A peer as other peers see it. */
+export async function buildPeerEntry(
+  { storage, identity }: PeerViewServices,
+  row: FederationPeerRow,
+): Promise<PeerEntry> {
+  const trust = await findTrust(storage.read, identity.relayId, row.relay_id);
+  return {
+    relay_id: row.relay_id,
+    public_key: row.public_key,
+    endpoint_url: row.endpoint_url,
+    display_name: row.display_name,
+    state: row.state,
+    trust_score: scoreOfLevel(trust?.trust_level ?? UNKNOWN),
+    agent_count: row.agent_count,
+    last_heartbeat_at: row.last_heartbeat_at,
+    missed_heartbeats: row.missed_heartbeats,
+  };
+}
+
+/** A peer as this relay's operator sees it. */
+export async function buildPeerView(
+  services: PeerViewServices,
+  row: FederationPeerRow,
+): Promise<FederationPeer> {
+  return {
+    ...(await buildPeerEntry(services, row)),
+    credit_limit: fromMicro(asMicro(row.credit_limit)),
+    position: fromMicro(await getClearingBalance(services.storage.read, row.relay_id)),
+    reserved: fromMicro(await getReservedAmount(services.storage.read, row.relay_id)),
+    defaulted: fromMicro(await getPeerDefaultedAmount(services.storage.read, row.relay_id)),
+    features: [...toPeerRecord(row).features],
+    incarnation: row.incarnation,
+  };
+}
+
+/** A relay that has proposed and has yet to confirm. */
+export function toPendingPeerView({ peer }: PendingPeer): FederationPeer {
+  return {
+    relay_id: peer.relayId,
+    public_key: peer.publicKey,
+    endpoint_url: peer.endpointUrl,
+    display_name: peer.displayName,
+    state: "pending",
+    trust_score: scoreOfLevel(UNKNOWN),
+    agent_count: 0,
+    last_heartbeat_at: null,
+    missed_heartbeats: 0,
+    credit_limit: 0,
+    position: 0,
+    reserved: 0,
+    defaulted: 0,
+    features: [...(peer.features ?? [])],
+    incarnation: 0,
+  };
+}

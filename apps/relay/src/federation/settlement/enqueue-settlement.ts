@@ -1,0 +1,55 @@
+import { createOutgoingSettlement } from "@agent/federation-protocol";
+import { releaseHold } from "../../budget/reserve-hold.ts";
+import type { SettlementInput } from "../../budget/settle-from-hold.ts";
+import { findPaymentOfTask } from "../../payments/x402/x402-store.ts";
+import { newId } from "../../runtime.ts";
+import type { Services } from "../../services.ts";
+import type { Tx } from "../../storage/storage.ts";
+import type { TaskRow } from "../../storage/tables/tasks.ts";
+import { saveHold } from "./hold-store.ts";
+import { findOutbound } from "../outbound/outbound-store.ts";
+import { saveOutboxEntry } from "./outbox-store.ts";
+
+/**
+ * Notes what is to be paid for a task that a peer has done. The payer is charged when the peer has it
+ * on its books: until then the money lies in the task's hold, and nothing is settled.
+ */
+export async function enqueueSettlement(
+  tx: Tx,
+  { runtime }: Pick<Services, "runtime">,
+  task: Pick<TaskRow, "task_id" | "submitted_by" | "allocation_id" | "locked">,
+  { receiptHash, status }: SettlementInput,
+): Promise<{ readonly ok: true; readonly settlement: undefined }> {
+  const { task_id, submitted_by: payerId, allocation_id: allocationId } = task;
+  const done = { ok: true, settlement: undefined } as const;
+  if (payerId === null || allocationId === null) return done;
+  if (status !== "completed") {
+    await releaseHold(tx, runtime, task, status);
+    return done;
+  }
+  const outbound = await findOutbound(tx, task_id);
+  if (outbound === undefined) throw new Error(`task ${task_id} was sent to no peer`);
+  const now = runtime.now();
+  const settlement = createOutgoingSettlement(
+    { ...outbound.task, receiptHash },
+    {
+      settlementId: newId(runtime),
+      now,
+      refundable: true,
+      x402: await findPaymentOfTask(tx, task_id),
+    },
+  );
+  const { locked } = task;
+  await saveOutboxEntry(tx, {
+    settlement,
+    payerId,
+    locked,
+    allocationId,
+    createdAt: now,
+    endedAt: null,
+    lastError: null,
+    version: 0,
+  });
+  await saveHold(tx, { task_id, amount: locked });
+  return done;
+}

@@ -1,0 +1,38 @@
+import { queryBuilder, param, compile } from "../../storage/queries/compiled-query.ts";
+import type { Tx } from "../../storage/storage.ts";
+import type { FederationHoldRow, FederationPaymentRow } from "../../storage/tables/federation.ts";
+
+const dropHold = compile<{ task_id: string }>()(
+  queryBuilder.deleteFrom("federation_holds").where("task_id", "=", param("task_id")),
+);
+
+const addHold = compile<FederationHoldRow>()(
+  queryBuilder
+    .insertInto("federation_holds")
+    .values({ task_id: param("task_id"), amount: param("amount") }),
+);
+
+/** Says that the hold of an ended task stays, and how much of it; reconciliation asks. */
+export async function saveHold(tx: Tx, hold: FederationHoldRow): Promise<void> {
+  await tx.run(dropHold, hold);
+  await tx.run(addHold, hold);
+}
+
+export async function deleteHold(tx: Tx, task_id: string): Promise<void> {
+  await tx.run(dropHold, { task_id });
+}
+
+const addPayment = compile<FederationPaymentRow>()(
+  queryBuilder
+    .insertInto("federation_payments")
+    .values({ relay_id: param("relay_id"), reference: param("reference") })
+    .onConflict((conflict) => conflict.doNothing()),
+);
+
+/** Takes the reference of a payment outside; false when it was recorded before. */
+export async function recordPaymentReference(
+  tx: Tx,
+  payment: FederationPaymentRow,
+): Promise<boolean> {
+  return (await tx.run(addPayment, payment)) === 1;
+}

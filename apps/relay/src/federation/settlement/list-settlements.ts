@@ -1,0 +1,34 @@
+import type { BookedSettlement, SettlementForward } from "@agent/federation-protocol";
+import { limits, type Answer, type Operations, type QueryOf } from "@agent/wire";
+import type { FederationPeerRow } from "../../storage/tables/federation.ts";
+import type { FederationServices } from "../federation.ts";
+import { findInbound, listSettledInbound } from "../inbound/inbound-store.ts";
+
+/**
+ * What this relay has booked of a peer's settlements. A signature of nothing but `{}` can be shown by
+ * whoever saw it once, so under it only a named task is told of (docs/decisions.md, 7).
+ */
+export async function listBooked(
+  { storage }: FederationServices,
+  { relay_id }: FederationPeerRow,
+  { task_id, limit = limits.defaultPageSize }: QueryOf<Operations["listBooked"]>,
+  bound: boolean,
+): Promise<Answer<Operations["listBooked"]>> {
+  if (task_id === undefined) {
+    const rows = bound ? await listSettledInbound(storage.read, relay_id, limit) : [];
+    return { status: 200, body: { settlements: rows.flatMap(toBookedSettlements) } };
+  }
+  const inbound = await findInbound(storage.read, task_id);
+  const own = inbound?.task.peerId === relay_id ? toBookedSettlements(inbound) : [];
+  return { status: 200, body: { settlements: own } };
+}
+
+function toBookedSettlements({
+  settlement,
+}: {
+  readonly settlement: SettlementForward | null;
+}): BookedSettlement[] {
+  if (settlement === null) return [];
+  const { signature: _signature, timestamp: _timestamp, to: _to, ...record } = settlement;
+  return [{ ...record, status: "settled" }];
+}

@@ -1,0 +1,165 @@
+import { getSettlementPayable, type OutgoingSettlement } from "@agent/federation-protocol";
+import type { PostedRow } from "../../budget/post-movement.ts";
+import { formatCurrentTrace } from "../../observability/trace.ts";
+import { queryBuilder, param, compile, sql } from "../../storage/queries/compiled-query.ts";
+import type { Reader, Tx } from "../../storage/storage.ts";
+import type { FederationOutboxRow } from "../../storage/tables/federation.ts";
+
+/** Who pays for a settlement out of which hold, and what is to be told of it. */
+export interface OutboxEntry {
+  readonly settlement: OutgoingSettlement;
+  readonly payerId: string;
+  /** What lies in the hold of the task. */
+  readonly locked: number;
+  readonly allocationId: string;
+  /** Of a relay in the middle: where the fee is posted that it took when it was paid itself. */
+  readonly feePostings?: readonly PostedRow[];
+  readonly createdAt: number;
+  readonly endedAt: number | null;
+  readonly lastError: string | null;
+  /** Of the row; 0 before it is stored. */
+  readonly version: number;
+}
+
+function fromRow({ body, version }: FederationOutboxRow): OutboxEntry {
+  return { ...(JSON.parse(body) as OutboxEntry), version };
+}
+
+function toRow({ version, ...entry }: OutboxEntry): FederationOutboxRow {
+  const { settlementId, taskId, peerId, state, dueAt } = entry.settlement;
+  return {
+    settlement_id: settlementId,
+    task_id: taskId,
+    relay_id: peerId,
+    state,
+    due_at: dueAt,
+    version: version + 1,
+    body: JSON.stringify(entry),
+    ended_at: entry.endedAt,
+    payable: getSettlementPayable(entry.settlement),
+    trace: formatCurrentTrace(),
+  };
+}
+
+const byId = compile<{ settlement_id: string }>()(
+  queryBuilder
+    .selectFrom("federation_outbox")
+    .selectAll()
+    .where("settlement_id", "=", param("settlement_id")),
+);
+
+export async function findOutbox(
+  reader: Reader,
+  settlement_id: string,
+): Promise<OutboxEntry | undefined> {
+  const row = await reader.get(byId, { settlement_id });
+  return row && fromRow(row);
+}
+
+const byTask = compile<{ task_id: string }>()(
+  queryBuilder.selectFrom("federation_outbox").selectAll().where("task_id", "=", param("task_id")),
+);
+
+export async function findOutboxOfTask(
+  reader: Reader,
+  task_id: string,
+): Promise<OutboxEntry | undefined> {
+  const row = await reader.get(byTask, { task_id });
+  return row && fromRow(row);
+}
+
+const insertRow = compile<FederationOutboxRow>()(
+  queryBuilder.insertInto("federation_outbox").values({
+    settlement_id: param("settlement_id"),
+    task_id: param("task_id"),
+    relay_id: param("relay_id"),
+    state: param("state"),
+    due_at: param("due_at"),
+    version: param("version"),
+    body: param("body"),
+    ended_at: param("ended_at"),
+    payable: param("payable"),
+    trace: param("trace"),
+  }),
+);
+
+const updateRow = compile<FederationOutboxRow & { before: number }>()(
+  queryBuilder
+    .updateTable("federation_outbox")
+    .set({
+      state: param("state"),
+      due_at: param("due_at"),
+      version: param("version"),
+      body: param("body"),
+      ended_at: param("ended_at"),
+      payable: param("payable"),
+      trace: sql`coalesce(${param("trace")}, trace)`,
+    })
+    .where("settlement_id", "=", param("settlement_id"))
+    .where("version", "=", param("before")),
+);
+
+/** Stores an entry as it is after a change; one that changed meanwhile fails the transaction. */
+export async function saveOutboxEntry(tx: Tx, entry: OutboxEntry): Promise<void> {
+  const row = toRow(entry);
+  if (entry.version === 0) await tx.run(insertRow, row);
+  else if ((await tx.run(updateRow, { ...row, before: entry.version })) !== 1) {
+    throw new Error(`settlement ${row.settlement_id} was changed by another transaction`);
+  }
+}
+
+const selectDue = compile<{ now: number; limit: number }>()(
+  queryBuilder
+    .selectFrom("federation_outbox")
+    .select(["settlement_id", "trace"])
+    .where("due_at", "is not", null)
+    .where("due_at", "<=", param("now"))
+    .orderBy("due_at")
+    .limit(param("limit")),
+);
+
+/** Settlements for which something is to be done. */
+export function listDueOutbox(
+  reader: Reader,
+  now: number,
+  limit: number,
+): Promise<{ settlement_id: string; trace: string | null }[]> {
+  return reader.all(selectDue, { now, limit });
+}
+
+const selectPage = compile<{ state: string; before: string; limit: number }>()(
+  queryBuilder
+    .selectFrom("federation_outbox")
+    .selectAll()
+    .where("settlement_id", "<", param("before"))
+    .where(sql<boolean>`(${param("state")} = '' or state = ${param("state")})`)
+    .orderBy("settlement_id", "desc")
+    .limit(param("limit")),
+);
+
+/** Newest first; `before` is a settlement id, which grows with time; an empty state is any. */
+export async function listOutbox(
+  reader: Reader,
+  query: { readonly state: string; readonly before: string; readonly limit: number },
+): Promise<OutboxEntry[]> {
+  return (await reader.all(selectPage, query)).map(fromRow);
+}
+
+const deleteEnded = compile<{ until: number; limit: number }>()(
+  queryBuilder
+    .deleteFrom("federation_outbox")
+    .where(
+      "settlement_id",
+      "in",
+      queryBuilder
+        .selectFrom("federation_outbox")
+        .select("settlement_id")
+        .where("ended_at", "<=", param("until"))
+        .limit(param("limit")),
+    ),
+);
+
+/** Forgets settlements that were paid or refunded by `until`; their signed records are kept. */
+export function purgeOutbox(tx: Tx, old: { until: number; limit: number }): Promise<number> {
+  return tx.run(deleteEnded, old);
+}

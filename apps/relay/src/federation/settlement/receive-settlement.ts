@@ -1,0 +1,195 @@
+import { fromMicro } from "@agent/budget";
+import {
+  buildInboundPayment,
+  buildInboundForwarding,
+  checkSettlement,
+  createOutgoingSettlement,
+  verifySignedMessageAsync,
+  SettlementForwardSchema,
+  type AcceptedSettlement,
+  type SettlementForward,
+  type X402Reference,
+} from "@agent/federation-protocol";
+import { type Answer, type Operations, type Refusal } from "@agent/wire";
+import { postClearing, recordSettlement } from "../../budget/clearing.ts";
+import { newId } from "../../runtime.ts";
+import type { Tx } from "../../storage/storage.ts";
+import type { FederationPeerRow } from "../../storage/tables/federation.ts";
+import { getPeerDebt } from "../exposure/get-peer-debt.ts";
+import type { FederationServices } from "../federation.ts";
+import { releaseOutboundReservation } from "../inbound/finish-inbound-task.ts";
+import { deleteHold, saveHold } from "./hold-store.ts";
+import { recordTaskPayment } from "../../tasks/receipts/record-task-payment.ts";
+import {
+  publishReputation,
+  type ReputationUpdate,
+} from "../../tasks/receipts/record-task-outcome.ts";
+import { findInbound, saveInbound } from "../inbound/inbound-store.ts";
+import { findOutbound, type OutboundRecord } from "../outbound/outbound-store.ts";
+import { saveOutboxEntry } from "./outbox-store.ts";
+import { peerPayerRef } from "../peer-ref.ts";
+import { findPeer } from "../peers/peer-store.ts";
+import { toWireRefusal } from "../transport/to-wire-refusal.ts";
+import { concludeRelayedResult } from "../inbound/send-result.ts";
+
+type ReceiveSettlementAnswer =
+  | Answer<Operations["forwardSettlement"]>
+  | Refusal<
+      "federation.signature_invalid" | "federation.timestamp_expired" | "federation.wrong_sender"
+    >;
+
+/**
+ * Books a peer's settlement once, whatever comes how often: the agent is paid, or at a relay in the
+ * middle the next one's settlement begins. `body` is the message as it came; `askedAt` is set if it came
+ * in the answer to a result that was sent then.
+ */
+export async function receiveSettlement(
+  services: FederationServices,
+  from: FederationPeerRow,
+  body: unknown,
+  askedAt?: number,
+): Promise<ReceiveSettlementAnswer> {
+  const { storage, runtime, config, federation } = services;
+  const signed = await verifySignedMessageAsync(SettlementForwardSchema, body, from.public_key);
+  if (!signed.ok) return toWireRefusal(signed);
+  const { message } = signed;
+  const result = await storage.transaction(async (tx) => {
+    const inbound = await findInbound(tx, message.task_id);
+    const outbound = await findOutbound(tx, message.task_id);
+    const peer = (await findPeer(tx, from.relay_id)) ?? from;
+    const checked = checkSettlement(inbound?.task ?? null, message, {
+      from: from.relay_id,
+      now: runtime.now(),
+      askedAt,
+      lifetimeMs: federation.schedule.lifetimeMs,
+      // What was promised to the next relay was reckoned at the rate of that day.
+      feeRate: outbound?.task.terms.feeRate ?? config.payments.platformFeeRate,
+      clearing: await getPeerDebt(tx, peer),
+    });
+    if (!checked.ok) return toWireRefusal(checked);
+    if (inbound === undefined || checked.repeated) {
+      return { ...checked, standings: [], cleared: false };
+    }
+    await saveInbound(tx, { ...inbound, task: checked.task, settlement: message });
+    const cleared = inbound.task.hold === "defaulted";
+    if (outbound !== undefined) {
+      await enqueueNextHopSettlement(tx, services, checked, outbound, message);
+      return { ...checked, standings: [], cleared };
+    }
+    const reputationUpdates = await payExecutor(tx, services, checked, message);
+    return { ...checked, standings: reputationUpdates, cleared };
+  });
+  if (!result.ok) {
+    federation.log.warn("federation.settlement.refused", {
+      correlationId: message.task_id,
+      relay_id: from.relay_id,
+      code: result.code,
+    });
+    return result;
+  }
+  if (!result.repeated) {
+    if (result.cleared) {
+      federation.log.info("federation.settlement.default_settled", {
+        correlationId: message.task_id,
+        relay_id: from.relay_id,
+      });
+    }
+    federation.log.info("settlement.created", {
+      correlationId: message.task_id,
+      settlement_id: message.settlement_id,
+      status: "completed",
+      net: fromMicro(result.booked.net),
+      fee: fromMicro(result.booked.fee),
+      payer_id: peerPayerRef(from.relay_id),
+      payee_id: message.agent_id,
+    });
+    for (const reputationUpdate of result.standings) {
+      publishReputation(services, message.task_id, reputationUpdate);
+    }
+    federation.wake();
+  }
+  return { status: 200, body: result.answer };
+}
+
+async function payExecutor(
+  tx: Tx,
+  services: FederationServices,
+  { task, booked, held }: AcceptedSettlement,
+  message: SettlementForward,
+): Promise<readonly ReputationUpdate[]> {
+  const { runtime } = services;
+  const { taskId, peerId, agentId } = task;
+  const rows = await postClearing(
+    tx,
+    runtime,
+    buildInboundPayment({ taskId, peerId, agentId, terms: booked, held }),
+    { taskId, description: "completed" },
+  );
+  await deleteHold(tx, taskId);
+  await recordSettlement(
+    tx,
+    {
+      task_id: taskId,
+      settlement_id: message.settlement_id,
+      allocation_id: taskId,
+      receipt_hash: message.receipt_hash,
+      ledger_hash: null,
+      amount_settled: booked.gross,
+      fee: booked.fee,
+      net: booked.net,
+      payer_id: peerPayerRef(peerId),
+      payee_id: agentId,
+      status: "completed",
+      settled_at: runtime.now(),
+      x402: toX402Reference(message),
+    },
+    rows,
+  );
+  return recordTaskPayment(tx, services, { taskId, executorId: agentId });
+}
+
+/** This relay was paid for a task that another did: from now on it owes that one, whatever happens. */
+async function enqueueNextHopSettlement(
+  tx: Tx,
+  { runtime }: FederationServices,
+  { task, booked, held }: AcceptedSettlement,
+  outbound: OutboundRecord,
+  message: SettlementForward,
+): Promise<void> {
+  const { taskId, peerId } = task;
+  const now = runtime.now();
+  const postings = buildInboundForwarding({ taskId, peerId, terms: booked, held });
+  const feePostings = await postClearing(tx, runtime, postings, {
+    taskId,
+    description: "passed on",
+  });
+  await concludeRelayedResult(tx, taskId, true);
+  // From here on it counts by its entry in the outbox.
+  await releaseOutboundReservation(tx, taskId);
+  const { receiptHash } = outbound.task;
+  if (receiptHash === null) throw new Error(`task ${taskId} was settled without a result`);
+  await saveOutboxEntry(tx, {
+    settlement: createOutgoingSettlement(
+      { ...outbound.task, receiptHash },
+      { settlementId: newId(runtime), now, refundable: false, x402: toX402Reference(message) },
+    ),
+    payerId: peerPayerRef(peerId),
+    locked: booked.net,
+    allocationId: taskId,
+    feePostings,
+    createdAt: now,
+    endedAt: null,
+    lastError: null,
+    version: 0,
+  });
+  await saveHold(tx, { task_id: taskId, amount: booked.net });
+}
+
+/** The payment that the task came with where it began, as that relay says. */
+function toX402Reference({
+  x402_tx_hash,
+  x402_network,
+}: SettlementForward): X402Reference | undefined {
+  if (x402_tx_hash === undefined || x402_network === undefined) return undefined;
+  return { txHash: x402_tx_hash, network: x402_network };
+}

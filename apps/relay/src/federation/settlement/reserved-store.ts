@@ -1,0 +1,53 @@
+import { asMicro, type Micro } from "@agent/budget";
+import { compile, param, sql } from "../../storage/queries/compiled-query.ts";
+import type { Reader } from "../../storage/storage.ts";
+import { PEER_CLAIM_PATTERN } from "../peer-ref.ts";
+
+const sumPayable = compile<{ relay_id: string }>()(
+  sql<{ reserved: number }>`
+    select
+      (select coalesce(sum(payable), 0) from federation_outbound
+        where relay_id = ${param("relay_id")} and payable > 0) +
+      (select coalesce(sum(payable), 0) from federation_outbox
+        where relay_id = ${param("relay_id")} and payable > 0) as reserved`,
+);
+
+/** What open forwards to a peer and settlements that are not decided may still add to its account. */
+export async function getReservedAmount(read: Reader, relay_id: string): Promise<Micro> {
+  return asMicro((await read.get(sumPayable, { relay_id }))?.reserved ?? 0);
+}
+
+/** What is reserved for a peer, in micro-units, said twice. */
+export interface PeerReservation {
+  readonly relay_id: string;
+  /** What credit checks count: the sum over the rows of forwards and settlements. */
+  readonly stored: number;
+  /** The same by the tasks that the peer has, by open holds of relayed results and by the outbox. */
+  readonly derived: number;
+}
+
+const sumByPeer = compile()(
+  sql<PeerReservation>`
+    select relay_id, sum(stored) as stored, sum(derived) as derived from (
+      select relay_id, payable as stored, 0 as derived from federation_outbound where payable > 0
+      union all
+      select relay_id, payable, 0 from federation_outbox where payable > 0
+      union all
+      select o.relay_id, 0, cast(o.body ->> '$.terms.net' as integer)
+        from tasks as t join federation_outbound as o on o.task_id = t.task_id
+        where t.status = 'claimed' and t.claimed_by glob ${sql.lit(PEER_CLAIM_PATTERN)}
+      union all
+      select o.relay_id, 0, cast(o.body ->> '$.terms.net' as integer)
+        from federation_inbound as i join federation_outbound as o on o.task_id = i.task_id
+        where i.settlement_id is null and i.body ->> '$.hold' = 'open'
+          and i.body ->> '$.receiptStatus' = 'completed'
+      union all
+      select relay_id, 0, cast(body ->> '$.settlement.terms.net' as integer)
+        from federation_outbox where ended_at is null
+    ) group by relay_id order by relay_id`,
+);
+
+/** For reconciliation: every peer for which anything is reserved; the two sums must be equal. */
+export function listPeerReservations(read: Reader): Promise<PeerReservation[]> {
+  return read.all(sumByPeer, {});
+}

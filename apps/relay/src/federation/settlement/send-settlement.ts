@@ -1,0 +1,231 @@
+import { asMicro, fromMicro, buildRetentionPostings } from "@agent/budget";
+import {
+  beginAsk,
+  beginAttempt,
+  createSettlementForward,
+  endAsk,
+  endAttempt,
+  isSettlementResolved,
+  getNextStep,
+  buildOutboundPayment,
+  buildForwardedPayment,
+  ReportedSettlementsSchema,
+  SettlementAnswerSchema,
+  type Delivery,
+  type OutgoingSettlement,
+  type ReportedSettlements,
+} from "@agent/federation-protocol";
+import * as v from "valibot";
+import { postClearing, recordSettlement } from "../../budget/clearing.ts";
+import { releaseHold } from "../../budget/reserve-hold.ts";
+import { newId } from "../../runtime.ts";
+import type { Tx } from "../../storage/storage.ts";
+import type { FederationPeerRow } from "../../storage/tables/federation.ts";
+import { recordTaskPayment } from "../../tasks/receipts/record-task-payment.ts";
+import {
+  publishReputation,
+  type ReputationUpdate,
+} from "../../tasks/receipts/record-task-outcome.ts";
+import { callPeer, type PeerReply } from "../transport/call-peer.ts";
+import type { FederationServices } from "../federation.ts";
+import { deleteHold } from "./hold-store.ts";
+import { findOutbox, saveOutboxEntry, type OutboxEntry } from "./outbox-store.ts";
+import { isFromPeer } from "../peer-ref.ts";
+import { findPeer } from "../peers/peer-store.ts";
+
+/** Does what is due for a settlement: sends it, or asks the peer whether an earlier copy was booked. */
+export async function sendSettlement(
+  services: FederationServices,
+  settlementId: string,
+): Promise<void> {
+  const { storage, runtime, federation } = services;
+  const started = await storage.transaction(async (tx) => {
+    const entry = await findOutbox(tx, settlementId);
+    const now = runtime.now();
+    const step = entry === undefined ? null : getNextStep(entry.settlement, now);
+    if (entry === undefined || step === null) return undefined;
+    const beginStep = step === "forward" ? beginAttempt : beginAsk;
+    const settlement = beginStep(entry.settlement, federation.schedule, now);
+    await saveOutboxEntry(tx, { ...entry, settlement });
+    return { step, settlement };
+  });
+  if (started === undefined) return;
+  const { step, settlement } = started;
+  const peer = await findPeer(storage.read, settlement.peerId);
+  if (peer === undefined) return;
+  if (step === "forward") {
+    const reply = await postForward(services, peer, settlement);
+    const delivery = toDelivery(reply, settlementId);
+    await applyTransition(services, settlementId, reply.code ?? null, (stored) =>
+      endAttempt(stored, delivery, { ...federation.schedule, now: runtime.now() }),
+    );
+  } else {
+    const { list, code } = await fetchReportedSettlements(services, peer, settlement);
+    await applyTransition(services, settlementId, code ?? null, (stored) =>
+      endAsk(stored, list, runtime.now()),
+    );
+  }
+}
+
+function postForward(
+  services: FederationServices,
+  peer: FederationPeerRow,
+  settlement: OutgoingSettlement,
+): Promise<PeerReply> {
+  const { relayId, secretKey } = services.identity;
+  return callPeer(services, peer, {
+    method: "POST",
+    path: "/federation/v1/settlement/forward",
+    body: createSettlementForward(settlement, { self: relayId, secretKey }),
+  });
+}
+
+/** Only an answer about this very settlement says that it was booked. */
+function toDelivery({ delivery, body }: PeerReply, settlementId: string): Delivery {
+  if (delivery.kind !== "answered" || delivery.status !== 200) return delivery;
+  const answer = v.safeParse(SettlementAnswerSchema, body);
+  const isAbout = answer.success && answer.output.settlement_id === settlementId;
+  return isAbout ? delivery : { kind: "unknown" };
+}
+
+async function fetchReportedSettlements(
+  services: FederationServices,
+  peer: FederationPeerRow,
+  { taskId }: OutgoingSettlement,
+): Promise<{ readonly list: ReportedSettlements | null; readonly code: string | undefined }> {
+  const path = `/federation/v1/settlements?task_id=${encodeURIComponent(taskId)}`;
+  const { delivery, body, code } = await callPeer(services, peer, { method: "GET", path });
+  const answered = delivery.kind === "answered" && delivery.status === 200;
+  const list = v.safeParse(ReportedSettlementsSchema, answered ? body : undefined);
+  return { list: list.success ? list.output : null, code };
+}
+
+/** Moves an entry on, and the money with it when that ends it. */
+export async function applyTransition(
+  services: FederationServices,
+  settlementId: string,
+  lastError: string | null,
+  transition: (settlement: OutgoingSettlement) => OutgoingSettlement,
+  onChanged?: (tx: Tx, after: OutboxEntry) => Promise<void> | undefined,
+): Promise<OutboxEntry | undefined> {
+  const { storage, runtime, log, federation } = services;
+  const changed = await storage.transaction(async (tx) => {
+    const before = await findOutbox(tx, settlementId);
+    if (before === undefined) return undefined;
+    const settlement = transition(before.settlement);
+    const isResolved = settlement.resolution !== before.settlement.resolution;
+    const after: OutboxEntry = {
+      ...before,
+      settlement,
+      lastError: settlement.resolution === "paid" ? null : lastError,
+      endedAt: isSettlementResolved(settlement) ? (before.endedAt ?? runtime.now()) : null,
+    };
+    await saveOutboxEntry(tx, after);
+    const isPaid = isResolved && settlement.resolution === "paid";
+    const reputationUpdates = isPaid ? await recordPayment(tx, services, after) : [];
+    if (isResolved && settlement.resolution === "refunded") await recordRefund(tx, services, after);
+    await onChanged?.(tx, after);
+    return { after, ends: isResolved, standings: reputationUpdates };
+  });
+  if (changed === undefined || !changed.ends) return changed?.after;
+  const { settlement, payerId } = changed.after;
+  for (const reputationUpdate of changed.standings)
+    publishReputation(services, settlement.taskId, reputationUpdate);
+  const logFields = {
+    correlationId: settlement.taskId,
+    settlement_id: settlementId,
+    relay_id: settlement.peerId,
+  };
+  if (settlement.resolution === "paid") {
+    log.info("settlement.created", {
+      ...logFields,
+      status: "completed",
+      net: fromMicro(settlement.terms.net),
+      fee: fromMicro(settlement.terms.fee),
+      payer_id: payerId,
+      payee_id: settlement.agentId,
+    });
+  } else if (settlement.resolution === "refunded") {
+    federation.log.warn("settlement.retry.refunded", { ...logFields, payer_id: payerId });
+  } else if (settlement.resolution === "held") {
+    federation.log.error("federation.settlement.held", {
+      ...logFields,
+      attempts: settlement.attempts,
+    });
+  }
+  return changed.after;
+}
+
+/** The peer has it on its books: the payer is charged, and the peer is owed its part. */
+async function recordPayment(
+  tx: Tx,
+  services: FederationServices,
+  { settlement, payerId, locked, allocationId, feePostings = [] }: OutboxEntry,
+): Promise<readonly ReputationUpdate[]> {
+  const { runtime } = services;
+  const { taskId, peerId, terms } = settlement;
+  await deleteHold(tx, taskId);
+  const entry = { taskId, description: "completed" };
+  const postings = isFromPeer({ submitted_by: payerId })
+    ? buildForwardedPayment({ peerId, taskId, amount: terms.net })
+    : buildOutboundPayment({ peerId, taskId, payerId, locked: asMicro(locked), terms });
+  const rows = await postClearing(tx, runtime, postings, entry);
+  await recordSettlement(
+    tx,
+    {
+      task_id: taskId,
+      settlement_id: settlement.settlementId,
+      allocation_id: allocationId,
+      receipt_hash: settlement.receiptHash,
+      ledger_hash: null,
+      amount_settled: terms.gross,
+      fee: terms.fee,
+      net: terms.net,
+      payer_id: payerId,
+      payee_id: settlement.agentId,
+      status: "completed",
+      settled_at: runtime.now(),
+      x402: settlement.x402,
+    },
+    [...feePostings, ...rows],
+  );
+  return recordTaskPayment(tx, services, { taskId, executorId: settlement.agentId, peerId });
+}
+
+/**
+ * Nothing was paid: the whole hold goes back to the payer. A relay in the middle was paid and keeps
+ * the rest for its operator to hand over: on a peer's account nothing moves without that peer.
+ */
+async function recordRefund(
+  tx: Tx,
+  { runtime }: FederationServices,
+  { settlement, payerId, locked, allocationId }: OutboxEntry,
+): Promise<void> {
+  const { taskId } = settlement;
+  await deleteHold(tx, taskId);
+  const description = "settlement refunded";
+  if (isFromPeer({ submitted_by: payerId })) {
+    const postings = buildRetentionPostings({ taskId, amount: asMicro(locked) });
+    await postClearing(tx, runtime, postings, { taskId, description });
+  } else {
+    await releaseHold(tx, runtime, { task_id: taskId, submitted_by: payerId, locked }, description);
+  }
+  await recordSettlement(
+    tx,
+    {
+      task_id: taskId,
+      settlement_id: newId(runtime),
+      allocation_id: allocationId,
+      receipt_hash: settlement.receiptHash,
+      ledger_hash: null,
+      amount_settled: 0,
+      fee: 0,
+      net: 0,
+      payer_id: payerId,
+      payee_id: settlement.agentId,
+      status: "refunded",
+      settled_at: runtime.now(),
+    },
+    [],
+  );
+}

@@ -1,0 +1,107 @@
+import { FEDERATION_HEADERS, signRequest, type Delivery } from "@agent/federation-protocol";
+import { limits } from "@agent/wire";
+import { EgressError } from "../../http/egress/egress.ts";
+import type { Services } from "../../services.ts";
+
+export type PeerCaller = Pick<Services, "identity" | "runtime" | "egress">;
+
+/** Where a relay is asked, and who is to read it. */
+export interface PeerAddress {
+  readonly relay_id: string;
+  readonly endpoint_url: string;
+}
+
+/** How a call ended, and what was answered; `code` is that of a refusal. */
+export interface PeerReply {
+  readonly delivery: Delivery;
+  readonly body: unknown;
+  readonly code: string | undefined;
+  /** How long the peer asks to be left alone, in ms. */
+  readonly retryAfterMs: number | undefined;
+  /** The answer's `X-Relay-Signature`; null where there is none. */
+  readonly signature: string | null;
+}
+
+export interface PeerCall {
+  readonly method: "GET" | "POST";
+  /** With its query. */
+  readonly path: string;
+  readonly body?: object;
+  readonly timeoutMs?: number;
+}
+
+/** A body that is good for one receiver and for a short time only (docs/decisions.md, 7). */
+export function withRecipient<Body extends object>(
+  { runtime }: Pick<PeerCaller, "runtime">,
+  peer: Pick<PeerAddress, "relay_id">,
+  body: Body,
+): Body & { readonly timestamp: number; readonly to: string } {
+  return { ...body, timestamp: runtime.now(), to: peer.relay_id };
+}
+
+/** Sends a signed request to a peer; never throws on what the peer or the network does. */
+export async function callPeer(
+  { identity, runtime, egress }: PeerCaller,
+  peer: PeerAddress,
+  { method, path, body, timeoutMs = limits.federationTimeoutMs }: PeerCall,
+): Promise<PeerReply> {
+  const { relayId, secretKey } = identity;
+  const headers = signRequest(
+    { method, path, to: peer.relay_id, ...(body !== undefined && { body }) },
+    { relayId, secretKey, now: runtime.now() },
+  );
+  try {
+    const answer = await egress.withTimeout(timeoutMs)(buildUrl(peer, path), {
+      method,
+      headers: {
+        ...headers,
+        ...(body !== undefined && { "content-type": "application/json" }),
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    const parsed = parseJson(await answer.text());
+    const code = answer.ok ? undefined : parseCode(parsed);
+    return {
+      delivery: { kind: "answered", status: answer.status, code },
+      body: parsed,
+      code,
+      retryAfterMs: parseRetryAfter(answer),
+      signature: answer.headers.get(FEDERATION_HEADERS.signature),
+    };
+  } catch (error) {
+    if (!(error instanceof EgressError)) throw error;
+    const kind = unsentCodes.has(error.code) ? "unreachable" : "unknown";
+    const { code } = error;
+    return { delivery: { kind }, body: undefined, code, retryAfterMs: undefined, signature: null };
+  }
+}
+
+const unsentCodes = new Set<EgressError["code"]>([
+  "egress.url_invalid",
+  "egress.scheme_refused",
+  "egress.credentials_refused",
+  "egress.address_refused",
+  "egress.unreachable",
+]);
+
+function buildUrl({ endpoint_url }: PeerAddress, path: string): string {
+  return `${endpoint_url.replace(/\/+$/, "")}${path}`;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function parseCode(body: unknown): string | undefined {
+  const code = (body as { code?: unknown } | null | undefined)?.code;
+  return typeof code === "string" && /^[a-z0-9_.]{1,64}$/.test(code) ? code : undefined;
+}
+
+function parseRetryAfter({ headers }: Response): number | undefined {
+  const seconds = Number(headers.get("retry-after") ?? Number.NaN);
+  return seconds >= 0 && seconds <= 3_600 ? seconds * 1_000 : undefined;
+}

@@ -1,0 +1,98 @@
+import { limits } from "@agent/wire";
+import { receiveSettlement } from "./settlement/receive-settlement.ts";
+import { sendPeerCancel } from "./cancellation/send-peer-cancel.ts";
+import { sendSettlement } from "./settlement/send-settlement.ts";
+import { withStoredTrace } from "../observability/trace.ts";
+import type { Services } from "../services.ts";
+import type { FederationServices } from "./federation.ts";
+import { resendForward } from "./outbound/forward-task.ts";
+import { listDueInbound } from "./inbound/inbound-store.ts";
+import { sendHeartbeats } from "./peering/heartbeat.ts";
+import { listDueOutbound } from "./outbound/outbound-store.ts";
+import { listDueOutbox } from "./settlement/outbox-store.ts";
+import { sendResult } from "./inbound/send-result.ts";
+
+/** What a relay that federates does by itself; nobody who asks for it waits for a peer. */
+export interface FederationWork {
+  /** Begins all deliveries that are due. */
+  readonly deliver: () => Promise<void>;
+  readonly heartbeat: () => void;
+  /** Begins nothing from now on. */
+  readonly stop: () => void;
+  /** Resolves when what was begun has ended. */
+  readonly idle: () => Promise<void>;
+}
+
+/** Undefined while federation is off. */
+export function startFederationWork(services: Services): FederationWork | undefined {
+  const { federation, router } = services;
+  return federation && createFederationWork({ ...services, federation }, router.reassignStalled);
+}
+
+/** `reroute` is told of a task that certainly did not arrive. */
+function createFederationWork(
+  services: FederationServices,
+  reroute: (taskId: string) => void,
+): FederationWork {
+  const { storage, runtime, federation } = services;
+  const inFlight = new Map<string, Promise<void>>();
+  let stopped = false;
+
+  /** One of a name at a time, in the trace of the row that it is about. */
+  function begin(name: string, work: () => Promise<void>, trace: string | null = null): void {
+    if (stopped || inFlight.has(name)) return;
+    const running = withStoredTrace(trace, work)
+      .catch((error: unknown) =>
+        federation.log.error("federation.work_failed", { work: name, error: String(error) }),
+      )
+      .finally(() => inFlight.delete(name));
+    inFlight.set(name, running);
+  }
+
+  async function deliver(): Promise<void> {
+    if (stopped) return;
+    const now = runtime.now();
+    const capacity = limits.federationDeliveries - inFlight.size;
+    if (capacity <= 0) return;
+    const [forwards, results, settlements] = await Promise.all([
+      listDueOutbound(storage.read, now, capacity),
+      listDueInbound(storage.read, now, capacity),
+      listDueOutbox(storage.read, now, capacity),
+    ]);
+    for (const { task_id, trace } of forwards) {
+      const send = async () => {
+        await resendForward(services, task_id, reroute);
+        await sendPeerCancel(services, task_id);
+      };
+      begin(`forward ${task_id}`, send, trace);
+    }
+    for (const { task_id, trace } of results) {
+      const sendBack = () => sendResult(services, task_id, receiveSettlement);
+      begin(`result ${task_id}`, sendBack, trace);
+    }
+    for (const { settlement_id, trace } of settlements) {
+      const deliver = () => sendSettlement(services, settlement_id);
+      begin(`settlement ${settlement_id}`, deliver, trace);
+    }
+  }
+
+  federation.onWake(() => begin("deliver", deliver));
+  return {
+    deliver,
+    heartbeat: () =>
+      begin("heartbeat", async () => {
+        await sendHeartbeats(services);
+        // While the relay is frozen nothing else may be begun.
+        if (services.freezer.frozen() !== undefined) return;
+        const untaken = [...federation.undeliveredTasks];
+        federation.undeliveredTasks.clear();
+        for (const taskId of untaken) reroute(taskId);
+      }),
+    stop() {
+      stopped = true;
+    },
+    async idle() {
+      while (inFlight.size > 0) await Promise.all(inFlight.values());
+    },
+  };
+}

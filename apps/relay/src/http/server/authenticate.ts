@@ -1,0 +1,44 @@
+import { looksLikeToken } from "@agent/client";
+import { refuse, type Operation, type Refusal } from "@agent/wire";
+import type { Caller } from "../../identity/caller.ts";
+import type { OperatorTokens } from "../../identity/operator-tokens.ts";
+import type { TokenVerifier } from "../../identity/tokens.ts";
+
+type CallerResult<R extends Refusal> = { readonly ok: true; readonly caller: Caller } | R;
+
+/** Reads a bearer (docs/decisions.md, 2): one of the operator's tokens, or a token that a device signed. */
+export function createAuthenticator(operatorTokens: OperatorTokens, tokens: TokenVerifier) {
+  return async function authenticate(header: string | undefined): Promise<CallerResult<Refusal>> {
+    if (header === undefined) return refuse("auth.missing");
+    const bearer = /^Bearer (\S+)$/i.exec(header)?.[1];
+    if (bearer === undefined) {
+      // A client that offers another scheme must learn which one is asked for (RFC 9110, 11.6.1).
+      return refuse(isOtherScheme(header) ? "auth.missing" : "auth.unknown_token");
+    }
+    const looksSigned = looksLikeToken(bearer);
+    const operator = operatorTokens.find(bearer, looksSigned);
+    if (operator !== undefined) return { ok: true, caller: operator };
+    return looksSigned ? tokens.verify(bearer) : refuse("auth.unknown_token");
+  };
+}
+
+/** Whether credentials of another scheme were sent; the case of a scheme's name does not count. */
+function isOtherScheme(header: string): boolean {
+  const scheme = /^([\w-]+) /.exec(header)?.[1]?.toLowerCase();
+  return scheme !== undefined && scheme !== "bearer";
+}
+
+/** What the operation's row asks of the caller: operator, owner of the path's agent, scope. */
+export function authorize(
+  operation: Operation,
+  caller: Caller,
+  params: { readonly agentId?: string },
+): Refusal | undefined {
+  if (caller.kind !== "agent") return undefined;
+  if (operation.auth === "master") return refuse("auth.master_only");
+  if (operation.ownerOnly && params.agentId !== caller.agentId) return refuse("auth.not_owner");
+  if (operation.scope !== undefined && !caller.scopes.has(operation.scope)) {
+    return refuse("auth.scope_missing", operation.scope);
+  }
+  return undefined;
+}

@@ -1,0 +1,55 @@
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import type { Runtime } from "../../runtime.ts";
+
+const CLOSE_IDLE_INTERVAL_MS = 50;
+/** How long a device may take to answer the closing frame. */
+const CLOSING_FRAME_TIMEOUT_MS = 2_000;
+
+/** As much of a WebSocket server as this needs. */
+interface Sockets {
+  readonly clients: Iterable<{ terminate(): void }>;
+  on(event: "connection", opened: (socket: unknown, request: IncomingMessage) => void): unknown;
+}
+
+/** Closes a server for good: what runs may finish for up to `graceMs`, nothing else keeps it open. */
+export function createGracefulClose(
+  server: Server,
+  sockets: Sockets,
+  { schedule }: Pick<Runtime, "schedule">,
+): (graceMs: number) => Promise<void> {
+  const silent = trackSilentConnections(server, sockets);
+  return async (graceMs) => {
+    const closed = new Promise((done) => server.close(done));
+    server.prependListener("request", (_: IncomingMessage, answer: ServerResponse) => {
+      answer.shouldKeepAlive = false;
+    });
+    for (const socket of silent) socket.destroy();
+    let cancelIdle = () => {};
+    const closeIdle = () => {
+      server.closeIdleConnections();
+      cancelIdle = schedule(CLOSE_IDLE_INTERVAL_MS, closeIdle);
+    };
+    closeIdle();
+    const cancelSockets = schedule(Math.min(graceMs, CLOSING_FRAME_TIMEOUT_MS), () => {
+      for (const socket of sockets.clients) socket.terminate();
+    });
+    const cancelAll = schedule(graceMs, () => server.closeAllConnections());
+    await closed;
+    for (const cancel of [cancelIdle, cancelSockets, cancelAll]) cancel();
+  };
+}
+
+/** The connections that have not said anything yet: to Node these are not idle. */
+function trackSilentConnections(server: Server, sockets: Sockets): Iterable<Socket> {
+  const silent = new Set<Socket>();
+  const markActive = ({ socket }: IncomingMessage) => void silent.delete(socket);
+  server.on("connection", (socket) => {
+    silent.add(socket);
+    socket.once("close", () => silent.delete(socket));
+  });
+  server.on("request", markActive);
+  // A listener for "upgrade" beside the adapter's own would keep it from refusing any.
+  sockets.on("connection", (_, request) => markActive(request));
+  return silent;
+}

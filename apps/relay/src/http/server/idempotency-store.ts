@@ -1,0 +1,59 @@
+import { queryBuilder, param, compile, sql } from "../../storage/queries/compiled-query.ts";
+import type { Reader, Tx } from "../../storage/storage.ts";
+import type { IdempotencyKeyRow } from "../../storage/tables/http.ts";
+
+type IdempotencyKey = Pick<IdempotencyKeyRow, "scope" | "key">;
+
+const keyInScope = compile<IdempotencyKey & { since: number }>()(
+  queryBuilder
+    .selectFrom("idempotency_keys")
+    .selectAll()
+    .where("scope", "=", param("scope"))
+    .where("key", "=", param("key"))
+    .where("created_at", ">", param("since")),
+);
+
+export function findIdempotencyKey(
+  read: Reader,
+  key: IdempotencyKey & { since: number },
+): Promise<IdempotencyKeyRow | undefined> {
+  return read.get(keyInScope, key);
+}
+
+const insertKeyQuery = compile<IdempotencyKeyRow>()(
+  queryBuilder.insertInto("idempotency_keys").values({
+    scope: param("scope"),
+    key: param("key"),
+    request_hash: param("request_hash"),
+    status: param("status"),
+    body: param("body"),
+    created_at: param("created_at"),
+  }),
+);
+
+const deleteKeyQuery = compile<IdempotencyKey>()(
+  queryBuilder
+    .deleteFrom("idempotency_keys")
+    .where("scope", "=", param("scope"))
+    .where("key", "=", param("key")),
+);
+
+/** In the place of one that is too old to count. */
+export async function insertIdempotencyKey(tx: Tx, row: IdempotencyKeyRow): Promise<void> {
+  await tx.run(deleteKeyQuery, row);
+  await tx.run(insertKeyQuery, row);
+}
+
+const deleteExpiredKeysQuery = compile<{ until: number; limit: number }>()(
+  sql<never>`
+    delete from idempotency_keys where (scope, key) in (
+      select scope, key from idempotency_keys where created_at <= ${param("until")}
+      limit ${param("limit")})`,
+);
+
+export function deleteExpiredIdempotencyKeys(
+  tx: Tx,
+  old: { until: number; limit: number },
+): Promise<number> {
+  return tx.run(deleteExpiredKeysQuery, old);
+}

@@ -1,0 +1,102 @@
+import { sha256Hex, utf8ToBytes } from "@agent/crypto";
+import { limits, refuse, type Refusal } from "@agent/wire";
+import type { Caller } from "../../identity/caller.ts";
+import type { Services } from "../../services.ts";
+import type { Tx } from "../../storage/storage.ts";
+import {
+  findIdempotencyKey,
+  deleteExpiredIdempotencyKeys,
+  insertIdempotencyKey,
+} from "./idempotency-store.ts";
+
+/** A success that can be given again. */
+export interface SavedResponse {
+  readonly status: number;
+  readonly body: unknown;
+}
+
+/** Keeps an answer in the transaction of its effect, so that both are there or neither is. */
+export type SaveResponse = (tx: Tx, answer: SavedResponse) => Promise<void>;
+
+export interface KeyedRequest {
+  readonly operation: string;
+  /** The path as it was called. */
+  readonly path: string;
+  readonly params: { readonly agentId?: string };
+  readonly caller: Caller;
+  readonly key: string;
+  readonly text: string;
+  readonly body: unknown;
+}
+
+export interface Idempotency {
+  /** Answers a repeated request as the first one was answered; `run` has its effect at most once. */
+  runOnce<A extends SavedResponse | Refusal>(
+    request: KeyedRequest,
+    run: (keep: SaveResponse) => Promise<A> | A,
+  ): Promise<A | SavedResponse | Refusal>;
+}
+
+type IdempotencyDependencies = Pick<Services, "storage" | "runtime">;
+
+/**
+ * Requests with an `Idempotency-Key` (docs/decisions.md, 1). A key is taken while its request runs, and
+ * for a day once that has succeeded; a refused or failed one gives it back.
+ */
+export function createIdempotency({ storage, runtime }: IdempotencyDependencies): Idempotency {
+  // One process owns the database, so what runs is known here.
+  const running = new Set<string>();
+
+  return {
+    async runOnce(request, run) {
+      const { key } = request;
+      if (!/^[\x21-\x7e]+$/.test(key) || key.length > limits.idempotencyKeyLength) {
+        return refuse("idempotency.key_invalid");
+      }
+      const scope = getKeyScope(request);
+      const request_hash = sha256Hex(utf8ToBytes(`${request.path}\n${request.text}`));
+      const name = `${scope} ${key}`;
+      if (running.has(name)) return refuse("idempotency.key_in_use");
+      running.add(name);
+      try {
+        const since = runtime.now() - limits.idempotencyKeyMs;
+        const saved = await findIdempotencyKey(storage.read, { scope, key, since });
+        if (saved === undefined) {
+          return await run((tx, { status, body }) =>
+            insertIdempotencyKey(tx, {
+              scope,
+              key,
+              request_hash,
+              status,
+              body: JSON.stringify(body),
+              created_at: runtime.now(),
+            }),
+          );
+        }
+        return saved.request_hash === request_hash
+          ? { status: saved.status, body: JSON.parse(saved.body) as unknown }
+          : refuse("idempotency.key_reused");
+      } finally {
+        running.delete(name);
+      }
+    },
+  };
+}
+
+/** The operator calls for many: its keys are apart for each agent that it acts for. */
+function getKeyScope({ operation, caller, params, body }: KeyedRequest): string {
+  if (caller.kind === "agent") return `${operation} ${caller.agentId}`;
+  const { submitted_by, agent_id } = (body ?? {}) as { submitted_by?: string; agent_id?: string };
+  return `${operation} ${caller.kind} ${submitted_by ?? agent_id ?? params.agentId ?? ""}`;
+}
+
+const BATCH_SIZE = 1_000;
+
+/** Forgets keys that are too old to count. */
+export async function purgeIdempotencyKeys({
+  storage,
+  runtime,
+}: IdempotencyDependencies): Promise<void> {
+  const old = { until: runtime.now() - limits.idempotencyKeyMs, limit: BATCH_SIZE };
+  while ((await storage.transaction((tx) => deleteExpiredIdempotencyKeys(tx, old))) === BATCH_SIZE);
+}

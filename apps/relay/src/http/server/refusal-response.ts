@@ -1,0 +1,30 @@
+import { buildErrorBody, errors, type Refusal } from "@agent/wire";
+import type { Context } from "hono";
+import { newId, type Runtime } from "../../runtime.ts";
+
+/** The id that a request came with, if it has the form of one, else a fresh one. */
+export function getRequestId(c: Context, runtime: Pick<Runtime, "now" | "randomBytes">): string {
+  const given = c.req.header("x-request-id");
+  return given !== undefined && /^[\w.-]{1,128}$/.test(given) ? given : newId(runtime);
+}
+
+/** A refusal as it is answered, on every path and before every upgrade. */
+export function createRefusalResponse(
+  refusal: Refusal,
+  requestId: string,
+  headers: Readonly<Record<string, string>> = {},
+): Response {
+  const { status } = errors[refusal.code];
+  const { retryAfterSeconds } = refusal;
+  return new Response(JSON.stringify(buildErrorBody(refusal, requestId)), {
+    status,
+    headers: {
+      "content-type": "application/json",
+      "x-request-id": requestId,
+      ...headers,
+      ...(retryAfterSeconds !== undefined && { "retry-after": String(retryAfterSeconds) }),
+      ...(status === 401 && { "www-authenticate": "Bearer" }),
+      ...refusal.headers,
+    },
+  });
+}

@@ -1,0 +1,63 @@
+import { hexToBytes, isAcceptablePublicKey } from "@agent/crypto";
+import { refuse, type Answer, type BodyOf, type Operations } from "@agent/wire";
+import { listAgentDevices } from "../agents/devices/device-store.ts";
+import { checkKeyNotInUse } from "../agents/keys/check-key.ts";
+import { listAgentKeys } from "../agents/keys/key-store.ts";
+import type { Services } from "../services.ts";
+import type { Reader } from "../storage/storage.ts";
+import type { PairingRow } from "../storage/tables/pairing.ts";
+import { findPairingByCode, markPairingClaimed } from "./store.ts";
+import type { FailedCodeTracker } from "./failed-code-tracker.ts";
+
+type Claim = Operations["claimPairing"];
+
+/** Offers a key under a code, once; who offered it learns from the same request what became of it. */
+export async function claimPairing(
+  { storage, runtime }: Pick<Services, "storage" | "runtime">,
+  wrongCodes: FailedCodeTracker,
+  { pairing_code, device_name, public_key }: BodyOf<Claim>,
+  address: string,
+): Promise<Answer<Claim>> {
+  const waitMs = wrongCodes.getWaitMs(address);
+  if (waitMs > 0) {
+    const retryAfterSeconds = Math.ceil(waitMs / 1_000);
+    return { ...refuse("pairing.too_many_tries"), retryAfterSeconds };
+  }
+  if (!isAcceptablePublicKey(hexToBytes(public_key))) return refuse("agent.key_unacceptable");
+  const answer = await storage.transaction(async (tx) => {
+    const session = await findPairingByCode(tx, pairing_code);
+    if (session === undefined) return refuse("pairing.not_found");
+    if (runtime.now() >= session.expires_at) return refuse("pairing.expired");
+    if (session.status !== "pending") {
+      return session.public_key === public_key
+        ? toClaimAnswer(session)
+        : refuse("pairing.code_used");
+    }
+    if (await isKnownKey(tx, session.agent_id, public_key)) {
+      return refuse("agent.key_unacceptable", "the agent has it, or had it");
+    }
+    const { pairing_id, agent_id } = session;
+    const inUse = await checkKeyNotInUse(tx, { agent_id, public_key });
+    if (inUse !== undefined) return inUse;
+    await markPairingClaimed(tx, { pairing_id, device_name, public_key });
+    return toClaimAnswer({ ...session, status: "claimed" });
+  });
+  if ("code" in answer && answer.code === "pairing.not_found") wrongCodes.recordFailure(address);
+  return answer;
+}
+
+/** A key that was left, or whose device was revoked, must not come back as a device. */
+async function isKnownKey(read: Reader, agent_id: string, public_key: string): Promise<boolean> {
+  const known = [
+    ...(await listAgentKeys(read, agent_id)),
+    ...(await listAgentDevices(read, agent_id)),
+  ];
+  return known.some((key) => key.public_key === public_key);
+}
+
+function toClaimAnswer({ pairing_id, agent_id, status, device_id }: PairingRow) {
+  return {
+    status: 200 as const,
+    body: { pairing_id, agent_id, status, ...(device_id !== null && { device_id }) },
+  };
+}

@@ -1,0 +1,82 @@
+import { scopes, refuse, type Answer, type Operations, type Scope } from "@agent/wire";
+import { insertDevice } from "../agents/devices/device-store.ts";
+import { checkKeyNotInUse } from "../agents/keys/check-key.ts";
+import { findAgent } from "../agents/store.ts";
+import { recordAudit } from "../audit/record-audit.ts";
+import { mayActFor, type Caller } from "../identity/caller.ts";
+import { newId } from "../runtime.ts";
+import type { Services } from "../services.ts";
+import type { Reader } from "../storage/storage.ts";
+import { findPairing, markPairingResolved } from "./store.ts";
+
+type ResolveDependencies = Pick<Services, "storage" | "runtime">;
+
+/** What only the owner's first device may do, unless the owner grants it. */
+const withheldScopes: readonly Scope[] = ["account:write", "pair", "agent:write"];
+
+interface Resolution {
+  readonly pairingId: string;
+  readonly caller: Caller;
+}
+
+/** Makes the key that claimed a session a device, with the scopes that the owner grants. */
+export async function approvePairing(
+  { storage, runtime }: ResolveDependencies,
+  { pairingId, caller, granted }: Resolution & { readonly granted: readonly Scope[] | undefined },
+): Promise<Answer<Operations["approvePairing"]>> {
+  const now = runtime.now();
+  return storage.transaction(async (tx) => {
+    const found = await findUnresolvedPairing(tx, pairingId, caller, now);
+    if (!found.ok) return found;
+    const { agent_id, public_key, device_name, pairing_id } = found.session;
+    if (public_key === null) return refuse("pairing.not_claimed");
+    const agent = await findAgent(tx, agent_id);
+    if (agent === undefined || agent.revoked_at !== null) return refuse("agent.revoked");
+    // It may have been proven under another id since it claimed the code.
+    const inUse = await checkKeyNotInUse(tx, { agent_id, public_key });
+    if (inUse !== undefined) return inUse;
+    const device_id = newId(runtime);
+    const given = granted ?? scopes.filter((scope) => !withheldScopes.includes(scope));
+    await insertDevice(tx, {
+      device_id,
+      agent_id,
+      public_key,
+      device_name,
+      scopes: [...new Set(given)].join(" "),
+      registered_at: now,
+      revoked_at: null,
+    });
+    await markPairingResolved(tx, { pairing_id, status: "approved", device_id });
+    await recordAudit(tx, now, caller, {
+      agentId: agent_id,
+      action: "device.paired",
+      detail: device_id,
+    });
+    return { status: 200 as const, body: { device_id, agent_id } };
+  });
+}
+
+export async function denyPairing(
+  { storage, runtime }: ResolveDependencies,
+  { pairingId, caller }: Resolution,
+): Promise<Answer<Operations["denyPairing"]>> {
+  return storage.transaction(async (tx) => {
+    const found = await findUnresolvedPairing(tx, pairingId, caller, runtime.now());
+    if (!found.ok) return found;
+    const { pairing_id } = found.session;
+    await markPairingResolved(tx, { pairing_id, status: "denied", device_id: null });
+    return { status: 200 as const, body: { pairing_id, status: "denied" as const } };
+  });
+}
+
+/** A session of the caller's that still waits for its owner's word. */
+async function findUnresolvedPairing(read: Reader, pairingId: string, caller: Caller, now: number) {
+  const session = await findPairing(read, pairingId);
+  if (session === undefined) return refuse("pairing.not_found");
+  if (!mayActFor(caller, [session.agent_id])) return refuse("pairing.not_owner");
+  if (session.status === "approved" || session.status === "denied") {
+    return refuse("pairing.resolved");
+  }
+  if (now >= session.expires_at) return refuse("pairing.expired");
+  return { ok: true as const, session };
+}

@@ -1,0 +1,77 @@
+import { asMicro, fromMicro, computeReversedAmount } from "@agent/budget";
+import type { Refusal } from "@agent/wire";
+import { creditAccount } from "../../budget/credit-account.ts";
+import { reverseDeposit } from "../../budget/transfers/reverse-deposit.ts";
+import type { Runtime } from "../../runtime.ts";
+import type { Services } from "../../services.ts";
+import type { Tx } from "../../storage/storage.ts";
+import { findCreditedCheckout } from "./card-store.ts";
+import { listDisputes, findReversal, updateBookedAmount } from "./reversal-store.ts";
+
+/** What was taken from an account, or given back to it when negative, in micro-units. */
+export interface AppliedReversal {
+  readonly sessionId: string;
+  readonly agentId: string;
+  readonly amount: number;
+  /** After money was taken. */
+  readonly balance: number | null;
+}
+
+/**
+ * Brings an account to where refunds and disputes of a payment leave it: the difference to what was
+ * booked for that payment before is taken from it, below 0 if it was spent, or given back.
+ */
+export async function applyReversal(
+  tx: Tx,
+  runtime: Pick<Runtime, "now" | "randomBytes">,
+  { paymentId, cardHoldMs }: { readonly paymentId: string; readonly cardHoldMs: number },
+): Promise<
+  | { readonly ok: true; readonly reversed?: AppliedReversal; readonly isWaiting?: boolean }
+  | Refusal<"money.balance_limit">
+> {
+  const reversal = await findReversal(tx, paymentId);
+  if (reversal === undefined) return { ok: true };
+  const checkout = await findCreditedCheckout(tx, paymentId);
+  if (checkout === undefined) return { ok: true, isWaiting: true };
+  const { session_id: sessionId, agent_id: agentId, paid, credited_at } = checkout;
+  const owed = computeReversedAmount({
+    paid: asMicro(paid),
+    refunded: asMicro(reversal.refunded),
+    disputes: await listDisputes(tx, paymentId),
+  });
+  const change = owed - reversal.booked;
+  if (change === 0) return { ok: true };
+  await updateBookedAmount(tx, {
+    payment_id: paymentId,
+    agent_id: agentId,
+    owed,
+    before: reversal.booked,
+  });
+  const reference = `stripe:${sessionId}`;
+  const releaseAt = credited_at + cardHoldMs;
+  if (change > 0) {
+    const description = "card payment taken back";
+    const taken = { agentId, amount: asMicro(change), reference, description, releaseAt };
+    const { balance } = await reverseDeposit(tx, runtime, taken);
+    return { ok: true, reversed: { sessionId, agentId, amount: change, balance } };
+  }
+  const given = await creditAccount(tx, runtime, {
+    agentId,
+    amount: asMicro(-change),
+    reference,
+    description: "card payment given back",
+    releaseAt,
+  });
+  if (!given.ok) return given;
+  return { ok: true, reversed: { sessionId, agentId, amount: change, balance: null } };
+}
+
+/** An account below 0 is the operator's loss until it is paid, so it is told apart. */
+export function logReversal(log: Services["log"], reversed: AppliedReversal): void {
+  const { sessionId: correlationId, agentId: agent_id } = reversed;
+  const amount = fromMicro(asMicro(reversed.amount));
+  log.warn("card.reversed", { correlationId, agent_id, amount });
+  if (reversed.balance === null || reversed.balance >= 0) return;
+  const balance = fromMicro(asMicro(reversed.balance));
+  log.error("account.overdrawn", { correlationId, agent_id, balance });
+}

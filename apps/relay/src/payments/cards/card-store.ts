@@ -1,0 +1,98 @@
+import { queryBuilder, param, compile, sql } from "../../storage/queries/compiled-query.ts";
+import type { Reader, Tx } from "../../storage/storage.ts";
+import type { CardCheckoutRow } from "../../storage/tables/payments.ts";
+
+const insertCheckoutQuery = compile<
+  Pick<CardCheckoutRow, "session_id" | "agent_id" | "asked" | "created_at">
+>()(
+  queryBuilder
+    .insertInto("card_checkouts")
+    .values({
+      session_id: param("session_id"),
+      agent_id: param("agent_id"),
+      asked: param("asked"),
+      created_at: param("created_at"),
+      paid: null,
+      credited_at: null,
+      payment_id: null,
+    })
+    // The event can be faster than the answer that names the session.
+    .onConflict((conflict) => conflict.doNothing()),
+);
+
+export async function insertCheckout(
+  tx: Tx,
+  checkout: Pick<CardCheckoutRow, "session_id" | "agent_id" | "asked" | "created_at">,
+): Promise<void> {
+  await tx.run(insertCheckoutQuery, checkout);
+}
+
+interface CheckoutPayment {
+  readonly session_id: string;
+  readonly agent_id: string;
+  readonly paid: number;
+  readonly now: number;
+}
+
+const recordPaymentQuery = compile<CheckoutPayment>()(
+  queryBuilder
+    .insertInto("card_checkouts")
+    .values({
+      session_id: param("session_id"),
+      agent_id: param("agent_id"),
+      asked: null,
+      paid: param("paid"),
+      created_at: param("now"),
+      credited_at: param("now"),
+      payment_id: null,
+    })
+    .onConflict((conflict) =>
+      conflict
+        .column("session_id")
+        .doUpdateSet({ paid: param("paid"), credited_at: param("now") })
+        .where("card_checkouts.credited_at", "is", null),
+    ),
+);
+
+/** Takes a session's payment; false when it was credited before. */
+export async function recordCheckoutPayment(tx: Tx, payment: CheckoutPayment): Promise<boolean> {
+  return (await tx.run(recordPaymentQuery, payment)) === 1;
+}
+
+const setPaymentIdQuery = compile<{ session_id: string; payment_id: string }>()(
+  queryBuilder
+    .updateTable("card_checkouts")
+    .set({ payment_id: param("payment_id") })
+    .where("session_id", "=", param("session_id"))
+    .where("payment_id", "is", null),
+);
+
+/**
+ * Notes by which payment a session was paid. Of one that an older relay credited it is learned when
+ * the processor sends its event again.
+ */
+export async function setCheckoutPaymentId(
+  tx: Tx,
+  named: { session_id: string; payment_id: string },
+): Promise<void> {
+  await tx.run(setPaymentIdQuery, named);
+}
+
+/** A session whose payment was credited. */
+type CreditedCheckout = Pick<CardCheckoutRow, "session_id" | "agent_id"> & {
+  readonly paid: number;
+  readonly credited_at: number;
+};
+
+const creditedByPayment = compile<{ payment_id: string }>()(
+  sql<CreditedCheckout>`
+    select session_id, agent_id, paid, credited_at from card_checkouts
+    where payment_id = ${param("payment_id")} and credited_at is not null`,
+);
+
+export function findCreditedCheckout(
+  reader: Reader,
+  payment_id: string,
+): Promise<CreditedCheckout | undefined> {
+  return reader.get(creditedByPayment, { payment_id });
+}

@@ -1,0 +1,117 @@
+import { fromMicro } from "@agent/budget";
+import { refuse, type Answer, type Operations, type Refusal } from "@agent/wire";
+import { creditAccount } from "../../budget/credit-account.ts";
+import type { Services } from "../../services.ts";
+import type { Tx } from "../../storage/storage.ts";
+import { applyReversal, logReversal, type AppliedReversal } from "./apply-reversal.ts";
+import { parseCardEvent, type CardEvent } from "./card-event.ts";
+import type { CardProcessor } from "./card-processor.ts";
+import { setCheckoutPaymentId, recordCheckoutPayment } from "./card-store.ts";
+import { recordDispute, recordRefund } from "./reversal-store.ts";
+
+type CardEventDependencies = Pick<Services, "storage" | "runtime" | "identity" | "config" | "log">;
+type UsableCardEvent = Exclude<CardEvent, { readonly kind: "unusable" }>;
+interface AppliedCardEvent {
+  readonly ok: true;
+  /** Whether a payment was credited. */
+  readonly isNew: boolean;
+  readonly reversed?: AppliedReversal;
+  /** What is taken back belongs to a payment that is not known, or to another relay. */
+  readonly isWaiting?: boolean;
+}
+
+const receivedAnswer = { status: 200, body: { received: true } } as const;
+
+/**
+ * Takes an event of the card processor. Credited is what was paid, once per session, and taken back is
+ * what was refunded or disputed of it, whichever of the events comes first and however often; an event
+ * that is about no payment to this relay is let pass.
+ */
+export async function receiveCardEvent(
+  services: CardEventDependencies,
+  processor: CardProcessor | undefined,
+  { text, signature }: { readonly text: string; readonly signature: string | null },
+): Promise<Answer<Operations["stripeWebhook"]>> {
+  const { runtime, config, identity, log } = services;
+  const { cardWebhookSecret: secret } = config.payments;
+  if (processor === undefined || secret === undefined) return refuse("card.not_configured");
+  if (signature === null) return refuse("card.signature_invalid");
+  const signed = await processor.verifyEvent(text, signature, secret, runtime.now());
+  if (signed === undefined) {
+    log.warn("card.signature_invalid", {});
+    return refuse("card.signature_invalid");
+  }
+  const event = parseCardEvent(signed, identity.relayId);
+  if (event === undefined) return receivedAnswer;
+  if (event.kind === "unusable") {
+    const { about: correlationId, currency } = event;
+    log.error("card.payment_unusable", { correlationId, currency, type: signed.type });
+    return receivedAnswer;
+  }
+  return applyCardEvent(services, event);
+}
+
+async function applyCardEvent(
+  services: CardEventDependencies,
+  event: UsableCardEvent,
+): Promise<Answer<Operations["stripeWebhook"]>> {
+  const { storage, log } = services;
+  const correlationId = event.kind === "paid" ? event.sessionId : event.paymentId;
+  const done = await storage.transaction((tx) =>
+    event.kind === "paid"
+      ? applyPayment(tx, services, event)
+      : applyRefundOrDispute(tx, services, event),
+  );
+  if (!done.ok) {
+    log.error("card.credit_refused", { correlationId, code: done.code });
+    return done;
+  }
+  if (event.kind === "paid" && done.isNew) {
+    const amount = fromMicro(event.paid);
+    log.info("card.credited", { correlationId, agent_id: event.agentId, amount });
+  }
+  if (done.reversed !== undefined) logReversal(log, done.reversed);
+  if (done.isWaiting) log.warn("card.reversal_waiting", { correlationId });
+  return receivedAnswer;
+}
+
+/** Credits a payment once, less what was taken back of it before. */
+async function applyPayment(
+  tx: Tx,
+  { runtime, config }: CardEventDependencies,
+  { sessionId, agentId, paymentId, paid }: Extract<UsableCardEvent, { readonly kind: "paid" }>,
+): Promise<AppliedCardEvent | Refusal<"money.balance_limit">> {
+  const now = runtime.now();
+  const { cardHoldMs } = config.payments;
+  const payment = { session_id: sessionId, agent_id: agentId, paid, now };
+  const isNew = await recordCheckoutPayment(tx, payment);
+  if (isNew) {
+    const credited = await creditAccount(tx, runtime, {
+      agentId,
+      amount: paid,
+      reference: `stripe:${sessionId}`,
+      description: "card deposit",
+      releaseAt: now + cardHoldMs,
+    });
+    if (!credited.ok) return credited;
+  }
+  if (paymentId === null) return { ok: true, isNew };
+  await setCheckoutPaymentId(tx, { session_id: sessionId, payment_id: paymentId });
+  const booked = await applyReversal(tx, runtime, { paymentId, cardHoldMs });
+  return booked.ok ? { ...booked, isNew } : booked;
+}
+
+/** Takes a refund or a dispute; one whose payment is not known yet is booked when that comes. */
+async function applyRefundOrDispute(
+  tx: Tx,
+  { runtime, config }: CardEventDependencies,
+  event: Exclude<UsableCardEvent, { readonly kind: "paid" }>,
+): Promise<AppliedCardEvent | Refusal<"money.balance_limit">> {
+  const { paymentId } = event;
+  const now = runtime.now();
+  if (event.kind === "refunded") await recordRefund(tx, { ...event, now });
+  else await recordDispute(tx, { ...event, now });
+  const { cardHoldMs } = config.payments;
+  const booked = await applyReversal(tx, runtime, { paymentId, cardHoldMs });
+  return booked.ok ? { ...booked, isNew: false } : booked;
+}

@@ -1,0 +1,163 @@
+import { toMicro } from "@agent/budget";
+import { refuse, type Answer, type Code, type Operations, type Refusal } from "@agent/wire";
+import type { PaymentRequirements, SettleResponse } from "@x402/core/types";
+import type { Services } from "../../services.ts";
+import { submitTask, type Submission } from "../../tasks/submission/submit-task.ts";
+import { parsePaymentProof, hashPaymentProof, type PaymentProof } from "./x402-proof.ts";
+import { formatRequiredHeader, formatSettledHeader, type Facilitator } from "./x402-facilitator.ts";
+import { recordPaymentEnd, creditPayment } from "./x402-settle.ts";
+import { beginPayment, findPayment, linkPaymentToTask } from "./x402-store.ts";
+
+type Submitted = Answer<Operations["submitTask"]>;
+type PaymentDependencies = Services & { readonly facilitator: Facilitator };
+
+/**
+ * Takes a task that may be paid on the spot (docs/decisions.md, 5). Money in the account is used first;
+ * only when it is all that is missing is a payment asked for, verified, settled and credited.
+ */
+export async function submitWithPayment(
+  services: Services,
+  submission: Submission,
+  header: string | null,
+): Promise<Submitted> {
+  const { facilitator } = services;
+  const first = await submitTask(services, services.router.route, submission);
+  if (facilitator === undefined || !lacksMoney(first)) return first;
+  const price = toMicro(first.members?.["estimated_cost"] as number);
+  const requirements = await facilitator.buildRequirements(price);
+  // Nobody can be asked for a payment that nobody could settle.
+  if (requirements === undefined) return first;
+  const paying = { ...services, facilitator };
+  const ask = (refusal: Refusal) => toPaymentRequired(paying, submission, requirements, refusal);
+  if (header === null) return ask(first);
+  const proof = parsePaymentProof(header);
+  if (proof === undefined) return refuse("payment.malformed");
+  return submitWithProof(paying, submission, { proof, requirements, requestPayment: ask });
+}
+
+interface OfferedPayment {
+  readonly proof: PaymentProof;
+  readonly requirements: PaymentRequirements;
+  /** The refusal, with what is asked for. */
+  readonly requestPayment: (refusal: Refusal) => Submitted;
+}
+
+async function submitWithProof(
+  services: PaymentDependencies,
+  submission: Submission,
+  { proof, requirements, requestPayment: ask }: OfferedPayment,
+): Promise<Submitted> {
+  const { facilitator, storage, runtime, router } = services;
+  const proof_hash = hashPaymentProof(proof, requirements);
+  const known = await checkKnownPayment(services, proof_hash);
+  if (known !== undefined) return known;
+  if (!facilitator.matches(proof.payload, requirements)) return ask(refuse("payment.mismatch"));
+  const verified = await facilitator.verify(proof.payload, requirements);
+  if (verified === undefined) return refuseForNow("payment.unavailable");
+  if (!verified.valid) return ask(refuse("payment.invalid", verified.reason));
+
+  const payer = resolvePayer(submission, proof);
+  if (payer.isWallet) {
+    // Only now is it known that the wallet is the caller's, and what lies in its account.
+    const again = await submitTask(services, router.route, payer.submission);
+    if (!lacksMoney(again)) return again;
+  }
+  const payment = {
+    proof_hash,
+    payer_id: payer.id,
+    wallet: proof.wallet,
+    amount: toMicro(Number(requirements.amount) / 1e6),
+    payload: JSON.stringify(proof.payload),
+    requirements: JSON.stringify(requirements),
+    created_at: runtime.now(),
+  };
+  if (!(await storage.transaction((tx) => beginPayment(tx, payment)))) {
+    return (await checkKnownPayment(services, proof_hash)) ?? refuseForNow("payment.undecided");
+  }
+  const settling = await facilitator.settle(proof.payload, requirements);
+  if (settling.outcome === "unknown") return refuseForNow("payment.undecided");
+  if (settling.outcome === "refused") {
+    await recordPaymentEnd(services, proof_hash, "failed", settling.reason);
+    return ask(refuse("payment.not_settled", settling.reason));
+  }
+  await creditPayment(services, payment, settling);
+  const linked = linkSubmission(proof_hash, payer.submission);
+  return withPaymentResponse(await submitTask(services, router.route, linked), settling.response);
+}
+
+/** The submission, whose task is noted with the payment in the transaction that takes it. */
+function linkSubmission(proof_hash: string, submission: Submission): Submission {
+  return {
+    ...submission,
+    async saveResponse(tx, answer) {
+      const { task_id } = answer.body as { readonly task_id: string };
+      await linkPaymentToTask(tx, { proof_hash, task_id });
+      await submission.saveResponse?.(tx, answer);
+    },
+  };
+}
+
+/** What a payment that was seen before is refused with. */
+async function checkKnownPayment(
+  { storage }: Services,
+  proof_hash: string,
+): Promise<Refusal<"payment.reused" | "payment.undecided"> | undefined> {
+  const known = await findPayment(storage.read, proof_hash);
+  if (known === undefined || known.state === "failed") return undefined;
+  return known.state === "settled" ? refuse("payment.reused") : refuseForNow("payment.undecided");
+}
+
+/** Without a payer it is the wallet that pays, from an account of its own. */
+function resolvePayer(submission: Submission, { wallet }: PaymentProof) {
+  const { caller, body } = submission;
+  const id = caller.kind === "agent" ? caller.agentId : body.submitted_by;
+  if (id !== undefined) return { id, submission, isWallet: false };
+  const account = `x402:${wallet}`;
+  return {
+    id: account,
+    submission: { ...submission, body: { ...body, submitted_by: account } },
+    isWallet: true,
+  };
+}
+
+type MoneyRefusal = Refusal<"budget.insufficient" | "budget.no_payer">;
+
+function lacksMoney(answer: Submitted): answer is MoneyRefusal {
+  return "ok" in answer && ["budget.insufficient", "budget.no_payer"].includes(answer.code);
+}
+
+const refuseForNow = <C extends Code>(code: C): Refusal<C> => ({
+  ...refuse(code),
+  retryAfterSeconds: 30,
+});
+
+/** A 402 with what is asked for, in its header and its body. */
+function toPaymentRequired(
+  { config }: PaymentDependencies,
+  { targetId }: Submission,
+  requirements: PaymentRequirements,
+  refusal: Refusal,
+): Submitted {
+  const path = `/agent/${encodeURIComponent(targetId)}/task`;
+  const required = {
+    x402Version: 2,
+    resource: {
+      url: `${config.server.baseUrl ?? ""}${path}`,
+      description: `A task for agent ${targetId}`,
+      mimeType: "application/json",
+    },
+    accepts: [requirements],
+  };
+  const header = formatRequiredHeader({ ...required, error: refusal.code });
+  return {
+    ...refusal,
+    headers: { ...refusal.headers, "payment-required": header },
+    members: { ...refusal.members, ...required },
+  } as Submitted;
+}
+
+/** The answer with the facilitator's receipt: paid is paid, also when the task was refused after all. */
+function withPaymentResponse(answer: Submitted, response: SettleResponse): Submitted {
+  const headers = { "payment-response": formatSettledHeader(response) };
+  return { ...answer, headers: { ...answer.headers, ...headers } };
+}

@@ -1,0 +1,159 @@
+import {
+  decodePaymentSignatureHeader,
+  encodePaymentRequiredHeader,
+  encodePaymentResponseHeader,
+} from "@x402/core/http";
+import { HTTPFacilitatorClient, x402ResourceServer } from "@x402/core/server";
+import {
+  SettleError,
+  type Network,
+  type PaymentPayload,
+  type PaymentRequired,
+  type PaymentRequirements,
+  type SettleResponse,
+} from "@x402/core/types";
+import type { Micro } from "@agent/budget";
+import type { Config } from "../../config.ts";
+import type { Log } from "../../observability/log.ts";
+
+/** How the facilitator's word on a settlement ended. */
+export type SettleOutcome =
+  | { readonly outcome: "settled"; readonly response: SettleResponse }
+  | { readonly outcome: "refused"; readonly reason: string }
+  /** Nobody knows yet: it may have been settled. */
+  | { readonly outcome: "unknown"; readonly reason: string };
+
+/** The facilitator of x402 payments, spoken to by the protocol's official library. */
+export interface Facilitator {
+  /** Learns what it supports, unless that is known; one that is down is logged and asked again later. */
+  connect(): Promise<void>;
+  /** What a payment of the amount has to be; undefined while the facilitator is unknown. */
+  buildRequirements(amount: Micro): Promise<PaymentRequirements | undefined>;
+  /** Undefined where it cannot say. */
+  verify(
+    payload: PaymentPayload,
+    requirements: PaymentRequirements,
+  ): Promise<{ readonly valid: boolean; readonly reason: string } | undefined>;
+  settle(payload: PaymentPayload, requirements: PaymentRequirements): Promise<SettleOutcome>;
+  /** Whether the payment is one of what was asked for. */
+  matches(payload: PaymentPayload, requirements: PaymentRequirements): boolean;
+}
+
+const TIMEOUT_MS = 15_000;
+const SCHEME = "exact";
+/** The library's own name for a settlement that was sent to the chain and not seen there yet. */
+const SETTLEMENT_PENDING = "settlement_pending";
+
+const exactScheme = {
+  scheme: SCHEME,
+  defaultAssetTransferMethod: "eip3009",
+  paymentFlows: {
+    eip3009: { supported: ["authorization", "upfront"], default: "authorization" },
+  },
+  // The price comes as an amount of the asset already.
+  parsePrice: async (price: unknown) => price as never,
+  enhancePaymentRequirements: async (requirements: PaymentRequirements) => requirements,
+} as const;
+
+/** Undefined while real payments are off. */
+export function createFacilitator(
+  { realPayments, payToAddress, x402 }: Config["payments"],
+  log: Log,
+): Facilitator | undefined {
+  if (!realPayments) return undefined;
+  const network = x402.network as Network;
+  const client = new HTTPFacilitatorClient({ url: x402.facilitatorUrl, timeoutMs: TIMEOUT_MS });
+  let supported: Awaited<ReturnType<typeof client.getSupported>> | undefined;
+  const server = new x402ResourceServer({
+    verify: (...of) => client.verify(...of),
+    settle: (...of) => client.settle(...of),
+    // Asked by `connect` already: the library would write its failures to the console.
+    getSupported: async () => supported ?? client.getSupported(),
+  }).register(network, exactScheme as never);
+  let connecting: Promise<void> | undefined;
+  let ready = false;
+
+  async function loadSupported(): Promise<void> {
+    try {
+      supported = await client.getSupported();
+      await server.initialize();
+      ready = true;
+      log.info("x402.facilitator.ready", { network });
+    } catch (error) {
+      log.warn("x402.facilitator.init_failed", { error: String(error) });
+    } finally {
+      connecting = undefined;
+    }
+  }
+
+  return {
+    connect: async () => (ready ? undefined : (connecting ??= loadSupported())),
+    async buildRequirements(amount) {
+      if (!ready) return undefined;
+      const [requirements] = await server.buildPaymentRequirements({
+        scheme: SCHEME,
+        network,
+        payTo: payToAddress,
+        // Micro-units are the least units of an asset with 6 decimals.
+        price: {
+          asset: x402.asset,
+          amount: String(amount),
+          extra: { name: x402.assetName, version: x402.assetVersion },
+        },
+        maxTimeoutSeconds: 300,
+      });
+      return requirements;
+    },
+    matches: (payload, requirements) =>
+      server.findMatchingRequirements([requirements], payload) !== undefined,
+    async verify(payload, requirements) {
+      try {
+        const { isValid, invalidReason } = await server.verifyPayment(payload, requirements);
+        return { valid: isValid, reason: sanitizeReason(invalidReason) };
+      } catch (error) {
+        log.warn("x402.facilitator.verify_failed", { error: String(error) });
+        return undefined;
+      }
+    },
+    async settle(payload, requirements) {
+      try {
+        const response = await server.settlePayment(
+          payload,
+          requirements,
+          undefined,
+          undefined,
+          undefined,
+          "before-handler",
+        );
+        if (response.success) return { outcome: "settled", response };
+        const reason = sanitizeReason(response.errorReason);
+        return { outcome: reason === SETTLEMENT_PENDING ? "unknown" : "refused", reason };
+      } catch (error) {
+        const said = error instanceof SettleError && error.statusCode < 500;
+        if (said && error.errorReason !== SETTLEMENT_PENDING) {
+          return { outcome: "refused", reason: sanitizeReason(error.errorReason) };
+        }
+        return { outcome: "unknown", reason: error instanceof Error ? error.name : "unknown" };
+      }
+    },
+  };
+}
+
+/** The payment in a header; undefined when it is none. */
+export function parsePayment(header: string): PaymentPayload | undefined {
+  try {
+    return decodePaymentSignatureHeader(header);
+  } catch {
+    return undefined;
+  }
+}
+
+export const formatRequiredHeader = (required: PaymentRequired) =>
+  encodePaymentRequiredHeader(required);
+export const formatSettledHeader = (response: SettleResponse) =>
+  encodePaymentResponseHeader(response);
+
+/** The facilitator's reason, if it is a code: its free text is not for our callers. */
+function sanitizeReason(reason: string | undefined): string {
+  return reason !== undefined && /^\w{1,80}$/.test(reason) ? reason : "refused";
+}

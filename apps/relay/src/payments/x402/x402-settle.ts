@@ -1,0 +1,86 @@
+import { asMicro, fromMicro } from "@agent/budget";
+import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
+import { creditAccount } from "../../budget/credit-account.ts";
+import type { Services } from "../../services.ts";
+import type { X402PaymentRow } from "../../storage/tables/payments.ts";
+import type { Facilitator, SettleOutcome } from "./x402-facilitator.ts";
+import { endPayment, listUnfinishedPayments } from "./x402-store.ts";
+
+type SettleDependencies = Pick<Services, "storage" | "runtime" | "log">;
+type Payment = Pick<X402PaymentRow, "proof_hash" | "payer_id" | "amount">;
+
+/** Credits a payment that the facilitator has settled; once, whoever comes first. */
+export async function creditPayment(
+  { storage, runtime, log }: SettleDependencies,
+  { proof_hash, payer_id, amount }: Payment,
+  { response }: Extract<SettleOutcome, { outcome: "settled" }>,
+): Promise<void> {
+  const tx_hash = response.transaction;
+  const done = await storage.transaction(async (tx) => {
+    const settled_at = runtime.now();
+    const paymentEnd = { proof_hash, state: "settled" as const, tx_hash, reason: null, settled_at };
+    if (!(await endPayment(tx, paymentEnd))) return { ok: true as const, isNew: false };
+    const credited = await creditAccount(tx, runtime, {
+      agentId: payer_id,
+      amount: asMicro(amount),
+      reference: `x402:${tx_hash}`,
+      description: "x402 payment",
+    });
+    return credited.ok ? { ok: true as const, isNew: true } : credited;
+  });
+  const event = {
+    correlationId: proof_hash,
+    payer_id,
+    tx_hash,
+    amount: fromMicro(asMicro(amount)),
+  };
+  if (!done.ok) log.error("x402.payment.credit_refused", { ...event, code: done.code });
+  else if (done.isNew) log.info("x402.payment.credited", event);
+}
+
+/** Notes that a payment did not come. */
+export async function recordPaymentEnd(
+  { storage }: Pick<Services, "storage">,
+  proof_hash: string,
+  state: "failed" | "undecided",
+  reason: string,
+): Promise<void> {
+  const paymentEnd = { proof_hash, state, tx_hash: null, reason, settled_at: null };
+  await storage.transaction((tx) => endPayment(tx, paymentEnd));
+}
+
+/** Long after the facilitator's own time is over, so that no payment is settled twice at once. */
+const RETRY_AFTER_MS = 60_000;
+const BATCH_SIZE = 50;
+
+/**
+ * Finishes payments whose settlement was asked for and never heard of, also of a relay that ended
+ * before its answer came. The chain takes an authorization once, so asking again cannot charge twice.
+ * When the facilitator then refuses, it may be for that very reason: the operator looks at the chain.
+ */
+export async function finishPayments(
+  services: SettleDependencies & Pick<Services, "facilitator">,
+): Promise<void> {
+  const { storage, runtime, log, facilitator } = services;
+  if (facilitator === undefined) return;
+  const until = runtime.now() - RETRY_AFTER_MS;
+  for (const payment of await listUnfinishedPayments(storage.read, { until, limit: BATCH_SIZE })) {
+    const outcome = await retrySettlement(facilitator, payment);
+    if (outcome.outcome === "settled") await creditPayment(services, payment, outcome);
+    if (outcome.outcome !== "refused") continue;
+    const { proof_hash, payer_id, wallet } = payment;
+    const { reason } = outcome;
+    await recordPaymentEnd(services, proof_hash, "undecided", reason);
+    log.error("x402.payment.undecided", { correlationId: proof_hash, payer_id, wallet, reason });
+  }
+}
+
+function retrySettlement(
+  facilitator: Facilitator,
+  payment: X402PaymentRow,
+): Promise<SettleOutcome> {
+  return facilitator.settle(
+    JSON.parse(payment.payload) as PaymentPayload,
+    JSON.parse(payment.requirements) as PaymentRequirements,
+  );
+}

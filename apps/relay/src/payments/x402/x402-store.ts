@@ -1,0 +1,153 @@
+import { queryBuilder, param, compile, sql } from "../../storage/queries/compiled-query.ts";
+import type { Reader, Tx } from "../../storage/storage.ts";
+import type { X402PaymentRow } from "../../storage/tables/payments.ts";
+import { UNDECIDED_AFTER_MS } from "../undecided-payment.ts";
+
+const paymentByProof = compile<{ proof_hash: string }>()(
+  queryBuilder
+    .selectFrom("x402_payments")
+    .selectAll()
+    .where("proof_hash", "=", param("proof_hash")),
+);
+
+export function findPayment(read: Reader, proof_hash: string): Promise<X402PaymentRow | undefined> {
+  return read.get(paymentByProof, { proof_hash });
+}
+
+export type NewPayment = Omit<
+  X402PaymentRow,
+  "state" | "tx_hash" | "reason" | "settled_at" | "task_id"
+>;
+
+const beginPaymentQuery = compile<NewPayment>()(
+  queryBuilder
+    .insertInto("x402_payments")
+    .values({
+      proof_hash: param("proof_hash"),
+      payer_id: param("payer_id"),
+      wallet: param("wallet"),
+      amount: param("amount"),
+      payload: param("payload"),
+      requirements: param("requirements"),
+      state: "settling",
+      tx_hash: null,
+      task_id: null,
+      reason: null,
+      created_at: param("created_at"),
+      settled_at: null,
+    })
+    // What the facilitator refused has moved nothing, and may be tried again.
+    .onConflict((conflict) =>
+      conflict
+        .column("proof_hash")
+        .doUpdateSet({
+          payer_id: param("payer_id"),
+          amount: param("amount"),
+          payload: param("payload"),
+          requirements: param("requirements"),
+          state: "settling",
+          reason: null,
+          created_at: param("created_at"),
+        })
+        .where("x402_payments.state", "=", "failed"),
+    ),
+);
+
+/** Takes a proof before anybody is asked to settle it; false when somebody has it. */
+export async function beginPayment(tx: Tx, payment: NewPayment): Promise<boolean> {
+  return (await tx.run(beginPaymentQuery, payment)) === 1;
+}
+
+export type PaymentEnd = Pick<
+  X402PaymentRow,
+  "proof_hash" | "state" | "tx_hash" | "reason" | "settled_at"
+>;
+
+const endPaymentQuery = compile<PaymentEnd>()(
+  queryBuilder
+    .updateTable("x402_payments")
+    .set({
+      state: param("state"),
+      tx_hash: param("tx_hash"),
+      reason: param("reason"),
+      settled_at: param("settled_at"),
+    })
+    .where("proof_hash", "=", param("proof_hash"))
+    .where("state", "=", "settling"),
+);
+
+/** Notes how a payment ended; false when that is known already. */
+export async function endPayment(tx: Tx, payment: PaymentEnd): Promise<boolean> {
+  return (await tx.run(endPaymentQuery, payment)) === 1;
+}
+
+type Resolution = Pick<PaymentEnd, "proof_hash" | "state" | "reason" | "settled_at">;
+
+const resolvePaymentQuery = compile<Resolution & { readonly asked_until: number }>()(
+  queryBuilder
+    .updateTable("x402_payments")
+    .set({ state: param("state"), reason: param("reason"), settled_at: param("settled_at") })
+    .where("proof_hash", "=", param("proof_hash"))
+    .where(
+      sql<boolean>`(state = 'undecided'
+        or (state = 'settling' and created_at <= ${param("asked_until")}))`,
+    )
+    .returningAll(),
+);
+
+/** Ends an undecided payment; undefined when it is none, so that it is credited once. */
+export function resolveUndecidedPayment(
+  tx: Tx,
+  payment: Resolution,
+  now: number,
+): Promise<X402PaymentRow | undefined> {
+  return tx.get(resolvePaymentQuery, { ...payment, asked_until: now - UNDECIDED_AFTER_MS });
+}
+
+const unfinishedInOrder = compile<{ until: number; limit: number }>()(
+  queryBuilder
+    .selectFrom("x402_payments")
+    .selectAll()
+    .where("state", "=", "settling")
+    .where("created_at", "<=", param("until"))
+    .orderBy("created_at")
+    .limit(param("limit")),
+);
+
+/** Payments of which nobody knows how they ended, oldest first. */
+export function listUnfinishedPayments(
+  read: Reader,
+  query: { until: number; limit: number },
+): Promise<X402PaymentRow[]> {
+  return read.all(unfinishedInOrder, query);
+}
+
+const linkTaskQuery = compile<{ proof_hash: string; task_id: string }>()(
+  queryBuilder
+    .updateTable("x402_payments")
+    .set({ task_id: param("task_id") })
+    .where("proof_hash", "=", param("proof_hash"))
+    .where("task_id", "is", null),
+);
+
+const paymentByTask = compile<{ task_id: string }>()(
+  sql<{ txHash: string; network: string }>`
+    select tx_hash as "txHash", requirements ->> '$.network' as network from x402_payments
+    where task_id = ${param("task_id")} and state = 'settled'`,
+);
+
+/** The payment that a task came with, for the relay that is paid for it. */
+export function findPaymentOfTask(
+  read: Reader,
+  task_id: string,
+): Promise<{ txHash: string; network: string } | undefined> {
+  return read.get(paymentByTask, { task_id });
+}
+
+/** Notes the task that a payment came with. */
+export async function linkPaymentToTask(
+  tx: Tx,
+  link: { proof_hash: string; task_id: string },
+): Promise<void> {
+  await tx.run(linkTaskQuery, link);
+}

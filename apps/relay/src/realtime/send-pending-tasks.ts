@@ -1,0 +1,33 @@
+import type { Task } from "@agent/wire";
+import type { Services } from "../services.ts";
+import { listPendingTasks } from "../tasks/assignment/assignment-store.ts";
+import { isForwarded, toTask } from "../tasks/task.ts";
+
+const PAGE_SIZE = 20;
+
+export interface PendingTaskSink {
+  readonly filter: (task: Task) => boolean;
+  /** Resolves when the text is on its way; false when the device is gone. */
+  readonly send: (task: Task) => Promise<boolean>;
+}
+
+/** Tells a device what its agent has not begun, oldest first, no faster than the device takes it. */
+export async function sendPendingTasks(
+  { storage, freezer, trustGraph }: Pick<Services, "storage" | "freezer" | "trustGraph">,
+  agentId: string,
+  { filter, send }: PendingTaskSink,
+): Promise<void> {
+  const query = { executor: agentId, limit: PAGE_SIZE };
+  for (let after = ""; ;) {
+    const rows = await listPendingTasks(storage.read, { ...query, after, now: freezer.taskTime() });
+    for (const row of rows) {
+      const task = toTask(row);
+      if (isForwarded(row) || !filter(task) || trustGraph.isBlocked(task.submitted_by, agentId))
+        continue;
+      if (!(await send(task))) return;
+    }
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < PAGE_SIZE) return;
+    after = last.task_id;
+  }
+}

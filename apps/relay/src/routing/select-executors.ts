@@ -1,0 +1,100 @@
+import {
+  checkTargetEligibility,
+  type RoutingRecord,
+  type TargetRefusal,
+} from "@agent/routing-semiring";
+import { refuse, type Refusal, type RoutingChoice, type SubmitTaskBody } from "@agent/wire";
+import { locateAgent, type RemoteTarget } from "../federation/discovery/locate-agent.ts";
+import { checkTargetKey } from "../agents/keys/check-key.ts";
+import type { Attempt } from "./attempt.ts";
+import { rankExecutors, type ExecutorServices } from "./rank-executors.ts";
+import { getTaskPrice } from "./price.ts";
+
+export interface ExecutorRequest {
+  readonly targetId: string;
+  readonly payerId: string | null;
+  readonly body: SubmitTaskBody;
+}
+
+type SelectedExecutors =
+  | {
+      readonly ok: true;
+      readonly attempts: readonly [Attempt, ...Attempt[]];
+      readonly choice: RoutingChoice | null;
+      readonly record?: RoutingRecord | undefined;
+    }
+  | Refusal<ExecutorRefusal>;
+
+type ExecutorRefusal = TargetRefusal | "task.id_conflict" | "agent.not_found";
+
+/**
+ * The agents to try in turn: those of scored routing where capabilities are required, and the target
+ * itself after or instead of them. Every executor has passed the same rule, so that no later one works
+ * for less than it asks for.
+ */
+export async function selectExecutors(
+  services: ExecutorServices,
+  { targetId, payerId, body }: ExecutorRequest,
+): Promise<SelectedExecutors> {
+  const required = body.required_capabilities ?? [];
+  const target = await checkTarget(services, { targetId, payerId, body });
+  // A token names its only executor, so there is nothing to choose.
+  if (required.length === 0 || body.delegation_token !== undefined) return targetOnly(target);
+  const { executors, choice, record } = await rankExecutors(services, {
+    payerId,
+    required,
+    excluded: body.exclude_agents ?? [],
+    maxBudget: body.max_budget,
+    explorationDrive: body.exploration_drive ?? 0,
+    pinned: { agentId: targetId, publicKey: body.public_key },
+  });
+  const [first, ...others] = executors;
+  if (first === undefined) return targetOnly(target);
+  const isRanked = executors.some(({ agent_id }) => agent_id === targetId);
+  const ordered = target.ok && !isRanked ? [...others, target.attempt] : others;
+  // No executor is tried at a price above the one that the payer was told.
+  const fallbacks = ordered.filter(({ charge }) => charge <= first.charge);
+  return { ok: true, attempts: [first, ...fallbacks], choice, record };
+}
+
+type Target = { readonly ok: true; readonly attempt: Attempt } | Refusal<ExecutorRefusal>;
+
+function targetOnly(target: Target): SelectedExecutors {
+  return target.ok ? { ok: true, attempts: [target.attempt], choice: null } : target;
+}
+
+/** The target with its price, or why it gets no task of this payer. */
+async function checkTarget(
+  services: ExecutorServices,
+  { targetId, payerId, body }: ExecutorRequest,
+): Promise<Target> {
+  const quote = await getQuote(services, targetId, body);
+  if ("ok" in quote) return quote;
+  const { charge: price, ...target } = quote;
+  const eligible = checkTargetEligibility({
+    isBlocked: services.trustGraph.isBlocked(payerId, targetId),
+    isExcluded: body.exclude_agents?.includes(targetId) === true,
+    price,
+  });
+  if (!eligible.ok) return refuse(eligible.code);
+  return { ok: true, attempt: { ...target, charge: eligible.price } };
+}
+
+/** What the target asks for the task, here or at the relay that it belongs to. */
+async function getQuote(
+  services: ExecutorServices,
+  targetId: string,
+  body: SubmitTaskBody,
+): Promise<RemoteTarget | Refusal<"task.id_conflict" | "agent.not_found">> {
+  const { federation, storage } = services;
+  const required = body.required_capabilities ?? [];
+  const charge = await getTaskPrice(storage.read, targetId, required);
+  const local = { agent_id: targetId, charge };
+  const pinned = { agentId: targetId, publicKey: body.public_key };
+  // Tokens do not cross relays.
+  const remote =
+    federation === undefined || body.delegation_token !== undefined
+      ? undefined
+      : await locateAgent({ ...services, federation }, pinned, required);
+  return remote ?? (await checkTargetKey(storage.read, pinned)) ?? local;
+}

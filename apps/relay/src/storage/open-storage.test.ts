@@ -1,0 +1,272 @@
+import { execFile } from "node:child_process";
+import {
+  chmodSync,
+  copyFileSync,
+  lstatSync,
+  mkdtempSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import Sqlite from "better-sqlite3";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { APPLICATION_ID } from "./database/create-database.ts";
+import { inspectDatabase } from "./database/inspect-database.ts";
+import { openStorage } from "./open-storage.ts";
+import { param, compile, sql } from "./queries/compiled-query.ts";
+import type { Storage } from "./storage.ts";
+
+const run = promisify(execFile);
+
+const migrations = [
+  {
+    id: "001-notes",
+    sql: `CREATE TABLE notes (id INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT;
+          CREATE INDEX notes_by_text ON notes (text)`,
+  },
+  { id: "002-colour", sql: "ALTER TABLE notes ADD COLUMN colour TEXT" },
+];
+
+const insert = compile<{ id: number; text: string }>()(
+  sql<never>`INSERT INTO notes (id, text) VALUES (${param("id")}, ${param("text")})`,
+);
+const count = compile()(sql<{ notes: number }>`SELECT count(*) AS notes FROM notes`);
+
+let directory: string;
+let path: string;
+
+const open = (at = path, steps = migrations) => openStorage({ path: at, migrations: steps });
+
+async function opened(at = path, steps = migrations): Promise<Storage> {
+  const result = await open(at, steps);
+  if (!result.ok) throw new Error(result.detail);
+  return result.storage;
+}
+
+/** A closed database with 500 notes: its content is in the one file. */
+async function filled(steps = migrations): Promise<void> {
+  const storage = await opened(path, steps);
+  await storage.transaction(async (tx) => {
+    for (let id = 0; id < 500; id++) await tx.run(insert, { id, text: `note ${id}`.repeat(20) });
+  });
+  await storage.close();
+}
+
+const mode = (file: string) => statSync(file).mode & 0o777;
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), "relay-open-"));
+  path = join(directory, "relay.db");
+});
+
+afterEach(() => {
+  rmSync(directory, { recursive: true });
+});
+
+describe("a database that is opened", () => {
+  test("is made on the first start and found again on the next", async () => {
+    const first = await open();
+    expect(first).toMatchObject({ ok: true, migrated: ["001-notes", "002-colour"] });
+    if (first.ok) await first.storage.close();
+    await filled();
+    const next = await open();
+    expect(next).toMatchObject({ ok: true, migrated: [] });
+    if (!next.ok) return;
+    expect(await next.storage.read.get(count, {})).toEqual({ notes: 500 });
+    await next.storage.close();
+  });
+
+  test("is brought up from an older schema with its rows", async () => {
+    await filled(migrations.slice(0, 1));
+    const next = await open();
+    expect(next).toMatchObject({ ok: true, migrated: ["002-colour"] });
+    if (!next.ok) return;
+    expect(await next.storage.read.get(count, {})).toEqual({ notes: 500 });
+    await next.storage.close();
+  });
+
+  test("is read and written by its owner only, beside files and restored ones too", async () => {
+    await filled();
+    chmodSync(path, 0o644);
+    const storage = await opened();
+    await storage.transaction((tx) => tx.run(insert, { id: 900, text: "" }));
+    const files = readdirSync(directory).sort();
+    expect(files).toEqual(["relay.db", "relay.db-lock", "relay.db-shm", "relay.db-wal"]);
+    expect(files.map((file) => mode(join(directory, file)))).toEqual(files.map(() => 0o600));
+    await storage.close();
+  });
+
+  test("is made anew, whatever was left in the place of its draft", async () => {
+    const elsewhere = join(directory, "elsewhere");
+    writeFileSync(elsewhere, "untouched");
+    symlinkSync(elsewhere, `${path}-new`);
+    await (await opened()).close();
+    expect(readFileSync(elsewhere, "utf8")).toBe("untouched");
+    expect(lstatSync(path).isSymbolicLink()).toBe(false);
+  });
+
+  test("is not there at all where the disk has no room for the whole of it", async () => {
+    const program = `
+      import { createDatabase } from ${JSON.stringify(new URL("database/create-database.ts", import.meta.url))};
+      createDatabase(${JSON.stringify(path)});`;
+    const node = [process.execPath, "--conditions=agent-source", "--input-type=module", "-e"];
+    // The disk is a file of at most one block: what is beyond is not written, and is no signal.
+    const limited = 'trap "" XFSZ; ulimit -f 1; exec "$@"';
+    const made = run("/bin/sh", ["-c", limited, "sh", ...node, program]);
+    await expect(made).rejects.toThrow("EFBIG");
+    expect(readdirSync(directory)).not.toContain("relay.db");
+    await (await opened()).close();
+  });
+
+  test("is durable at each commit: a write-ahead log, synchronised in full", async () => {
+    const storage = await opened();
+    const pragma = compile()(
+      sql<{ mode: string; sync: number; keys: number }>`
+        SELECT journal_mode AS mode, synchronous AS sync, foreign_keys AS keys
+        FROM pragma_journal_mode, pragma_synchronous, pragma_foreign_keys`,
+    );
+    const full = 2;
+    expect(await storage.transaction((tx) => tx.get(pragma, {}))).toEqual({
+      mode: "wal",
+      sync: full,
+      keys: 1,
+    });
+    await storage.close();
+  });
+
+  test("in memory starts empty each time", async () => {
+    const storage = await opened(":memory:");
+    await storage.transaction((tx) => tx.run(insert, { id: 1, text: "" }));
+    await storage.close();
+    const again = await opened(":memory:");
+    expect(await again.read.get(count, {})).toEqual({ notes: 0 });
+    await again.close();
+  });
+});
+
+describe("a second relay", () => {
+  test("is refused while the first runs, by whatever link it comes, and let in afterwards", async () => {
+    const link = join(directory, "link.db");
+    const first = await opened();
+    symlinkSync(path, link);
+    expect(await open()).toMatchObject({ ok: false, code: "database.locked" });
+    expect(await open(link)).toMatchObject({ ok: false, code: "database.locked" });
+    await first.transaction((tx) => tx.run(insert, { id: 1, text: "" }));
+    await first.close();
+    await (await opened(link)).close();
+  });
+});
+
+const page = 4096;
+
+/** Each takes a whole database of 500 notes and spoils it. */
+const spoiled: [name: string, code: string, spoil: () => void][] = [
+  ["is empty", "database.damaged", () => truncateSync(path, 0)],
+  ["was cut short", "database.damaged", () => truncateSync(path, 5 * page + 100)],
+  ["lost its tail", "database.damaged", () => truncateSync(path, 20 * page)],
+  ["has a page of noise", "database.damaged", () => overwrite(6 * page, page)],
+  ["has noise in its first page", "database.damaged", () => overwrite(100, page - 100)],
+  ["has noise for a header", "database.foreign", () => overwrite(0, 100)],
+  ["is a text", "database.foreign", () => writeFileSync(path, "not a database\n".repeat(999))],
+  ["is another program's", "database.foreign", () => change("PRAGMA application_id = 7")],
+  ["lacks a table", "database.damaged", () => change("DROP TABLE notes")],
+  ["lacks an index", "database.damaged", () => change("DROP INDEX notes_by_text")],
+  ["lacks a column", "database.damaged", () => change("ALTER TABLE notes DROP COLUMN colour")],
+  [
+    "is of a newer version",
+    "database.newer",
+    () => change("INSERT INTO schema_migrations (id) VALUES ('003-later')"),
+  ],
+];
+
+function overwrite(from: number, length: number): void {
+  const bytes = readFileSync(path);
+  bytes.fill(0x5a, from, from + length);
+  writeFileSync(path, bytes);
+}
+
+function change(statement: string): void {
+  const db = new Sqlite(path);
+  db.exec(statement);
+  db.close();
+}
+
+describe("a file that is not a whole database of this schema", () => {
+  test.each(spoiled)("is refused and left as it is when it %s", async (_, code, spoil) => {
+    await filled();
+    spoil();
+    const before = readFileSync(path);
+    const refused = await open();
+    expect(refused).toMatchObject({ ok: false, code });
+    expect(refused).toHaveProperty("detail", expect.stringContaining(path));
+    expect(readFileSync(path)).toEqual(before);
+    // Nothing holds the files after a refusal.
+    expect(await open()).toMatchObject({ ok: false, code });
+  });
+
+  test("is refused when only its write-ahead log is left", async () => {
+    const storage = await opened();
+    await storage.transaction((tx) => tx.run(insert, { id: 1, text: "" }));
+    const elsewhere = join(directory, "elsewhere.db");
+    copyFileSync(`${path}-wal`, `${elsewhere}-wal`);
+    await storage.close();
+    expect(await open(elsewhere)).toMatchObject({ ok: false, code: "database.damaged" });
+  });
+
+  test.each([
+    ["a directory", () => (mkdirSync(path), path), "database.foreign"],
+    [
+      "in a folder that is not there",
+      () => join(directory, "none", "relay.db"),
+      "database.unusable",
+    ],
+    ["below a file", () => (writeFileSync(path, ""), join(path, "relay.db")), "database.unusable"],
+  ])("is refused when the path is %s", async (_, make, code) => {
+    expect(await open(make())).toMatchObject({ ok: false, code });
+  });
+});
+
+describe("inspection", () => {
+  test("works beside a running relay and names the applied migrations", async () => {
+    const storage = await opened();
+    expect(inspectDatabase({ path, migrations, check: "full" })).toEqual({
+      ok: true,
+      exists: true,
+      applied: ["001-notes", "002-colour"],
+    });
+    await storage.close();
+  });
+
+  test("finds nothing wrong with a file that is not there yet", () => {
+    expect(inspectDatabase({ path, migrations })).toEqual({ ok: true, exists: false, applied: [] });
+    expect(readdirSync(directory)).toEqual([]);
+  });
+
+  test("in full finds an index that disagrees with its table", async () => {
+    await filled();
+    const db = new Sqlite(path).unsafeMode();
+    db.pragma("writable_schema = ON");
+    db.exec(
+      "UPDATE sqlite_schema SET sql = 'CREATE INDEX notes_by_text ON notes (colour)' WHERE name = 'notes_by_text'",
+    );
+    db.close();
+    expect(inspectDatabase({ path, migrations })).toMatchObject({ ok: true });
+    expect(inspectDatabase({ path, migrations, check: "full" })).toMatchObject({
+      ok: false,
+      code: "database.damaged",
+    });
+  });
+});
+
+test("the application id is the relay's own", async () => {
+  await filled();
+  expect(readFileSync(path).readInt32BE(68)).toBe(APPLICATION_ID);
+});

@@ -1,0 +1,45 @@
+import type { Database } from "better-sqlite3";
+import type { Query } from "../queries/compiled-query.ts";
+import type { Statements } from "../queries/statements.ts";
+import { StorageUnavailable, type Tx } from "../storage.ts";
+
+/** What one job of a batch is given of the shared connection; shut when the job ends. */
+export class JobTx implements Tx {
+  readonly #db: Database;
+  readonly #statements: Statements;
+  #isRolledBack = false;
+  #ended = false;
+
+  constructor(db: Database, statements: Statements) {
+    this.#db = db;
+    this.#statements = statements;
+  }
+
+  async get<P, Row>(query: Query<P, Row>, params: P): Promise<Row | undefined> {
+    return this.#attempt((statements) => statements.get(query, params));
+  }
+
+  async all<P, Row>(query: Query<P, Row>, params: P): Promise<Row[]> {
+    return this.#attempt((statements) => statements.all(query, params));
+  }
+
+  async run<P>(query: Query<P, never>, params: P): Promise<number> {
+    return this.#attempt((statements) => statements.run(query, params));
+  }
+
+  end(): void {
+    this.#ended = true;
+  }
+
+  #attempt<T>(statement: (statements: Statements) => T): T {
+    if (this.#ended) throw new Error("this transaction is over");
+    // Without its transaction a statement would commit by itself.
+    if (this.#isRolledBack) throw new StorageUnavailable("the transaction was rolled back");
+    try {
+      return statement(this.#statements);
+    } catch (error) {
+      this.#isRolledBack = !this.#db.inTransaction;
+      throw error;
+    }
+  }
+}

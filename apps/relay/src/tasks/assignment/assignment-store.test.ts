@@ -1,0 +1,221 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { createTaskRow } from "../../../test/task-row.ts";
+import { migrations } from "../../storage/migrations/index.ts";
+import { openStorage } from "../../storage/open-storage.ts";
+import { queryBuilder, param, compile } from "../../storage/queries/compiled-query.ts";
+import type { Storage, Tx } from "../../storage/storage.ts";
+import type { StoredTaskRow } from "../../storage/tables/tasks.ts";
+import {
+  listExecutorsWithPendingTasks,
+  claimPending,
+  expireClaim,
+  listExpiredClaims,
+  listPendingTaskIds,
+  listPendingTasks,
+  reassignTask,
+  releaseClaim,
+  renewLeaseByProgress,
+  renewLease,
+  markCancelRequested,
+} from "./assignment-store.ts";
+import { calculateClaimEnd } from "./claim-rules.ts";
+import { findTask, insertTask } from "../store.ts";
+
+let storage: Storage;
+beforeEach(async () => {
+  const opened = await openStorage({ path: ":memory:", migrations });
+  if (!opened.ok) throw new Error(opened.detail);
+  ({ storage } = opened);
+});
+afterEach(() => storage.close());
+
+const row = (change: Partial<StoredTaskRow> = {}): StoredTaskRow =>
+  createTaskRow({ task_id: "t", ...change });
+
+const claimed = { status: "claimed", claimed_by: "device", lease_until: 100 } as const;
+const fresh = { ...claimed, claimed_at: 50, worked_at: 50 } as const;
+const claimTimes = compile<
+  Pick<StoredTaskRow, "task_id" | "claimed_at" | "worked_at" | "cancel_requested_at">
+>()(
+  queryBuilder
+    .updateTable("tasks")
+    .set({
+      claimed_at: param("claimed_at"),
+      worked_at: param("worked_at"),
+      cancel_requested_at: param("cancel_requested_at"),
+    })
+    .where("task_id", "=", param("task_id")),
+);
+const put = (change?: Partial<StoredTaskRow>) =>
+  storage.transaction(async (tx) => {
+    await insertTask(tx, row(change));
+    await tx.run(claimTimes, row(change));
+  });
+
+type Change = (tx: Tx) => Promise<unknown>;
+
+const claim =
+  (change = {}): Change =>
+  (tx) =>
+    claimPending(tx, {
+      task_id: "t",
+      executor: "target",
+      claimed_by: "device",
+      lease_until: 100,
+      now: 50,
+      ...change,
+    });
+const renew =
+  (claimed_by: string): Change =>
+  (tx) =>
+    renewLease(tx, { task_id: "t", claimed_by, now: 50 });
+const release =
+  (claimed_by: string): Change =>
+  (tx) =>
+    releaseClaim(tx, { task_id: "t", claimed_by, now: 50 });
+const lapse =
+  (now: number): Change =>
+  (tx) =>
+    expireClaim(tx, "t", now);
+const reassign =
+  (from_attempt: number): Change =>
+  (tx) =>
+    reassignTask(tx, {
+      task_id: "t",
+      from_attempt,
+      attempt: 1,
+      assigned_to: "next",
+      charge: 5,
+      now: 50,
+    });
+
+const free = { status: "pending", claimed_by: null, lease_until: null } as const;
+const handedOn = { ...free, assigned_to: "next", attempt: 1, charge: 5 };
+
+describe("what a statement about a task's worker does, and what it leaves alone", () => {
+  const cases: [string, Partial<StoredTaskRow>, Change, Partial<StoredTaskRow> | null][] = [
+    ["a pending task is claimed", {}, claim(), fresh],
+    [
+      "by the executor it is assigned to",
+      { assigned_to: "next" },
+      claim({ executor: "next" }),
+      fresh,
+    ],
+    ["not by its target, once it is assigned", { assigned_to: "next" }, claim(), null],
+    ["not by another agent", {}, claim({ executor: "other" }), null],
+    ["not twice", claimed, claim({ claimed_by: "second" }), null],
+    ["not when its time is over", {}, claim({ now: 1_000 }), null],
+    ["not when it was cancelled", { status: "cancelled", finished_at: 1 }, claim(), null],
+    ["not when it is done", { status: "completed", finished_at: 1 }, claim(), null],
+    ["a lease is renewed by its worker", claimed, renew("device"), { lease_until: 60_050 }],
+    [
+      "never beyond the wall clock of its task",
+      { ...fresh, wall_clock_ms: 20_000 },
+      renew("device"),
+      { lease_until: 20_050 },
+    ],
+    [
+      "not by presence once a cancel was asked for, though it is still the device's",
+      { ...claimed, cancel_requested_at: 50 },
+      renew("device"),
+      {},
+    ],
+    ["not by another", claimed, renew("other"), null],
+    ["not where nothing is claimed", {}, renew("device"), null],
+    ["a claim is given back by its worker", claimed, release("device"), free],
+    ["not by another", claimed, release("other"), null],
+    ["not when the task is done", { ...claimed, status: "failed" }, release("device"), null],
+    ["a lease that is over lapses", claimed, lapse(100), free],
+    ["not before", claimed, lapse(99), null],
+    ["not when the task is done", { ...claimed, status: "completed" }, lapse(100), null],
+    ["a pending task is handed on", {}, reassign(0), handedOn],
+    ["not when it was already", { attempt: 1 }, reassign(0), null],
+    ["not when somebody has claimed it", claimed, reassign(0), null],
+    ["not when it is done", { status: "completed" }, reassign(0), null],
+  ];
+  test.each(cases)("%s: %j", async (_, before, change, after) => {
+    await put(before);
+    expect(Boolean(await storage.transaction(change))).toBe(after !== null);
+    const task = await findTask(storage.read, "t");
+    expect({ ...task, events: "[]" }).toEqual(row({ ...before, ...after }));
+  });
+});
+
+describe("what waits for an executor", () => {
+  beforeEach(async () => {
+    await put({ task_id: "1" });
+    await put({ task_id: "2", assigned_to: "other" });
+    await put({ task_id: "3", agent_id: "other", assigned_to: "target" });
+    await put({ ...claimed, task_id: "4" });
+    await put({ task_id: "5", status: "completed" });
+    await put({ task_id: "6", expires_at: 50 });
+    await put({ task_id: "7", required_capabilities: '["x"]' });
+  });
+
+  test("is what is assigned to it, else addressed to it, pending and not expired", async () => {
+    const query = { executor: "target", now: 50, limit: 10 };
+    const tasks = await listPendingTasks(storage.read, { ...query, after: "" });
+    expect(tasks.map(({ task_id }) => task_id)).toEqual(["1", "3", "7"]);
+    expect(await listPendingTaskIds(storage.read, query)).toEqual([
+      { task_id: "1", required_capabilities: "[]" },
+      { task_id: "3", required_capabilities: "[]" },
+      { task_id: "7", required_capabilities: '["x"]' },
+    ]);
+    const page = await listPendingTasks(storage.read, { ...query, after: "1", limit: 1 });
+    expect(page.map(({ task_id }) => task_id)).toEqual(["3"]);
+  });
+
+  test("names every executor once", async () => {
+    const awaited = await listExecutorsWithPendingTasks(storage.read, 50);
+    expect(awaited).toHaveLength(2);
+    expect(awaited).toEqual(
+      expect.arrayContaining([{ executor: "other" }, { executor: "target" }]),
+    );
+  });
+
+  test("is lapsed when its lease is over", async () => {
+    expect(await listExpiredClaims(storage.read, 99, 10)).toEqual([]);
+    expect(await listExpiredClaims(storage.read, 100, 10)).toMatchObject([{ task_id: "4" }]);
+  });
+});
+
+describe("B2: the lease that is stored", () => {
+  test.each([null, 40_000.5, 100_000, 1e300])(
+    "B2: is the one of the rule after each step, with a wall clock of %j",
+    async (wall_clock_ms) => {
+      await put({ wall_clock_ms, expires_at: 1_000_000 });
+      const claim = { task_id: "t", claimed_by: "device" };
+      const times = { claimed_at: 1_000, last_sign_at: 1_000, wall_clock_ms };
+      const begun = { ...times, cancel_requested_at: null };
+      const lease_until = calculateClaimEnd(begun);
+      await storage.transaction((tx) =>
+        claimPending(tx, { ...claim, executor: "target", lease_until, now: 1_000 }),
+      );
+      const stored = async () => (await findTask(storage.read, "t"))?.lease_until;
+      expect(await stored()).toBe(lease_until);
+      await storage.transaction((tx) => renewLease(tx, { ...claim, now: 21_000 }));
+      expect(await stored()).toBe(calculateClaimEnd({ ...begun, last_sign_at: 21_000 }));
+      await storage.transaction((tx) => renewLeaseByProgress(tx, { ...claim, now: 22_000 }));
+      const working = { ...begun, last_sign_at: 22_000 };
+      expect(await stored()).toBe(calculateClaimEnd(working));
+      await storage.transaction((tx) => markCancelRequested(tx, "t", 31_000));
+      await storage.transaction((tx) => markCancelRequested(tx, "t", 32_000));
+      await storage.transaction((tx) => renewLease(tx, { ...claim, now: 33_000 }));
+      const asked = { ...working, cancel_requested_at: 31_000 };
+      expect(await stored()).toBe(calculateClaimEnd(asked));
+      await storage.transaction((tx) =>
+        renewLeaseByProgress(tx, { ...claim, now: 36_000, note: "half" }),
+      );
+      expect(await stored()).toBe(calculateClaimEnd({ ...asked, last_sign_at: 36_000 }));
+    },
+  );
+
+  test("B2: of a task at another relay is not shortened by a request to cancel", async () => {
+    await put({ ...claimed, claimed_by: "relay r", wall_clock_ms: 1, lease_until: 999 });
+    await storage.transaction((tx) => markCancelRequested(tx, "t", 50));
+    expect(await findTask(storage.read, "t")).toMatchObject({
+      lease_until: 999,
+      cancel_requested_at: 50,
+    });
+  });
+});

@@ -1,0 +1,109 @@
+import { refuse, type Answer, type Operations, type Refusal } from "@agent/wire";
+import type { SaveResponse } from "../../http/server/idempotency.ts";
+import { mayActFor, type Caller } from "../../identity/caller.ts";
+import { enqueuePeerCancel } from "../../federation/cancellation/enqueue-peer-cancel.ts";
+import { isClaimedByPeer } from "../../federation/peer-ref.ts";
+import { claimantIdOf } from "../../realtime/connections.ts";
+import type { Services } from "../../services.ts";
+import type { Tx } from "../../storage/storage.ts";
+import type { StoredTaskRow, TaskRow } from "../../storage/tables/tasks.ts";
+import { markCancelRequested } from "./assignment-store.ts";
+import { publishEndWithoutReceipt, endWithoutReceipt } from "../receipts/end-without-receipt.ts";
+import { cancelPending, findTask } from "../store.ts";
+import { executorOf, isExpired } from "../task.ts";
+
+export type CancelServices = Pick<
+  Services,
+  "storage" | "runtime" | "waiters" | "connections" | "router" | "federation"
+>;
+
+interface CancelRequest {
+  readonly agentId: string;
+  readonly taskId: string;
+  readonly caller: Caller;
+  readonly saveResponse?: SaveResponse | undefined;
+}
+
+/** What a cancel came to: the task is cancelled, or the holder of its claim was asked to stop. */
+export type CancelOutcome =
+  | { readonly ok: true; readonly status: "cancelled"; readonly row: TaskRow }
+  | {
+      readonly ok: true;
+      readonly status: "claimed";
+      readonly row: StoredTaskRow;
+      readonly cancel_requested_at: number;
+    }
+  | Refusal<"task.not_pending">;
+
+/** Cancels a task for its submitter, at once or as soon as its executor agrees (docs/decisions.md, 4). */
+export async function cancelTask(
+  services: CancelServices,
+  { agentId, taskId, caller, saveResponse }: CancelRequest,
+): Promise<Answer<Operations["cancelTask"]>> {
+  const { storage, runtime } = services;
+  const task = await findTask(storage.read, taskId);
+  if (task === undefined || task.agent_id !== agentId || isExpired(task, runtime.now())) {
+    return refuse("task.not_found");
+  }
+  if (!mayActFor(caller, [task.submitted_by])) return refuse("task.not_submitter");
+  const done = await storage.transaction(async (tx) => {
+    const cancelled = await cancelInTransaction(tx, services, taskId);
+    if (!cancelled.ok) return cancelled;
+    const answer = toCancelAnswer(cancelled);
+    await saveResponse?.(tx, answer);
+    return { ok: true as const, cancelled, answer };
+  });
+  if (!done.ok) return done;
+  publishCancel(services, done.cancelled);
+  return done.answer;
+}
+
+function toCancelAnswer(cancelled: CancelOutcome & { readonly ok: true }) {
+  const { task_id } = cancelled.row;
+  if (cancelled.status === "cancelled") {
+    return { status: 200 as const, body: { task_id, status: cancelled.status } };
+  }
+  const { status, cancel_requested_at } = cancelled;
+  return { status: 202 as const, body: { task_id, status, cancel_requested_at } };
+}
+
+/** Cancels a task that is not claimed, and asks for the cancel of one that is. */
+export async function cancelInTransaction(
+  tx: Tx,
+  services: Pick<Services, "runtime">,
+  taskId: string,
+): Promise<CancelOutcome> {
+  const now = services.runtime.now();
+  const cancelled = await cancelPending(tx, taskId, now);
+  if (cancelled !== undefined) {
+    await endWithoutReceipt(tx, services, cancelled, "cancelled");
+    return { ok: true, status: "cancelled", row: cancelled };
+  }
+  const requested = await markCancelRequested(tx, taskId, now);
+  if (requested === undefined) return refuse("task.not_pending");
+  if (isClaimedByPeer(requested)) await enqueuePeerCancel(tx, requested.task_id, now);
+  return {
+    ok: true,
+    status: "claimed",
+    row: requested,
+    cancel_requested_at: requested.cancel_requested_at ?? now,
+  };
+}
+
+/** Tells of the cancel once it is durable: who waits for the task, and who is to stop. */
+export function publishCancel(
+  services: Omit<CancelServices, "storage" | "runtime">,
+  cancelled: CancelOutcome & { readonly ok: true },
+): void {
+  const { row } = cancelled;
+  const { task_id } = row;
+  if (cancelled.status === "cancelled") return publishEndWithoutReceipt(services, row);
+  services.waiters.notify(task_id);
+  if (isClaimedByPeer(row)) return services.federation?.wake();
+  for (const connection of services.connections.forAgent(executorOf(row))) {
+    if (claimantIdOf(connection) === row.claimed_by) {
+      connection.send({ type: "cancel_requested", task_id });
+    }
+  }
+  services.router.cancelCall(task_id);
+}

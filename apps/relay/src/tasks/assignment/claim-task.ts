@@ -1,0 +1,48 @@
+import { refuse, type Refusal } from "@agent/wire";
+import type { Services } from "../../services.ts";
+import { claimPending, renewLeaseByProgress, type Lease } from "./assignment-store.ts";
+import { calculateClaimEnd } from "./claim-rules.ts";
+import { findTask } from "../store.ts";
+import { isForwarded } from "../task.ts";
+
+/** One device of an executor: only it renews and releases what it has claimed. */
+export interface Worker {
+  readonly executor: string;
+  readonly claimed_by: string;
+}
+
+type ClaimResult = ({ readonly ok: true } & Lease) | Refusal<"task.not_pending">;
+
+/**
+ * Gives a pending task to the first device that claims it, unless its submitter blocked the executor
+ * or it is for another relay's agent; the device that has it already renews its lease. Refused: `task.not_pending`.
+ */
+export async function claimTask(
+  {
+    storage,
+    runtime,
+    waiters,
+    trustGraph,
+  }: Pick<Services, "storage" | "runtime" | "waiters" | "trustGraph">,
+  { executor, claimed_by }: Worker,
+  task_id: string,
+): Promise<ClaimResult> {
+  const now = runtime.now();
+  const claimed = await storage.transaction(async (tx): Promise<Lease | undefined> => {
+    const task = await findTask(tx, task_id);
+    // Another relay's agent claims nothing here, and an agent of its id here is a different one.
+    if (task === undefined || isForwarded(task)) return undefined;
+    if (task.claimed_by === claimed_by)
+      return renewLeaseByProgress(tx, { task_id, claimed_by, now });
+    if (trustGraph.isBlocked(task.submitted_by, executor)) return undefined;
+    const { wall_clock_ms } = task;
+    const times = { claimed_at: now, last_sign_at: now, wall_clock_ms, cancel_requested_at: null };
+    const lease_until = calculateClaimEnd(times);
+    return (await claimPending(tx, { task_id, executor, claimed_by, lease_until, now }))
+      ? { task_id, lease_until, cancel_requested_at: null }
+      : undefined;
+  });
+  if (claimed === undefined) return refuse("task.not_pending");
+  waiters.notify(task_id);
+  return { ok: true, ...claimed };
+}

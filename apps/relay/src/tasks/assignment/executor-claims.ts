@@ -1,0 +1,90 @@
+import { refuse, type Answer, type Operations, type Refusal } from "@agent/wire";
+import { mayActFor, type Caller } from "../../identity/caller.ts";
+import type { Services } from "../../services.ts";
+import type { StoredTaskRow } from "../../storage/tables/tasks.ts";
+import type { Lease } from "./assignment-store.ts";
+import { claimTask, type Worker } from "./claim-task.ts";
+import { endClaim } from "./release-claim.ts";
+import { reportProgress } from "./report-progress.ts";
+import { findTask } from "../store.ts";
+import { executorOf, isForwarded, isClaimedByEndpoint, isExpired } from "../task.ts";
+
+/** A call about the claim of one task, over HTTP. */
+interface ClaimCall {
+  /** The path's agent: the task's target. */
+  readonly agentId: string;
+  readonly taskId: string;
+  readonly caller: Caller;
+}
+
+/** Claims a task for the caller's device, or renews what it has claimed. */
+export async function claimAsExecutor(
+  services: Pick<Services, "storage" | "runtime" | "waiters" | "trustGraph">,
+  call: ClaimCall,
+): Promise<Answer<Operations["claimTask"]>> {
+  const found = await findForExecutor(services, call);
+  if (!found.ok) return found;
+  const claimed = await claimTask(services, found.worker, call.taskId);
+  return claimed.ok ? { status: 200, body: toLeaseBody(claimed) } : claimed;
+}
+
+/** Says that the caller's device works on what it has claimed. */
+export async function reportProgressAsExecutor(
+  services: Pick<Services, "storage" | "runtime" | "waiters">,
+  { note, ...call }: ClaimCall & { readonly note: string | undefined },
+): Promise<Answer<Operations["reportProgress"]>> {
+  const found = await findForExecutor(services, call);
+  if (!found.ok) return found;
+  const renewed = await reportProgress(services, found.worker, { task_id: call.taskId, note });
+  return renewed.ok ? { status: 200, body: toLeaseBody(renewed) } : renewed;
+}
+
+/**
+ * Gives back what the caller's device has claimed. No device has the task while the executor's endpoint
+ * is called, so any device of the executor may agree to a cancel then.
+ */
+export async function releaseAsExecutor(
+  services: Pick<Services, "storage" | "runtime" | "waiters" | "connections" | "log" | "router">,
+  call: ClaimCall,
+): Promise<Answer<Operations["releaseClaim"]>> {
+  const found = await findForExecutor(services, call);
+  if (!found.ok) return found;
+  const { task, worker } = found;
+  const { task_id } = task;
+  const agrees = isClaimedByEndpoint(task) && task.cancel_requested_at !== null;
+  const claimed_by = (agrees ? task.claimed_by : null) ?? worker.claimed_by;
+  const status = await endClaim(services, { task_id, claimed_by });
+  if (status === undefined) return refuse("task.not_claimed");
+  if (status === "pending") services.router.reassignToNext(task_id, worker.executor);
+  return { status: 200, body: { task_id, status } };
+}
+
+type ExecutorLookup =
+  | { readonly ok: true; readonly task: StoredTaskRow; readonly worker: Worker }
+  | Refusal<"task.not_found" | "task.not_participant">;
+
+/** The task, if the caller is its executor; another relay's agent is none here. */
+async function findForExecutor(
+  { storage, runtime }: Pick<Services, "storage" | "runtime">,
+  { agentId, taskId, caller }: ClaimCall,
+): Promise<ExecutorLookup> {
+  const task = await findTask(storage.read, taskId);
+  if (task === undefined || task.agent_id !== agentId || isExpired(task, runtime.now())) {
+    return refuse("task.not_found");
+  }
+  const executor = executorOf(task);
+  if (isForwarded(task) || !mayActFor(caller, [executor])) {
+    return refuse("task.not_participant", "only its executor claims a task");
+  }
+  const claimed_by = caller.kind === "agent" ? caller.deviceId : "operator";
+  return { ok: true, task, worker: { executor, claimed_by } };
+}
+
+function toLeaseBody({ task_id, lease_until, cancel_requested_at }: Lease) {
+  return {
+    task_id,
+    status: "claimed" as const,
+    lease_until,
+    ...(cancel_requested_at !== null && { cancel_requested_at }),
+  };
+}

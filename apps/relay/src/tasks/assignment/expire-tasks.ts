@@ -1,0 +1,60 @@
+import { isForwardConfirmed } from "../../federation/outbound/is-forward-confirmed.ts";
+import { isClaimedByPeer } from "../../federation/peer-ref.ts";
+import type { Tx } from "../../storage/storage.ts";
+import type { StoredTaskRow } from "../../storage/tables/tasks.ts";
+import { isWorkedOnAtExpiry } from "./claim-rules.ts";
+import { publishReputation, type ReputationUpdate } from "../receipts/record-task-outcome.ts";
+import type { ExpireServices } from "./expire-lease.ts";
+import { markNoShowsExpired } from "./no-show-store.ts";
+import { recordNoShow } from "./record-no-show.ts";
+import { isClaimedByEndpoint } from "../task.ts";
+import { publishEndWithoutReceipt, endWithoutReceipt } from "../receipts/end-without-receipt.ts";
+import { listExpiredTasks, deleteExpiredTask } from "../store.ts";
+
+const BATCH_SIZE = 500;
+
+/** Removes tasks whose time is over and returns their holds; what expired while the relay was down too. */
+export async function expireTasks(services: ExpireServices): Promise<void> {
+  const { storage, runtime, log } = services;
+  for (;;) {
+    const due = await listExpiredTasks(storage.read, runtime.now(), BATCH_SIZE);
+    await Promise.all(
+      due.map(async ({ task_id }) => {
+        const removed = await storage.transaction(async (tx) => {
+          const row = await deleteExpiredTask(tx, task_id, runtime.now());
+          if (row === undefined) return undefined;
+          const reputationUpdate = await recordNoShowAtExpiry(tx, services, row);
+          await markNoShowsExpired(tx, task_id);
+          await endWithoutReceipt(tx, services, row, "expired");
+          return { row, standing: reputationUpdate };
+        });
+        if (removed === undefined) return;
+        log.info("task.expired", { correlationId: task_id });
+        publishEndWithoutReceipt(services, removed.row);
+        if (removed.standing !== undefined) publishReputation(services, task_id, removed.standing);
+      }),
+    );
+    if (due.length < BATCH_SIZE) return;
+  }
+}
+
+/** A claim that its holder did not work on any more when the task expired is a no-show. */
+async function recordNoShowAtExpiry(
+  tx: Tx,
+  services: ExpireServices,
+  row: StoredTaskRow,
+): Promise<ReputationUpdate | undefined> {
+  const { worked_at, expires_at } = row;
+  if (row.status !== "claimed") return undefined;
+  if (isClaimedByPeer(row)) {
+    // Without the peer's word that it has the task it may never have arrived; one that the operator
+    // has removed cannot bring the result.
+    return (await isForwardConfirmed(tx, row.task_id))
+      ? recordNoShow(tx, services, row)
+      : undefined;
+  }
+  const inCall = isClaimedByEndpoint(row);
+  return isWorkedOnAtExpiry({ worked_at, expires_at, inCall })
+    ? undefined
+    : recordNoShow(tx, services, row);
+}

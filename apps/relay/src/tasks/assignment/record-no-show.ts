@@ -1,0 +1,94 @@
+import { createRetrySchedule } from "@agent/federation-protocol";
+import { signNoShowRecord } from "@agent/receipts";
+import type { Listing } from "@agent/wire";
+import { findListing } from "../../agents/discovery/listing-store.ts";
+import type { IssuerDependencies } from "../../credentials/issue.ts";
+import { claimingPeerOf } from "../../federation/peer-ref.ts";
+import type { Services } from "../../services.ts";
+import type { Reader, Tx } from "../../storage/storage.ts";
+import type { StoredTaskRow } from "../../storage/tables/tasks.ts";
+import { recordTrustOutcome } from "../../trust/record-trust-outcome.ts";
+import { noShowScope, RECOVERY_MS, type EndedClaim } from "./claim-rules.ts";
+import { recordTaskOutcome, type ReputationUpdate } from "../receipts/record-task-outcome.ts";
+import { insertNoShow } from "./no-show-store.ts";
+import { executorOf, toTask } from "../task.ts";
+
+export type NoShowServices = IssuerDependencies & Pick<Services, "config" | "freezer" | "clock">;
+
+/**
+ * Stores and counts that the holder of a claim let it end, once for each task and holder; undefined
+ * when it does not count. `row` is the task as it was while it was claimed.
+ */
+export async function recordNoShow(
+  tx: Tx,
+  services: NoShowServices,
+  row: StoredTaskRow,
+): Promise<ReputationUpdate | undefined> {
+  const { identity, runtime, config, freezer, clock } = services;
+  const peer = claimingPeerOf(row);
+  const holder = peer ?? executorOf(row);
+  const now = runtime.now();
+  const lapsed_at = Math.min(now, row.lease_until ?? now, row.expires_at);
+  const claim: EndedClaim = {
+    claimed_at: row.claimed_at,
+    lapsed_at,
+    priced: row.allocation_id !== null,
+    max_latency_ms: peer === undefined ? await getPromisedLatencyMs(tx, holder) : null,
+    // After an accepted jump the time of the claim passed by the clock only.
+    running_since: Math.max(freezer.runningSince(), now - clock.elapsed() + clock.lastMovedAt()),
+    recovery_ms: peer === undefined ? RECOVERY_MS : peerRecoveryMs(config),
+    now,
+  };
+  const scope = noShowScope(claim);
+  if (row.claimed_at === null || scope === "none") return undefined;
+  const { task_id, wall_clock_ms } = row;
+  const record = signNoShowRecord(
+    {
+      task_id,
+      agent_id: holder,
+      claimed_at: row.claimed_at,
+      lapsed_at: Math.max(lapsed_at, row.claimed_at),
+      wall_clock_ms,
+      priced: claim.priced,
+      issuer: identity.did,
+    },
+    identity.secretKey,
+  );
+  const { delegation_token: _, ...shown } = toTask(row);
+  const isNew = await insertNoShow(tx, {
+    task_id,
+    agent_id: holder,
+    target_id: row.agent_id,
+    submitted_by: row.submitted_by,
+    lapsed_at,
+    task: JSON.stringify({ ...shown, prompt: "" }),
+    record: JSON.stringify(record),
+  });
+  if (!isNew) return undefined;
+  if (peer === undefined) {
+    const outcome = { executorId: holder, status: "failed", pairOnly: scope === "pair" } as const;
+    return recordTaskOutcome(tx, services, row, outcome);
+  }
+  // What is known of a peer is shared by all agents of this relay, so none of them fills it for free.
+  if (scope === "pair") return undefined;
+  const trust = await recordTrustOutcome(tx, {
+    delegatorId: identity.relayId,
+    executorId: holder,
+    status: "failed",
+    latencyMs: now - row.submitted_at,
+    priced: claim.priced,
+    now,
+  });
+  return { trust, credentials: [] };
+}
+
+async function getPromisedLatencyMs(read: Reader, agentId: string): Promise<number | null> {
+  const listing = await findListing(read, agentId);
+  if (listing === undefined) return null;
+  return (JSON.parse(listing.body) as Listing).sla?.max_latency_ms ?? null;
+}
+
+/** A peer that found no relay to take its result brings it again only after a pause of its schedule. */
+function peerRecoveryMs({ federation }: Pick<Services["config"], "federation">): number {
+  return RECOVERY_MS + Math.max(...createRetrySchedule(federation.retryScale).pauses);
+}

@@ -1,0 +1,55 @@
+import type { Services } from "../../services.ts";
+import type { Tx } from "../../storage/storage.ts";
+import type { StoredTaskRow, TaskRow } from "../../storage/tables/tasks.ts";
+import { releaseClaim, type HeldClaim } from "./assignment-store.ts";
+import { publishEndWithoutReceipt, endWithoutReceipt } from "../receipts/end-without-receipt.ts";
+import { cancelPending } from "../store.ts";
+
+/** What became of a task whose claim ended: it waits for an executor again, or it is cancelled. */
+export interface ReleasedTask {
+  readonly status: "pending" | "cancelled";
+  readonly row: TaskRow;
+}
+
+/**
+ * Decides about a task whose claim has just ended, in the same transaction: where its submitter had
+ * asked for a cancel, that takes effect now.
+ */
+export async function resolveEndedClaim(
+  tx: Tx,
+  services: Pick<Services, "runtime">,
+  released: StoredTaskRow,
+): Promise<ReleasedTask> {
+  const { task_id, cancel_requested_at } = released;
+  const cancelled =
+    cancel_requested_at === null
+      ? undefined
+      : await cancelPending(tx, task_id, services.runtime.now());
+  if (cancelled === undefined) return { status: "pending", row: released };
+  await endWithoutReceipt(tx, services, cancelled, "cancelled");
+  return { status: "cancelled", row: cancelled };
+}
+
+/** Tells what became of the task, once it is durable. */
+export function publishReleasedTask(
+  services: Pick<Services, "waiters" | "connections" | "log">,
+  { status, row }: ReleasedTask,
+): void {
+  if (status === "pending") return services.waiters.notify(row.task_id);
+  services.log.info("task.cancelled", { correlationId: row.task_id });
+  publishEndWithoutReceipt(services, row);
+}
+
+/** The holder of a claim gives it back; undefined when the claim is not its own (any more). */
+export async function endClaim(
+  services: Pick<Services, "storage" | "runtime" | "waiters" | "connections" | "log">,
+  claim: Omit<HeldClaim, "now">,
+): Promise<ReleasedTask["status"] | undefined> {
+  const { storage, runtime } = services;
+  const ended = await storage.transaction(async (tx) => {
+    const released = await releaseClaim(tx, { ...claim, now: runtime.now() });
+    return released && resolveEndedClaim(tx, services, released);
+  });
+  if (ended !== undefined) publishReleasedTask(services, ended);
+  return ended?.status;
+}

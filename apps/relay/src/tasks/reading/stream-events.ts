@@ -1,0 +1,102 @@
+import { limits, refuse, type Answer, type Operations, type TaskEvent } from "@agent/wire";
+import type { Caller } from "../../identity/caller.ts";
+import type { Services } from "../../services.ts";
+import type { StoredTaskRow } from "../../storage/tables/tasks.ts";
+import { buildTaskEvents, newestEventId } from "./task-events.ts";
+import { findTask } from "../store.ts";
+import { isExpired, isParticipant } from "../task.ts";
+
+type StreamServices = Pick<Services, "storage" | "freezer" | "waiters" | "runtime">;
+
+interface EventSubscription {
+  readonly agentId: string;
+  readonly taskId: string;
+  /** The number of the last event that the caller has. */
+  readonly after: number;
+  readonly caller: Caller;
+  readonly signal: AbortSignal;
+}
+
+export const streamHeaders = { "cache-control": "no-store", "x-accel-buffering": "no" };
+
+/** How soon a client that was cut off comes back. */
+const RETRY_MS = 1_000;
+
+/** A comment, so that nothing on the way takes the connection for dead. */
+export const KEEP_ALIVE_COMMENT = ": still here\n\n";
+
+/** A task's events from a number on, as they happen; the stream ends with the task. */
+export async function streamEvents(
+  services: StreamServices,
+  subscription: EventSubscription,
+): Promise<Answer<Operations["getTaskEvents"]>> {
+  const task = await findVisibleTask(services, subscription);
+  if (task === undefined) return refuse("task.not_found");
+  if (!isParticipant(subscription.caller, task)) return refuse("task.not_participant");
+  if (task.finished_at !== null && subscription.after >= newestEventId(task)) {
+    return { status: 204, body: undefined };
+  }
+  return {
+    status: 200,
+    mediaType: "text/event-stream",
+    content: formatEvents(followEvents(services, subscription)),
+    headers: streamHeaders,
+  };
+}
+
+/**
+ * A task's events from a number on, as they happen, and null now and then while nothing does. Whether
+ * the caller may see them was asked before.
+ */
+export async function* followEvents(
+  services: StreamServices,
+  subscription: EventSubscription,
+): AsyncGenerator<TaskEvent | null> {
+  const { waiters, runtime } = services;
+  const { taskId, caller, signal } = subscription;
+  const until = caller.kind === "agent" ? caller.expiresAt : Infinity;
+  let lastSeenId = subscription.after;
+  while (!signal.aborted) {
+    // Watching begins before the look, so that a change between the two is not missed.
+    const waitMs = Math.min(limits.streamKeepAliveMs, until - runtime.now());
+    const watch = waiters.watch(taskId, Math.max(0, waitMs), signal);
+    try {
+      const task = await findVisibleTask(services, subscription);
+      const all =
+        task === undefined ? [expiredEvent(services, taskId, lastSeenId)] : buildTaskEvents(task);
+      const fresh = all.filter(({ event_id }) => event_id > lastSeenId);
+      for (const event of fresh) {
+        yield event;
+        lastSeenId = event.event_id;
+      }
+      if (task === undefined || task.finished_at !== null) return;
+      // Who listens longer than the token lasts comes back with a new one.
+      if (waiters.isReleased() || runtime.now() >= until) return;
+      await watch.changed;
+      if (fresh.length === 0 && !signal.aborted) yield null;
+    } finally {
+      watch.stop();
+    }
+  }
+}
+
+async function findVisibleTask(
+  { storage, freezer }: StreamServices,
+  { agentId, taskId }: EventSubscription,
+): Promise<StoredTaskRow | undefined> {
+  const task = await findTask(storage.read, taskId);
+  return task?.agent_id === agentId && !isExpired(task, freezer.taskTime()) ? task : undefined;
+}
+
+/** Expiry removes the task, so it is told by those who listen. */
+function expiredEvent({ runtime }: StreamServices, task_id: string, seen: number): TaskEvent {
+  return { event_id: seen + 1, type: "expired", at: runtime.now(), task_id };
+}
+
+async function* formatEvents(events: AsyncIterable<TaskEvent | null>): AsyncIterable<string> {
+  yield `retry: ${RETRY_MS}\n\n`;
+  for await (const event of events) yield event === null ? KEEP_ALIVE_COMMENT : formatEvent(event);
+}
+
+const formatEvent = (event: TaskEvent) =>
+  `id: ${event.event_id}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;

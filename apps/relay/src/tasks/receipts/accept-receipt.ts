@@ -1,0 +1,256 @@
+import { asMicro, fromMicro } from "@agent/budget";
+import { sha256Hex } from "@agent/crypto";
+import { parseReceipt, verifyReceiptAsync, type ExecutionReceipt } from "@agent/receipts";
+import { limits, refuse, type Answer, type Operations } from "@agent/wire";
+import { recordProofByReceipt } from "../../agents/keys/record-proof-by-signature.ts";
+import type { PostRefusal } from "../../budget/post-movement.ts";
+import { findCredentialIdByTask } from "../../credentials/store.ts";
+import type { SaveResponse } from "../../http/server/idempotency.ts";
+import { filterKeysForPeer } from "../../federation/inbound/filter-keys-for-peer.ts";
+import { isFromPeer } from "../../federation/peer-ref.ts";
+import { mayActFor, type Caller } from "../../identity/caller.ts";
+import type { Services } from "../../services.ts";
+import type { TaskRow } from "../../storage/tables/tasks.ts";
+import { completeTask, type CompletedTask, type VerifiedReceipt } from "./complete-task.ts";
+import { publishReputation, recordTaskOutcome } from "./record-task-outcome.ts";
+import { isWithinDelegation } from "../submission/delegated-submission.ts";
+import {
+  loadNestedReceipts,
+  selectSettleableReceipts,
+  type SettleableReceipt,
+} from "./nested-receipts.ts";
+import { listSignerKeys } from "./list-signer-keys.ts";
+import { markInvalidSignature, findTask } from "../store.ts";
+import { executorOf, isForwarded, isExpired } from "../task.ts";
+
+type PostResult = Operations["postResult"];
+
+export interface SubmittedReceipt {
+  /** The path's agent: the task's target. */
+  readonly agentId: string;
+  readonly taskId: string;
+  /** The parsed receipt, and its text as it arrived. */
+  readonly value: unknown;
+  readonly text: string;
+  readonly caller: Caller;
+  readonly saveResponse?: SaveResponse | undefined;
+}
+
+export type AcceptServices = Pick<
+  Services,
+  | "storage"
+  | "runtime"
+  | "config"
+  | "log"
+  | "identity"
+  | "connections"
+  | "waiters"
+  | "subscriptions"
+  | "trustGraph"
+  | "federation"
+  | "freezer"
+>;
+
+/** What failed as a signed text; the other refusals say nothing of its signature. */
+const verificationFailureCodes: ReadonlySet<string> = new Set([
+  "receipt.suite",
+  "receipt.key_missing",
+  "receipt.signature_invalid",
+]);
+
+/**
+ * Takes a receipt: everything is verified first, nested receipts included, then one transaction ends
+ * the task and settles it. A refused receipt changes nothing, and a right one is still accepted
+ * afterwards (docs/decisions.md, 4).
+ */
+export async function acceptReceipt(
+  services: AcceptServices,
+  { agentId, taskId, value, text, caller, saveResponse }: SubmittedReceipt,
+): Promise<Answer<PostResult>> {
+  const { storage, runtime, log } = services;
+  const now = runtime.now();
+  const task = await findTask(storage.read, taskId);
+  if (task === undefined || task.agent_id !== agentId || isExpired(task, now)) {
+    return refuse("task.not_found");
+  }
+  const executor = executorOf(task);
+  if (isForwarded(task) || !mayActFor(caller, [executor, task.agent_id])) {
+    return refuse("task.not_participant", "a result comes from its executor or its target");
+  }
+
+  const parsed = parseBoundedReceipt(value);
+  if (!parsed.ok) return parsed;
+  const { receipt, hash } = parsed;
+  if (task.finished_at !== null) return answerFinishedTask(services, task, hash);
+
+  const isExecutor = receipt.agent_id === executor;
+  // A stranger's receipt gets no keys, so the ladder refuses it below the signature.
+  const times = {
+    submittedAt: task.submitted_at,
+    completedAt: receipt.completed_at,
+    receivedAt: now,
+  };
+  const found = isExecutor ? await listSignerKeys(storage.read, receipt, times) : [];
+  // Where money is held, an agent whose key nobody knows proves nothing.
+  const known = task.locked > 0 ? (found ?? []) : found;
+  const keys = isFromPeer(task) ? await filterKeysForPeer(storage.read, taskId, known) : known;
+  const nested = await loadNestedReceipts(services, receipt, now);
+  const verdict = await verifyReceiptAsync(parsed, {
+    publicKey: keys,
+    taskId,
+    prompt: task.prompt,
+    now,
+    findKeys: nested.keysOf,
+  });
+  if (!verdict.valid) {
+    const isWrongAgent = !isExecutor && verdict.code === "receipt.key_missing";
+    const code = isWrongAgent ? "receipt.wrong_agent" : verdict.code;
+    const event = verificationFailureCodes.has(code)
+      ? "receipt.verification_failed"
+      : "receipt.refused";
+    log.warn(event, { correlationId: taskId, code });
+    logPromptMismatch(services, task, receipt, verdict.code);
+    if (code === "receipt.signature_invalid")
+      await recordInvalidSignature(services, task, executor, caller);
+    return refuse(code);
+  }
+  if (!isWithinDelegation(task, receipt)) return refuse("receipt.out_of_scope");
+  await recordKeyProof(services, receipt, keys ?? [], caller);
+  const isKeyRegistered = keys !== undefined;
+  const endedBy = { kind: "receipt", isKeyRegistered } as const;
+  const settleable = selectSettleableReceipts(services, taskId, nested, {
+    receipt,
+    verdict,
+    isKeyRegistered,
+  });
+  const verified: VerifiedReceipt = { receipt, hash, text, endedBy };
+  return storeReceipt(services, task, verified, settleable, saveResponse);
+}
+
+/** A receipt that an agent did not bring itself proves its key, unless several could have signed it. */
+async function recordKeyProof(
+  services: AcceptServices,
+  { agent_id, public_key: named }: ExecutionReceipt,
+  keys: readonly string[],
+  caller: Caller,
+): Promise<void> {
+  // The token of a caller has proven a key of the agent already.
+  if (caller.kind === "agent" && caller.agentId === agent_id) return;
+  const [only] = keys.length === 1 ? keys : [];
+  const public_key = named !== undefined && keys.includes(named) ? named : only;
+  if (public_key !== undefined) await recordProofByReceipt(services, { agent_id, public_key });
+}
+
+function parseBoundedReceipt(value: unknown) {
+  const parsed = parseReceipt(value);
+  if (!parsed.ok) return refuse(parsed.code, `${parsed.path} ${parsed.message}`.trim());
+  if (Buffer.byteLength(parsed.receipt.result) > limits.resultBytes) {
+    return refuse("receipt.malformed", `result has to be at most ${limits.resultBytes} bytes`);
+  }
+  return parsed;
+}
+
+/** The identical receipt is answered as it was the first time; any other comes too late. */
+async function answerFinishedTask(
+  { storage }: AcceptServices,
+  task: TaskRow,
+  hash: string,
+): Promise<Answer<PostResult>> {
+  if (task.receipt_hash !== hash) return refuse("task.already_finished");
+  const credential_id = await findCredentialIdByTask(storage.read, task.task_id);
+  return { status: 200, body: { status: task.status, credential_id } };
+}
+
+async function storeReceipt(
+  services: AcceptServices,
+  task: TaskRow,
+  verified: VerifiedReceipt,
+  nested: readonly SettleableReceipt[],
+  saveResponse: SaveResponse | undefined,
+): Promise<Answer<PostResult>> {
+  const { storage, runtime, log } = services;
+  const { task_id: taskId } = task;
+  const { agent_id, status } = verified.receipt;
+  const done = await storage.transaction(async (tx) => {
+    const outer = await completeTask(tx, services, task, verified);
+    if (!outer.ok) return outer;
+    const all: [CompletedTask, ...CompletedTask[]] = [outer];
+    for (const hop of nested) {
+      const inner = await completeTask(tx, services, hop.task, hop.verified);
+      if (inner.ok) all.push(inner);
+      // The sub-agent delivered it first: nothing is left to do for that hop.
+      else if (inner.code !== "task.already_finished") return inner;
+    }
+    const [{ reputationUpdate }] = all;
+    const issued = reputationUpdate.credentials.find(({ task_id }) => task_id === taskId);
+    const answer = { status: 200 as const, body: { status, credential_id: issued?.credential_id } };
+    await saveResponse?.(tx, answer);
+    return { ok: true as const, all, answer };
+  });
+  if (!done.ok) {
+    if (done.code !== "task.already_finished") return toMoneyRefusal(done);
+    const now = await findTask(storage.read, taskId);
+    if (now === undefined || isExpired(now, runtime.now())) return refuse("task.not_found");
+    // Still open, so it was handed to another executor while this receipt was verified.
+    return now.finished_at === null
+      ? refuse("receipt.wrong_agent")
+      : answerFinishedTask(services, now, verified.hash);
+  }
+  log.info("receipt.verified", { correlationId: taskId, agent_id, status });
+  for (const each of done.all) publishCompletion(services, each);
+  if (isFromPeer(task)) services.federation?.wake();
+  return done.answer;
+}
+
+/** A hold that does not cover its own charge is a bug, never an answer. */
+function toMoneyRefusal({ code }: PostRefusal) {
+  if (code === "money.balance_limit") return refuse(code);
+  throw new Error("a settlement was not covered by its hold");
+}
+
+function publishCompletion(
+  services: AcceptServices,
+  { task, settlement, reputationUpdate }: CompletedTask,
+): void {
+  services.waiters.notify(task.task_id);
+  publishReputation(services, task.task_id, reputationUpdate);
+  if (settlement === undefined) return;
+  const { settlement_id, status, net, fee, payer_id, payee_id } = settlement;
+  services.log.info("settlement.created", {
+    correlationId: task.task_id,
+    settlement_id,
+    status,
+    net: fromMicro(asMicro(net)),
+    fee: fromMicro(asMicro(fee)),
+    payer_id,
+    payee_id,
+  });
+}
+
+/** The specification names this one: another prompt's hash on a receipt that is bound to no task. */
+function logPromptMismatch(
+  { log }: AcceptServices,
+  task: TaskRow,
+  receipt: ExecutionReceipt,
+  code: string,
+): void {
+  if (code !== "receipt.task_mismatch" || receipt.relay_task_id !== undefined) return;
+  if (sha256Hex(task.prompt) === receipt.prompt_hash) return;
+  log.warn("receipt.prompt_hash_mismatch", { correlationId: task.task_id });
+}
+
+/** A bad signature that the executor itself posted counts as one failed task, once. */
+async function recordInvalidSignature(
+  services: AcceptServices,
+  task: TaskRow,
+  executorId: string,
+  caller: Caller,
+): Promise<void> {
+  if (caller.kind !== "agent" || caller.agentId !== executorId) return;
+  const reputationUpdate = await services.storage.transaction(async (tx) =>
+    (await markInvalidSignature(tx, task.task_id))
+      ? recordTaskOutcome(tx, services, task, { executorId, status: "failed" })
+      : undefined,
+  );
+  if (reputationUpdate !== undefined) publishReputation(services, task.task_id, reputationUpdate);
+}

@@ -1,0 +1,92 @@
+import type { EndedBy } from "@agent/federation-protocol";
+import { listNestedSignatures, type ExecutionReceipt } from "@agent/receipts";
+import { refuse, type Refusal } from "@agent/wire";
+import { updateLastSeen } from "../../agents/store.ts";
+import { settleFromHold } from "../../budget/settle-from-hold.ts";
+import type { PostRefusal } from "../../budget/post-movement.ts";
+import type { IssuerDependencies } from "../../credentials/issue.ts";
+import { finishInboundTask } from "../../federation/inbound/finish-inbound-task.ts";
+import { isExecutedByNamesake } from "../../federation/is-namesake.ts";
+import { isFromPeer } from "../../federation/peer-ref.ts";
+import type { Services } from "../../services.ts";
+import type { Tx } from "../../storage/storage.ts";
+import type { NewSettlement } from "../../storage/tables/budget.ts";
+import type { TaskRow } from "../../storage/tables/tasks.ts";
+import { enqueueTaskEnded } from "../../webhooks/enqueue-task-webhooks.ts";
+import { recordTaskOutcome, type ReputationUpdate } from "./record-task-outcome.ts";
+import { releaseTaskSlot } from "../submission/task-quota.ts";
+import { releaseDelegationBudget } from "../submission/delegation-budget.ts";
+import { archiveReceipt } from "./receipt-store.ts";
+import { finishTask } from "../store.ts";
+
+/** A verified receipt and what is known of it. */
+export interface VerifiedReceipt {
+  readonly receipt: ExecutionReceipt;
+  readonly hash: string;
+  /** As it arrived. */
+  readonly text: string;
+  /** By whom it came, and under which key: without a known one neither money nor trust moves. */
+  readonly endedBy: EndedBy;
+}
+
+/** What one receipt changed. */
+export interface CompletedTask {
+  readonly ok: true;
+  readonly task: TaskRow;
+  readonly settlement: NewSettlement | undefined;
+  readonly reputationUpdate: ReputationUpdate;
+}
+
+/**
+ * Ends a task, as it was read, with its receipt: state, archive, money, trust, credentials, in the
+ * caller's transaction.
+ */
+export async function completeTask(
+  tx: Tx,
+  services: IssuerDependencies & Pick<Services, "config" | "subscriptions">,
+  task: TaskRow,
+  { receipt, hash, text, endedBy }: VerifiedReceipt,
+  settleTask: typeof settleFromHold = settleFromHold,
+): Promise<CompletedTask | PostRefusal | Refusal<"task.already_finished">> {
+  const now = services.runtime.now();
+  const isKeyKnown = endedBy.kind === "peer" || endedBy.isKeyRegistered;
+  const finished = await finishTask(tx, task, {
+    status: receipt.status,
+    receipt_hash: hash,
+    executor: receipt.agent_id,
+    endedBy,
+    now,
+  });
+  if (!finished) return refuse("task.already_finished");
+  const archived = { task_id: task.task_id, receipt_hash: hash, agent_id: receipt.agent_id };
+  const nested = listNestedSignatures(receipt);
+  await archiveReceipt(tx, { ...archived, body: text, received_at: now }, nested);
+  // Between relays money moves when both have it on their books, not with the receipt.
+  const settleReceipt =
+    settleTask === settleFromHold && isFromPeer(task) ? finishInboundTask : settleTask;
+  const settled = await settleReceipt(tx, services, task, {
+    receiptHash: hash,
+    payeeId: receipt.agent_id,
+    status: isKeyKnown ? receipt.status : "failed",
+  });
+  if (!settled.ok) return settled;
+  await releaseDelegationBudget(tx, task, settled.settlement?.amount_settled);
+  await releaseTaskSlot(tx, task.submitted_by);
+  const { settlement } = settled;
+  const isNamesake = endedBy.kind === "peer" && (await isExecutedByNamesake(tx, task.task_id));
+  if (!isNamesake) await updateLastSeen(tx, receipt.agent_id, now);
+  const reputationUpdate =
+    isKeyKnown && !isNamesake
+      ? await recordTaskOutcome(tx, services, task, {
+          executorId: receipt.agent_id,
+          status: receipt.status,
+          settlement,
+        })
+      : noReputationUpdate;
+  const { agent_id: executorId, status } = receipt;
+  const { credentials } = reputationUpdate;
+  await enqueueTaskEnded(tx, services, task, { executorId, status, settlement, credentials });
+  return { ok: true, task, settlement, reputationUpdate };
+}
+
+const noReputationUpdate: ReputationUpdate = { trust: undefined, credentials: [] };

@@ -1,0 +1,37 @@
+import { releaseHold } from "../../budget/reserve-hold.ts";
+import { voidForwardedTask } from "../../federation/void-forwarded-task.ts";
+import type { Services } from "../../services.ts";
+import type { Tx } from "../../storage/storage.ts";
+import type { TaskRow } from "../../storage/tables/tasks.ts";
+import { releaseTaskSlot } from "../submission/task-quota.ts";
+import { releaseDelegationBudget } from "../submission/delegation-budget.ts";
+import { executorOf } from "../task.ts";
+
+/**
+ * All that follows when a task ends without a receipt, in the transaction that ends it: its hold goes
+ * back, its delegation budget, its state between relays and its place among the open tasks too.
+ */
+export async function endWithoutReceipt(
+  tx: Tx,
+  { runtime }: Pick<Services, "runtime">,
+  row: TaskRow,
+  reason: "cancelled" | "expired",
+): Promise<void> {
+  await releaseHold(tx, runtime, row, reason);
+  await releaseDelegationBudget(tx, row);
+  await voidForwardedTask(tx, row);
+  await releaseTaskSlot(tx, row.submitted_by);
+}
+
+/** Tells those who wait for the task and the devices of its executor, once the end is durable. */
+export function publishEndWithoutReceipt(
+  { waiters, connections }: Pick<Services, "waiters" | "connections">,
+  row: TaskRow,
+): void {
+  const { task_id } = row;
+  waiters.notify(task_id);
+  for (const connection of connections.forAgent(executorOf(row))) {
+    connection.claimed.delete(task_id);
+    connection.send({ type: "task_cancelled", task_id });
+  }
+}

@@ -1,0 +1,168 @@
+import { asMicro, fromMicro } from "@agent/budget";
+import type { VerifiableCredential } from "@agent/credentials";
+import { canonicalize, CanonicalJsonError, sha256Hex } from "@agent/crypto";
+import type { ExecutionReceipt, NoShowRecord } from "@agent/receipts";
+import type { RoutingRecord } from "@agent/routing-semiring";
+import {
+  formatBundle,
+  signBundle,
+  type Evidence,
+  type EvidenceBundle,
+  type Signer,
+  type BundleSigner,
+} from "@agent/verify";
+import { limits, refuse, type Answer, type Operations } from "@agent/wire";
+import { getTaskMoney } from "../../budget/accounts/task-money.ts";
+import { parseCredential } from "../../credentials/credential-row.ts";
+import { findCredentialIdByTask, findCredential } from "../../credentials/store.ts";
+import { findResultOrigin, type ResultOrigin } from "../../federation/outbound/find-attestation.ts";
+import { mayActFor, type Caller } from "../../identity/caller.ts";
+import { findDecisionText } from "../../routing/decision.ts";
+import type { Services } from "../../services.ts";
+import type { Reader } from "../../storage/storage.ts";
+import type { NoShowRow, ReceiptRow, TaskRow } from "../../storage/tables/tasks.ts";
+import { listNestedTasks } from "./list-nested-tasks.ts";
+import { listSigners } from "./list-signers.ts";
+import { listNoShows } from "../assignment/no-show-store.ts";
+import { findReceipt } from "./receipt-store.ts";
+import { findTask } from "../store.ts";
+import { parseAttempts, isForwarded, isExpired, isParticipant, toTask } from "../task.ts";
+
+type EvidenceServices = Pick<Services, "storage" | "runtime" | "identity" | "freezer">;
+
+interface EvidenceQuery {
+  readonly agentId: string;
+  readonly taskId: string;
+  readonly caller: Caller;
+}
+
+/** All that proves a finished task, in one document that stands without the relay (docs/verifying.md). */
+export async function getEvidence(
+  services: EvidenceServices,
+  { agentId, taskId, caller }: EvidenceQuery,
+): Promise<Answer<Operations["getEvidence"]>> {
+  const { storage, runtime, identity, freezer } = services;
+  const task = await findTask(storage.read, taskId);
+  if (task === undefined) return getExpiryEvidence(storage.read, { agentId, taskId, caller });
+  if (task.agent_id !== agentId || isExpired(task, freezer.taskTime())) {
+    return refuse("task.not_found");
+  }
+  if (!isParticipant(caller, task)) return refuse("task.not_participant");
+  const archived = await findReceipt(storage.read, taskId);
+  if (archived === undefined) return refuse("task.no_receipt");
+  const evidence = await collectEvidence(services, task, archived, caller);
+  const bundle = signEvidence(evidence, { ...identity, now: runtime.now() });
+  return bundle === null
+    ? refuse("evidence.too_deep")
+    : { status: 200, body: formatBundle(bundle) };
+}
+
+/** Of a task that expired while it was claimed only the no-shows are left. */
+async function getExpiryEvidence(
+  read: Reader,
+  { agentId, taskId, caller }: EvidenceQuery,
+): Promise<Answer<Operations["getEvidence"]>> {
+  const rows = await listNoShows(read, taskId);
+  const [first] = rows;
+  if (first === undefined || first.target_id !== agentId) return refuse("task.not_found");
+  const participants = [first.submitted_by, agentId, ...rows.map((row) => row.agent_id)];
+  if (!mayActFor(caller, participants)) return refuse("task.not_participant");
+  return { status: 200, body: canonicalize({ no_shows: parseNoShowRecords(rows) }) };
+}
+
+function parseNoShowRecords(rows: readonly NoShowRow[]): NoShowRecord[] {
+  return rows.map(({ record }) => JSON.parse(record) as NoShowRecord);
+}
+
+async function collectEvidence(
+  services: EvidenceServices,
+  task: TaskRow,
+  { body, received_at, receipt_hash, erased_at }: ReceiptRow,
+  caller: Caller,
+): Promise<Evidence> {
+  const { read } = services.storage;
+  const receipt = JSON.parse(body) as ExecutionReceipt;
+  const { routing_choice: choice, ...facts } = toTask(task);
+  const from = isForwarded(task) ? await findResultOrigin(read, task.task_id) : undefined;
+  const [routing, signers, nested_tasks, money, credential, noShows] = await Promise.all([
+    loadRoutingRecord(read, task, caller),
+    listSigners(read, receipt, from && toRemoteSigner(from, task)),
+    listNestedTasks(read, receipt),
+    getTaskMoney(services, task.task_id),
+    loadCredential(services, task.task_id),
+    listNoShows(read, task.task_id),
+  ]);
+  return {
+    // A finished task has its receipt's status.
+    task: { ...facts, status: receipt.status },
+    routing: { choice, executors: toExecutorPrices(task), ...routing },
+    receipt,
+    ...(erased_at !== null && { erased: { erased_at, receipt_hash } }),
+    signers,
+    ...(nested_tasks.length > 0 && { nested_tasks }),
+    ...(from !== undefined && { peer: from.peer }),
+    ...money,
+    ...(noShows.length > 0 && { no_shows: parseNoShowRecords(noShows) }),
+    credential,
+    received_at,
+  };
+}
+
+/** The hash of what the choice was made of, and with it the record for those who may see it. */
+async function loadRoutingRecord(
+  read: Reader,
+  { task_id, submitted_by }: TaskRow,
+  caller: Caller,
+): Promise<Pick<Evidence["routing"], "record_hash" | "record">> {
+  const text = await findDecisionText(read, task_id);
+  if (text === undefined) return {};
+  const record = JSON.parse(text) as RoutingRecord;
+  const canonical = tryCanonicalize(record);
+  if (canonical === null) return {};
+  const isShown =
+    mayActFor(caller, [submitted_by]) && canonical.length <= limits.evidenceRecordCharacters;
+  return { record_hash: sha256Hex(canonical), ...(isShown && { record }) };
+}
+
+/** What peers say of their agents may have none. */
+function tryCanonicalize(record: RoutingRecord): string | null {
+  try {
+    return canonicalize(record);
+  } catch (error) {
+    if (error instanceof CanonicalJsonError) return null;
+    throw error;
+  }
+}
+
+/** Of another relay's agent only the key is known that the task went out for. */
+function toRemoteSigner({ workerId, publicKey }: ResultOrigin, { submitted_at }: TaskRow): Signer {
+  const key = { public_key: publicKey, valid_from: submitted_at, valid_until: null };
+  return { agent_id: workerId, keys: [key], chain: [], devices: [] };
+}
+
+/** Whom the task could have come to, in turn, and at which price. */
+function toExecutorPrices(task: TaskRow): Evidence["routing"]["executors"] {
+  return parseAttempts(task).map(({ agent_id, charge }) => ({
+    agent_id,
+    price: fromMicro(asMicro(charge)),
+  }));
+}
+
+async function loadCredential(
+  { storage }: EvidenceServices,
+  taskId: string,
+): Promise<VerifiableCredential | null> {
+  const id = await findCredentialIdByTask(storage.read, taskId);
+  const row = id === undefined ? undefined : await findCredential(storage.read, id);
+  return row === undefined ? null : parseCredential(row);
+}
+
+/** A receipt may be nested as deep as JSON is taken, and inside a bundle it lies a level deeper. */
+function signEvidence(evidence: Evidence, relay: BundleSigner): EvidenceBundle | null {
+  try {
+    return signBundle(evidence, relay);
+  } catch (error) {
+    if (error instanceof CanonicalJsonError) return null;
+    throw error;
+  }
+}

@@ -1,0 +1,34 @@
+import { isKeyInForce, type ExecutionReceipt, type ReceiptTimes } from "@agent/receipts";
+import { listSigningKeys, type SigningKeyRow } from "../../agents/keys/key-store.ts";
+import type { Reader } from "../../storage/storage.ts";
+
+/** The keys that count for a receipt; undefined for an agent of which the relay knows no key. */
+export type SignerKeys = readonly string[] | undefined;
+
+/**
+ * The keys bound to a receipt's agent: its device's first, then its own, then its other devices'. Which of
+ * the agent's former keys count is the rule that its evidence is judged by (docs/decisions.md, 4).
+ */
+export async function listSignerKeys(
+  read: Reader,
+  { agent_id, device_id }: Pick<ExecutionReceipt, "agent_id" | "device_id">,
+  times: ReceiptTimes,
+): Promise<SignerKeys> {
+  const rows = await listSigningKeys(read, agent_id);
+  if (rows.length === 0) return undefined;
+  const rank = (row: SigningKeyRow) =>
+    row.device_id === device_id ? 0 : row.device_id === null ? 1 : 2;
+  const valid = rows
+    .filter((row) =>
+      isKeyInForce(
+        {
+          validFrom: row.valid_from,
+          validUntil: row.valid_until,
+          isDevice: row.device_id !== null,
+        },
+        times,
+      ),
+    )
+    .toSorted((a, b) => rank(a) - rank(b));
+  return [...new Set(valid.map((row) => row.public_key))];
+}

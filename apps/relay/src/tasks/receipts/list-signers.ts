@@ -1,0 +1,46 @@
+import { flattenChain, type ExecutionReceipt } from "@agent/receipts";
+import type { Signer } from "@agent/verify";
+import { getSuccession } from "../../agents/keys/get-succession.ts";
+import { listAgentDevices } from "../../agents/devices/device-store.ts";
+import type { Reader } from "../../storage/storage.ts";
+
+/**
+ * The key history of everybody who signed a receipt of the tree, `known` as it is given; an unknown
+ * agent has none.
+ */
+export function listSigners(
+  read: Reader,
+  receipt: ExecutionReceipt,
+  known?: Signer,
+): Promise<Signer[]> {
+  const inner = flattenChain(receipt).links.map((link) => link.receipt.agent_id);
+  const agents = new Set([receipt.agent_id, ...inner]);
+  return Promise.all(
+    [...agents].map(async (agentId) =>
+      agentId === known?.agent_id ? known : loadSigner(read, agentId),
+    ),
+  );
+}
+
+async function loadSigner(read: Reader, agent_id: string): Promise<Signer> {
+  const [history, devices] = await Promise.all([
+    getSuccession(read, agent_id),
+    listAgentDevices(read, agent_id),
+  ]);
+  const { keys, chain } = "body" in history ? history.body : { keys: [], chain: [] };
+  const own = new Set(keys.map(({ public_key }) => public_key));
+  return {
+    agent_id,
+    keys,
+    chain,
+    // A device that carries the agent's key says nothing new, and changes it with every rotation.
+    devices: devices
+      .filter(({ public_key }) => !own.has(public_key))
+      .map(({ device_id, public_key, registered_at, revoked_at }) => ({
+        device_id,
+        public_key,
+        valid_from: registered_at,
+        valid_until: revoked_at,
+      })),
+  };
+}

@@ -1,0 +1,150 @@
+import { canonicalize } from "@agent/crypto";
+import { createReceipt, type TestAgent } from "@agent/testkit";
+import type { ArchivedReceipt } from "@agent/wire";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import {
+  createBuyer,
+  submitAcceptedTask,
+  createSeller,
+  type Delegation,
+} from "../../../test/market.ts";
+import { startTestRelay, type TestRelay } from "../../../test/test-relay.ts";
+
+let t: TestRelay;
+let boss: TestAgent;
+let worker: TestAgent;
+beforeEach(async () => {
+  t = await startTestRelay({ AGENT_RETENTION_DAYS: "1" });
+  boss = await createBuyer(t, 100);
+  worker = await createSeller(t, 2);
+});
+afterEach(() => t.close());
+
+const archive = ({ agentId }: TestAgent, rest = "") => `/api/v1/agents/${agentId}/receipts${rest}`;
+
+async function deliver(
+  write: (receipt: object) => string = JSON.stringify,
+  change: Parameters<typeof createReceipt>[2] = {},
+): Promise<{ readonly task: Delegation; readonly raw: string }> {
+  const task = await submitAcceptedTask(t, boss, worker);
+  const raw = write(createReceipt(worker, task, change));
+  const token = await t.token(worker);
+  const answer = await t.request("POST", `${task.path}/result`, { token, raw });
+  expect(answer).toMatchObject({ status: 200 });
+  return { task, raw };
+}
+
+/** The answer's bytes, which parsing would hide. */
+async function bytesOf(path: string): Promise<[type: string | null, bytes: string]> {
+  const headers = { authorization: `Bearer ${await t.token(worker)}` };
+  const answer = await t.relay.fetch(new Request(`http://relay.test${path}`, { headers }));
+  return [answer.headers.get("content-type"), Buffer.from(await answer.arrayBuffer()).toString()];
+}
+
+async function listed(query = ""): Promise<[ArchivedReceipt[], cursor: string | null]> {
+  const { body } = await t.as(worker, "GET", archive(worker, query));
+  return [body["receipts"] as ArchivedReceipt[], body["next_cursor"] as string | null];
+}
+
+describe("a receipt is handed out byte for byte as it arrived:", () => {
+  const writings: Readonly<Record<string, (receipt: object) => string>> = {
+    "as it is commonly written": JSON.stringify,
+    "with space around and inside": (receipt) => `\r\n ${JSON.stringify(receipt, null, "\t")} \n`,
+    "with escapes": (receipt) => JSON.stringify(receipt).replace("done", "\\u0064one"),
+    "in canonical form": canonicalize,
+    "with its members turned around": (receipt) =>
+      JSON.stringify(Object.fromEntries(Object.entries(receipt).toReversed())),
+  };
+
+  test.each(Object.entries(writings))("%s", async (_, write) => {
+    const { task, raw } = await deliver(write);
+    expect(await bytesOf(archive(worker, `/${task.task_id}`))).toEqual(["application/json", raw]);
+  });
+
+  test("with members that this relay does not know, and text of any script", async () => {
+    const { task, raw } = await deliver(JSON.stringify, {
+      result: "\u{1f600} \u0000 e\u0301",
+      ...JSON.parse('{"__proto__": {"a": 1}, "later": [1e2]}'),
+    });
+    expect(await bytesOf(archive(worker, `/${task.task_id}`))).toEqual(["application/json", raw]);
+  });
+
+  test("and a byte order mark, which would be lost, is refused", async () => {
+    const task = await submitAcceptedTask(t, boss, worker);
+    const raw = `\ufeff${JSON.stringify(createReceipt(worker, task))}`;
+    const token = await t.token(worker);
+    expect(await t.request("POST", `${task.path}/result`, { token, raw })).toMatchObject({
+      status: 400,
+      body: { code: "request.malformed_json" },
+    });
+  });
+});
+
+describe("the archive", () => {
+  test("lists what the agent signed, the newest task first, page by page", async () => {
+    const tasks = [];
+    for (let i = 0; i < 3; i += 1) {
+      tasks.push((await deliver()).task.task_id);
+      await t.clock.advance(1_000);
+    }
+    const [first, cursor] = await listed("?limit=2");
+    const [last, end] = await listed(`?limit=2&cursor=${String(cursor)}`);
+    expect([...first, ...last].map(({ task_id }) => task_id)).toEqual(tasks.toReversed());
+    expect(end).toBeNull();
+  });
+
+  test("tells the receipt's hash, when it came, and how the task ended", async () => {
+    const { task, raw } = await deliver(JSON.stringify, { status: "failed" });
+    const [[entry]] = await listed();
+    const { settlements } = (
+      await t.as(worker, "GET", `/api/v1/agents/${worker.agentId}/settlements`)
+    ).body as { settlements: { receipt_hash: string }[] };
+    expect(JSON.parse(raw)).toMatchObject({ status: "failed" });
+    expect(entry).toEqual({
+      task_id: task.task_id,
+      receipt_hash: settlements[0]?.receipt_hash,
+      received_at: t.clock.now(),
+      status: "failed",
+    });
+  });
+
+  test("keeps a receipt when its task is forgotten", async () => {
+    const { task, raw } = await deliver();
+    await t.clock.advance(2 * 86_400_000);
+    await t.relay.tick();
+    expect((await t.asOperator("GET", task.path)).status).toBe(404);
+    expect(await bytesOf(archive(worker, `/${task.task_id}`))).toEqual(["application/json", raw]);
+    const [[entry]] = await listed();
+    expect(entry).not.toHaveProperty("status");
+  });
+
+  test("is the signer's: nobody else reads it, and under another agent nothing is found", async () => {
+    const { task } = await deliver();
+    for (const path of [archive(worker), archive(worker, `/${task.task_id}`)]) {
+      expect(await t.as(boss, "GET", path)).toMatchObject({
+        status: 403,
+        body: { code: "auth.not_owner" },
+      });
+      expect(await t.asOperator("GET", path)).toMatchObject({ status: 200 });
+    }
+    expect(await t.as(boss, "GET", archive(boss, `/${task.task_id}`))).toMatchObject({
+      status: 404,
+      body: { code: "receipt.not_found" },
+    });
+    expect((await t.as(boss, "GET", archive(boss))).body).toEqual({
+      receipts: [],
+      next_cursor: null,
+    });
+  });
+
+  test("holds no refused receipt and none of an open task", async () => {
+    const task = await submitAcceptedTask(t, boss, worker);
+    await t.as(worker, "POST", `${task.path}/result`, {
+      ...createReceipt(worker, task),
+      result: "another",
+    });
+    expect((await listed())[0]).toEqual([]);
+    const path = archive(worker, `/${task.task_id}`);
+    expect(await t.as(worker, "GET", path)).toMatchObject({ status: 404 });
+  });
+});

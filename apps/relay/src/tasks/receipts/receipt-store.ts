@@ -1,0 +1,97 @@
+import { queryBuilder, param, compile, sql } from "../../storage/queries/compiled-query.ts";
+import type { Reader, Tx } from "../../storage/storage.ts";
+import type { ReceiptRow, TaskRow } from "../../storage/tables/tasks.ts";
+
+const receiptByTask = compile<{ task_id: string }>()(
+  queryBuilder.selectFrom("receipts").selectAll().where("task_id", "=", param("task_id")),
+);
+
+export function findReceipt(read: Reader, task_id: string): Promise<ReceiptRow | undefined> {
+  return read.get(receiptByTask, { task_id });
+}
+
+type NewReceipt = Omit<ReceiptRow, "erased_at">;
+
+const addReceipt = compile<NewReceipt>()(
+  queryBuilder.insertInto("receipts").values({
+    task_id: param("task_id"),
+    receipt_hash: param("receipt_hash"),
+    agent_id: param("agent_id"),
+    body: param("body"),
+    received_at: param("received_at"),
+  }),
+);
+
+const addNested = compile<{ task_id: string; signatures: string }>()(
+  sql<never>`
+    insert or ignore into nested_receipts
+    select value, ${param("task_id")} from json_each(${param("signatures")})`,
+);
+
+/** Archives a receipt; `nested` are the signatures of the receipts that its text carries. */
+export async function archiveReceipt(
+  tx: Tx,
+  receipt: NewReceipt,
+  nested: readonly string[],
+): Promise<void> {
+  await tx.run(addReceipt, receipt);
+  if (nested.length === 0) return;
+  await tx.run(addNested, { task_id: receipt.task_id, signatures: JSON.stringify(nested) });
+}
+
+const selectContaining = compile<{ signature: string }>()(
+  queryBuilder
+    .selectFrom("nested_receipts")
+    .innerJoin("receipts", "receipts.task_id", "nested_receipts.task_id")
+    .leftJoin("tasks", "tasks.task_id", "receipts.task_id")
+    .selectAll("receipts")
+    .select("tasks.submitted_by")
+    .where("nested_receipts.signature", "=", param("signature")),
+);
+
+/** Archived receipts that carry the one with this signature; no submitter once a task is forgotten. */
+export function listReceiptsContaining(
+  read: Reader,
+  signature: string,
+): Promise<(ReceiptRow & Pick<TaskRow, "submitted_by">)[]> {
+  return read.all(selectContaining, { signature });
+}
+
+const replaceBody = compile<{ task_id: string; body: string; now: number }>()(
+  queryBuilder
+    .updateTable("receipts")
+    .set({ body: param("body"), erased_at: sql`coalesce(erased_at, ${param("now")})` })
+    .where("task_id", "=", param("task_id")),
+);
+
+/** Replaces a receipt's text by one without texts; its hash stays that of the signed one. */
+export async function replaceReceiptBody(
+  tx: Tx,
+  receipt: { task_id: string; body: string; now: number },
+): Promise<void> {
+  await tx.run(replaceBody, receipt);
+}
+
+/** A receipt without its text, which can be long; no status once its task is forgotten. */
+export type ArchiveRow = Pick<ReceiptRow, "task_id" | "receipt_hash" | "received_at"> & {
+  readonly status: TaskRow["status"] | null;
+};
+
+const receiptsByAgent = compile<{ agent_id: string; before: string; limit: number }>()(
+  queryBuilder
+    .selectFrom("receipts")
+    .leftJoin("tasks", "tasks.task_id", "receipts.task_id")
+    .select(["receipts.task_id", "receipts.receipt_hash", "receipts.received_at", "tasks.status"])
+    .where("receipts.agent_id", "=", param("agent_id"))
+    .where("receipts.task_id", "<", param("before"))
+    .orderBy("receipts.task_id", "desc")
+    .limit(param("limit")),
+);
+
+/** Newest task first; `before` is a task id. */
+export function listReceiptsOfAgent(
+  read: Reader,
+  query: { agent_id: string; before: string; limit: number },
+): Promise<ArchiveRow[]> {
+  return read.all(receiptsByAgent, query);
+}

@@ -1,0 +1,63 @@
+import type { ReceiptStatus } from "@agent/budget";
+import { getCountedStatus } from "@agent/routing-semiring";
+import type { IssuerDependencies } from "../../credentials/issue.ts";
+import { issueForTask } from "../../credentials/issue-for-task.ts";
+import type { NewCredential } from "../../credentials/store.ts";
+import type { Services } from "../../services.ts";
+import type { Tx } from "../../storage/storage.ts";
+import type { NewSettlement } from "../../storage/tables/budget.ts";
+import type { TaskRow } from "../../storage/tables/tasks.ts";
+import { recordTrustOutcome, type RecordedOutcome } from "../../trust/record-trust-outcome.ts";
+
+/** What a task changed in what is known of its executor. */
+export interface ReputationUpdate {
+  readonly trust: RecordedOutcome | undefined;
+  readonly credentials: readonly NewCredential[];
+}
+
+/** How a task went for its executor, and what was paid for it, as far as that is decided. */
+interface ExecutorOutcome {
+  readonly executorId: string;
+  readonly status: ReceiptStatus;
+  readonly settlement?: NewSettlement | undefined;
+  /** Says nothing to strangers. */
+  readonly pairOnly?: boolean;
+}
+
+/** Counts how a task went for its executor, and issues what follows from that. */
+export async function recordTaskOutcome(
+  tx: Tx,
+  services: IssuerDependencies & Pick<Services, "config">,
+  task: Pick<TaskRow, "task_id" | "submitted_by" | "submitted_at" | "allocation_id">,
+  { executorId, status: receipt, settlement, pairOnly = false }: ExecutorOutcome,
+): Promise<ReputationUpdate> {
+  const now = services.runtime.now();
+  const priced = task.allocation_id !== null;
+  const status = getCountedStatus({
+    receipt,
+    priced,
+    settlement: settlement && { status: settlement.status, amount: settlement.amount_settled },
+  });
+  const parties = { delegatorId: task.submitted_by, executorId, status };
+  const trust = await recordTrustOutcome(tx, {
+    ...parties,
+    latencyMs: now - task.submitted_at,
+    priced,
+    pairOnly,
+    now,
+  });
+  const credentials = await issueForTask(tx, services, { ...parties, taskId: task.task_id, trust });
+  return { trust, credentials };
+}
+
+/** Says once it is durable what was counted. */
+export function publishReputation(
+  { log, trustGraph }: Pick<Services, "log" | "trustGraph">,
+  taskId: string,
+  { trust, credentials }: ReputationUpdate,
+): void {
+  if (trust !== undefined) trustGraph.update(trust.record);
+  for (const { credential_id, type, agent_id } of credentials) {
+    log.info("credential.issued", { correlationId: taskId, credential_id, type, agent_id });
+  }
+}

@@ -1,0 +1,58 @@
+import type { IssuerDependencies } from "../../credentials/issue.ts";
+import { issueForTask } from "../../credentials/issue-for-task.ts";
+import { isExecutedByNamesake } from "../../federation/is-namesake.ts";
+import type { Services } from "../../services.ts";
+import type { Tx } from "../../storage/storage.ts";
+import { recordTrustOutcome } from "../../trust/record-trust-outcome.ts";
+import { enqueueCredentialsIssued } from "../../webhooks/enqueue-task-webhooks.ts";
+import type { ReputationUpdate } from "./record-task-outcome.ts";
+import { findTask } from "../store.ts";
+
+/** Another relay's part in a task: it brought the result, so it is known by it as the worker is. */
+interface TaskPayment {
+  readonly taskId: string;
+  readonly executorId: string;
+  /** The relay that the task was forwarded to; absent at the relay whose agent did it. */
+  readonly peerId?: string;
+}
+
+/**
+ * Counts the success of a task that was paid after its receipt came, because the money passed between
+ * relays. A task that is no longer kept is not counted.
+ */
+export async function recordTaskPayment(
+  tx: Tx,
+  services: IssuerDependencies & Pick<Services, "config" | "identity" | "subscriptions">,
+  { taskId, executorId, peerId }: TaskPayment,
+): Promise<readonly ReputationUpdate[]> {
+  const task = await findTask(tx, taskId);
+  if (task === undefined || task.finished_at === null) return [];
+  const outcome = {
+    status: "completed",
+    latencyMs: task.finished_at - task.submitted_at,
+    priced: true,
+    isPayment: true,
+    now: services.runtime.now(),
+  } as const;
+  const { submitted_by: delegatorId } = task;
+  const { relayId } = services.identity;
+  const ofPeer = { ...outcome, delegatorId: relayId, executorId: peerId ?? "" };
+  if (peerId !== undefined && (await isExecutedByNamesake(tx, taskId))) {
+    return [{ trust: await recordTrustOutcome(tx, ofPeer), credentials: [] }];
+  }
+  const trust = await recordTrustOutcome(tx, { ...outcome, delegatorId, executorId });
+  const { status } = outcome;
+  const credentials = await issueForTask(tx, services, {
+    taskId,
+    delegatorId,
+    executorId,
+    status,
+    trust,
+  });
+  await enqueueCredentialsIssued(tx, services, taskId, credentials);
+  if (peerId === undefined) return [{ trust, credentials }];
+  return [
+    { trust, credentials },
+    { trust: await recordTrustOutcome(tx, ofPeer), credentials: [] },
+  ];
+}

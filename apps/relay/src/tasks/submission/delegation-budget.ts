@@ -1,0 +1,74 @@
+import { asMicro, toMicro, type Micro } from "@agent/budget";
+import { parseDelegationChain, type DelegationToken } from "@agent/receipts";
+import { refuse, type Refusal } from "@agent/wire";
+import { reserveHold, type HoldRequest } from "../../budget/reserve-hold.ts";
+import type { Runtime } from "../../runtime.ts";
+import type { Reader, Tx } from "../../storage/storage.ts";
+import type { TaskRow } from "../../storage/tables/tasks.ts";
+import {
+  releaseBudget,
+  getUsedBudget,
+  reserveBudget,
+  type DelegationTokenKey,
+} from "./delegation-store.ts";
+
+/**
+ * Locks a price within what is left of a token and of all above it, and counts the hold against each
+ * of them. The risk buffer gives way to a budget, the price does not.
+ */
+export async function reserveDelegatedHold(
+  tx: Tx,
+  runtime: Runtime,
+  request: HoldRequest,
+  chain: readonly DelegationToken[],
+): Promise<
+  | { readonly ok: true; readonly locked: Micro }
+  | Refusal<"budget.insufficient" | "account.overdrawn" | "delegation.budget_exceeded">
+> {
+  const budgets = toBudgets(chain);
+  const remaining = await Promise.all(budgets.map((budget) => getRemainingBudget(tx, budget)));
+  const available = Math.min(...remaining, request.maxBudget ?? Infinity);
+  if (request.charge > available) return refuse("delegation.budget_exceeded");
+  const maxBudget = available === Infinity ? undefined : asMicro(available);
+  const hold = await reserveHold(tx, runtime, { ...request, maxBudget });
+  if (!hold.ok) return hold;
+  for (const budget of budgets) {
+    if (!(await reserveBudget(tx, { ...budget, amount: hold.locked }))) {
+      return refuse("delegation.budget_exceeded");
+    }
+  }
+  return hold;
+}
+
+/**
+ * Gives back what was held for an ended task and not charged, to its token and to all above it. Once
+ * for each task: it is counted out as well.
+ */
+export async function releaseDelegationBudget(
+  tx: Tx,
+  { delegation_token, locked }: Pick<TaskRow, "delegation_token" | "locked">,
+  charged = 0,
+): Promise<void> {
+  if (delegation_token === null || locked === 0) return;
+  for (const { issuer_id, token_id } of toBudgets(parseDelegationChain(delegation_token) ?? [])) {
+    await releaseBudget(tx, { issuer_id, token_id }, locked - charged);
+  }
+}
+
+type Budget = DelegationTokenKey & { readonly cap: number; readonly expiresAt: number };
+
+function toBudgets(chain: readonly DelegationToken[]): Budget[] {
+  return chain.flatMap(
+    ({ issuer_agent_id: issuer_id, token_id, max_budget, expires_at: expiresAt }) =>
+      max_budget === undefined
+        ? []
+        : [{ issuer_id, token_id, cap: toMicro(max_budget), expiresAt }],
+  );
+}
+
+async function getRemainingBudget(
+  read: Reader,
+  { cap, issuer_id, token_id }: Budget,
+): Promise<number> {
+  return Math.max(0, cap - (await getUsedBudget(read, { issuer_id, token_id })));
+}

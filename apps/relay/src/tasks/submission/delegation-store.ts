@@ -1,0 +1,99 @@
+import { queryBuilder, param, compile, sql } from "../../storage/queries/compiled-query.ts";
+import type { Reader, Tx } from "../../storage/storage.ts";
+import type { DelegationBudgetRow } from "../../storage/tables/tasks.ts";
+
+/** An issuer names its tokens, so two issuers may give one name. */
+export type DelegationTokenKey = Pick<DelegationBudgetRow, "issuer_id" | "token_id">;
+
+const usedByName = compile<DelegationTokenKey>()(
+  queryBuilder
+    .selectFrom("delegation_budgets")
+    .select("used")
+    .where("issuer_id", "=", param("issuer_id"))
+    .where("token_id", "=", param("token_id")),
+);
+
+/** In micro-units: open holds, and what was charged. */
+export async function getUsedBudget(read: Reader, name: DelegationTokenKey): Promise<number> {
+  return (await read.get(usedByName, name))?.used ?? 0;
+}
+
+const upsertBudget = compile<DelegationTokenKey & { expires_at: number }>()(
+  queryBuilder
+    .insertInto("delegation_budgets")
+    .values({
+      issuer_id: param("issuer_id"),
+      token_id: param("token_id"),
+      used: 0,
+      expires_at: param("expires_at"),
+      open_tasks: 0,
+    })
+    // Nothing keeps an issuer from giving a name twice: the sum lasts as long as the later token.
+    .onConflict((conflict) =>
+      conflict
+        .columns(["issuer_id", "token_id"])
+        .doUpdateSet({ expires_at: sql`excluded.expires_at` })
+        .where(sql<boolean>`excluded.expires_at > coalesce(delegation_budgets.expires_at, 0)`),
+    ),
+);
+
+const addUse = compile<DelegationTokenKey & { amount: number; cap: number }>()(
+  queryBuilder
+    .updateTable("delegation_budgets")
+    .set({ used: sql`used + ${param("amount")}`, open_tasks: sql`open_tasks + 1` })
+    .where("issuer_id", "=", param("issuer_id"))
+    .where("token_id", "=", param("token_id"))
+    .where(sql<boolean>`used + ${param("amount")} <= ${param("cap")}`),
+);
+
+/** Adds a task's hold to what a token has been used for; false where that would be above its cap. */
+export async function reserveBudget(
+  tx: Tx,
+  {
+    amount,
+    cap,
+    expiresAt,
+    ...name
+  }: DelegationTokenKey & {
+    readonly amount: number;
+    readonly cap: number;
+    readonly expiresAt: number;
+  },
+): Promise<boolean> {
+  await tx.run(upsertBudget, { ...name, expires_at: expiresAt });
+  return (await tx.run(addUse, { ...name, amount, cap })) === 1;
+}
+
+const subtractUse = compile<DelegationTokenKey & { amount: number }>()(
+  queryBuilder
+    .updateTable("delegation_budgets")
+    .set({ used: sql`used - ${param("amount")}`, open_tasks: sql`max(0, open_tasks - 1)` })
+    .where("issuer_id", "=", param("issuer_id"))
+    .where("token_id", "=", param("token_id")),
+);
+
+/** Ends a task's part in what a token has been used for, but for what was charged. */
+export async function releaseBudget(
+  tx: Tx,
+  name: DelegationTokenKey,
+  amount: number,
+): Promise<void> {
+  await tx.run(subtractUse, { ...name, amount });
+}
+
+const deleteEnded = compile<{ until: number; limit: number }>()(
+  queryBuilder.deleteFrom("delegation_budgets").where(
+    sql<boolean>`(issuer_id, token_id) in (
+        select issuer_id, token_id from delegation_budgets
+        where expires_at <= ${param("until")} and open_tasks = 0
+        limit ${param("limit")})`,
+  ),
+);
+
+/** Forgets the sums of tokens that ended by `until` and that no open task counts in. */
+export function purgeDelegationBudgets(
+  tx: Tx,
+  old: { until: number; limit: number },
+): Promise<number> {
+  return tx.run(deleteEnded, old);
+}

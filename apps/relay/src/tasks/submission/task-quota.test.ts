@@ -1,0 +1,89 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, describe, expect, test } from "vitest";
+import { createReceipt, type TestAgent } from "@agent/testkit";
+import {
+  createBuyer,
+  submitAcceptedTask,
+  getAgentStates,
+  createSeller,
+  submitTask,
+  type Delegation,
+} from "../../../test/market.ts";
+import { startTestRelay, type TestRelay } from "../../../test/test-relay.ts";
+import { migrations } from "../../storage/migrations/index.ts";
+import { openStorage } from "../../storage/open-storage.ts";
+import { param, compile, sql } from "../../storage/queries/compiled-query.ts";
+
+let t: TestRelay | undefined;
+const folder = mkdtempSync(join(tmpdir(), "relay-counters-"));
+afterEach(() => t?.close());
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const setCount = compile<{ scope: string; live: number }>()(
+  sql<never>`replace into task_counters (scope, live) values (${param("scope")}, ${param("live")})`,
+);
+
+/** A relay that holds as many open tasks as its counters say. */
+async function relayHolding(live: number): Promise<TestRelay> {
+  const path = join(folder, "relay.db");
+  const opened = await openStorage({ path, migrations });
+  if (!opened.ok) throw new Error(opened.detail);
+  await opened.storage.transaction((tx) => tx.run(setCount, { scope: "all", live }));
+  await opened.storage.close();
+  return startTestRelay({ AGENT_DB_PATH: path });
+}
+
+describe("a submitter with 1,000 open tasks", () => {
+  async function full(): Promise<[TestRelay, TestAgent, TestAgent, Delegation[]]> {
+    t = await startTestRelay();
+    const [boss, worker] = [await createBuyer(t, 2_000), await createSeller(t, 1)];
+    const open: Delegation[] = [];
+    for (let i = 0; i < 10; i++) {
+      open.push(
+        ...(await Promise.all(
+          Array.from({ length: 100 }, () => submitAcceptedTask(t!, boss, worker)),
+        )),
+      );
+    }
+    return [t, boss, worker, open];
+  }
+
+  test("is refused one more with 429, which leaves nothing behind; others are not", async () => {
+    const [relay, boss, worker] = await full();
+    const before = await getAgentStates(relay, [boss]);
+    const answer = await submitTask(relay, boss, worker);
+    expect(answer).toMatchObject({ status: 429, body: { code: "task.submitter_full" } });
+    expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
+    expect(await getAgentStates(relay, [boss])).toEqual(before);
+    expect((await submitTask(relay, await createBuyer(relay, 2), worker)).status).toBe(201);
+  });
+
+  test("has a place again for each that is finished, cancelled or expired", async () => {
+    const [relay, boss, worker, open] = await full();
+    const [done, cancelled] = open as [Delegation, Delegation];
+    const next = async () => (await submitTask(relay, boss, worker)).status;
+    await relay.as(worker, "POST", `${done.path}/result`, createReceipt(worker, done));
+    await relay.as(boss, "POST", `${cancelled.path}/cancel`);
+    expect([await next(), await next(), await next()]).toEqual([201, 201, 429]);
+    await relay.clock.advance(900_000);
+    await relay.relay.tick();
+    expect(await next()).toBe(201);
+  });
+});
+
+describe("a relay with 100,000 open tasks", () => {
+  test("refuses one more with 503 until one has ended", async () => {
+    t = await relayHolding(99_999);
+    const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 1)];
+    const last = await submitAcceptedTask(t, boss, worker);
+    const before = await getAgentStates(t, [boss]);
+    const answer = await submitTask(t, boss, worker);
+    expect(answer).toMatchObject({ status: 503, body: { code: "task.relay_full" } });
+    expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
+    expect(await getAgentStates(t, [boss])).toEqual(before);
+    await t.as(boss, "POST", `${last.path}/cancel`);
+    expect((await submitTask(t, boss, worker)).status).toBe(201);
+  });
+});

@@ -1,0 +1,76 @@
+import type { ListingBody, Visibility } from "@agent/wire";
+import { listCapabilities } from "../agents/discovery/listing.ts";
+import type { Services } from "../services.ts";
+import type { AgentRow, ListingRow } from "../storage/tables/agents.ts";
+import { suggestCapability } from "./suggest-capability.ts";
+import { countAgentsOffering, listTopCapabilities } from "./store.ts";
+
+type VisibilityCheck = Visibility["checks"][number];
+
+/** Against so many names a spelling is compared. */
+const MAX_COMPARED_CAPABILITIES = 1_000;
+
+/**
+ * What an owner should know of how an agent is registered. Nobody is called for it: an agent may
+ * register before it listens.
+ */
+export async function checkVisibility(
+  services: Pick<Services, "storage" | "egress">,
+  agent: AgentRow,
+  listing: Pick<ListingRow, "body"> | undefined,
+): Promise<VisibilityCheck[]> {
+  const misspelled = await findMisspelled(services, listCapabilities(agent, listing));
+  return [
+    {
+      check: "key",
+      ok: agent.public_key !== null,
+      detail: agent.public_key === null ? "no key: bootstrap first" : "bound",
+    },
+    checkAddress(services, agent),
+    checkListing(listing),
+    {
+      check: "capabilities",
+      ok: misspelled.length === 0,
+      detail: misspelled.length === 0 ? "spelt like others" : `offers ${misspelled.join("; ")}`,
+    },
+  ];
+}
+
+async function findMisspelled(
+  { storage: { read } }: Pick<Services, "storage">,
+  capabilities: readonly string[],
+): Promise<string[]> {
+  const offers = await listTopCapabilities(read, MAX_COMPARED_CAPABILITIES);
+  const misspelled: string[] = [];
+  for (const capability of capabilities) {
+    const own = await countAgentsOffering(read, capability);
+    const suggestion = suggestCapability(capability, own, offers);
+    if (suggestion !== undefined)
+      misspelled.push(`"${capability}", while others offer "${suggestion}"`);
+  }
+  return misspelled;
+}
+
+function checkAddress(
+  { egress }: Pick<Services, "egress">,
+  { endpoint_url }: Pick<AgentRow, "endpoint_url">,
+): VisibilityCheck {
+  const check = "endpoint_url";
+  if (endpoint_url === null) return { check, ok: false, detail: "none: register first" };
+  return egress.checkUrl(endpoint_url).ok
+    ? { check, ok: true, detail: "may be called" }
+    : { check, ok: false, detail: "the relay will not call this address" };
+}
+
+function checkListing(listing: Pick<ListingRow, "body"> | undefined): VisibilityCheck {
+  const check = "listing";
+  if (listing === undefined) return { check, ok: false, detail: "no listing: the agent is free" };
+  const { pricing, capabilities } = JSON.parse(listing.body) as ListingBody;
+  const stray = pricing.find(({ capability }) => !capabilities.includes(capability));
+  if (stray !== undefined) {
+    const detail = `"${stray.capability}" has a price and is not among the capabilities`;
+    return { check, ok: false, detail };
+  }
+  const isPaid = pricing.some(({ unit_cost }) => unit_cost > 0);
+  return { check, ok: true, detail: isPaid ? "paid" : "free" };
+}

@@ -1,0 +1,82 @@
+import { rank } from "@agent/routing-semiring";
+import { limits, refuse, type Answer, type Operations, type Visibility } from "@agent/wire";
+import { getFreshness } from "../agents/discovery/freshness.ts";
+import { listCapabilities } from "../agents/discovery/listing.ts";
+import { findListing } from "../agents/discovery/listing-store.ts";
+import { isOnline } from "../agents/discovery/online.ts";
+import { listProfilesByCapability } from "../agents/discovery/profile-store.ts";
+import { findAgent } from "../agents/store.ts";
+import { buildCandidate } from "../routing/build-candidate.ts";
+import type { Services } from "../services.ts";
+import { checkVisibility } from "./check-visibility.ts";
+import { checkReachability } from "./check-reachability.ts";
+
+type VisibilityServices = Pick<
+  Services,
+  "storage" | "runtime" | "connections" | "trustGraph" | "egress"
+>;
+
+/** What an agent's owner can do so that others find it. */
+export async function getVisibility(
+  services: VisibilityServices,
+  agentId: string,
+): Promise<Answer<Operations["getVisibility"]>> {
+  const { storage, runtime, connections } = services;
+  const agent = await findAgent(storage.read, agentId);
+  if (agent === undefined) return refuse("agent.not_found");
+  const listing = await findListing(storage.read, agentId);
+  const capabilities = listCapabilities(agent, listing);
+  const checks = [
+    ...(await checkVisibility(services, agent, listing)),
+    ...(await checkReachability(services, agent)),
+  ];
+  const queries: Visibility["queries"] = [];
+  for (const capability of capabilities.slice(0, limits.visibilityQueries)) {
+    queries.push(await rankForCapability(services, agentId, capability));
+  }
+  const hints: string[] = [];
+  if (agent.revoked_at !== null) hints.push("The agent is revoked: nobody finds it.");
+  if (agent.registered === 0) {
+    hints.push(
+      listing === undefined
+        ? "Register, or discovery does not show the agent."
+        : "Register, or discovery shows the agent without an endpoint.",
+    );
+  }
+  if (capabilities.length === 0) hints.push("Name capabilities, or no query leads to the agent.");
+  if (capabilities.length > limits.visibilityQueries) {
+    hints.push(`Only the first ${limits.visibilityQueries} capabilities were ranked.`);
+  }
+  const now = runtime.now();
+  if (!isOnline(agent, connections, now)) {
+    const freshness = getFreshness(agent.last_seen_at, now);
+    hints.push(`Connect, or send heartbeats: the agent is ${freshness} and counts as offline.`);
+  }
+  for (const { check, ok, detail } of checks) if (!ok) hints.push(`Mend ${check}: ${detail}.`);
+  return { status: 200, body: { agent_id: agentId, checks, queries, hints } };
+}
+
+/** As a stranger's query ranks it, to whom only what payers say of the agent counts. */
+async function rankForCapability(
+  { storage, runtime, connections, trustGraph }: VisibilityServices,
+  agentId: string,
+  capability: string,
+): Promise<Visibility["queries"][number]> {
+  const required = [capability];
+  const rows = await listProfilesByCapability(storage.read, { reader: "", capability });
+  const now = runtime.now();
+  const { ranked } = rank(
+    rows.flatMap((row) => buildCandidate(row, required, connections, now) ?? []),
+    { graph: trustGraph.graph, requiredCapabilities: required },
+  );
+  const index = ranked.findIndex(({ agent_id }) => agent_id === agentId);
+  const own = ranked[index];
+  const zeroScores = { trust: 0, success_rate: 0, latency: 0, price_efficiency: 0 };
+  return {
+    capability,
+    rank: own === undefined ? null : index + 1,
+    of: ranked.length,
+    composite_score: own?.composite_score ?? 0,
+    sub_scores: own?.sub_scores ?? { ...zeroScores, capability_match: 0, availability: 0 },
+  };
+}

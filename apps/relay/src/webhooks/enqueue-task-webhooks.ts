@@ -1,0 +1,88 @@
+import { asMicro, fromMicro } from "@agent/budget";
+import type { Services } from "../services.ts";
+import type { Tx } from "../storage/storage.ts";
+import type { NewSettlement } from "../storage/tables/budget.ts";
+import type { TaskRow } from "../storage/tables/tasks.ts";
+import { executorOf, isForwarded } from "../tasks/task.ts";
+import { enqueueWebhook } from "./enqueue-webhook.ts";
+
+type EnqueueDependencies = Pick<Services, "runtime" | "subscriptions">;
+
+/** A task has come to an executor; one at another relay is told of it there. */
+export function enqueueTaskAssigned(
+  tx: Tx,
+  services: EnqueueDependencies,
+  task: TaskRow,
+): Promise<void> {
+  const { task_id, agent_id, submitted_by, expires_at } = task;
+  const executor = executorOf(task);
+  const data = { task_id, agent_id, assigned_to: executor, submitted_by, expires_at };
+  return enqueueWebhook(tx, services, [isForwarded(task) ? null : executor], {
+    type: "task.assigned",
+    data,
+  });
+}
+
+/** How a task ended, and what came of it. */
+export interface FinishedTask {
+  readonly executorId: string;
+  readonly status: "completed" | "failed" | "denied";
+  readonly settlement: NewSettlement | undefined;
+  readonly credentials: readonly IssuedCredential[];
+}
+
+interface IssuedCredential {
+  readonly agent_id: string;
+  readonly credential_id: string;
+  readonly type: string;
+}
+
+/** A receipt has ended a task: its parties, payer and payee, and whom a credential is about. */
+export async function enqueueTaskEnded(
+  tx: Tx,
+  services: EnqueueDependencies,
+  task: TaskRow,
+  { executorId, status, settlement, credentials }: FinishedTask,
+): Promise<void> {
+  const { task_id, agent_id, submitted_by } = task;
+  const type = status === "completed" ? "task.completed" : "task.failed";
+  const data = { task_id, agent_id, submitted_by, executed_by: executorId, status };
+  await enqueueWebhook(tx, services, [submitted_by, isForwarded(task) ? null : executorId], {
+    type,
+    data,
+  });
+  if (settlement !== undefined) {
+    const { settlement_id, payer_id, payee_id, amount_settled, fee, net } = settlement;
+    await enqueueWebhook(tx, services, [payer_id, payee_id], {
+      type: "settlement.created",
+      data: {
+        settlement_id,
+        task_id,
+        payer_id,
+        payee_id,
+        status: settlement.status,
+        amount_settled: toDollars(amount_settled),
+        fee: toDollars(fee),
+        net: toDollars(net),
+      },
+    });
+  }
+  await enqueueCredentialsIssued(tx, services, task_id, credentials);
+}
+
+/** What the relay issued for a task: told to whom it is about. */
+export async function enqueueCredentialsIssued(
+  tx: Tx,
+  services: EnqueueDependencies,
+  task_id: string,
+  credentials: readonly IssuedCredential[],
+): Promise<void> {
+  for (const { agent_id: subject, credential_id, type: kind } of credentials) {
+    await enqueueWebhook(tx, services, [subject], {
+      type: "credential.issued",
+      data: { credential_id, type: kind, agent_id: subject, task_id },
+    });
+  }
+}
+
+const toDollars = (micro: number) => fromMicro(asMicro(micro));

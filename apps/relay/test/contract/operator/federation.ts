@@ -1,0 +1,528 @@
+import { publicKeyToDidKey, hexToBytes, signJson } from "@agent/crypto";
+import { hashReceipt } from "@agent/receipts";
+import { limits } from "@agent/wire";
+import { createFakePeer, type FakePeer } from "../../fake-peer.ts";
+import { startListeningPeer } from "../../listening-peer.ts";
+import { waitUntil } from "../../network.ts";
+import { createReceipt, type Reply, type TestRelay } from "../../test-relay.ts";
+import { withEnv, withEditedDatabase, type Case, type Contract } from "../outcome.ts";
+
+export const federated = {
+  AGENT_FEDERATION_ENDPOINT_URL: "http://127.0.0.1:1",
+  AGENT_FEDERATION_AUTO_ACCEPT_PEERS: "true",
+};
+const whenFederated = (run: Case, env: Record<string, string> = {}) =>
+  withEnv({ ...federated, ...env }, run);
+const base = "/federation/v1";
+const UNKNOWN_RELAY_ID = "019b7d21-53eb-7ccd-926c-3badff397111";
+
+/** A case with a peer that has shaken hands. */
+const withPeer = (run: (t: TestRelay, peer: FakePeer) => Promise<Reply>, env = {}) =>
+  whenFederated(async (t) => run(t, await createFakePeer(t).completeHandshake()), env);
+
+/** The last of two equal requests. */
+const twice = async (send: () => Promise<Reply>): Promise<Reply> => {
+  await send();
+  return send();
+};
+
+/** A peer that has missed three heartbeats. */
+export async function suspend(t: TestRelay, { relayId }: FakePeer): Promise<void> {
+  for (let missed = 1; missed <= 3; missed += 1) {
+    await t.clock.advance(60_000);
+    await t.relay.tick();
+    await waitUntil(async () => {
+      const { body } = await t.asOperator("GET", "/api/v1/admin/federation/peers");
+      const peers = body["peers"] as { relay_id: string; missed_heartbeats: number }[];
+      return peers.find(({ relay_id }) => relay_id === relayId)?.missed_heartbeats === missed;
+    }, `heartbeat ${missed}`);
+  }
+}
+
+/** A task of the peer's that a worker of this relay has done. */
+export async function completeTaskOfPeer(t: TestRelay, peer: FakePeer, status?: "failed") {
+  const worker = await t.createWorker(1);
+  const body = peer.createForward({ target_agent: worker.agentId, public_key: worker.publicKey });
+  const taken = await peer.post(`${base}/task/forward`, body);
+  if (taken.status !== 202) throw new Error(JSON.stringify(taken.body));
+  const taskId = String(body["task_id"]);
+  const path = `/agent/${worker.agentId}/task/${taskId}`;
+  const { body: poll } = await t.as(worker, "GET", path);
+  const receipt = createReceipt(
+    worker,
+    poll["task"] as never,
+    status === undefined ? {} : { status },
+  );
+  await t.as(worker, "POST", `${path}/result`, receipt);
+  const settlement = {
+    task_id: taskId,
+    agent_id: worker.agentId,
+    receipt_hash: hashReceipt(receipt),
+  };
+  return { worker, taskId, receipt, settlement, forward: body };
+}
+
+const settles =
+  (change: (done: Awaited<ReturnType<typeof completeTaskOfPeer>>) => object, status?: "failed") =>
+  async (t: TestRelay, peer: FakePeer) => {
+    const done = await completeTaskOfPeer(t, peer, status);
+    const body = peer.createSettlement({ ...done.settlement, ...change(done) });
+    return peer.post(`${base}/settlement/forward`, body);
+  };
+
+/** A task of an agent here that was forwarded to a listening peer, whose worker is no agent here. */
+export async function forwardTaskToPeer(
+  t: TestRelay,
+  price = 1,
+  /** What the peer answers when it is asked to cancel; without it the peer knows no cancel. */
+  onCancel?: (taskId: string) => object | undefined,
+) {
+  const worker = t.createUnknownAgent();
+  const listening = await startListeningPeer(({ path, body }) => {
+    if (path.endsWith("/discover")) {
+      return {
+        agents: [
+          {
+            agent_id: worker.agentId,
+            public_key: worker.publicKey,
+            capabilities: ["summarise"],
+            pricing:
+              price === 0 ? [] : [{ capability: "summarise", unit_cost: price, currency: "USD" }],
+            trust: 0.9,
+            availability: 1,
+          },
+        ],
+      };
+    }
+    if (path.endsWith("/task/forward")) return { task_id: body["task_id"], status: "pending" };
+    if (path.endsWith("/task/cancel")) return onCancel?.(String(body["task_id"]));
+    return path.endsWith("/identity") ? {} : undefined;
+  });
+  const peer = await createFakePeer(t, listening.url).completeHandshake(
+    onCancel && { features: ["cancel"] },
+  );
+  const boss = await t.createAgent();
+  await t.deposit(boss, 10);
+  const submitted = await t.as(boss, "POST", `/agent/${boss.agentId}/task`, {
+    prompt: "work",
+    required_capabilities: ["summarise"],
+  });
+  if (submitted.status !== 201) throw new Error(JSON.stringify(submitted.body));
+  const taskId = String(submitted.body["task_id"]);
+  await waitUntil(
+    () => listening.requests.find(({ path }) => path.endsWith("/task/forward")),
+    "forward",
+  );
+  await waitUntil(async () => {
+    const { body } = await t.as(boss, "GET", `/agent/${boss.agentId}/task/${taskId}`);
+    return (body["task"] as { status: string }).status === "claimed";
+  });
+  const task = { task_id: taskId, prompt: "work", submitted_at: t.clock.now() };
+  return { boss, worker, peer, listening, task, receipt: createReceipt(worker, task) };
+}
+
+type ForwardedTask = Awaited<ReturnType<typeof forwardTaskToPeer>>;
+
+const returnResult = (run: (away: ForwardedTask, t: TestRelay) => Promise<Reply>) =>
+  whenFederated(async (t) => {
+    const away = await forwardTaskToPeer(t);
+    try {
+      return await run(away, t);
+    } finally {
+      await away.listening.close();
+    }
+  });
+
+const resultPath = `${base}/task/result`;
+const cancelPath = `${base}/task/cancel`;
+
+const createCancellation = ({ relayId }: FakePeer, task_id: string) => ({
+  task_id,
+  origin_relay: relayId,
+});
+
+/** A task of the peer's that waits for a worker of this relay. */
+async function receiveTaskFrom(t: TestRelay, peer: FakePeer) {
+  const worker = await t.createWorker(1);
+  const body = peer.createForward({ target_agent: worker.agentId, public_key: worker.publicKey });
+  const taken = await peer.post(`${base}/task/forward`, body);
+  if (taken.status !== 202) throw new Error(JSON.stringify(taken.body));
+  return { worker, taskId: String(body["task_id"]) };
+}
+
+export const federationContract: Contract<
+  | "relayIdentity"
+  | "proposePeer"
+  | "confirmPeer"
+  | "peerHeartbeat"
+  | "removeSelf"
+  | "listPeers"
+  | "forwardDiscovery"
+  | "forwardTask"
+  | "cancelForwardedTask"
+  | "returnResult"
+  | "forwardSettlement"
+  | "listBooked"
+> = {
+  relayIdentity: { 200: whenFederated((t) => t.request("GET", `${base}/identity`)) },
+
+  proposePeer: {
+    200: whenFederated((t) => createFakePeer(t).propose()),
+    "federation.peer_removed": withPeer(async (t, peer) => {
+      await t.asOperator("DELETE", `/api/v1/admin/federation/peers/${peer.relayId}`);
+      return peer.propose();
+    }),
+    "peer.own_identity": whenFederated((t) => proposePeer(t, t.relay.relayId)),
+    "peer.blocked": whenFederated((t) => proposePeer(t, UNKNOWN_RELAY_ID), {
+      AGENT_FEDERATION_BLOCKED_PEERS: UNKNOWN_RELAY_ID,
+    }),
+    "peer.not_allowed": whenFederated((t) => createFakePeer(t).propose(), {
+      AGENT_FEDERATION_ALLOWED_PEERS: UNKNOWN_RELAY_ID,
+    }),
+    "peer.exists": withPeer((_, peer) => peer.propose()),
+    "peer.key_changed": withPeer((t, peer) => proposePeer(t, peer.relayId)),
+    "peer.limit_reached": whenFederated((t) => createFakePeer(t).propose(), {
+      AGENT_FEDERATION_MAX_PEERS: "0",
+    }),
+    "peer.identity_mismatch": whenFederated(async (t) => {
+      const [liar, victim] = [createFakePeer(t), createFakePeer(t)];
+      const listening = await startListeningPeer(() => ({
+        agent_id: victim.relayId,
+        public_key: victim.publicKey,
+        did: publicKeyToDidKey(hexToBytes(victim.publicKey)),
+      }));
+      const reply = await liar.propose({ endpoint_url: listening.url });
+      await listening.close();
+      return reply;
+    }),
+    "federation.wrong_sender": whenFederated((t) =>
+      createFakePeer(t).propose({ relay_id: UNKNOWN_RELAY_ID }),
+    ),
+    "federation.replayed": whenFederated((t) => {
+      const peer = createFakePeer(t);
+      const body = { ...peer.selfDescription(), nonce_a: "0".repeat(64) };
+      return twice(() => peer.post(`${base}/peer/propose`, body));
+    }),
+  },
+
+  confirmPeer: {
+    200: whenFederated(async (t) => confirm(createFakePeer(t))),
+    "peer.not_pending": whenFederated((t) => {
+      const peer = createFakePeer(t);
+      return peer.post(`${base}/peer/confirm`, confirmation(peer, "0".repeat(64)));
+    }),
+    "peer.identity_mismatch": whenFederated((t) =>
+      confirm(createFakePeer(t), { relay_id: UNKNOWN_RELAY_ID }),
+    ),
+    "peer.challenge_invalid": whenFederated((t) => {
+      const peer = createFakePeer(t);
+      return confirm(peer, { challenge_response: peer.signChallenge("0".repeat(64)) });
+    }),
+    "federation.peer_removed": withPeer(async (t, peer) => {
+      await peer.remove();
+      await t.clock.advance(1);
+      const { body } = await peer.propose();
+      await t.asOperator("DELETE", `/api/v1/admin/federation/peers/${peer.relayId}`);
+      return peer.post(`${base}/peer/confirm`, confirmation(peer, body["nonce_b"]));
+    }),
+    "peer.limit_reached": whenFederated(
+      async (t) => {
+        const late = createFakePeer(t);
+        const { body } = await late.propose();
+        await createFakePeer(t).completeHandshake();
+        return late.post(`${base}/peer/confirm`, confirmation(late, body["nonce_b"]));
+      },
+      { AGENT_FEDERATION_MAX_PEERS: "1" },
+    ),
+    "federation.replayed": whenFederated(async (t) => {
+      const peer = createFakePeer(t);
+      const { body } = await peer.propose();
+      const message = confirmation(peer, body["nonce_b"]);
+      await peer.post(`${base}/peer/confirm`, message);
+      await peer.remove();
+      await t.clock.advance(1);
+      await peer.propose();
+      return peer.post(`${base}/peer/confirm`, message);
+    }),
+  },
+
+  peerHeartbeat: {
+    200: withPeer((_, peer) => peer.heartbeat()),
+    "peer.timestamp_stale": withPeer((t, peer) => twice(() => peer.heartbeat(t.clock.now()))),
+    "federation.wrong_sender": withPeer((_, peer) =>
+      peer.heartbeat(undefined, { relay_id: UNKNOWN_RELAY_ID }),
+    ),
+  },
+
+  removeSelf: {
+    200: withPeer((_, peer) => peer.remove()),
+    "peer.timestamp_stale": withPeer(async (t, peer) => {
+      await peer.heartbeat(t.clock.now() + 10);
+      return peer.remove(t.clock.now() + 5);
+    }),
+    "federation.wrong_sender": withPeer((t, peer) => {
+      const notice = { relay_id: UNKNOWN_RELAY_ID, timestamp: t.clock.now() + 1 };
+      return peer.post(`${base}/peer/remove`, signJson(notice, peer.secretKey));
+    }),
+  },
+
+  listPeers: {
+    200: withPeer((_, peer) => peer.get(`${base}/peers`)),
+    "federation.replayed": withPeer((_, peer) => twice(() => peer.get(`${base}/peers`))),
+  },
+
+  forwardDiscovery: {
+    200: withPeer(async (t, peer) => {
+      await t.createWorker(1);
+      return peer.post(`${base}/discover`, createQuery(peer));
+    }),
+    "peer.suspended": withPeer(async (t, peer) => {
+      await suspend(t, peer);
+      return peer.post(`${base}/discover`, createQuery(peer));
+    }),
+  },
+
+  forwardTask: {
+    202: withPeer(async (t, peer) =>
+      peer.forward({ target_agent: (await t.createWorker(1)).agentId }),
+    ),
+    "peer.suspended": withPeer(async (t, peer) => {
+      await suspend(t, peer);
+      return peer.forward();
+    }),
+    "federation.wrong_sender": withPeer((_, peer) =>
+      peer.forward({ origin_relay: UNKNOWN_RELAY_ID }),
+    ),
+    "forward.duplicate": withPeer(async (t, peer) => {
+      const body = peer.createForward({ target_agent: (await t.createWorker(1)).agentId });
+      return twice(() => peer.post(`${base}/task/forward`, body));
+    }),
+    "forward.looped": withPeer((t, peer) =>
+      peer.forward({
+        routing_choice: {
+          composite: 1,
+          path: ["self", `relay:${t.relay.relayId}`, `relay:${peer.relayId}`],
+        },
+      }),
+    ),
+    "forward.expired": withPeer(async (t, peer) =>
+      peer.forward({
+        target_agent: (await t.createWorker(1)).agentId,
+        expires_at: t.clock.now(),
+      }),
+    ),
+    "forward.agent_not_found": withPeer((_, peer) => peer.forward()),
+    "forward.key_mismatch": withPeer(async (t, peer) =>
+      peer.forward({ target_agent: (await t.createWorker(1)).agentId, public_key: peer.publicKey }),
+    ),
+    "forward.not_offered": withPeer(async (t, peer) =>
+      peer.forward({
+        target_agent: (await t.createWorker(1)).agentId,
+        task_payload: { prompt: "work", required_capabilities: ["other"] },
+      }),
+    ),
+    "forward.underpaid": withPeer(async (t, peer) =>
+      peer.forward({
+        target_agent: (await t.createWorker(1)).agentId,
+        budget: { amount: 0.949999, currency: "USD" },
+      }),
+    ),
+    "clearing.limit_exceeded": withPeer(
+      async (t, peer) => peer.forward({ target_agent: (await t.createWorker(1)).agentId }),
+      { AGENT_FEDERATION_CREDIT_LIMIT: "0.94" },
+    ),
+    "task.relay_full": withRows(`INSERT INTO task_counters VALUES ('all', ${limits.liveTasks})`),
+    "task.submitter_full": withRows(`
+      CREATE TRIGGER crowd AFTER INSERT ON task_counters WHEN new.scope LIKE 'by:relay:%' BEGIN
+        UPDATE task_counters SET live = ${limits.liveTasksPerSubmitter} WHERE scope = new.scope;
+      END`),
+  },
+
+  cancelForwardedTask: {
+    200: withPeer(async (t, peer) => {
+      const { taskId } = await receiveTaskFrom(t, peer);
+      return peer.post(cancelPath, createCancellation(peer, taskId));
+    }),
+    202: withPeer(async (t, peer) => {
+      const { taskId, worker } = await receiveTaskFrom(t, peer);
+      await t.as(worker, "POST", `/agent/${worker.agentId}/task/${taskId}/claim`);
+      return peer.post(cancelPath, createCancellation(peer, taskId));
+    }),
+    "federation.wrong_sender": withPeer((_, peer) =>
+      peer.post(cancelPath, {
+        ...createCancellation(peer, UNKNOWN_RELAY_ID),
+        origin_relay: UNKNOWN_RELAY_ID,
+      }),
+    ),
+    "cancel.task_not_found": withPeer((_, peer) =>
+      peer.post(cancelPath, createCancellation(peer, UNKNOWN_RELAY_ID)),
+    ),
+    "cancel.wrong_peer": withPeer(async (t, peer) => {
+      const { taskId } = await receiveTaskFrom(t, peer);
+      const other = await createFakePeer(t).completeHandshake();
+      return other.post(cancelPath, createCancellation(other, taskId));
+    }),
+    "cancel.already_finished": withPeer(async (t, peer) => {
+      const { taskId } = await completeTaskOfPeer(t, peer);
+      return peer.post(cancelPath, createCancellation(peer, taskId));
+    }),
+  },
+
+  returnResult: {
+    200: returnResult(({ peer, receipt }) => peer.post(resultPath, peer.createResult(receipt))),
+    202: whenFederated(async (t) => (await relayTask(t)).reply),
+    "federation.wrong_sender": returnResult(({ peer, receipt }) =>
+      peer.post(resultPath, peer.createResult(receipt, { origin_relay: UNKNOWN_RELAY_ID })),
+    ),
+    "result.task_not_found": returnResult(({ peer, receipt }) =>
+      peer.post(resultPath, peer.createResult({ ...receipt, task_id: UNKNOWN_RELAY_ID })),
+    ),
+    "result.wrong_peer": returnResult(async ({ receipt }, t) => {
+      const other = await createFakePeer(t).completeHandshake();
+      return other.post(resultPath, other.createResult(receipt));
+    }),
+    "result.already_finished": returnResult(async ({ peer, receipt, worker, task }) => {
+      await peer.post(resultPath, peer.createResult(receipt));
+      return peer.post(
+        resultPath,
+        peer.createResult(createReceipt(worker, task, { result: "other" })),
+      );
+    }),
+    "result.key_mismatch": returnResult(({ peer, receipt }) =>
+      peer.post(resultPath, peer.createResult(receipt, { public_key: peer.publicKey })),
+    ),
+    "result.receipt_invalid": returnResult(({ peer, receipt }) =>
+      peer.post(resultPath, peer.createResult({ ...receipt, result: "other" })),
+    ),
+    "result.attestation_invalid": returnResult(({ peer, receipt }) =>
+      peer.post(resultPath, peer.createResult(receipt, { attestation: {} })),
+    ),
+  },
+
+  forwardSettlement: {
+    200: withPeer(settles(() => ({}))),
+    "federation.wrong_sender": withPeer(settles(() => ({ origin_relay: UNKNOWN_RELAY_ID }))),
+    "clearing.limit_exceeded": withPeer(async (t, peer) => {
+      const done = await completeTaskOfPeer(t, peer);
+      // Nobody settled for as long as it takes a hold to lapse, and then the credit was taken away.
+      await t.clock.advance(86_400_000);
+      await peer.heartbeat();
+      await waitUntil(async () => {
+        await t.relay.tick();
+        return (await getPosition(t, peer)) === 0;
+      }, "the hold lapses");
+      const path = `/api/v1/admin/federation/peers/${peer.relayId}`;
+      await t.asOperator("PUT", path, { credit_limit: 0 });
+      return peer.post(`${base}/settlement/forward`, peer.createSettlement(done.settlement));
+    }),
+    "settlement.not_owed": withPeer((_, peer) =>
+      peer.post(
+        `${base}/settlement/forward`,
+        peer.createSettlement({
+          task_id: UNKNOWN_RELAY_ID,
+          agent_id: UNKNOWN_RELAY_ID,
+          receipt_hash: "0".repeat(64),
+        }),
+      ),
+    ),
+    "settlement.not_completed": withPeer(settles(() => ({}), "failed")),
+    "settlement.already_settled": withPeer(async (t, peer) => {
+      const { settlement } = await completeTaskOfPeer(t, peer);
+      return twice(() =>
+        peer.post(`${base}/settlement/forward`, peer.createSettlement(settlement)),
+      );
+    }),
+    "settlement.amount_mismatch": withPeer(settles(() => ({ amount: 0.96 }))),
+    "settlement.receipt_mismatch": withPeer(settles(() => ({ receipt_hash: "0".repeat(64) }))),
+  },
+
+  listBooked: {
+    200: withPeer(async (t, peer) => {
+      await settles(() => ({}))(t, peer);
+      return peer.get(`${base}/settlements?limit=10`);
+    }),
+    "federation.replayed": withPeer((_, peer) => twice(() => peer.get(`${base}/settlements`))),
+  },
+};
+
+/** A proposal under another relay's id, with a key of one's own. */
+export function proposePeer(t: TestRelay, relayId: string): Promise<Reply> {
+  const peer = createFakePeer(t);
+  const body = { ...peer.selfDescription(), relay_id: relayId, nonce_a: "0".repeat(64) };
+  const headers = peer.headers("POST", `${base}/peer/propose`, body);
+  return peer.post(`${base}/peer/propose`, body, { ...headers, "X-Relay-Id": relayId });
+}
+
+/** A forward to a relay that can hold no more tasks. */
+function withRows(sql: string): Case {
+  return withEditedDatabase(
+    () => sql,
+    async (t) => {
+      const peer = await createFakePeer(t).completeHandshake();
+      const { agentId } = await t.createWorker(0);
+      return peer.forward({ target_agent: agentId, budget: { amount: 0, currency: "USD" } });
+    },
+    federated,
+  );
+}
+
+/** A task that this relay passed on from one peer to another, and the other's result. */
+export async function relayTask(t: TestRelay, originUrl?: string, change: object = {}) {
+  const worker = t.createUnknownAgent();
+  const origin = await createFakePeer(t, originUrl).completeHandshake();
+  const listening = await startListeningPeer(({ path, body }) =>
+    path.endsWith("/task/forward") ? { task_id: body["task_id"], status: "pending" } : undefined,
+  );
+  const next = await createFakePeer(t, listening.url).completeHandshake({ features: ["relayed"] });
+  const relays = [origin.relayId, t.relay.relayId, next.relayId].map((id) => `relay:${id}`);
+  const body = origin.createForward({
+    target_agent: worker.agentId,
+    public_key: worker.publicKey,
+    routing_choice: { composite: 0.5, path: ["self", ...relays, worker.agentId] },
+    ...change,
+  });
+  const taken = await origin.post(`${base}/task/forward`, body);
+  if (taken.status !== 202) throw new Error(JSON.stringify(taken.body));
+  const asked = await waitUntil(
+    () => listening.requests.find(({ path }) => path.endsWith("/task/forward")),
+    "the task is passed on",
+  );
+  const task = {
+    task_id: String(body["task_id"]),
+    prompt: "work",
+    submitted_at: t.clock.now(),
+  };
+  const receipt = createReceipt(worker, task);
+  const reply = await next.post(resultPath, next.createResult(receipt));
+  await listening.close();
+  return { origin, next, worker, task, receipt, reply, forward: body, passed: asked.body };
+}
+
+const confirmation = (peer: FakePeer, nonce: unknown) => ({
+  relay_id: peer.relayId,
+  challenge_response: peer.signChallenge(nonce),
+});
+
+async function confirm(peer: FakePeer, change: object = {}): Promise<Reply> {
+  const { body } = await peer.propose();
+  const message = { ...confirmation(peer, body["nonce_b"]), ...change };
+  return peer.post(`${base}/peer/confirm`, message);
+}
+
+export function createQuery(peer: FakePeer, change: object = {}): Record<string, unknown> {
+  return {
+    capability: "summarise",
+    hop_count: 0,
+    max_hops: 3,
+    visited: [peer.relayId],
+    query_id: UNKNOWN_RELAY_ID,
+    origin_relay: peer.relayId,
+    ...change,
+  };
+}
+
+export async function getPosition(t: TestRelay, peer: FakePeer): Promise<number | undefined> {
+  const { body } = await t.asOperator("GET", "/api/v1/admin/federation/peers");
+  const peers = body["peers"] as { relay_id: string; position: number }[];
+  return peers.find(({ relay_id }) => relay_id === peer.relayId)?.position;
+}

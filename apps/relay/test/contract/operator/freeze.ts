@@ -1,0 +1,12 @@
+import { withEditedDatabase, type Contract } from "../outcome.ts";
+
+export const freezeContract: Contract<"freeze" | "unfreeze"> = {
+  freeze: { 200: (t) => t.asOperator("POST", "/api/v1/admin/freeze", { reason: "an audit" }) },
+  unfreeze: {
+    200: (t) => t.asOperator("POST", "/api/v1/admin/unfreeze"),
+    "request.invalid": withEditedDatabase(
+      () => "INSERT INTO freeze (one, since, reason, restored) VALUES (1, 1, 'restored', 1)",
+      (t) => t.asOperator("POST", "/api/v1/admin/unfreeze"),
+    ),
+  },
+};

@@ -1,0 +1,80 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startChild } from "../child.ts";
+import { computeMedian, printFigures } from "../figures.ts";
+import { createHttpClient, measureRate } from "../load.ts";
+import { startRelay } from "../relay-side.ts";
+import { measureVerifySeconds } from "./verify-cost.ts";
+
+const ROUNDS = 5;
+const SECONDS = 3;
+
+/** Delegations a second beside bare posts a second, taken in turn in one run. */
+export async function benchmarkDelegations(): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), "agent-bench-"));
+  const bare = await startChild("./bare-server.ts", {});
+  const poster = createHttpClient(bare.url);
+  const paid = await startRelay({}, 1);
+  const free = await startRelay({}, 0);
+  const disk = await startRelay({ AGENT_DB_PATH: join(folder, "relay.db") }, 1);
+  const body = JSON.stringify({ id: "x", prompt: "x".repeat(1_450) });
+  const rates = {
+    bare: [] as number[],
+    paid: [] as number[],
+    free: [] as number[],
+    disk: [] as number[],
+  };
+  const cpu: number[] = [];
+  const verify: number[] = [];
+  try {
+    // A relay is compiled to the end in its first seconds.
+    for (const side of [paid, free, disk]) await measureRate(3, side.delegateOnce);
+    for (let round = 0; round < ROUNDS; round += 1) {
+      rates.bare.push(await measureRate(SECONDS, async () => void (await poster.post("/", body))));
+      const before = paid.child.cpuSeconds();
+      const rate = await measureRate(SECONDS, paid.delegateOnce);
+      cpu.push((paid.child.cpuSeconds() - before) / (rate * SECONDS));
+      rates.paid.push(rate);
+      rates.free.push(await measureRate(SECONDS, free.delegateOnce));
+      rates.disk.push(await measureRate(SECONDS, disk.delegateOnce));
+      verify.push(await measureVerifySeconds());
+    }
+  } finally {
+    await Promise.all([poster.close(), bare.stop(), paid.close(), free.close(), disk.close()]);
+    rmSync(folder, { recursive: true });
+  }
+  const medianRate = (side: keyof typeof rates) => computeMedian(rates[side]);
+  console.log(
+    `a second, median of ${ROUNDS}: bare ${medianRate("bare").toFixed(0)}, paid ${medianRate("paid").toFixed(0)}, ` +
+      `free ${medianRate("free").toFixed(0)}, paid on disk ${medianRate("disk").toFixed(0)}; ` +
+      `CPU per paid delegation ${(computeMedian(cpu) * 1e6).toFixed(0)} us, per verify ${(computeMedian(verify) * 1e6).toFixed(0)} us`,
+  );
+  printFigures([
+    {
+      name: "paid delegations in memory / bare posts",
+      value: medianRate("paid") / medianRate("bare"),
+      floor: 0.05,
+      goal: 0.08,
+    },
+    {
+      name: "free delegations in memory / bare posts",
+      value: medianRate("free") / medianRate("bare"),
+      floor: 0.07,
+      goal: 0.1,
+    },
+    {
+      name: "paid on disk / paid in memory",
+      value: medianRate("disk") / medianRate("paid"),
+      floor: 0.7,
+      goal: 0.85,
+    },
+    {
+      name: "relay CPU per paid delegation / CPU of one native verify",
+      value: computeMedian(cpu) / computeMedian(verify),
+      floor: 6,
+      goal: 3.5,
+      bound: "most",
+    },
+  ]);
+}

@@ -1,0 +1,114 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { startChild, type Child } from "../child.ts";
+import { computeMedian, printFigures } from "../figures.ts";
+import { createHttpClient, measureRate } from "../load.ts";
+
+const ROUNDS = 5;
+const SECONDS = 3;
+const PROTOCOL_VERSION = "2025-11-25";
+const TOKEN = "bench-token-of-the-owner-0123456789";
+
+interface SessionSide {
+  readonly callOnce: () => Promise<void>;
+  close(): Promise<void>;
+}
+
+/** One MCP session of the older era, over the same kept connections as the bare posts. */
+async function openSession(child: Child, path: string): Promise<SessionSide> {
+  const headers = { accept: "application/json, text/event-stream" };
+  const opened = await fetch(`${child.url}${path}`, {
+    method: "POST",
+    headers: {
+      ...headers,
+      "content-type": "application/json",
+      authorization: `Bearer ${TOKEN}`,
+    },
+    body: JSON.stringify({
+      jsonrpc: "2.0",
+      id: 0,
+      method: "initialize",
+      params: {
+        protocolVersion: PROTOCOL_VERSION,
+        capabilities: {},
+        clientInfo: { name: "bench", version: "1" },
+      },
+    }),
+  });
+  await opened.text();
+  const session = opened.headers.get("mcp-session-id");
+  if (session === null) throw new Error(`no session: ${opened.status}`);
+  const { post, close } = createHttpClient(child.url, {
+    ...headers,
+    "mcp-session-id": session,
+    "mcp-protocol-version": PROTOCOL_VERSION,
+  });
+  const notify = { jsonrpc: "2.0", method: "notifications/initialized" };
+  await post(path, JSON.stringify(notify), TOKEN);
+  const text = "x".repeat(1_300);
+  let id = 0;
+  return {
+    async callOnce() {
+      const params = { name: "echo", arguments: { text } };
+      const call = { jsonrpc: "2.0", id: (id += 1), method: "tools/call", params };
+      const answer = await post(path, JSON.stringify(call), TOKEN);
+      if (!answer.includes(text)) throw new Error(answer.slice(0, 200));
+    },
+    async close() {
+      await close();
+      await child.stop();
+    },
+  };
+}
+
+/** Tool calls a second in a session, beside those of the bare MCP server and beside bare posts. */
+export async function benchmarkSessions(): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), "agent-bench-"));
+  const bare = await startChild("./bare-server.ts", {});
+  const poster = createHttpClient(bare.url);
+  const bareMcp = await openSession(await startChild("./bare-mcp-server.ts", {}), "/mcp");
+  const agent = await openSession(
+    await startChild("../../apps/agent-server/src/main.ts", {
+      AGENT_TOOLS: fileURLToPath(new URL("../echo-tool.ts", import.meta.url)),
+      AGENT_AUTH_TOKEN: TOKEN,
+      AGENT_PORT: "0",
+      AGENT_DATA_DIR: folder,
+      LOG_LEVEL: "error",
+    }),
+    "/mcp",
+  );
+  const body = JSON.stringify({ id: "x", prompt: "x".repeat(1_450) });
+  const rates = { bare: [] as number[], bareMcp: [] as number[], agent: [] as number[] };
+  try {
+    for (const side of [bareMcp, agent]) await measureRate(1, side.callOnce);
+    for (let round = 0; round < ROUNDS; round += 1) {
+      rates.bare.push(await measureRate(SECONDS, async () => void (await poster.post("/", body))));
+      rates.bareMcp.push(await measureRate(SECONDS, bareMcp.callOnce));
+      rates.agent.push(await measureRate(SECONDS, agent.callOnce));
+    }
+  } finally {
+    await Promise.all([poster.close(), bare.stop(), bareMcp.close(), agent.close()]);
+    rmSync(folder, { recursive: true });
+  }
+  const of = (side: keyof typeof rates) => computeMedian(rates[side]);
+  console.log(
+    `a second, median of ${ROUNDS}: bare posts ${of("bare").toFixed(0)}, ` +
+      `calls of the bare MCP server ${of("bareMcp").toFixed(0)}, of an agent ${of("agent").toFixed(0)}`,
+  );
+  printFigures([
+    {
+      name: "session tool calls / those of the bare MCP server",
+      value: of("agent") / of("bareMcp"),
+      floor: 0.7,
+      goal: 0.9,
+    },
+    {
+      name: "session tool calls / bare posts",
+      value: of("agent") / of("bare"),
+      floor: 0.3,
+      goal: 0.6,
+    },
+  ]);
+}

@@ -1,0 +1,90 @@
+import type { Operation, Result } from "@agent/wire";
+import { parseAnswer, readText, type UntypedAnswer } from "./parse-answer.ts";
+import { buildPath, buildUrl, type CallRequest, type UntypedRequest } from "./call-request.ts";
+import { refusal, type CallRefusal } from "./refusal.ts";
+
+export const CALL_TIMEOUT_MS = 30_000;
+
+export interface CallOptions {
+  /** The relay's address, http or https, with or without a path of its own. */
+  readonly baseUrl: string;
+  readonly fetch?: typeof fetch;
+  /** Bearer: the master token or a signed one. */
+  readonly token?: string;
+  /** For the whole exchange; the default is 30,000 ms. */
+  readonly timeoutMs?: number;
+  readonly signal?: AbortSignal;
+  /** Of a call that creates tasks or moves money: its repeat is answered as the first one was. */
+  readonly idempotencyKey?: string;
+}
+
+export interface CallSuccess<O extends Operation> {
+  readonly ok: true;
+  readonly status: number;
+  readonly body: Result<O>;
+}
+
+export type CallResult<O extends Operation> = CallSuccess<O> | CallRefusal;
+
+/**
+ * Calls one operation of a relay. Never throws on what the other side does: the relay's refusals come
+ * back with their code and status, a failed transport as `network.unreachable`, `network.timeout` or
+ * `network.aborted`, an answer that is not the declared one as `response.malformed` or
+ * `response.too_large`. Redirects are not followed, so the token reaches this address only.
+ */
+export async function call<O extends Operation>(
+  op: O,
+  request: CallRequest<O>,
+  options: CallOptions,
+): Promise<CallResult<O>> {
+  // The answer was parsed by the schema that `Result` is read from.
+  return (await sendRequest(op, request as UntypedRequest, options)) as CallResult<O>;
+}
+
+async function sendRequest(
+  op: Operation,
+  request: UntypedRequest,
+  options: CallOptions,
+): Promise<UntypedAnswer> {
+  const path = buildPath(op.path, request);
+  if (path === null)
+    return refusal("request.invalid", "A path parameter is missing or cannot stand in a path");
+  const { baseUrl, signal, timeoutMs = CALL_TIMEOUT_MS } = options;
+  const timeout = new AbortController();
+  const timer = setTimeout(() => timeout.abort(), timeoutMs);
+  let response: Response;
+  let text: string | null;
+  try {
+    response = await (options.fetch ?? fetch)(buildUrl(baseUrl, path), {
+      ...buildRequestInit(op, request, options),
+      signal: signal === undefined ? timeout.signal : AbortSignal.any([signal, timeout.signal]),
+    });
+    text = await readText(response);
+  } catch {
+    if (signal?.aborted === true) return refusal("network.aborted", "The call was aborted");
+    return timeout.signal.aborted
+      ? refusal("network.timeout", "The relay did not answer in time")
+      : refusal("network.unreachable", "The relay could not be reached");
+  } finally {
+    clearTimeout(timer);
+  }
+  return parseAnswer(op, response, text);
+}
+
+function buildRequestInit(
+  op: Operation,
+  { body }: UntypedRequest,
+  { token, idempotencyKey }: CallOptions,
+): RequestInit {
+  return {
+    method: op.method,
+    redirect: "manual",
+    headers: {
+      accept: "application/json",
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+      ...(body !== undefined && { "content-type": "application/json" }),
+      ...(idempotencyKey !== undefined && { "idempotency-key": idempotencyKey }),
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  };
+}

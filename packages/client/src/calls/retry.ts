@@ -1,0 +1,73 @@
+import { fullJitter } from "./backoff.ts";
+import { CALL_TIMEOUT_MS } from "./call.ts";
+import type { Environment } from "../environment.ts";
+import { refusal, type CallRefusal } from "./refusal.ts";
+import type { PerCallOptions } from "../relay-client.ts";
+
+const BACKOFF = { baseMs: 500, capMs: 15_000 } as const;
+
+export interface RetryOptions {
+  /** When to give up, in ms since the Unix epoch. */
+  readonly deadline: number;
+  readonly environment: Environment;
+  readonly signal: AbortSignal | undefined;
+}
+
+/**
+ * Tries again what failed for a reason that passes: after `Retry-After` where the relay names one, and,
+ * if `repeatable` (a read, or a call with an idempotency key), also after a lost connection or a failed
+ * server. What is refused for good, or still fails at the deadline, comes back as it was.
+ */
+export async function retry<T extends { readonly ok: true }>(
+  attempt: () => Promise<T | CallRefusal>,
+  repeatable: boolean,
+  retryOptions: RetryOptions,
+): Promise<T | CallRefusal> {
+  const { deadline, environment, signal } = retryOptions;
+  for (let failures = 0; ; failures++) {
+    const answer = await attempt();
+    if (answer.ok || !isRetryable(answer, repeatable)) return answer;
+    const waitMs =
+      (answer.retryAfterSeconds ?? 0) * 1_000 +
+      fullJitter(failures, BACKOFF, environment.randomBytes);
+    if (environment.now() + waitMs >= deadline) return answer;
+    await sleep(waitMs, retryOptions);
+    if (signal?.aborted === true) return refusal("network.aborted", "The call was aborted");
+  }
+}
+
+/** Whether a call that was refused so may fare better later. */
+export function isRetryable(
+  { code, status, retryAfterSeconds }: CallRefusal,
+  repeatable: boolean,
+): boolean {
+  // The relay says itself that it did nothing.
+  if (retryAfterSeconds !== undefined && (status === 429 || status === 503)) return true;
+  if (!repeatable || code === "network.aborted") return false;
+  // What it repeats is not done yet, and its answer is the one that counts.
+  if (code === "idempotency.key_in_use") return true;
+  return status === 0 ? code.startsWith("network.") : status === 429 || status >= 500;
+}
+
+/** What one exchange may take of the time that is left: at most the 30 s of any call, at least a second. */
+export function toPerCallOptions({ deadline, environment, signal }: RetryOptions): PerCallOptions {
+  const timeoutMs = Math.min(CALL_TIMEOUT_MS, Math.max(1_000, deadline - environment.now()));
+  return signal === undefined ? { timeoutMs } : { timeoutMs, signal };
+}
+
+/** Resolves after `ms`, or as soon as the signal is aborted. */
+export function sleep(
+  ms: number,
+  { environment, signal }: Pick<RetryOptions, "environment" | "signal">,
+): Promise<void> {
+  if (signal?.aborted === true) return Promise.resolve();
+  return new Promise((resolve) => {
+    const cancel = environment.schedule(ms, end);
+    signal?.addEventListener("abort", end, { once: true });
+    function end() {
+      cancel();
+      signal?.removeEventListener("abort", end);
+      resolve();
+    }
+  });
+}

@@ -1,0 +1,39 @@
+import { getListedPrice, type PricedListing } from "@agent/wire";
+import type { CallRefusal } from "./calls/refusal.ts";
+import type { RelayClient } from "./relay-client.ts";
+import { retry, toPerCallOptions, type RetryOptions } from "./calls/retry.ts";
+
+interface PriceQuery {
+  readonly agentId: string;
+  readonly required: readonly string[];
+}
+
+type PriceResult = { readonly ok: true; readonly price: number | undefined } | CallRefusal;
+
+/**
+ * Reads what the relay shows as the price of a task, in US dollars; undefined where it shows none, as
+ * for an agent that it does not know or that does not offer a required capability. An agent without a
+ * listing here may be free, or belong to another relay that tells its prices.
+ */
+export async function fetchListedPrice(
+  client: RelayClient,
+  { agentId, required }: PriceQuery,
+  retryOptions: RetryOptions,
+): Promise<PriceResult> {
+  const request = { params: { agentId } };
+  const read = <T extends { readonly ok: true }>(attempt: () => Promise<T | CallRefusal>) =>
+    retry(attempt, true, retryOptions);
+  const listing = await read(() => client.getListing(request, toPerCallOptions(retryOptions)));
+  if (listing.ok) return toPriceResult(listing.body, required);
+  if (listing.status !== 404) return listing;
+  const agent = await read(() => client.getAgent(request, toPerCallOptions(retryOptions)));
+  if (!agent.ok) return agent.status === 404 ? { ok: true, price: undefined } : agent;
+  const { pricing, cost } = agent.body;
+  // Another relay may tell what its agent costs without telling the prices that make it up.
+  if (pricing.length === 0 && cost !== null) return { ok: true, price: cost };
+  return toPriceResult(agent.body, required);
+}
+
+function toPriceResult(offer: PricedListing, required: readonly string[]): PriceResult {
+  return { ok: true, price: getListedPrice(offer, required) };
+}

@@ -1,0 +1,347 @@
+import { once } from "node:events";
+import type { IncomingMessage } from "node:http";
+import type { AddressInfo } from "node:net";
+import { limits, type ServerMessage, type Task } from "@agent/wire";
+import { describe, expect, test } from "vitest";
+import { WebSocketServer, type WebSocket } from "ws";
+import { connectSocket, type SocketOptions } from "./realtime.ts";
+import type { SocketEnd } from "./decide-reconnection.ts";
+import { refusal } from "../calls/refusal.ts";
+import type { Bearer } from "../relay-client.ts";
+import { startLocalServer } from "../testing/local-server.ts";
+import { createManualTime } from "../testing/manual-time.ts";
+
+const AGENT = "019b7d21-53eb-7ccd-926c-3badff397897";
+const ready: ServerMessage = { type: "ready", agent_id: AGENT, device_id: "d", pending: 0 };
+
+/** A queue that can be waited on: what happened first comes out first. */
+function queue<T>() {
+  const items: T[] = [];
+  const waiting: ((item: T) => void)[] = [];
+  return {
+    put(item: T) {
+      const next = waiting.shift();
+      if (next === undefined) items.push(item);
+      else next(item);
+    },
+    take: () => {
+      const item = items.shift();
+      return item === undefined ? new Promise<T>((resolve) => waiting.push(resolve)) : item;
+    },
+    items,
+  };
+}
+
+interface Peer {
+  readonly socket: WebSocket;
+  readonly request: IncomingMessage;
+  readonly said: ReturnType<typeof queue<unknown>>;
+  readonly tell: (message: object) => void;
+}
+
+/** The relay's end: each connection comes out of `peers`, and it says nothing by itself. */
+async function relaySocket() {
+  const server = new WebSocketServer({ port: 0, host: "127.0.0.1" });
+  await once(server, "listening");
+  const peers = queue<Peer>();
+  server.on("connection", (socket, request) => {
+    const said = queue<unknown>();
+    socket.on("message", (data: Buffer) => said.put(JSON.parse(data.toString())));
+    peers.put({ socket, request, said, tell: (message) => socket.send(JSON.stringify(message)) });
+  });
+  return {
+    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    peers,
+    async [Symbol.asyncDispose]() {
+      for (const client of server.clients) client.terminate();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+type Event =
+  | { readonly message: ServerMessage }
+  | { readonly down: SocketEnd & { readonly retryInMs: number } }
+  | { readonly refused: SocketEnd };
+
+/** A device on a clock that stands still; what it is told comes out of `events`. */
+function device(baseUrl: string, change: Partial<SocketOptions> = {}) {
+  const time = createManualTime(1_760_000_000_000);
+  const events = queue<Event>();
+  const socket = connectSocket({
+    baseUrl,
+    agentId: AGENT,
+    bearer: () => Promise.resolve({ ok: true, token: "token-1" }),
+    onMessage: (message) => events.put({ message }),
+    onDisconnect: (down) => events.put({ down }),
+    onRefused: (refused) => events.put({ refused }),
+    ...time,
+    randomBytes: (length) => new Uint8Array(length).fill(0xff),
+    ...change,
+  });
+  return { ...socket, time, events, [Symbol.dispose]: () => socket.close() };
+}
+
+describe("a device that connects", () => {
+  test("signs in by the Authorization header at its agent's path and hears what the relay says", async () => {
+    await using relay = await relaySocket();
+    using mine = device(`${relay.baseUrl}/`);
+    const { request, tell } = await relay.peers.take();
+    expect(request.url).toBe(`/ws/v1/agents/${AGENT}`);
+    expect(request.headers.authorization).toBe("Bearer token-1");
+    const task: Task = {
+      task_id: "t",
+      agent_id: AGENT,
+      prompt: "p",
+      submitted_at: 1,
+      status: "pending",
+      submitted_by: null,
+      assigned_to: AGENT,
+      required_capabilities: [],
+      expires_at: 2,
+      wall_clock_ms: null,
+      step_id: null,
+      routing_choice: null,
+      estimated_cost: 0,
+      amount_locked: 0,
+    };
+    const messages: ServerMessage[] = [
+      ready,
+      { type: "task_assigned", task, expires_at: 2 },
+      { type: "claimed", task_id: "t", lease_until: 3 },
+      { type: "result_accepted", task_id: "t", status: "completed" },
+      { type: "result_refused", task_id: "t", code: "receipt.span", message: "no" },
+      { type: "task_cancelled", task_id: "t" },
+      { type: "error", code: "request.invalid", message: "no" },
+      { type: "error", code: "task.not_found", message: "no", task_id: "t" },
+      { type: "pong" },
+      { type: "draining" },
+    ];
+    for (const message of messages) tell(message);
+    for (const message of messages) expect(await mine.events.take()).toEqual({ message });
+  });
+
+  test("tells its capabilities at each `ready`", async () => {
+    await using relay = await relaySocket();
+    using mine = device(relay.baseUrl, { capabilities: ["add"] });
+    const first = await relay.peers.take();
+    first.tell(ready);
+    expect(await first.said.take()).toEqual({ type: "capabilities", capabilities: ["add"] });
+    first.socket.close(1_001);
+    await mine.events.take();
+    expect(await mine.events.take()).toMatchObject({ down: { code: 1_001 } });
+    mine.time.advance(500);
+    const second = await relay.peers.take();
+    second.tell(ready);
+    expect(await second.said.take()).toEqual({ type: "capabilities", capabilities: ["add"] });
+  });
+
+  test("passes over what is no message of the contract", async () => {
+    await using relay = await relaySocket();
+    using mine = device(relay.baseUrl);
+    const { socket, tell } = await relay.peers.take();
+    socket.send("{");
+    socket.send(JSON.stringify("ready"));
+    socket.send(Buffer.from(JSON.stringify(ready)), { binary: true });
+    tell({ type: "moon_rises" });
+    tell({ type: "task_assigned", task: {}, expires_at: 1 });
+    tell({ type: "pong", extra: 1 });
+    expect(await mine.events.take()).toEqual({ message: { type: "pong" } });
+    expect(mine.events.items).toEqual([]);
+  });
+
+  test("asks for its token at each connection and sends a new one before the old one dies", async () => {
+    await using relay = await relaySocket();
+    let token = "token-1";
+    using mine = device(relay.baseUrl, { bearer: () => Promise.resolve({ ok: true, token }) });
+    const { said, socket, tell } = await relay.peers.take();
+    tell(ready);
+    await mine.events.take();
+    mine.time.advance(30_000);
+    token = "token-2";
+    socket.ping();
+    await once(socket, "pong");
+    mine.time.advance(30_000);
+    expect(await said.take()).toEqual({ type: "auth", token: "token-2" });
+    socket.close(1_001);
+    await mine.events.take();
+    token = "token-3";
+    mine.time.advance(500);
+    const { request } = await relay.peers.take();
+    expect(request.headers.authorization).toBe("Bearer token-3");
+  });
+});
+
+describe("a device may say", () => {
+  test("every message once the relay is ready, and nothing before", async () => {
+    await using relay = await relaySocket();
+    using mine = device(relay.baseUrl);
+    const { said, tell } = await relay.peers.take();
+    expect(mine.send({ type: "ping" })).toEqual({ ok: false, code: "socket.not_ready" });
+    tell(ready);
+    await mine.events.take();
+    expect(mine.send({ type: "claim", task_id: "t" })).toEqual({ ok: true });
+    expect(await said.take()).toEqual({ type: "claim", task_id: "t" });
+    mine.close();
+    expect(mine.send({ type: "ping" })).toEqual({ ok: false, code: "socket.not_ready" });
+  });
+
+  test("at most 1 MiB at once", async () => {
+    await using relay = await relaySocket();
+    using mine = device(relay.baseUrl);
+    const { said, tell } = await relay.peers.take();
+    tell(ready);
+    await mine.events.take();
+    const empty = { type: "progress", task_id: "t", note: "" } as const;
+    const room = limits.socketFrameBytes - JSON.stringify(empty).length;
+    // Two bytes a letter: the limit is on bytes.
+    const fitting = { ...empty, note: "é".repeat(room / 2) + "x".repeat(room % 2) };
+    expect(Buffer.byteLength(JSON.stringify(fitting))).toBe(limits.socketFrameBytes);
+    expect(mine.send({ ...fitting, note: `${fitting.note} ` })).toEqual({
+      ok: false,
+      code: "socket.too_large",
+    });
+    expect(mine.send(fitting)).toEqual({ ok: true });
+    expect(await said.take()).toEqual(fitting);
+  });
+
+  test("no more while 4 MiB wait for a relay that does not read", async () => {
+    await using relay = await relaySocket();
+    using mine = device(relay.baseUrl);
+    const { socket, tell } = await relay.peers.take();
+    tell(ready);
+    await mine.events.take();
+    socket.pause();
+    const note = "x".repeat(500_000);
+    const sent = Array.from({ length: 100 }, () =>
+      mine.send({ type: "progress", task_id: "t", note }),
+    );
+    expect(sent[0]).toEqual({ ok: true });
+    expect(sent.at(-1)).toEqual({ ok: false, code: "socket.backlogged" });
+  });
+});
+
+describe("a connection that ends", () => {
+  test("is made again after each wait, a longer one each time", async () => {
+    await using relay = await relaySocket();
+    using mine = device(relay.baseUrl);
+    for (const retryInMs of [499, 999, 1_999]) {
+      const { socket } = await relay.peers.take();
+      socket.terminate();
+      expect(await mine.events.take()).toEqual({ down: { code: 1_006, reason: "", retryInMs } });
+      expect(mine.time.pending()).toEqual([retryInMs]);
+      mine.time.advance(retryInMs);
+    }
+    await relay.peers.take();
+  });
+
+  test("by 4429 waits until the relay's window has passed", async () => {
+    await using relay = await relaySocket();
+    using mine = device(relay.baseUrl);
+    const { socket, tell } = await relay.peers.take();
+    tell(ready);
+    await mine.events.take();
+    socket.close(4_429, "too many messages");
+    expect(await mine.events.take()).toEqual({
+      down: { code: 4_429, reason: "too many messages", readyForMs: 0, retryInMs: 10_499 },
+    });
+  });
+
+  test("because nobody listens is tried again", async () => {
+    const relay = await relaySocket();
+    await relay[Symbol.asyncDispose]();
+    using mine = device(relay.baseUrl);
+    expect(await mine.events.take()).toMatchObject({ down: { code: 1_006, retryInMs: 499 } });
+  });
+
+  test("by silence of 75 s is cut, by a ping it lives on", async () => {
+    await using relay = await relaySocket();
+    using mine = device(relay.baseUrl);
+    const { socket, tell } = await relay.peers.take();
+    tell(ready);
+    await mine.events.take();
+    mine.time.advance(74_999);
+    const pinged = once(socket, "pong");
+    socket.ping();
+    await pinged;
+    mine.time.advance(74_999);
+    expect(socket.readyState).toBe(socket.OPEN);
+    mine.time.advance(1);
+    expect(await mine.events.take()).toMatchObject({ down: { code: 1_006, readyForMs: 149_999 } });
+  });
+
+  test("by the device's own close stays closed and leaves no timer behind", async () => {
+    await using relay = await relaySocket();
+    const mine = device(relay.baseUrl);
+    const { socket, tell } = await relay.peers.take();
+    tell(ready);
+    await mine.events.take();
+    mine.close();
+    await once(socket, "close");
+    await expect.poll(() => mine.time.pending()).toEqual([]);
+    expect(mine.events.items).toEqual([]);
+  });
+
+  test("while a new try is waited for is not tried after a close", async () => {
+    await using relay = await relaySocket();
+    const mine = device(relay.baseUrl);
+    (await relay.peers.take()).socket.terminate();
+    await mine.events.take();
+    mine.close();
+    expect(mine.time.pending()).toEqual([]);
+  });
+});
+
+describe("a device that is refused", () => {
+  test("by 4401 three times in a row gives up", async () => {
+    await using relay = await relaySocket();
+    using mine = device(relay.baseUrl);
+    for (const retryInMs of [499, 999]) {
+      (await relay.peers.take()).socket.close(4_401, "revoked");
+      expect(await mine.events.take()).toMatchObject({ down: { code: 4_401, retryInMs } });
+      mine.time.advance(retryInMs);
+    }
+    (await relay.peers.take()).socket.close(4_401, "revoked");
+    expect(await mine.events.take()).toEqual({ refused: { code: 4_401, reason: "revoked" } });
+    expect(mine.time.pending()).toEqual([]);
+  });
+
+  test("before the upgrade three times in a row gives up", async () => {
+    await using server = await startLocalServer(() => ({ status: 403, body: {} }));
+    using mine = device(server.baseUrl);
+    for (const retryInMs of [499, 999]) {
+      expect(await mine.events.take()).toMatchObject({ down: { status: 403, retryInMs } });
+      mine.time.advance(retryInMs);
+    }
+    expect(await mine.events.take()).toMatchObject({ refused: { status: 403 } });
+  });
+
+  test("for a time waits for that time", async () => {
+    await using server = await startLocalServer(() => ({
+      status: 503,
+      headers: { "retry-after": "9" },
+      body: {},
+    }));
+    using mine = device(server.baseUrl);
+    expect(await mine.events.take()).toMatchObject({
+      down: { status: 503, retryAfterSeconds: 9, retryInMs: 9_499 },
+    });
+  });
+
+  test("a token is tried again, and connects when there is one", async () => {
+    await using relay = await relaySocket();
+    const unavailable = { ...refusal("server.unavailable", "down", 503), retryAfterSeconds: 2 };
+    const bearers: Bearer[] = [unavailable, { ok: true, token: "token-2" }];
+    using mine = device(relay.baseUrl, {
+      bearer: () => Promise.resolve(bearers.shift() ?? unavailable),
+    });
+    expect(await mine.events.take()).toMatchObject({ down: { status: 503, retryInMs: 2_499 } });
+    mine.time.advance(2_499);
+    const { request } = await relay.peers.take();
+    expect(request.headers.authorization).toBe("Bearer token-2");
+  });
+});
+
+test("an agent id that cannot stand in a path is a mistake of the caller", () => {
+  expect(() => device("http://127.0.0.1:1", { agentId: ".." })).toThrow(TypeError);
+});

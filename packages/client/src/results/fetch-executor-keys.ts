@@ -1,0 +1,40 @@
+import type { CallRefusal } from "../calls/refusal.ts";
+import type { RelayClient } from "../relay-client.ts";
+import { retry, toPerCallOptions, type RetryOptions } from "../calls/retry.ts";
+
+/** Who signed, by a receipt's own words. */
+export interface Signer {
+  readonly agent_id: string;
+  readonly device_id: string;
+}
+
+type KeysResult = { readonly ok: true; readonly keys: readonly string[] } | CallRefusal;
+
+/**
+ * The keys that count for a signer: its device's, as the relay knows it and while it is not revoked, else
+ * its agent's. None when the relay knows neither: a key that only the receipt names proves nothing.
+ */
+export async function fetchExecutorKeys(
+  client: RelayClient,
+  signer: Signer,
+  retryOptions: RetryOptions,
+): Promise<KeysResult> {
+  const device = await retry(
+    () =>
+      client.getDevice({ params: { deviceId: signer.device_id } }, toPerCallOptions(retryOptions)),
+    true,
+    retryOptions,
+  );
+  if (device.ok && device.body.agent_id === signer.agent_id) {
+    return { ok: true, keys: device.body.revoked ? [] : [device.body.public_key] };
+  }
+  if (!device.ok && device.code !== "device.not_found") return device;
+  const agent = await retry(
+    () => client.getAgent({ params: { agentId: signer.agent_id } }, toPerCallOptions(retryOptions)),
+    true,
+    retryOptions,
+  );
+  if (agent.ok)
+    return { ok: true, keys: agent.body.public_key === null ? [] : [agent.body.public_key] };
+  return agent.code === "agent.not_found" ? { ok: true, keys: [] } : agent;
+}

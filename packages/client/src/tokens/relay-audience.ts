@@ -1,0 +1,46 @@
+import type { CallResult } from "../calls/call.ts";
+import type { CallRefusal } from "../calls/refusal.ts";
+import type { Operations } from "@agent/wire";
+
+type DidResult = { readonly ok: true; readonly did: string } | CallRefusal;
+
+/** The did:key that tokens for a relay are addressed to. */
+export interface RelayAudience {
+  did(): Promise<DidResult>;
+  /** Whether the relay by now has another did than the one a refused token was addressed to. */
+  differsFrom(did: string): Promise<boolean>;
+}
+
+/**
+ * Asks the relay who it is when that is first needed, and again after a refusal: a relay in memory has a
+ * new key after each start. A did that was pinned is never asked for.
+ */
+export function createRelayAudience(
+  pinned: string | undefined,
+  fetchInfo: () => Promise<CallResult<Operations["relayInfo"]>>,
+): RelayAudience {
+  let cached: Promise<DidResult> | undefined =
+    pinned === undefined ? undefined : Promise.resolve({ ok: true, did: pinned });
+
+  async function did(): Promise<DidResult> {
+    cached ??= fetchInfo().then((answer) =>
+      answer.ok ? { ok: true, did: answer.body.did } : answer,
+    );
+    const pending = cached;
+    const answer = await pending;
+    if (!answer.ok && cached === pending) cached = undefined;
+    return answer;
+  }
+
+  return {
+    did,
+    async differsFrom(refused) {
+      const current = await did();
+      if (pinned !== undefined || !current.ok) return false;
+      if (current.did !== refused) return true;
+      cached = undefined;
+      const pending = await did();
+      return pending.ok && pending.did !== refused;
+    },
+  };
+}

@@ -1,0 +1,44 @@
+import { uuidV7 } from "@agent/crypto";
+import { limits, type Scope } from "@agent/wire";
+import type { Environment } from "../environment.ts";
+import { mintToken } from "./token.ts";
+
+/** Who calls: an agent's device, which signs its own tokens, or the operator. */
+export type Credentials = DeviceIdentity | { readonly masterToken: string };
+
+export interface DeviceIdentity {
+  readonly agentId: string;
+  readonly deviceId: string;
+  /** The device's Ed25519 seed, 32 bytes. */
+  readonly secretKey: Uint8Array;
+}
+
+// A minute before its end a token is replaced: a slow clock and a slow network fit in between.
+const RENEW_AFTER_MS = limits.tokenLifetimeMs - 60_000;
+
+/**
+ * Tokens that carry one scope word each, so that one that leaks opens one door only. A token is used
+ * for four minutes, because the relay remembers those that it has verified; one that is asked for
+ * `once` is fresh and not used again.
+ */
+export function createTokenSource(
+  identity: DeviceIdentity,
+  { now, randomBytes }: Pick<Environment, "now" | "randomBytes">,
+): (audience: string, scope: Scope | undefined, once?: boolean) => Promise<string> {
+  const cache = new Map<Scope | undefined, { audience: string; mintedAt: number; token: string }>();
+  return async (audience, scope, once = false) => {
+    const mintedAt = now();
+    const last = cache.get(scope);
+    const age = mintedAt - (last?.mintedAt ?? 0);
+    if (!once && last?.audience === audience && age >= 0 && age < RENEW_AFTER_MS) return last.token;
+    const token = await mintToken({
+      ...identity,
+      audience,
+      scope: scope === undefined ? [] : [scope],
+      now: mintedAt,
+      jti: uuidV7(mintedAt, randomBytes(10)),
+    });
+    if (!once) cache.set(scope, { audience, mintedAt, token });
+    return token;
+  };
+}

@@ -1,0 +1,124 @@
+import { limits, type Code } from "@agent/wire";
+import { errors as jose, jwtVerify, SignJWT } from "jose";
+import { parseToken, TOKEN_ALGORITHMS, TOKEN_TYPE } from "./parse-token.ts";
+import { importSigningKey, importVerifyingKey } from "./token-key.ts";
+
+export interface MintTokenOptions {
+  readonly agentId: string;
+  readonly deviceId: string;
+  /** The device's Ed25519 seed, 32 bytes. */
+  readonly secretKey: Uint8Array;
+  /** did:key of the relay or of the agent server that is called. */
+  readonly audience: string;
+  readonly scope: readonly string[];
+  /** Milliseconds since the Unix epoch. */
+  readonly now: number;
+  /** 1,000 to 300,000 ms; the default is 300,000. */
+  readonly lifetimeMs?: number;
+  /** Unique per token. */
+  readonly jti: string;
+}
+
+export interface TokenClaims {
+  readonly agentId: string;
+  readonly deviceId: string;
+  readonly scopes: readonly string[];
+  /** Milliseconds since the Unix epoch. */
+  readonly issuedAt: number;
+  /** Milliseconds since the Unix epoch. */
+  readonly expiresAt: number;
+  readonly jti: string;
+}
+
+export type TokenCode = Extract<
+  Code,
+  "auth.malformed_token" | "auth.expired_token" | "auth.verification_failed"
+>;
+
+export interface TokenRefusal {
+  readonly ok: false;
+  readonly code: TokenCode;
+}
+
+/**
+ * Mints a signed device token, a compact JWS with `alg` EdDSA (docs/decisions.md, 2). A lifetime outside
+ * 1 to 300 s throws: no verifier would take the token.
+ */
+export async function mintToken(options: MintTokenOptions): Promise<string> {
+  const lifetimeMs = options.lifetimeMs ?? limits.tokenLifetimeMs;
+  if (!(lifetimeMs >= 1_000 && lifetimeMs <= limits.tokenLifetimeMs)) {
+    throw new RangeError("lifetimeMs has to be within 1000 and 300000");
+  }
+  const issuedAt = Math.floor(options.now / 1_000);
+  const token = new SignJWT({ scope: options.scope.join(" ") })
+    .setProtectedHeader({ alg: "EdDSA", typ: TOKEN_TYPE, kid: options.deviceId })
+    .setIssuer(options.agentId)
+    .setSubject(options.agentId)
+    .setAudience(options.audience)
+    .setIssuedAt(issuedAt)
+    .setExpirationTime(issuedAt + Math.floor(lifetimeMs / 1_000))
+    .setJti(options.jti);
+  return token.sign(await importSigningKey(options.secretKey));
+}
+
+/** Whose token this says it is, unverified: only to find the key that it has to be checked with. */
+export function peekToken(
+  text: string,
+): { readonly ok: true; readonly deviceId: string; readonly agentId: string } | TokenRefusal {
+  const token = parseToken(text);
+  if (token === null) return refusal("auth.malformed_token");
+  return { ok: true, deviceId: token.header.kid, agentId: token.claims.sub };
+}
+
+/**
+ * Checks a signed device token against the device's key (64 hex digits), the verifier's did:key and its
+ * clock (ms). Refused with `auth.malformed_token` (form, type, algorithm, `iss` other than `sub`, a life
+ * over 300 s, issued more than 300 s from now), `auth.verification_failed` (signature, audience) or
+ * `auth.expired_token`.
+ */
+export async function verifyToken(
+  text: string,
+  expected: { readonly publicKey: string; readonly audience: string; readonly now: number },
+): Promise<{ readonly ok: true; readonly claims: TokenClaims } | TokenRefusal> {
+  const token = parseToken(text);
+  if (token === null) return refusal("auth.malformed_token");
+  const key = await importVerifyingKey(expected.publicKey);
+  if (key === null) return refusal("auth.verification_failed");
+  try {
+    await jwtVerify(text, key, {
+      algorithms: [...TOKEN_ALGORITHMS],
+      audience: expected.audience,
+      typ: TOKEN_TYPE,
+      currentDate: new Date(expected.now),
+    });
+  } catch (error) {
+    if (error instanceof jose.JOSEError) return refusal(toTokenCode(error));
+    throw error;
+  }
+  const { iat, exp, sub, scope, jti } = token.claims;
+  // `maxTokenAge` of jose refuses a clock that is one second ahead.
+  const skewMs = Math.abs(expected.now - iat * 1_000);
+  if (skewMs > limits.clockSkewMs || (exp - iat) * 1_000 > limits.tokenLifetimeMs) {
+    return refusal("auth.malformed_token");
+  }
+  const claims = {
+    agentId: sub,
+    deviceId: token.header.kid,
+    scopes: scope.split(" ").filter((word) => word !== ""),
+    issuedAt: iat * 1_000,
+    expiresAt: exp * 1_000,
+    jti,
+  };
+  return { ok: true, claims };
+}
+
+function toTokenCode(error: jose.JOSEError): TokenCode {
+  if (error instanceof jose.JWTExpired) return "auth.expired_token";
+  if (error instanceof jose.JWSSignatureVerificationFailed) return "auth.verification_failed";
+  const wrongAudience = error instanceof jose.JWTClaimValidationFailed && error.claim === "aud";
+  return wrongAudience ? "auth.verification_failed" : "auth.malformed_token";
+}
+
+function refusal(code: TokenCode): TokenRefusal {
+  return { ok: false, code };
+}

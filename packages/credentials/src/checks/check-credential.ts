@@ -1,0 +1,64 @@
+import type { Verdict } from "@agent/crypto";
+import { runChecks, type CheckOutcome, type CheckRun, buildRefusal } from "./run-checks.ts";
+import { CREDENTIAL_CHECKS } from "./credential-checks.ts";
+import { parseSignedCredential, parseSignedPresentation } from "../parse.ts";
+import { PRESENTATION_CHECKS } from "./presentation-checks.ts";
+import type { CredentialRefusal, PresentationRefusal } from "../refusals.ts";
+
+export type CredentialVerdict = Verdict<CredentialRefusal>;
+export type PresentationVerdict = Verdict<PresentationRefusal | CredentialRefusal>;
+
+interface CredentialContext {
+  readonly now: number;
+  readonly checksRevocation: boolean;
+}
+
+interface PresentationContext extends CredentialContext {
+  readonly challenge: string | undefined;
+  readonly audience: string | undefined;
+}
+
+export function* checkCredential(
+  value: unknown,
+  context: CredentialContext,
+): CheckRun<CredentialVerdict> {
+  const read = parseSignedCredential(value);
+  if (!read.ok) return toVerdict(buildRefusal("structure", read.code));
+  const { document, signedBytes } = read;
+  return toVerdict(yield* runChecks(CREDENTIAL_CHECKS, document, { ...context, signedBytes }));
+}
+
+/** The credentials of a presentation are judged when its own proof holds: else nobody shows them. */
+export function* checkPresentation(
+  value: unknown,
+  context: PresentationContext,
+): CheckRun<PresentationVerdict> {
+  const read = parseSignedPresentation(value);
+  if (!read.ok) return toVerdict(buildRefusal("structure", read.code));
+  const { document, signedBytes } = read;
+  const outcome = yield* runChecks(PRESENTATION_CHECKS, document, { ...context, signedBytes });
+  if (outcome.refusal !== undefined) return toVerdict(outcome);
+
+  const nested: CredentialVerdict[] = [];
+  for (const credential of document.verifiableCredential) {
+    nested.push(yield* checkCredential(credential, context));
+  }
+  return nested.every(({ valid }) => valid)
+    ? toVerdict(
+        { ...outcome, checks: [...outcome.checks, { name: "credentials", ok: true }] },
+        nested,
+      )
+    : toVerdict(
+        buildRefusal("credentials", "presentation.credential_invalid", outcome.checks),
+        nested,
+      );
+}
+
+function toVerdict<Refusal extends string>(
+  { checks, refusal }: CheckOutcome<Refusal>,
+  nested: readonly Verdict<Refusal>[] = [],
+): Verdict<Refusal> {
+  return refusal === undefined
+    ? { valid: true, checks, nested }
+    : { valid: false, code: refusal, checks, nested };
+}

@@ -1,0 +1,35 @@
+import { sign, verify, verifyAsync } from "#ed25519";
+import { canonicalize } from "./canonical-json.ts";
+import { fromBase64Url, toBase64Url } from "../formats.ts";
+import { unlessMalformed } from "../unless-malformed.ts";
+
+/** The body with `signature`: base64url, over the canonical JSON of all other members. */
+export function signJson<Body extends object>(
+  body: Body,
+  secretKey: Uint8Array,
+): Omit<Body, "signature"> & { signature: string } {
+  const { signature: _, ...members } = body as Body & { signature?: unknown };
+  return { ...members, signature: toBase64Url(sign(canonicalize(members), secretKey)) };
+}
+
+/** Whether `signature` signs all other members of a plain object; false for any other value. */
+export function verifyJson(value: unknown, publicKey: Uint8Array): boolean {
+  const parts = parseSignedJson(value);
+  return parts !== undefined && verify(parts.signature, parts.message, publicKey);
+}
+
+/** As `verifyJson`, with the signature checked by `verifyAsync`. */
+export async function verifyJsonAsync(value: unknown, publicKey: Uint8Array): Promise<boolean> {
+  const parts = parseSignedJson(value);
+  return parts !== undefined && verifyAsync(parts.signature, parts.message, publicKey);
+}
+
+function parseSignedJson(value: unknown): { signature: Uint8Array; message: string } | undefined {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
+  const { signature, ...members } = value as Record<string, unknown>;
+  if (typeof signature !== "string" || signature.length !== 86) return undefined;
+  return unlessMalformed(() => ({
+    signature: fromBase64Url(signature),
+    message: canonicalize(members),
+  }));
+}

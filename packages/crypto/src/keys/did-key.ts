@@ -1,0 +1,24 @@
+import { concatBytes } from "../bytes.ts";
+import { EncodingError, fromBase58Btc, toBase58Btc } from "../formats.ts";
+
+const PREFIX = "did:key:z";
+const ED25519_MULTICODEC = Uint8Array.of(0xed, 0x01);
+const DID_LENGTH = 56;
+
+/** The did:key of a 32-byte Ed25519 public key. */
+export function publicKeyToDidKey(publicKey: Uint8Array): string {
+  if (publicKey.length !== 32) throw new RangeError("a public key is 32 bytes");
+  return PREFIX + toBase58Btc(concatBytes(ED25519_MULTICODEC, publicKey));
+}
+
+/**
+ * The 32-byte public key of an Ed25519 did:key; throws EncodingError on other methods, other key
+ * types, fragments and any other length. Whether the key is acceptable is not looked at.
+ */
+export function didKeyToPublicKey(did: string): Uint8Array {
+  if (did.length === DID_LENGTH && did.startsWith(PREFIX)) {
+    const bytes = fromBase58Btc(did.slice(PREFIX.length));
+    if (bytes.length === 34 && bytes[0] === 0xed && bytes[1] === 0x01) return bytes.slice(2);
+  }
+  throw new EncodingError("not the did:key of an Ed25519 key");
+}

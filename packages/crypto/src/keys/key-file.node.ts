@@ -1,0 +1,93 @@
+import { randomBytes } from "node:crypto";
+import { open, readFile, rename, rm } from "node:fs/promises";
+import { dirname } from "node:path";
+import { assertSecretKey } from "../ed25519/ed25519-rules.ts";
+import { bytesToHex } from "../formats.ts";
+import { openSealedKey, sealKey } from "./seal.node.ts";
+import { parseSecretKeyHex } from "./secret-key-hex.ts";
+
+export type ReadKeyFileResult =
+  | {
+      readonly ok: true;
+      readonly secretKey: Uint8Array;
+      /** The file is plain though a passphrase was given: write it again with the passphrase. */
+      readonly needsSealing: boolean;
+    }
+  | {
+      readonly ok: false;
+      readonly code:
+        | "key.file_missing"
+        | "key.malformed"
+        | "key.halves_mismatch"
+        | "key.passphrase_missing"
+        | "key.passphrase_wrong";
+    };
+
+/**
+ * Writes a secret key, sealed if there is a passphrase and as plain hex if not, to a file of mode
+ * 0600 that appears at `path` whole or not at all and replaces what was there.
+ */
+export async function writeKeyFile(
+  path: string,
+  secretKey: Uint8Array,
+  passphrase?: string,
+): Promise<void> {
+  assertSecretKey(secretKey);
+  const text =
+    passphrase === undefined ? bytesToHex(secretKey) : await sealKey(secretKey, passphrase);
+  const temporaryPath = `${path}.${bytesToHex(randomBytes(6))}.tmp`;
+  try {
+    await writeDurably(temporaryPath, `${text}\n`);
+    await rename(temporaryPath, path);
+  } catch (error) {
+    await rm(temporaryPath, { force: true });
+    throw error;
+  }
+  await syncDirectory(dirname(path));
+}
+
+/**
+ * Reads a file of `writeKeyFile`, or one of 64 or 128 hex digits. Refused are a missing file, a
+ * sealed one without its passphrase, a wrong passphrase and any other content; other faults of the
+ * file system are thrown.
+ */
+export async function readKeyFile(path: string, passphrase?: string): Promise<ReadKeyFileResult> {
+  const text = await readFileIfPresent(path);
+  if (text === undefined) return { ok: false, code: "key.file_missing" };
+  if (!text.startsWith("{")) {
+    const plain = parseSecretKeyHex(text);
+    return plain.ok ? { ...plain, needsSealing: passphrase !== undefined } : plain;
+  }
+  if (passphrase === undefined) return { ok: false, code: "key.passphrase_missing" };
+  const opened = await openSealedKey(text, passphrase);
+  return opened.ok ? { ...opened, needsSealing: false } : opened;
+}
+
+async function readFileIfPresent(path: string): Promise<string | undefined> {
+  try {
+    return (await readFile(path, "utf8")).trim();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+async function writeDurably(path: string, text: string): Promise<void> {
+  const file = await open(path, "wx", 0o600);
+  try {
+    await file.writeFile(text);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+// Without this a power cut could forget the rename, and with it the identity.
+async function syncDirectory(path: string): Promise<void> {
+  const folder = await open(path, "r");
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}

@@ -1,0 +1,58 @@
+import { sha256 } from "#sha256";
+import { bytesToHex, EncodingError, hexToBytes } from "../formats.ts";
+import type { SuccessionCode } from "../succession/verify-succession.ts";
+import { verifySuccessionChain } from "../succession/verify-succession-chain.ts";
+import { isUuid } from "./uuid-v7.ts";
+
+const PUBLIC_KEY_HEX = /^[0-9a-f]{64}$/;
+
+/**
+ * The agent id that belongs to a public key (64 lower-case hex digits): a UUID of version 8 (RFC 9562)
+ * made of the first 16 bytes of the SHA-256 of these digits as text. Throws EncodingError on any other
+ * spelling of a key, because it would lead to another id.
+ */
+export function deriveAgentId(publicKey: string): string {
+  if (!PUBLIC_KEY_HEX.test(publicKey)) throw new EncodingError("not 64 lower-case hex digits");
+  const bytes = sha256(publicKey).slice(0, 16);
+  bytes[6] = 0x80 | (bytes[6]! & 0x0f);
+  bytes[8] = 0x80 | (bytes[8]! & 0x3f);
+  return bytesToHex(bytes).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
+}
+
+/** Whether an agent id was made of a key; false for anything that is no id or no key. */
+export function isAgentIdOfKey(agentId: string, publicKey: string): boolean {
+  return PUBLIC_KEY_HEX.test(publicKey) && deriveAgentId(publicKey) === agentId;
+}
+
+/** Whether an id is of version 8, so that only the key that it was made of may be its first one. */
+export function isKeyDerivedId(agentId: string): boolean {
+  return isUuid(agentId) && agentId[14] === "8";
+}
+
+/** Why a key is not that of an id of version 8. */
+export type AgentIdKeyCode = "agent.id_not_of_key" | SuccessionCode;
+
+/**
+ * Verifies that a key is the current one of an id of version 8: the one that the id was made of, or the
+ * end of a chain of succession records, oldest first, that begins with it. Refused with
+ * `agent.id_not_of_key`, or with the code of the first record that does not hold.
+ */
+export function verifyAgentIdKey(
+  agentId: string,
+  publicKey: string,
+  chain: readonly unknown[],
+): { readonly ok: true } | { readonly ok: false; readonly code: AgentIdKeyCode } {
+  const first = chain.length === 0 ? publicKey : getOldKey(chain[0]);
+  if (first === undefined || !isAgentIdOfKey(agentId, first)) {
+    return { ok: false, code: "agent.id_not_of_key" };
+  }
+  const verified = verifySuccessionChain(chain, { agentId, firstPublicKey: hexToBytes(first) });
+  if (!verified.ok) return { ok: false, code: verified.code };
+  const endsAtKey = bytesToHex(verified.currentPublicKey) === publicKey;
+  return endsAtKey ? { ok: true } : { ok: false, code: "agent.id_not_of_key" };
+}
+
+function getOldKey(record: unknown): string | undefined {
+  const key = (record as { readonly old_public_key?: unknown } | null)?.old_public_key;
+  return typeof key === "string" ? key : undefined;
+}

@@ -1,0 +1,92 @@
+import { bytesToHex, EncodingError, hexToBytes } from "../formats.ts";
+import {
+  signSuccessionStep,
+  type SignSuccessionOptions,
+  type SuccessionRecord,
+} from "./succession.ts";
+import { verifySuccessionSteps } from "./verify-succession-chain.ts";
+import type { SuccessionCode } from "./verify-succession.ts";
+
+/**
+ * A relay's step from one key to the next, signed by both like an agent's. It names its owner by
+ * `relay_id` and must have no `agent_id`, so that neither kind of record can be taken for the other.
+ */
+export interface RelaySuccessionRecord extends Omit<SuccessionRecord, "agent_id"> {
+  readonly relay_id: string;
+}
+
+export interface SignRelaySuccessionOptions extends Omit<SignSuccessionOptions, "agent_id"> {
+  readonly relay_id: string;
+}
+
+/** A relay's succession record, signed with both secret keys. */
+export function signRelaySuccession(options: SignRelaySuccessionOptions): RelaySuccessionRecord {
+  return signSuccessionStep({ relay_id: options.relay_id }, options);
+}
+
+/** The most keys that a relay can have had: what others must read of it stays small. */
+export const MAX_RELAY_KEYS = 33;
+
+export type RelayChainCode = SuccessionCode | "succession.too_long";
+
+export type RelayChainResult =
+  | {
+      readonly ok: true;
+      /** Every key of the chain in 64 hex digits, oldest first; the last one is in force. */
+      readonly publicKeys: readonly string[];
+    }
+  | { readonly ok: false; readonly code: RelayChainCode; readonly index: number };
+
+/**
+ * Walks a relay's steps, oldest first, from the key where `records` begin, or from `firstPublicKey` (64
+ * hex digits). A refusal has the bad step's index; more than 32 steps are refused with
+ * `succession.too_long`, no step and no key with `succession.malformed`.
+ */
+export function verifyRelaySuccession(
+  records: readonly unknown[],
+  { relayId, firstPublicKey }: { readonly relayId: string; readonly firstPublicKey?: string },
+): RelayChainResult {
+  if (records.length >= MAX_RELAY_KEYS) {
+    return { ok: false, code: "succession.too_long", index: MAX_RELAY_KEYS - 1 };
+  }
+  const first = parsePublicKey(firstPublicKey ?? getOldKey(records[0]));
+  if (first === null) return { ok: false, code: "succession.malformed", index: 0 };
+  const chain = verifySuccessionSteps(records, {
+    owner: "relay_id",
+    ownerId: relayId,
+    firstPublicKey: first,
+  });
+  if (!chain.ok) return chain;
+  const { formerPublicKeys, currentPublicKey } = chain;
+  return { ok: true, publicKeys: [...formerPublicKeys, currentPublicKey].map(bytesToHex) };
+}
+
+/**
+ * The steps of a relay's chain that come after a key (64 hex digits); null when the chain does not
+ * lead through it or breaks a rule. So a reader who knows any key of the chain can go on from there,
+ * and never back.
+ */
+export function findStepsAfter(
+  records: readonly unknown[],
+  { relayId, publicKey }: { readonly relayId: string; readonly publicKey: string },
+): readonly RelaySuccessionRecord[] | null {
+  const verified = verifyRelaySuccession(records, { relayId });
+  const index = verified.ok ? verified.publicKeys.indexOf(publicKey) : -1;
+  return index < 0 ? null : (records.slice(index) as readonly RelaySuccessionRecord[]);
+}
+
+function getOldKey(record: unknown): unknown {
+  return typeof record === "object" && record !== null && "old_public_key" in record
+    ? record.old_public_key
+    : undefined;
+}
+
+function parsePublicKey(text: unknown): Uint8Array | null {
+  if (typeof text !== "string" || text.length !== 64) return null;
+  try {
+    return hexToBytes(text);
+  } catch (error) {
+    if (error instanceof EncodingError) return null;
+    throw error;
+  }
+}

@@ -1,0 +1,58 @@
+import { getPublicKey, sign } from "#ed25519";
+import { canonicalize } from "../json/canonical-json.ts";
+import { bytesToHex, toBase64Url } from "../formats.ts";
+import { SUITE } from "../suite.ts";
+
+/**
+ * An agent's step from one key to the next: the old key gives the name away and the new one takes
+ * it, each by signing the canonical JSON of all members but the two signatures.
+ */
+export interface SuccessionRecord {
+  readonly agent_id: string;
+  /** 64 lower-case hex digits, like `new_public_key`. */
+  readonly old_public_key: string;
+  readonly new_public_key: string;
+  /** Milliseconds since the epoch. */
+  readonly timestamp: number;
+  readonly reason?: string;
+  readonly suite: typeof SUITE;
+  /** Base64url, like `new_key_signature`. */
+  readonly old_key_signature: string;
+  readonly new_key_signature: string;
+}
+
+export interface SignSuccessionOptions {
+  readonly agent_id: string;
+  readonly oldSecretKey: Uint8Array;
+  readonly newSecretKey: Uint8Array;
+  /** Milliseconds since the epoch. */
+  readonly timestamp: number;
+  readonly reason?: string;
+}
+
+/** A succession record signed with both secret keys. */
+export function signSuccession(options: SignSuccessionOptions): SuccessionRecord {
+  return signSuccessionStep({ agent_id: options.agent_id }, options);
+}
+
+/** As `signSuccession`, for the key of the given owner. */
+export function signSuccessionStep<Owner extends object>(
+  owner: Owner,
+  options: Omit<SignSuccessionOptions, "agent_id">,
+): Owner & Omit<SuccessionRecord, "agent_id"> {
+  const { oldSecretKey, newSecretKey, timestamp, reason } = options;
+  const body = {
+    ...owner,
+    old_public_key: bytesToHex(getPublicKey(oldSecretKey)),
+    new_public_key: bytesToHex(getPublicKey(newSecretKey)),
+    timestamp,
+    ...(reason === undefined ? {} : { reason }),
+    suite: SUITE,
+  } as const;
+  const message = canonicalize(body);
+  return {
+    ...body,
+    old_key_signature: toBase64Url(sign(message, oldSecretKey)),
+    new_key_signature: toBase64Url(sign(message, newSecretKey)),
+  };
+}

@@ -1,0 +1,212 @@
+import { asMicro } from "@agent/budget";
+import { describe, expect, it } from "vitest";
+import { NOW, SCHEDULE, buildInboundTask, TERMS } from "../../test/messages.ts";
+import type { Delivery } from "../delivery/delivery.ts";
+import {
+  abandonReturn,
+  acknowledgeReturn,
+  awaitLateSettlement,
+  beginReturn,
+  clearDefault,
+  getDefaultedAmount,
+  endReturn,
+  expireInbound,
+  finishInbound,
+  type InboundState,
+  type InboundTask,
+  isReturnDue,
+  postponeInbound,
+  restartReturn,
+} from "./inbound-task.ts";
+import type { ReceiptStatus } from "./outbound-task.ts";
+
+const finished = (status: ReceiptStatus = "completed") =>
+  finishInbound(buildInboundTask(), { status, receiptHash: "ab" }, { now: NOW, ...SCHEDULE });
+const answered = (status: number, code?: string): Delivery => ({ kind: "answered", status, code });
+
+describe("A task that a peer sent", () => {
+  it("holds what the peer will owe, until it is known that nothing is", () => {
+    expect(buildInboundTask().hold).toBe("open");
+    expect(finished().hold).toBe("open");
+    expect(finished("failed").hold).toBe("released");
+    expect(finished("denied").hold).toBe("released");
+  });
+
+  it("is finished by one receipt", () => {
+    const again = finishInbound(
+      finished(),
+      { status: "failed", receiptHash: "cd" },
+      { now: NOW, ...SCHEDULE },
+    );
+    expect(again).toEqual(finished());
+  });
+
+  it("that still runs expires, and its hold is released", () => {
+    const task = buildInboundTask();
+    expect(expireInbound(task, task.expiresAt - 1)).toBe(task);
+    expect(expireInbound(task, task.expiresAt)).toMatchObject({ state: "void", hold: "released" });
+    expect(expireInbound(finished(), task.expiresAt).state).toBe("returning");
+  });
+
+  it("that nobody settles keeps its state, and loses its hold in the end", () => {
+    const task = finished();
+    expect(expireInbound(task, task.holdUntil - 1).hold).toBe("open");
+    expect(expireInbound(task, task.holdUntil)).toEqual({ ...task, hold: "released" });
+    const settled = { ...task, hold: "settled" as const };
+    expect(expireInbound(settled, Infinity).hold).toBe("settled");
+  });
+
+  it("holds longer than its sender tries to settle it", () => {
+    const tries = SCHEDULE.pauses.reduce((sum, pause) => sum + pause, SCHEDULE.settleDownMs);
+    expect(finished().holdUntil - NOW).toBeGreaterThan(tries);
+  });
+});
+
+describe("A result that is returned", () => {
+  it.each<[string, Delivery, InboundState]>([
+    ["accepted", answered(200), "completed"],
+    ["passed on, and not answered there yet", answered(202), "returning"],
+    ["for a task that is not there any more", answered(404), "void"],
+    ["of a relay that the task was taken from", answered(403, "result.wrong_peer"), "void"],
+    ["after another receipt", answered(409), "void"],
+    ["refused for the time being", answered(403), "returning"],
+    [
+      "refused by a relay that does not federate now",
+      answered(404, "route.not_found"),
+      "returning",
+    ],
+    ["answered by a failure", answered(500), "returning"],
+    ["lost", { kind: "unknown" }, "returning"],
+    ["never sent", { kind: "unreachable" }, "returning"],
+  ])("and is %s leaves the task as it has to", (_, delivery, state) => {
+    const task = endReturn(beginReturn(finished(), SCHEDULE, NOW), delivery);
+    expect(task.state).toBe(state);
+    expect(task.hold).toBe(state === "void" ? "released" : "open");
+    expect(isReturnDue(task, Infinity)).toBe(state === "returning");
+  });
+
+  it("is tried at once, then after 30 s, 2 min, 8 min, 32 min and every 2 h", () => {
+    let task = finished();
+    expect(isReturnDue(task, NOW)).toBe(true);
+    const pauses = Array.from({ length: 7 }, () => {
+      task = beginReturn(task, SCHEDULE, 0);
+      return task.dueAt;
+    });
+    expect(pauses).toEqual([30_000, 120_000, 480_000, 1_920_000, 7_200_000, 7_200_000, 7_200_000]);
+  });
+
+  it("is sent when it is due, and not before", () => {
+    const task = beginReturn(finished(), SCHEDULE, NOW);
+    expect([NOW, NOW + 29_999, NOW + 30_000].map((now) => isReturnDue(task, now))).toEqual([
+      false,
+      false,
+      true,
+    ]);
+    expect(isReturnDue(buildInboundTask({ dueAt: NOW }), NOW)).toBe(false);
+  });
+
+  it("is not taken back by a later answer", () => {
+    const task = endReturn(finished(), answered(200));
+    expect(endReturn(task, answered(404))).toBe(task);
+  });
+
+  it("is given up with what it held, unless its peer has answered", () => {
+    expect(abandonReturn(finished())).toMatchObject({
+      state: "void",
+      dueAt: null,
+      hold: "released",
+    });
+    expect(abandonReturn(finished("failed"))).toMatchObject({ state: "void", hold: "released" });
+    const taken = acknowledgeReturn(finished());
+    expect(abandonReturn(taken)).toBe(taken);
+  });
+
+  it("counts as taken when its peer settles it", () => {
+    expect(acknowledgeReturn(finished())).toMatchObject({ state: "completed", dueAt: null });
+    expect(acknowledgeReturn(buildInboundTask())).toEqual(buildInboundTask());
+  });
+});
+
+describe("A9: a hold that lapses", () => {
+  const taken = () => acknowledgeReturn(finished());
+
+  it.each<[string, InboundTask, InboundTask["hold"]]>([
+    ["after its result was accepted is a default", taken(), "defaulted"],
+    ["before its result was accepted is released", finished(), "released"],
+    [
+      "for a result that was not completed is released",
+      acknowledgeReturn(finished("failed")),
+      "released",
+    ],
+    ["for a free task is released", { ...taken(), amount: asMicro(0) }, "released"],
+    ["after its settlement stays settled", { ...taken(), hold: "settled" }, "settled"],
+    ["that was due late is a default", { ...taken(), hold: "due" }, "defaulted"],
+    ["that the operator has cleared stays released", { ...taken(), hold: "released" }, "released"],
+    ["once more stays a default", { ...taken(), hold: "defaulted" }, "defaulted"],
+  ])("%s", (_, task, hold) => {
+    expect(expireInbound(task, task.holdUntil - 1).hold).toBe(task.hold);
+    expect(expireInbound(task, task.holdUntil).hold).toBe(hold);
+  });
+
+  it("counts as owed until it is settled or cleared", () => {
+    const defaulted = expireInbound(taken(), Infinity);
+    expect(getDefaultedAmount(defaulted)).toBe(defaulted.amount);
+    expect(getDefaultedAmount(taken())).toBe(0);
+    const cleared = clearDefault(defaulted);
+    expect([cleared.hold, getDefaultedAmount(cleared)]).toEqual(["released", 0]);
+    expect(clearDefault(taken())).toEqual(taken());
+  });
+
+  it("is due anew where the peer accepts the result only afterwards", () => {
+    const times = { now: NOW + 1_000, holdMs: 500 };
+    const lapsed = expireInbound(finished(), Infinity);
+    const late = awaitLateSettlement(endReturn(lapsed, answered(200)), lapsed, times);
+    expect(late).toMatchObject({ state: "completed", hold: "due", holdUntil: NOW + 1_500 });
+    const inTime = finished();
+    const kept = awaitLateSettlement(endReturn(inTime, answered(200)), inTime, times);
+    expect(kept).toMatchObject({ state: "completed", hold: "open" });
+    const free = { ...lapsed, amount: asMicro(0) };
+    expect(awaitLateSettlement(endReturn(free, answered(200)), free, times).hold).toBe("released");
+  });
+});
+
+describe("A8: a task of a peer", () => {
+  it("has as much longer as the relay stood still", () => {
+    const task = finished();
+    expect(postponeInbound(task, 60_000)).toEqual({
+      ...task,
+      expiresAt: task.expiresAt + 60_000,
+      holdUntil: task.holdUntil + 60_000,
+    });
+  });
+
+  it("goes back again after a restore while it is completed and not settled", () => {
+    const again = restartReturn(acknowledgeReturn(finished()), NOW + 7);
+    expect(again).toMatchObject({ state: "returning", attempts: 0, dueAt: NOW + 7, hold: "open" });
+    const terms = { ...TERMS, settlementId: "s", bookedAt: NOW };
+    const others: InboundTask[] = [
+      buildInboundTask(),
+      { ...acknowledgeReturn(finished()), hold: "settled", settlement: terms },
+      acknowledgeReturn(finished("failed")),
+      abandonReturn(finished()),
+    ];
+    for (const task of others) expect(restartReturn(task, NOW)).toBe(task);
+  });
+});
+
+it("A8: a result that a frozen peer did not look at goes again after the same pause", () => {
+  const first = beginReturn(finished(), SCHEDULE, NOW);
+  const frozen = endReturn(first, answered(503, "server.frozen"));
+  expect(frozen).toMatchObject({ state: "returning", attempts: 0, dueAt: first.dueAt });
+  const pause = (task: InboundTask) => Number(beginReturn(task, SCHEDULE, NOW).dueAt) - NOW;
+  expect(pause(frozen)).toBe(SCHEDULE.pauses[0]);
+  expect(pause(endReturn(first, answered(503)))).toBe(SCHEDULE.pauses[1]);
+});
+
+it("A9: a default that is brought again stays one that can be settled, though its peer refuses it", () => {
+  const again = restartReturn({ ...finished(), state: "completed", hold: "defaulted" }, NOW);
+  expect(again.state).toBe("returning");
+  for (const ended of [endReturn(again, answered(404)), abandonReturn(again)]) {
+    expect(ended).toMatchObject({ state: "completed", hold: "defaulted", dueAt: null });
+  }
+});

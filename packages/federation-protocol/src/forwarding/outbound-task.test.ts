@@ -1,0 +1,223 @@
+import { describe, expect, it } from "vitest";
+import { beta, gamma, NOW, SCHEDULE, buildOutboundTask } from "../../test/messages.ts";
+import type { Delivery } from "../delivery/delivery.ts";
+import {
+  beginForward,
+  completeRelayed,
+  endForward,
+  expireOutbound,
+  isForwardDue,
+  checkResultState,
+  type OutboundState,
+  type OutboundTask,
+  getPayable,
+  postponeOutbound,
+  releasePayable,
+  applyResult,
+} from "./outbound-task.ts";
+
+const answered = (status: number): Delivery => ({ kind: "answered", status });
+const unknown: Delivery = { kind: "unknown" };
+const unreachable: Delivery = { kind: "unreachable" };
+const completed = { status: "completed", receiptHash: "ab" } as const;
+
+/** A task after attempts that ended so. */
+function attempted(...deliveries: readonly Delivery[]) {
+  return deliveries.reduce((task, delivery) => {
+    return endForward(beginForward(task, SCHEDULE, NOW), task, delivery);
+  }, buildOutboundTask());
+}
+
+describe("A task that is sent to a peer", () => {
+  it.each<[string, readonly Delivery[], OutboundState]>([
+    ["a taken forward", [answered(202)], "forwarded"],
+    ["a known task id", [answered(409)], "forwarded"],
+    ["a refusal", [answered(402)], "refused"],
+    ["no connection", [unreachable], "refused"],
+    ["overload", [answered(503)], "refused"],
+    ["a lost answer", [unknown], "forwarding"],
+    ["a failure of the peer", [answered(500)], "forwarding"],
+    ["a lost answer and a known id", [unknown, answered(409)], "forwarded"],
+    [
+      "a lost answer and a refusal: the first copy may still be taken",
+      [unknown, answered(402)],
+      "forwarding",
+    ],
+    ["a lost answer and no connection", [unknown, unreachable], "forwarding"],
+  ])("after %s stands as it has to", (_, deliveries, state) => {
+    expect(attempted(...deliveries).state).toBe(state);
+  });
+
+  it("is sent again while its fate is unknown, after 30 s, 2 min, 8 min, 32 min and 2 h", () => {
+    let task = buildOutboundTask({ expiresAt: Infinity });
+    const pauses: (number | null)[] = [];
+    for (let attempt = 0; attempt < 6; attempt += 1) {
+      task = endForward(beginForward(task, SCHEDULE, 0), task, unknown);
+      pauses.push(task.dueAt);
+    }
+    expect(pauses).toEqual([30_000, 120_000, 480_000, 1_920_000, 7_200_000, null]);
+    expect(isForwardDue(task, Infinity)).toBe(false);
+  });
+
+  it("is sent neither before its time nor after its end", () => {
+    const task = attempted(unknown);
+    expect([NOW, NOW + 29_999, NOW + 30_000].map((now) => isForwardDue(task, now))).toEqual([
+      false,
+      false,
+      true,
+    ]);
+    expect(isForwardDue({ ...task, expiresAt: NOW + 30_000 }, NOW + 30_000)).toBe(false);
+  });
+
+  it("may have arrived when the relay crashed before it heard the end", () => {
+    const begun = beginForward(buildOutboundTask(), SCHEDULE, NOW);
+    expect(endForward(beginForward(begun, SCHEDULE, NOW), begun, unreachable).state).toBe(
+      "forwarding",
+    );
+  });
+
+  it("is not moved by an answer that comes late", () => {
+    const done = applyResult(buildOutboundTask(), completed, { relayed: false });
+    expect(endForward(done, buildOutboundTask(), answered(404))).toBe(done);
+  });
+
+  it.each([
+    ["forwarding", "void"],
+    ["forwarded", "void"],
+    ["relaying", "relaying"],
+    ["completed", "completed"],
+  ] as const)("that is %s becomes %s when its time is over", (state, after) => {
+    const task = buildOutboundTask({ state });
+    expect(expireOutbound(task, task.expiresAt).state).toBe(after);
+    expect(expireOutbound(task, task.expiresAt - 1).state).toBe(state);
+  });
+
+  it.each<[string, Partial<OutboundTask>, number]>([
+    ["is being forwarded", { state: "forwarding" }, 950_000],
+    ["is forwarded", { state: "forwarded" }, 950_000],
+    ["is completed and passed back", { state: "relaying", receiptStatus: "completed" }, 950_000],
+    [
+      "is completed here and not yet settled before",
+      { state: "completed", awaitsSettlement: true },
+      950_000,
+    ],
+    ["failed and is passed back", { state: "relaying", receiptStatus: "failed" }, 0],
+    ["was denied and is passed back", { state: "relaying", receiptStatus: "denied" }, 0],
+    ["was refused", { state: "refused" }, 0],
+    ["is completed", { state: "completed", receiptStatus: "completed" }, 0],
+    ["failed", { state: "failed", receiptStatus: "failed" }, 0],
+    ["is void", { state: "void" }, 0],
+  ])("A2: that %s may add this to what is owed", (_, change, expected) => {
+    expect(getPayable(buildOutboundTask(change))).toBe(expected);
+  });
+
+  it.each([
+    [true, "completed", 950_000],
+    [true, "failed", 0],
+    [false, "completed", 0],
+  ] as const)(
+    "A2: whose relayed result is taken (%s) as %s adds %d until its settlement or lapse",
+    (accepted, status, expected) => {
+      const relaying = applyResult(
+        buildOutboundTask(),
+        { ...completed, status },
+        { relayed: true },
+      );
+      const concluded = completeRelayed(relaying, accepted);
+      expect(getPayable(concluded)).toBe(expected);
+      const over = releasePayable(concluded);
+      expect(getPayable(over)).toBe(0);
+      expect(over.state).toBe(concluded.state);
+      expect(releasePayable(over)).toBe(over);
+    },
+  );
+});
+
+it.each<[OutboundState, number]>([
+  ["forwarding", 5],
+  ["forwarded", 5],
+  ["relaying", 0],
+  ["completed", 0],
+  ["refused", 0],
+  ["void", 0],
+])("A8: that is %s when its relay stood still for 5 ms ends %d ms later", (state, later) => {
+  const task = buildOutboundTask({ state });
+  expect(postponeOutbound(task, 5)).toEqual({ ...task, expiresAt: task.expiresAt + later });
+});
+
+it("A2: whose hold lapsed before its relayed result was taken adds nothing, then or later", () => {
+  const relaying = applyResult(buildOutboundTask(), completed, { relayed: true });
+  const lapsed = releasePayable(relaying);
+  expect([getPayable(relaying), getPayable(lapsed)]).toEqual([950_000, 0]);
+  expect(lapsed.state).toBe("relaying");
+  const taken = completeRelayed(lapsed, true);
+  expect(taken.state).toBe("completed");
+  expect(getPayable(taken)).toBe(0);
+});
+
+describe("A result", () => {
+  const from = beta.id;
+  const judge = (task: Parameters<typeof checkResultState>[0], change: object = {}) =>
+    checkResultState(task, { from, receiptHash: "ab", now: NOW, ...change });
+
+  it.each<OutboundState>(["forwarding", "forwarded"])(
+    "is looked at while the task is %s",
+    (state) => {
+      expect(judge(buildOutboundTask({ state }))).toMatchObject({ ok: true, repeated: false });
+    },
+  );
+
+  it("of the same receipt is a repetition, also after the task's end", () => {
+    const task = applyResult(buildOutboundTask(), completed, { relayed: false });
+    expect(task.state).toBe("completed");
+    expect(judge(task, { now: Infinity })).toEqual({ ok: true, repeated: true, task });
+  });
+
+  it.each([
+    ["for a task that was never sent", null, {}, "result.task_not_found"],
+    [
+      "of a peer that the task was not sent to",
+      buildOutboundTask(),
+      { from: gamma.id },
+      "result.wrong_peer",
+    ],
+    [
+      "of another peer, again",
+      buildOutboundTask({ receiptHash: "ab" }),
+      { from: gamma.id },
+      "result.wrong_peer",
+    ],
+    ["after the task's end", buildOutboundTask(), { now: NOW + 900_000 }, "result.task_not_found"],
+    [
+      "for a void task",
+      buildOutboundTask({ state: "void", receiptHash: "ab" }),
+      {},
+      "result.task_not_found",
+    ],
+    [
+      "for a task that went elsewhere",
+      buildOutboundTask({ state: "refused" }),
+      {},
+      "result.task_not_found",
+    ],
+    [
+      "with another receipt",
+      buildOutboundTask({ receiptHash: "cd" }),
+      {},
+      "result.already_finished",
+    ],
+  ])("%s is refused", (_, task, change, code) => {
+    expect(judge(task, change)).toEqual({ ok: false, code });
+  });
+
+  it.each([
+    [true, "completed"],
+    [false, "void"],
+  ])("that a relay in the middle passed back, taken there: %s, is then %s", (accepted, state) => {
+    const relaying = applyResult(buildOutboundTask(), completed, { relayed: true });
+    expect(relaying.state).toBe("relaying");
+    const concluded = completeRelayed(relaying, accepted);
+    expect(concluded.state).toBe(state);
+    expect(completeRelayed(concluded, !accepted)).toBe(concluded);
+  });
+});

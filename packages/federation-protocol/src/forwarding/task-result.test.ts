@@ -1,0 +1,103 @@
+import { describe, expect, it } from "vitest";
+import {
+  alpha,
+  beta,
+  gamma,
+  buildReceipt,
+  buildResult,
+  buildOutboundTask,
+  worker,
+} from "../../test/messages.ts";
+import { type ResultContext, verifyResult, verifyResultAsync } from "./task-result.ts";
+
+const context: ResultContext = {
+  task: buildOutboundTask(),
+  self: alpha.id,
+  peer: { relayId: beta.id, publicKey: beta.publicKey },
+};
+
+describe("A result counts", () => {
+  it("when the pinned worker signed the receipt and the peer attests it", async () => {
+    const verified = verifyResult(buildResult(), context);
+    expect(verified).toMatchObject({ ok: true, receipt: { result: "3" } });
+    expect(await verifyResultAsync(buildResult(), context)).toEqual(verified);
+  });
+
+  it("whichever of the two relays it names as its origin", () => {
+    expect(verifyResult({ ...buildResult(), origin_relay: beta.id }, context).ok).toBe(true);
+  });
+
+  it("also when the worker failed or declined", () => {
+    expect(verifyResult(buildResult(buildReceipt({ status: "failed" })), context).ok).toBe(true);
+  });
+});
+
+describe("A result does not count (F15)", () => {
+  const forged = buildReceipt({}, gamma);
+  it.each<[string, unknown, string]>([
+    [
+      "with a key of its own",
+      { ...buildResult(forged), public_key: gamma.publicKey },
+      "result.key_mismatch",
+    ],
+    ["under a key of its own", buildResult(forged), "result.receipt_invalid"],
+    [
+      "of another task",
+      buildResult(buildReceipt({ task_id: "t", relay_task_id: "t" })),
+      "result.receipt_invalid",
+    ],
+    [
+      "that is bound to no task",
+      buildResult(buildReceipt({ relay_task_id: undefined })),
+      "result.receipt_invalid",
+    ],
+    [
+      "of another agent",
+      buildResult(buildReceipt({ agent_id: gamma.id })),
+      "result.receipt_invalid",
+    ],
+    [
+      "that was changed",
+      { ...buildResult(), receipt: { ...buildReceipt(), result: "4" } },
+      "result.receipt_invalid",
+    ],
+    [
+      "without an attestation",
+      { ...buildResult(), attestation: undefined },
+      "federation.malformed",
+    ],
+    [
+      "with an empty attestation",
+      { ...buildResult(), attestation: {} },
+      "result.attestation_invalid",
+    ],
+    ["attested by another relay", buildResult(buildReceipt(), gamma), "result.attestation_invalid"],
+    [
+      "attested for another receipt",
+      { ...buildResult(), attestation: buildResult(buildReceipt({ result: "4" })).attestation },
+      "result.attestation_invalid",
+    ],
+    ["for another relay", { ...buildResult(), origin_relay: gamma.id }, "federation.wrong_sender"],
+    ["that names another task", { ...buildResult(), task_id: "t" }, "result.task_not_found"],
+    ["that is none", null, "federation.malformed"],
+  ])("%s", async (_, body, code) => {
+    expect(verifyResult(body, context)).toMatchObject({ ok: false, code });
+    expect(await verifyResultAsync(body, context)).toMatchObject({ ok: false, code });
+  });
+
+  it("with an attestation of another task", () => {
+    const task = { ...context.task, taskId: "t" };
+    const receipt = buildReceipt({ task_id: "t", relay_task_id: "t" });
+    const body = { ...buildResult(receipt), task_id: "t" };
+    expect(verifyResult(body, { ...context, task })).toMatchObject({
+      code: "result.attestation_invalid",
+      detail: "attestation.task_mismatch",
+    });
+  });
+
+  it("after the worker's key at the peer was changed: the pinned one stays", () => {
+    const task = { ...context.task, publicKey: gamma.publicKey };
+    expect(verifyResult(buildResult(), { ...context, task }).ok).toBe(false);
+    expect(worker.publicKey).not.toBe(gamma.publicKey);
+  });
+});

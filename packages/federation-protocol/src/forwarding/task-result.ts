@@ -1,0 +1,97 @@
+import {
+  type ExecutionReceipt,
+  type ReceiptVerdict,
+  type RelayAttestation,
+  RelayAttestationSchema,
+  verifyAttestation,
+  verifyReceipt,
+  verifyReceiptAsync,
+} from "@agent/receipts";
+import * as v from "valibot";
+import { type TaskResult, TaskResultSchema } from "../messages/task.ts";
+import type { OutboundTask } from "./outbound-task.ts";
+import { parseMessage } from "../parse-message.ts";
+import { type FederationRefusal, refuse, type ResultCode } from "../refusals.ts";
+
+/** Against what a result is held: the task as it went out, and the peer that it went to. */
+export interface ResultContext {
+  readonly task: Pick<OutboundTask, "taskId" | "agentId" | "publicKey">;
+  /** The judging relay's id. */
+  readonly self: string;
+  readonly peer: { readonly relayId: string; readonly publicKey: string };
+}
+
+/** A result whose receipt and attestation both verify. */
+export interface VerifiedResult {
+  readonly ok: true;
+  readonly receipt: ExecutionReceipt;
+  readonly receiptHash: string;
+  readonly attestation: RelayAttestation;
+}
+
+/**
+ * Judges a result by the key that was pinned when the task went out, never by one that came with it
+ * (specification, "Task result return": both signatures). Refused: `federation.malformed`,
+ * `federation.wrong_sender`, `result.key_mismatch`, `result.receipt_invalid`,
+ * `result.attestation_invalid`, the last two with the verifier's code as detail.
+ */
+export function verifyResult(
+  value: unknown,
+  context: ResultContext,
+): VerifiedResult | FederationRefusal<ResultCode> {
+  const read = parseResult(value, context);
+  if (!read.ok) return read;
+  return checkResult(
+    read.message,
+    context,
+    verifyReceipt(read.message.receipt, buildReceiptOptions(context)),
+  );
+}
+
+/** As `verifyResult`, with the receipt's signatures checked off the event loop. */
+export async function verifyResultAsync(
+  value: unknown,
+  context: ResultContext,
+): Promise<VerifiedResult | FederationRefusal<ResultCode>> {
+  const read = parseResult(value, context);
+  if (!read.ok) return read;
+  const verdict = await verifyReceiptAsync(read.message.receipt, buildReceiptOptions(context));
+  return checkResult(read.message, context, verdict);
+}
+
+function buildReceiptOptions({ task }: ResultContext) {
+  return { publicKey: task.publicKey, taskId: task.taskId };
+}
+
+function parseResult(value: unknown, { task, self, peer }: ResultContext) {
+  const read = parseMessage(TaskResultSchema, value);
+  if (!read.ok) return read;
+  const { task_id, origin_relay, public_key } = read.message;
+  if (task_id !== task.taskId) return refuse("result.task_not_found");
+  if (![self, peer.relayId].includes(origin_relay)) return refuse("federation.wrong_sender");
+  return public_key === task.publicKey ? read : refuse("result.key_mismatch");
+}
+
+function checkResult(
+  { attestation }: TaskResult,
+  { task, peer }: ResultContext,
+  verdict: ReceiptVerdict,
+): VerifiedResult | FederationRefusal<ResultCode> {
+  if (!verdict.valid) return refuse("result.receipt_invalid", verdict.code);
+  const { receipt, hash } = verdict;
+  if (receipt.agent_id !== task.agentId) return refuse("result.receipt_invalid", "agent_id");
+  const attestationVerdict = verifyAttestation(attestation, {
+    publicKey: peer.publicKey,
+    relayId: peer.relayId,
+    taskId: task.taskId,
+    receiptHash: hash,
+  });
+  if (!attestationVerdict.valid)
+    return refuse("result.attestation_invalid", attestationVerdict.code);
+  return {
+    ok: true,
+    receipt,
+    receiptHash: hash,
+    attestation: v.parse(RelayAttestationSchema, attestation),
+  };
+}

@@ -1,0 +1,45 @@
+import { type RelaySuccessionRecord, findStepsAfter, verifyRelaySuccession } from "@agent/crypto";
+import { type FederationRefusal, refuse } from "../refusals.ts";
+
+/** The key under which a relay is known, and the steps that led to it since it was first met. */
+export interface PeerPin {
+  readonly relayId: string;
+  /** 64 hex digits. */
+  readonly publicKey: string;
+  /** Oldest first; empty while the relay has the key with which it was met. */
+  readonly succession: readonly RelaySuccessionRecord[];
+}
+
+/** What a relay's identity document says of its key. */
+export interface ReportedKey {
+  readonly agent_id: string;
+  readonly public_key: string;
+  readonly succession?: readonly unknown[] | undefined;
+}
+
+/**
+ * The pin of a relay after its identity document: the stated chain must lead from the pinned key to the
+ * stated one, so a pin moves forward only, and by the word of the pinned key. Refused: another relay's
+ * document, a chain that is forged, branches off or leaves the pinned key out (`peer.key_changed`).
+ */
+export function updatePeerPin(
+  pin: PeerPin,
+  { agent_id, public_key, succession = [] }: ReportedKey,
+): { readonly ok: true; readonly pin: PeerPin } | FederationRefusal<"peer.key_changed"> {
+  const { relayId, publicKey } = pin;
+  if (agent_id !== relayId) return refuse("peer.key_changed");
+  if (public_key === publicKey) return { ok: true, pin };
+  const steps = findStepsAfter(succession, { relayId, publicKey });
+  if (steps === null) return refuse("peer.key_changed");
+  const known = [...pin.succession, ...steps];
+  const chain = verifyRelaySuccession(known, { relayId });
+  return chain.ok && chain.publicKeys.at(-1) === public_key
+    ? { ok: true, pin: { relayId, publicKey: public_key, succession: known } }
+    : refuse("peer.key_changed");
+}
+
+/** Every key under which a relay was known, the pinned one last. */
+export function listPinnedKeys({ relayId, publicKey, succession }: PeerPin): readonly string[] {
+  const chain = verifyRelaySuccession(succession, { relayId });
+  return chain.ok ? chain.publicKeys : [publicKey];
+}

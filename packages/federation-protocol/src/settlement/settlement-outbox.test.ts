@@ -1,0 +1,273 @@
+import { describe, expect, it } from "vitest";
+import { NOW, SCHEDULE, buildOutboundTask } from "../../test/messages.ts";
+import type { Delivery } from "../delivery/delivery.ts";
+import type { ReportedSettlements } from "../messages/settlement.ts";
+import { createRetrySchedule } from "../delivery/retry-schedule.ts";
+import {
+  beginAsk,
+  beginAttempt,
+  endAsk,
+  endAttempt,
+  refundHeldSettlement,
+  getNextStep,
+  createOutgoingSettlement,
+  type OutgoingSettlement,
+  getSettlementPayable,
+  redriveSettlement,
+} from "./settlement-outbox.ts";
+
+const unknown: Delivery = { kind: "unknown" };
+const unreachable: Delivery = { kind: "unreachable" };
+const answered = (status: number): Delivery => ({ kind: "answered", status });
+const completed = { ...buildOutboundTask({ state: "completed" }), receiptHash: "ab".repeat(32) };
+const settlementId = "0199c800-0000-7000-8000-000000000002";
+
+const open = (refundable = true) =>
+  createOutgoingSettlement(completed, { settlementId, now: NOW, refundable });
+const booked: ReportedSettlements = {
+  settlements: [{ settlement_id: settlementId, task_id: completed.taskId, status: "settled" }],
+};
+const nothing: ReportedSettlements = { settlements: [] };
+
+/** Each attempt at its time, ending as given; the settlement and the time at the end. */
+function run(settlement: OutgoingSettlement, ...ends: readonly Delivery[]) {
+  let now = settlement.dueAt ?? NOW;
+  const after = ends.reduce((state, end) => {
+    now = state.dueAt ?? now;
+    expect(getNextStep(state, now - 1)).toBeNull();
+    expect(getNextStep(state, now)).toBe("forward");
+    return endAttempt(beginAttempt(state, SCHEDULE, now), end, { ...SCHEDULE, now });
+  }, settlement);
+  return { after, now };
+}
+
+function ask(settlement: OutgoingSettlement, list: ReportedSettlements | null) {
+  const now = settlement.dueAt ?? NOW;
+  expect(getNextStep(settlement, now)).toBe("ask");
+  return endAsk(beginAsk(settlement, SCHEDULE, now), list, now);
+}
+
+const six = <T>(end: T) => Array.from({ length: 6 }, () => end);
+const exhausted = (refundable = true) => run(open(refundable), ...six(unknown)).after;
+
+describe("A settlement in the outbox", () => {
+  it("is sent at once, then after 30 s, 2 min, 8 min, 32 min and 2 h", () => {
+    const times: number[] = [];
+    let settlement = open();
+    while (settlement.phase === "forwarding") {
+      const now = settlement.dueAt ?? 0;
+      times.push(now - NOW);
+      settlement = beginAttempt(settlement, SCHEDULE, now);
+    }
+    expect(times).toEqual([0, 30_000, 150_000, 630_000, 2_550_000, 9_750_000]);
+  });
+
+  it.each([0, 1, 4, 5])("is completed by a confirmation after %s lost answers", (lost) => {
+    const { after } = run(open(), ...Array.from({ length: lost }, () => unknown), answered(200));
+    expect(after).toMatchObject({ state: "completed", resolution: "paid", dueAt: null });
+  });
+
+  it.each([202, 402, 403, 429, 500, 503])("goes on after an answer of %s", (status) => {
+    expect(run(open(), answered(status)).after).toMatchObject({
+      state: "pending",
+      phase: "forwarding",
+    });
+  });
+
+  it.each([400, 404, 409])(
+    "is sent no more after an answer of %s, and asked for later",
+    (status) => {
+      const { after, now } = run(open(), unknown, answered(status));
+      expect(after).toMatchObject({ state: "pending", phase: "asking", dueAt: now + 600_001 });
+    },
+  );
+
+  it("is never refunded on a lost answer: 10 minutes after the last attempt the peer is asked (F17)", () => {
+    const { after, now } = run(open(), ...six(unknown));
+    expect(after).toMatchObject({ state: "pending", phase: "asking", resolution: null });
+    expect(getNextStep(after, now + 600_000)).toBeNull();
+    expect(getNextStep(after, now + 600_001)).toBe("ask");
+  });
+
+  it.each([
+    ["booked it", booked, "completed", "paid"],
+    ["did not book it", nothing, "failed", "refunded"],
+  ] as const)("is decided when the peer says that it %s (F17)", (_, list, state, resolution) => {
+    expect(ask(exhausted(), list)).toMatchObject({ state, resolution, dueAt: null });
+  });
+
+  it.each([
+    { settlement_id: "other", task_id: completed.taskId },
+    { settlement_id: settlementId, task_id: "other" },
+    { settlement_id: settlementId, status: "failed" },
+  ])("is not booked because the peer lists %o", (settlement) => {
+    expect(ask(exhausted(), { settlements: [settlement] }).resolution).toBe("refunded");
+  });
+
+  it("is booked if the peer lists its id, whatever else it tells", () => {
+    const list = { settlements: [{ settlement_id: settlementId }] };
+    expect(ask(exhausted(), list).resolution).toBe("paid");
+  });
+
+  it("has nothing left to be done once it is decided", () => {
+    const paid = { ...run(open(), answered(200)).after, dueAt: NOW };
+    expect(getNextStep(paid, NOW)).toBeNull();
+    expect(getNextStep({ ...open(), dueAt: null }, NOW)).toBeNull();
+  });
+
+  it("is held for the operator when the peer cannot be asked three times", () => {
+    const once = ask(exhausted(), null);
+    expect(once).toMatchObject({ state: "pending", resolution: null });
+    const thrice = ask(ask(once, null), null);
+    expect(thrice).toMatchObject({ state: "failed", resolution: "held", dueAt: null });
+    expect(getSettlementPayable(thrice)).toBe(950_000);
+  });
+
+  const { taskId: task_id, receiptHash: receipt_hash } = completed;
+  const earlier = { settlement_id: "another", task_id, receipt_hash, amount: 0.95 };
+
+  it.each([
+    ["of this task, receipt and amount, from before a restore, is paid", {}, "paid"],
+    ["of another task is not", { task_id: "other" }, "refunded"],
+    ["without a task is not", { task_id: undefined }, "refunded"],
+    ["of another receipt is not", { receipt_hash: "cd".repeat(32) }, "refunded"],
+    ["of another amount is not", { amount: 0.94 }, "refunded"],
+    ["with the amount as a text is not", { amount: "0.95" }, "refunded"],
+    ["that failed is not", { status: "failed" }, "refunded"],
+  ])("A8: whose peer has booked another one %s", (_, change, resolution) => {
+    const list = { settlements: [{ ...earlier, ...change }] } as ReportedSettlements;
+    expect(ask(exhausted(), list).resolution).toBe(resolution);
+  });
+
+  it("is refunded without asking when no attempt ever got a connection", () => {
+    expect(run(open(), ...six(unreachable)).after).toMatchObject({
+      state: "failed",
+      resolution: "refunded",
+    });
+  });
+
+  it("has to be asked for when a single attempt may have arrived", () => {
+    const { after } = run(open(), unknown, ...six(unreachable).slice(1));
+    expect(after).toMatchObject({ state: "pending", phase: "asking" });
+  });
+
+  it("may have arrived when the relay crashed before it heard the end", () => {
+    const crashed = beginAttempt(open(), SCHEDULE, NOW);
+    const { after } = run(crashed, ...six(unreachable).slice(1));
+    expect(after).toMatchObject({ state: "pending", phase: "asking" });
+  });
+
+  it("is not paid by a confirmation after its money went back (F17)", () => {
+    const refunded = ask(exhausted(), nothing);
+    expect(endAttempt(refunded, answered(200), { ...SCHEDULE, now: NOW })).toBe(refunded);
+    expect(endAttempt(refunded, unknown, { ...SCHEDULE, now: NOW })).toBe(refunded);
+    expect(endAsk(refunded, booked, NOW)).toBe(refunded);
+  });
+});
+
+describe("The operator", () => {
+  const held = ask(ask(ask(exhausted(), null), null), null);
+
+  it("starts a held settlement anew, without forgetting that it may have arrived", () => {
+    const again = redriveSettlement(held, NOW);
+    expect(again).toMatchObject({ state: "pending", resolution: null, dueAt: NOW });
+    expect(run(again, ...six(unreachable)).after).toMatchObject({
+      phase: "asking",
+      state: "pending",
+    });
+    expect(run(again, answered(200)).after.resolution).toBe("paid");
+  });
+
+  it("gives a held settlement up, and its payer is refunded", () => {
+    expect(refundHeldSettlement(held)).toMatchObject({ state: "failed", resolution: "refunded" });
+    expect(getSettlementPayable(refundHeldSettlement(held))).toBe(0);
+  });
+
+  it("is not overtaken by a question from before it started anew", () => {
+    const again = redriveSettlement(held, NOW);
+    expect(endAsk(again, nothing, NOW)).toBe(again);
+  });
+
+  it("hears of a payment that was confirmed after all", () => {
+    expect(endAttempt(held, answered(200), { ...SCHEDULE, now: NOW }).resolution).toBe("paid");
+  });
+
+  it.each([
+    ["pending", open()],
+    ["paid", run(open(), answered(200)).after],
+    ["refunded", ask(exhausted(), nothing)],
+  ])("cannot change one that is %s", (_, settlement) => {
+    expect(redriveSettlement(settlement, NOW)).toBe(settlement);
+    expect(refundHeldSettlement(settlement)).toBe(settlement);
+  });
+});
+
+describe("A relay in the middle", () => {
+  it("was paid for the task, and so tries anew where an origin would refund", () => {
+    const anew = ask(exhausted(false), nothing);
+    expect(anew).toMatchObject({ state: "pending", phase: "forwarding", rounds: 1 });
+    expect(run(anew, answered(200)).after.resolution).toBe("paid");
+  });
+
+  it("leaves it to the operator after three rounds", () => {
+    const rounds = [1, 2, 3].reduce(
+      (settlement) => ask(run(settlement, ...six(unknown)).after, nothing),
+      open(false),
+    );
+    expect(rounds).toMatchObject({ state: "failed", resolution: "held" });
+  });
+});
+
+it("A scale shortens every time alike", () => {
+  expect(createRetrySchedule(0.001)).toEqual({
+    pauses: [30, 120, 480, 1_920, 7_200],
+    lifetimeMs: 300,
+    settleDownMs: 600,
+    holdMs: 2 * (9_750 + 600),
+  });
+});
+
+describe("A8: a settlement whose peer is frozen", () => {
+  const frozen: Delivery = { kind: "answered", status: 503, code: "server.frozen" };
+  const day = 24 * 60 * 60 * 1_000;
+
+  it("uses up no attempt, and is tried again after the same pause", () => {
+    const { after, now } = run(open(), ...six(frozen), ...six(frozen));
+    expect(after).toMatchObject({ state: "pending", attempts: 0, attemptsInRound: 0 });
+    expect(after).toMatchObject({ phase: "forwarding", dueAt: now + 30_000 });
+    expect(run(after, answered(200)).after).toMatchObject({ resolution: "paid" });
+  });
+
+  it("keeps the attempts that it made before, also at the very last one", () => {
+    const { after } = run(open(), ...six(unknown).slice(1), frozen, frozen);
+    expect(after).toMatchObject({ attempts: 5, attemptsInRound: 5, phase: "forwarding" });
+    expect(run(after, unknown).after).toMatchObject({ attempts: 6, phase: "asking" });
+  });
+
+  it("is never taken for one that did not arrive while an earlier copy may have", () => {
+    const { after } = run(open(), unknown, frozen, ...six(unreachable).slice(1));
+    expect(after).toMatchObject({ state: "pending", phase: "asking", attempts: 6, unreached: 5 });
+  });
+
+  it("goes on as with any other 503 after 7 days, or its peer could hold the money for ever", () => {
+    const late = { ...open(), dueAt: NOW + 7 * day };
+    expect(run(late, frozen).after).toMatchObject({ attempts: 1, attemptsInRound: 1 });
+    expect(run({ ...late, dueAt: NOW + 7 * day - 1 }, frozen).after).toMatchObject({ attempts: 0 });
+  });
+
+  it.each<[string, Delivery]>([
+    ["draining", { kind: "answered", status: 503, code: "server.draining" }],
+    ["silent about its reason", answered(503)],
+    [
+      "refusing with the word of a frozen one",
+      { kind: "answered", status: 500, code: "server.frozen" },
+    ],
+  ])("is not one whose peer is %s", (_, delivery) => {
+    expect(run(open(), delivery).after).toMatchObject({ attempts: 1 });
+  });
+
+  it("does not come back to life by a late answer once it is decided", () => {
+    const decided = ask(exhausted(), booked);
+    expect(endAttempt(decided, frozen, { ...SCHEDULE, now: NOW })).toBe(decided);
+  });
+});

@@ -1,0 +1,26 @@
+import { isFresh } from "../freshness.ts";
+import { FEDERATION_LIMITS } from "../limits.ts";
+import { type FederationRefusal, refuse, type RequestCode } from "../refusals.ts";
+
+/**
+ * Judges the members `timestamp` (ms) and `to` of a signed body, where it has them: they keep a body
+ * from serving at another relay, or again under a new header. Refused:
+ * `federation.timestamp_expired`, `federation.wrong_receiver`.
+ */
+export function checkEnvelope(
+  { timestamp, to }: { readonly timestamp?: number | undefined; readonly to?: string | undefined },
+  { self, now, lifetimeMs = FEDERATION_LIMITS.maxTimestampAgeMs }: EnvelopeContext,
+): { readonly ok: true } | FederationRefusal<RequestCode> {
+  if (timestamp !== undefined && !isFresh(timestamp, now, lifetimeMs)) {
+    return refuse("federation.timestamp_expired");
+  }
+  if (to !== undefined && to !== self) return refuse("federation.wrong_receiver");
+  return { ok: true };
+}
+
+export interface EnvelopeContext {
+  /** The judging relay's id. */
+  readonly self: string;
+  readonly now: number;
+  readonly lifetimeMs?: number;
+}

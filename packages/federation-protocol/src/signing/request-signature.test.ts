@@ -1,0 +1,144 @@
+import { describe, expect, it } from "vitest";
+import { alpha, beta, NOW } from "../../test/messages.ts";
+import {
+  parseRequestClaim,
+  type RequestClaim,
+  type SignedRequest,
+  signRequest,
+  verifyRequest,
+  verifyRequestAsync,
+} from "./request-signature.ts";
+
+const body = { task_id: "t", amount: 1, note: "é" };
+const request: SignedRequest = {
+  method: "POST",
+  path: "/federation/v1/discover",
+  to: beta.id,
+  body,
+};
+const signer = { relayId: alpha.id, secretKey: alpha.secretKey, now: NOW };
+
+function claimOf(headers: Record<string, string | undefined>, now = NOW) {
+  return parseRequestClaim((name) => headers[name], now);
+}
+
+function signedClaim(signed: SignedRequest = request): RequestClaim {
+  const read = claimOf(signRequest(signed, signer));
+  if (!read.ok) throw new Error(read.code);
+  return read.claim;
+}
+
+describe("A request between relays", () => {
+  it("carries its sender, a base64url signature and an ISO 8601 time", () => {
+    const headers = signRequest(request, signer);
+    expect(headers["X-Relay-Signature"]).toMatch(/^[A-Za-z0-9_-]{86}$/);
+    expect(headers).toMatchObject({
+      "X-Relay-Id": alpha.id,
+      "X-Relay-Timestamp": "2025-10-09T08:53:20.000Z",
+    });
+  });
+
+  it.each<[string, unknown]>([
+    ["in another order of members", { note: "é", amount: 1, task_id: "t" }],
+    [
+      "with another spelling of the same values",
+      JSON.parse('{"amount":1.0,"task_id":"\\u0074","note":"\\u00e9"}'),
+    ],
+  ])("holds its signature %s (F6)", async (_, sent) => {
+    const verified = { ok: true, bound: true };
+    expect(verifyRequest({ ...request, body: sent }, signedClaim(), alpha.publicKey)).toEqual(
+      verified,
+    );
+    expect(
+      await verifyRequestAsync({ ...request, body: sent }, signedClaim(), alpha.publicKey),
+    ).toEqual(verified);
+  });
+
+  it.each<[string, Partial<SignedRequest>, string]>([
+    ["another body", { body: { ...body, amount: 2 } }, alpha.publicKey],
+    ["one member more", { body: { ...body, extra: null } }, alpha.publicKey],
+    ["no body", { body: undefined }, alpha.publicKey],
+    ["a body that has no canonical form", { body: { text: "\ud800" } }, alpha.publicKey],
+    ["another key", {}, beta.publicKey],
+    ["no key at all", {}, "not hex"],
+  ])("is refused with %s (F2)", async (_, change, key) => {
+    const refused = { ok: false, code: "federation.signature_invalid" };
+    expect(verifyRequest({ ...request, ...change }, signedClaim(), key)).toEqual(refused);
+    expect(await verifyRequestAsync({ ...request, ...change }, signedClaim(), key)).toEqual(
+      refused,
+    );
+  });
+
+  it.each([
+    ["X-Relay-Id", undefined],
+    ["X-Relay-Id", "alpha"],
+    ["X-Relay-Signature", undefined],
+    ["X-Relay-Signature", "a".repeat(86)],
+    ["X-Relay-Signature", `${"A".repeat(86)}==`],
+  ])("is refused with the %s %s", (name, value) => {
+    expect(claimOf({ ...signRequest(request, signer), [name]: value })).toMatchObject({
+      ok: false,
+      code: "federation.signature_invalid",
+    });
+  });
+
+  it.each([
+    [-300_001, false],
+    [-300_000, true],
+    [300_000, true],
+    [300_001, false],
+  ])("is judged by a clock that is %s ms from its own: %s (F3)", (distance, fresh) => {
+    const read = claimOf(signRequest(request, signer), NOW + distance);
+    expect(read.ok ? null : read.code).toBe(fresh ? null : "federation.timestamp_expired");
+  });
+
+  it.each([
+    undefined,
+    "",
+    "yesterday",
+    String(NOW),
+    "2025-10-09",
+    "2025-99-09T08:53:20Z",
+    "Thu, 09 Oct 2025 08:53:20 GMT",
+  ])("is refused with the time %s (F3)", (timestamp) => {
+    const headers = { ...signRequest(request, signer), "X-Relay-Timestamp": timestamp };
+    expect(claimOf(headers)).toEqual({ ok: false, code: "federation.timestamp_expired" });
+  });
+});
+
+describe("A request without a body", () => {
+  const question: SignedRequest = {
+    method: "GET",
+    path: "/federation/v1/settlements?task_id=t",
+    to: beta.id,
+  };
+
+  it("signs what it asks for, of whom and when", () => {
+    expect(verifyRequest(question, signedClaim(question), alpha.publicKey)).toEqual({
+      ok: true,
+      bound: true,
+    });
+  });
+
+  it.each<[string, Partial<SignedRequest>]>([
+    ["another path", { path: "/federation/v1/settlements?task_id=u" }],
+    ["another method", { method: "DELETE" }],
+    ["another relay", { to: alpha.id }],
+  ])("does not serve for %s", (_, change) => {
+    expect(
+      verifyRequest({ ...question, ...change }, signedClaim(question), alpha.publicKey).ok,
+    ).toBe(false);
+  });
+
+  it("does not serve at another time", () => {
+    const claim = { ...signedClaim(question), timestamp: "2025-10-09T08:53:21.000Z" };
+    expect(verifyRequest(question, claim, alpha.publicKey).ok).toBe(false);
+  });
+
+  it("may sign a constant, and is then bound to nothing", async () => {
+    const claim = signedClaim({ ...question, body: {} });
+    const verified = { ok: true, bound: false };
+    expect(verifyRequest(question, claim, alpha.publicKey)).toEqual(verified);
+    expect(await verifyRequestAsync(question, claim, alpha.publicKey)).toEqual(verified);
+  });
+});

@@ -1,0 +1,145 @@
+import {
+  canonicalize,
+  CanonicalJsonError,
+  EncodingError,
+  fromBase64Url,
+  hexToBytes,
+  isUuid,
+  sign,
+  toBase64Url,
+  verify,
+  verifyAsync,
+} from "@agent/crypto";
+import { isFresh } from "../freshness.ts";
+import { FEDERATION_LIMITS } from "../limits.ts";
+import { type FederationRefusal, refuse, type RequestCode } from "../refusals.ts";
+
+/** The three headers of every request between relays (specification, "Federation requests"). */
+export const FEDERATION_HEADERS = {
+  relayId: "X-Relay-Id",
+  signature: "X-Relay-Signature",
+  timestamp: "X-Relay-Timestamp",
+} as const;
+
+/** What is signed of a request: its body, or where it has none, what it asks for and of whom. */
+export interface SignedRequest {
+  readonly method: string;
+  /** With its query. */
+  readonly path: string;
+  /** The receiver's relay id. */
+  readonly to: string;
+  /** The parsed JSON body as it came, unknown members included. */
+  readonly body?: unknown;
+}
+
+/** What the three headers claim, before the signature is held against a key. */
+export interface RequestClaim {
+  readonly relayId: string;
+  readonly signature: string;
+  /** The header's text: requests without a body have signed it. */
+  readonly timestamp: string;
+}
+
+/** A request whose signature holds; one that signed only `{}` is not bound to what it asks for. */
+export type VerifyRequestResult =
+  | { readonly ok: true; readonly bound: boolean }
+  | FederationRefusal<"federation.signature_invalid">;
+
+const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/;
+const SIGNATURE = /^[A-Za-z0-9_-]{85}[AQgw]$/;
+
+/** The three headers of a request at `now` (ms); `secretKey` is the relay's 32-byte seed. */
+export function signRequest(
+  request: SignedRequest,
+  { relayId, secretKey, now }: { relayId: string; secretKey: Uint8Array; now: number },
+): Record<(typeof FEDERATION_HEADERS)[keyof typeof FEDERATION_HEADERS], string> {
+  const timestamp = new Date(now).toISOString();
+  return {
+    "X-Relay-Id": relayId,
+    "X-Relay-Signature": toBase64Url(sign(buildSignedText(request, timestamp), secretKey)),
+    "X-Relay-Timestamp": timestamp,
+  };
+}
+
+/** The value of `X-Relay-Signature` of an answer: over the canonical JSON of its body. */
+export function signAnswer(body: object, secretKey: Uint8Array): string {
+  return toBase64Url(sign(canonicalize(body), secretKey));
+}
+
+/** Whether an answer's `X-Relay-Signature` is that of `publicKey` over its parsed body as it came. */
+export function isAnswerSigned(
+  body: unknown,
+  signature: string | null,
+  publicKey: string,
+): boolean {
+  if (signature === null || !SIGNATURE.test(signature)) return false;
+  try {
+    return verify(fromBase64Url(signature), canonicalize(body), hexToBytes(publicKey));
+  } catch (error) {
+    if (error instanceof EncodingError || error instanceof CanonicalJsonError) return false;
+    throw error;
+  }
+}
+
+/**
+ * The claim of a request's headers, which `header` reads by name. Refused: one that is missing or
+ * malformed (`federation.signature_invalid`), a time that is no ISO 8601 or over 5 minutes from
+ * `now` in ms (`federation.timestamp_expired`).
+ */
+export function parseRequestClaim(
+  header: (name: string) => string | null | undefined,
+  now: number,
+  lifetimeMs: number = FEDERATION_LIMITS.maxTimestampAgeMs,
+): { readonly ok: true; readonly claim: RequestClaim } | FederationRefusal<RequestCode> {
+  const relayId = header(FEDERATION_HEADERS.relayId);
+  const signature = header(FEDERATION_HEADERS.signature);
+  const timestamp = header(FEDERATION_HEADERS.timestamp);
+  if (!relayId || !isUuid(relayId)) return refuse("federation.signature_invalid", "X-Relay-Id");
+  if (!signature || !SIGNATURE.test(signature)) {
+    return refuse("federation.signature_invalid", "X-Relay-Signature");
+  }
+  const time = timestamp && ISO_TIME.test(timestamp) ? Date.parse(timestamp) : Number.NaN;
+  if (!timestamp || !isFresh(time, now, lifetimeMs)) return refuse("federation.timestamp_expired");
+  return { ok: true, claim: { relayId, signature, timestamp } };
+}
+
+/** Whether the claimed signature is that of `publicKey` (64 hex digits) over the request. */
+export function verifyRequest(
+  request: SignedRequest,
+  claim: RequestClaim,
+  publicKey: string,
+): VerifyRequestResult {
+  const parsed = parseSignedTexts(request, claim, publicKey);
+  const found = parsed?.texts.find(({ text }) => verify(parsed.signature, text, parsed.key));
+  return found ? { ok: true, bound: found.bound } : refuse("federation.signature_invalid");
+}
+
+/** As `verifyRequest`, with the signature checked off the event loop where there are threads. */
+export async function verifyRequestAsync(
+  request: SignedRequest,
+  claim: RequestClaim,
+  publicKey: string,
+): Promise<VerifyRequestResult> {
+  const parsed = parseSignedTexts(request, claim, publicKey);
+  for (const { text, bound } of parsed?.texts ?? []) {
+    if (parsed && (await verifyAsync(parsed.signature, text, parsed.key)))
+      return { ok: true, bound };
+  }
+  return refuse("federation.signature_invalid");
+}
+
+function buildSignedText({ method, path, to, body }: SignedRequest, timestamp: string): string {
+  return canonicalize(body === undefined ? { method, path, timestamp, to } : body);
+}
+
+function parseSignedTexts(request: SignedRequest, claim: RequestClaim, publicKey: string) {
+  try {
+    const texts = [{ text: buildSignedText(request, claim.timestamp), bound: true }];
+    // Others may sign a constant where there is no body; it says nothing of what is asked.
+    if (request.body === undefined) texts.push({ text: "{}", bound: false });
+    return { signature: fromBase64Url(claim.signature), key: hexToBytes(publicKey), texts };
+  } catch (error) {
+    if (error instanceof EncodingError || error instanceof CanonicalJsonError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,70 @@
+import { EncodingError, hexToBytes, signJson, SUITE, verifyJson } from "@agent/crypto";
+import * as v from "valibot";
+import { hex32, signature, textId, time, uuid } from "../fields.ts";
+
+/**
+ * A relay's signed word that it has taken the result of a task, for which it then owes the
+ * settlement. `signature` is over the canonical JSON of the other members.
+ */
+export const ResultAcceptanceSchema = v.object({
+  status: v.literal("accepted"),
+  task_id: textId,
+  /** The SHA-256 of the canonical JSON of the whole receipt. */
+  receipt_hash: hex32,
+  /** Of the relay that accepts. */
+  relay_id: uuid,
+  timestamp: time,
+  suite: v.literal(SUITE),
+  signature,
+});
+export type ResultAcceptance = v.InferOutput<typeof ResultAcceptanceSchema>;
+
+/** What an acceptance is about. */
+export interface AcceptedResult {
+  readonly taskId: string;
+  readonly receiptHash: string;
+  readonly relayId: string;
+}
+
+/** The signed answer to a result at `now` (ms); `secretKey` is the accepting relay's seed. */
+export function createResultAcceptance(
+  { taskId, receiptHash, relayId }: AcceptedResult,
+  { secretKey, now }: { readonly secretKey: Uint8Array; readonly now: number },
+): ResultAcceptance {
+  const body: Omit<ResultAcceptance, "signature"> = {
+    status: "accepted",
+    task_id: taskId,
+    receipt_hash: receiptHash,
+    relay_id: relayId,
+    timestamp: now,
+    suite: SUITE,
+  };
+  return signJson(body, secretKey);
+}
+
+/**
+ * The acceptance in an answer to a result; null unless it is about this result and signed with
+ * `publicKey` (64 hex digits). Other members of the answer are no part of it.
+ */
+export function parseResultAcceptance(
+  answer: unknown,
+  expected: AcceptedResult & { readonly publicKey: string },
+): ResultAcceptance | null {
+  const parsed = v.safeParse(ResultAcceptanceSchema, answer);
+  if (!parsed.success) return null;
+  const accepted = parsed.output;
+  const matchesResult =
+    accepted.task_id === expected.taskId &&
+    accepted.receipt_hash === expected.receiptHash &&
+    accepted.relay_id === expected.relayId;
+  return matchesResult && isSigned(accepted, expected.publicKey) ? accepted : null;
+}
+
+function isSigned(accepted: ResultAcceptance, publicKey: string): boolean {
+  try {
+    return verifyJson(accepted, hexToBytes(publicKey));
+  } catch (error) {
+    if (error instanceof EncodingError) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,38 @@
+import { describe, expect, test } from "vitest";
+import { spaceBySecond, buildSignedLedger } from "../../test/fixtures.ts";
+import { crossCheckGoal, type Ledger, type LedgerEvent } from "../index.ts";
+
+type Told = Pick<LedgerEvent, "type" | "payload">;
+
+const goalFaults = (changes: Partial<Ledger>) =>
+  crossCheckGoal({ ...buildSignedLedger(), ...changes }).map(({ code, path }) => `${code} ${path}`);
+
+describe("what a ledger says of its goal is what its timeline says", () => {
+  test.each<[Partial<Ledger>, string[]]>([
+    [{}, []],
+    [{ goal_id: "x" }, ["ledger.goal_mismatch timeline.0.payload.goal_id"]],
+    [{ plan_id: "x" }, ["ledger.plan_mismatch plan_id"]],
+    [{ status: "completed" }, ["ledger.status_mismatch status"]],
+    [{ started_at: 0, completed_at: null, steps: [] }, []],
+  ])("%j: %j", (changes, faults) => {
+    expect(goalFaults(changes)).toEqual(faults);
+  });
+
+  test("as far as it says anything", () => {
+    expect(goalFaults({ goal_id: "x", plan_id: "x", status: "paused", timeline: [] })).toEqual([]);
+    const nameless = spaceBySecond({ type: "goal_completed", payload: {} });
+    expect(goalFaults({ timeline: nameless })).toEqual([]);
+  });
+
+  test("and its plan is one of those that were made for it", () => {
+    const plan = (plan_id: string): Told => ({
+      type: "plan_created",
+      payload: { plan_id, title: "", total_steps: 0 },
+    });
+    const replanned = { timeline: spaceBySecond(plan("first"), plan("second")) };
+    expect(goalFaults({ ...replanned, plan_id: "second" })).toEqual([]);
+    expect(goalFaults({ ...replanned, plan_id: "third" })).toEqual([
+      "ledger.plan_mismatch plan_id",
+    ]);
+  });
+});

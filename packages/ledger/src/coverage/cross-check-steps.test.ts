@@ -1,0 +1,142 @@
+import { describe, expect, test } from "vitest";
+import {
+  spaceBySecond,
+  goalId,
+  hash,
+  buildSignedLedger,
+  buildStep,
+  buildSteps,
+  taskId,
+  buildTimeline,
+} from "../../test/fixtures.ts";
+import { crossCheckSteps, type Ledger, type LedgerStep } from "../index.ts";
+
+const stepFaults = (changes: Partial<Ledger>) =>
+  crossCheckSteps({ ...buildSignedLedger(), ...changes }).map(
+    ({ code, path }) => `${code} ${path}`,
+  );
+/** The steps of the fixture, one of them changed. */
+const changed = (index: number, changes: Partial<LedgerStep>) =>
+  stepFaults({ steps: buildSteps().with(index, { ...buildSteps()[index]!, ...changes }) });
+
+describe("what a ledger says of its steps is what its timeline says", () => {
+  test("in a right ledger", () => {
+    expect(stepFaults({})).toEqual([]);
+  });
+
+  test.each<[string, string[], string[]]>([
+    [
+      "a failed step listed as completed",
+      changed(2, { status: "completed" }),
+      ["step_status_mismatch steps.2.status"],
+    ],
+    [
+      "a completed step listed as failed",
+      changed(0, { status: "failed" }),
+      ["step_status_mismatch steps.0.status"],
+    ],
+    [
+      "a step listed as still to do",
+      changed(0, { status: "pending" }),
+      ["step_status_mismatch steps.0.status"],
+    ],
+    [
+      "a delegated step listed as completed",
+      changed(1, { status: "completed" }),
+      ["step_status_mismatch steps.1.status"],
+    ],
+    [
+      "another place in the plan",
+      changed(0, { ordinal: 1 }),
+      ["step_ordinal_mismatch steps.0.ordinal"],
+    ],
+    ["a tool left out", changed(0, { tools_used: [] }), ["step_tools_mismatch steps.0.tools_used"]],
+    [
+      "a call left out",
+      changed(0, { tool_calls: 0 }),
+      ["step_tool_calls_mismatch steps.0.tool_calls"],
+    ],
+    [
+      "a call made up",
+      changed(0, { tool_calls: 2 }),
+      ["step_tool_calls_mismatch steps.0.tool_calls"],
+    ],
+    [
+      "a delegation made up",
+      changed(0, { delegation: { receipt_hash: hash } }),
+      ["step_delegation_mismatch steps.0.delegation"],
+    ],
+    [
+      "another step",
+      changed(0, { step_id: "x" }),
+      ["step_unrecorded steps.0.status", "step_unlisted timeline.2"],
+    ],
+    [
+      "a step left out",
+      stepFaults({ steps: buildSteps().slice(1) }),
+      ["step_unlisted timeline.2", "step_missing steps"],
+    ],
+    [
+      "a step twice",
+      stepFaults({ steps: [...buildSteps(), buildSteps()[0]!] }),
+      ["step_repeated steps.3.step_id"],
+    ],
+    [
+      "a step of which nothing was recorded",
+      stepFaults({ steps: [...buildSteps(), buildStep("x", 3, { status: "completed" })] }),
+      ["step_unrecorded steps.3.status"],
+    ],
+  ])("%s is found", (_, faults, found) => {
+    expect(faults).toEqual(found.map((fault) => `ledger.${fault}`));
+  });
+
+  test.each<[string, string[]]>([
+    [
+      "steps that never began",
+      stepFaults({
+        steps: [...buildSteps(), buildStep("x", 3, {}), buildStep("y", 4, { status: "skipped" })],
+      }),
+    ],
+    ["another description", changed(0, { description: "x" })],
+    ["other times", changed(0, { started_at: 0, completed_at: 1 })],
+    ["a tool of a call that was not recorded", changed(0, { tools_used: ["read_file", "x"] })],
+    ["calls of a step without an end that were not recorded", changed(2, { tool_calls: 5 })],
+  ])("%s: no contradiction", (_, faults) => {
+    expect(faults).toEqual([]);
+  });
+
+  test("a plan's step that never began has to be listed too", () => {
+    const total_steps = 4;
+    const events = buildTimeline().map((event) =>
+      event.type === "plan_created"
+        ? { ...event, payload: { ...event.payload, total_steps } }
+        : event,
+    );
+    expect(stepFaults({ timeline: events })).toEqual(["ledger.step_missing steps"]);
+    expect(
+      stepFaults({ timeline: events, steps: [...buildSteps(), buildStep("x", 3, {})] }),
+    ).toEqual([]);
+    expect(stepFaults({ timeline: events, steps: [...buildSteps(), buildSteps()[0]!] })).toEqual([
+      "ledger.step_repeated steps.3.step_id",
+      "ledger.step_missing steps",
+    ]);
+  });
+
+  test("a timeline that tells of no step contradicts none", () => {
+    const silent = spaceBySecond({ type: "goal_started", payload: { goal_id: goalId } });
+    expect(stepFaults({ timeline: silent })).toEqual([]);
+  });
+
+  test("an end without a beginning is a contradiction, a call of a tool is not", () => {
+    const [call] = buildTimeline().filter(({ type }) => type === "tool_invoked");
+    const events = spaceBySecond(
+      call!,
+      { type: "step_completed", payload: { tool_calls_made: 1 } },
+      { type: "step_failed", payload: {} },
+      { type: "step_delegated", payload: { task_id: taskId } },
+    );
+    expect(stepFaults({ timeline: events, steps: [] })).toEqual(
+      [1, 2, 3].map((index) => `ledger.event_without_step timeline.${index}`),
+    );
+  });
+});

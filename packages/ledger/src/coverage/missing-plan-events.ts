@@ -1,0 +1,32 @@
+import type { LedgerEvent } from "../events.ts";
+import { listMissingStepEvents, type StepFacts } from "./missing-step-events.ts";
+import type { PlanRecord } from "../records.ts";
+
+/** The making of a plan, its steps and its end, as far as the log lacks them. */
+export function listMissingPlanEvents(
+  { plan_id, title, status, created_at, steps }: PlanRecord,
+  facts: readonly StepFacts[],
+  log: readonly LedgerEvent[],
+): LedgerEvent[] {
+  const events = facts.flatMap(listMissingStepEvents);
+  const times = [created_at, ...events.map(({ timestamp }) => timestamp)];
+  for (const { history } of facts) {
+    if (history !== undefined) times.push(history.firstAt, history.lastAt);
+  }
+
+  const isRecorded = log.some(
+    ({ type, payload }) => type === "plan_created" && payload.plan_id === plan_id,
+  );
+  if (!isRecorded) {
+    const payload = { plan_id, title, total_steps: steps.length };
+    events.unshift({ timestamp: Math.min(...times), type: "plan_created", payload });
+  }
+  // The end of a plan does not say of which plan it is.
+  if (log.some(({ type }) => type === "plan_completed" || type === "plan_failed")) return events;
+  const timestamp = Math.max(...times);
+  if (status === "completed") events.push({ timestamp, type: "plan_completed", payload: {} });
+  if (status === "failed") {
+    events.push({ timestamp, type: "plan_failed", payload: { reason: "not recorded" } });
+  }
+  return events;
+}

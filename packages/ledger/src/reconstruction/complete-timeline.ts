@@ -1,0 +1,45 @@
+import type { LedgerEvent } from "../events.ts";
+import { listMissingPlanEvents } from "../coverage/missing-plan-events.ts";
+import { listMissingDelegations } from "../coverage/missing-step-events.ts";
+import { assignStepIds } from "./assign-step-ids.ts";
+import { getNewestSteps } from "./get-newest-steps.ts";
+import type { GoalRecords } from "../records.ts";
+import { buildStepHistories } from "./step-history.ts";
+import { sortByTime } from "../checks/timeline-order.ts";
+
+/** The events of a log and those that it lacks though plans and tasks imply them. */
+export function completeTimeline(
+  log: readonly LedgerEvent[],
+  { plans, tasks }: Pick<GoalRecords, "plans" | "tasks">,
+): LedgerEvent[] {
+  const { histories } = buildStepHistories(log);
+  const newestStepsById = getNewestSteps(plans);
+  const tasksOf = Map.groupBy(tasks, ({ step_id }) => step_id);
+  const missing = plans.flatMap((plan) => {
+    const facts = plan.steps
+      .filter((step) => newestStepsById.get(step.step_id) === step)
+      .map((step) => ({
+        step,
+        history: histories.get(step.step_id),
+        tasks: tasksOf.get(step.step_id) ?? [],
+        createdAt: plan.created_at,
+      }));
+    return listMissingPlanEvents(plan, facts, log);
+  });
+  for (const [stepId, delegated] of tasksOf) {
+    if (!stepId || newestStepsById.has(stepId)) continue;
+    missing.push(...listMissingDelegations(stepId, histories.get(stepId), delegated));
+  }
+
+  // Of events of one millisecond a beginning stands before those of the log, an end behind them.
+  const { beginnings = [], others = [] } = Object.groupBy(missing, ({ type }) =>
+    type === "plan_created" || type === "step_started" ? "beginnings" : "others",
+  );
+  return assignStepIds(removeUnassigned(sortByTime([...beginnings, ...log, ...others])));
+}
+
+/** What ends no step says nothing, and a reader would take it for a contradiction. */
+function removeUnassigned(timeline: readonly LedgerEvent[]): LedgerEvent[] {
+  const unassigned = new Set(buildStepHistories(timeline).unassigned);
+  return timeline.filter((_, index) => !unassigned.has(index));
+}

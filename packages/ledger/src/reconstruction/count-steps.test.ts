@@ -1,0 +1,16 @@
+import { describe, expect, test } from "vitest";
+import { buildSignedLedger, buildStep, buildSteps } from "../../test/fixtures.ts";
+import { countSteps } from "../index.ts";
+
+describe("the count of steps for a partial settlement", () => {
+  test("is of completed ones among all, those that never began included", () => {
+    expect(countSteps(buildSignedLedger())).toEqual({ completed: 1, total: 3 });
+    expect(
+      countSteps({ steps: [...buildSteps(), buildStep("x", 3, { status: "skipped" })] }),
+    ).toEqual({
+      completed: 1,
+      total: 4,
+    });
+    expect(countSteps({ steps: [] })).toEqual({ completed: 0, total: 0 });
+  });
+});

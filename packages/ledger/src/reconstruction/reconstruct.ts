@@ -1,0 +1,75 @@
+import { hashTimeline } from "../checks/hash-timeline.ts";
+import type { LedgerEvent } from "../events.ts";
+import { completeTimeline } from "./complete-timeline.ts";
+import { listSteps } from "./list-steps.ts";
+import { summarizeReceipt } from "./receipt-summary.ts";
+import { parseRecordedEvents } from "./parse-recorded-events.ts";
+import type { GoalRecord, GoalRecords } from "../records.ts";
+import { type Ledger, LEDGER_SPEC } from "../schema.ts";
+import type { LedgerStatus } from "../statuses.ts";
+
+/**
+ * The unsigned ledger of a goal from what a relay has stored (specification, Ledger): the events of
+ * the log, those that plans and tasks imply where it has none, and the steps as this timeline tells
+ * of them. Null where the records hold nothing that has a time. Throws on a payload or a receipt
+ * that has no canonical JSON.
+ */
+export function reconstructLedger(records: GoalRecords): Ledger | null {
+  const { agentId, goalId, goal = {}, plans, tasks } = records;
+  const completed = completeTimeline(parseRecordedEvents(records.events), records);
+  const status = getGoalStatus(completed, records);
+  const timeline = addGoalEvents(completed, { ...goal, goalId, status });
+  const [first] = timeline;
+  if (first === undefined) return null;
+
+  const planned = timeline.findLast((event) => event.type === "plan_created");
+  return {
+    spec: LEDGER_SPEC,
+    agent_id: agentId,
+    goal_id: goalId,
+    plan_id: plans.at(-1)?.plan_id ?? planned?.payload.plan_id ?? "",
+    started_at: first.timestamp,
+    completed_at: timeline.findLast(({ type }) => type === "goal_completed")?.timestamp ?? null,
+    status,
+    timeline,
+    steps: listSteps(timeline, records),
+    delegation_receipts: tasks.flatMap(({ receipt }) => (receipt ? summarizeReceipt(receipt) : [])),
+    content_hash: hashTimeline(timeline),
+  };
+}
+
+/** The log's word before the goal's, and the goal's before its last plan's. */
+function getGoalStatus(
+  timeline: readonly LedgerEvent[],
+  { goal, plans }: GoalRecords,
+): LedgerStatus {
+  const final = timeline.findLast((event) => event.type === "goal_completed");
+  if (final !== undefined) return final.payload.status ?? "completed";
+  return goal?.status ?? plans.at(-1)?.status ?? "active";
+}
+
+/** The timeline between the start of its goal and, once the goal has ended, the end. */
+function addGoalEvents(
+  timeline: readonly LedgerEvent[],
+  {
+    goalId,
+    status,
+    started_at,
+    completed_at,
+  }: GoalRecord & { goalId: string; status: LedgerStatus },
+): LedgerEvent[] {
+  const begin = timeline[0]?.timestamp ?? started_at;
+  if (begin === undefined || begin === null) return [];
+  const framedEvents = [...timeline];
+  if (!timeline.some(({ type }) => type === "goal_started")) {
+    const timestamp = Math.min(started_at ?? begin, begin);
+    framedEvents.unshift({ timestamp, type: "goal_started", payload: { goal_id: goalId } });
+  }
+  const isCompleted = timeline.some(({ type }) => type === "goal_completed");
+  if (!isCompleted && (status === "completed" || status === "failed")) {
+    const latest = framedEvents.at(-1)!.timestamp;
+    const timestamp = Math.max(completed_at ?? latest, latest);
+    framedEvents.push({ timestamp, type: "goal_completed", payload: { status } });
+  }
+  return framedEvents;
+}

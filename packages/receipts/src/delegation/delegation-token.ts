@@ -1,0 +1,100 @@
+import { isUuid, signJson, SUITE } from "@agent/crypto";
+import * as v from "valibot";
+import { hex32, money, text, wholeNumber } from "../fields.ts";
+
+const agentId = v.pipe(text, v.check(isUuid, "must be a UUID of version 4, 7 or 8 in lower case"));
+
+/** Bounds of a delegation token. */
+export const DELEGATION_LIMITS = {
+  /** Greatest `expires_at - not_before`, in ms. */
+  maxLifeMs: 86_400_000,
+  /** Tokens in one chain, the one that is shown included. */
+  maxChain: 10,
+} as const;
+
+/** The members of one token; its parent is looked at on its own, so that no chain is recursed into. */
+export const DelegationTokenSchema = v.looseObject(
+  {
+    token_id: text,
+    issuer_agent_id: agentId,
+    issuer_public_key: hex32,
+    delegate_agent_id: agentId,
+    // Comma-separated names of tools; an empty scope allows none.
+    scope: v.string("must be a string"),
+    max_budget: v.optional(money),
+    not_before: wholeNumber,
+    expires_at: wholeNumber,
+    parent: v.optional(v.custom<object>((value) => typeof value === "object" && value !== null)),
+    suite: v.optional(v.string("must be a string")),
+    signature: text,
+  },
+  "must be a JSON object",
+);
+
+/**
+ * An issuer's leave for a delegate to use tools and money (specification, "Other shapes";
+ * docs/decisions.md, 6). Times are in ms, `max_budget` in US dollars, keys in hex.
+ */
+export interface DelegationToken {
+  readonly token_id: string;
+  readonly issuer_agent_id: string;
+  readonly issuer_public_key: string;
+  readonly delegate_agent_id: string;
+  readonly scope: string;
+  readonly max_budget?: number;
+  readonly not_before: number;
+  readonly expires_at: number;
+  readonly parent?: DelegationToken;
+  readonly suite: typeof SUITE;
+  /** Base64url, over the canonical JSON of all other members. */
+  readonly signature: string;
+}
+
+/** A token before it is signed. */
+export type DelegationTokenBody = Omit<DelegationToken, "suite" | "signature">;
+
+/** The body with `suite` and `signature`; `secretKey` is the issuer's 32-byte seed. */
+export function signDelegationToken(
+  body: DelegationTokenBody,
+  secretKey: Uint8Array,
+): DelegationToken {
+  return signJson<Omit<DelegationToken, "signature">>({ ...body, suite: SUITE }, secretKey);
+}
+
+/** What a holder passes on; what is left out is passed on as it is. */
+export interface Attenuation {
+  readonly token_id: string;
+  readonly delegate_agent_id: string;
+  readonly scope?: string;
+  readonly max_budget?: number;
+  readonly not_before?: number;
+  readonly expires_at?: number;
+}
+
+/**
+ * A token of the parent's delegate for the next agent. It is signed as asked; `verifyDelegationToken`
+ * refuses one that is wider than its parent (`delegation.widened`).
+ *
+ * @param holder the parent's delegate: its public key as 64 hex digits and its 32-byte seed
+ */
+export function attenuateDelegationToken(
+  parent: DelegationToken,
+  { token_id, delegate_agent_id, ...narrower }: Attenuation,
+  holder: { readonly publicKey: string; readonly secretKey: Uint8Array },
+): DelegationToken {
+  const max_budget = narrower.max_budget ?? parent.max_budget;
+  return signDelegationToken(
+    {
+      token_id,
+      issuer_agent_id: parent.delegate_agent_id,
+      issuer_public_key: holder.publicKey,
+      delegate_agent_id,
+      scope: narrower.scope ?? parent.scope,
+      ...(max_budget !== undefined && { max_budget }),
+      not_before: narrower.not_before ?? parent.not_before,
+      expires_at: narrower.expires_at ?? parent.expires_at,
+      parent,
+    },
+    holder.secretKey,
+  );
+}

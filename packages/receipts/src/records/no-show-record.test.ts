@@ -1,0 +1,79 @@
+import { hexToBytes, publicKeyToDidKey, signJson } from "@agent/crypto";
+import { describe, expect, test } from "vitest";
+import { alice, bob, taskId } from "../../test/fixtures.ts";
+import { type NoShowRecordBody, signNoShowRecord, SUITE, verifyNoShowRecord } from "../index.ts";
+
+const body: NoShowRecordBody = {
+  task_id: taskId,
+  agent_id: "019b7d21-53eb-7ccd-926c-3badff397897",
+  claimed_at: 1_767_330_839_900,
+  lapsed_at: 1_767_330_899_900,
+  wall_clock_ms: null,
+  priced: true,
+  issuer: publicKeyToDidKey(hexToBytes(alice.publicKey)),
+};
+const record = signNoShowRecord(body, alice.secretKey);
+
+describe("B2: a no-show record", () => {
+  test("B2: is signed like a settlement record and names its signer", () => {
+    expect(record).toMatchObject({ ...body, type: "no_show", suite: SUITE });
+    expect(verifyNoShowRecord(record)).toEqual({
+      valid: true,
+      checks: ["structure", "suite", "issuer", "signature"].map((name) => ({ name, ok: true })),
+      nested: [],
+    });
+  });
+
+  test("B2: may be asked for of one relay only", () => {
+    expect(verifyNoShowRecord(record, { publicKey: alice.publicKey }).valid).toBe(true);
+    expect(verifyNoShowRecord(record, { publicKey: bob.publicKey }).code).toBe(
+      "no_show.wrong_issuer",
+    );
+  });
+
+  test("B2: signed by another than its issuer is refused", () => {
+    expect(verifyNoShowRecord(signNoShowRecord(body, bob.secretKey)).code).toBe(
+      "no_show.signature_invalid",
+    );
+  });
+
+  test("B2: of another suite is refused", () => {
+    expect(verifyNoShowRecord({ ...record, suite: "other" }).code).toBe("no_show.suite");
+  });
+
+  test.each([
+    ["task_id", "another"],
+    ["agent_id", "another"],
+    ["claimed_at", 0],
+    ["lapsed_at", 1_767_330_899_901],
+    ["wall_clock_ms", 1_000],
+    ["priced", false],
+  ])("B2: with %s changed to %j after signing is refused", (member, value) => {
+    expect(verifyNoShowRecord({ ...record, [member]: value }).code).toBe(
+      "no_show.signature_invalid",
+    );
+  });
+
+  test.each([
+    ["type", "other"],
+    ["type", undefined],
+    ["claimed_at", 1.5],
+    ["lapsed_at", 0],
+    ["wall_clock_ms", 0],
+    ["wall_clock_ms", undefined],
+    ["priced", 1],
+    ["issuer", alice.publicKey],
+    ["signature", undefined],
+  ])("B2: with %s as %j is malformed", (member, value) => {
+    expect(verifyNoShowRecord({ ...record, [member]: value }).code).toBe("no_show.malformed");
+  });
+
+  test.each([undefined, null, 1, "", [], [record]])("B2: is not %j", (value) => {
+    expect(verifyNoShowRecord(value).code).toBe("no_show.malformed");
+  });
+
+  test("B2: does not pass for another signed object that has its members", () => {
+    const other = signJson({ ...body, type: "claim", suite: SUITE }, alice.secretKey);
+    expect(verifyNoShowRecord(other).valid).toBe(false);
+  });
+});

@@ -1,0 +1,72 @@
+import { bytesToHex, signJson, SUITE, verifyJson, type Verdict } from "@agent/crypto";
+import * as v from "valibot";
+import { text, wholeNumber } from "../fields.ts";
+import { issuer, parseIssuerKey } from "../keys/issuer-key.ts";
+import { runChecks } from "../checks/run-checks.ts";
+
+/**
+ * States that an agent claimed a task and let the claim end without a receipt, a release or a refusal;
+ * signed by the relay like a settlement record.
+ */
+export const NoShowRecordSchema = v.pipe(
+  v.object(
+    {
+      // So that no other signed object passes for this one.
+      type: v.literal("no_show", "must be no_show"),
+      task_id: text,
+      // The agent that had the claim; of a forwarded task the relay that it was forwarded to.
+      agent_id: text,
+      claimed_at: wholeNumber,
+      lapsed_at: wholeNumber,
+      wall_clock_ms: v.nullable(
+        v.pipe(v.number("must be a number"), v.finite("must be finite"), v.minValue(1)),
+      ),
+      priced: v.boolean("must be a boolean"),
+      issuer,
+      suite: v.string("must be a string"),
+      signature: text,
+    },
+    "is missing",
+  ),
+  v.check(
+    ({ claimed_at, lapsed_at }) => claimed_at <= lapsed_at,
+    "must lapse after it was claimed",
+  ),
+);
+
+/** Times are in ms by the relay's clock, `issuer` is a did:key. */
+export type NoShowRecord = v.InferOutput<typeof NoShowRecordSchema>;
+
+/** A no-show record before it is signed. */
+export type NoShowRecordBody = Omit<NoShowRecord, "type" | "suite" | "signature">;
+
+/** Every reason for which a no-show record is not valid. */
+export type NoShowRefusal =
+  | "no_show.malformed"
+  | "no_show.suite"
+  | "no_show.wrong_issuer"
+  | "no_show.signature_invalid";
+
+/** The body with `type`, `suite` and `signature`; `secretKey` is the relay's 32-byte seed. */
+export function signNoShowRecord(body: NoShowRecordBody, secretKey: Uint8Array): NoShowRecord {
+  return signJson({ ...body, type: "no_show" as const, suite: SUITE }, secretKey);
+}
+
+/**
+ * Verifies a no-show record by the key that its issuer's did:key is. With `publicKey` (64 hex digits)
+ * the issuer must be that relay, else `no_show.wrong_issuer`; without it, any. Never throws on a value.
+ */
+export function verifyNoShowRecord(
+  value: unknown,
+  { publicKey }: { readonly publicKey?: string | undefined } = {},
+): Verdict<NoShowRefusal> {
+  const record = v.is(NoShowRecordSchema, value) ? value : null;
+  const key = record && parseIssuerKey(record.issuer);
+  const isExpected = () => publicKey === undefined || (key && bytesToHex(key)) === publicKey;
+  return runChecks<NoShowRefusal>([
+    ["structure", "no_show.malformed", () => record !== null],
+    ["suite", "no_show.suite", () => record?.suite === SUITE],
+    ["issuer", "no_show.wrong_issuer", isExpected],
+    ["signature", "no_show.signature_invalid", () => key !== null && verifyJson(record, key)],
+  ]);
+}

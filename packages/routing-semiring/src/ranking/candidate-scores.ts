@@ -1,0 +1,178 @@
+import type { Candidate } from "./candidate.ts";
+import { NONE } from "../graph/edge-index.ts";
+import type { Routes } from "../graph/routes.ts";
+import {
+  isCapable,
+  computePriceEfficiency,
+  computeSubScores,
+  computeTotalCost,
+  clampToUnit,
+} from "./score.ts";
+import { compareNumbers, type RouteAttributes, toSumKey } from "../semiring.ts";
+import { type SubScores, type Weights, computeWeightedSum } from "../weights.ts";
+
+/** What a task asks for. */
+export interface RankingRequirements {
+  /** The asking agent, which is no candidate for its own task. */
+  readonly from: string;
+  readonly requiredCapabilities: readonly string[];
+  readonly maxBudget: number | null;
+  readonly priceCap: number | null;
+}
+
+/**
+ * The scores of candidates, known by their places in the list. They are kept as columns: objects are
+ * made only for a candidate that somebody asks about.
+ */
+export class CandidateScores {
+  readonly #candidates: readonly Candidate[];
+  readonly #routes: Routes | null;
+  readonly #demand: RankingRequirements;
+  readonly #nodes: Int32Array;
+  readonly #costs: Float64Array;
+  readonly #excluded: Uint8Array;
+  readonly #composites: Float64Array;
+  #meanCost = 0;
+
+  constructor(
+    candidates: readonly Candidate[],
+    routes: Routes | null,
+    demand: RankingRequirements,
+    weights: Weights,
+  ) {
+    this.#candidates = candidates;
+    this.#routes = routes;
+    this.#demand = demand;
+    this.#nodes = new Int32Array(candidates.length).fill(NONE);
+    this.#costs = new Float64Array(candidates.length);
+    this.#excluded = new Uint8Array(candidates.length);
+    this.#composites = new Float64Array(candidates.length);
+    this.#scoreAllButPrice(weights);
+    this.#scorePrice(weights.price_efficiency);
+  }
+
+  candidate(place: number): Candidate {
+    return this.#candidates[place]!;
+  }
+
+  /** The weighted score; 0 for a candidate that is blocked, incapable or without a valid price. */
+  composite(place: number): number {
+    return this.#composites[place]!;
+  }
+
+  scores(place: number): SubScores {
+    const candidate = this.candidate(place);
+    const capable = isCapable(candidate, this.#demand.requiredCapabilities);
+    return computeSubScores(candidate, this.#route(place), capable, this.#price(place));
+  }
+
+  /** Price and route together; Infinity without a valid price. */
+  cost(place: number): number {
+    return this.#costs[place]!;
+  }
+
+  hops(place: number): number {
+    const given = this.candidate(place).route;
+    if (given !== undefined) return given.path.length - 1;
+    return this.#nodes[place] === NONE ? 1 : this.#routes!.hops(this.#nodes[place]!);
+  }
+
+  /** Whether a route through the graph leads to the candidate. */
+  isRouted(place: number): boolean {
+    return this.#nodes[place] !== NONE;
+  }
+
+  /** The ids of the route; without a route through the graph the candidate is asked directly. */
+  path(place: number): string[] {
+    const given = this.candidate(place).route;
+    if (given !== undefined) return [...given.path];
+    const node = this.#nodes[place]!;
+    return node === NONE
+      ? [this.#demand.from, this.candidate(place).agent_id]
+      : this.#routes!.path(node);
+  }
+
+  isAffordable(place: number): boolean {
+    const cost = this.#costs[place]!;
+    const { maxBudget, priceCap } = this.#demand;
+    return cost < Infinity && isWithin(cost, maxBudget) && isWithin(cost, priceCap);
+  }
+
+  /** Whether the candidate may be chosen. */
+  isEligible(place: number): boolean {
+    return (
+      this.#excluded[place] === 0 &&
+      this.isAffordable(place) &&
+      this.candidate(place).agent_id !== this.#demand.from
+    );
+  }
+
+  /** Ranks the places of two candidates: higher score, then fewer hops, lower cost, smaller id. */
+  compare(a: number, b: number): number {
+    return (
+      compareNumbers(this.composite(b), this.composite(a)) ||
+      compareNumbers(this.hops(a), this.hops(b)) ||
+      compareNumbers(toSumKey(this.cost(a)), toSumKey(this.cost(b))) ||
+      (this.candidate(a).agent_id < this.candidate(b).agent_id ? -1 : 1)
+    );
+  }
+
+  #route(place: number): RouteAttributes | null {
+    const given = this.candidate(place).route;
+    if (given !== undefined) return { ...given, hops: given.path.length - 1 };
+    const node = this.#nodes[place]!;
+    return node === NONE ? null : this.#routes!.figures(node);
+  }
+
+  #price(place: number): number {
+    return computePriceEfficiency(this.#costs[place]!, this.#demand.maxBudget, this.#meanCost);
+  }
+
+  // One look at each candidate; what its price is worth is known only after all were seen.
+  #scoreAllButPrice(weights: Weights): void {
+    const { from, requiredCapabilities } = this.#demand;
+    for (let place = 0; place < this.#candidates.length; place += 1) {
+      const candidate = this.candidate(place);
+      if (this.#routes !== null && candidate.route === undefined && candidate.agent_id !== from) {
+        this.#nodes[place] = this.#routes.find(candidate.agent_id);
+      }
+      const route = this.#route(place);
+      const cost = computeTotalCost(candidate, route);
+      const capable = isCapable(candidate, requiredCapabilities);
+      this.#costs[place] = cost;
+      if (candidate.blocked || !capable || cost === Infinity) this.#excluded[place] = 1;
+      else
+        this.#composites[place] = computeWeightedSum(
+          computeSubScores(candidate, route, true, 0),
+          weights,
+        );
+    }
+  }
+
+  #scorePrice(weight: number): void {
+    this.#meanCost = this.#mean();
+    for (let place = 0; place < this.#composites.length; place += 1) {
+      if (this.#excluded[place] === 1) continue;
+      const sum = this.#composites[place]! + this.#price(place) * weight;
+      // To 12 decimals, so that scores which should be equal are.
+      this.#composites[place] = clampToUnit(Math.round(sum * 1e12) / 1e12);
+    }
+  }
+
+  // Summed in micro-units, so that the mean does not depend on the order of the candidates.
+  #mean(): number {
+    let sum = 0;
+    let count = 0;
+    for (let place = 0; place < this.#costs.length; place += 1) {
+      if (this.#excluded[place] === 1) continue;
+      sum += toSumKey(this.#costs[place]!);
+      count += 1;
+    }
+    return count === 0 ? 0 : sum / count / 1e6;
+  }
+}
+
+/** A bound that is no number covers nothing. */
+function isWithin(cost: number, max: number | null): boolean {
+  return max === null || toSumKey(cost) <= toSumKey(max);
+}

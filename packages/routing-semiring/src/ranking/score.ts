@@ -1,0 +1,80 @@
+import type { Candidate } from "./candidate.ts";
+import type { RouteAttributes } from "../semiring.ts";
+import type { SubScores } from "../weights.ts";
+
+/** The latency, in ms, that scores one half; also what is assumed where nothing is known. */
+export const HALF_SCORE_LATENCY_MS = 5000;
+
+const MAX_PRICE = 1e9;
+export const DEFAULT_SUCCESS_RATE = 0.5;
+const OFFLINE_FACTOR = 0.5;
+
+/** Clamps to 0..1; NaN becomes 0. */
+export function clampToUnit(value: number): number {
+  return value >= 0 ? Math.min(value, 1) : 0;
+}
+
+/** Whether the candidate has every capability that is asked for. */
+export function isCapable(candidate: Candidate, required: readonly string[]): boolean {
+  return required.every((capability) => candidate.capabilities.includes(capability));
+}
+
+/** The price of a candidate plus the cost of the route to it; Infinity when its price is none. */
+export function computeTotalCost(candidate: Candidate, route: RouteAttributes | null): number {
+  const price = candidate.unit_cost ?? 0;
+  return price >= 0 && price <= MAX_PRICE ? price + (route?.cost ?? 0) : Infinity;
+}
+
+/**
+ * 1 when free; else the share of the budget that is left, or without a budget how the cost compares
+ * with the mean cost of the candidates. All in currency units.
+ */
+export function computePriceEfficiency(
+  cost: number,
+  maxBudget: number | null,
+  meanCost: number,
+): number {
+  if (cost === 0) return 1;
+  return clampToUnit(maxBudget === null ? meanCost / (cost + meanCost) : 1 - cost / maxBudget);
+}
+
+/**
+ * The factors of a candidate that is reached by `route` (null: directly). The route's trust takes
+ * the place of the candidate's own, its latency adds, its reliability multiplies the success rate.
+ */
+export function computeSubScores(
+  candidate: Candidate,
+  route: RouteAttributes | null,
+  capable: boolean,
+  price: number,
+): SubScores {
+  return {
+    trust: candidate.blocked ? 0 : clampToUnit(route?.trust ?? candidate.trust_score),
+    success_rate: computeSuccessRate(candidate) * (route?.reliability ?? 1),
+    latency:
+      HALF_SCORE_LATENCY_MS / (HALF_SCORE_LATENCY_MS + computeTotalLatency(candidate, route)),
+    price_efficiency: price,
+    capability_match: capable ? 1 : 0,
+    availability: computeAvailability(candidate),
+  };
+}
+
+function computeTotalLatency(candidate: Candidate, route: RouteAttributes | null): number {
+  return (
+    (finiteOrNull(candidate.avg_latency_ms) ??
+      finiteOrNull(candidate.listing_latency_ms) ??
+      HALF_SCORE_LATENCY_MS) + (route?.latency ?? 0)
+  );
+}
+
+function finiteOrNull(value: number | null): number | null {
+  return value !== null && value >= 0 && value < Infinity ? value : null;
+}
+
+function computeSuccessRate({ successes, counted }: Candidate): number {
+  return counted > 0 ? clampToUnit(successes / counted) : DEFAULT_SUCCESS_RATE;
+}
+
+function computeAvailability({ online, availability_guarantee: promised }: Candidate): number {
+  return online ? 1 : clampToUnit(promised ?? 0) * OFFLINE_FACTOR;
+}

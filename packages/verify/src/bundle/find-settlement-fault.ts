@@ -1,0 +1,50 @@
+import { verifySettlementRecord } from "@agent/receipts";
+import type { ArtifactRefusal } from "../refusals.ts";
+import { getReceiptHash } from "./get-receipt-hash.ts";
+import type { EvidenceBundle, Posting } from "./schema.ts";
+
+/** The first rule of money that a bundle breaks; undefined when it breaks none. */
+export function findSettlementFault(
+  bundle: EvidenceBundle,
+  relayKeys: readonly string[],
+): ArtifactRefusal | undefined {
+  const { task, receipt, settlements, postings } = bundle;
+  const hash = getReceiptHash(bundle);
+  for (const record of settlements) {
+    const verdict = verifySettlementRecord(record, { relayKeys });
+    if (!verdict.valid) return verdict.code;
+    const isOfTask =
+      record.task_id === task.task_id &&
+      record.receipt_hash === hash &&
+      record.payer_id === task.submitted_by &&
+      record.payee_id === receipt.agent_id &&
+      toMicro(record.amount_settled) === toMicro(record.fee) + toMicro(record.net);
+    if (!isOfTask) return "bundle.settlement_mismatch";
+  }
+  const paid = (member: "amount_settled" | "fee" | "net") =>
+    settlements.reduce((sum, record) => sum + toMicro(record[member]), 0);
+  const charges = postings.filter(({ type }) => chargeTypes.includes(type));
+  const isBalanced =
+    sumAmounts(postings) === 0 &&
+    sumAmounts(charges.filter(({ amount }) => amount < 0)) === -paid("amount_settled") &&
+    sumReceived(charges, "settlement_credit") === paid("net") &&
+    sumReceived(charges, "fee") === paid("fee");
+  return isBalanced ? undefined : "bundle.postings_mismatch";
+}
+
+/** What a charge is made of; a release only returns what was held. */
+const chargeTypes = ["settlement_debit", "settlement_credit", "fee"];
+
+/** An agent's task is charged to its account, another relay's is paid out of its hold. */
+function sumReceived(postings: readonly Posting[], type: string): number {
+  return sumAmounts(postings.filter((posting) => posting.type === type && posting.amount > 0));
+}
+
+function sumAmounts(postings: readonly Posting[]): number {
+  return postings.reduce((sum, { amount }) => sum + toMicro(amount), 0);
+}
+
+/** Millionths, which add up exactly. */
+function toMicro(amount: number): number {
+  return Math.round(amount * 1e6);
+}

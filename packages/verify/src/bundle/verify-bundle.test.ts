@@ -1,0 +1,696 @@
+import { issueCredential } from "@agent/credentials";
+import { canonicalize, sha256Hex, signJson } from "@agent/crypto";
+import {
+  hashReceipt,
+  signAttestation,
+  signNoShowRecord,
+  signReceipt,
+  signSettlementRecord,
+} from "@agent/receipts";
+import { rankAndRecord, type Candidate, type RoutingRecord } from "@agent/routing-semiring";
+import { createSeededRandom } from "@agent/testkit";
+import { describe, expect, test } from "vitest";
+import { createDelegation, createTestSigner, START_TIME } from "../../test/create-delegation.ts";
+import {
+  formatBundle,
+  type Evidence,
+  type EvidenceBundle,
+  type KeyRecord,
+  type NestedTask,
+  formatReport,
+  type ProofLevelName,
+  PROOF_LEVELS,
+  signBundle,
+  verifyArtifact,
+  verifyBundle,
+} from "../index.ts";
+
+const paid = () =>
+  createDelegation(createSeededRandom(7), { hops: 3, keys: 2, price: 2, credential: true });
+const { evidence, relay, executor, hands } = paid();
+const bundle = signBundle(evidence, relay);
+const text = formatBundle(bundle);
+const stranger = createTestSigner(createSeededRandom(8), 1);
+
+const failing = (input: unknown) => {
+  const { valid, code, checks } = verifyBundle(input);
+  return { valid, code, rungs: checks.filter(({ ok }) => !ok).map(({ name }) => name) };
+};
+
+/** The bundle that the relay would have signed, had this been what it knew. */
+const had = (changes: Partial<Evidence>) => signBundle({ ...evidence, ...changes }, relay);
+
+/** The bundle with these members instead, signed by the relay again. */
+const resigned = (changes: object) =>
+  signJson({ ...bundle, ...changes }, relay.secretKey) as EvidenceBundle;
+
+const elsewhere = createTestSigner(createSeededRandom(11), 1);
+const wordOf = (changes: object = {}, secretKey = elsewhere.secretKey) => ({
+  peer: {
+    relay_id: elsewhere.signer.agent_id,
+    public_key: elsewhere.publicKey,
+    attestation: signAttestation(
+      { ...bundle.attestation, relay_id: elsewhere.signer.agent_id, ...changes },
+      secretKey,
+    ),
+  },
+});
+const abroad = had(wordOf());
+
+describe("the evidence of a finished task", () => {
+  test("stands on every rung without the relay", () => {
+    const verdict = verifyBundle(text, { publicKey: relay.publicKey });
+    expect(verdict).toMatchObject({ kind: "bundle", valid: true });
+    expect(verdict.checks).toEqual(PROOF_LEVELS.map(({ name }) => ({ name, ok: true })));
+    expect(verdict.nested.map(({ kind }) => kind)).toEqual(["receipt", "credential"]);
+    expect(verifyArtifact(text, { publicKey: relay.publicKey })).toEqual(verdict);
+  });
+
+  test("is judged alike as a value, whatever the order of its members", () => {
+    const reordered = Object.fromEntries(Object.entries(bundle).reverse());
+    expect(verifyBundle(reordered)).toEqual(verifyBundle(text));
+  });
+
+  test("of a free task shows no settlement", () => {
+    const free = createDelegation(createSeededRandom(9), { price: 0, credential: false });
+    const { valid, checks } = verifyBundle(formatBundle(signBundle(free.evidence, free.relay)));
+    expect(valid).toBe(true);
+    expect(checks.some(({ name }) => name === "settled")).toBe(false);
+  });
+
+  test.each(["failed", "denied"] as const)("of a %s task shows the refund", (status) => {
+    const refunded = createDelegation(createSeededRandom(9), { price: 2, status });
+    const verdict = verifyBundle(formatBundle(signBundle(refunded.evidence, refunded.relay)));
+    expect(verdict.valid).toBe(true);
+    expect(verdict.checks).toContainEqual({ name: "settled", ok: true });
+  });
+
+  test("of a task that another relay's agent did stands by that relay's word, too", () => {
+    const verdict = verifyBundle(formatBundle(abroad));
+    expect(verdict).toMatchObject({ valid: true });
+    expect(verdict.checks).toEqual(PROOF_LEVELS.map(({ name }) => ({ name, ok: true })));
+  });
+
+  test("of a task that came from another relay shows what was paid out of its hold", () => {
+    const held = `held:${evidence.task.task_id}`;
+    const rows: [string, string, number][] = [
+      [held, "settlement_credit", -1.9],
+      [`agent:${evidence.receipt.agent_id}`, "settlement_credit", 1.9],
+      [held, "fee", -0.1],
+      ["relay:fees", "fee", 0.1],
+    ];
+    const postings = rows.map(([account, type, amount]) => ({
+      ...evidence.postings[0]!,
+      account,
+      type,
+      amount,
+    }));
+    expect(verifyBundle(had({ postings })).checks).toContainEqual({ name: "settled", ok: true });
+    expect(failing(had({ postings: postings.slice(2) })).code).toBe("bundle.postings_mismatch");
+  });
+
+  test("stays valid when the credential in it has ended", () => {
+    const years = 5 * 365 * 86_400_000;
+    expect(verifyBundle(text, { now: START_TIME + years }).valid).toBe(true);
+  });
+
+  test("three hops with prompts and results of 1 KiB stay under 32 KiB", () => {
+    const random = createSeededRandom(10);
+    const wishes = { hops: 4, keys: 2, price: 2, credential: true, textLength: 1_024 };
+    const { evidence: large, relay: voucher } = createDelegation(random, wishes);
+    const { length } = new TextEncoder().encode(formatBundle(signBundle(large, voucher)));
+    expect(length).toBeGreaterThan(10_000);
+    expect(length).toBeLessThan(32_768);
+  });
+});
+
+describe("a text that is not the bundle's canonical JSON is refused:", () => {
+  test.each([
+    ["a line end behind it", `${text}\n`],
+    ["a blank inside", text.replace(":", ": ")],
+    ["members in another order", JSON.stringify(Object.fromEntries(Object.entries(bundle)))],
+    ["an escape that need not be", text.replace("read_file", String.raw`re\u0061d_file`)],
+  ])("%s", (_, changed) => {
+    expect(changed).not.toBe(text);
+    expect(verifyBundle(changed).valid).toBe(false);
+    expect(["bundle.not_canonical", "bundle.malformed"]).toContain(verifyBundle(changed).code);
+  });
+
+  test("a member named twice", () => {
+    expect(failing(text.replace("{", `{"suite":"${bundle.suite}",`)).code).toBe("bundle.malformed");
+  });
+});
+
+describe("what the relay did not sign is refused", () => {
+  test.each(Object.keys(bundle).filter((name) => name !== "signature"))("%s left out", (name) => {
+    const { [name as keyof EvidenceBundle]: _, ...rest } = bundle;
+    expect(verifyBundle(rest).valid).toBe(false);
+  });
+
+  test.each<[string, object]>([
+    ["a member added", { note: 1 }],
+    ["another time", { created_at: bundle.created_at + 1 }],
+    ["another prompt", { task: { ...bundle.task, prompt: "?" } }],
+    ["no settlement", { settlements: [] }],
+    ["a signature of another", { signature: signJson(bundle, stranger.secretKey).signature }],
+  ])("%s", (_, changes) => {
+    expect(failing({ ...bundle, ...changes })).toEqual({
+      valid: false,
+      code: "bundle.signature_invalid",
+      rungs: ["intact"],
+    });
+  });
+
+  test("and the evidence of another task than the one that was asked for", () => {
+    expect(verifyBundle(text, { taskId: evidence.task.task_id }).valid).toBe(true);
+    const { code, checks } = verifyBundle(text, { taskId: "another" });
+    expect(code).toBe("bundle.task_mismatch");
+    expect(checks).toContainEqual({ name: "task_bound", ok: false, code });
+  });
+
+  test("and another relay than the one that was asked for", () => {
+    const { code, checks } = verifyBundle(text, { publicKey: stranger.publicKey });
+    expect(code).toBe("artifact.key_unbound");
+    expect(checks.at(-1)).toEqual({ name: "key_bound", ok: false, code });
+  });
+});
+
+describe("the relay's signature does not carry what is wrong inside:", () => {
+  const { receipt, task, signers, postings } = evidence;
+  const [signer, ...others] = signers as [(typeof signers)[0], ...typeof signers];
+  const [first, second] = signer.keys as [(typeof signer.keys)[0], (typeof signer.keys)[0]];
+  const [record] = evidence.settlements as [(typeof evidence.settlements)[0]];
+  const again = (changes: object, secretKey = executor.secretKey) =>
+    signReceipt({ ...receipt, ...changes }, secretKey);
+  const paidOut = (changes: object, secretKey = relay.secretKey) => ({
+    settlements: [signSettlementRecord({ ...record, ...changes }, secretKey)],
+  });
+  const credentialOf = (id: string, secretKey: Uint8Array) => ({
+    credential: issueCredential({
+      type: "AgentTrustCredential",
+      subject: {
+        id,
+        trust_level: "trusted",
+        interaction_count: 1,
+        successful_tasks: 1,
+        failed_tasks: 0,
+        first_seen_at: 0,
+        last_seen_at: 1,
+      },
+      secretKey,
+      now: START_TIME,
+    }),
+  });
+  const attested = (changes: object) => ({
+    attestation: signAttestation({ ...bundle.attestation, ...changes }, relay.secretKey),
+  });
+  const [handover] = signer.chain as [object];
+  const history = (changes: object) =>
+    resigned({ signers: [{ ...signer, ...changes }, ...others] });
+
+  test.each<[string, ProofLevelName, string, EvidenceBundle]>([
+    ["another version", "well_formed", "bundle.spec", resigned({ spec: "agent/evidence@2.0" })],
+    ["another suite", "well_formed", "bundle.suite", resigned({ suite: "none" })],
+    [
+      "a task that is not finished",
+      "well_formed",
+      "bundle.malformed",
+      resigned({ task: { ...task, status: "pending" } }),
+    ],
+    [
+      "a receipt that is none",
+      "well_formed",
+      "receipt.malformed",
+      resigned({ receipt: { ...receipt, status: "done" } }),
+    ],
+    [
+      "a changed receipt",
+      "intact",
+      "receipt.signature_invalid",
+      had({ receipt: { ...receipt, result: "changed" } }),
+    ],
+    [
+      "a receipt by a stranger's key",
+      "key_bound",
+      "receipt.signature_invalid",
+      had({ receipt: again({ public_key: stranger.publicKey }, stranger.secretKey) }),
+    ],
+    ["a signer without keys", "key_bound", "receipt.key_missing", resigned({ signers: others })],
+    [
+      "a key that nobody handed over to",
+      "key_bound",
+      "bundle.key_history_broken",
+      history({ chain: [] }),
+    ],
+    ["a hand-over to nobody", "key_bound", "bundle.key_history_broken", history({ keys: [first] })],
+    [
+      "a hand-over without any key",
+      "key_bound",
+      "bundle.key_history_broken",
+      history({ keys: [] }),
+    ],
+    [
+      "a hand-over to another key",
+      "key_bound",
+      "bundle.key_history_broken",
+      history({ keys: [first, { ...second, public_key: stranger.publicKey }] }),
+    ],
+    [
+      "a hand-over that was changed",
+      "key_bound",
+      "bundle.key_history_broken",
+      history({ chain: [{ ...handover, timestamp: 1 }] }),
+    ],
+    [
+      "an agent listed twice",
+      "key_bound",
+      "bundle.key_history_broken",
+      resigned({ signers: [...signers, signer] }),
+    ],
+    [
+      "a key that came after the receipt",
+      "key_valid",
+      "bundle.key_not_in_force",
+      history({ keys: [first, { ...second, valid_from: evidence.received_at + 60_001 }] }),
+    ],
+    [
+      "G4: a key that was left before the task was submitted",
+      "key_valid",
+      "bundle.key_not_in_force",
+      history({ keys: [first, { ...second, valid_until: task.submitted_at }] }),
+    ],
+    [
+      "a receipt of another task",
+      "task_bound",
+      "receipt.task_mismatch",
+      had({ receipt: again({ task_id: "another", relay_task_id: "another" }) }),
+    ],
+    [
+      "a task of another executor",
+      "task_bound",
+      "bundle.wrong_executor",
+      had({ task: { ...task, assigned_to: stranger.signer.agent_id } }),
+    ],
+    [
+      "a task that ended otherwise",
+      "task_bound",
+      "bundle.status_mismatch",
+      had({ task: { ...task, status: "failed" } }),
+    ],
+    [
+      "an attestation of another receipt",
+      "attested",
+      "attestation.receipt_mismatch",
+      resigned(attested({ receipt_hash: "0".repeat(64) })),
+    ],
+    [
+      "an attestation of another task",
+      "attested",
+      "attestation.task_mismatch",
+      resigned(attested({ task_id: "another" })),
+    ],
+    [
+      "an attestation that was changed",
+      "attested",
+      "attestation.signature_invalid",
+      resigned({ attestation: { ...bundle.attestation, attested_at: START_TIME + 60_000 } }),
+    ],
+    [
+      "another relay's attestation of another receipt",
+      "attested",
+      "attestation.receipt_mismatch",
+      had(wordOf({ receipt_hash: "0".repeat(64) })),
+    ],
+    [
+      "another relay's attestation of another task",
+      "attested",
+      "attestation.task_mismatch",
+      had(wordOf({ task_id: "another" })),
+    ],
+    [
+      "another relay's attestation by somebody else",
+      "attested",
+      "attestation.signature_invalid",
+      had(wordOf({}, stranger.secretKey)),
+    ],
+    [
+      "another relay's attestation under another name",
+      "attested",
+      "attestation.wrong_relay",
+      had(wordOf({ relay_id: relay.relayId })),
+    ],
+    [
+      "another relay without a key",
+      "well_formed",
+      "bundle.malformed",
+      resigned({ peer: { ...wordOf().peer, public_key: null } }),
+    ],
+    [
+      "a settlement by another",
+      "settled",
+      "settlement.signature_invalid",
+      had(paidOut({}, stranger.secretKey)),
+    ],
+    [
+      "a settlement of another relay",
+      "settled",
+      "settlement.wrong_issuer",
+      had(paidOut({ issuer: stranger.did }, stranger.secretKey)),
+    ],
+    [
+      "a settlement to another",
+      "settled",
+      "bundle.settlement_mismatch",
+      had(paidOut({ payee_id: stranger.signer.agent_id })),
+    ],
+    [
+      "a settlement by another payer",
+      "settled",
+      "bundle.settlement_mismatch",
+      had(paidOut({ payer_id: "another" })),
+    ],
+    [
+      "a settlement of another task",
+      "settled",
+      "bundle.settlement_mismatch",
+      had(paidOut({ task_id: "another" })),
+    ],
+    [
+      "a settlement of another receipt",
+      "settled",
+      "bundle.settlement_mismatch",
+      had(paidOut({ receipt_hash: "0".repeat(64) })),
+    ],
+    [
+      "a settlement whose parts differ from the whole",
+      "settled",
+      "bundle.settlement_mismatch",
+      had(paidOut({ fee: 0.2 })),
+    ],
+    [
+      "postings that leave a rest",
+      "settled",
+      "bundle.postings_mismatch",
+      had({ postings: postings.slice(1) }),
+    ],
+    [
+      "postings of another payment",
+      "settled",
+      "bundle.postings_mismatch",
+      had(paidOut({ amount_settled: 1, fee: 0.05, net: 0.95 })),
+    ],
+    [
+      "postings without a settlement",
+      "settled",
+      "bundle.postings_mismatch",
+      had({ settlements: [] }),
+    ],
+    [
+      "a credential about another",
+      "nested",
+      "bundle.credential_foreign",
+      had(credentialOf(stranger.did, relay.secretKey)),
+    ],
+    [
+      "a credential by another",
+      "nested",
+      "bundle.credential_foreign",
+      had(credentialOf(executor.did, stranger.secretKey)),
+    ],
+    [
+      "a credential that was changed",
+      "nested",
+      "credential.signature_invalid",
+      had({ credential: { ...evidence.credential!, id: "urn:other" } }),
+    ],
+  ])("%s fails at %s with %s", (_, rung, code, changed) => {
+    expect(failing(changed)).toEqual({ valid: false, code, rungs: [rung] });
+  });
+});
+
+describe("the frozen record of a choice", () => {
+  const known = (agent_id: string, unit_cost: number): Candidate => ({
+    agent_id,
+    capabilities: ["summarise"],
+    unit_cost,
+    trust_score: 0.3,
+    blocked: false,
+    successes: 0,
+    counted: 0,
+    avg_latency_ms: null,
+    listing_latency_ms: null,
+    online: true,
+    availability_guarantee: null,
+  });
+  const candidates = [known(evidence.receipt.agent_id, 2), known(stranger.signer.agent_id, 3)];
+  const { record } = rankAndRecord(candidates, { requiredCapabilities: ["summarise"], seed: 7 });
+  const hashOf = (value: object) => sha256Hex(canonicalize(value));
+  const chosen = (changes: object = {}, given: object = record) =>
+    had({
+      routing: {
+        ...evidence.routing,
+        choice: record.choice,
+        record_hash: hashOf(given),
+        record: given as RoutingRecord,
+        ...changes,
+      },
+    });
+
+  test("makes the same choice again", () => {
+    expect(verifyBundle(formatBundle(chosen()))).toMatchObject({ valid: true });
+  });
+
+  test("may be left out, and its hash then still names it", () => {
+    const { routing } = chosen();
+    const { record: _, ...named } = routing;
+    expect(verifyBundle(had({ routing: named })).valid).toBe(true);
+  });
+
+  test("by rules of another version is not judged", () => {
+    const later = { ...record, algorithm: "agent-routing@3", choice: null };
+    expect(verifyBundle(chosen({}, later)).valid).toBe(true);
+  });
+
+  test("A12: under a price cap is made again with that cap", () => {
+    const wanted = { requiredCapabilities: ["summarise"], seed: 7, priceCap: 2 };
+    const { record: capped } = rankAndRecord(candidates, wanted);
+    expect(verifyBundle(formatBundle(chosen({ choice: capped.choice }, capped)))).toMatchObject({
+      valid: true,
+    });
+    const raised = { ...capped, price_cap: 1 };
+    expect(verifyBundle(formatBundle(chosen({ choice: capped.choice }, raised))).valid).toBe(false);
+  });
+
+  test.each<[string, EvidenceBundle]>([
+    ["of another hash", chosen({ record_hash: "0".repeat(64) })],
+    ["without a hash", chosen({ record_hash: undefined })],
+    ["of other candidates", chosen({}, { ...record, candidates: candidates.slice(1) })],
+    ["of other prices", chosen({}, { ...record, candidates: [known("a", 1), ...candidates] })],
+    ["of another weight", chosen({}, { ...record, weights: { ...record.weights, trust: 9 } })],
+    ["without weight", chosen({}, { ...record, weights: { ...record.weights, trust: -1 } })],
+    ["of another choice", chosen({ choice: { ...record.choice, composite_score: 1 } })],
+    ["without a choice", chosen({ choice: null })],
+  ])("%s is refused", (_, changed) => {
+    const read = JSON.parse(JSON.stringify(changed)) as object;
+    expect(failing(signJson(read, relay.secretKey))).toMatchObject({
+      valid: false,
+      code: "bundle.routing_mismatch",
+      rungs: ["hashes_match"],
+    });
+  });
+
+  test.each<[string, object]>([
+    ["candidates", { candidates: [{}] }],
+    ["a graph", { graph: [1] }],
+    ["a way", { candidates: [{ ...candidates[0], route: { path: [] } }] }],
+    ["weights", { weights: null }],
+  ])("with %s of no form is malformed", (_, change) => {
+    expect(failing(chosen({}, { ...record, ...change })).code).toBe("bundle.malformed");
+  });
+});
+
+describe("what is only remarked on leaves the evidence valid:", () => {
+  const { receipt } = evidence;
+  const rebuilt = (changes: object) => {
+    const changed = signReceipt({ ...receipt, ...changes }, executor.secretKey);
+    const settlements = evidence.settlements.map((record) =>
+      signSettlementRecord({ ...record, receipt_hash: hashReceipt(changed) }, relay.secretKey),
+    );
+    return had({ receipt: changed, settlements });
+  };
+
+  test.each<[string, ProofLevelName, object]>([
+    ["the hash of another prompt", "hashes_match", { prompt_hash: "0".repeat(64) }],
+    ["the hash of another result", "hashes_match", { result_hash: "0".repeat(64) }],
+    [
+      "a nested receipt that was changed",
+      "nested",
+      {
+        delegation_receipts: [{ ...receipt.delegation_receipts![0]!, result: "changed" }],
+      },
+    ],
+    [
+      "a nested receipt of an unknown agent",
+      "nested",
+      {
+        delegation_receipts: [
+          signReceipt(
+            { ...receipt, agent_id: stranger.signer.agent_id, delegation_receipts: [] },
+            stranger.secretKey,
+          ),
+        ],
+      },
+    ],
+  ])("%s", (_, rung, changes) => {
+    expect(failing(rebuilt(changes))).toEqual({ valid: true, code: undefined, rungs: [rung] });
+  });
+
+  test("a nested receipt by a key that was left before", () => {
+    const [, inner] = hands as [(typeof hands)[0], (typeof hands)[0]];
+    const signers = evidence.signers.map((signer) =>
+      signer.agent_id === inner.signer.agent_id
+        ? { ...signer, keys: signer.keys.map((key) => ({ ...key, valid_until: START_TIME })) }
+        : signer,
+    );
+    expect(failing(resigned({ signers }))).toEqual({
+      valid: true,
+      code: undefined,
+      rungs: ["nested"],
+    });
+  });
+});
+
+describe("D4: what the relay states of nested tasks", () => {
+  const stated = evidence.nested_tasks!;
+  const change = (index: number, changes: object) =>
+    stated.map((task, at) => (at === index ? { ...task, ...changes } : task));
+
+  test.each<[string, NestedTask[]]>([
+    [
+      "another agent submitted the nested task",
+      change(0, { submitted_by: stranger.signer.agent_id }),
+    ],
+    ["the operator submitted it", change(0, { submitted_by: null })],
+    ["another agent did it", change(1, { executor: stranger.signer.agent_id })],
+    [
+      "the task is no business of the participants",
+      change(1, { submitted_by: null, executor: null }),
+    ],
+  ])("D4: hop_bound fails when %s, and the work itself stays valid", (_, nested_tasks) => {
+    const verdict = verifyBundle(had({ nested_tasks }));
+    expect(verdict.valid).toBe(true);
+    expect(verdict.checks.filter(({ ok }) => !ok)).toEqual([
+      { name: "hop_bound", ok: false, code: "bundle.hop_mismatch" },
+    ]);
+  });
+
+  test.each<[string, NestedTask[] | undefined]>([
+    ["nothing, as relays of the version before", undefined],
+    ["nothing of one task, which is at another relay", stated.slice(1)],
+  ])("D4: hop_bound is not shown when the relay states %s", (_, nested_tasks) => {
+    const { nested_tasks: _all, ...before } = evidence;
+    const verdict = verifyBundle(
+      signBundle({ ...before, ...(nested_tasks && { nested_tasks }) }, relay),
+    );
+    expect(verdict.valid).toBe(true);
+    expect(verdict.checks.some(({ name }) => name === "hop_bound")).toBe(false);
+  });
+});
+
+describe("G4: a bundle whose receipt was completed long after the key was left", () => {
+  const { receipt, task } = evidence;
+  const [former, present] = executor.signer.keys as [KeyRecord, KeyRecord];
+  const left = task.submitted_at + 1;
+  const completed = (completed_at: number) => {
+    const late = signReceipt({ ...receipt, completed_at }, executor.secretKey);
+    const signers = evidence.signers.map((signer) =>
+      signer.agent_id === executor.signer.agent_id
+        ? { ...signer, keys: [former, { ...present, valid_until: left }] }
+        : signer,
+    );
+    const received_at = START_TIME + 1_800_000;
+    return had({ receipt: late, signers, settlements: [], postings: [], received_at });
+  };
+
+  test("G4: is refused from five minutes on", () => {
+    expect(failing(completed(left + 300_000)).code).toBe("bundle.key_not_in_force");
+  });
+
+  test("G4: is valid within the five minutes", () => {
+    expect(failing(completed(left + 299_999)).code).toBeUndefined();
+  });
+});
+
+test("a device's key counts while the device is the agent's", () => {
+  const { receipt } = evidence;
+  const changed = signReceipt({ ...receipt, public_key: stranger.publicKey }, stranger.secretKey);
+  const withDevice = (valid_until: number | null) => {
+    const device = {
+      device_id: "device",
+      public_key: stranger.publicKey,
+      valid_from: START_TIME,
+      valid_until,
+    };
+    const [signer, ...others] = evidence.signers;
+    return had({
+      receipt: changed,
+      settlements: [],
+      postings: [],
+      signers: [{ ...signer!, devices: [device] }, ...others],
+    });
+  };
+  expect(failing(withDevice(null)).valid).toBe(true);
+  const { received_at } = evidence;
+  expect(failing(withDevice(received_at + 1)).valid).toBe(true);
+  expect(failing(withDevice(received_at)).code).toBe("bundle.key_not_in_force");
+});
+
+describe("no input makes the verifier throw:", () => {
+  test.each([undefined, null, 1, "", "null", "{}", [], {}, () => 1, Symbol("x"), new Map()])(
+    "%o",
+    (value) => {
+      expect(verifyBundle(value)).toMatchObject({ kind: "bundle", code: "bundle.malformed" });
+    },
+  );
+
+  test.each(Object.keys(bundle))("%s replaced by anything else", (name) => {
+    const odd = [null, 0, "", [], {}, [null], { a: 1 }, "\ud800", Infinity, new Date(0)];
+    const taken = odd.filter((value) => {
+      const changed = { ...bundle, [name]: value };
+      const verdict = verifyBundle(changed);
+      formatReport(verdict, changed, { explain: true });
+      return verdict.valid;
+    });
+    expect(taken).toEqual([]);
+  });
+});
+
+describe("B2: executors that had the task before and let their claims end", () => {
+  const missed = (task_id = evidence.task.task_id, secretKey = relay.secretKey) => ({
+    no_shows: [
+      signNoShowRecord(
+        {
+          task_id,
+          agent_id: stranger.signer.agent_id,
+          claimed_at: START_TIME,
+          lapsed_at: START_TIME + 60_000,
+          wall_clock_ms: null,
+          priced: true,
+          issuer: bundle.issuer,
+        },
+        secretKey,
+      ),
+    ],
+  });
+
+  test("B2: stand in the bundle by the relay's own statements", () => {
+    expect(verifyBundle(had(missed()))).toMatchObject({ valid: true });
+  });
+
+  test.each([
+    ["of another task", missed("another"), "bundle.no_show_mismatch"],
+    ["by another key", missed(undefined, elsewhere.secretKey), "no_show.signature_invalid"],
+  ])("B2: are refused %s", (_, changes, code) => {
+    expect(failing(had(changes)).code).toBe(code);
+  });
+});

@@ -1,0 +1,179 @@
+import { hexToBytes, verifyJson } from "@agent/crypto";
+import { verifyAttestation, verifyNoShowRecord } from "@agent/receipts";
+import { checkCredential } from "../artifacts/credential.ts";
+import type { VerifyOptions } from "../artifacts/options.ts";
+import { checkReceipt } from "../artifacts/receipt.ts";
+import { isExpectedKey, parseDidKey } from "../expected-key.ts";
+import { mergeChecks } from "../assign-proof-levels.ts";
+import type { ArtifactRefusal, BundleWarning } from "../refusals.ts";
+import type { ProofLevelName } from "../proof-levels.ts";
+import type { CheckResult, Verdict } from "../verdict.ts";
+import { getReceiptHash } from "./get-receipt-hash.ts";
+import { checkHops } from "./check-hops.ts";
+import {
+  areHistoriesValid,
+  createAnyKeyLookup,
+  createValidKeyLookup,
+  type KeyLookup,
+} from "./key-lookup.ts";
+import { parseBundle } from "./parse-bundle.ts";
+import { getRelayKeys } from "./get-relay-keys.ts";
+import { checkRouting } from "./check-routing.ts";
+import type { EvidenceBundle } from "./schema.ts";
+import { findSettlementFault } from "./find-settlement-fault.ts";
+
+/**
+ * Judges a whole task's evidence, given as a value or as its text (docs/verifying.md): the relay's
+ * signature over all of it, then every part by its own. A text that is not its own canonical JSON is
+ * refused (`bundle.not_canonical`). Without `publicKey` any relay may have signed.
+ */
+export function verifyBundle(input: unknown, options: VerifyOptions = {}): Verdict {
+  const read = parseBundle(input);
+  if (!read.ok) return toVerdict([buildRefusal("well_formed", read.code)]);
+  const parts: CheckPart[] = [];
+  for (const part of checkParts(read.bundle, read.relayKey, options)) {
+    parts.push(part);
+    if (part.code !== undefined) break;
+  }
+  return toVerdict(parts);
+}
+
+/** What one step found: its rungs, the verdict on an artifact inside, and why it refuses. */
+interface CheckPart {
+  readonly checks: readonly CheckResult[];
+  readonly nested?: Verdict;
+  readonly code?: ArtifactRefusal | undefined;
+}
+
+/** The steps in the order in which they refuse; each relies on those before it. */
+function* checkParts(
+  bundle: EvidenceBundle,
+  relayKey: string,
+  { publicKey, taskId }: VerifyOptions,
+): Iterable<CheckPart> {
+  yield buildPass("well_formed");
+  const isSigned = verifyJson(bundle, hexToBytes(relayKey));
+  yield isSigned ? buildPass("intact") : buildRefusal("intact", "bundle.signature_invalid");
+  const relayKeys = getRelayKeys(bundle, relayKey);
+  if (relayKeys === null) {
+    yield buildRefusal("key_bound", "bundle.relay_succession_broken");
+    return;
+  }
+  if (publicKey !== undefined && !relayKeys.some((key) => isExpectedKey(key, publicKey))) {
+    yield buildRefusal("key_bound", "artifact.key_unbound");
+  }
+  if (!areHistoriesValid(bundle.signers))
+    yield buildRefusal("key_bound", "bundle.key_history_broken");
+  // Without its texts the receipt is not what was signed; what else can be judged still is.
+  if (bundle.erased === undefined) {
+    yield checkReceiptPart(bundle);
+    yield checkHopPart(bundle);
+  }
+  const { task, receipt, settlements, postings } = bundle;
+  if (taskId !== undefined && taskId !== task.task_id) {
+    yield buildRefusal("task_bound", "bundle.task_mismatch");
+  }
+  if (receipt.agent_id !== (task.assigned_to ?? task.agent_id)) {
+    yield buildRefusal("task_bound", "bundle.wrong_executor");
+  }
+  if (receipt.status !== task.status) yield buildRefusal("task_bound", "bundle.status_mismatch");
+  const noShowFault = findNoShowFault(bundle, relayKey);
+  if (noShowFault !== undefined) yield buildRefusal("task_bound", noShowFault);
+  const isReplayed = checkRouting(bundle);
+  if (isReplayed === false) yield buildRefusal("hashes_match", "bundle.routing_mismatch");
+  if (isReplayed === true) yield buildPass("hashes_match");
+  if (bundle.credential !== null) yield checkCredentialPart(bundle, bundle.credential, relayKeys);
+  yield checkAttestedPart(bundle, relayKey);
+  if (settlements.length > 0 || postings.length > 0) {
+    const fault = findSettlementFault(bundle, relayKeys);
+    yield fault === undefined ? buildPass("settled") : buildRefusal("settled", fault);
+  }
+  if (bundle.erased !== undefined) yield buildRefusal("hashes_match", "bundle.erased");
+}
+
+/** What the same relay said of executors that had the task before. */
+function findNoShowFault(
+  { no_shows = [], task }: EvidenceBundle,
+  relayKey: string,
+): ArtifactRefusal | undefined {
+  for (const record of no_shows) {
+    const verdict = verifyNoShowRecord(record, { publicKey: relayKey });
+    if (!verdict.valid) return verdict.code;
+    if (record.task_id !== task.task_id) return "bundle.no_show_mismatch";
+  }
+  return undefined;
+}
+
+/** The receipt and those nested in it, each by the keys of its agent that count for it. */
+function checkReceiptPart(bundle: EvidenceBundle): CheckPart {
+  const { receipt, signers, task, attestation } = bundle;
+  const checkWith = (keysOf: KeyLookup) =>
+    checkReceipt(receipt, {
+      publicKey: keysOf(receipt),
+      findKeys: keysOf,
+      taskId: task.task_id,
+      prompt: task.prompt,
+      now: attestation.received_at,
+    });
+  const current = checkWith(createValidKeyLookup(bundle));
+  if (current.valid)
+    return { checks: [...current.checks, ...buildPass("key_valid").checks], nested: current };
+  const historic = checkWith(createAnyKeyLookup(signers));
+  if (!historic.valid) return { checks: current.checks, nested: current, code: current.code };
+  const { checks, code } = buildRefusal("key_valid", "bundle.key_not_in_force");
+  return { checks: [...historic.checks, ...checks], nested: historic, code };
+}
+
+/** A remark: what an executor nests in its receipt does not undo its own work. */
+function checkHopPart(bundle: EvidenceBundle): CheckPart {
+  const isMatching = checkHops(bundle);
+  if (isMatching === undefined) return { checks: [] };
+  if (isMatching) return buildPass("hop_bound");
+  const code: BundleWarning = "bundle.hop_mismatch";
+  return { checks: [{ name: "hop_bound", ok: false, code }] };
+}
+
+/** Judged at the moment from which it holds: it ends within the hour, and the evidence stays. */
+function checkCredentialPart(
+  { receipt, signers }: EvidenceBundle,
+  credential: NonNullable<EvidenceBundle["credential"]>,
+  relayKeys: readonly string[],
+): CheckPart {
+  const checked = checkCredential(credential, { now: Date.parse(credential.validFrom) });
+  const subject = parseDidKey((credential.credentialSubject as { id?: unknown } | undefined)?.id);
+  const isOfExecutor = subject !== null && createAnyKeyLookup(signers)(receipt).includes(subject);
+  if (!checked.valid) return { ...buildRefusal("nested", checked.code), nested: checked };
+  return isOfExecutor && isExpectedKey(parseDidKey(credential.issuer), relayKeys)
+    ? { ...buildPass("nested"), nested: checked }
+    : { ...buildRefusal("nested", "bundle.credential_foreign"), nested: checked };
+}
+
+/** By the relay that vouches and, where the task was done at another one, by that one too. */
+function checkAttestedPart(bundle: EvidenceBundle, relayKey: string): CheckPart {
+  const { relay_id, task, attestation, peer } = bundle;
+  const expected = { taskId: task.task_id, receiptHash: getReceiptHash(bundle) };
+  const relay = { relay_id, public_key: relayKey, attestation };
+  for (const each of peer === undefined ? [relay] : [relay, peer]) {
+    const signer = { publicKey: each.public_key, relayId: each.relay_id };
+    const verdict = verifyAttestation(each.attestation, { ...signer, ...expected });
+    if (!verdict.valid) return buildRefusal("attested", verdict.code);
+  }
+  return buildPass("attested");
+}
+
+function buildPass(name: ProofLevelName): CheckPart {
+  return { checks: [{ name, ok: true }] };
+}
+
+function buildRefusal(name: ProofLevelName, code: ArtifactRefusal): CheckPart {
+  return { checks: [{ name, ok: false, code }], code };
+}
+
+function toVerdict(parts: readonly CheckPart[]): Verdict {
+  const checks = mergeChecks(parts.flatMap((part) => part.checks));
+  const nested = parts.flatMap((part) => part.nested ?? []);
+  const code = parts.at(-1)?.code;
+  return code === undefined
+    ? { kind: "bundle", valid: true, checks, nested }
+    : { kind: "bundle", valid: false, code, checks, nested };
+}

@@ -1,0 +1,113 @@
+import { parseArgs } from "node:util";
+import { parseDidKey } from "../expected-key.ts";
+
+/** What was asked of the command. */
+export type Request =
+  | { readonly ask: "help" | "version" }
+  | { readonly ask: "refused"; readonly message: string }
+  | {
+      readonly ask: "verify";
+      /** `-` is the standard input. */
+      readonly files: readonly string[];
+      readonly json: boolean;
+      readonly explain: boolean;
+      /** The keys given by `--key`; undefined without any. */
+      readonly keys: readonly string[] | undefined;
+      /** The files whose keys are added to them. */
+      readonly trustFiles: readonly string[];
+      readonly allowUnanchored: boolean;
+      readonly now: number | undefined;
+      readonly taskId: string | undefined;
+      /** The file with the steps of the relay's key. */
+      readonly successionFile: string | undefined;
+      /** The file that the result of the one artifact has to refer to. */
+      readonly resultFile: string | undefined;
+    };
+
+export const USAGE = `agent-verify [options] [FILE...]
+
+Verifies receipts, credentials, presentations, ledgers, key successions, settlement records,
+attestations, delegation tokens and evidence bundles, offline. Without FILE, or with -, it reads the
+standard input. The first lines say in words what the artifact claims, and by whose word.
+
+Exits with 0 when everything is valid, with 1 when something is not, with 2 when something cannot be read
+or is none of these, and with 3 when all that is missing is the key of the relay that signed a bundle, a
+settlement record or a no-show record: anyone can make up a relay.
+
+  --key KEY           the key that must have signed: 64 hex digits or a did:key; may be given again
+  --trust FILE        a file of such keys, one a line; # begins a comment; may be given again
+  --allow-unanchored  exit with 0 instead of 3
+  --succession FILE   the steps of the relay's key, as its /.well-known/agent-relay.json shows them: what
+                      it signed under one key of the chain then counts for --key with any other one
+  --task ID           the task that a receipt, an attestation or a bundle must be about
+  --file FILE         the file that the result of a receipt or a bundle refers to: its hash and its
+                      length must be those that were signed; for one artifact at a time
+  --now TIME          the time to judge by instead of the clock: ISO 8601, or ms since 1970
+  --explain           every check, with what it proves and what it does not
+  --json              one line of JSON for each file
+  --help              this text
+  --version           the version
+`;
+
+export function parseArguments(args: readonly string[]): Request {
+  try {
+    const { values, positionals } = parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: {
+        key: { type: "string", multiple: true },
+        trust: { type: "string", multiple: true },
+        "allow-unanchored": { type: "boolean", default: false },
+        succession: { type: "string" },
+        task: { type: "string" },
+        file: { type: "string" },
+        now: { type: "string" },
+        explain: { type: "boolean", default: false },
+        json: { type: "boolean", default: false },
+        help: { type: "boolean", short: "h", default: false },
+        version: { type: "boolean", default: false },
+      },
+    });
+    if (values.help) return { ask: "help" };
+    if (values.version) return { ask: "version" };
+    const keys = values.key?.map(parseKey);
+    if (keys?.includes(null)) return buildRefusal("--key takes 64 hex digits or a did:key");
+    const now = values.now === undefined ? undefined : parseTime(values.now);
+    if (now !== undefined && Number.isNaN(now)) {
+      return buildRefusal("--now takes an ISO 8601 date or ms since 1970");
+    }
+    if (values.file !== undefined && positionals.length > 1) {
+      return buildRefusal("--file takes one receipt or bundle at a time");
+    }
+    return {
+      ask: "verify",
+      files: positionals.length > 0 ? positionals : ["-"],
+      json: values.json,
+      explain: values.explain,
+      trustFiles: values.trust ?? [],
+      allowUnanchored: values["allow-unanchored"],
+      keys: keys?.filter((key) => key !== null),
+      now,
+      taskId: values.task,
+      successionFile: values.succession,
+      resultFile: values.file,
+    };
+  } catch (error) {
+    if (error instanceof TypeError) return buildRefusal(error.message);
+    throw error;
+  }
+}
+
+/** The key that 64 hex digits or a did:key stand for; null for anything else. */
+export function parseKey(text: string): string | null {
+  return /^[0-9a-f]{64}$/i.test(text) ? text.toLowerCase() : parseDidKey(text);
+}
+
+function parseTime(text: string): number {
+  if (/^\d+$/.test(text)) return Number(text);
+  return /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : Number.NaN;
+}
+
+function buildRefusal(message: string): Request {
+  return { ask: "refused", message };
+}

@@ -1,0 +1,178 @@
+import { parseJsonText } from "@agent/crypto";
+import type { VerifyOptions } from "../artifacts/options.ts";
+import { type Outcome, getOutcome } from "../outcome.ts";
+import { formatClaim, formatReport } from "../format-report.ts";
+import { type FileDigest, verifyResultFile } from "../result-file.ts";
+import type { Verdict } from "../verdict.ts";
+import { verifyArtifact } from "../verify-artifact.ts";
+import { parseArguments, type Request, USAGE } from "./parse-arguments.node.ts";
+import { parseTrustFile } from "./trust-file.node.ts";
+
+/** What the command needs of the machine that it runs on. */
+export interface CommandEnvironment {
+  /** The bytes of a file; `-` is the standard input. */
+  readonly read: (file: string) => Promise<Uint8Array>;
+  /** The hash and the length of a file of any size. */
+  readonly digest: (file: string) => Promise<FileDigest>;
+  readonly out: (text: string) => void;
+  readonly err: (text: string) => void;
+  readonly now: () => number;
+  readonly version: string;
+}
+
+const EXIT_VALID = 0;
+const EXIT_INVALID = 1;
+const EXIT_UNREADABLE = 2;
+const EXIT_UNANCHORED = 3;
+
+/** The exit codes from the best to the worst. */
+const exitCodesBySeverity = [EXIT_VALID, EXIT_UNANCHORED, EXIT_INVALID, EXIT_UNREADABLE];
+
+/** Runs `agent-verify` and answers its exit code: the worst of all files. */
+export async function runCommand(
+  args: readonly string[],
+  environment: CommandEnvironment,
+): Promise<number> {
+  const request = parseArguments(args);
+  switch (request.ask) {
+    case "help":
+      environment.out(USAGE);
+      return EXIT_VALID;
+    case "version":
+      environment.out(`${environment.version}\n`);
+      return EXIT_VALID;
+    case "refused":
+      environment.err(`agent-verify: ${request.message}\n\n${USAGE}`);
+      return EXIT_UNREADABLE;
+    case "verify":
+      return verifyFiles(request, environment);
+  }
+}
+
+type VerifyRequest = Extract<Request, { readonly ask: "verify" }>;
+
+async function verifyFiles(request: VerifyRequest, machine: CommandEnvironment): Promise<number> {
+  const { files, taskId, resultFile, now = machine.now() } = request;
+  const named = await loadExpectedKeys(request, machine);
+  // Judging without a file of keys that was asked for would call unanchored what it refuses.
+  if (!named.ok) return EXIT_UNREADABLE;
+  const relaySuccession = await loadSuccession(request.successionFile, machine);
+  if (relaySuccession === null) return EXIT_UNREADABLE;
+  const options = { now, publicKey: named.keys, taskId, relaySuccession };
+  let worst = EXIT_VALID;
+  for (const file of files) {
+    const text = await readText(file, machine);
+    const digest = await digestOrNull(resultFile, machine);
+    const code =
+      text === null || digest === null
+        ? EXIT_UNREADABLE
+        : verifyText({ file, text, digest, options, request }, machine);
+    if (exitCodesBySeverity.indexOf(code) > exitCodesBySeverity.indexOf(worst)) worst = code;
+  }
+  return worst;
+}
+
+/** Judges one file, says so, and answers its exit code. */
+function verifyText(
+  parts: {
+    readonly file: string;
+    readonly text: string;
+    readonly digest: FileDigest | undefined;
+    readonly options: VerifyOptions;
+    readonly request: VerifyRequest;
+  },
+  { out }: CommandEnvironment,
+): number {
+  const { file, text, digest, options, request } = parts;
+  const artifact = parseJsonText(text)?.value;
+  const judged = verifyArtifact(text, options);
+  const verdict = digest === undefined ? judged : verifyResultFile(judged, artifact, digest);
+  const outcome = getOutcome(verdict, options);
+  if (request.json) {
+    const claim = formatClaim(verdict, artifact, options);
+    out(
+      `${JSON.stringify({ file, ...toJsonVerdict(verdict, outcome, request), verdict: outcome, claim })}\n`,
+    );
+  } else {
+    const name = file === "-" ? "standard input" : file.replaceAll(/\p{C}/gu, "?");
+    out(`${name}: ${formatReport(verdict, artifact, { ...options, explain: request.explain })}`);
+  }
+  if (verdict.kind === null) return EXIT_UNREADABLE;
+  if (outcome === "unanchored") return request.allowUnanchored ? EXIT_VALID : EXIT_UNANCHORED;
+  return outcome === "valid" ? EXIT_VALID : EXIT_INVALID;
+}
+
+/** A reader of `valid` alone must not take for valid what the exit code does not. */
+function toJsonVerdict(verdict: Verdict, outcome: Outcome, { allowUnanchored }: VerifyRequest) {
+  return outcome === "unanchored" && !allowUnanchored
+    ? { ...verdict, valid: false, code: "artifact.unanchored" }
+    : verdict;
+}
+
+/** The keys of `--key` and of every `--trust`; undefined where neither was given. */
+async function loadExpectedKeys(
+  { keys, trustFiles }: VerifyRequest,
+  machine: CommandEnvironment,
+): Promise<
+  { readonly ok: true; readonly keys: readonly string[] | undefined } | { readonly ok: false }
+> {
+  const all = [...(keys ?? [])];
+  for (const file of trustFiles) {
+    const text = await readText(file, machine);
+    if (text === null) return { ok: false };
+    const read = parseTrustFile(text);
+    if (!read.ok) {
+      machine.err(`agent-verify: ${file}: ${read.message}\n`);
+      return { ok: false };
+    }
+    all.push(...read.keys);
+  }
+  return { ok: true, keys: all.length === 0 ? undefined : all };
+}
+
+/** Undefined where no file was named, null where it cannot be read. */
+async function digestOrNull(
+  file: string | undefined,
+  { digest, err }: CommandEnvironment,
+): Promise<FileDigest | null | undefined> {
+  if (file === undefined) return undefined;
+  try {
+    return await digest(file);
+  } catch (error) {
+    err(`agent-verify: ${file}: ${formatError(error)}\n`);
+    return null;
+  }
+}
+
+/** Undefined where no file was named, null where it holds no list of steps. */
+async function loadSuccession(
+  file: string | undefined,
+  machine: CommandEnvironment,
+): Promise<readonly unknown[] | null | undefined> {
+  if (file === undefined) return undefined;
+  const text = await readText(file, machine);
+  if (text === null) return null;
+  const parsed = parseJsonText(text)?.value;
+  const list: unknown = Array.isArray(parsed)
+    ? parsed
+    : (parsed as { succession?: unknown } | null | undefined)?.succession;
+  if (Array.isArray(list)) return list;
+  machine.err(`agent-verify: ${file}: holds no succession of a relay's key\n`);
+  return null;
+}
+
+function formatError(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+// Strict, because a lenient decoder reads several files as one text, and only one of them was signed.
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+async function readText(file: string, { read, err }: CommandEnvironment): Promise<string | null> {
+  try {
+    return utf8.decode(await read(file));
+  } catch (error) {
+    err(`agent-verify: ${file}: ${formatError(error)}\n`);
+    return null;
+  }
+}

@@ -1,0 +1,150 @@
+import type { VerifyOptions } from "./artifacts/options.ts";
+import { verifyBundle } from "./bundle/verify-bundle.ts";
+import type { Claim } from "./claim/claim.ts";
+import { getClaim } from "./claim/get-claim.ts";
+import { toPrintable } from "./claim/format.ts";
+import { isRelaySigned, getOutcome, type Outcome } from "./outcome.ts";
+import { type ProofLevel, PROOF_LEVELS } from "./proof-levels.ts";
+import type { CheckResult, Verdict } from "./verdict.ts";
+
+export interface ReportOptions extends VerifyOptions {
+  /** Adds every rung with what it proves and what it does not. */
+  readonly explain?: boolean | undefined;
+}
+
+/**
+ * A verdict for people: the claim in words, the verdict, and the rungs that do not hold. Lines end with a
+ * line feed.
+ *
+ * @param artifact the parsed artifact that the verdict is about
+ * @param options those that it was judged with
+ */
+export function formatReport(
+  verdict: Verdict,
+  artifact: unknown,
+  options: ReportOptions = {},
+): string {
+  const lines = [
+    ...formatClaim(verdict, artifact, options),
+    ...formatVerdict(verdict, artifact, options),
+  ];
+  const rungs = options.explain === true ? formatAllLevels(verdict) : formatFailedLevels(verdict);
+  const [first = "", ...rest] = lines;
+  return [first, ...rest.map((line) => `  ${line}`), ...rungs].map((line) => `${line}\n`).join("");
+}
+
+const outcomePrefixes: Readonly<Record<Outcome, string>> = {
+  valid: "",
+  unanchored: "claimed: ",
+  refused: "not proven: ",
+};
+
+/** What the artifact says and by whose word, the most important line first. */
+export function formatClaim(verdict: Verdict, artifact: unknown, options: VerifyOptions): string[] {
+  const judged = verifyContent(verdict, artifact, options) ?? verdict;
+  const claim = getClaim(judged, artifact);
+  const prefix = outcomePrefixes[getOutcome(verdict, options)];
+  if (claim === null || judged.kind === null) return [`${prefix}it says nothing that can be read`];
+  const signature = formatSigner(claim, judged, options);
+  return isRelaySigned(judged.kind)
+    ? [`${prefix}${claim.statement}`, ...claim.details, signature]
+    : [`${prefix}${claim.statement}; ${signature}`, ...claim.details];
+}
+
+/** Who signed, by which key, and whether the caller vouched for that key. */
+function formatSigner(
+  { signer, key }: Claim,
+  { kind, valid, checks }: Verdict,
+  { publicKey }: VerifyOptions,
+): string {
+  if (signer === null) return "it is not signed";
+  const by = kind !== null && isRelaySigned(kind) ? "by the word of" : "signed by";
+  const words = `${by} ${signer}, ${key === null ? "with a key that is not in it" : `key ${toPrintable(key)}`}`;
+  if (publicKey === undefined) {
+    return `${words}, which is not vouched for (name it with --key or --trust)`;
+  }
+  if (valid) return `${words}, which you named`;
+  const isUnbound = checks.some(({ name, ok }) => name === "key_bound" && !ok);
+  return isUnbound ? `${words}, which is none of those that you named` : words;
+}
+
+/** The verdict on the members of a bundle whose text was reformatted; undefined for anything else. */
+function verifyContent(
+  { code }: Verdict,
+  artifact: unknown,
+  options: VerifyOptions,
+): Verdict | undefined {
+  return code === "bundle.not_canonical" ? verifyBundle(artifact, options) : undefined;
+}
+
+function formatVerdict(verdict: Verdict, artifact: unknown, options: VerifyOptions): string[] {
+  const content = verifyContent(verdict, artifact, options);
+  if (content === undefined) return [formatHead(verdict, getOutcome(verdict, options))];
+  const members = content.valid
+    ? "its members are those that were signed, its text is not: ask for the file as it came"
+    : `and its members are refused, ${content.code}`;
+  return [`${formatHead(verdict, "refused")}: reformatted, ${members}`];
+}
+
+function formatHead({ kind, code }: Verdict, outcome: Outcome): string {
+  const name = kind?.replace("_", " ") ?? "no known artifact";
+  return code === undefined ? `${name}: ${outcome}` : `${name}: ${outcome}, ${code}`;
+}
+
+function formatAllLevels(verdict: Verdict): string[] {
+  const rungs = PROOF_LEVELS.map((rung) =>
+    formatLine(verdict, rung, "  ", formatExplanation(rung)),
+  );
+  return [...rungs, ...formatNested(verdict, "  ")];
+}
+
+/** The rungs that do not hold, of the artifact and of those inside it. */
+function formatFailedLevels(verdict: Verdict, indent = "  "): string[] {
+  const failed = PROOF_LEVELS.filter(({ name }) =>
+    verdict.checks.some((check) => check.name === name && !check.ok),
+  );
+  return [
+    ...failed.map((rung) => formatLine(verdict, rung, indent, "")),
+    ...verdict.nested.flatMap((inner) => {
+      const lines = formatFailedLevels(inner, `${indent}  `);
+      return lines.length === 0 ? [] : [`${indent}inside: ${formatNestedHead(inner)}`, ...lines];
+    }),
+  ];
+}
+
+function formatNested({ nested }: Verdict, indent: string): string[] {
+  return nested.flatMap((inner) => [
+    `${indent}inside: ${formatNestedHead(inner)}`,
+    ...PROOF_LEVELS.filter(({ name }) => inner.checks.some((check) => check.name === name)).map(
+      (rung) => formatLine(inner, rung, `${indent}  `, ""),
+    ),
+    ...formatNested(inner, `${indent}  `),
+  ]);
+}
+
+/** What is inside was judged by the keys that the artifact around it names. */
+function formatNestedHead(verdict: Verdict): string {
+  return formatHead(verdict, verdict.valid ? "valid" : "refused");
+}
+
+const TITLE_WIDTH = Math.max(...PROOF_LEVELS.map(({ title }) => title.length));
+
+function formatLine(
+  { checks }: Verdict,
+  { name, title }: ProofLevel,
+  indent: string,
+  text: string,
+): string {
+  const check = checks.find((each) => each.name === name);
+  const detail = check === undefined ? "nothing to judge it by" : (check.code ?? text);
+  return `${indent}${formatMark(check)}  ${title.padEnd(TITLE_WIDTH)}  ${detail}`.trimEnd();
+}
+
+function formatMark(check: CheckResult | undefined): string {
+  if (check === undefined) return "--";
+  return check.ok ? "ok" : "NO";
+}
+
+function formatExplanation({ proves, doesNotProve }: ProofLevel): string {
+  return `${proves} Not: ${doesNotProve}`;
+}

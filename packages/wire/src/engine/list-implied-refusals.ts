@@ -1,0 +1,50 @@
+import type { Code } from "./errors.ts";
+import { FEDERATION_PREFIX } from "../operations/peers/federation.ts";
+import type { Operation } from "./operation.ts";
+
+/** Refusals that the operation's row implies without naming them. */
+export function listImpliedRefusals(operation: Operation): Code[] {
+  const codes: Code[] = ["server.failed", "server.unavailable"];
+  // Probes answer at any rate, and until the process ends.
+  if (operation.tier !== null) codes.push("server.draining", "rate.exceeded");
+  if (operation.method !== "GET" && !operation.whileFrozen) codes.push("server.frozen");
+  // Where federation is off there is no such path.
+  if (operation.path.startsWith(FEDERATION_PREFIX)) codes.push("route.not_found");
+  if (operation.auth === "peer") {
+    // A relay counts another's requests by its id, once they are known to be its own.
+    if (operation.tier === null) codes.push("server.draining", "rate.exceeded");
+    codes.push("federation.signature_invalid", "federation.timestamp_expired");
+    if (operation.body !== undefined) codes.push("federation.wrong_receiver");
+  } else if (operation.auth !== "public") {
+    codes.push(
+      "auth.missing",
+      "auth.malformed_token",
+      "auth.expired_token",
+      "auth.token_revoked",
+      "auth.unknown_token",
+      "auth.verification_failed",
+      "auth.device_not_authorized",
+      "agent.revoked",
+      "agent.key_displaced",
+    );
+  }
+  if (operation.singleUse) codes.push("auth.token_used");
+  if (operation.auth === "master") codes.push("auth.master_only");
+  if (operation.ownerOnly) codes.push("auth.not_owner");
+  if (operation.scope !== undefined) codes.push("auth.scope_missing");
+  if (operation.keyed) {
+    codes.push("idempotency.key_invalid", "idempotency.key_in_use", "idempotency.key_reused");
+  }
+  if (operation.query !== undefined) codes.push("request.invalid");
+  if (operation.body !== undefined) {
+    codes.push(
+      "request.malformed_json",
+      "request.invalid",
+      "request.too_deep",
+      "request.too_large",
+      "request.media_type",
+      "request.timeout",
+    );
+  }
+  return codes;
+}

@@ -1,0 +1,195 @@
+import { FEDERATION_HEADERS } from "@agent/federation-protocol";
+import * as v from "valibot";
+import { errors, type Code } from "./errors.ts";
+import { listImpliedRefusals } from "./list-implied-refusals.ts";
+import { buildNamedSchemas, toComponentSchema, type JsonObject } from "../named-schemas.ts";
+import { limits } from "./limits.ts";
+import type { Operation } from "./operation.ts";
+import { operations } from "../operations.ts";
+
+const errorSchema: JsonObject = {
+  type: "object",
+  required: ["error", "message", "code", "status", "request_id"],
+  properties: {
+    error: { type: "string" },
+    message: { type: "string", description: "The same text as `error`." },
+    code: { type: "string", enum: Object.keys(errors), "x-extensible": true },
+    status: { type: "integer" },
+    request_id: { type: "string" },
+    retry_after: { type: "integer", description: "Seconds." },
+    issues: {
+      type: "array",
+      items: {
+        type: "object",
+        required: ["path", "message"],
+        properties: { path: { type: "string" }, message: { type: "string" } },
+      },
+    },
+  },
+};
+
+function buildRefusalResponses(operation: Operation): JsonObject {
+  const byStatus = new Map<number, Code[]>();
+  for (const code of new Set([...operation.refusals, ...listImpliedRefusals(operation)])) {
+    const { status } = errors[code];
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+  }
+  return Object.fromEntries(
+    [...byStatus.entries()].map(([status, codes]) => [
+      String(status),
+      {
+        description: codes.map((code) => `\`${code}\`: ${errors[code].text}`).join("\n\n"),
+        content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } },
+      },
+    ]),
+  );
+}
+
+const successDescriptions: Readonly<Record<string, string>> = { 201: "Created", 204: "No content" };
+
+function buildSuccessResponses(operation: Operation): JsonObject {
+  return Object.fromEntries(
+    Object.entries(operation.ok).map(([status, schema]) => [
+      status,
+      {
+        description: successDescriptions[status] ?? "Success",
+        ...(schema.type !== "undefined" && { content: buildContent(operation, schema) }),
+      },
+    ]),
+  );
+}
+
+function buildContent({ media = [] }: Operation, schema: v.GenericSchema): JsonObject {
+  const text = Object.fromEntries(media.map((type) => [type, { schema: { type: "string" } }]));
+  const textOnly = media.length > 0 && schema.type === "string";
+  return textOnly ? text : { "application/json": { schema: toComponentSchema(schema) }, ...text };
+}
+
+const idempotencyKeyParameter: JsonObject = {
+  name: "Idempotency-Key",
+  in: "header",
+  description: "A repeat with the same key and body is answered as the first one was, for a day.",
+  schema: { type: "string", minLength: 1, maxLength: limits.idempotencyKeyLength },
+};
+
+function buildParameters(operation: Operation): JsonObject[] {
+  const path = [...operation.path.matchAll(/:(\w+)/g)].map(([, name]) => ({
+    name,
+    in: "path",
+    required: true,
+    schema: { type: "string" },
+  }));
+  const headers = Object.entries(operation.headers ?? {}).map(([name, description]) => ({
+    name,
+    in: "header",
+    description,
+    schema: { type: "string" },
+  }));
+  const given = [...path, ...(operation.keyed ? [idempotencyKeyParameter] : []), ...headers];
+  if (operation.query === undefined) return given;
+  const { properties = {}, required = [] } = toComponentSchema(operation.query) as {
+    properties?: JsonObject;
+    required?: string[];
+  };
+  const query = Object.entries(properties).map(([name, schema]) => ({
+    name,
+    in: "query",
+    required: required.includes(name),
+    schema,
+  }));
+  return [...given, ...query];
+}
+
+const buildHeaderScheme = (name: string, description: string): JsonObject => ({
+  type: "apiKey",
+  in: "header",
+  name,
+  description,
+});
+
+const securitySchemes: JsonObject = {
+  bearer: {
+    type: "http",
+    scheme: "bearer",
+    description: "The relay's master token, or a signed agent token (a compact EdDSA JWS).",
+  },
+  relayId: buildHeaderScheme(FEDERATION_HEADERS.relayId, "The sending relay's id."),
+  relaySignature: buildHeaderScheme(
+    FEDERATION_HEADERS.signature,
+    "Base64url Ed25519 signature of the canonical JSON (RFC 8785) of the body.",
+  ),
+  relayTimestamp: buildHeaderScheme(
+    FEDERATION_HEADERS.timestamp,
+    "ISO 8601, at most five minutes off.",
+  ),
+};
+
+const bearerSecurity: JsonObject[] = [{ bearer: [] }];
+const security: Record<Operation["auth"], JsonObject[]> = {
+  public: [],
+  bearer: bearerSecurity,
+  master: bearerSecurity,
+  // The members of one requirement are asked for together.
+  peer: [{ relayId: [], relaySignature: [], relayTimestamp: [] }],
+};
+
+function describeOperation(name: string, operation: Operation): JsonObject {
+  const parameters = buildParameters(operation);
+  return {
+    operationId: name,
+    summary: operation.summary,
+    tags: [operation.section],
+    security: security[operation.auth],
+    ...(operation.scope !== undefined && { "x-token-scope": operation.scope }),
+    ...(operation.auth === "master" && { "x-operator-only": true }),
+    ...(operation.ownerOnly && { "x-owner-only": true }),
+    ...(operation.singleUse && { "x-single-use-token": true }),
+    ...(operation.tier !== null && {
+      "x-rate-limit": { tier: operation.tier, per_minute: limits.tiers[operation.tier] },
+    }),
+    ...(parameters.length > 0 && { parameters }),
+    ...(operation.body !== undefined && {
+      requestBody: {
+        // A blank body is the empty object.
+        required: !v.is(operation.body, {}),
+        content: { "application/json": { schema: toComponentSchema(operation.body) } },
+      },
+    }),
+    responses: { ...buildSuccessResponses(operation), ...buildRefusalResponses(operation) },
+  };
+}
+
+/**
+ * The OpenAPI 3.1 document of the operation table.
+ *
+ * @param version the relay's version, shown as the document's
+ */
+export function buildOpenApi(version: string): JsonObject {
+  const paths: { [path: string]: JsonObject } = {};
+  for (const [name, operation] of Object.entries(operations)) {
+    const path = operation.path.replaceAll(/:(\w+)/g, "{$1}");
+    paths[path] = {
+      ...paths[path],
+      [operation.method.toLowerCase()]: describeOperation(name, operation),
+    };
+  }
+  const sections = new Set(Object.values(operations).map((operation) => operation.section));
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: "Agent Delegation Relay",
+      version,
+      description:
+        "Agents are found, hired and paid when a signed receipt verifies. Amounts are US dollars " +
+        "with at most six decimals; timestamps are milliseconds since the Unix epoch.",
+      license: { name: "Apache-2.0", identifier: "Apache-2.0" },
+    },
+    servers: [{ url: "/" }],
+    tags: [...sections].map((name) => ({ name })),
+    paths,
+    components: {
+      securitySchemes,
+      schemas: { Error: errorSchema, ...buildNamedSchemas() },
+    },
+  };
+}

@@ -1,0 +1,89 @@
+import { toJsonSchema, toJsonSchemaDefs, type ConversionConfig } from "@valibot/to-json-schema";
+import { VerifiableCredentialSchema } from "@agent/credentials";
+import { LedgerSchema } from "@agent/ledger";
+import { ExecutionReceiptSchema } from "@agent/receipts";
+import type * as v from "valibot";
+import { AgentState, AuditEntry, Goal } from "./operations/live/agent-state.ts";
+import { Approval } from "./operations/tasks/approvals.ts";
+import { Balance, Settlement, Transaction } from "./operations/money/budget.ts";
+import { Conversation, Message } from "./operations/live/conversations.ts";
+import { CredentialStatus, StoredCredential } from "./operations/agents/credentials.ts";
+import { Device } from "./operations/agents/devices.ts";
+import { AgentEvent } from "./operations/live/events.ts";
+import { KeyHistory } from "./operations/agents/keys.ts";
+import { MarketCandidate } from "./operations/agents/market.ts";
+import { Pairing } from "./operations/agents/pairing.ts";
+import { Plan } from "./operations/live/plans.ts";
+import { CapabilityPrice, DiscoveryEntry, Listing } from "./operations/agents/registry.ts";
+import { RoutingRecord } from "./operations/tasks/routing.ts";
+import { Statement } from "./operations/money/statement.ts";
+import { RoutingChoice, Task, TaskEvent } from "./operations/tasks/tasks.ts";
+import { TrustRecord } from "./operations/agents/trust.ts";
+import { Visibility } from "./operations/agents/visibility.ts";
+import { Withdrawal } from "./operations/money/withdrawals.ts";
+
+export type JsonObject = { [member: string]: unknown };
+
+/** Schemas that clients meet by name. */
+const namedDefinitions = {
+  ExecutionReceipt: ExecutionReceiptSchema,
+  Task,
+  TaskEvent,
+  RoutingChoice,
+  RoutingRecord,
+  Balance,
+  Transaction,
+  Settlement,
+  Statement,
+  Withdrawal,
+  CapabilityPrice,
+  Listing,
+  DiscoveryEntry,
+  KeyHistory,
+  Device,
+  Pairing,
+  Approval,
+  Plan,
+  Conversation,
+  Message,
+  AgentEvent,
+  Goal,
+  AgentState,
+  AuditEntry,
+  MarketCandidate,
+  Visibility,
+  TrustRecord,
+  VerifiableCredential: VerifiableCredentialSchema,
+  StoredCredential,
+  CredentialStatus,
+  ExecutionLedger: LedgerSchema,
+} as const;
+
+/** Rules that JSON Schema has no word for; the text of the refusal names them. */
+const ignoreActions = ["finite", "check", "raw_check", "safe_integer", "max_bytes", "transform"];
+
+const conversion = {
+  target: "draft-2020-12",
+  // What validation makes of the input; numbers in a query are numbers there.
+  typeMode: "output",
+  ignoreActions,
+  // The only custom schema of the contract is the object that is handed on as it is.
+  overrideSchema: ({ valibotSchema }) =>
+    valibotSchema.type === "custom" ? { type: "object" } : undefined,
+  overrideRef: ({ referenceId }) => `#/components/schemas/${referenceId}`,
+} satisfies ConversionConfig;
+
+/** A schema of the contract as JSON Schema; those with a name are referred to. */
+export function toComponentSchema(schema: v.GenericSchema): JsonObject {
+  const converted = toJsonSchema(schema, {
+    ...conversion,
+    definitions: namedDefinitions,
+  }) as JsonObject;
+  const { $schema: _schema, $defs: _defs, ...rest } = converted;
+  return rest;
+}
+
+/** The schemas that have a name, for `#/components/schemas`. */
+export function buildNamedSchemas(): JsonObject {
+  return toJsonSchemaDefs(namedDefinitions, conversion);
+}

@@ -1,0 +1,144 @@
+import { VerifiableCredentialSchema } from "@agent/credentials";
+import * as v from "valibot";
+import { id, looseObject, nextCursor, pageQuery, shortText } from "../../engine/fields.ts";
+import { limits } from "../../engine/limits.ts";
+import { defineOperation } from "../../engine/operation.ts";
+
+/** A credential as a relay keeps it; the document in it is handed on as it was signed. */
+export const StoredCredential = v.object({
+  credential_id: v.string(),
+  type: v.string(),
+  credential: looseObject,
+  issued_at: v.number(),
+  revoked: v.boolean(),
+});
+export type StoredCredential = v.InferOutput<typeof StoredCredential>;
+
+export const CredentialStatus = v.object({
+  credential_id: v.string(),
+  revoked: v.boolean(),
+  revoked_at: v.exactOptional(v.number()),
+  reason: v.exactOptional(v.string()),
+});
+export type CredentialStatus = v.InferOutput<typeof CredentialStatus>;
+
+/** The name of a type of credential, as it stands in the document. */
+const type = v.optional(shortText);
+
+export const credentials = {
+  listCredentials: defineOperation({
+    method: "GET",
+    path: "/api/v1/agents/:agentId/credentials",
+    summary: "Credentials about an agent, newest first, revoked and expired ones included.",
+    section: "Credentials",
+    auth: "bearer",
+    scope: "credentials:read",
+    tier: "read",
+    query: v.object({ ...pageQuery, type }),
+    ok: {
+      200: v.object({
+        agent_id: v.string(),
+        credentials: v.array(StoredCredential),
+        next_cursor: nextCursor,
+      }),
+    },
+    refusals: ["credential.not_found", "request.invalid"],
+  }),
+  submitCredentials: defineOperation({
+    method: "POST",
+    path: "/api/v1/agents/:agentId/credentials",
+    summary: "Hand in credentials that others issued about an agent: all are kept, or none.",
+    section: "Credentials",
+    auth: "bearer",
+    scope: "task:submit",
+    tier: "write",
+    body: v.object({
+      credentials: v.pipe(
+        v.array(looseObject),
+        v.minLength(1, "has to hold at least one credential"),
+        v.maxLength(
+          limits.submittedCredentials,
+          `has to hold at most ${limits.submittedCredentials} credentials`,
+        ),
+      ),
+    }),
+    ok: {
+      200: v.object({ agent_id: v.string(), credential_ids: v.array(v.string()) }),
+      201: v.object({ agent_id: v.string(), credential_ids: v.array(v.string()) }),
+    },
+    refusals: [
+      "agent.not_found",
+      "credential.too_large",
+      "credential.invalid",
+      "credential.type_unknown",
+      "credential.wrong_subject",
+      "credential.wrong_issuer",
+      "credential.not_participant",
+      "credential.id_taken",
+    ],
+  }),
+  presentCredentials: defineOperation({
+    method: "POST",
+    path: "/api/v1/agents/:agentId/presentation",
+    summary: "The agent's valid credentials in a presentation that the relay signs.",
+    section: "Credentials",
+    auth: "bearer",
+    ownerOnly: true,
+    scope: "credentials:read",
+    tier: "write",
+    query: v.object({ type }),
+    body: v.object({ audience: v.optional(id), challenge: v.optional(id) }),
+    ok: {
+      200: v.object({
+        presentation: looseObject,
+        credential_count: v.number(),
+        relay_did: v.string(),
+      }),
+    },
+    refusals: ["credential.not_found"],
+  }),
+  verifyCredential: defineOperation({
+    method: "POST",
+    path: "/api/v1/credentials/verify",
+    whileFrozen: true,
+    summary: "Whether a credential holds now: proof, dates and revocation at this relay.",
+    section: "Credentials",
+    auth: "public",
+    tier: "read",
+    body: VerifiableCredentialSchema,
+    rawBody: true,
+    ok: {
+      200: v.object({
+        valid: v.boolean(),
+        reasons: v.array(v.string()),
+        issuer: v.nullable(v.string()),
+        subject: v.nullable(v.string()),
+      }),
+    },
+    refusals: ["credential.too_large"],
+  }),
+  revokeCredential: defineOperation({
+    method: "POST",
+    path: "/api/v1/agents/:agentId/revoke-credential",
+    summary: "Take a credential back, as its subject or its issuer; for good.",
+    section: "Credentials",
+    auth: "bearer",
+    ownerOnly: true,
+    scope: "agent:write",
+    singleUse: true,
+    tier: "write",
+    body: v.object({ credential_id: id, reason: v.optional(shortText) }),
+    ok: { 200: CredentialStatus },
+    refusals: ["credential.not_found", "credential.not_participant"],
+  }),
+  credentialStatus: defineOperation({
+    method: "GET",
+    path: "/api/v1/credentials/:credentialId/status",
+    summary: "Whether a credential was revoked at this relay.",
+    section: "Credentials",
+    auth: "public",
+    tier: "public",
+    ok: { 200: CredentialStatus },
+    refusals: ["credential.not_found"],
+  }),
+} as const;

@@ -1,0 +1,55 @@
+import * as v from "valibot";
+import { nextCursor, pageQuery } from "../../engine/fields.ts";
+import { defineOperation } from "../../engine/operation.ts";
+
+/** A key that may act for an agent, as anybody with a token may see it. */
+export const Device = v.object({
+  device_id: v.string(),
+  agent_id: v.string(),
+  public_key: v.string(),
+  did: v.string(),
+  device_name: v.nullable(v.string()),
+  registered_at: v.number(),
+  revoked: v.boolean(),
+});
+export type Device = v.InferOutput<typeof Device>;
+
+const OwnDevice = v.object({ ...Device.entries, scopes: v.array(v.string()) });
+
+export const devices = {
+  getDevice: defineOperation({
+    method: "GET",
+    path: "/api/v1/devices/:deviceId",
+    summary: "Resolve a device's public key.",
+    section: "Registry",
+    auth: "bearer",
+    tier: "read",
+    ok: { 200: Device },
+    refusals: ["device.not_found"],
+  }),
+  listDevices: defineOperation({
+    method: "GET",
+    path: "/api/v1/agents/:agentId/devices",
+    summary: "An agent's devices and what each may do, revoked ones included.",
+    section: "Registry",
+    auth: "bearer",
+    ownerOnly: true,
+    tier: "read",
+    query: v.object(pageQuery),
+    ok: { 200: v.object({ devices: v.array(OwnDevice), next_cursor: nextCursor }) },
+    refusals: ["request.invalid"],
+  }),
+  revokeDevice: defineOperation({
+    method: "DELETE",
+    path: "/api/v1/agents/:agentId/devices/:deviceId",
+    summary: "End a device for good; its tokens and sockets end with it.",
+    section: "Registry",
+    auth: "bearer",
+    ownerOnly: true,
+    scope: "agent:write",
+    singleUse: true,
+    tier: "auth",
+    ok: { 200: v.object({ device_id: v.string(), revoked: v.literal(true) }) },
+    refusals: ["device.not_found", "device.carries_agent_key"],
+  }),
+} as const;

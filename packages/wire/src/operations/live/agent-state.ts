@@ -1,0 +1,85 @@
+import { LEDGER_STATUSES } from "@agent/ledger";
+import * as v from "valibot";
+import { extensibleEnum, nextCursor, pageQuery } from "../../engine/fields.ts";
+import { defineOperation } from "../../engine/operation.ts";
+import { Freshness } from "../agents/registry.ts";
+
+/** What an agent works or worked toward; of a goal that is a task it has the task's id. */
+export const Goal = v.object({
+  goal_id: v.string(),
+  status: extensibleEnum(LEDGER_STATUSES),
+  /** Whether a signed ledger of it is stored. */
+  signed: v.boolean(),
+  plans: v.number(),
+  task_status: v.nullable(v.string()),
+});
+export type Goal = v.InferInput<typeof Goal>;
+
+export const AgentState = v.object({
+  agent_id: v.string(),
+  registered: v.boolean(),
+  revoked: v.boolean(),
+  online: v.boolean(),
+  freshness: extensibleEnum(Freshness.options),
+  last_seen_at: v.number(),
+  /** Tasks that it has to do, and tasks of its own that are not done. */
+  open_tasks: v.number(),
+  submitted_open_tasks: v.number(),
+  devices: v.number(),
+  ledgers: v.number(),
+  events: v.number(),
+});
+export type AgentState = v.InferInput<typeof AgentState>;
+
+/** A line of who did what to an agent. */
+export const AuditEntry = v.object({
+  sequence: v.number(),
+  at: v.number(),
+  /** An agent's id, `operator` (`operator:1` or `operator:2` while there are two tokens), or `anonymous`. */
+  actor: v.string(),
+  device_id: v.nullable(v.string()),
+  action: v.string(),
+  detail: v.nullable(v.string()),
+});
+export type AuditEntry = v.InferOutput<typeof AuditEntry>;
+
+export const agentState = {
+  listGoals: defineOperation({
+    method: "GET",
+    path: "/api/v1/agents/:agentId/goals",
+    summary: "Goals of which the relay has a ledger, a plan or a task of the agent, by their id.",
+    section: "Records",
+    auth: "bearer",
+    ownerOnly: true,
+    scope: "task:read",
+    tier: "read",
+    query: v.object(pageQuery),
+    ok: { 200: v.object({ goals: v.array(Goal), next_cursor: nextCursor }) },
+    refusals: ["request.invalid"],
+  }),
+  getState: defineOperation({
+    method: "GET",
+    path: "/api/v1/agents/:agentId/state",
+    summary: "How an agent stands at this relay.",
+    section: "Records",
+    auth: "bearer",
+    ownerOnly: true,
+    scope: "task:read",
+    tier: "read",
+    ok: { 200: AgentState },
+    refusals: ["agent.not_found"],
+  }),
+  listAudit: defineOperation({
+    method: "GET",
+    path: "/api/v1/agents/:agentId/audit",
+    summary: "Who did what to an agent, newest first.",
+    section: "Records",
+    auth: "bearer",
+    ownerOnly: true,
+    scope: "task:read",
+    tier: "read",
+    query: v.object(pageQuery),
+    ok: { 200: v.object({ entries: v.array(AuditEntry), next_cursor: nextCursor }) },
+    refusals: ["request.invalid"],
+  }),
+} as const;

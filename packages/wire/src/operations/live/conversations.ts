@@ -1,0 +1,116 @@
+import * as v from "valibot";
+import {
+  createBatchSchema,
+  id,
+  longText,
+  nextCursor,
+  pageQuery,
+  shortText,
+  timestamp,
+  wellFormed,
+} from "../../engine/fields.ts";
+import { limits } from "../../engine/limits.ts";
+import { defineOperation } from "../../engine/operation.ts";
+
+const ConversationBody = v.object({
+  conversation_id: v.optional(id),
+  title: v.optional(longText, ""),
+  started_at: v.optional(timestamp),
+  last_active_at: v.optional(timestamp),
+});
+
+export const Conversation = v.object({
+  conversation_id: v.string(),
+  agent_id: v.string(),
+  title: v.string(),
+  started_at: v.number(),
+  last_active_at: v.number(),
+});
+export type Conversation = v.InferOutput<typeof Conversation>;
+
+const NewMessage = v.object({
+  message_id: v.optional(id),
+  role: v.pipe(shortText, v.minLength(1, "has to be non-empty")),
+  content: v.pipe(
+    v.string(),
+    v.maxBytes(limits.promptBytes, `has to be at most ${limits.promptBytes} bytes of UTF-8`),
+    wellFormed,
+  ),
+  created_at: v.optional(timestamp),
+});
+export type NewMessage = v.InferOutput<typeof NewMessage>;
+
+export const Message = v.object({
+  message_id: v.string(),
+  role: v.string(),
+  content: v.string(),
+  created_at: v.number(),
+});
+export type Message = v.InferOutput<typeof Message>;
+
+export const conversations = {
+  putConversation: defineOperation({
+    method: "POST",
+    path: "/api/v1/agents/:agentId/conversations",
+    summary: "Record a conversation, or under its id its new title and times.",
+    section: "Records",
+    auth: "bearer",
+    ownerOnly: true,
+    scope: "ledger:write",
+    tier: "write",
+    body: ConversationBody,
+    ok: { 200: Conversation, 201: Conversation },
+    refusals: ["agent.not_found"],
+  }),
+  listConversations: defineOperation({
+    method: "GET",
+    path: "/api/v1/agents/:agentId/conversations",
+    summary: "An agent's conversations, newest first.",
+    section: "Records",
+    auth: "bearer",
+    ownerOnly: true,
+    scope: "task:read",
+    tier: "read",
+    query: v.object(pageQuery),
+    ok: { 200: v.object({ conversations: v.array(Conversation), next_cursor: nextCursor }) },
+    refusals: ["request.invalid"],
+  }),
+  getConversation: defineOperation({
+    method: "GET",
+    path: "/api/v1/agents/:agentId/conversations/:conversationId",
+    summary: "One conversation, without its messages.",
+    section: "Records",
+    auth: "bearer",
+    ownerOnly: true,
+    scope: "task:read",
+    tier: "read",
+    ok: { 200: Conversation },
+    refusals: ["conversation.not_found"],
+  }),
+  addMessages: defineOperation({
+    method: "POST",
+    path: "/api/v1/agents/:agentId/conversations/:conversationId/messages",
+    summary: "Add one message or several to a conversation; known ones are not added again.",
+    section: "Records",
+    auth: "bearer",
+    ownerOnly: true,
+    scope: "ledger:write",
+    tier: "write",
+    body: v.union([v.object({ messages: createBatchSchema(NewMessage) }), NewMessage]),
+    ok: { 201: v.object({ messages: v.array(Message) }) },
+    refusals: ["conversation.not_found", "message.id_taken"],
+  }),
+  listMessages: defineOperation({
+    method: "GET",
+    path: "/api/v1/agents/:agentId/conversations/:conversationId/messages",
+    summary: "A conversation's messages in the order in which they were added.",
+    section: "Records",
+    auth: "bearer",
+    ownerOnly: true,
+    scope: "task:read",
+    tier: "read",
+    query: v.object(pageQuery),
+    ok: { 200: v.object({ messages: v.array(Message), next_cursor: nextCursor }) },
+    refusals: ["conversation.not_found", "request.invalid"],
+  }),
+} as const;

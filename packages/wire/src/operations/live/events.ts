@@ -1,0 +1,93 @@
+import { canonicalize, CanonicalJsonError } from "@agent/crypto";
+import * as v from "valibot";
+import {
+  createBatchSchema,
+  capability,
+  id,
+  looseObject,
+  nextCursor,
+  pageQuery,
+  timestamp,
+} from "../../engine/fields.ts";
+import { limits } from "../../engine/limits.ts";
+import { defineOperation } from "../../engine/operation.ts";
+
+/** Half a surrogate pair has no canonical form, and a ledger with it no hash. */
+function isCanonical(value: Record<string, unknown>): boolean {
+  try {
+    return canonicalize(value).length > 0;
+  } catch (error) {
+    if (error instanceof CanonicalJsonError) return false;
+    throw error;
+  }
+}
+
+const payload = v.pipe(
+  looseObject,
+  v.check(isCanonical, "has to be well-formed JSON"),
+  v.check(
+    (value) => JSON.stringify(value).length <= limits.eventCharacters,
+    `has to be at most ${limits.eventCharacters} characters of JSON`,
+  ),
+);
+
+const NewEvent = v.object({
+  event_id: v.optional(id),
+  type: capability,
+  timestamp,
+  goal_id: v.optional(id),
+  payload: v.optional(payload, {}),
+});
+export type NewEvent = v.InferOutput<typeof NewEvent>;
+
+/** An entry of an agent's log; `clock` counts up with each. */
+export const AgentEvent = v.object({
+  event_id: v.string(),
+  type: v.string(),
+  timestamp: v.number(),
+  goal_id: v.nullable(v.string()),
+  payload: looseObject,
+  clock: v.number(),
+});
+export type AgentEvent = v.InferOutput<typeof AgentEvent>;
+
+export const events = {
+  appendEvents: defineOperation({
+    method: "POST",
+    path: "/api/v1/agents/:agentId/events",
+    summary: "Append one event or several to an agent's log; known ones are not added again.",
+    section: "Records",
+    auth: "bearer",
+    ownerOnly: true,
+    scope: "ledger:write",
+    tier: "write",
+    body: v.union([v.object({ events: createBatchSchema(NewEvent) }), NewEvent]),
+    ok: { 201: v.object({ events: v.array(AgentEvent) }) },
+    refusals: ["agent.not_found", "event.id_taken", "event.goal_full"],
+  }),
+  listEvents: defineOperation({
+    method: "GET",
+    path: "/api/v1/agents/:agentId/events",
+    summary: "An agent's log in its order, all of it or what it says of a goal.",
+    section: "Records",
+    auth: "bearer",
+    ownerOnly: true,
+    scope: "task:read",
+    tier: "read",
+    query: v.object({ goal_id: v.optional(id), ...pageQuery }),
+    ok: { 200: v.object({ events: v.array(AgentEvent), next_cursor: nextCursor }) },
+    refusals: ["request.invalid"],
+  }),
+  getEvent: defineOperation({
+    method: "GET",
+    path: "/api/v1/agents/:agentId/events/:eventId",
+    summary: "One event of an agent's log.",
+    section: "Records",
+    auth: "bearer",
+    ownerOnly: true,
+    scope: "task:read",
+    tier: "read",
+    ok: { 200: AgentEvent },
+    refusals: ["event.not_found"],
+  }),
+} as const;

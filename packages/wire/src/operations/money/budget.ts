@@ -1,0 +1,154 @@
+import { transactionTypes } from "@agent/budget";
+import * as v from "valibot";
+import {
+  amount,
+  currency,
+  extensibleEnum,
+  money,
+  nextCursor,
+  pageQuery,
+  shortText,
+} from "../../engine/fields.ts";
+import { defineOperation } from "../../engine/operation.ts";
+
+/** One row of an account's history; amounts are signed, so that they sum to the balance. */
+export const Transaction = v.object({
+  transaction_id: v.string(),
+  agent_id: v.string(),
+  type: extensibleEnum(transactionTypes),
+  amount: money,
+  balance_after: money,
+  reference_id: v.nullable(v.string()),
+  description: v.nullable(v.string()),
+  created_at: v.number(),
+});
+export type Transaction = v.InferInput<typeof Transaction>;
+
+export const Balance = v.object({
+  agent_id: v.string(),
+  balance: money,
+  currency: v.literal("USD"),
+  pending_withdrawals: money,
+  pending_allocations: money,
+  /** How much of the balance came from a card and cannot be withdrawn yet. */
+  card_held: v.optional(money),
+  transactions: v.array(Transaction),
+});
+export type Balance = v.InferInput<typeof Balance>;
+
+/** A settlement record, signed by the relay like a receipt. */
+export const Settlement = v.object({
+  settlement_id: v.string(),
+  allocation_id: v.string(),
+  task_id: v.string(),
+  receipt_hash: v.string(),
+  ledger_hash: v.nullable(v.string()),
+  amount_settled: money,
+  fee: money,
+  net: money,
+  payer_id: v.string(),
+  payee_id: v.string(),
+  status: extensibleEnum(["completed", "partial", "refunded"]),
+  settled_at: v.number(),
+  /** The payment by x402 that the task came with, and the chain that it was made on. */
+  x402_tx_hash: v.optional(v.string()),
+  x402_network: v.optional(v.string()),
+  issuer: v.string(),
+  suite: v.string(),
+  signature: v.string(),
+});
+export type Settlement = v.InferInput<typeof Settlement>;
+
+/** What lies on an account, for the operator. */
+export const AccountSummary = v.object({
+  agent_id: v.string(),
+  balance: money,
+  /** In holds of tasks that have not been settled. */
+  held: money,
+  pending_withdrawals: money,
+  /** How much of the balance came from a card and cannot be withdrawn yet. */
+  card_held: v.optional(money),
+  /** False for an id that no agent has registered or bootstrapped, for example a mistyped one. */
+  agent_known: v.boolean(),
+});
+export type AccountSummary = v.InferOutput<typeof AccountSummary>;
+
+export const DepositBody = v.object({
+  amount,
+  currency: v.optional(currency, "USD"),
+  reference: v.optional(v.pipe(shortText, v.minLength(1, "has to be non-empty"))),
+  description: v.optional(shortText),
+});
+
+export const budget = {
+  getBalance: defineOperation({
+    method: "GET",
+    path: "/api/v1/agents/:agentId/balance",
+    summary: "An agent's balance with its newest 50 transactions.",
+    section: "Budget",
+    auth: "bearer",
+    ownerOnly: true,
+    scope: "account:read",
+    tier: "read",
+    ok: { 200: Balance },
+    refusals: [],
+  }),
+  listTransactions: defineOperation({
+    method: "GET",
+    path: "/api/v1/agents/:agentId/transactions",
+    summary: "An agent's whole history, newest first.",
+    section: "Budget",
+    auth: "bearer",
+    ownerOnly: true,
+    scope: "account:read",
+    tier: "read",
+    query: v.object(pageQuery),
+    ok: { 200: v.object({ transactions: v.array(Transaction), next_cursor: nextCursor }) },
+    refusals: ["request.invalid"],
+  }),
+  listSettlements: defineOperation({
+    method: "GET",
+    path: "/api/v1/agents/:agentId/settlements",
+    summary: "Signed settlement records in which the agent paid or was paid, newest first.",
+    section: "Budget",
+    auth: "bearer",
+    ownerOnly: true,
+    scope: "account:read",
+    tier: "read",
+    query: v.object(pageQuery),
+    ok: { 200: v.object({ settlements: v.array(Settlement), next_cursor: nextCursor }) },
+    refusals: ["request.invalid"],
+  }),
+  deposit: defineOperation({
+    method: "POST",
+    path: "/api/v1/agents/:agentId/deposit",
+    summary: "Credit an account; a repeated reference credits nothing.",
+    section: "Budget",
+    auth: "master",
+    tier: "write",
+    keyed: true,
+    body: DepositBody,
+    ok: {
+      200: v.object({
+        agent_id: v.string(),
+        balance: money,
+        transaction_id: v.nullable(v.string()),
+        idempotent: v.boolean(),
+        /** False: the id belongs to no agent of this relay yet; the account was credited anyway. */
+        agent_known: v.optional(v.boolean()),
+      }),
+    },
+    refusals: ["agent.id_reserved", "money.balance_limit"],
+  }),
+  listAccounts: defineOperation({
+    method: "GET",
+    path: "/api/v1/admin/accounts",
+    summary: "What lies on every account, by agent id; marks ids that no agent has.",
+    section: "Operator",
+    auth: "master",
+    tier: "read",
+    query: v.object(pageQuery),
+    ok: { 200: v.object({ accounts: v.array(AccountSummary), next_cursor: nextCursor }) },
+    refusals: ["request.invalid"],
+  }),
+} as const;

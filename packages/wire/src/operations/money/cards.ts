@@ -1,0 +1,44 @@
+import * as v from "valibot";
+import { amount, longText, looseObject } from "../../engine/fields.ts";
+import { defineOperation } from "../../engine/operation.ts";
+
+export const cards = {
+  createCheckout: defineOperation({
+    method: "POST",
+    path: "/api/v1/agents/:agentId/checkout",
+    summary: "Begin a deposit by card: the answer is the page where it is paid.",
+    section: "Budget",
+    auth: "bearer",
+    ownerOnly: true,
+    scope: "account:write",
+    tier: "write",
+    keyed: true,
+    singleUse: true,
+    body: v.object({
+      amount,
+      return_url: v.optional(v.pipe(longText, v.regex(/^https?:\/\/\S+$/, "has to be an address"))),
+    }),
+    ok: { 201: v.object({ checkout_url: v.string(), session_id: v.string() }) },
+    refusals: [
+      "card.not_configured",
+      "card.amount_unsupported",
+      "card.return_url_missing",
+      "card.processor_failed",
+      "agent.id_reserved",
+    ],
+  }),
+  stripeWebhook: defineOperation({
+    method: "POST",
+    path: "/api/v1/webhooks/stripe",
+    summary:
+      "Events of the card processor: payments are credited, refunds and disputes taken back.",
+    section: "Budget",
+    auth: "public",
+    tier: "read",
+    headers: { "Stripe-Signature": "The processor's signature of the body; required." },
+    body: looseObject,
+    rawBody: true,
+    ok: { 200: v.object({ received: v.literal(true) }) },
+    refusals: ["card.not_configured", "card.signature_invalid", "money.balance_limit"],
+  }),
+} as const;

@@ -1,0 +1,39 @@
+import * as v from "valibot";
+import { Transaction } from "./budget.ts";
+import { money, timeText } from "../../engine/fields.ts";
+import { defineOperation } from "../../engine/operation.ts";
+
+/** An account's movements of a period: `opening_balance` and the amounts sum to `closing_balance`. */
+export const Statement = v.object({
+  agent_id: v.string(),
+  currency: v.literal("USD"),
+  from: v.number(),
+  to: v.number(),
+  opening_balance: money,
+  transactions: v.array(Transaction),
+  closing_balance: money,
+});
+export type Statement = v.InferInput<typeof Statement>;
+
+export const statement = {
+  getStatement: defineOperation({
+    method: "GET",
+    path: "/api/v1/agents/:agentId/statement",
+    summary:
+      "An account from `from` (inclusive) to `to` (exclusive), oldest first, in milliseconds since " +
+      "the epoch; without them everything up to now. `format=csv` answers comma-separated values.",
+    section: "Budget",
+    auth: "bearer",
+    ownerOnly: true,
+    scope: "account:read",
+    tier: "expensive",
+    query: v.object({
+      from: v.optional(timeText),
+      to: v.optional(timeText),
+      format: v.optional(v.picklist(["json", "csv"])),
+    }),
+    media: ["text/csv"],
+    ok: { 200: Statement },
+    refusals: ["statement.too_long"],
+  }),
+} as const;

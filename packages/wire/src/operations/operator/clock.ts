@@ -1,0 +1,16 @@
+import * as v from "valibot";
+import { defineOperation } from "../../engine/operation.ts";
+
+export const clock = {
+  acceptClock: defineOperation({
+    method: "POST",
+    path: "/api/v1/admin/clock/accept",
+    summary: "Accept the wall clock at once after it jumped, instead of in 10 minutes.",
+    section: "Operator",
+    auth: "master",
+    tier: "write",
+    whileFrozen: true,
+    ok: { 200: v.object({ now: v.number(), moved_ms: v.number() }) },
+    refusals: [],
+  }),
+} as const;

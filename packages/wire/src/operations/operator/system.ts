@@ -1,0 +1,135 @@
+import * as v from "valibot";
+import { looseObject, money } from "../../engine/fields.ts";
+import { defineOperation } from "../../engine/operation.ts";
+
+const Checks = v.array(v.object({ check: v.string(), ok: v.boolean(), detail: v.string() }));
+/**
+ * POSIX seconds of the latest restore of the relay's database from a backup; 0 without one. A relay of
+ * an older version does not name it.
+ */
+const incarnation = v.optional(v.number());
+const Alive = v.object({ status: v.literal("ok") });
+
+export const system = {
+  health: defineOperation({
+    method: "GET",
+    path: "/health",
+    summary: "The relay answers.",
+    section: "System",
+    auth: "public",
+    tier: "public",
+    ok: { 200: v.object({ ...Alive.entries, incarnation }) },
+    refusals: [],
+  }),
+  live: defineOperation({
+    method: "GET",
+    path: "/health/live",
+    summary: "The process runs; an orchestrator restarts it otherwise.",
+    section: "System",
+    auth: "public",
+    tier: null,
+    ok: { 200: Alive },
+    refusals: [],
+  }),
+  ready: defineOperation({
+    method: "GET",
+    path: "/health/ready",
+    summary: "Database, schema and background jobs are well, and the relay is not draining.",
+    section: "System",
+    auth: "public",
+    tier: null,
+    ok: { 200: v.object({ status: v.literal("ready"), checks: Checks }) },
+    refusals: ["server.draining", "server.unavailable", "server.not_ready"],
+  }),
+  metrics: defineOperation({
+    method: "GET",
+    path: "/metrics",
+    summary: "What the relay counts, in the text format of Prometheus.",
+    section: "Operator",
+    auth: "master",
+    tier: "read",
+    media: ["text/plain; version=0.0.4; charset=utf-8"],
+    ok: { 200: v.string() },
+    refusals: [],
+  }),
+  docs: defineOperation({
+    method: "GET",
+    path: "/docs",
+    summary: "This contract as a page to read, without anything from elsewhere.",
+    section: "System",
+    auth: "public",
+    tier: "public",
+    media: ["text/html; charset=utf-8"],
+    ok: { 200: v.string() },
+    refusals: [],
+  }),
+  relayInfo: defineOperation({
+    method: "GET",
+    path: "/.well-known/agent-relay.json",
+    summary:
+      "Who this relay is: the key that its own tokens and settlement records are signed with.",
+    section: "System",
+    auth: "public",
+    tier: "public",
+    ok: {
+      200: v.object({
+        relay_id: v.string(),
+        did: v.string(),
+        public_key: v.string(),
+        /** How the relay came from one key to the next, oldest first. */
+        succession: v.optional(v.array(looseObject)),
+        name: v.string(),
+        base_url: v.nullable(v.string()),
+        fee_rate: v.number(),
+        features: v.array(v.string()),
+        incarnation,
+        version: v.string(),
+      }),
+    },
+    refusals: [],
+  }),
+  openApi: defineOperation({
+    method: "GET",
+    path: "/openapi.json",
+    summary: "This document.",
+    section: "System",
+    auth: "public",
+    tier: "public",
+    ok: { 200: looseObject },
+    refusals: [],
+  }),
+  reconcile: defineOperation({
+    method: "GET",
+    path: "/api/v1/admin/reconciliation",
+    summary:
+      "Check all books: that no money was made or lost, and that records, holds and postings agree.",
+    section: "Operator",
+    auth: "master",
+    tier: "expensive",
+    ok: {
+      200: v.object({
+        consistent: v.boolean(),
+        checks: v.array(
+          v.object({
+            name: v.string(),
+            ok: v.boolean(),
+            count: v.optional(v.number()),
+            ids: v.optional(v.array(v.string())),
+            detail: v.string(),
+          }),
+        ),
+        totals: v.object({
+          deposits: money,
+          withdrawals: money,
+          balances: money,
+          holds: money,
+          fees: money,
+          peers: money,
+          /** Card payments that were refunded or disputed; already taken off the deposits. */
+          card_reversals: v.optional(money),
+        }),
+      }),
+    },
+    refusals: [],
+  }),
+} as const;

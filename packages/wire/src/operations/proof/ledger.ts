@@ -1,0 +1,61 @@
+import { LedgerSchema } from "@agent/ledger";
+import * as v from "valibot";
+import { looseObject } from "../../engine/fields.ts";
+import { defineOperation } from "../../engine/operation.ts";
+
+const StoredLedger = v.object({
+  goal_id: v.string(),
+  content_hash: v.string(),
+  stored_at: v.number(),
+});
+
+export const ledger = {
+  storeLedger: defineOperation({
+    method: "POST",
+    path: "/agent/:agentId/ledger",
+    summary: "Store an agent's signed ledger of a goal, or one that extends the stored one.",
+    section: "Ledger",
+    auth: "bearer",
+    ownerOnly: true,
+    scope: "ledger:write",
+    tier: "write",
+    body: LedgerSchema,
+    rawBody: true,
+    ok: { 200: StoredLedger, 201: StoredLedger },
+    refusals: [
+      "ledger.malformed",
+      "ledger.spec",
+      "ledger.wrong_agent",
+      "ledger.content_hash_mismatch",
+      "ledger.unordered",
+      "ledger.unsigned",
+      "ledger.key_missing",
+      "ledger.signature_invalid",
+      "ledger.contradicted",
+      "ledger.not_extended",
+    ],
+  }),
+  getLedger: defineOperation({
+    method: "GET",
+    path: "/agent/:agentId/ledger/:goalId",
+    summary: "The signed ledger of a goal as it was stored, else one from the relay's records.",
+    section: "Ledger",
+    auth: "bearer",
+    scope: "task:read",
+    tier: "read",
+    rawAnswer: true,
+    ok: { 200: looseObject },
+    refusals: ["ledger.not_found", "ledger.not_participant"],
+  }),
+  getManifest: defineOperation({
+    method: "GET",
+    path: "/api/v1/execution/:agentId/:goalId",
+    summary: "What the relay's own records tell of a goal, in the shape of an unsigned ledger.",
+    section: "Ledger",
+    auth: "bearer",
+    scope: "task:read",
+    tier: "read",
+    ok: { 200: LedgerSchema },
+    refusals: ["ledger.not_found", "ledger.not_participant"],
+  }),
+} as const;

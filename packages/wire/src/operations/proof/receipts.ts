@@ -1,0 +1,42 @@
+import * as v from "valibot";
+import { extensibleEnum, looseObject, nextCursor, pageQuery } from "../../engine/fields.ts";
+import { defineOperation } from "../../engine/operation.ts";
+import { TaskStatus } from "../tasks/tasks.ts";
+
+/** A receipt in the archive; `status` as long as its task is kept. */
+export const ArchivedReceipt = v.object({
+  task_id: v.string(),
+  receipt_hash: v.string(),
+  received_at: v.number(),
+  status: v.exactOptional(extensibleEnum(TaskStatus.options)),
+});
+export type ArchivedReceipt = v.InferInput<typeof ArchivedReceipt>;
+
+export const receipts = {
+  listReceipts: defineOperation({
+    method: "GET",
+    path: "/api/v1/agents/:agentId/receipts",
+    summary: "The accepted receipts that an agent signed, newest task first.",
+    section: "Receipts",
+    auth: "bearer",
+    ownerOnly: true,
+    scope: "task:read",
+    tier: "read",
+    query: v.object(pageQuery),
+    ok: { 200: v.object({ receipts: v.array(ArchivedReceipt), next_cursor: nextCursor }) },
+    refusals: ["request.invalid"],
+  }),
+  getReceipt: defineOperation({
+    method: "GET",
+    path: "/api/v1/agents/:agentId/receipts/:taskId",
+    summary: "A receipt that the agent signed, byte for byte as it arrived.",
+    section: "Receipts",
+    auth: "bearer",
+    ownerOnly: true,
+    scope: "task:read",
+    tier: "read",
+    rawAnswer: true,
+    ok: { 200: looseObject },
+    refusals: ["receipt.not_found"],
+  }),
+} as const;

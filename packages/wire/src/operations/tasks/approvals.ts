@@ -1,0 +1,184 @@
+import { canonicalize, sha256Hex } from "@agent/crypto";
+import * as v from "valibot";
+import {
+  agentId,
+  capability,
+  extensibleEnum,
+  hash,
+  id,
+  nextCursor,
+  pageQuery,
+  shortText,
+} from "../../engine/fields.ts";
+import { limits } from "../../engine/limits.ts";
+import { defineOperation } from "../../engine/operation.ts";
+
+export const ApprovalDecision = v.picklist(["approve", "deny"]);
+export type ApprovalDecision = v.InferOutput<typeof ApprovalDecision>;
+
+/** `used`: the call that it was given for has been made. */
+const ApprovalStatus = v.picklist(["pending", "approved", "denied", "used"]);
+
+const ApprovalVote = v.object({
+  approver_id: v.string(),
+  decision: extensibleEnum(ApprovalDecision.options),
+  signature: v.string(),
+  voted_at: v.number(),
+});
+
+export const Approval = v.object({
+  approval_id: v.string(),
+  /** Who wants to make the call. */
+  agent_id: v.string(),
+  tool_name: v.string(),
+  args_hash: v.string(),
+  quorum_required: v.number(),
+  quorum_approvers: v.array(v.string()),
+  quorum_hash: v.string(),
+  status: extensibleEnum(ApprovalStatus.options),
+  votes: v.array(ApprovalVote),
+  created_at: v.number(),
+  resolved_at: v.nullable(v.number()),
+});
+export type Approval = v.InferInput<typeof Approval>;
+
+const RequestApprovalBody = v.pipe(
+  v.object({
+    approval_id: v.optional(id),
+    tool_name: capability,
+    args_hash: hash,
+    quorum_required: v.pipe(
+      v.number(),
+      v.safeInteger("has to be a whole number"),
+      v.minValue(1, "has to be 1 or more"),
+    ),
+    quorum_approvers: v.pipe(
+      v.array(agentId),
+      v.maxLength(limits.approvers, `has to hold at most ${limits.approvers} entries`),
+    ),
+  }),
+  v.forward(
+    v.check(
+      ({ quorum_required, quorum_approvers }) => quorum_required <= new Set(quorum_approvers).size,
+      "has to be at most the number of distinct approvers",
+    ),
+    ["quorum_required"],
+  ),
+);
+
+/** SHA-256 of the JCS of how many approvers are required of whom; their order does not count. */
+export function hashQuorum(quorum: Pick<Approval, "quorum_required" | "quorum_approvers">): string {
+  const { quorum_required } = quorum;
+  const quorum_approvers = [...new Set(quorum.quorum_approvers)].toSorted();
+  return sha256Hex(canonicalize({ quorum_required, quorum_approvers }));
+}
+
+/** The call, the agent and the quorum that a vote is about. */
+export type ApprovalSubject = Pick<
+  Approval,
+  "approval_id" | "agent_id" | "tool_name" | "args_hash" | "quorum_required" | "quorum_approvers"
+>;
+
+/** Who votes, where and how. */
+export interface ApprovalBallot {
+  readonly approver_id: string;
+  readonly decision: ApprovalDecision;
+  /** The did:key of the relay that counts the vote: at another relay it is worth nothing. */
+  readonly relay: string;
+}
+
+/** What an approver signs over its JCS. */
+export function buildApprovalVote(subject: ApprovalSubject, ballot: ApprovalBallot) {
+  const { approval_id, agent_id, tool_name, args_hash } = subject;
+  const { relay, approver_id, decision } = ballot;
+  const quorum_hash = hashQuorum(subject);
+  const type = "approval_vote@2" as const;
+  const call = { approval_id, agent_id, tool_name, args_hash, quorum_hash };
+  return { type, ...call, relay, approver_id, decision };
+}
+
+/** What votes signed in the first version: neither the tool nor the relay. Only to tell who still does. */
+export function buildLegacyApprovalVote(
+  subject: ApprovalSubject,
+  { approver_id, decision }: Omit<ApprovalBallot, "relay">,
+) {
+  const { approval_id, agent_id, args_hash } = subject;
+  const quorum_hash = hashQuorum(subject);
+  const type = "approval_vote" as const;
+  return { type, approval_id, agent_id, args_hash, quorum_hash, approver_id, decision };
+}
+
+export const approvals = {
+  requestApproval: defineOperation({
+    method: "POST",
+    path: "/api/v1/agents/:agentId/approvals",
+    summary: "Ask a quorum of agents whether a tool may be called with certain arguments.",
+    section: "Approvals",
+    auth: "bearer",
+    ownerOnly: true,
+    scope: "agent:write",
+    tier: "write",
+    body: RequestApprovalBody,
+    ok: { 200: Approval, 201: Approval },
+    refusals: ["agent.not_found", "approval.id_taken"],
+  }),
+  listApprovals: defineOperation({
+    method: "GET",
+    path: "/api/v1/agents/:agentId/approvals",
+    summary: "Approvals that an agent asked for, or with `as=approver` those that it may vote on.",
+    section: "Approvals",
+    auth: "bearer",
+    ownerOnly: true,
+    tier: "read",
+    query: v.object({
+      as: v.optional(v.literal("approver")),
+      status: v.optional(ApprovalStatus),
+      ...pageQuery,
+    }),
+    ok: { 200: v.object({ approvals: v.array(Approval), next_cursor: nextCursor }) },
+    refusals: ["request.invalid"],
+  }),
+  getApproval: defineOperation({
+    method: "GET",
+    path: "/api/v1/agents/:agentId/approvals/:approvalId",
+    summary: "One approval with its votes, for its agent and its approvers.",
+    section: "Approvals",
+    auth: "bearer",
+    tier: "read",
+    ok: { 200: Approval },
+    refusals: ["approval.not_found", "approval.not_approver"],
+  }),
+  voteOnApproval: defineOperation({
+    method: "POST",
+    path: "/api/v1/agents/:agentId/approvals/:approvalId/vote",
+    summary: "Cast an approver's signed vote; the quorum approves, one deny ends it.",
+    section: "Approvals",
+    auth: "bearer",
+    scope: "agent:write",
+    singleUse: true,
+    tier: "write",
+    body: v.object({ approver_id: agentId, decision: ApprovalDecision, signature: shortText }),
+    ok: { 200: Approval },
+    refusals: [
+      "approval.not_found",
+      "approval.not_approver",
+      "approval.vote_outdated",
+      "approval.signature_invalid",
+      "approval.resolved",
+      "approval.already_voted",
+    ],
+  }),
+  useApproval: defineOperation({
+    method: "POST",
+    path: "/api/v1/agents/:agentId/approvals/:approvalId/use",
+    summary: "Use an approval up for the one call that it was given for.",
+    section: "Approvals",
+    auth: "bearer",
+    ownerOnly: true,
+    scope: "agent:write",
+    tier: "write",
+    body: v.object({ tool_name: capability, args_hash: hash }),
+    ok: { 200: Approval },
+    refusals: ["approval.not_found", "approval.other_call", "approval.not_approved"],
+  }),
+} as const;

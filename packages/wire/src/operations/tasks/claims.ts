@@ -1,0 +1,52 @@
+import * as v from "valibot";
+import { extensibleEnum, longText } from "../../engine/fields.ts";
+import { defineOperation } from "../../engine/operation.ts";
+
+/** A claim ends at `lease_until` unless it is renewed. */
+const ClaimLease = v.object({
+  task_id: v.string(),
+  status: v.literal("claimed"),
+  lease_until: v.number(),
+  /** The submitter asks to stop: release the claim, or go on and say so. */
+  cancel_requested_at: v.optional(v.number()),
+});
+
+/** How workers that poll hold on to a task. */
+export const claims = {
+  claimTask: defineOperation({
+    method: "POST",
+    path: "/agent/:agentId/task/:taskId/claim",
+    summary: "Claim a pending task for 60 s, or renew the claim of the same device.",
+    section: "Tasks",
+    auth: "bearer",
+    scope: "task:result",
+    tier: "write",
+    ok: { 200: ClaimLease },
+    refusals: ["task.not_found", "task.not_participant", "task.not_pending"],
+  }),
+  reportProgress: defineOperation({
+    method: "POST",
+    path: "/agent/:agentId/task/:taskId/progress",
+    summary: "Renew the claim of this device with a note on how the work goes.",
+    section: "Tasks",
+    auth: "bearer",
+    scope: "task:result",
+    tier: "write",
+    body: v.object({ note: v.optional(longText) }),
+    ok: { 200: ClaimLease },
+    refusals: ["task.not_found", "task.not_participant", "task.not_claimed"],
+  }),
+  releaseClaim: defineOperation({
+    method: "DELETE",
+    path: "/agent/:agentId/task/:taskId/claim",
+    summary: "Release the claim of this device, and so agree to a requested cancel.",
+    section: "Tasks",
+    auth: "bearer",
+    scope: "task:result",
+    tier: "write",
+    ok: {
+      200: v.object({ task_id: v.string(), status: extensibleEnum(["pending", "cancelled"]) }),
+    },
+    refusals: ["task.not_found", "task.not_participant", "task.not_claimed"],
+  }),
+} as const;

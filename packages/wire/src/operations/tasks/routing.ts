@@ -1,0 +1,47 @@
+import * as v from "valibot";
+import { looseObject } from "../../engine/fields.ts";
+import { SubScores } from "../agents/market.ts";
+import { defineOperation } from "../../engine/operation.ts";
+import { RoutingChoice } from "./tasks.ts";
+
+/** What a scored decision was made of, as `replayRanking` of `@agent/routing-semiring` takes it. */
+export const RoutingRecord = v.object({
+  /** The version of the rules. */
+  algorithm: v.string(),
+  seed: v.number(),
+  weights: SubScores,
+  exploration_drive: v.number(),
+  from: v.string(),
+  required_capabilities: v.array(v.string()),
+  max_budget: v.nullable(v.number()),
+  /** Absent where the submission named no `max_budget`. */
+  price_cap: v.optional(v.number()),
+  candidates: v.array(looseObject),
+  graph: v.array(
+    v.object({
+      from: v.string(),
+      to: v.string(),
+      trust: v.number(),
+      cost: v.number(),
+      latency: v.number(),
+      reliability: v.number(),
+    }),
+  ),
+  choice: v.nullable(RoutingChoice),
+});
+
+export const routing = {
+  getRouting: defineOperation({
+    method: "GET",
+    path: "/agent/:agentId/task/:taskId/routing",
+    summary:
+      "The frozen inputs of a task's scored routing, from which its choice can be made again.",
+    section: "Tasks",
+    auth: "bearer",
+    scope: "task:read",
+    tier: "read",
+    rawAnswer: true,
+    ok: { 200: RoutingRecord },
+    refusals: ["task.not_found", "task.not_submitter", "routing.not_found"],
+  }),
+} as const;
