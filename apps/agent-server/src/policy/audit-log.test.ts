@@ -89,12 +89,12 @@ describe("the audit log", () => {
   test("on a disk that fills up holds each decision that somebody heard of, to the last byte", async () => {
     const path = join(folder, "full.jsonl");
     const program = `
-      import { openAudit } from ${JSON.stringify(new URL("audit-log.ts", import.meta.url))};
-      import { systemRuntime } from ${JSON.stringify(new URL("../runtime.ts", import.meta.url))};
-      const { audit } = openAudit(${JSON.stringify(path)}, systemRuntime(() => {}));
+      import { openAuditLog } from ${JSON.stringify(new URL("audit-log.ts", import.meta.url))};
+      import { createSystemRuntime } from ${JSON.stringify(new URL("../runtime.ts", import.meta.url))};
+      const { audit } = openAuditLog(${JSON.stringify(path)}, createSystemRuntime(() => {}));
       let id = 0;
       try {
-        for (;;) await audit.decided({ call_id: String(id++), args_hash: "x".repeat(77) });
+        for (;;) await audit.recordDecision({ call_id: String(id++), args_hash: "x".repeat(77) });
       } catch (cause) {
         console.log(id - 1, cause.code);
       }`;

@@ -18,9 +18,9 @@ const migrations = [
 /** Eight hands write, and print each id once it is acknowledged; two more are refused all the time. */
 const program = `
   import { openStorage } from ${JSON.stringify(new URL("open-storage.ts", import.meta.url))};
-  import { p, prepare, sql } from ${JSON.stringify(new URL("queries/compiled-query.ts", import.meta.url))};
+  import { compile, param, sql } from ${JSON.stringify(new URL("queries/compiled-query.ts", import.meta.url))};
   const [path, migrations] = JSON.parse(process.argv[1]);
-  const insert = prepare()(sql\`INSERT INTO notes VALUES (\${p("id")}, \${p("text")})\`);
+  const insert = compile()(sql\`INSERT INTO notes VALUES (\${param("id")}, \${param("text")})\`);
   const opened = await openStorage({ path, migrations });
   if (!opened.ok) { console.log(opened.code); process.exit(1); }
   let next = 0;
