@@ -63,7 +63,7 @@ async function claimsOf(token: string | undefined, audience = didOf(9), now = ST
 test("a client has a method for every operation of the contract", () => {
   const client = createRelayClient({ baseUrl: "http://127.0.0.1:1" });
   expect(Object.keys(client).toSorted()).toEqual(
-    [...Object.keys(operations), "bearerFor"].toSorted(),
+    [...Object.keys(operations), "getBearer"].toSorted(),
   );
 });
 

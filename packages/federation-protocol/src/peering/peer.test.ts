@@ -105,9 +105,14 @@ describe("A peer", () => {
 
   it("keeps what its heartbeat told, and the latest time that it signed", () => {
     const peer = after(active, heard, missed);
-    expect(peer).toMatchObject({ agentCount: 3, lastHeartbeatAt: 9, lastTimestamp: 7, missed: 1 });
+    expect(peer).toMatchObject({
+      agentCount: 3,
+      lastHeartbeatAt: 9,
+      lastTimestamp: 7,
+      missedHeartbeats: 1,
+    });
     const back = after(peer, { type: "removal", timestamp: 8 }, { type: "confirmed" });
-    expect(back).toMatchObject({ lastTimestamp: 8, missed: 0, forwards: [] });
+    expect(back).toMatchObject({ lastTimestamp: 8, missedHeartbeats: 0, forwards: [] });
   });
 
   it.each([
