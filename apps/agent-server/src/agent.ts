@@ -2,12 +2,12 @@ import type { ExecutionReceipt } from "@agent/receipts";
 import type { ListingBody } from "@agent/wire";
 import type { BaseContext, Server } from "@modelcontextprotocol/server";
 import type { Caller } from "./caller.ts";
-import { createTaskCounter } from "./execution/task-counter.ts";
+import { createTaskCounter, type TaskCounter } from "./execution/task-counter.ts";
 import { createQueryAnswerer } from "./execution/executors/query-answerer.ts";
 import type { DelegateTask } from "./execution/delegation/delegation.ts";
 import { directExecutor } from "./execution/executors/direct.ts";
 import type { Executor } from "./execution/executor.ts";
-import { createTaskRunner } from "./execution/run-task.ts";
+import { createTaskRunner, type RunTask } from "./execution/run-task.ts";
 import {
   createDelegationCheck,
   type GetIssuerKeys,
@@ -19,7 +19,7 @@ import { formatIdentityTag } from "./identity/identity-tag.ts";
 import type { Identity } from "./identity/identity.ts";
 import { hashedNgramEmbedder } from "./memory/hashed-ngram-embedder.ts";
 import type { Memory } from "./memory/memory.ts";
-import { openMemory } from "./memory/open-memory.ts";
+import { openMemory, type OpenMemoryResult } from "./memory/open-memory.ts";
 import { decideOffer, isOffered, type Offer, type OfferResult } from "./offer/offer.ts";
 import { createApprovals, type Approvals, type Approver } from "./policy/approvals.ts";
 import type { ApprovalsFile } from "./policy/approvals-file.ts";
@@ -31,15 +31,20 @@ import {
   findUnknownTools,
   type Policy,
 } from "./policy/policy-check.ts";
-import { createGuard } from "./policy/guard.ts";
+import { createGuard, type Guard } from "./policy/guard.ts";
 import { agentPrompts } from "./prompts/index.ts";
 import { agentResources } from "./resources/index.ts";
 import type { Runtime } from "./runtime.ts";
 import { createMcpServers, type AnswerCall } from "./mcp-servers.ts";
 import type { CredentialSource } from "./tools/built-in/agent-credentials.ts";
-import { createToolCaller } from "./tools/calling/call-tool.ts";
+import { createToolCaller, type CallTool } from "./tools/calling/call-tool.ts";
 import { createSyntheticTools } from "./tools/index.ts";
-import { findNameCollisions, createRegistry, type RegisteredTool } from "./tools/registry.ts";
+import {
+  findNameCollisions,
+  createRegistry,
+  type RegisteredTool,
+  type ToolRegistry,
+} from "./tools/registry.ts";
 
 /** What the relay adds to an agent; absent when it works without one. */
 export interface RelayFeatures {
@@ -101,9 +106,11 @@ export type CreateAgentResult =
   | { readonly ok: true; readonly agent: Agent }
   | { readonly ok: false; readonly faults: readonly string[] };
 
+const TASK_TIMEOUT_MS = 300_000;
+
 /** Puts an agent together from its parts; it listens to nobody yet. */
 export function createAgent(options: AgentOptions): CreateAgentResult {
-  const { identity, relay, runtime, tools, taskTimeoutMs = 300_000 } = options;
+  const { identity, name, description, version, relay, runtime, tools } = options;
   const executor = options.executor ?? directExecutor;
   const resolvedOffer = resolveOffer(options, executor);
   if (!resolvedOffer.ok) return resolvedOffer;
@@ -117,57 +124,23 @@ export function createAgent(options: AgentOptions): CreateAgentResult {
       ? createApprovals(runtime)
       : createPersistentApprovals(approvalsFile, runtime);
   const policy = options.policy ?? defaultPolicy;
-  const guard = createGuard({
-    // What every agent has (identity, memory, prompts, ...) is not the owner's to offer.
-    gate: createPolicyCheck(policy, {
-      listed: offer.listed,
-      isOffered: ({ tool, caller, task }) =>
-        ownTools.get(tool.name) === undefined ||
-        isOffered(offer, tool.name, {
-          caller,
-          requiredCapabilities: task?.requiredCapabilities ?? [],
-        }),
-    }),
-    approver: relay?.approver ?? approvals,
-    audit: options.audit ?? createLoggerAudit(runtime),
-    runtime,
-  });
-
-  const opened =
-    options.memory === undefined
-      ? openMemory({ path: ":memory:", embedder: hashedNgramEmbedder, runtime })
-      : { ok: true as const, memory: options.memory };
+  const approver = relay?.approver ?? approvals;
+  const guard = createAgentGuard(options, { policy, offer, own: ownTools, approver });
+  const opened = openAgentMemory(options);
   if (!opened.ok) return { ok: false, faults: [opened.fault] };
   const usageCounter = createUsageCounter();
   const memory = usageCounter.countRecalls(opened.memory);
-
   const taskCounter = createTaskCounter();
-  const runTask = createTaskRunner({
-    identity,
-    deviceId: () => relay?.deviceId() ?? identity.agentId,
-    tools: () => ownTools.definitions,
-    offer,
-    callTool: usageCounter.countToolCalls(createToolCaller({ registry: ownTools, guard, runtime })),
+  const callOwnTool = usageCounter.countToolCalls(
+    createToolCaller({ registry: ownTools, guard, runtime }),
+  );
+  const runCountedTask = createAgentRunner(options, {
     executor,
-    delegateTask: relay?.delegateTask,
-    taskTimeoutMs,
-    runtime,
+    offer,
+    own: ownTools,
+    callTool: callOwnTool,
   });
-  const checkDelegation = createDelegationCheck({
-    identity,
-    keysOf: relay?.getIssuerKeys,
-    now: runtime.now,
-  });
-  const runCountedTask = taskCounter.countRuns(runTask);
-  const work = createWork({
-    run: runCountedTask,
-    readMandate: checkDelegation,
-    runtime,
-    deliver: relay?.deliverReceipt,
-    undelivered: relay?.findUndelivered,
-    isWanted: relay?.isWanted,
-    release: relay?.releaseClaim,
-  });
+  const work = createAgentWork(options, taskCounter.countRuns(runCountedTask));
 
   const allTools = [
     ...createSyntheticTools({
@@ -188,18 +161,11 @@ export function createAgent(options: AgentOptions): CreateAgentResult {
   const faults = findNameCollisions(allTools);
   if (faults.length > 0) return { ok: false, faults };
   const registry = createRegistry(allTools);
-  const resources = agentResources({
-    identityFile: identity.file,
-    agentId: identity.agentId,
-    taskCounter,
-    memory,
-    gradient: () => relay?.gradient?.() ?? null,
-    startedAt: runtime.now(),
-    now: runtime.now,
-  });
-  const { name, description } = options;
-  const prompts = agentPrompts({ name, description, memory });
-  const readableRegistry = createRegistry([...resources, ...prompts]);
+  const {
+    resources,
+    prompts,
+    readings: readableRegistry,
+  } = createReadings(options, { activity: taskCounter, memory });
   for (const tool of findUnknownTools(policy, [
     ...registry.definitions,
     ...readableRegistry.definitions,
@@ -207,16 +173,16 @@ export function createAgent(options: AgentOptions): CreateAgentResult {
     runtime.log("warn", "policy.unknown_tool", { tool });
   }
   const { newServer, answerCall } = createMcpServers({
-    name: options.name,
-    version: options.version,
-    description: options.description,
+    name,
+    version,
+    description,
     identityTag: formatIdentityTag(identity),
     definitions: () => registry.definitions,
     callTool: createToolCaller({ registry, guard, runtime }),
     resources: resources.map((resource) => resource.definition),
     prompts: prompts.map((prompt) => prompt.definition),
     callReadable: createToolCaller({ registry: readableRegistry, guard, runtime }),
-    taskTimeoutMs,
+    taskTimeoutMs: options.taskTimeoutMs ?? TASK_TIMEOUT_MS,
     runtime,
   });
 
@@ -238,4 +204,85 @@ function resolveOffer({ offer, listing, tools }: AgentOptions, executor: Executo
   if (offer !== undefined) return { ok: true, offer };
   const { answersWithoutTools } = executor;
   return decideOffer({ setting: undefined, listing, tools, answersWithoutTools });
+}
+
+/** Lets others call what the agent offers, under the owner's policy. */
+function createAgentGuard(
+  { audit, runtime }: AgentOptions,
+  by: { policy: Policy; offer: Offer; own: ToolRegistry; approver: Approver },
+): Guard {
+  const { policy, offer, own, approver } = by;
+  return createGuard({
+    // What every agent has (identity, memory, prompts, ...) is not the owner's to offer.
+    gate: createPolicyCheck(policy, {
+      listed: offer.listed,
+      isOffered: ({ tool, caller, task }) =>
+        own.get(tool.name) === undefined ||
+        isOffered(offer, tool.name, {
+          caller,
+          requiredCapabilities: task?.requiredCapabilities ?? [],
+        }),
+    }),
+    approver,
+    audit: audit ?? createLoggerAudit(runtime),
+    runtime,
+  });
+}
+
+function openAgentMemory({ memory, runtime }: AgentOptions): OpenMemoryResult {
+  if (memory !== undefined) return { ok: true, memory };
+  return openMemory({ path: ":memory:", embedder: hashedNgramEmbedder, runtime });
+}
+
+function createAgentRunner(
+  { identity, relay: home, taskTimeoutMs = TASK_TIMEOUT_MS, runtime }: AgentOptions,
+  by: { executor: Executor; offer: Offer; own: ToolRegistry; callTool: CallTool },
+): RunTask {
+  const { executor, offer, own, callTool } = by;
+  return createTaskRunner({
+    identity,
+    deviceId: () => home?.deviceId() ?? identity.agentId,
+    tools: () => own.definitions,
+    offer,
+    callTool,
+    executor,
+    delegateTask: home?.delegateTask,
+    taskTimeoutMs,
+    runtime,
+  });
+}
+
+function createAgentWork({ identity, relay: home, runtime }: AgentOptions, run: RunTask): Work {
+  return createWork({
+    run,
+    checkDelegation: createDelegationCheck({
+      identity,
+      keysOf: home?.getIssuerKeys,
+      now: runtime.now,
+    }),
+    runtime,
+    deliver: home?.deliverReceipt,
+    undelivered: home?.findUndelivered,
+    isWanted: home?.isWanted,
+    release: home?.releaseClaim,
+  });
+}
+
+/** What can be read about an agent: its resources and prompts, and a registry of both to call them by. */
+function createReadings(
+  { identity, name, description, relay: home, runtime }: AgentOptions,
+  of: { activity: TaskCounter; memory: Memory },
+) {
+  const { activity, memory } = of;
+  const resources = agentResources({
+    identityFile: identity.file,
+    agentId: identity.agentId,
+    taskCounter: activity,
+    memory,
+    gradient: () => home?.gradient?.() ?? null,
+    startedAt: runtime.now(),
+    now: runtime.now,
+  });
+  const prompts = agentPrompts({ name, description, memory });
+  return { resources, prompts, readings: createRegistry([...resources, ...prompts]) };
 }

@@ -35,7 +35,7 @@ export async function bootstrapAgent(
   const answer = await call(
     operations.bootstrap,
     { body: { agent_id: agentId, public_key: publicKey, proof: { timestamp, signature } } },
-    { baseUrl, fetch },
+    { baseUrl, fetch, now },
   );
   if (!answer.ok) return answer;
   const { device_id: deviceId, registered } = answer.body;

@@ -1,6 +1,8 @@
 export { fullJitter } from "./calls/backoff.ts";
 export { bootstrapAgent } from "./bootstrap.ts";
 export type { BootstrapOptions } from "./bootstrap.ts";
+export { boundedBody } from "./calls/bounded-body.ts";
+export type { BodyBounds } from "./calls/bounded-body.ts";
 export type { CallRequest } from "./calls/call-request.ts";
 export { call } from "./calls/call.ts";
 export type { CallOptions, CallResult, CallSuccess } from "./calls/call.ts";
@@ -18,6 +20,7 @@ export type { RecommendResult, Recommender, RecommenderOptions } from "./recomme
 export type { CallRefusal, RefusalCode, TransportCode } from "./calls/refusal.ts";
 export { createRelayClient } from "./relay-client.ts";
 export type { Bearer, PerCallOptions, RelayClient, RelayClientOptions } from "./relay-client.ts";
+export { parseRetryAfterMs } from "./calls/retry-after.ts";
 export type { SendResult } from "./realtime/socket-connection.ts";
 export { looksLikeToken } from "./tokens/parse-token.ts";
 export type { Credentials, DeviceIdentity } from "./tokens/token-source.ts";

@@ -55,6 +55,7 @@ export function createRelayClient(options: RelayClientOptions): RelayClient {
   const base = {
     baseUrl,
     fetch: environment.fetch,
+    now: environment.now,
     ...(timeoutMs !== undefined && { timeoutMs }),
   };
   const relay = createRelayAudience(relayDid, () => call(operations.relayInfo, {}, base));

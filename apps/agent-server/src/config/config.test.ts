@@ -175,7 +175,10 @@ describe("what stops the start", () => {
     [{ agent_type: "robot" }, 'config agent_type: must be "service" or "personal"'],
     [{ allowedHosts: ["http://x"] }, "config allowedHosts.0: must be a host name"],
     [{ allowedHosts: ["agent.example:443"] }, "config allowedHosts.0: must be a host name"],
-    ['{\n  "name": "x"\n  "port": 1\n}', "/etc/agent/config.json: is not valid JSON (line 3)"],
+    [
+      '{\n  "name": "x"\n  "port": 1\n}',
+      "/etc/agent/config.json: is not valid JSON (line 3, column 3: comma expected)",
+    ],
     ["{", "/etc/agent/config.json: is not valid JSON"],
     ["[]", "/etc/agent/config.json: must hold a JSON object"],
   ])("%j", (file, fault) => {

@@ -131,10 +131,8 @@ function parseConfigFile(
     if (isSettingTree(parsed)) return { ok: true, tree: parsed };
     return { ok: false, fault: `${file.path}: must hold a JSON object` };
   } catch (cause) {
-    // The message itself may quote a secret.
-    const [line] = /\bline \d+/.exec(String(cause)) ?? [];
-    const place = line === undefined ? "" : ` (${line})`;
-    return { ok: false, fault: `${file.path}: is not valid JSON${place}` };
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    return { ok: false, fault: `${file.path}: is not valid JSON (${reason})` };
   }
 }
 

@@ -26,6 +26,23 @@ test("a mistake behind comments is named by its own line", () => {
   expect(() => parseJsonc(text)).toThrow(/line 4/);
 });
 
+test.each<[string, string]>([
+  ['{\r\n  "a": secret\r\n}', "line 2, column 8: invalid symbol"],
+  ['{"a": "secret', "line 1, column 7: unexpected end of string"],
+  ['{"a": "se\tcret"}', "line 1, column 7: invalid character"],
+  ['{"a": [1,,]}', "line 1, column 10: value expected"],
+  ["{} secret", "line 1, column 4: invalid symbol"],
+  ["", "line 1, column 1: value expected"],
+])("the message about %j names line and column and quotes nothing", (text, message) => {
+  expect(() => parseJsonc(text)).toThrow(new SyntaxError(message));
+});
+
+test("a member named __proto__ is a member like any other", () => {
+  const parsed = parseJsonc('{"__proto__": {"polluted": true}}') as object;
+  expect(Object.keys(parsed)).toEqual(["__proto__"]);
+  expect(Object.getPrototypeOf(parsed)).toBe(Object.prototype);
+});
+
 test("whatever is JSON already is read as before", () => {
   fc.assert(
     fc.property(fc.json(), (text) => {

@@ -1,5 +1,4 @@
-import { sha256Hex } from "@agent/crypto";
-import { RECEIPT_LIMITS, signReceipt, type ExecutionReceipt } from "@agent/receipts";
+import type { ExecutionReceipt } from "@agent/receipts";
 import { limits } from "@agent/wire";
 import type { Caller } from "../caller.ts";
 import type { Identity } from "../identity/identity.ts";
@@ -7,6 +6,7 @@ import { isOffered, checkRequiredCapabilities, type Offer } from "../offer/offer
 import type { Runtime } from "../runtime.ts";
 import type { CallTool } from "../tools/calling/call-tool.ts";
 import type { ToolDefinition } from "../tools/definition.ts";
+import { buildReceipt, type StartedTask } from "./build-receipt.ts";
 import { withDeadline } from "./deadline.ts";
 import type { Delegate, DelegateTask } from "./delegation/delegation.ts";
 import type { Executor, Outcome, Toolbox } from "./executor.ts";
@@ -53,8 +53,7 @@ export function createTaskRunner(parts: TaskRunnerParts): RunTask {
       (allTools.length > 0 && tools.length === 0 && executor.answersWithoutTools !== true
         ? "This agent does not offer any of its tools"
         : undefined);
-    if (refusal !== undefined)
-      return signOutcome(task, { status: "denied", result: refusal }, [], []);
+    if (refusal !== undefined) return signOutcome(task, { status: "denied", result: refusal }, {});
     const used = new Set<string>();
     const nested: ExecutionReceipt[] = [];
     const ms = Math.min(parts.taskTimeoutMs, task.wallClockMs ?? Infinity);
@@ -81,7 +80,7 @@ export function createTaskRunner(parts: TaskRunnerParts): RunTask {
     // What is withdrawn has no end that anybody could be shown.
     if (!timed.ok && cancel?.reason instanceof WorkWithdrawn) throw cancel.reason;
     const outcome = timed.ok ? timed.value : buildStoppedOutcome(timed.reason, ms);
-    return signOutcome(task, outcome, [...used], nested);
+    return signOutcome(task, outcome, { used: [...used], nested });
   };
 
   async function runExecutor(
@@ -100,42 +99,11 @@ export function createTaskRunner(parts: TaskRunnerParts): RunTask {
   function signOutcome(
     task: StartedTask,
     outcome: Outcome,
-    toolsUsed: string[],
-    nested: ExecutionReceipt[],
+    { used = [], nested = [] }: { used?: readonly string[]; nested?: readonly ExecutionReceipt[] },
   ): ExecutionReceipt {
-    // A lone surrogate has no UTF-8 form, so neither a hash nor a signature.
-    const result = outcome.result.toWellFormed();
-    const completedAt = runtime.now();
-    const receipt = signReceipt(
-      {
-        task_id: task.relayTaskId ?? task.taskId,
-        agent_id: identity.agentId,
-        public_key: identity.publicKey,
-        device_id: parts.deviceId(),
-        submitted_at: getReceiptStart(task, completedAt),
-        completed_at: completedAt,
-        status: outcome.status,
-        result,
-        tools_used: toolsUsed,
-        memories_formed: 0,
-        prompt_hash: sha256Hex(task.prompt),
-        result_hash: sha256Hex(result),
-        ...(nested.length > 0 && { delegation_receipts: nested }),
-        ...(task.relayTaskId !== undefined && { relay_task_id: task.relayTaskId }),
-        ...(task.scope !== undefined && { delegated_scope: task.scope.join(",") }),
-      },
-      identity.secretKey,
-    );
-    if (Buffer.byteLength(JSON.stringify(receipt)) <= limits.requestBytes) return receipt;
-    return signOutcome(task, tooLargeOutcome, toolsUsed, []);
+    const end = { outcome, toolsUsed: used, nested, completedAt: runtime.now() };
+    return buildReceipt(task, end, { identity, deviceId: parts.deviceId() });
   }
-}
-
-type StartedTask = WorkTask & { readonly startedAt: number };
-
-/** A task may wait for longer than a receipt may span; then the receipt tells when the work began. */
-function getReceiptStart({ submittedAt, startedAt }: StartedTask, completedAt: number): number {
-  return completedAt - submittedAt > RECEIPT_LIMITS.maxSpanMs ? startedAt : submittedAt;
 }
 
 /** The owner may also require a tool by its name. */
@@ -147,11 +115,6 @@ function findToolsFor(
   const names = capabilities.get(capability) ?? [capability];
   return names.flatMap((name) => tools.find((tool) => tool.name === name) ?? []);
 }
-
-const tooLargeOutcome: Outcome = {
-  status: "failed",
-  result: `The receipt would be larger than ${limits.requestBytes} bytes`,
-};
 
 function buildStoppedOutcome(reason: "timeout" | "cancelled", ms: number): Outcome {
   return {

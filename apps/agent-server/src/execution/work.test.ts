@@ -76,7 +76,7 @@ test("each receipt of a relay task is handed over for delivery, whoever asked fo
   const { receipt } = await completed();
   const work = createWork({
     run: async () => receipt,
-    readMandate: async () => ({}),
+    checkDelegation: async () => ({}),
     runtime: createSystemRuntime(silentLog),
     deliver: (one, target) => void delivered.push([one, target]),
   });
@@ -94,7 +94,7 @@ test("work that was done before and is still on its way to the relay is not done
   const { receipt } = await completed();
   const work = createWork({
     run: () => Promise.reject(new Error("was run again")),
-    readMandate: async () => ({}),
+    checkDelegation: async () => ({}),
     runtime: createSystemRuntime(silentLog),
     deliver: () => {},
     undelivered: (taskId) => (taskId === "done" ? receipt : undefined),

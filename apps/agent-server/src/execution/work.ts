@@ -1,11 +1,11 @@
-import { sha256Hex, uuidV7 } from "@agent/crypto";
+import { sha256Hex } from "@agent/crypto";
 import type { ExecutionReceipt } from "@agent/receipts";
 import type { Caller } from "../caller.ts";
 import type { Runtime } from "../runtime.ts";
 import type { CheckDelegation } from "./delegation/delegation-scope.ts";
 import { createSingleFlight } from "./single-flight.ts";
 import type { RunTask } from "./run-task.ts";
-import type { WorkTask } from "./task.ts";
+import { createRunningTasks } from "./running-tasks.ts";
 import { CallCancelled, WorkWithdrawn } from "./abort-reasons.ts";
 
 /** A task as somebody brings it. */
@@ -49,78 +49,36 @@ export interface Work {
 /** Finished tasks whose receipts stay at hand, at most half a MiB each as a rule. */
 const CACHE_SIZE = 100;
 
-/** The place where every task arrives, whichever way it came. */
-export function createWork(parts: {
-  run: RunTask;
-  readMandate: CheckDelegation;
-  runtime: Runtime;
+export interface WorkParts {
+  readonly run: RunTask;
+  readonly checkDelegation: CheckDelegation;
+  readonly runtime: Runtime;
   /** Told of each receipt of a relay task: whoever asked may be gone by the time that it is there. */
-  deliver: DeliverReceipt | undefined;
+  readonly deliver: DeliverReceipt | undefined;
   /** What was done before, in this run or the last, and is not delivered yet. */
-  undelivered?: ((relayTaskId: string) => ExecutionReceipt | undefined) | undefined;
+  readonly undelivered?: ((relayTaskId: string) => ExecutionReceipt | undefined) | undefined;
   /** Asked when the relay closes a call, which may mean that it stops or that the task is cancelled. */
-  isWanted?: ((relayTaskId: string) => Promise<boolean>) | undefined;
+  readonly isWanted?: ((relayTaskId: string) => Promise<boolean>) | undefined;
   /** Told of work that was stopped because the relay took its call back. */
-  release?: ((relayTaskId: string) => Promise<void>) | undefined;
-}): Work {
-  const { run, readMandate, runtime, deliver, undelivered = () => undefined } = parts;
+  readonly release?: ((relayTaskId: string) => Promise<void>) | undefined;
+}
+
+/** The place where every task arrives, whichever way it came. */
+export function createWork(parts: WorkParts): Work {
+  const {
+    run,
+    checkDelegation: readMandate,
+    runtime,
+    deliver,
+    undelivered = () => undefined,
+  } = parts;
   const { isWanted = async () => false, release } = parts;
   const singleFlight = createSingleFlight<ExecutionReceipt>(CACHE_SIZE);
-  const stopping = new AbortController();
-  const controllers = new Map<string, AbortController>();
-  const unfinished = new Set<Promise<ExecutionReceipt>>();
+  const running = createRunningTasks({ run, checkDelegation: readMandate, runtime });
   let closed = false;
 
-  async function runWork(
-    work: NewWork,
-    caller: Caller,
-    signal?: AbortSignal,
-  ): Promise<ExecutionReceipt> {
-    const task = toTask(work);
-    const taskController = new AbortController();
-    const signals = [
-      stopping.signal,
-      taskController.signal,
-      ...(signal === undefined ? [] : [signal]),
-    ];
-    const cancel = AbortSignal.any(signals);
-    const running = readMandate(work.delegationToken, task).then(
-      ({ refusal, ...delegationScope }) =>
-        run(
-          { ...task, ...delegationScope },
-          { caller, cancel, ...(refusal !== undefined && { refusal }) },
-        ),
-    );
-    controllers.set(task.taskId, taskController);
-    unfinished.add(running);
-    try {
-      return await running;
-    } finally {
-      controllers.delete(task.taskId);
-      unfinished.delete(running);
-    }
-  }
-
-  function toTask(work: NewWork): WorkTask {
-    const now = runtime.now();
-    const { relayTaskId, submittedBy, wallClockMs } = work;
-    return {
-      taskId: relayTaskId ?? uuidV7(now, runtime.randomBytes(10)),
-      ...(relayTaskId !== undefined && { relayTaskId }),
-      prompt: work.prompt,
-      requiredCapabilities: work.requiredCapabilities,
-      submittedAt: work.submittedAt ?? now,
-      ...(submittedBy !== undefined && { submittedBy }),
-      ...(wallClockMs !== undefined && { wallClockMs }),
-    };
-  }
-
   function withdraw(relayTaskId: string): WithdrawAnswer {
-    const running = controllers.get(relayTaskId);
-    if (running !== undefined) {
-      running.abort(new WorkWithdrawn());
-      return "stopping";
-    }
+    if (running.abort(relayTaskId, new WorkWithdrawn())) return "stopping";
     const isSigned = (singleFlight.find(relayTaskId) ?? undelivered(relayTaskId)) !== undefined;
     return isSigned ? "signed" : "unknown";
   }
@@ -136,7 +94,7 @@ export function createWork(parts: {
       if (closed) return { ok: false, error: "This agent is shutting down" };
       const { relayTaskId } = work;
       if (relayTaskId === undefined) {
-        return { ok: true, receipt: await runWork(work, caller, signal) };
+        return { ok: true, receipt: await running.runWork(work, caller, signal) };
       }
       // A receipt that names a relay's task can end that task, so strangers do not choose its prompt.
       if (caller.kind === "agent") {
@@ -149,19 +107,16 @@ export function createWork(parts: {
       const undeliveredReceipt = undelivered(relayTaskId);
       const answer =
         undeliveredReceipt === undefined
-          ? singleFlight.run(relayTaskId, fingerprint, () => runWork(work, caller))
+          ? singleFlight.run(relayTaskId, fingerprint, () => running.runWork(work, caller))
           : { ok: undeliveredReceipt.prompt_hash === fingerprint, value: undeliveredReceipt };
       if (!answer.ok) {
         return { ok: false, error: "This relay_task_id was given with another prompt before" };
       }
       // The relay may lose its connection and want the receipt nevertheless; a cancelled call it does not.
-      const onAbort = () => {
-        const reason: unknown = signal?.reason;
-        if (!(reason instanceof CallCancelled)) return;
-        if (reason.byClosing && caller.kind === "relay") withdrawIfUnwanted(relayTaskId);
+      const unlisten = onCancelled(signal, ({ byClosing }) => {
+        if (byClosing && caller.kind === "relay") withdrawIfUnwanted(relayTaskId);
         else withdraw(relayTaskId);
-      };
-      signal?.addEventListener("abort", onAbort, { once: true });
+      });
       try {
         const receipt = await answer.value;
         deliver?.(receipt, work.targetAgentId);
@@ -171,7 +126,7 @@ export function createWork(parts: {
         if (signal?.aborted === true && caller.kind === "relay") void release?.(relayTaskId);
         return { ok: false, code: "work.withdrawn", error: cause.message };
       } finally {
-        signal?.removeEventListener("abort", onAbort);
+        unlisten();
       }
     },
 
@@ -180,14 +135,25 @@ export function createWork(parts: {
     find: (relayTaskId) => singleFlight.find(relayTaskId),
 
     cancel(relayTaskId) {
-      controllers.get(relayTaskId)?.abort();
+      running.abort(relayTaskId);
     },
 
     async stop(graceMs) {
       closed = true;
-      const cancel = runtime.schedule(graceMs, () => stopping.abort());
-      await Promise.allSettled(unfinished);
-      cancel();
+      await running.stop(graceMs);
     },
   };
+}
+
+/** Listens for the caller to take its call back, which a lost connection does not say; returns the end of it. */
+function onCancelled(
+  signal: AbortSignal | undefined,
+  cancelled: (reason: CallCancelled) => void,
+): () => void {
+  const onAbort = () => {
+    const reason: unknown = signal?.reason;
+    if (reason instanceof CallCancelled) cancelled(reason);
+  };
+  signal?.addEventListener("abort", onAbort, { once: true });
+  return () => signal?.removeEventListener("abort", onAbort);
 }

@@ -1,23 +1,17 @@
-import { limits } from "@agent/wire";
 import {
   createMcpHandler,
-  isJsonContentType,
-  isLegacyRequest,
   validateHostHeader,
   validateOriginHeader,
   type Server,
 } from "@modelcontextprotocol/server";
 import { Hono } from "hono";
-import { callerKey } from "../caller.ts";
 import type { Approvals } from "../policy/approvals.ts";
 import type { Runtime } from "../runtime.ts";
 import type { AnswerCall } from "../mcp-servers.ts";
 import { createApprovalRoutes } from "./approval-routes.ts";
-import { readBody } from "./read-body.ts";
 import type { Authenticate } from "./authentication/authenticate.ts";
 import { createFastPath, type FastPath } from "./fast-path/fast-path.ts";
-import { toAuthInfo } from "./authentication/caller-info.ts";
-import { createRpcRefusal } from "./refusals.ts";
+import { createMcpRoute } from "./mcp-route.ts";
 import { refuseRequest, type HttpEnv } from "./refuse-request.ts";
 import { createRequestIdSource } from "./fast-path/request-ids.ts";
 import { createSessions } from "./sessions.ts";
@@ -76,27 +70,7 @@ export function createHttpApp(options: {
     return next();
   });
 
-  app.on(["POST", "GET", "DELETE"], "/mcp", async (c) => {
-    const request = c.req.raw;
-    const { caller } = c.var;
-    const authInfo = toAuthInfo(caller);
-    if (request.method !== "POST") {
-      return sessions.handle(request, { callerKey: callerKey(caller), authInfo });
-    }
-    if (!isJsonContentType(request.headers.get("content-type") ?? undefined)) {
-      return refuseRequest(c, "request.media_type");
-    }
-    const body = await readBody(request, limits.requestBytes);
-    if (!body.ok) return refuseRequest(c, "request.too_large");
-    const parsed = parseJson(body.text);
-    if (!parsed.ok)
-      return createRpcRefusal(400, { code: -32700, message: "Parse error: not valid JSON" });
-
-    const parsedBody = parsed.value;
-    return (await isLegacyRequest(request, parsedBody))
-      ? sessions.handle(request, { callerKey: callerKey(caller), authInfo, parsedBody })
-      : modernHandler.fetch(request, { authInfo, parsedBody });
-  });
+  app.on(["POST", "GET", "DELETE"], "/mcp", createMcpRoute({ sessions, modern: modernHandler }));
   app.all("/mcp", (c) =>
     refuseRequest(c, "route.method_not_allowed", { Allow: "GET, POST, DELETE" }),
   );
@@ -130,12 +104,4 @@ export function createHttpApp(options: {
       await Promise.allSettled([sessions.close(), modernHandler.close()]);
     },
   };
-}
-
-function parseJson(text: string): { ok: true; value: unknown } | { ok: false } {
-  try {
-    return { ok: true, value: JSON.parse(text) };
-  } catch {
-    return { ok: false };
-  }
 }

@@ -9,19 +9,10 @@ import type { Runtime } from "../runtime.ts";
 import {
   listRequestIds,
   createInFlightRequests,
-  type InFlightRequests,
   type RunningCall,
 } from "./fast-path/in-flight-requests.ts";
 import { createRpcRefusal } from "./refusals.ts";
-
-interface Session {
-  readonly transport: WebStandardStreamableHTTPServerTransport;
-  /** Only who opened a session may use it. */
-  readonly callerKey: string;
-  readonly inFlight: InFlightRequests;
-  lastUsedAt: number;
-  openStreams: number;
-}
+import { createSessionTable, type Session, type SessionTable } from "./session-table.ts";
 
 export interface SessionRequest {
   readonly callerKey: string;
@@ -47,29 +38,8 @@ export function createSessions(options: {
   max?: number;
   maxPerCaller?: number;
 }): Sessions {
-  const { newServer, runtime, idleMs = 30 * 60_000, max = 1_000, maxPerCaller = 100 } = options;
-  const sessions = new Map<string, Session>();
-  let cancelCleanup = runtime.schedule(idleMs / 2, closeIdleSessions);
-
-  async function openSession(callerKey: string): Promise<Session> {
-    const transport = new WebStandardStreamableHTTPServerTransport({
-      sessionIdGenerator: () => toBase64Url(runtime.randomBytes(24)),
-      onsessioninitialized: (id) => void sessions.set(id, session),
-      onsessionclosed: (id) => void sessions.delete(id),
-    });
-    const session: Session = {
-      transport,
-      callerKey,
-      inFlight: createInFlightRequests(),
-      lastUsedAt: runtime.now(),
-      openStreams: 0,
-    };
-    const server = newServer();
-    await server.connect(transport);
-    session.inFlight.watch(transport);
-    server.onclose = () => session.inFlight.close();
-    return session;
-  }
+  const { runtime, idleMs = 30 * 60_000, max = 1_000, maxPerCaller = 100 } = options;
+  const sessions = createSessionTable({ idleMs, max, maxPerCaller }, runtime);
 
   async function handle(request: Request, given: SessionRequest): Promise<Response> {
     const found = await findOrOpenSession(request, given);
@@ -89,7 +59,7 @@ export function createSessions(options: {
     inFlight.add(ids);
     const response = await transport.handleRequest(request, given);
     if (response.status >= 400) inFlight.remove(ids);
-    if (request.method === "GET" && response.ok) trackStream(found, request.signal);
+    if (request.method === "GET" && response.ok) trackStream(found, request.signal, runtime);
     return response;
   }
 
@@ -118,68 +88,59 @@ export function createSessions(options: {
     if (!hasInitializeRequest(given.parsedBody)) {
       return createRpcRefusal(400, { code: -32000, message: "Mcp-Session-Id header is required" });
     }
-    if (isFull(given.callerKey) && !evictOldestIdle(given.callerKey)) {
+    if (!sessions.makeRoom(given.callerKey)) {
       return createRpcRefusal(503, { code: -32000, message: "Too many open sessions" });
     }
-    return openSession(given.callerKey);
-  }
-
-  function trackStream(session: Session, signal: AbortSignal): void {
-    session.openStreams += 1;
-    const release = () => {
-      session.openStreams -= 1;
-      session.lastUsedAt = runtime.now();
-    };
-    signal.addEventListener("abort", release, { once: true });
-  }
-
-  function isFull(callerKey: string): boolean {
-    if (sessions.size >= max) return true;
-    const own = [...sessions.values()].filter((session) => session.callerKey === callerKey);
-    return own.length >= maxPerCaller;
-  }
-
-  /** A caller at the limit gives up its own oldest session, never somebody else's. */
-  function evictOldestIdle(callerKey: string): boolean {
-    const [oldest] = [...sessions.values()]
-      .filter((session) => session.callerKey === callerKey && session.inFlight.size === 0)
-      .toSorted((a, b) => a.lastUsedAt - b.lastUsedAt);
-    if (oldest === undefined) return false;
-    closeSession(oldest);
-    return true;
-  }
-
-  function closeIdleSessions(): void {
-    const limit = runtime.now() - idleMs;
-    for (const session of sessions.values()) {
-      const busy = session.inFlight.size > 0 || session.openStreams > 0;
-      if (!busy && session.lastUsedAt < limit) closeSession(session);
-    }
-    cancelCleanup = runtime.schedule(idleMs / 2, closeIdleSessions);
-  }
-
-  function closeSession(session: Session): void {
-    const id = session.transport.sessionId;
-    if (id !== undefined) sessions.delete(id);
-    session.transport.close().catch((cause: unknown) => {
-      runtime.log("warn", "session.close_failed", { cause: String(cause) });
-    });
+    return openSession(given.callerKey, { sessions, newServer: options.newServer, runtime });
   }
 
   return {
     handle,
-    has: (sessionId) => sessions.has(sessionId),
+    has: (sessionId) => sessions.get(sessionId) !== undefined,
     beginCall,
-    async close() {
-      cancelCleanup();
-      const remaining = [...sessions.values()];
-      sessions.clear();
-      await Promise.allSettled(remaining.map(({ transport }) => transport.close()));
-    },
+    close: () => sessions.close(),
     get size() {
       return sessions.size;
     },
   };
+}
+
+async function openSession(
+  callerKey: string,
+  parts: {
+    readonly sessions: SessionTable;
+    readonly newServer: () => Server;
+    readonly runtime: Pick<Runtime, "now" | "randomBytes">;
+  },
+): Promise<Session> {
+  const { sessions, newServer, runtime } = parts;
+  const transport = new WebStandardStreamableHTTPServerTransport({
+    sessionIdGenerator: () => toBase64Url(runtime.randomBytes(24)),
+    onsessioninitialized: (id) => sessions.set(id, session),
+    onsessionclosed: (id) => sessions.delete(id),
+  });
+  const session: Session = {
+    transport,
+    callerKey,
+    inFlight: createInFlightRequests(),
+    lastUsedAt: runtime.now(),
+    openStreams: 0,
+  };
+  const server = newServer();
+  await server.connect(transport);
+  session.inFlight.watch(transport);
+  server.onclose = () => session.inFlight.close();
+  return session;
+}
+
+/** A session with an open stream is in use until the stream ends. */
+function trackStream(session: Session, signal: AbortSignal, { now }: Pick<Runtime, "now">): void {
+  session.openStreams += 1;
+  const release = () => {
+    session.openStreams -= 1;
+    session.lastUsedAt = now();
+  };
+  signal.addEventListener("abort", release, { once: true });
 }
 
 function hasInitializeRequest(body: unknown): boolean {

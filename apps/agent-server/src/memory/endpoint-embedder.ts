@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { boundedBody } from "../model/bounded-body.ts";
+import { answerBody } from "../model/answer-body.ts";
 import { buildModelRefusal, type CallModel, type ModelResult } from "../model/model-caller.ts";
 import { parseJson } from "../model/parse-json.ts";
 import { normalize, type Embedder } from "./embedder.ts";
@@ -38,7 +38,7 @@ async function readEmbeddings(
   response: Response,
   texts: readonly string[],
 ): Promise<ModelResult<readonly Float32Array[]>> {
-  const text = await new Response(boundedBody(response, MAX_ANSWER_BYTES)).text();
+  const text = await new Response(answerBody(response, MAX_ANSWER_BYTES)).text();
   const parsed = v.safeParse(Answer, parseJson(text));
   if (!parsed.success) return malformedRefusal;
   // Endpoints need not keep the order.

@@ -70,11 +70,13 @@ export interface Memory {
   close(): void;
 }
 
-export function createMemory(parts: {
-  store: MemoryStore;
-  embedder: Embedder;
-  runtime: Pick<Runtime, "now" | "randomBytes">;
-}): Memory {
+interface MemoryParts {
+  readonly store: MemoryStore;
+  readonly embedder: Embedder;
+  readonly runtime: Pick<Runtime, "now" | "randomBytes">;
+}
+
+export function createMemory(parts: MemoryParts): Memory {
   const { store, embedder, runtime } = parts;
 
   return {
@@ -88,7 +90,7 @@ export function createMemory(parts: {
       if (!embedded.ok) return embedded;
       const [embedding = new Float32Array()] = embedded.vectors;
       return store.runInTransaction(() =>
-        saveMemory({ caller, content, sensitivity, type, embedding }),
+        saveNote(parts, { caller, content, sensitivity, type, embedding }),
       );
     },
 
@@ -131,42 +133,44 @@ export function createMemory(parts: {
     count: () => store.count(),
     close: () => store.close(),
   };
+}
 
-  function saveMemory(note: {
-    caller: string;
-    content: string;
-    sensitivity: Sensitivity;
-    type: MemoryType;
-    embedding: Float32Array;
-  }): { ok: true; nodeId: string } {
-    const { caller, content, sensitivity, type, embedding } = note;
-    const now = runtime.now();
-    const contentHash = sha256Hex(content);
-    const known = store.findByContent(caller, contentHash);
-    if (known !== undefined) {
-      store.updateDecay(known.nodeId, reinforceDecay(known, now));
-      store.updateSensitivity(
-        known.nodeId,
-        pickStricterSensitivity(known.sensitivity, sensitivity),
-      );
-      return { ok: true, nodeId: known.nodeId };
-    }
-    store.purgeMostDecayed(caller, memoryLimits.memoriesPerCaller - 1, now);
-    const nodeId = uuidV7(now, runtime.randomBytes(10));
-    store.insert({
-      nodeId,
-      caller,
-      content,
-      contentHash,
-      sensitivity,
-      memoryType: type,
-      ...createInitialDecay(now),
-      createdAt: now,
-      embedder: embedder.id,
-      embedding,
-    });
-    return { ok: true, nodeId };
+interface JudgedNote {
+  readonly caller: string;
+  readonly content: string;
+  readonly sensitivity: Sensitivity;
+  readonly type: MemoryType;
+  readonly embedding: Float32Array;
+}
+
+/** Inserts a note, or reinforces the one of the same content under the stricter sensitivity of both. */
+function saveNote(
+  { store, embedder, runtime }: MemoryParts,
+  { caller, content, sensitivity, type, embedding }: JudgedNote,
+): { readonly ok: true; readonly nodeId: string } {
+  const now = runtime.now();
+  const contentHash = sha256Hex(content);
+  const known = store.findByContent(caller, contentHash);
+  if (known !== undefined) {
+    store.updateDecay(known.nodeId, reinforceDecay(known, now));
+    store.updateSensitivity(known.nodeId, pickStricterSensitivity(known.sensitivity, sensitivity));
+    return { ok: true, nodeId: known.nodeId };
   }
+  store.purgeMostDecayed(caller, memoryLimits.memoriesPerCaller - 1, now);
+  const nodeId = uuidV7(now, runtime.randomBytes(10));
+  store.insert({
+    nodeId,
+    caller,
+    content,
+    contentHash,
+    sensitivity,
+    memoryType: type,
+    ...createInitialDecay(now),
+    createdAt: now,
+    embedder: embedder.id,
+    embedding,
+  });
+  return { ok: true, nodeId };
 }
 
 function rankCandidates(candidates: readonly Candidate[], queryVector: Float32Array, now: number) {

@@ -1,6 +1,6 @@
 import { EventSourceParserStream } from "eventsource-parser/stream";
 import * as v from "valibot";
-import { boundedBody } from "./bounded-body.ts";
+import { answerBody } from "./answer-body.ts";
 import { buildModelRefusal, type CallModel, type ModelResult } from "./model-caller.ts";
 import { parseJson } from "./parse-json.ts";
 
@@ -79,7 +79,7 @@ export function createChat(exchange: CallModel): Chat {
 }
 
 async function readChatAnswer(response: Response): Promise<ModelResult<ChatAnswer>> {
-  const body = boundedBody(response, MAX_ANSWER_BYTES);
+  const body = answerBody(response, MAX_ANSWER_BYTES);
   const answer = createAnswerCollector();
   if (!(response.headers.get("content-type") ?? "").startsWith("text/event-stream")) {
     if (!answer.add(await new Response(body).text())) return malformedRefusal;

@@ -1,6 +1,5 @@
-import { fullJitter } from "@agent/client";
+import { fullJitter, parseRetryAfterMs } from "@agent/client";
 import type { Runtime } from "../runtime.ts";
-import { parseRetryAfter } from "./parse-retry-after.ts";
 
 /** Where a model answers: an OpenAI-compatible API. */
 export interface ModelEndpoint {
@@ -105,7 +104,7 @@ export function createModelCaller(
     return {
       ...buildModelRefusal(busy ? "model.busy" : "model.refused", `answered with status ${status}`),
       isRetryable: busy || status >= 500,
-      retryAfterMs: parseRetryAfter(given.get("retry-after"), runtime.now()),
+      retryAfterMs: parseRetryAfterMs(given.get("retry-after"), runtime.now()),
     };
   }
 

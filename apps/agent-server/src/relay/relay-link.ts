@@ -1,18 +1,20 @@
-import { connectSocket, type AgentSocket } from "@agent/client";
 import { canonicalize, sha256Hex } from "@agent/crypto";
 import type { Quorum } from "@agent/wire";
 import type { RelayFeatures } from "../agent.ts";
 import type { Work } from "../execution/work.ts";
-import { createAttemptCounter, type LocalCounts } from "../gradient/counts.ts";
+import { createAttemptCounter, type LocalCounts, type AttemptCounter } from "../gradient/counts.ts";
 import type { FindSigner } from "../http/authentication/check-signed-token.ts";
 import type { Identity } from "../identity/identity.ts";
+import type { Approver } from "../policy/approvals.ts";
 import type { ApprovalsFile } from "../policy/approvals-file.ts";
 import type { Runtime } from "../runtime.ts";
 import { createQuorumApprover } from "./quorum/quorum-approver.ts";
 import { openQuorumRequests } from "./quorum/quorum-requests.ts";
 import { createAgentCredentials } from "./membership/agent-credentials.ts";
 import { createFindSigner } from "./intake/find-signer.ts";
+import { createHomeSocket } from "./relay-socket.ts";
 import { createDelegateTask } from "./delegation/delegate-task.ts";
+import { createHousekeeping } from "./housekeeping.ts";
 import { createTaskReceiver, type TaskReceiver } from "./intake/task-receiver.ts";
 import { createIsWanted } from "./intake/is-wanted.ts";
 import { createGetIssuerKeys } from "./intake/issuer-keys.ts";
@@ -26,7 +28,7 @@ import {
   type ReceiptStore,
 } from "./delivery/receipt-store.ts";
 import { createReleaseClaim } from "./intake/release-claim.ts";
-import { notJoinedRefusal, maintainMembership } from "./membership/maintain-membership.ts";
+import { maintainMembership } from "./membership/maintain-membership.ts";
 
 export interface RelayLinkOptions {
   readonly url: string;
@@ -63,19 +65,17 @@ export interface RelayLink extends RelayFeatures {
 
 /** Reads what the last run left to be delivered; nothing is sent before `start`. */
 export async function connectToRelay(options: RelayLinkOptions): Promise<RelayLink> {
-  const { identity, quorum, runtime, url } = options;
+  const { identity, runtime, url } = options;
   const { agentId } = identity;
-  let socket: AgentSocket | undefined;
+  const { capabilities } = options.profile;
   let intake: TaskReceiver | undefined;
   let stopped = false;
-  let cancelHousekeeping = () => {};
-
-  const delegations = createAttemptCounter();
-  const heartbeats = createAttemptCounter();
+  const counters = { delegations: createAttemptCounter(), heartbeats: createAttemptCounter() };
   const maintained = maintainMembership(options, {
-    heartbeats,
+    heartbeats: counters.heartbeats,
     joined() {
-      openSocket();
+      if (stopped) socket.close();
+      else socket.openSocket();
       void credentials.submitCredentials();
     },
     /** A look for work that the socket did not bring. */
@@ -85,14 +85,12 @@ export async function connectToRelay(options: RelayLinkOptions): Promise<RelayLi
     },
   });
   const { membership } = maintained;
+  const client = () => membership()?.client;
   const credentials = createAgentCredentials({ identity, membership, runtime });
-  const send = createPacedSend((message) => socket?.send(message) ?? notReadyRefusal, runtime);
-  const receiptSender = createReceiptSender({
-    agentId,
-    send,
-    client: () => membership()?.client,
-    runtime,
-  });
+  const { housekeepingIntervalMs: intervalMs } = options;
+  const housekeeping = createHousekeeping({ credentials, counters, intervalMs, runtime });
+  const send = createPacedSend((message) => socket.send(message), runtime);
+  const receiptSender = createReceiptSender({ agentId, send, client, runtime });
   const receiptStore = createReceiptStore({
     path: options.outboxPath,
     relayUrl: url,
@@ -101,103 +99,90 @@ export async function connectToRelay(options: RelayLinkOptions): Promise<RelayLi
   });
   const outbox = createOutbox({ post: receiptSender.post, store: receiptStore, runtime });
   const unsentReceipts = await loadUnsentReceipts(receiptStore, runtime);
-  const approver =
-    quorum &&
-    createQuorumApprover({
-      agentId,
-      quorum,
-      asked: openQuorumRequests({
-        file: options.approvalsFile,
-        asker: sha256Hex(canonicalize([url, agentId, quorum.required, [...quorum.approvers]])),
-      }),
-      client: () => membership()?.client,
-      relayKey: () => membership()?.relay.publicKey,
-      runtime,
-    });
-
-  function openSocket(): void {
-    socket?.close();
-    if (stopped) return;
-    let isReconnect = false;
-    socket = connectSocket({
-      ...runtime,
-      baseUrl: url,
-      agentId,
-      bearer: async () => membership()?.client.getBearer("socket") ?? notJoinedRefusal,
-      onMessage(message) {
-        if (message.type === "ready") {
-          outbox.flush();
-          maintained.handleAccepted(isReconnect);
-          isReconnect = false;
-        }
-        receiptSender.onMessage(message);
-        intake?.onMessage(message);
-      },
-      onDisconnect: ({ code, retryInMs }) => {
-        isReconnect = true;
-        receiptSender.onDown();
-        runtime.log("info", "socket.down", { code, retry_in_ms: Math.round(retryInMs) });
-      },
-      onRefused: ({ code, status }) => {
-        runtime.log("warn", "socket.refused", { code, status });
-        maintained.handleRefused();
-      },
-    });
-  }
-
-  function issueCredentials(counts: () => LocalCounts): void {
-    const { housekeepingIntervalMs } = options;
-    const all = {
-      ...counts(),
-      delegations: delegations.attempts(),
-      heartbeats: heartbeats.attempts(),
-    };
-    credentials.issueGradient(all, housekeepingIntervalMs);
-    void credentials.submitCredentials();
-    cancelHousekeeping = runtime.schedule(housekeepingIntervalMs, () => issueCredentials(counts));
-  }
+  const approver = openApprover(options, membership);
+  const socket = createHomeSocket({
+    url,
+    agentId,
+    membership,
+    onReady(again) {
+      outbox.flush();
+      maintained.handleAccepted(again);
+    },
+    onMessage(message) {
+      receiptSender.onMessage(message);
+      intake?.onMessage(message);
+    },
+    onDown: () => receiptSender.onDown(),
+    onRefused: () => maintained.handleRefused(),
+    runtime,
+  });
 
   return {
     membership,
     deviceId: () => membership()?.deviceId,
-    delegateTask: createDelegateTask({
-      identity,
-      membership,
-      timeoutMs: options.taskTimeoutMs,
-      count: (isGood) => delegations.record(isGood),
-      runtime,
-    }),
+    ...createRelayRequests(options, { membership, delegations: counters.delegations }),
     credentials,
     ...(approver !== undefined && { approver }),
     gradient: () => credentials.gradient(),
-    getIssuerKeys: createGetIssuerKeys({ membership, runtime }),
     deliverReceipt: outbox.deliver,
     findUndelivered: outbox.findReceipt,
-    isWanted: createIsWanted({ agentId, client: () => membership()?.client, runtime }),
-    releaseClaim: createReleaseClaim({ agentId, client: () => membership()?.client, runtime }),
-    findSigner: createFindSigner({ agentId, membership, runtime }),
     start({ work, counts, endpointUrl }) {
-      issueCredentials(counts);
+      housekeeping.start(counts);
       outbox.resume(unsentReceipts);
-      intake = createTaskReceiver({
-        agentId,
-        relayId: () => membership()?.relay.relayId ?? "",
-        capabilities: options.profile.capabilities,
-        work,
-        send,
-        runtime,
-      });
+      const relayId = () => membership()?.relay.relayId ?? "";
+      intake = createTaskReceiver({ agentId, relayId, capabilities, work, send, runtime });
       return maintained.start(endpointUrl);
     },
     async stop(graceMs) {
       stopped = true;
       maintained.stop();
-      cancelHousekeeping();
+      housekeeping.stop();
       intake?.stop();
       await outbox.stop(graceMs);
-      socket?.close();
+      socket.close();
     },
   };
+}
+
+/** What the agent asks its relay while it works, each by a request of its own. */
+function createRelayRequests(
+  { identity, taskTimeoutMs, runtime }: RelayLinkOptions,
+  on: { membership: () => Membership | undefined; delegations: Pick<AttemptCounter, "record"> },
+): Pick<RelayLink, "delegateTask" | "getIssuerKeys" | "isWanted" | "releaseClaim" | "findSigner"> {
+  const { agentId } = identity;
+  const { membership } = on;
+  const client = () => membership()?.client;
+  return {
+    delegateTask: createDelegateTask({
+      identity,
+      membership,
+      timeoutMs: taskTimeoutMs,
+      count: (isGood) => on.delegations.record(isGood),
+      runtime,
+    }),
+    getIssuerKeys: createGetIssuerKeys({ membership, runtime }),
+    isWanted: createIsWanted({ agentId, client, runtime }),
+    releaseClaim: createReleaseClaim({ agentId, client, runtime }),
+    findSigner: createFindSigner({ agentId, membership, runtime }),
+  };
+}
+
+/** Returns the approver in the owner's place, where the owner named a quorum. */
+function openApprover(
+  { identity, quorum, approvalsFile: file, runtime, url }: RelayLinkOptions,
+  membership: () => Membership | undefined,
+): Approver | undefined {
+  if (quorum === undefined) return undefined;
+  const { agentId } = identity;
+  const asked = [url, agentId, quorum.required, [...quorum.approvers]];
+  return createQuorumApprover({
+    agentId,
+    quorum,
+    asked: openQuorumRequests({ file, asker: sha256Hex(canonicalize(asked)) }),
+    client: () => membership()?.client,
+    relayKey: () => membership()?.relay.publicKey,
+    runtime,
+  });
 }
 
 async function loadUnsentReceipts(
@@ -211,5 +196,3 @@ async function loadUnsentReceipts(
     return [];
   }
 }
-
-const notReadyRefusal = { ok: false, code: "socket.not_ready" } as const;

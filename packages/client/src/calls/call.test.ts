@@ -118,6 +118,15 @@ describe("an answer", () => {
     });
   });
 
+  test.each([
+    ["Mon, 05 Jan 2026 12:00:30 GMT", 30],
+    ["999999999", 86_400],
+  ])("that refuses until %s is told as %i seconds by the caller's clock", async (wait, seconds) => {
+    const busy = { status: 503, headers: { "retry-after": wait }, body: {} };
+    const now = () => Date.UTC(2026, 0, 5, 12);
+    expect(await health(() => busy, { now })).toMatchObject({ retryAfterSeconds: seconds });
+  });
+
   test("may refuse with a code that this client does not know", async () => {
     const body = { message: "new", code: "moon.too_low" };
     expect(await health(() => ({ status: 418, body }))).toMatchObject({ code: "moon.too_low" });

@@ -1,6 +1,7 @@
 import type { Operation, Result } from "@agent/wire";
 import { parseAnswer, readText, type UntypedAnswer } from "./parse-answer.ts";
 import { buildPath, buildUrl, type CallRequest, type UntypedRequest } from "./call-request.ts";
+import { createEnvironment } from "../environment.ts";
 import { refusal, type CallRefusal } from "./refusal.ts";
 
 export const CALL_TIMEOUT_MS = 30_000;
@@ -9,6 +10,8 @@ export interface CallOptions {
   /** The relay's address, http or https, with or without a path of its own. */
   readonly baseUrl: string;
   readonly fetch?: typeof fetch;
+  /** Milliseconds since the Unix epoch: how far away a date in `Retry-After` is. */
+  readonly now?: () => number;
   /** Bearer: the master token or a signed one. */
   readonly token?: string;
   /** For the whole exchange; the default is 30,000 ms. */
@@ -50,12 +53,13 @@ async function sendRequest(
   if (path === null)
     return refusal("request.invalid", "A path parameter is missing or cannot stand in a path");
   const { baseUrl, signal, timeoutMs = CALL_TIMEOUT_MS } = options;
+  const environment = createEnvironment(options);
   const timeout = new AbortController();
   const timer = setTimeout(() => timeout.abort(), timeoutMs);
   let response: Response;
   let text: string | null;
   try {
-    response = await (options.fetch ?? fetch)(buildUrl(baseUrl, path), {
+    response = await environment.fetch(buildUrl(baseUrl, path), {
       ...buildRequestInit(op, request, options),
       signal: signal === undefined ? timeout.signal : AbortSignal.any([signal, timeout.signal]),
     });
@@ -68,7 +72,7 @@ async function sendRequest(
   } finally {
     clearTimeout(timer);
   }
-  return parseAnswer(op, response, text);
+  return parseAnswer(op, response, { text, now: environment.now() });
 }
 
 function buildRequestInit(

@@ -58,7 +58,7 @@ export async function* openEventStream(
       yield { ok: true, message: undefined };
       return;
     }
-    const refused = await parseStreamRefusal(op, response);
+    const refused = await parseStreamRefusal(op, response, environment);
     if (refused !== undefined) {
       yield refused;
       return;
@@ -103,10 +103,14 @@ function buildRequestInit(
 async function parseStreamRefusal(
   op: Operation,
   response: Response,
+  environment: Environment,
 ): Promise<CallRefusal | undefined> {
   const { ok, status } = response;
   if (ok && hasMediaType(response, "text/event-stream")) return undefined;
-  const answer = ok ? undefined : parseAnswer(op, response, await readText(response));
-  if (answer?.ok === false) return answer;
+  if (!ok) {
+    const text = await readText(response);
+    const answer = parseAnswer(op, response, { text, now: environment.now() });
+    if (!answer.ok) return answer;
+  }
   return refusal("response.malformed", "Answer is no event stream", status);
 }

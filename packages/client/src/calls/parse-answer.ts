@@ -1,6 +1,7 @@
 import { limits, type Operation } from "@agent/wire";
 import * as v from "valibot";
 import { refusal, type CallRefusal } from "./refusal.ts";
+import { readRetryAfterSeconds } from "./retry-after.ts";
 
 /** A relay's answer with the types taken off. */
 export type UntypedAnswer =
@@ -18,11 +19,15 @@ const ErrorBodySchema = v.object({
  * What an answer says. A success has to be one that the operation declares, members it does not declare
  * are dropped; an error that is not the relay's own (a proxy's page) is `response.malformed`.
  */
-export function parseAnswer(op: Operation, response: Response, text: string | null): UntypedAnswer {
+export function parseAnswer(
+  op: Operation,
+  response: Response,
+  { text, now }: { readonly text: string | null; readonly now: number },
+): UntypedAnswer {
   const { status } = response;
   if (text === null) return refusal("response.too_large", "Answer is larger than 2 MiB", status);
   const body = parseJson(text);
-  if (!response.ok) return parseRefusal(response, body);
+  if (!response.ok) return parseRefusal(response, body, now);
   const schema = op.ok[status];
   const isText = op.media?.some((type) => hasMediaType(response, type)) === true;
   if (isText) return { ok: true, status, body: text };
@@ -33,13 +38,12 @@ export function parseAnswer(op: Operation, response: Response, text: string | nu
   return { ok: true, status, body: parsed.output };
 }
 
-function parseRefusal(response: Response, body: unknown): CallRefusal {
+function parseRefusal(response: Response, body: unknown, now: number): CallRefusal {
   const { status, headers } = response;
   const parsed = v.safeParse(ErrorBodySchema, body);
   const { code, message, request_id, issues } = parsed.success
     ? parsed.output
     : { code: "response.malformed", message: `Answer ${status} is not a relay's` };
-  const retryAfter = headers.get("retry-after") ?? "";
   return {
     ok: false,
     code,
@@ -47,7 +51,7 @@ function parseRefusal(response: Response, body: unknown): CallRefusal {
     message,
     ...(issues !== undefined && { issues }),
     ...(request_id !== undefined && { requestId: request_id }),
-    ...(/^\d{1,9}$/.test(retryAfter) && { retryAfterSeconds: Number(retryAfter) }),
+    ...readRetryAfterSeconds(headers.get("retry-after"), now),
   };
 }
 

@@ -3,6 +3,7 @@ import { WebSocket } from "ws";
 import type { Environment } from "../environment.ts";
 import type { SocketEnd } from "./decide-reconnection.ts";
 import type { Bearer } from "../relay-client.ts";
+import { readRetryAfterSeconds } from "../calls/retry-after.ts";
 import { parseServerMessage } from "./server-message.ts";
 
 const HANDSHAKE_TIMEOUT_MS = 10_000;
@@ -91,10 +92,9 @@ export function openConnection(options: ConnectionOptions): SocketConnection {
     onMessage(message);
   });
   socket.on("unexpected-response", (_, { statusCode, headers }) => {
-    const wait = headers["retry-after"] ?? "";
     refused = {
       ...(statusCode !== undefined && { status: statusCode }),
-      ...(/^\d{1,9}$/.test(wait) && { retryAfterSeconds: Number(wait) }),
+      ...readRetryAfterSeconds(headers["retry-after"], now()),
     };
     socket.terminate();
   });

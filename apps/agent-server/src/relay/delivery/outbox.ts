@@ -3,6 +3,7 @@ import type { ExecutionReceipt } from "@agent/receipts";
 import type { DeliverReceipt } from "../../execution/work.ts";
 import type { Runtime } from "../../runtime.ts";
 import { retryDelayMs } from "../retry-delay.ts";
+import { createPauses } from "./pauses.ts";
 import type { ReceiptSender } from "./receipt-sender.ts";
 import type { PendingReceipt, ReceiptStore } from "./receipt-store.ts";
 
@@ -35,7 +36,7 @@ export function createOutbox(parts: {
 }): Outbox {
   const { post, store, runtime } = parts;
   const pending = new Map<string, Delivery>();
-  const waits = new Map<() => void, { readonly unreachable: boolean }>();
+  const pauses = createPauses(runtime);
   let stopped = false;
 
   function startDelivery(pendingReceipt: PendingReceipt, saved: Promise<void>): void {
@@ -79,24 +80,10 @@ export function createOutbox(parts: {
         return true;
       }
       runtime.log("debug", "receipt.retry", { correlationId: taskId, code, status });
-      await waitForRetry(
-        retryDelayMs(attempt, answer, { runtime, capMs: MAX_RETRY_DELAY_MS }),
-        status === 0,
-      );
+      const delay = retryDelayMs(attempt, answer, { runtime, capMs: MAX_RETRY_DELAY_MS });
+      await pauses.wait(delay, { unreachable: status === 0 });
     }
     return false;
-  }
-
-  function waitForRetry(ms: number, unreachable: boolean): Promise<void> {
-    return new Promise((resolve) => {
-      const end = () => {
-        cancel();
-        waits.delete(end);
-        resolve();
-      };
-      const cancel = runtime.schedule(ms, end);
-      waits.set(end, { unreachable });
-    });
   }
 
   return {
@@ -109,13 +96,11 @@ export function createOutbox(parts: {
       for (const parcel of left) startDelivery(parcel, Promise.resolve());
     },
     findReceipt: (taskId) => pending.get(taskId)?.pendingReceipt.receipt,
-    flush() {
-      for (const [end, { unreachable }] of waits) if (unreachable) end();
-    },
+    flush: () => pauses.end("unreachable"),
     async stop(graceMs) {
       const cancel = runtime.schedule(graceMs, () => {
         stopped = true;
-        for (const end of waits.keys()) end();
+        pauses.end("all");
       });
       await Promise.allSettled([...pending.values()].map(({ done }) => done));
       cancel();

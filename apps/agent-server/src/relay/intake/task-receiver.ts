@@ -1,9 +1,10 @@
 import type { ListedTask as ListedTaskAnswer, Received, ServerMessage } from "@agent/wire";
-import type { Work } from "../../execution/work.ts";
+import type { NewWork, Work } from "../../execution/work.ts";
 import type { Runtime } from "../../runtime.ts";
 import type { SendMessage } from "../delivery/paced-send.ts";
+import { createTaskQueue } from "./task-queue.ts";
 
-type ListedTask = Received<typeof ListedTaskAnswer>;
+export type ListedTask = Received<typeof ListedTaskAnswer>;
 
 export interface TaskReceiver {
   /** Takes a task that the relay has for this agent; one that is already taken is not taken twice. */
@@ -12,12 +13,7 @@ export interface TaskReceiver {
   stop(): void;
 }
 
-const MAX_RUNNING = 8;
-/** A claim that was not answered by then is given up; the relay offers the task again. */
-const CLAIM_TIMEOUT_MS = 10_000;
-/** Within the 20 s after which the relay misses a sign of work; it renews only what this socket claimed. */
-const PROGRESS_INTERVAL_MS = 15_000;
-const RETRY_DELAY_MS = 1_000;
+const LATER_MS = 1_000;
 
 /** Work that the relay hands over, claimed one by one and run a few at a time. */
 export function createTaskReceiver(parts: {
@@ -29,86 +25,27 @@ export function createTaskReceiver(parts: {
   send: SendMessage;
   runtime: Runtime;
 }): TaskReceiver {
-  const { agentId, work, send, runtime } = parts;
-  const queued = new Map<string, ListedTask>();
-  const claiming = new Map<string, { task: ListedTask; cancel: () => void }>();
-  const running = new Set<string>();
-  let stopped = false;
-  let cancelProgress = () => {};
-
-  function startNext(): void {
-    for (const [id, task] of queued) {
-      if (stopped || claiming.size + running.size >= MAX_RUNNING) return;
-      queued.delete(id);
-      claim(task);
-    }
-  }
-
-  /** Several devices may be offered one task; without a socket there is nobody to ask. */
-  function claim(task: ListedTask): void {
-    const { task_id: id } = task;
-    const sent = send({ type: "claim", task_id: id });
-    if (!sent.ok && sent.code === "socket.not_ready") {
-      void runClaimedTask(task);
-      return;
-    }
-    const cancel = runtime.schedule(sent.ok ? CLAIM_TIMEOUT_MS : RETRY_DELAY_MS, () => {
-      claiming.delete(id);
-      if (!sent.ok) queued.set(id, task);
-      startNext();
-    });
-    claiming.set(id, { task, cancel });
-  }
-
-  function endClaim(id: string): ListedTask | undefined {
-    const claim = claiming.get(id);
-    claim?.cancel();
-    claiming.delete(id);
-    return claim?.task;
-  }
+  const { work, send, runtime } = parts;
+  const queue = createTaskQueue({ ...parts, run: runClaimedTask });
 
   async function runClaimedTask(task: ListedTask): Promise<void> {
-    const { task_id: id, delegation_token: delegationToken } = task;
-    running.add(id);
-    if (running.size === 1) renewLeases();
+    const { task_id: id } = task;
     try {
-      const answer = await work.accept(
-        {
-          prompt: task.prompt,
-          requiredCapabilities: task.required_capabilities,
-          relayTaskId: id,
-          targetAgentId: task.agent_id,
-          submittedAt: task.submitted_at,
-          ...(task.submitted_by !== null && { submittedBy: task.submitted_by }),
-          ...(task.wall_clock_ms !== null && { wallClockMs: task.wall_clock_ms }),
-          delegationToken,
-        },
-        { caller: { kind: "relay", relayId: parts.relayId() } },
-      );
+      const caller = { kind: "relay", relayId: parts.relayId() } as const;
+      const answer = await work.accept(workOf(task), { caller });
       if (!answer.ok && answer.code === "work.withdrawn") release(id);
       else if (!answer.ok) refuse(id, answer.error);
     } catch (cause) {
       runtime.log("error", "task.failed", { correlationId: id, cause: String(cause) });
       refuse(id, "The task could not be run");
-    } finally {
-      running.delete(id);
-      startNext();
     }
-  }
-
-  function renewLeases(): void {
-    cancelProgress();
-    cancelProgress = runtime.schedule(PROGRESS_INTERVAL_MS, () => {
-      for (const id of running) send({ type: "progress", task_id: id });
-      if (running.size > 0) renewLeases();
-    });
   }
 
   /** Agrees that the task is cancelled; repeated until it is sent, for the relay waits for it. */
   function release(id: string): void {
     const sent = send({ type: "release", task_id: id });
-    if (!sent.ok && sent.code !== "socket.not_ready" && !stopped) {
-      runtime.schedule(RETRY_DELAY_MS, () => release(id));
+    if (!sent.ok && sent.code !== "socket.not_ready" && !queue.stopped) {
+      runtime.schedule(LATER_MS, () => release(id));
     }
   }
 
@@ -116,52 +53,35 @@ export function createTaskReceiver(parts: {
     send({ type: "refuse", task_id: id, reason });
   }
 
-  function receiveTask(task: ListedTask): void {
-    const { task_id: id, assigned_to: assignee } = task;
-    if (stopped || (assignee !== null && assignee !== agentId)) return;
-    if (queued.has(id) || claiming.has(id)) return;
-    if (running.has(id)) {
-      // Offered again after a lost connection: the lease has to be taken anew, the work goes on.
-      send({ type: "claim", task_id: id });
-      return;
-    }
-    queued.set(id, task);
-    startNext();
-  }
-
   return {
-    receiveTask,
+    receiveTask: (task) => queue.take(task),
     onMessage(message) {
       switch (message.type) {
         case "task_assigned":
-          receiveTask(message.task);
+          queue.take(message.task);
           return;
-        case "claimed": {
-          const task = endClaim(message.task_id);
-          if (task !== undefined) void runClaimedTask(task);
+        case "claimed":
+          queue.claimed(message.task_id);
           return;
-        }
         case "task_cancelled":
-          queued.delete(message.task_id);
-          endClaim(message.task_id);
+          queue.drop(message.task_id);
           work.cancel(message.task_id);
-          startNext();
+          queue.startNext();
           return;
         case "cancel_requested":
-          queued.delete(message.task_id);
-          endClaim(message.task_id);
+          queue.drop(message.task_id);
           // A signed receipt is on its way, and work that stops is released when it has.
           if (work.withdraw(message.task_id) === "unknown") release(message.task_id);
-          startNext();
+          queue.startNext();
           return;
         case "error":
-          if (message.task_id !== undefined) endClaim(message.task_id);
+          if (message.task_id !== undefined) queue.refused(message.task_id);
           runtime.log("warn", "socket.error", { code: message.code });
-          startNext();
+          queue.startNext();
           return;
         case "ready":
           send({ type: "capabilities", capabilities: [...parts.capabilities] });
-          for (const id of running) send({ type: "progress", task_id: id });
+          queue.renewLeases();
           return;
         case "draining":
         case "pong":
@@ -170,11 +90,19 @@ export function createTaskReceiver(parts: {
           return;
       }
     },
-    stop() {
-      stopped = true;
-      cancelProgress();
-      queued.clear();
-      for (const id of claiming.keys()) endClaim(id);
-    },
+    stop: () => queue.stop(),
+  };
+}
+
+function workOf(task: ListedTask): NewWork {
+  return {
+    prompt: task.prompt,
+    requiredCapabilities: task.required_capabilities,
+    relayTaskId: task.task_id,
+    targetAgentId: task.agent_id,
+    submittedAt: task.submitted_at,
+    ...(task.submitted_by !== null && { submittedBy: task.submitted_by }),
+    ...(task.wall_clock_ms !== null && { wallClockMs: task.wall_clock_ms }),
+    delegationToken: task.delegation_token,
   };
 }

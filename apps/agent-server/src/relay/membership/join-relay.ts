@@ -45,7 +45,7 @@ export type JoinResult = { readonly ok: true; readonly membership: Membership } 
 export async function joinRelay(options: JoinOptions): Promise<JoinResult> {
   const { url: baseUrl, identity, runtime } = options;
   const { agentId, secretKey } = identity;
-  const info = await call(operations.relayInfo, {}, { baseUrl, fetch: runtime.fetch });
+  const info = await call(operations.relayInfo, {}, { ...runtime, baseUrl });
   if (!info.ok) return info;
   const judged = judgeRelay(options.relayPins ?? [], info.body);
   if (!judged.ok) {

@@ -1,6 +1,6 @@
 import type { CallRefusal } from "@agent/client";
 import type { AttemptCounter } from "../../gradient/counts.ts";
-import { retryDelayMs } from "../retry-delay.ts";
+import { createJoinCycle } from "./join-cycle.ts";
 import type { RelayPin } from "../judge-relay.ts";
 import {
   publishProfile,
@@ -21,8 +21,6 @@ export interface MaintainedMembership {
   stop(): void;
 }
 
-const MAX_REJOIN_DELAY_MS = 30_000;
-
 /**
  * Keeps an agent a member of its relay: a heartbeat every `syncIntervalMs`, and whatever the relay lost
  * of it once more. `joined` is told of each new membership, `synced` of each heartbeat.
@@ -39,16 +37,13 @@ export function maintainMembership(
     heartbeats: Pick<AttemptCounter, "record">;
   },
 ): MaintainedMembership {
-  const { identity, runtime, syncIntervalMs } = options;
+  const { identity, runtime } = options;
   let membership: Membership | undefined;
   let pinned: RelayPin | undefined;
   let endpointUrl: string | undefined;
   let isPublished = true;
   let hasRejoined = false;
-  let isCycleRunning = false;
-  let failures = 0;
-  let stopped = false;
-  let cancelNext = () => {};
+  const cycle = createJoinCycle({ run: syncOrJoin, intervalMs: options.syncIntervalMs, runtime });
 
   const named: readonly RelayPin[] =
     options.relayKey === undefined ? [] : [{ publicKey: options.relayKey }];
@@ -68,7 +63,6 @@ export function maintainMembership(
       runtime.log("warn", "relay.join_failed", { code, status, reason: message });
       return result;
     }
-    failures = 0;
     isPublished = true;
     membership = result.membership;
     runtime.log("info", "relay.joined", { relay_id: membership.relay.relayId });
@@ -89,10 +83,7 @@ export function maintainMembership(
   /** Joins anew: at once, but a second time in vain only when it is due. */
   function rejoin(): void {
     membership = undefined;
-    if (isCycleRunning || stopped || hasRejoined) return;
-    hasRejoined = true;
-    cancelNext();
-    void cycle();
+    if (!hasRejoined && cycle.hurry()) hasRejoined = true;
   }
 
   async function sync(current: Membership): Promise<void> {
@@ -107,32 +98,17 @@ export function maintainMembership(
     await on.synced(current);
   }
 
-  async function cycle(): Promise<JoinResult | undefined> {
-    isCycleRunning = true;
-    let result: JoinResult | undefined;
-    try {
-      if (membership !== undefined) await sync(membership);
-      // A relay that lost this agent is joined again at once, not a whole interval later.
-      if (membership === undefined && !stopped) result = await tryToJoin();
-    } catch (cause) {
-      runtime.log("error", "relay.cycle_failed", { cause: String(cause) });
-    }
-    isCycleRunning = false;
-    if (stopped) return result;
-    const refused = result !== undefined && !result.ok ? result : undefined;
-    const delay =
-      refused === undefined
-        ? syncIntervalMs
-        : retryDelayMs(failures++, refused, { runtime, capMs: MAX_REJOIN_DELAY_MS });
-    cancelNext = runtime.schedule(delay, () => void cycle());
-    return result;
+  async function syncOrJoin(): Promise<JoinResult | undefined> {
+    if (membership !== undefined) await sync(membership);
+    // A relay that lost this agent is joined again at once, not a whole interval later.
+    return membership === undefined && !cycle.stopped ? tryToJoin() : undefined;
   }
 
   return {
     membership: () => membership,
     async start(address) {
       endpointUrl = address;
-      return (await cycle()) ?? notJoinedRefusal;
+      return (await cycle.start()) ?? notJoinedRefusal;
     },
     handleAccepted(again) {
       hasRejoined = false;
@@ -141,10 +117,7 @@ export function maintainMembership(
       void republishProfile();
     },
     handleRefused: rejoin,
-    stop() {
-      stopped = true;
-      cancelNext();
-    },
+    stop: () => cycle.stop(),
   };
 }
 

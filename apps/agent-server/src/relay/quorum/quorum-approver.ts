@@ -1,16 +1,10 @@
 import type { RelayClient } from "@agent/client";
-import { hexToBytes, publicKeyToDidKey, uuidV7 } from "@agent/crypto";
+import { hexToBytes, publicKeyToDidKey } from "@agent/crypto";
 import { verifyQuorum, type Quorum } from "@agent/wire";
-import { callerKey } from "../../caller.ts";
-import {
-  approvalLimits,
-  buildApprovalKey,
-  type Approver,
-  type RedeemResult,
-  type ApprovalRequest,
-} from "../../policy/approvals.ts";
+import type { Approver, RedeemResult } from "../../policy/approvals.ts";
 import type { Runtime } from "../../runtime.ts";
-import type { QuorumRequest, QuorumRequests } from "./quorum-requests.ts";
+import type { QuorumRequests } from "./quorum-requests.ts";
+import { createPendingCalls } from "./pending-calls.ts";
 import { notJoinedRefusal } from "../membership/maintain-membership.ts";
 
 /** A caller waits no longer for a relay that hangs. */
@@ -31,34 +25,10 @@ export function createQuorumApprover(parts: {
   relayKey: () => string | undefined;
   runtime: Pick<Runtime, "now" | "randomBytes">;
 }): Approver {
-  const { agentId, asked, runtime } = parts;
+  const { agentId, runtime } = parts;
   const { required: quorum_required, approvers } = parts.quorum;
+  const pending = createPendingCalls(parts.asked, runtime);
   const quorum_approvers = approvers.map(({ agent_id }) => agent_id);
-
-  function hasCapacity(caller: string): boolean {
-    const { calls, callsPerCaller } = approvalLimits;
-    const own = [...asked].filter(([, one]) => one.caller === caller);
-    return asked.size < calls && own.length < callsPerCaller;
-  }
-
-  async function addRequest(call: ApprovalRequest): Promise<QuorumRequest | undefined> {
-    const now = runtime.now();
-    const caller = callerKey(call.caller);
-    // What has ended is kept to be told so, unless its place is needed.
-    if (!hasCapacity(caller)) {
-      for (const [name, { expiresAt }] of asked) if (expiresAt <= now) asked.delete(name);
-    }
-    if (!hasCapacity(caller)) return undefined;
-    const approvalId = uuidV7(now, runtime.randomBytes(10));
-    const entry = { approvalId, caller, expiresAt: now + approvalLimits.lifetimeMs };
-    await asked.add(buildApprovalKey(call), entry);
-    return entry;
-  }
-
-  function deleteRequest(call: ApprovalRequest, { approvalId }: QuorumRequest): void {
-    const name = buildApprovalKey(call);
-    if (asked.get(name)?.approvalId === approvalId) asked.delete(name);
-  }
 
   return {
     async redeem(call, signal): Promise<RedeemResult> {
@@ -66,11 +36,11 @@ export function createQuorumApprover(parts: {
       const relayKey = parts.relayKey();
       if (client === undefined || relayKey === undefined)
         return refuseUnanswered(notJoinedRefusal.code);
-      const entry = asked.get(buildApprovalKey(call)) ?? (await addRequest(call));
+      const entry = await pending.getOrAdd(call);
       if (entry === undefined) return { status: "full" };
       const { approvalId, expiresAt } = entry;
       if (expiresAt <= runtime.now()) {
-        deleteRequest(call, entry);
+        pending.delete(call, entry);
         return buildRefusal(
           "the time to approve this call is over",
           "approval.expired",
@@ -109,13 +79,13 @@ export function createQuorumApprover(parts: {
         const params = { agentId, approvalId };
         const used = await client.useApproval({ params, body: callFields }, perCall);
         if (used.ok) {
-          deleteRequest(call, entry);
+          pending.delete(call, entry);
           return { status: "approved", approvalId };
         }
         if (used.code !== "approval.not_approved") return refuseUnanswered(used.code, approvalId);
       }
       // By the same call at the same time, or by one that never heard of it.
-      deleteRequest(call, entry);
+      pending.delete(call, entry);
       return buildRefusal("the approval of this call is used up", "approval.used", approvalId);
     },
   };

@@ -16,8 +16,6 @@ export interface PeerReply {
   readonly delivery: Delivery;
   readonly body: unknown;
   readonly code: string | undefined;
-  /** How long the peer asks to be left alone, in ms. */
-  readonly retryAfterMs: number | undefined;
   /** The answer's `X-Relay-Signature`; null where there is none. */
   readonly signature: string | null;
 }
@@ -65,14 +63,13 @@ export async function callPeer(
       delivery: { kind: "answered", status: answer.status, code },
       body: parsed,
       code,
-      retryAfterMs: parseRetryAfter(answer),
       signature: answer.headers.get(FEDERATION_HEADERS.signature),
     };
   } catch (error) {
     if (!(error instanceof EgressError)) throw error;
     const kind = unsentCodes.has(error.code) ? "unreachable" : "unknown";
     const { code } = error;
-    return { delivery: { kind }, body: undefined, code, retryAfterMs: undefined, signature: null };
+    return { delivery: { kind }, body: undefined, code, signature: null };
   }
 }
 
@@ -99,9 +96,4 @@ function parseJson(text: string): unknown {
 function parseCode(body: unknown): string | undefined {
   const code = (body as { code?: unknown } | null | undefined)?.code;
   return typeof code === "string" && /^[a-z0-9_.]{1,64}$/.test(code) ? code : undefined;
-}
-
-function parseRetryAfter({ headers }: Response): number | undefined {
-  const seconds = Number(headers.get("retry-after") ?? Number.NaN);
-  return seconds >= 0 && seconds <= 3_600 ? seconds * 1_000 : undefined;
 }

@@ -1,9 +1,9 @@
 import { lookup as systemLookup, type LookupAddress, type LookupOptions } from "node:dns";
 import type { LookupFunction } from "node:net";
+import { boundedBody } from "@agent/client";
 import { limits } from "@agent/wire";
 import { Agent, fetch as undiciFetch, type RequestInit as UndiciRequestInit } from "undici";
 import type { Runtime } from "../../runtime.ts";
-import { boundedBody } from "./bounded-body.ts";
 import { createTraceHeaders } from "../../observability/trace.ts";
 import { classifyAddress, ipLiteral, isLocalhost, isPublicHost } from "./endpoint-address.ts";
 
@@ -155,11 +155,11 @@ export function createEgress(options: EgressOptions): Egress {
         if (answer.body === null) cancelTimer();
         const body =
           answer.body &&
-          boundedBody(answer.body as ReadableStream<Uint8Array>, {
+          boundedBody(answer.body as ReadableStream<Uint8Array<ArrayBuffer>>, {
             maxBytes: maxResponseBytes,
-            createTooLongError: tooLong,
-            mapError: failed,
-            onEnd: cancelTimer,
+            tooLong,
+            failed,
+            ended: cancelTimer,
           });
         return new Response(body, {
           status: answer.status,

@@ -1,0 +1,54 @@
+import { sha256Hex } from "@agent/crypto";
+import { verifyReceipt } from "@agent/receipts";
+import { limits } from "@agent/wire";
+import { expect, test } from "vitest";
+import { createTestIdentity } from "../testing/agents/test-identity.ts";
+import { buildReceipt, type TaskEnd } from "./build-receipt.ts";
+
+const identity = createTestIdentity();
+const signer = { identity, deviceId: "device" };
+const at = Date.now();
+const task = {
+  taskId: "t",
+  prompt: "p",
+  requiredCapabilities: [],
+  submittedAt: at - 2_000,
+  startedAt: at - 1_000,
+};
+const end: TaskEnd = {
+  outcome: { status: "completed", result: "done" },
+  toolsUsed: ["shout"],
+  nested: [],
+  completedAt: at,
+};
+
+test("the receipt tells what was asked and answered, and its signature verifies", () => {
+  const receipt = buildReceipt(task, end, signer);
+  expect(receipt).toMatchObject({
+    task_id: "t",
+    device_id: "device",
+    submitted_at: at - 2_000,
+    completed_at: at,
+    status: "completed",
+    result: "done",
+    tools_used: ["shout"],
+    prompt_hash: sha256Hex("p"),
+  });
+  expect(receipt).not.toHaveProperty("delegation_receipts");
+  expect(verifyReceipt(receipt, { publicKey: identity.publicKey }).valid).toBe(true);
+});
+
+test("a receipt that no request could carry becomes that of a failed task without nested ones", () => {
+  const nested = [buildReceipt(task, end, signer)];
+  const result = "x".repeat(limits.requestBytes);
+  const outcome = { status: "completed", result } as const;
+  const receipt = buildReceipt(task, { ...end, outcome, nested }, signer);
+  expect(receipt).toMatchObject({ status: "failed", tools_used: ["shout"] });
+  expect(receipt).not.toHaveProperty("delegation_receipts");
+  expect(verifyReceipt(receipt, { publicKey: identity.publicKey }).valid).toBe(true);
+});
+
+test("a task that waited for longer than a receipt may span is told from its begin", () => {
+  const waited = { ...task, submittedAt: 1 };
+  expect(buildReceipt(waited, end, signer).submitted_at).toBe(at - 1_000);
+});

@@ -1,0 +1,69 @@
+import { sha256Hex } from "@agent/crypto";
+import { RECEIPT_LIMITS, signReceipt, type ExecutionReceipt } from "@agent/receipts";
+import { limits } from "@agent/wire";
+import type { Identity } from "../identity/identity.ts";
+import type { Outcome } from "./executor.ts";
+import type { WorkTask } from "./task.ts";
+
+export type StartedTask = WorkTask & { readonly startedAt: number };
+
+/** How a task ended, and by which means. */
+export interface TaskEnd {
+  readonly outcome: Outcome;
+  readonly toolsUsed: readonly string[];
+  readonly nested: readonly ExecutionReceipt[];
+  /** Milliseconds since the Unix epoch. */
+  readonly completedAt: number;
+}
+
+export interface ReceiptSigner {
+  readonly identity: Pick<Identity, "agentId" | "publicKey" | "secretKey">;
+  readonly deviceId: string;
+}
+
+/** Signs the receipt of a task; one that no request could carry becomes that of a failed task. */
+export function buildReceipt(
+  task: StartedTask,
+  { outcome, toolsUsed, nested, completedAt }: TaskEnd,
+  signer: ReceiptSigner,
+): ExecutionReceipt {
+  const { identity, deviceId } = signer;
+  // A lone surrogate has no UTF-8 form, so neither a hash nor a signature.
+  const result = outcome.result.toWellFormed();
+  const receipt = signReceipt(
+    {
+      task_id: task.relayTaskId ?? task.taskId,
+      agent_id: identity.agentId,
+      public_key: identity.publicKey,
+      device_id: deviceId,
+      submitted_at: getReceiptStart(task, completedAt),
+      completed_at: completedAt,
+      status: outcome.status,
+      result,
+      tools_used: [...toolsUsed],
+      memories_formed: 0,
+      prompt_hash: sha256Hex(task.prompt),
+      result_hash: sha256Hex(result),
+      ...(nested.length > 0 && { delegation_receipts: [...nested] }),
+      ...(task.relayTaskId !== undefined && { relay_task_id: task.relayTaskId }),
+      ...(task.scope !== undefined && { delegated_scope: task.scope.join(",") }),
+    },
+    identity.secretKey,
+  );
+  if (Buffer.byteLength(JSON.stringify(receipt)) <= limits.requestBytes) return receipt;
+  return buildReceipt(
+    task,
+    { outcome: tooLargeOutcome, toolsUsed, nested: [], completedAt },
+    signer,
+  );
+}
+
+/** A task may wait for longer than a receipt may span; then the receipt tells when the work began. */
+function getReceiptStart({ submittedAt, startedAt }: StartedTask, completedAt: number): number {
+  return completedAt - submittedAt > RECEIPT_LIMITS.maxSpanMs ? startedAt : submittedAt;
+}
+
+const tooLargeOutcome: Outcome = {
+  status: "failed",
+  result: `The receipt would be larger than ${limits.requestBytes} bytes`,
+};

@@ -1,0 +1,70 @@
+import { createManualClock } from "@agent/testkit";
+import { expect, test } from "vitest";
+import { createSystemRuntime } from "../runtime.ts";
+import { silentLog } from "../log.ts";
+import { buildTestReceipt } from "../testing/tools/test-receipt.ts";
+import { buildTask, createRunningTasks } from "./running-tasks.ts";
+import { WorkWithdrawn } from "./abort-reasons.ts";
+
+const caller = { kind: "owner" } as const;
+const work = { prompt: "p", requiredCapabilities: [], relayTaskId: "t" };
+
+/** Tasks that end only when they are cancelled; `reasons` tells why they were. */
+function newTasks() {
+  const clock = createManualClock();
+  const reasons: unknown[] = [];
+  const tasks = createRunningTasks({
+    run: ({ taskId }, { cancel }) =>
+      new Promise((resolve) => {
+        cancel?.addEventListener("abort", () => {
+          reasons.push(cancel.reason);
+          resolve(buildTestReceipt(taskId));
+        });
+      }),
+    checkDelegation: async () => ({}),
+    runtime: { ...createSystemRuntime(silentLog), ...clock },
+  });
+  return { clock, reasons, tasks };
+}
+
+test("a running task is cancelled for the reason that is given, and one that is over is not", async () => {
+  const { clock, reasons, tasks } = newTasks();
+  const running = tasks.runWork(work, caller);
+  await clock.advance(0);
+  const reason = new WorkWithdrawn();
+  expect(tasks.abort("t", reason)).toBe(true);
+  await running;
+  expect(reasons).toEqual([reason]);
+  expect(tasks.abort("t")).toBe(false);
+});
+
+test("a stop lets tasks run for the grace, then cancels them and waits for their end", async () => {
+  const { clock, reasons, tasks } = newTasks();
+  const running = tasks.runWork(work, caller);
+  await clock.advance(0);
+  const stopped = tasks.stop(5_000);
+  await clock.advance(4_999);
+  expect(reasons).toHaveLength(0);
+  await clock.advance(1);
+  await Promise.all([running, stopped]);
+  expect(reasons).toHaveLength(1);
+  expect(clock.pending()).toEqual([]);
+});
+
+test("work of the relay keeps its id and time, other work gets an id and is submitted now", () => {
+  const runtime = { now: () => 7, randomBytes: (count: number) => new Uint8Array(count) };
+  const given = { ...work, submittedAt: 3, submittedBy: "x", wallClockMs: 9 };
+  expect(buildTask(given, runtime)).toEqual({
+    taskId: "t",
+    relayTaskId: "t",
+    prompt: "p",
+    requiredCapabilities: [],
+    submittedAt: 3,
+    submittedBy: "x",
+    wallClockMs: 9,
+  });
+  const own = buildTask({ prompt: "p", requiredCapabilities: [] }, runtime);
+  expect(own).toMatchObject({ submittedAt: 7 });
+  expect(own.taskId).toMatch(/^[0-9a-f-]{36}$/);
+  expect(own).not.toHaveProperty("relayTaskId");
+});

@@ -1,0 +1,83 @@
+import { uuidV7 } from "@agent/crypto";
+import type { ExecutionReceipt } from "@agent/receipts";
+import type { Caller } from "../caller.ts";
+import type { Runtime } from "../runtime.ts";
+import type { CheckDelegation } from "./delegation/delegation-scope.ts";
+import type { RunTask } from "./run-task.ts";
+import type { WorkTask } from "./task.ts";
+import type { NewWork } from "./work.ts";
+
+/** The tasks that run at the moment, each of which can be stopped. */
+export interface RunningTasks {
+  /** Runs the work under its mandate; aborting `signal` cancels it. */
+  runWork(work: NewWork, caller: Caller, signal?: AbortSignal): Promise<ExecutionReceipt>;
+  /** Cancels a running task for `reason`; false when no task of this id runs. */
+  abort(taskId: string, reason?: Error): boolean;
+  /** Lets what runs finish for `graceMs`; then it is cancelled. Resolves when nothing runs. */
+  stop(graceMs: number): Promise<void>;
+}
+
+export function createRunningTasks(parts: {
+  run: RunTask;
+  checkDelegation: CheckDelegation;
+  runtime: Runtime;
+}): RunningTasks {
+  const { run, checkDelegation, runtime } = parts;
+  const stopping = new AbortController();
+  const controllers = new Map<string, AbortController>();
+  const unfinished = new Set<Promise<ExecutionReceipt>>();
+
+  return {
+    async runWork(work, caller, signal) {
+      const task = buildTask(work, runtime);
+      const taskController = new AbortController();
+      const signals = [
+        stopping.signal,
+        taskController.signal,
+        ...(signal === undefined ? [] : [signal]),
+      ];
+      const cancel = AbortSignal.any(signals);
+      const running = checkDelegation(work.delegationToken, task).then(({ refusal, ...mandate }) =>
+        run({ ...task, ...mandate }, { caller, cancel, ...(refusal !== undefined && { refusal }) }),
+      );
+      controllers.set(task.taskId, taskController);
+      unfinished.add(running);
+      try {
+        return await running;
+      } finally {
+        controllers.delete(task.taskId);
+        unfinished.delete(running);
+      }
+    },
+
+    abort(taskId, reason) {
+      const running = controllers.get(taskId);
+      running?.abort(reason);
+      return running !== undefined;
+    },
+
+    async stop(graceMs) {
+      const cancel = runtime.schedule(graceMs, () => stopping.abort());
+      await Promise.allSettled(unfinished);
+      cancel();
+    },
+  };
+}
+
+/** Work becomes a task here: it gets an id unless the relay gave one, and is submitted now unless told otherwise. */
+export function buildTask(
+  work: NewWork,
+  { now, randomBytes }: Pick<Runtime, "now" | "randomBytes">,
+): WorkTask {
+  const { relayTaskId, submittedBy, wallClockMs } = work;
+  const at = now();
+  return {
+    taskId: relayTaskId ?? uuidV7(at, randomBytes(10)),
+    ...(relayTaskId !== undefined && { relayTaskId }),
+    prompt: work.prompt,
+    requiredCapabilities: work.requiredCapabilities,
+    submittedAt: work.submittedAt ?? at,
+    ...(submittedBy !== undefined && { submittedBy }),
+    ...(wallClockMs !== undefined && { wallClockMs }),
+  };
+}

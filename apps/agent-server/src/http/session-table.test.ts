@@ -1,0 +1,62 @@
+import { createManualClock } from "@agent/testkit";
+import { expect, test } from "vitest";
+import { createInFlightRequests } from "./fast-path/in-flight-requests.ts";
+import { createSessionTable, type Session } from "./session-table.ts";
+
+const limits = { idleMs: 1_000, max: 3, maxPerCaller: 2 };
+
+function newTable() {
+  const clock = createManualClock();
+  const table = createSessionTable(limits, { ...clock, log: () => {} });
+  const closed: string[] = [];
+  function open(sessionId: string, callerKey: string, change: Partial<Session> = {}): Session {
+    const transport = {
+      sessionId,
+      handleRequest: async () => new Response(),
+      close: async () => void closed.push(sessionId),
+    };
+    const use = { lastUsedAt: clock.now(), openStreams: 0 };
+    const session = { transport, callerKey, inFlight: createInFlightRequests(), ...use, ...change };
+    table.set(sessionId, session);
+    return session;
+  }
+  return { clock, table, closed, open };
+}
+
+test("a caller at its limit gives up its own oldest idle session", async () => {
+  const { clock, table, closed, open } = newTable();
+  open("other", "b");
+  await clock.advance(1);
+  open("first", "a").inFlight.add([1]);
+  open("second", "a");
+  expect(table.makeRoom("a")).toBe(true);
+  expect(closed).toEqual(["second"]);
+});
+
+test("a caller whose sessions are all busy gets no room, and another caller's stay", () => {
+  const { table, closed, open } = newTable();
+  open("other", "b");
+  open("first", "a").inFlight.add([1]);
+  open("second", "a").inFlight.add([1]);
+  expect(table.makeRoom("a")).toBe(false);
+  expect(table.makeRoom("c")).toBe(false);
+  expect([closed, table.size]).toEqual([[], 3]);
+});
+
+test("idle sessions are ended, those with a request or a stream are kept", async () => {
+  const { clock, table, closed, open } = newTable();
+  open("idle", "a");
+  open("busy", "b").inFlight.add([1]);
+  open("streaming", "c", { openStreams: 1 });
+  await clock.advance(1_500);
+  expect(closed).toEqual(["idle"]);
+  expect(table.get("idle")).toBeUndefined();
+  expect(table.size).toBe(2);
+});
+
+test("a table that is closed holds no session and sets no timer", async () => {
+  const { clock, table, closed, open } = newTable();
+  open("one", "a");
+  await table.close();
+  expect([closed, table.size, clock.pending()]).toEqual([["one"], 0, []]);
+});

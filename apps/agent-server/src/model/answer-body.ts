@@ -1,0 +1,12 @@
+import { boundedBody } from "@agent/client";
+
+/** Returns the body of an endpoint's answer, which breaks off with an error after `maxBytes`. */
+export function answerBody(
+  response: Response,
+  maxBytes: number,
+): ReadableStream<Uint8Array<ArrayBuffer>> {
+  return boundedBody(response.body ?? new Blob([]).stream(), {
+    maxBytes,
+    tooLong: () => new Error("the answer is too large"),
+  });
+}

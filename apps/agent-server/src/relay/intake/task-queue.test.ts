@@ -1,0 +1,91 @@
+import type { SendResult } from "@agent/client";
+import { createManualClock } from "@agent/testkit";
+import type { ClientMessage } from "@agent/wire";
+import { expect, test } from "vitest";
+import type { ListedTask } from "./task-receiver.ts";
+import { createTaskQueue } from "./task-queue.ts";
+
+const task = (task_id: string) => ({ task_id, assigned_to: null }) as ListedTask;
+
+function newQueue(answer: () => SendResult = () => ({ ok: true })) {
+  const clock = createManualClock();
+  const messages: ClientMessage[] = [];
+  const finish = new Map<string, () => void>();
+  const queue = createTaskQueue({
+    agentId: "me",
+    run: ({ task_id }) => new Promise((resolve) => finish.set(task_id, resolve)),
+    send(message) {
+      const sent = answer();
+      if (sent.ok) messages.push(message);
+      return sent;
+    },
+    runtime: clock,
+  });
+  const sent = () => messages.splice(0).map((message) => JSON.stringify(Object.values(message)));
+  return { clock, queue, finish, sent };
+}
+
+test("a task is claimed once, runs when it is granted, and leaves its place to the ninth", async () => {
+  const { clock, queue, finish, sent } = newQueue();
+  for (const id of ["1", "1", "2", "3", "4", "5", "6", "7", "8", "9"]) queue.take(task(id));
+  expect(sent()).toEqual(["1", "2", "3", "4", "5", "6", "7", "8"].map((id) => `["claim","${id}"]`));
+  queue.claimed("1");
+  expect([...finish.keys()]).toEqual(["1"]);
+  finish.get("1")?.();
+  await clock.advance(0);
+  expect(sent()).toEqual(['["claim","9"]']);
+});
+
+test("a claim without an answer is given up after 10 s, and a grant after it runs nothing", async () => {
+  const { clock, queue, finish, sent } = newQueue();
+  queue.take(task("a"));
+  await clock.advance(10_000);
+  queue.claimed("a");
+  expect(finish.size).toBe(0);
+  queue.take(task("a"));
+  expect(sent()).toEqual(['["claim","a"]', '["claim","a"]']);
+});
+
+test("a claim that the socket cannot take is sent a second later", async () => {
+  let isFull = true;
+  const { clock, queue, sent } = newQueue(() =>
+    isFull ? { ok: false, code: "socket.backlogged" } : { ok: true },
+  );
+  queue.take(task("a"));
+  isFull = false;
+  await clock.advance(999);
+  expect(sent()).toEqual([]);
+  await clock.advance(1);
+  expect(sent()).toEqual(['["claim","a"]']);
+});
+
+test("without a socket a task runs unclaimed", () => {
+  const { queue, finish } = newQueue(() => ({ ok: false, code: "socket.not_ready" }));
+  queue.take(task("a"));
+  expect([...finish.keys()]).toEqual(["a"]);
+});
+
+test("a lease is renewed every 15 s until the task ends", async () => {
+  const { clock, queue, finish, sent } = newQueue();
+  queue.take(task("a"));
+  queue.claimed("a");
+  sent();
+  await clock.advance(30_000);
+  expect(sent()).toEqual(['["progress","a"]', '["progress","a"]']);
+  finish.get("a")?.();
+  await clock.advance(0);
+  await clock.advance(30_000);
+  expect(sent()).toEqual([]);
+  expect(clock.pending()).toEqual([]);
+});
+
+test("a queue that is stopped sets no timer, takes nothing and runs nothing", async () => {
+  const { clock, queue, finish, sent } = newQueue();
+  queue.take(task("a"));
+  queue.stop();
+  sent();
+  queue.claimed("a");
+  queue.take(task("b"));
+  await clock.advance(60_000);
+  expect([queue.stopped, finish.size, sent(), clock.pending()]).toEqual([true, 0, [], []]);
+});

@@ -1,0 +1,95 @@
+import type { Runtime } from "../../runtime.ts";
+import { createClaims } from "./claims.ts";
+import type { ListedTask } from "./task-receiver.ts";
+import { createLeases } from "./leases.ts";
+import type { SendMessage } from "../delivery/paced-send.ts";
+
+const MAX_RUNNING = 8;
+
+/** Tasks of the relay on their way from queued to claimed to running. */
+export interface TaskQueue {
+  /** Takes a task that is for this agent; one that is already taken is not taken twice. */
+  take(task: ListedTask): void;
+  /** The relay granted the claim of this task, so it runs. */
+  claimed(taskId: string): void;
+  /** The relay refused the claim of this task. */
+  refused(taskId: string): void;
+  /** Gives up a task that does not run yet. */
+  drop(taskId: string): void;
+  /** Claims queued tasks while fewer than eight are claimed or running. */
+  startNext(): void;
+  /** Tells the relay which tasks run here. */
+  renewLeases(): void;
+  stop(): void;
+  readonly stopped: boolean;
+}
+
+export function createTaskQueue(parts: {
+  agentId: string;
+  /** Runs a task to its end; never rejects. */
+  run: (task: ListedTask) => Promise<void>;
+  send: SendMessage;
+  runtime: Pick<Runtime, "schedule">;
+}): TaskQueue {
+  const { agentId, send, runtime } = parts;
+  const queued = new Map<string, ListedTask>();
+  const claims = createClaims({ send, lapsed, runtime });
+  const running = createLeases(send, runtime);
+  let stopped = false;
+
+  function startNext(): void {
+    for (const [id, task] of queued) {
+      if (stopped || claims.size + running.size >= MAX_RUNNING) return;
+      queued.delete(id);
+      // Without a socket there is no relay to ask, and no other device that it could have asked.
+      if (!claims.send(task)) void run(task);
+    }
+  }
+
+  function lapsed(unsent: ListedTask | undefined): void {
+    if (unsent !== undefined) queued.set(unsent.task_id, unsent);
+    startNext();
+  }
+
+  async function run(task: ListedTask): Promise<void> {
+    running.add(task.task_id);
+    await parts.run(task);
+    running.delete(task.task_id);
+    startNext();
+  }
+
+  return {
+    take(task) {
+      const { task_id: id, assigned_to: assignee } = task;
+      if (stopped || (assignee !== null && assignee !== agentId)) return;
+      if (queued.has(id) || claims.has(id)) return;
+      if (running.has(id)) {
+        // Offered again after a lost connection: the lease must be taken anew, the work goes on.
+        send({ type: "claim", task_id: id });
+        return;
+      }
+      queued.set(id, task);
+      startNext();
+    },
+    claimed(taskId) {
+      const task = claims.end(taskId);
+      if (task !== undefined) void run(task);
+    },
+    refused: (taskId) => void claims.end(taskId),
+    drop(taskId) {
+      queued.delete(taskId);
+      claims.end(taskId);
+    },
+    startNext,
+    renewLeases: () => running.renew(),
+    stop() {
+      stopped = true;
+      running.stop();
+      queued.clear();
+      claims.stop();
+    },
+    get stopped() {
+      return stopped;
+    },
+  };
+}

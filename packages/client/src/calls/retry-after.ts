@@ -1,0 +1,32 @@
+/** A longer wait is cut to this one, so that an answer cannot silence a caller for good. */
+const MAX_RETRY_AFTER_MS = 86_400_000;
+
+const SECONDS = /^\d+$/;
+/** A day's name before and GMT behind, as in both forms of a date that name their zone. */
+const HTTP_DATE = /^[A-Z][a-z]{2,8}, .{1,30} GMT$/;
+
+/**
+ * Returns the wait that a `Retry-After` header asks for (RFC 9110, 10.2.3: seconds or an HTTP-date), in ms
+ * from `now` and at most a day; undefined when there is no such header or it is neither.
+ */
+export function parseRetryAfterMs(
+  value: string | null | undefined,
+  now: number,
+): number | undefined {
+  const text = value?.trim() ?? "";
+  const ms = SECONDS.test(text) ? Number(text) * 1_000 : dateOf(text) - now;
+  return Number.isNaN(ms) ? undefined : Math.min(Math.max(ms, 0), MAX_RETRY_AFTER_MS);
+}
+
+/** Returns the same wait in whole seconds, rounded up, as the member of a refusal or of a connection's end. */
+export function readRetryAfterSeconds(
+  value: string | null | undefined,
+  now: number,
+): { readonly retryAfterSeconds?: number } {
+  const ms = parseRetryAfterMs(value, now);
+  return ms === undefined ? {} : { retryAfterSeconds: Math.ceil(ms / 1_000) };
+}
+
+function dateOf(text: string): number {
+  return HTTP_DATE.test(text) ? Date.parse(text) : Number.NaN;
+}
