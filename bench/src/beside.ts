@@ -43,10 +43,10 @@ const operations: readonly Operation[] = [
     name: "scored submission and cancel",
     price: 1,
     onDisk: false,
-    count: 1_000,
+    count: 4_000,
     run: (side) => side.submitScored(),
   },
-  { name: "balance", price: 1, onDisk: false, count: 10_000, run: (side) => side.readBalance() },
+  { name: "balance", price: 1, onDisk: false, count: 40_000, run: (side) => side.readBalance() },
 ];
 
 /**
