@@ -267,7 +267,11 @@ export {
   type SettlementState,
   type X402Reference,
 } from "./settlement/settlement-outbox.ts";
-export { verifySignedMessage, verifySignedMessageAsync } from "./signing/signed-message.ts";
+export {
+  type ReceivedMessage,
+  verifySignedMessage,
+  verifySignedMessageAsync,
+} from "./signing/signed-message.ts";
 export {
   checkNestedReceipt,
   type EndableTask,

@@ -9,7 +9,7 @@ import {
 import { listOfferedCapabilities } from "../agents/discovery/listing.ts";
 import { findListing } from "../agents/discovery/listing-store.ts";
 import { findAgent } from "../agents/store.ts";
-import type { RequestContext } from "../http/server/mount-operations.ts";
+import type { RequestContext } from "../http/handler.ts";
 import type { Services } from "../services.ts";
 import { version } from "../version.ts";
 import type { A2aDependencies } from "./submit-message.ts";

@@ -6,7 +6,7 @@ import {
   type RpcAnswer,
   type RpcCall,
 } from "@agent/wire";
-import type { RequestContext } from "../http/server/mount-operations.ts";
+import type { RequestContext } from "../http/handler.ts";
 import type { Services } from "../services.ts";
 import { KEEP_ALIVE_COMMENT, streamHeaders } from "../tasks/reading/stream-events.ts";
 import { a2aMethods, type StreamEvent } from "./methods.ts";

@@ -1,5 +1,5 @@
 import { SendMessageParams, TaskIdParams, type Refusal } from "@agent/wire";
-import type { RequestContext } from "../http/server/mount-operations.ts";
+import type { RequestContext } from "../http/handler.ts";
 import { validate } from "../http/server/validate.ts";
 import type { Services } from "../services.ts";
 import { cancelTask } from "../tasks/assignment/cancel-task.ts";

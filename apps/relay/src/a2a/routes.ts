@@ -1,5 +1,5 @@
 import type { Idempotency } from "../http/server/idempotency.ts";
-import type { Handlers } from "../http/server/mount-operations.ts";
+import type { Handlers } from "../http/handler.ts";
 import type { Services } from "../services.ts";
 import { callAgent } from "./call-agent.ts";
 import { agentCard, relayCard } from "./agent-card.ts";

@@ -1,5 +1,5 @@
 import { limits, type PricedListing } from "@agent/wire";
-import type { RequestContext } from "../http/server/mount-operations.ts";
+import type { RequestContext } from "../http/handler.ts";
 
 interface ShownOffer {
   readonly offer: PricedListing;

@@ -8,7 +8,7 @@ import {
   type SendMessageParams,
 } from "@agent/wire";
 import type { Idempotency } from "../http/server/idempotency.ts";
-import type { RequestContext } from "../http/server/mount-operations.ts";
+import type { RequestContext } from "../http/handler.ts";
 import { validate } from "../http/server/validate.ts";
 import { submitWithPayment } from "../payments/x402/submit-with-payment.ts";
 import type { Services } from "../services.ts";

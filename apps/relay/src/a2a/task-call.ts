@@ -1,5 +1,5 @@
 import { limits, type Refusal } from "@agent/wire";
-import type { RequestContext } from "../http/server/mount-operations.ts";
+import type { RequestContext } from "../http/handler.ts";
 import type { Services } from "../services.ts";
 import { getTask } from "../tasks/reading/get-task.ts";
 import { followEvents } from "../tasks/reading/stream-events.ts";

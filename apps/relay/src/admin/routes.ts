@@ -1,6 +1,6 @@
 import type { Config } from "../config.ts";
 import { OWN_FEATURES } from "../federation/own-features.ts";
-import type { Handlers } from "../http/server/mount-operations.ts";
+import type { Handlers } from "../http/handler.ts";
 import { toSuccessionMember } from "../identity/relay-identity.ts";
 import type { Services } from "../services.ts";
 import { refuseField } from "../http/server/validate.ts";

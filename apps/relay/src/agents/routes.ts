@@ -1,5 +1,5 @@
 import { refuse } from "@agent/wire";
-import type { Handlers } from "../http/server/mount-operations.ts";
+import type { Handlers } from "../http/handler.ts";
 import { refuseField } from "../http/server/validate.ts";
 import { resolveActingAgent, mayActFor } from "../identity/caller.ts";
 import type { Services } from "../services.ts";

@@ -1,4 +1,4 @@
-import type { Handlers } from "../http/server/mount-operations.ts";
+import type { Handlers } from "../http/handler.ts";
 import type { Services } from "../services.ts";
 import { deposit } from "./transfers/deposit.ts";
 import { listAccounts } from "./accounts/list-accounts.ts";

@@ -1,4 +1,4 @@
-import type { Handlers } from "../http/server/mount-operations.ts";
+import type { Handlers } from "../http/handler.ts";
 import type { Services } from "../services.ts";
 import { listCredentials } from "./list-credentials.ts";
 import { presentCredentials } from "./present-credentials.ts";

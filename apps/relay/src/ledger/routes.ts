@@ -1,4 +1,4 @@
-import type { Handlers } from "../http/server/mount-operations.ts";
+import type { Handlers } from "../http/handler.ts";
 import type { Services } from "../services.ts";
 import { getLedger, getManifest } from "./read-ledger.ts";
 import { storeLedger } from "./store-ledger.ts";

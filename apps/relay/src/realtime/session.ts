@@ -1,17 +1,12 @@
 import {
-  ClientMessage,
   limits,
   formatRefusal,
-  refuse as refuseWith,
-  socketClose,
-  type Refusal,
+  type ClientMessage,
   type ServerMessage,
   type Task,
 } from "@agent/wire";
 import { updateLastSeen } from "../agents/store.ts";
 import type { createAuthenticator } from "../http/server/authenticate.ts";
-import { parseJsonObject } from "../http/server/body.ts";
-import { validate } from "../http/server/validate.ts";
 import type { Caller, OperatorCaller } from "../identity/caller.ts";
 import { newId } from "../runtime.ts";
 import type { Services } from "../services.ts";
@@ -20,14 +15,17 @@ import { listPendingTaskIds } from "../tasks/assignment/assignment-store.ts";
 import { loadAnnouncement, saveAnnouncement } from "./announcements.ts";
 import { meetsRequirements, type Connection } from "./connections.ts";
 import { createMessageLimit } from "./message-limit.ts";
-import { sendPendingTasks } from "./send-pending-tasks.ts";
+import { parseClientMessage } from "./parse-client-message.ts";
 import {
-  handleClaim,
-  handleProgress,
-  handleRefuse,
-  handleRelease,
-  handleResult,
-} from "./work-messages.ts";
+  applySessionEvent,
+  canSendTask,
+  createSession,
+  type SessionEffect,
+  type SessionEvent,
+  type SessionState,
+} from "./session-state.ts";
+import { sendPendingTasks } from "./send-pending-tasks.ts";
+import { handleWorkMessage, type WorkMessage } from "./work-messages.ts";
 
 /** What a session needs of its socket. */
 export interface SocketTransport {
@@ -50,10 +48,10 @@ export interface Session {
   closed(): void;
 }
 
-const MAX_COUNTED_TASKS = 1_000;
+const MAX_COUNTED = 1_000;
 
 /**
- * One device's socket: it signs in, is told of its tasks, claims, reports and delivers
+ * Serves one device's socket: it signs in, gets its tasks, claims, reports and delivers
  * (docs/decisions.md, 4). `authorization` is the upgrade's header, if it had one.
  */
 export function openSession(
@@ -62,231 +60,240 @@ export function openSession(
   transport: SocketTransport,
   authorization: string | undefined,
 ): Session {
-  const { runtime, storage, connections, log, router } = services;
-  const checkMessageLimit = createMessageLimit(services.config.server.rateLimitScale);
-  let signedIn: { connection: Connection; caller: Caller } | undefined;
-  let sentIds: Set<string> | undefined;
-  let catchingUp = Promise.resolve();
-  let isReady = false;
-  let isClosed = false;
-  let cancelTimer = runtime.schedule(limits.socketAuthMs, () =>
-    closeSession(socketClose.unauthorized, "not signed in within 5 s"),
-  );
+  return new SocketSession(services, agentId, transport, authorization);
+}
 
-  /** From here on nothing is told to this device, and nothing that it still says counts. */
-  function disconnect(): void {
-    if (isClosed) return;
-    isClosed = true;
-    cancelTimer();
-    if (signedIn === undefined) return;
-    connections.remove(signedIn.connection);
-    router.retryPendingFor(agentId);
+/** Runs the effects of the state machine in `session-state.ts` on the socket, and reports events to it. */
+class SocketSession implements Session {
+  readonly #services: SessionServices;
+  readonly #agentId: string;
+  readonly #wire: SocketTransport;
+  readonly #checkRate: ReturnType<typeof createMessageLimit>;
+  readonly #headerSignIn: Promise<void> | undefined;
+  #state: SessionState;
+  /** Set once the device has signed in. */
+  #connection: Connection | undefined;
+  #stopAwaiting = () => {};
+  #catchingUp = Promise.resolve();
+  /** Tasks that the catch-up under way has sent, or that came meanwhile. */
+  #sent = new Set<string>();
+
+  constructor(
+    services: SessionServices,
+    agentId: string,
+    wire: SocketTransport,
+    authorization: string | undefined,
+  ) {
+    this.#services = services;
+    this.#agentId = agentId;
+    this.#wire = wire;
+    this.#checkRate = createMessageLimit(services.config.server.rateLimitScale);
+    const { state, effects } = createSession(agentId);
+    this.#state = state;
+    this.#runAll(effects);
+    if (authorization !== undefined) this.#headerSignIn = this.#guard(this.#signIn(authorization));
   }
 
-  function closeSession(code: number, reason: string): void {
-    if (isClosed) return;
-    disconnect();
-    transport.close(code, reason);
+  message(text: string): Promise<void> {
+    return this.#guard(this.#receive(text));
   }
 
-  function send(message: ServerMessage, written?: () => void): void {
-    if (isClosed) return written?.();
-    transport.send(JSON.stringify(message), written);
-    if (transport.backlog() <= limits.socketBacklogBytes) return;
-    log.warn("ws.reads_too_slowly", { agent_id: agentId });
-    disconnect();
-    transport.terminate();
+  closed(): void {
+    this.#apply({ type: "disconnected" });
   }
 
-  function sendError(refusal: Refusal): void {
-    send({ type: "error", code: refusal.code, message: formatRefusal(refusal) });
+  async #receive(text: string): Promise<void> {
+    if (this.#state.name === "closed") return;
+    const { clock, freezer } = this.#services;
+    const verdict = this.#checkRate(clock.elapsed());
+    if (verdict !== "take") {
+      return this.#apply({ type: "rate_exceeded", isPersistent: verdict === "close" });
+    }
+    // The token of the header counts from the first message on.
+    if (this.#state.name === "unauthenticated") await this.#headerSignIn;
+    const parsed = parseClientMessage(text);
+    if (!parsed.ok) return this.#apply({ type: "unreadable_received", refusal: parsed });
+    const isFrozen = freezer.frozen() !== undefined;
+    this.#apply({ type: "received", message: parsed.message, isFrozen });
   }
 
-  /** A token that ends closes its socket; a device sends a fresh one of its own before that. */
-  function mayOpenSocket(caller: Caller): boolean {
-    if (caller.kind === "master") return true;
-    if (caller.kind !== "agent" || caller.agentId !== agentId) return false;
-    if (!caller.scopes.has("socket")) return false;
-    return signedIn === undefined || signedIn.connection.deviceId === caller.deviceId;
+  #apply(event: SessionEvent): void {
+    const { state, effects } = applySessionEvent(this.#state, event, this.#services.runtime.now());
+    this.#state = state;
+    this.#runAll(effects);
   }
 
-  /** Ends the session when the operator's token is removed; answers how to stop waiting for that. */
-  function endOnRemoval({ removed }: OperatorCaller): () => void {
-    const onRemoval = () => closeSession(socketClose.unauthorized, "token removed");
+  #runAll(effects: readonly SessionEffect[]): void {
+    for (const effect of effects) this.#run(effect);
+  }
+
+  #run(effect: SessionEffect): void {
+    const { connections, router } = this.#services;
+    switch (effect.type) {
+      case "send":
+        return this.#send(effect.message);
+      case "close":
+        return this.#wire.close(effect.code, effect.reason);
+      case "terminate":
+        return this.#wire.terminate();
+      case "await_expiry":
+        return this.#awaitExpiry(effect.ms);
+      case "await_removal":
+        return this.#awaitRemoval(effect.caller);
+      case "stop_awaiting":
+        return this.#stopAwaiting();
+      case "authenticate":
+        return void this.#guard(this.#signIn(`Bearer ${effect.message.token}`), effect.message);
+      case "join":
+        return this.#join(effect.deviceId);
+      case "leave":
+        connections.remove(this.#joined());
+        return router.retryPendingFor(this.#agentId);
+      case "catch_up":
+        return void this.#guard(this.#catchUpAll());
+      case "announce":
+        return void this.#guard(this.#announce(effect.message.capabilities), effect.message);
+      case "work":
+        return void this.#guard(this.#work(effect.message, effect.caller), effect.message);
+    }
+  }
+
+  /** Ends the session when `work` fails; a message that met a frozen storage is only postponed. */
+  async #guard(work: Promise<void>, message?: ClientMessage): Promise<void> {
+    try {
+      await work;
+    } catch (error) {
+      if (message !== undefined && error instanceof StorageFrozen) {
+        return this.#apply({ type: "postponed", message });
+      }
+      this.#services.log.error("ws.failed", { agent_id: this.#agentId, error: String(error) });
+      this.#apply({ type: "close_requested", code: 1011, reason: "internal error" });
+    }
+  }
+
+  #joined(): Connection {
+    if (this.#connection === undefined) throw new Error("a session without a device acted as one");
+    return this.#connection;
+  }
+
+  #send(message: ServerMessage, written?: () => void): void {
+    if (this.#state.name === "closed") return written?.();
+    this.#wire.send(JSON.stringify(message), written);
+    if (this.#wire.backlog() <= limits.socketBacklogBytes) return;
+    this.#services.log.warn("ws.reads_too_slowly", { agent_id: this.#agentId });
+    this.#apply({ type: "backlog_exceeded" });
+  }
+
+  #sendTask(task: Task, written?: () => void): void {
+    const { task_id, expires_at } = task;
+    if (!canSendTask(this.#state, this.#sent.has(task_id))) return written?.();
+    if (this.#state.name === "catching_up") this.#sent.add(task_id);
+    this.#send({ type: "task_assigned", task, expires_at }, written);
+  }
+
+  #awaitExpiry(ms: number): void {
+    this.#stopAwaiting();
+    this.#stopAwaiting = this.#services.runtime.schedule(ms, () =>
+      this.#apply({ type: "sign_in_ended" }),
+    );
+  }
+
+  #awaitRemoval({ removed }: OperatorCaller): void {
+    this.#stopAwaiting();
+    const onRemoval = () => this.#apply({ type: "sign_in_ended" });
     removed.addEventListener("abort", onRemoval, { once: true });
-    if (removed.aborted) onRemoval();
-    return () => removed.removeEventListener("abort", onRemoval);
+    this.#stopAwaiting = () => removed.removeEventListener("abort", onRemoval);
   }
 
-  async function signIn(header: string): Promise<void> {
-    const authenticated = await services.authenticate(header);
-    if (isClosed) return;
-    if (!authenticated.ok)
-      return closeSession(socketClose.unauthorized, formatRefusal(authenticated));
-    const { caller } = authenticated;
-    if (!mayOpenSocket(caller))
-      return closeSession(socketClose.unauthorized, "not this agent's socket");
-    cancelTimer();
-    if (caller.kind === "agent") {
-      cancelTimer = runtime.schedule(caller.expiresAt - runtime.now(), () =>
-        closeSession(socketClose.unauthorized, "token expired"),
-      );
+  async #signIn(header: string): Promise<void> {
+    const checked = await this.#services.authenticate(header);
+    if (!checked.ok) {
+      return this.#apply({ type: "sign_in_refused", reason: formatRefusal(checked) });
     }
-    if (caller.kind === "master") cancelTimer = endOnRemoval(caller);
-    if (isClosed) return;
-    if (signedIn !== undefined) {
-      signedIn.caller = caller;
-      return;
+    const { caller } = checked;
+    // A signal that has fired already is not heard again.
+    if (caller.kind === "master" && caller.removed.aborted) {
+      return this.#apply({ type: "sign_in_refused", reason: "token removed" });
     }
-    const connection = createConnection(caller);
-    signedIn = { connection, caller };
-    // At once, so that a key that changes from here on closes this socket too.
-    connections.add(connection);
-    startSession(connection).catch(handleFailure);
+    this.#apply({ type: "signed_in", caller });
   }
 
-  function createConnection(caller: Caller): Connection {
-    return {
-      id: newId(runtime),
-      agentId,
-      deviceId: caller.kind === "agent" ? caller.deviceId : null,
+  #join(deviceId: string | null): void {
+    const connection: Connection = {
+      id: newId(this.#services.runtime),
+      agentId: this.#agentId,
+      deviceId,
       capabilities: undefined,
       claimed: new Set(),
-      send,
-      offer,
-      close: closeSession,
+      send: (message) => this.#send(message),
+      offer: (task) => this.#sendTask(task),
+      close: (code, reason) => this.#apply({ type: "close_requested", code, reason }),
     };
+    this.#connection = connection;
+    // At once, so that a key that changes from here on closes this socket too.
+    this.#services.connections.add(connection);
+    void this.#guard(this.#welcome(connection));
   }
 
-  async function startSession(connection: Connection): Promise<void> {
-    const { deviceId: device_id } = connection;
+  async #welcome(connection: Connection): Promise<void> {
+    const { runtime, storage, connections, freezer, log } = this.#services;
+    const agentId = this.#agentId;
     // A frozen relay writes nothing, and its devices wait with it.
-    if (services.freezer.frozen() === undefined) {
+    if (freezer.frozen() === undefined) {
       await storage.transaction((tx) => updateLastSeen(tx, agentId, runtime.now()));
     }
     const stored = await loadAnnouncement(storage.read, connection);
     connection.capabilities ??= stored.capabilities;
     if (stored.isAnnounced) connections.markAnnounced(agentId);
-    const now = services.freezer.taskTime();
-    const query = { executor: agentId, now, limit: MAX_COUNTED_TASKS };
+    const query = { executor: agentId, now: freezer.taskTime(), limit: MAX_COUNTED };
     const pending = await listPendingTaskIds(storage.read, query);
-    if (isClosed) return;
-    log.info("ws.connected", { agent_id: agentId, device_id });
-    send({ type: "ready", agent_id: agentId, device_id, pending: pending.length });
-    isReady = true;
-    const ability = connections.abilityOf(connection);
-    await catchUp(({ required_capabilities: required }) => meetsRequirements(ability, required));
+    if (this.#state.name === "closed") return;
+    log.info("ws.connected", { agent_id: agentId, device_id: connection.deviceId });
+    this.#apply({ type: "welcomed", pending: pending.length });
   }
 
-  /** One after another, because each notes what it has told. */
-  function catchUp(filter: (task: Task) => boolean): Promise<void> {
-    catchingUp = catchingUp.then(() => sendOlderTasks(filter));
-    return catchingUp;
+  #catchUpAll(): Promise<void> {
+    const ability = this.#services.connections.abilityOf(this.#joined());
+    return this.#catchUp((task) => meetsRequirements(ability, task.required_capabilities));
   }
 
-  /** Older tasks and new ones come at the same time, and each is told once. */
-  async function sendOlderTasks(filter: (task: Task) => boolean): Promise<void> {
-    sentIds = new Set();
-    await sendPendingTasks(services, agentId, {
-      filter,
-      send: (task) => new Promise((resolve) => offer(task, () => resolve(!isClosed))),
-    });
-    sentIds = undefined;
-  }
-
-  function offer(task: Task, written?: () => void): void {
-    const { task_id, expires_at } = task;
-    // What comes before `ready` is stored already, and told with all that waits.
-    if (!isReady || sentIds?.has(task_id) === true) return written?.();
-    sentIds?.add(task_id);
-    send({ type: "task_assigned", task, expires_at }, written);
-  }
-
-  /** What the device could not do before waits for it; what it could, it has been told. */
-  async function updateCapabilities(
-    connection: Connection,
-    capabilities: readonly string[],
-  ): Promise<void> {
+  /** Sends the tasks that only the new capabilities allow: the others were sent before. */
+  async #announce(capabilities: readonly string[]): Promise<void> {
+    const { storage, connections, freezer } = this.#services;
+    const connection = this.#joined();
     const before = connections.abilityOf(connection);
     connection.capabilities = capabilities;
-    connections.markAnnounced(agentId);
+    connections.markAnnounced(this.#agentId);
     const now = connections.abilityOf(connection);
-    if (services.freezer.frozen() === undefined) await saveAnnouncement(storage, connection);
-    await catchUp(
+    if (freezer.frozen() === undefined) await saveAnnouncement(storage, connection);
+    await this.#catchUp(
       ({ required_capabilities: required }) =>
         meetsRequirements(now, required) && !meetsRequirements(before, required),
     );
   }
 
-  async function handle(message: ClientMessage): Promise<void> {
-    if (message.type === "auth") return signIn(`Bearer ${message.token}`);
-    if (signedIn === undefined) return closeSession(socketClose.unauthorized, "sign in first");
-    // Before anything is read: a task whose time stands still would look expired.
-    if ("task_id" in message && services.freezer.frozen() !== undefined)
-      return refuseWhileFrozen(message);
-    const { connection } = signedIn;
-    switch (message.type) {
-      case "capabilities":
-        return updateCapabilities(connection, message.capabilities);
-      case "claim":
-        return handleClaim(services, connection, message);
-      case "refuse":
-        return handleRefuse(services, connection, message);
-      case "release":
-        return handleRelease(services, connection, message);
-      case "progress":
-        return handleProgress(services, connection, message);
-      case "result":
-        return handleResult(services, connection, signedIn.caller, message);
-      case "ping":
-        return send({ type: "pong" });
-    }
+  #work(message: WorkMessage, caller: Caller): Promise<void> {
+    return handleWorkMessage(this.#services, this.#joined(), { caller, message });
   }
 
-  /** What cannot be written now can be said again later. */
-  function refuseWhileFrozen(message: ClientMessage): void {
-    const refusal = refuseWith("server.frozen");
-    if (!("task_id" in message)) return sendError(refusal);
-    const { task_id } = message;
-    const type = message.type === "result" ? "result_refused" : "error";
-    send({ type, task_id, code: refusal.code, message: formatRefusal(refusal) });
+  /** Catch-ups run one after another, because each notes what it has sent. */
+  #catchUp(wants: (task: Task) => boolean): Promise<void> {
+    this.#catchingUp = this.#catchingUp.then(() => this.#sendOlder(wants));
+    return this.#catchingUp;
   }
 
-  function handleFailure(error: unknown): void {
-    log.error("ws.failed", { agent_id: agentId, error: String(error) });
-    closeSession(1011, "internal error");
+  /** Older tasks and new ones come at the same time, and each is sent once. */
+  async #sendOlder(wants: (task: Task) => boolean): Promise<void> {
+    this.#sent = new Set();
+    this.#apply({ type: "catch_up_began" });
+    await sendPendingTasks(this.#services, this.#agentId, {
+      filter: wants,
+      send: (task) =>
+        new Promise((resolve) =>
+          this.#sendTask(task, () => resolve(this.#state.name !== "closed")),
+        ),
+    });
+    this.#sent = new Set();
+    this.#apply({ type: "catch_up_ended" });
   }
-
-  const initialSignIn =
-    authorization === undefined ? undefined : signIn(authorization).catch(handleFailure);
-
-  return {
-    async message(text) {
-      if (isClosed) return;
-      const decision = checkMessageLimit(services.clock.elapsed());
-      if (decision === "close")
-        return closeSession(socketClose.tooManyMessages, "too many messages");
-      if (decision === "refuse") return sendError(refuseWith("rate.exceeded"));
-      if (signedIn === undefined) await initialSignIn;
-      const parsed = parseMessage(text);
-      try {
-        if (parsed.ok) await handle(parsed.message);
-        else if (signedIn === undefined) closeSession(socketClose.unauthorized, "sign in first");
-        else sendError(parsed);
-      } catch (error) {
-        if (parsed.ok && error instanceof StorageFrozen) refuseWhileFrozen(parsed.message);
-        else handleFailure(error);
-      }
-    },
-    closed: disconnect,
-  };
-}
-
-type ParsedMessage = { readonly ok: true; readonly message: ClientMessage } | Refusal;
-
-function parseMessage(text: string): ParsedMessage {
-  const parsed = parseJsonObject(text);
-  if (!parsed.ok) return parsed;
-  const checked = validate(ClientMessage, parsed.value);
-  return checked.ok ? { ok: true, message: checked.value as ClientMessage } : checked;
 }

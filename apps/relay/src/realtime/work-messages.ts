@@ -11,8 +11,31 @@ import { claimantIdOf, type Connection } from "./connections.ts";
 
 type Message<T extends ClientMessage["type"]> = Extract<ClientMessage, { type: T }>;
 
+/** A message that acts on a task. */
+export type WorkMessage = Extract<ClientMessage, { task_id: string }>;
+
+/** Carries out what a device says of a task, and answers on its socket. */
+export function handleWorkMessage(
+  services: Services,
+  device: Connection,
+  { caller, message }: { readonly caller: Caller; readonly message: WorkMessage },
+): Promise<void> {
+  switch (message.type) {
+    case "claim":
+      return handleClaim(services, device, message);
+    case "refuse":
+      return handleRefuse(services, device, message);
+    case "release":
+      return handleRelease(services, device, message);
+    case "progress":
+      return handleProgress(services, device, message);
+    case "result":
+      return handleResult(services, device, caller, message);
+  }
+}
+
 /** The first of an agent's devices to claim a task has it; a second claim of the same device renews it. */
-export async function handleClaim(
+async function handleClaim(
   services: Pick<Services, "storage" | "runtime" | "waiters" | "trustGraph">,
   device: Connection,
   { task_id }: Message<"claim">,
@@ -36,7 +59,7 @@ type ReleaseServices = Pick<
 >;
 
 /** Gives a task back that this device claimed or that nobody has claimed. */
-export async function handleRefuse(
+async function handleRefuse(
   services: ReleaseServices,
   device: Connection,
   { task_id, reason = "" }: Message<"refuse">,
@@ -49,7 +72,7 @@ export async function handleRefuse(
 }
 
 /** Gives a claim back, and so agrees to a cancel that the submitter asked for. */
-export async function handleRelease(
+async function handleRelease(
   services: ReleaseServices,
   device: Connection,
   { task_id }: Message<"release">,
@@ -61,7 +84,7 @@ export async function handleRelease(
 }
 
 /** A claim lives on; after a reconnection the open socket keeps it alive from here on. */
-export async function handleProgress(
+async function handleProgress(
   services: Pick<Services, "storage" | "runtime" | "waiters">,
   device: Connection,
   message: Message<"progress">,
@@ -78,7 +101,7 @@ const toWorker = (device: Connection): Worker => ({
 });
 
 /** A receipt over the socket goes the way of every other one. */
-export async function handleResult(
+async function handleResult(
   services: Services,
   device: Connection,
   caller: Caller,

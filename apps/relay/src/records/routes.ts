@@ -1,5 +1,5 @@
 import { listAudit } from "../audit/list-audit.ts";
-import type { Handlers } from "../http/server/mount-operations.ts";
+import type { Handlers } from "../http/handler.ts";
 import type { Services } from "../services.ts";
 import { getConversation, listConversations, putConversation } from "./conversations.ts";
 import { appendEvents, getEvent, listEvents } from "./events.ts";

@@ -1,5 +1,5 @@
 import { refuse } from "@agent/wire";
-import type { Handlers } from "../http/server/mount-operations.ts";
+import type { Handlers } from "../http/handler.ts";
 import { submitWithPayment } from "../payments/x402/submit-with-payment.ts";
 import type { Services } from "../services.ts";
 import { acceptReceipt } from "./receipts/accept-receipt.ts";

@@ -1,7 +1,8 @@
 import { operations, type OperationName } from "@agent/wire";
 import { Hono } from "hono";
 import { createLog } from "../../src/observability/log.ts";
-import { mountOperations, type Handlers } from "../../src/http/server/mount-operations.ts";
+import type { Handlers } from "../../src/http/handler.ts";
+import { mountOperations } from "../../src/http/server/mount-operations.ts";
 import { createRateLimiter } from "../../src/http/limits/rate-limit.ts";
 import { operatorCaller } from "../../src/identity/caller.ts";
 import { sendRequest, type Reply, type RequestOptions } from "../test-relay.ts";

@@ -39,8 +39,10 @@ export function verifyResult(
   value: unknown,
   context: ResultContext,
 ): VerifiedResult | FederationRefusal<ResultCode> {
-  const read = parseResult(value, context);
+  const read = parseMessage(TaskResultSchema, value);
   if (!read.ok) return read;
+  const refused = checkTerms(read.message, context);
+  if (refused !== null) return refused;
   return checkResult(
     read.message,
     context,
@@ -48,28 +50,31 @@ export function verifyResult(
   );
 }
 
-/** As `verifyResult`, with the receipt's signatures checked off the event loop. */
+/**
+ * As `verifyResult`, of a message that its schema has read, with the receipt's signatures checked off
+ * the event loop.
+ */
 export async function verifyResultAsync(
-  value: unknown,
+  message: TaskResult,
   context: ResultContext,
 ): Promise<VerifiedResult | FederationRefusal<ResultCode>> {
-  const read = parseResult(value, context);
-  if (!read.ok) return read;
-  const verdict = await verifyReceiptAsync(read.message.receipt, buildReceiptOptions(context));
-  return checkResult(read.message, context, verdict);
+  const refused = checkTerms(message, context);
+  if (refused !== null) return refused;
+  const verdict = await verifyReceiptAsync(message.receipt, buildReceiptOptions(context));
+  return checkResult(message, context, verdict);
 }
 
 function buildReceiptOptions({ task }: ResultContext) {
   return { publicKey: task.publicKey, taskId: task.taskId };
 }
 
-function parseResult(value: unknown, { task, self, peer }: ResultContext) {
-  const read = parseMessage(TaskResultSchema, value);
-  if (!read.ok) return read;
-  const { task_id, origin_relay, public_key } = read.message;
+function checkTerms(
+  { task_id, origin_relay, public_key }: TaskResult,
+  { task, self, peer }: ResultContext,
+): FederationRefusal<ResultCode> | null {
   if (task_id !== task.taskId) return refuse("result.task_not_found");
   if (![self, peer.relayId].includes(origin_relay)) return refuse("federation.wrong_sender");
-  return public_key === task.publicKey ? read : refuse("result.key_mismatch");
+  return public_key === task.publicKey ? null : refuse("result.key_mismatch");
 }
 
 function checkResult(

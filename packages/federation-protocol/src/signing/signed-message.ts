@@ -22,16 +22,24 @@ export function verifySignedMessage<S extends v.GenericSchema>(
   return refuse("federation.signature_invalid");
 }
 
-/** As `verifySignedMessage`, with the signature checked off the event loop where there are threads. */
-export async function verifySignedMessageAsync<S extends v.GenericSchema>(
-  schema: S,
-  value: unknown,
+/** A message as its schema read it, and the parsed JSON that it was read from. */
+export interface ReceivedMessage<M> {
+  readonly message: M;
+  /** The signature is over all members of this value, unknown ones included. */
+  readonly raw: unknown;
+}
+
+/**
+ * Verifies the `signature` of a message that its schema has read, off the event loop where there are
+ * threads. Refused: `federation.signature_invalid`.
+ */
+export async function verifySignedMessageAsync(
+  { raw }: ReceivedMessage<{ readonly signature: string }>,
   publicKey: string,
-): Promise<SignedMessage<S>> {
-  const read = parseMessage(schema, value);
+): Promise<{ readonly ok: true } | FederationRefusal<"federation.signature_invalid">> {
   const key = parseKey(publicKey);
-  if (!read.ok || (key !== null && (await verifyJsonAsync(value, key)))) return read;
-  return refuse("federation.signature_invalid");
+  const isSigned = key !== null && (await verifyJsonAsync(raw, key));
+  return isSigned ? { ok: true } : refuse("federation.signature_invalid");
 }
 
 function parseKey(publicKey: string): Uint8Array | null {

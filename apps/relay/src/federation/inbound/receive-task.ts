@@ -5,11 +5,11 @@ import {
   buildInboundHold,
   checkForward,
   createInbound,
-  verifySignedMessageAsync,
   toRelayNode,
   listRelays,
-  TaskForwardSchema,
+  verifySignedMessageAsync,
   type ForwardContext,
+  type ReceivedMessage,
   type TaskForward,
 } from "@agent/federation-protocol";
 import { limits, type Answer, type Operations, type Refusal } from "@agent/wire";
@@ -51,23 +51,22 @@ type ReceiveTaskAnswer =
 
 /**
  * Takes a task over from a peer: judged, held from that peer's account and stored in one transaction,
- * and only then routed like any other; a repeated id is answered as a duplicate. `body` is the
- * message as it came.
+ * and only then routed like any other; a repeated id is answered as a duplicate.
  */
 export async function receiveTask(
   services: FederationServices,
   from: FederationPeerRow,
-  message: TaskForward,
-  body: unknown,
+  received: ReceivedMessage<TaskForward>,
   route: (task: TaskRow) => void,
 ): Promise<ReceiveTaskAnswer> {
   const { storage, runtime, config, identity, federation } = services;
-  const signed = await verifySignedMessageAsync(TaskForwardSchema, body, from.public_key);
+  const signed = await verifySignedMessageAsync(received, from.public_key);
   if (!signed.ok) return toWireRefusal(signed);
+  const { message, raw } = received;
   const { task_id, target_agent, task_payload } = message;
   const worker = await findForwardTarget(services, message);
-  const hops = await countHops(services, from, { message, body, worker });
-  const received = await storage.transaction(async (tx) => {
+  const hops = await countHops(services, from, { message, body: raw, worker });
+  const outcome = await storage.transaction(async (tx) => {
     const now = runtime.now();
     const peer = (await findPeer(tx, from.relay_id)) ?? from;
     const checked = checkForward(message, {
@@ -96,8 +95,8 @@ export async function receiveTask(
       task: opened,
       publicKey: message.public_key ?? worker?.details.publicKeys?.[0] ?? null,
       settlement: null,
-      relayed: worker?.nextHop === undefined ? null : serializeRelayed(body),
-      forward: JSON.stringify(body),
+      relayed: worker?.nextHop === undefined ? null : serializeRelayed(raw),
+      forward: JSON.stringify(raw),
       accepted: null,
       version: 0,
     });
@@ -113,13 +112,13 @@ export async function receiveTask(
     await insertTask(tx, row);
     return { ok: true as const, row };
   });
-  if (!received.ok) {
+  if (!outcome.ok) {
     federation.log.info("federation.task.refused", {
       correlationId: task_id,
       relay_id: from.relay_id,
-      code: received.code,
+      code: outcome.code,
     });
-    return received as ReceiveTaskAnswer;
+    return outcome as ReceiveTaskAnswer;
   }
   federation.log.info("federation.task.taken", {
     correlationId: task_id,
@@ -127,13 +126,13 @@ export async function receiveTask(
     agent_id: target_agent,
     capabilities: task_payload.required_capabilities ?? [],
   });
-  route(received.row);
+  route(outcome.row);
   return { status: 202, body: { task_id, status: "pending" } };
 }
 
 /** What the next relay is shown of a forward; one that carries too much beside it is not shown. */
-function serializeRelayed(body: unknown): string | null {
-  const { task_payload: _, ...relayed } = body as Record<string, unknown>;
+function serializeRelayed(raw: unknown): string | null {
+  const { task_payload: _, ...relayed } = raw as Record<string, unknown>;
   const text = JSON.stringify(relayed);
   return Buffer.byteLength(text) <= limits.relayedBytes ? text : null;
 }

@@ -12,6 +12,8 @@ import {
   TaskResultAnswerSchema,
   type ResultAcceptance,
   type InboundTask,
+  type ReceivedMessage,
+  type SettlementForward,
 } from "@agent/federation-protocol";
 import { signAttestation, type ExecutionReceipt } from "@agent/receipts";
 import type { Tx } from "../../storage/storage.ts";
@@ -32,7 +34,7 @@ import { isPurged } from "../retention.ts";
 export type ReceiveSettlement = (
   services: FederationServices,
   from: FederationPeerRow,
-  body: unknown,
+  received: ReceivedMessage<SettlementForward>,
   askedAt: number,
 ) => Promise<unknown>;
 
@@ -101,16 +103,15 @@ export async function sendResult(
 }
 
 /** The settlement in an answer to a result, if it was made for this relay; its time is judged later. */
-function parseSettlement({ identity }: FederationServices, { delivery, body }: PeerReply): unknown {
+function parseSettlement({ identity }: FederationServices, { delivery, body }: PeerReply) {
   if (delivery.kind !== "answered" || delivery.status !== 200) return undefined;
   const answer = parseMessage(TaskResultAnswerSchema, body);
-  const settlement = parseMessage(
-    SettlementForwardSchema,
-    answer.ok ? answer.message.settlement : undefined,
-  );
-  if (!answer.ok || !settlement.ok) return undefined;
-  const { to = identity.relayId } = settlement.message;
-  return to === identity.relayId ? answer.message.settlement : undefined;
+  const raw = answer.ok ? answer.message.settlement : undefined;
+  const settlement = parseMessage(SettlementForwardSchema, raw);
+  if (!settlement.ok) return undefined;
+  const { message } = settlement;
+  const { to = identity.relayId } = message;
+  return to === identity.relayId ? { message, raw } : undefined;
 }
 
 /**

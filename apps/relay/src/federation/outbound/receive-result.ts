@@ -34,20 +34,19 @@ type ReceiveResultAnswer = Answer<Operations["returnResult"]> | Refusal<"federat
 /**
  * Takes the result of a forwarded task: the receipt by the key that was pinned when the task went
  * out, and the peer's word on it. Then one transaction ends the task, as for a local receipt, and
- * notes what is to be settled with the peer. `body` is the message as it came.
+ * notes what is to be settled with the peer.
  */
 export async function receiveResult(
   services: FederationServices,
   from: FederationPeerRow,
   message: TaskResult,
-  body: unknown,
 ): Promise<ReceiveResultAnswer> {
   const { storage, identity, federation } = services;
   const { task_id } = message;
   const outbound = await findOutbound(storage.read, task_id);
   if (outbound === undefined) return refuse("result.task_not_found");
   if (outbound.task.peerId !== from.relay_id) return refuse("result.wrong_peer");
-  const verified = await verifyResultAsync(body, {
+  const verified = await verifyResultAsync(message, {
     task: outbound.task,
     self: identity.relayId,
     peer: { relayId: from.relay_id, publicKey: from.public_key },

@@ -5,8 +5,8 @@ import {
   checkSettlement,
   createOutgoingSettlement,
   verifySignedMessageAsync,
-  SettlementForwardSchema,
   type AcceptedSettlement,
+  type ReceivedMessage,
   type SettlementForward,
   type X402Reference,
 } from "@agent/federation-protocol";
@@ -40,19 +40,19 @@ type ReceiveSettlementAnswer =
 
 /**
  * Books a peer's settlement once, whatever comes how often: the agent is paid, or at a relay in the
- * middle the next one's settlement begins. `body` is the message as it came; `askedAt` is set if it came
- * in the answer to a result that was sent then.
+ * middle the next one's settlement begins. `askedAt` is set if it came in the answer to a result that
+ * was sent then.
  */
 export async function receiveSettlement(
   services: FederationServices,
   from: FederationPeerRow,
-  body: unknown,
+  received: ReceivedMessage<SettlementForward>,
   askedAt?: number,
 ): Promise<ReceiveSettlementAnswer> {
   const { storage, runtime, config, federation } = services;
-  const signed = await verifySignedMessageAsync(SettlementForwardSchema, body, from.public_key);
+  const signed = await verifySignedMessageAsync(received, from.public_key);
   if (!signed.ok) return toWireRefusal(signed);
-  const { message } = signed;
+  const { message } = received;
   const result = await storage.transaction(async (tx) => {
     const inbound = await findInbound(tx, message.task_id);
     const outbound = await findOutbound(tx, message.task_id);

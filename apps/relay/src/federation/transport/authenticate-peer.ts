@@ -7,7 +7,7 @@ import {
   type VerifyRequestResult,
 } from "@agent/federation-protocol";
 import { limits, refuse, type Operation, type PeerRefusal } from "@agent/wire";
-import type { RequestContext } from "../../http/server/mount-operations.ts";
+import type { RequestContext } from "../../http/handler.ts";
 import type { RateLimiter } from "../../http/limits/rate-limit.ts";
 import type { FederationPeerRow } from "../../storage/tables/federation.ts";
 import type { FederationServices } from "../federation.ts";
@@ -20,8 +20,8 @@ export interface PeerRequest {
   readonly relayId: string;
   /** Undefined during a handshake. */
   readonly peer: FederationPeerRow | undefined;
-  /** The body as it was sent, unknown members included. */
-  readonly body: unknown;
+  /** The parsed body before its schema, because a signature is over unknown members as well. */
+  readonly raw: unknown;
   /** False for a signature of nothing but `{}`, which is not bound to what is asked. */
   readonly bound: boolean;
 }
@@ -29,7 +29,7 @@ export interface PeerRequest {
 export interface PeerRoute {
   readonly operation: Operation;
   /** Where the key is found of a relay that is no peer yet; a peer's is on record. */
-  readonly resolveKey?: (relayId: string, body: unknown) => string | undefined;
+  readonly resolveKey?: (relayId: string, raw: unknown) => string | undefined;
   /** What is said to a relay that has none. */
   readonly unknownPeerCode?: "peer.not_pending";
   /** No id in the body keeps it from being used again, so its signature does. */
@@ -46,7 +46,7 @@ export async function authenticatePeer(
   services: FederationServices,
   { limiter, draining }: { readonly limiter: RateLimiter; readonly draining: () => boolean },
   { operation, resolveKey, unknownPeerCode, singleUse, activeOnly }: PeerRoute,
-  { headers, text, path }: Pick<RequestContext, "headers" | "text" | "path">,
+  { headers, raw, path }: Pick<RequestContext, "headers" | "raw" | "path">,
 ): Promise<PeerRequest | PeerRefusal> {
   const { storage, runtime, identity, federation } = services;
   if (draining()) return { ...refuse("server.draining"), retryAfterSeconds: 10 };
@@ -54,18 +54,17 @@ export async function authenticatePeer(
   const read = parseRequestClaim((name) => headers.get(name), now);
   if (!read.ok) return toPeerRefusal(read);
   const { claim } = read;
-  const body: unknown = operation.body === undefined ? undefined : JSON.parse(text || "{}");
 
   const row = await findPeer(storage.read, claim.relayId);
   const known = row !== undefined && isLive(row) ? row : undefined;
-  const key = resolveKey === undefined ? known?.public_key : resolveKey(claim.relayId, body);
+  const key = resolveKey === undefined ? known?.public_key : resolveKey(claim.relayId, raw);
   // Who is no peer has no key, and is told no more than that.
   if (key === undefined) return refuse(unknownPeerCode ?? "federation.signature_invalid");
   const request = {
     method: operation.method,
     path,
     to: identity.relayId,
-    ...(body !== undefined && { body }),
+    ...(raw !== undefined && { body: raw }),
   };
   const verifyWithKey = (publicKey: string) => verifyRequestAsync(request, claim, publicKey);
   const { peer, checked: verified } =
@@ -86,7 +85,7 @@ export async function authenticatePeer(
   if (!rate.allowed) {
     return { ...refuse("rate.exceeded"), retryAfterSeconds: rate.retryAfterSeconds };
   }
-  const envelope = checkEnvelope((body ?? {}) as Parameters<typeof checkEnvelope>[0], {
+  const envelope = checkEnvelope((raw ?? {}) as Parameters<typeof checkEnvelope>[0], {
     self: identity.relayId,
     now,
   });
@@ -95,7 +94,7 @@ export async function authenticatePeer(
     return refuse("federation.replayed");
   }
   if (activeOnly && peer?.state !== "active") return refuse("peer.suspended");
-  return { ok: true, relayId: claim.relayId, peer, body, bound: verified.bound };
+  return { ok: true, relayId: claim.relayId, peer, raw, bound: verified.bound };
 }
 
 const isRefused = ({ ok }: VerifyRequestResult) => !ok;

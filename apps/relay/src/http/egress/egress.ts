@@ -71,63 +71,24 @@ const ADDRESS_REFUSED = "leads to an address that is not allowed";
 
 /** The one door for requests to endpoints, peers and webhooks (docs/decisions.md, 8). */
 export function createEgress(options: EgressOptions): Egress {
-  const { baseUrl, schedule, randomBytes, resolve = systemLookup as Resolve } = options;
+  const { schedule, randomBytes, resolve = systemLookup as Resolve } = options;
   const { connectTimeoutMs = 5_000, totalTimeoutMs = 30_000 } = options;
   const { maxResponseBytes = limits.outboundBytes } = options;
-  const blocksPrivate =
-    options.privateEndpoints === "block" ||
-    (options.privateEndpoints === "auto" &&
-      baseUrl !== undefined &&
-      isPublicHost(new URL(baseUrl).hostname));
-
-  function mayConnect(address: string): boolean {
-    const found = classifyAddress(address);
-    return found === "public" || (found === "private" && !blocksPrivate);
-  }
-
-  // What the filter lets through is what is connected to: a second answer of the
-  // resolver, which might differ, is never asked for.
-  const lookup: LookupFunction = (name, lookupOptions, done) => {
-    resolve(name, { ...lookupOptions, all: true }, (error, addresses) => {
-      if (error !== null) return done(error, []);
-      const allowed = addresses.filter(({ address }) => mayConnect(address));
-      const [first] = allowed;
-      if (first === undefined) {
-        return done(new EgressError("egress.address_refused", ADDRESS_REFUSED), []);
-      }
-      return lookupOptions.all ? done(null, allowed) : done(null, first.address, first.family);
-    });
-  };
+  const policy = createAddressPolicy(options);
 
   const agent = new Agent({
     allowH2: false,
     connections: 128,
-    connect: { lookup, timeout: connectTimeoutMs },
+    connect: { lookup: filteredLookup(resolve, policy), timeout: connectTimeoutMs },
     keepAliveMaxTimeout: 60_000,
     // The total timeout bounds both; these defaults would end a long tool call.
     headersTimeout: 0,
     bodyTimeout: 0,
   });
 
-  function checkUrl(text: string): UrlCheckResult {
-    const url = URL.parse(text);
-    if (url === null) return refuseUrl("egress.url_invalid", "is not a URL");
-    if (url.protocol !== "http:" && url.protocol !== "https:") {
-      return refuseUrl("egress.scheme_refused", "must be http or https");
-    }
-    if (url.username !== "" || url.password !== "") {
-      return refuseUrl("egress.credentials_refused", "must not carry a user name or password");
-    }
-    // A literal never reaches the lookup filter.
-    const literal = ipLiteral(url.hostname);
-    const isAllowed =
-      literal === undefined ? !(blocksPrivate && isLocalhost(url.hostname)) : mayConnect(literal);
-    return isAllowed ? { ok: true } : refuseUrl("egress.address_refused", ADDRESS_REFUSED);
-  }
-
   function withTimeout(timeoutMs: number): EgressFetch {
     return async (url, init = {}) => {
-      const verdict = checkUrl(String(url));
+      const verdict = policy.checkUrl(String(url));
       if (!verdict.ok) throw new EgressError(verdict.code, verdict.detail);
 
       const abort = new AbortController();
@@ -178,8 +139,66 @@ export function createEgress(options: EgressOptions): Egress {
   return {
     fetch: withTimeout(totalTimeoutMs),
     withTimeout,
-    checkUrl,
+    checkUrl: policy.checkUrl,
     close: () => agent.destroy(),
+  };
+}
+
+interface AddressPolicy {
+  readonly mayConnect: (address: string) => boolean;
+  readonly checkUrl: Egress["checkUrl"];
+}
+
+/** Which addresses may be connected to, and what a URL shows of that before its name is resolved. */
+function createAddressPolicy({
+  privateEndpoints,
+  baseUrl,
+}: Pick<EgressOptions, "privateEndpoints" | "baseUrl">): AddressPolicy {
+  const isPublic = baseUrl !== undefined && isPublicHost(new URL(baseUrl).hostname);
+  const blocksPrivate = privateEndpoints === "block" || (privateEndpoints === "auto" && isPublic);
+
+  function mayConnect(address: string): boolean {
+    const found = classifyAddress(address);
+    return found === "public" || (found === "private" && !blocksPrivate);
+  }
+
+  function checkUrl(text: string): UrlCheckResult {
+    const url = URL.parse(text);
+    if (url === null) return refuseUrl("egress.url_invalid", "is not a URL");
+    if (url.protocol !== "http:" && url.protocol !== "https:") {
+      return refuseUrl("egress.scheme_refused", "must be http or https");
+    }
+    if (url.username !== "" || url.password !== "") {
+      return refuseUrl("egress.credentials_refused", "must not carry a user name or password");
+    }
+    // A literal never reaches the lookup filter.
+    const literal = ipLiteral(url.hostname);
+    const isAllowed =
+      literal === undefined ? !(blocksPrivate && isLocalhost(url.hostname)) : mayConnect(literal);
+    return isAllowed ? { ok: true } : refuseUrl("egress.address_refused", ADDRESS_REFUSED);
+  }
+
+  return { mayConnect, checkUrl };
+}
+
+/**
+ * Connects only to addresses that pass the filter: a second answer of the resolver, which might differ,
+ * is never asked for.
+ */
+function filteredLookup(
+  resolve: Resolve,
+  { mayConnect }: Pick<AddressPolicy, "mayConnect">,
+): LookupFunction {
+  return (name, lookupOptions, done) => {
+    resolve(name, { ...lookupOptions, all: true }, (error, addresses) => {
+      if (error !== null) return done(error, []);
+      const allowed = addresses.filter(({ address }) => mayConnect(address));
+      const [first] = allowed;
+      if (first === undefined) {
+        return done(new EgressError("egress.address_refused", ADDRESS_REFUSED), []);
+      }
+      return lookupOptions.all ? done(null, allowed) : done(null, first.address, first.family);
+    });
   };
 }
 

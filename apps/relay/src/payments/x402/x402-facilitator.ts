@@ -125,18 +125,27 @@ export function createFacilitator(
           undefined,
           "before-handler",
         );
-        if (response.success) return { outcome: "settled", response };
-        const reason = sanitizeReason(response.errorReason);
-        return { outcome: reason === SETTLEMENT_PENDING ? "unknown" : "refused", reason };
+        return settlingOf(response);
       } catch (error) {
-        const said = error instanceof SettleError && error.statusCode < 500;
-        if (said && error.errorReason !== SETTLEMENT_PENDING) {
-          return { outcome: "refused", reason: sanitizeReason(error.errorReason) };
-        }
-        return { outcome: "unknown", reason: error instanceof Error ? error.name : "unknown" };
+        return settlingAfter(error);
       }
     },
   };
+}
+
+function settlingOf(response: SettleResponse): SettleOutcome {
+  if (response.success) return { outcome: "settled", response };
+  const reason = sanitizeReason(response.errorReason);
+  return { outcome: reason === SETTLEMENT_PENDING ? "unknown" : "refused", reason };
+}
+
+/** Only an answer of the facilitator itself refuses; after any other failure it may be settled. */
+function settlingAfter(error: unknown): SettleOutcome {
+  const said = error instanceof SettleError && error.statusCode < 500;
+  if (said && error.errorReason !== SETTLEMENT_PENDING) {
+    return { outcome: "refused", reason: sanitizeReason(error.errorReason) };
+  }
+  return { outcome: "unknown", reason: error instanceof Error ? error.name : "unknown" };
 }
 
 /** The payment in a header; undefined when it is none. */

@@ -1,4 +1,5 @@
 import { asMicro, fromMicro, toMicro, type Micro } from "@agent/budget";
+import type { DelegationToken } from "@agent/receipts";
 import {
   refuse,
   type Answer,
@@ -30,6 +31,18 @@ export interface Submission {
 
 type SubmitTask = Operations["submitTask"];
 
+/** What was decided of a submission before anything is written. */
+interface Plan extends Pick<Chosen, "attempts" | "choice" | "record"> {
+  readonly taskId: string;
+  readonly payerId: string | null;
+  readonly lifetimeMs: number;
+  readonly maxBudget: Micro | undefined;
+  /** The token that was shown and all above it; empty without one. */
+  readonly chain: readonly DelegationToken[];
+}
+
+type Chosen = Extract<Awaited<ReturnType<typeof selectExecutors>>, { ok: true }>;
+
 /**
  * Takes a task: executors and price are decided first, then hold and row commit together, and only
  * then is anything routed. `route` is called with a task that is stored.
@@ -39,7 +52,7 @@ export async function submitTask(
   route: (task: TaskRow) => void,
   { targetId, body, caller, saveResponse }: Submission,
 ): Promise<Answer<SubmitTask>> {
-  const { storage, runtime, config } = services;
+  const { runtime, config } = services;
   const lifetime = checkLifetime(body.ttl_ms, config.tasks);
   if (!lifetime.ok) return lifetime;
   const payerId = resolveActingAgent(caller, body.submitted_by) ?? null;
@@ -58,9 +71,42 @@ export async function submitTask(
   const refused = checkPrice(first.charge, { payerId, maxBudget, requireMaxBudget });
   if (refused !== undefined) return refused;
 
-  const now = runtime.now();
-  const taskId = newId(runtime);
-  const row: TaskRow = {
+  const plan: Plan = {
+    taskId: newId(runtime),
+    payerId,
+    lifetimeMs: lifetime.lifetimeMs,
+    maxBudget,
+    attempts,
+    choice,
+    record,
+    chain: token?.chain ?? [],
+  };
+  const row = rowOf({ targetId, body }, plan, runtime.now());
+  const stored = await store(services, row, plan, saveResponse);
+  if (payerId !== null && first.charge > 0) {
+    services.log.debug("account.debit", {
+      correlationId: row.task_id,
+      agent_id: payerId,
+      price: fromMicro(asMicro(first.charge)),
+      ok: stored.ok,
+    });
+  }
+  if (!stored.ok) {
+    return stored.code === "budget.insufficient" ? withEstimatedCost(stored, first.charge) : stored;
+  }
+  route(stored.task);
+  return stored.answer;
+}
+
+/** The task as it is stored, before its money is held. */
+function rowOf(
+  { targetId, body }: Pick<Submission, "targetId" | "body">,
+  { taskId, payerId, lifetimeMs, attempts, choice, chain }: Plan,
+  now: number,
+): TaskRow {
+  const [first] = attempts;
+  const [shown] = chain;
+  return {
     task_id: taskId,
     agent_id: targetId,
     submitted_by: payerId,
@@ -69,7 +115,7 @@ export async function submitTask(
     prompt: body.prompt,
     required_capabilities: JSON.stringify(body.required_capabilities ?? []),
     submitted_at: now,
-    expires_at: now + lifetime.lifetimeMs,
+    expires_at: now + lifetimeMs,
     wall_clock_ms: body.wall_clock_ms ?? null,
     step_id: body.step_id ?? null,
     routing_choice: choice === null ? null : JSON.stringify(choice),
@@ -83,24 +129,32 @@ export async function submitTask(
     blamed: 0,
     receipt_hash: null,
     finished_at: null,
-    delegation_token: token === undefined ? null : JSON.stringify(token.chain[0]),
+    delegation_token: shown === undefined ? null : JSON.stringify(shown),
     trace: formatCurrentTrace(),
   };
+}
 
+/** Holds the money, takes a place and stores the task: all of it or nothing. */
+function store(
+  services: ExecutorServices,
+  row: TaskRow,
+  { taskId, payerId, maxBudget, chain, choice, record }: Plan,
+  keep: SaveResponse | undefined,
+) {
+  const { storage, runtime } = services;
+  const { charge } = row;
   const decision = serializeDecision(record);
-  const stored = await storage.transaction(async (tx) => {
+  return storage.transaction(async (tx) => {
     let locked = asMicro(0);
-    if (payerId !== null && first.charge > 0) {
-      const charge = asMicro(first.charge);
-      const request = { payerId, taskId, charge, maxBudget };
-      const hold = await reserveDelegatedHold(tx, runtime, request, token?.chain ?? []);
+    if (payerId !== null && charge > 0) {
+      const request = { payerId, taskId, charge: asMicro(charge), maxBudget };
+      const hold = await reserveDelegatedHold(tx, runtime, request, chain);
       if (!hold.ok) return hold;
       locked = hold.locked;
     }
-    const quotaRefusal = await acquireTaskSlot(tx, payerId);
-    if (quotaRefusal !== undefined) return quotaRefusal;
-    const allocation_id = locked > 0 ? newId(runtime) : null;
-    const task: TaskRow = { ...row, locked, allocation_id };
+    const full = await acquireTaskSlot(tx, payerId);
+    if (full !== undefined) return full;
+    const task: TaskRow = { ...row, locked, allocation_id: locked > 0 ? newId(runtime) : null };
     await insertTask(tx, task);
     await enqueueTaskAssigned(tx, services, task);
     if (decision !== undefined) await saveDecision(tx, taskId, decision);
@@ -111,26 +165,13 @@ export async function submitTask(
         status: "pending" as const,
         routing_choice: choice,
         expires_at: row.expires_at,
-        estimated_cost: fromMicro(asMicro(first.charge)),
+        estimated_cost: fromMicro(asMicro(charge)),
         amount_locked: fromMicro(locked),
       },
     };
-    await saveResponse?.(tx, answer);
+    await keep?.(tx, answer);
     return { ok: true as const, task, answer };
   });
-  if (payerId !== null && first.charge > 0) {
-    services.log.debug("account.debit", {
-      correlationId: taskId,
-      agent_id: payerId,
-      price: fromMicro(asMicro(first.charge)),
-      ok: stored.ok,
-    });
-  }
-  if (!stored.ok) {
-    return stored.code === "budget.insufficient" ? withEstimatedCost(stored, first.charge) : stored;
-  }
-  route(stored.task);
-  return stored.answer;
 }
 
 /** Whoever lacks money is told how much it takes. */

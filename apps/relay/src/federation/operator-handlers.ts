@@ -1,0 +1,93 @@
+import {
+  refuse,
+  type Answer,
+  type Operations,
+  type ParsedRequest,
+  type Refusal,
+} from "@agent/wire";
+import type { RequestContext } from "../http/handler.ts";
+import type { Services } from "../services.ts";
+import { addPeer } from "./peering/add-peer.ts";
+import { clearDefaults } from "./exposure/clear-defaults.ts";
+import type { FederationServices } from "./federation.ts";
+import {
+  giveUpOutbox,
+  listFederationPeers,
+  listOutboxPage,
+  removePeer,
+  retryOutbox,
+  setPeerCredit,
+  settlePeer,
+} from "./operator.ts";
+
+type OperatorOperation =
+  | "addPeer"
+  | "listFederationPeers"
+  | "setPeerCredit"
+  | "removePeer"
+  | "clearPeerDefaults"
+  | "settlePeer"
+  | "listOutbox"
+  | "retryOutbox"
+  | "giveUpOutbox";
+
+type OperatorHandler<N extends OperatorOperation> = (
+  input: ParsedRequest<Operations[N]>,
+  context: RequestContext,
+) => Promise<Answer<Operations[N]> | Refusal<"federation.disabled">>;
+
+type OperatorHandlers = { readonly [N in OperatorOperation]: OperatorHandler<N> };
+
+/** The operations of the operator, which are refused while federation is off. */
+export function operatorHandlers(services: Services): OperatorHandlers {
+  function operatorHandler<N extends OperatorOperation>(
+    _name: N,
+    handle: (
+      federationServices: FederationServices,
+      input: ParsedRequest<Operations[N]>,
+      context: RequestContext,
+    ) => Promise<Answer<Operations[N]>>,
+  ): OperatorHandler<N> {
+    return async (input, context) => {
+      const { federation } = services;
+      if (federation === undefined) return refuse("federation.disabled");
+      return handle({ ...services, federation }, input, context);
+    };
+  }
+
+  return {
+    addPeer: operatorHandler("addPeer", (federationServices, { body }) =>
+      addPeer(federationServices, body.endpoint_url),
+    ),
+    listFederationPeers: operatorHandler("listFederationPeers", (federationServices) =>
+      listFederationPeers(federationServices),
+    ),
+    setPeerCredit: operatorHandler("setPeerCredit", (federationServices, { params, body }) =>
+      setPeerCredit(federationServices, params.relayId, body.credit_limit),
+    ),
+    removePeer: operatorHandler("removePeer", (federationServices, { params }) =>
+      removePeer(federationServices, params.relayId),
+    ),
+    clearPeerDefaults: operatorHandler(
+      "clearPeerDefaults",
+      (federationServices, { params, body }) =>
+        clearDefaults(federationServices, params.relayId, body.reason),
+    ),
+    settlePeer: operatorHandler(
+      "settlePeer",
+      (federationServices, { params, body }, { saveResponse }) =>
+        settlePeer(federationServices, params.relayId, body, saveResponse),
+    ),
+    listOutbox: operatorHandler("listOutbox", (federationServices, { query }) =>
+      listOutboxPage(federationServices, query),
+    ),
+    retryOutbox: operatorHandler("retryOutbox", (federationServices, { params }) =>
+      retryOutbox(federationServices, params.settlementId),
+    ),
+    giveUpOutbox: operatorHandler(
+      "giveUpOutbox",
+      (federationServices, { params, body }, { saveResponse }) =>
+        giveUpOutbox(federationServices, params.settlementId, body.reason, saveResponse),
+    ),
+  };
+}

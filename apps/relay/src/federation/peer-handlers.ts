@@ -1,0 +1,191 @@
+import {
+  operations,
+  refuse,
+  type Answer,
+  type Operation,
+  type OperationName,
+  type Operations,
+  type ParsedRequest,
+  type PeerRefusal,
+} from "@agent/wire";
+import type { RequestContext } from "../http/handler.ts";
+import type { RateLimiter } from "../http/limits/rate-limit.ts";
+import type { Services } from "../services.ts";
+import type { FederationPeerRow } from "../storage/tables/federation.ts";
+import { receiveResult } from "./outbound/receive-result.ts";
+import { receiveCancel } from "./cancellation/receive-cancel.ts";
+import { receiveDiscovery } from "./discovery/receive-discovery.ts";
+import { receiveConfirmation, receiveProposal } from "./peering/receive-handshake.ts";
+import { receiveSettlement } from "./settlement/receive-settlement.ts";
+import type { FederationServices } from "./federation.ts";
+import { listBooked } from "./settlement/list-settlements.ts";
+import { receiveHeartbeat, receiveRemoval } from "./peering/heartbeat.ts";
+import {
+  authenticatePeer,
+  type PeerRoute as Gate,
+  type PeerRequest,
+} from "./transport/authenticate-peer.ts";
+import { listPeers } from "./peers/peer-store.ts";
+import { buildPeerEntry } from "./peers/peer-view.ts";
+import { receiveTask } from "./inbound/receive-task.ts";
+
+type PeerOperation =
+  | "proposePeer"
+  | "confirmPeer"
+  | "peerHeartbeat"
+  | "removeSelf"
+  | "listPeers"
+  | "forwardDiscovery"
+  | "forwardTask"
+  | "cancelForwardedTask"
+  | "returnResult"
+  | "forwardSettlement"
+  | "listBooked";
+
+/** A handler that may refuse as the gate does, beside what its row says. */
+type PeerHandler<N extends PeerOperation> = (
+  input: ParsedRequest<Operations[N]>,
+  context: RequestContext,
+) => Promise<Answer<Operations[N]> | PeerRefusal>;
+
+type PeerHandlers = { readonly [N in PeerOperation]: PeerHandler<N> };
+
+export interface PeerAuthOptions {
+  readonly limiter: RateLimiter;
+  readonly draining: () => boolean;
+}
+
+/** The operations between relays; their paths are not served while federation is off. */
+export function peerHandlers(services: Services, parts: PeerAuthOptions): PeerHandlers {
+  const gates = createGates(services, parts);
+  return { ...peeringHandlers(services, gates), ...delegationHandlers(services, gates) };
+}
+
+function peeringHandlers(
+  services: Services,
+  { signed: signedRoute, forPeers: peerHandler }: Gates,
+) {
+  return {
+    proposePeer: signedRoute(
+      "proposePeer",
+      { singleUse: true, resolveKey: (_, body) => getStringMember(body, "public_key") },
+      async (federationServices, { relayId }, { body }) =>
+        body.relay_id === relayId
+          ? receiveProposal(federationServices, body)
+          : refuse("federation.wrong_sender"),
+    ),
+    confirmPeer: signedRoute(
+      "confirmPeer",
+      {
+        singleUse: true,
+        unknownPeerCode: "peer.not_pending",
+        resolveKey: (relayId) => services.federation?.pendingPeers.get(relayId)?.peer.publicKey,
+      },
+      (federationServices, { relayId, raw }) =>
+        receiveConfirmation(federationServices, relayId, raw),
+    ),
+    peerHeartbeat: peerHandler("peerHeartbeat", {}, (federationServices, peer, { raw }) =>
+      receiveHeartbeat(federationServices, peer, raw),
+    ),
+    removeSelf: peerHandler("removeSelf", {}, (federationServices, peer, { raw }) =>
+      receiveRemoval(federationServices, peer, raw),
+    ),
+    listPeers: peerHandler("listPeers", { singleUse: true }, async (federationServices) => {
+      const rows = await listPeers(federationServices.storage.read);
+      const peers = await Promise.all(rows.map((row) => buildPeerEntry(federationServices, row)));
+      return { status: 200, body: { peers } };
+    }),
+  };
+}
+
+function delegationHandlers({ router }: Services, { forPeers: peerHandler }: Gates) {
+  return {
+    forwardDiscovery: peerHandler(
+      "forwardDiscovery",
+      { activeOnly: true },
+      (federationServices, peer, _request, { body }) =>
+        receiveDiscovery(federationServices, peer, body),
+    ),
+    forwardTask: peerHandler(
+      "forwardTask",
+      { activeOnly: true },
+      (federationServices, peer, { raw }, { body: message }) =>
+        receiveTask(federationServices, peer, { message, raw }, router.route),
+    ),
+    cancelForwardedTask: peerHandler(
+      "cancelForwardedTask",
+      {},
+      (federationServices, peer, _request, { body }) =>
+        receiveCancel({ ...federationServices, router }, peer, body),
+    ),
+    returnResult: peerHandler("returnResult", {}, (federationServices, peer, _request, { body }) =>
+      receiveResult(federationServices, peer, body),
+    ),
+    forwardSettlement: peerHandler(
+      "forwardSettlement",
+      {},
+      (federationServices, peer, { raw }, { body: message }) =>
+        receiveSettlement(federationServices, peer, { message, raw }),
+    ),
+    listBooked: peerHandler(
+      "listBooked",
+      { singleUse: true },
+      (federationServices, peer, { bound }, { query }) =>
+        listBooked(federationServices, peer, query, bound),
+    ),
+  };
+}
+
+type Gates = ReturnType<typeof createGates>;
+
+/** Puts handlers behind the gate that checks a relay's signature. */
+function createGates(services: Services, parts: PeerAuthOptions) {
+  /** For signed requests of relays, known or not. */
+  function signedRoute<N extends PeerOperation>(
+    name: N,
+    gate: Omit<Gate, "operation">,
+    handle: (
+      federationServices: FederationServices,
+      request: PeerRequest,
+      input: ParsedRequest<Operations[N]>,
+    ) => Promise<Answer<Operations[N]> | PeerRefusal>,
+  ): PeerHandler<N> {
+    const operation: Operation = operations[name satisfies OperationName];
+    return async (input, context) => {
+      const { federation } = services;
+      if (federation === undefined) throw new Error("a path that is off was served");
+      const federationServices: FederationServices = { ...services, federation };
+      const request = await authenticatePeer(
+        federationServices,
+        parts,
+        { ...gate, operation },
+        context,
+      );
+      return request.ok ? handle(federationServices, request, input) : request;
+    };
+  }
+
+  /** For requests of peers. */
+  function peerHandler<N extends PeerOperation>(
+    name: N,
+    gate: Omit<Gate, "operation" | "resolveKey">,
+    handle: (
+      federationServices: FederationServices,
+      peer: FederationPeerRow,
+      request: PeerRequest,
+      input: ParsedRequest<Operations[N]>,
+    ) => Promise<Answer<Operations[N]> | PeerRefusal>,
+  ): PeerHandler<N> {
+    return signedRoute(name, gate, (federationServices, request, input) => {
+      if (request.peer === undefined) throw new Error("a peer without a record passed the gate");
+      return handle(federationServices, request.peer, request, input);
+    });
+  }
+
+  return { signed: signedRoute, forPeers: peerHandler };
+}
+
+function getStringMember(raw: unknown, name: string): string | undefined {
+  const value = (raw as Record<string, unknown>)[name];
+  return typeof value === "string" ? value : undefined;
+}

@@ -1,0 +1,76 @@
+import {
+  refuse,
+  type AnswerHeaders,
+  type MediaAnswer,
+  type Operation,
+  type Refusal,
+} from "@agent/wire";
+import type { Context } from "hono";
+import * as v from "valibot";
+import { StorageFrozen, StorageUnavailable } from "../../storage/storage.ts";
+import { buildCorsHeaders } from "./cors.ts";
+import type { Log } from "../../observability/log.ts";
+import { createMediaResponse } from "./media-response.ts";
+import { createRefusalResponse } from "./refusal-response.ts";
+import { traceId } from "../../observability/trace.ts";
+
+/** The result of an operation: an answer of its contract, or a refusal. */
+export type OperationResult =
+  | { readonly status: number; readonly body: unknown; readonly headers?: AnswerHeaders }
+  | MediaAnswer
+  | Refusal;
+
+export type ResponseHeaders = Record<string, string>;
+
+/** The headers of every response. */
+export function responseHeaders(
+  c: Context,
+  id: string,
+  corsOrigins: "*" | readonly string[],
+): ResponseHeaders {
+  return {
+    "content-type": "application/json",
+    "x-request-id": id,
+    ...buildCorsHeaders(corsOrigins, c.req.header("origin")),
+  };
+}
+
+/** Builds the response to a request from the operation's result; adds the result's headers to `headers`. */
+export function operationResponse(
+  operation: Operation,
+  result: OperationResult,
+  { id, headers }: { readonly id: string; readonly headers: ResponseHeaders },
+): Response {
+  if ("ok" in result) return createRefusalResponse(result, id, headers);
+  if ("mediaType" in result) return createMediaResponse(result, headers);
+  Object.assign(headers, result.headers);
+  const { status } = result;
+  if (status === 204) {
+    delete headers["content-type"];
+    return new Response(null, { status, headers });
+  }
+  if (operation.rawAnswer) return new Response(String(result.body), { status, headers });
+  const schema = operation.ok[status];
+  // Parsing strips what the contract does not name, so no row member leaks.
+  const body = schema === undefined ? result.body : v.parse(schema, result.body);
+  return new Response(JSON.stringify(body), { status, headers });
+}
+
+/** The cause of a failure is for the log; the caller gets the request id to name it by. */
+export function failureResponse(
+  error: unknown,
+  log: Log,
+  { id, headers }: { readonly id: string; readonly headers: ResponseHeaders },
+): Response {
+  if (error instanceof StorageFrozen) return createRefusalResponse(refuseFrozen(), id, headers);
+  const code = error instanceof StorageUnavailable ? "server.unavailable" : "server.failed";
+  log.error("request.failed", {
+    request_id: id,
+    trace_id: traceId(),
+    code,
+    error: error instanceof Error ? (error.stack ?? error.message) : String(error),
+  });
+  return createRefusalResponse(refuse(code), id, headers);
+}
+
+export const refuseFrozen = () => ({ ...refuse("server.frozen"), retryAfterSeconds: 60 });

@@ -1,0 +1,238 @@
+import {
+  limits,
+  operations,
+  refuse,
+  type Operation,
+  type OperationName,
+  type ParsedRequest,
+  type Refusal,
+} from "@agent/wire";
+import type { Context } from "hono";
+import { anonymousCaller, type Caller } from "../../identity/caller.ts";
+import type { Runtime } from "../../runtime.ts";
+import { authorize, type createAuthenticator } from "./authenticate.ts";
+import { parseJsonObject, readBodyText } from "./body.ts";
+import type { Handler, Handlers, RequestContext } from "../handler.ts";
+import type { Idempotency, SaveResponse } from "./idempotency.ts";
+import type { Log } from "../../observability/log.ts";
+import {
+  failureResponse,
+  operationResponse,
+  refuseFrozen,
+  responseHeaders,
+  type OperationResult,
+  type ResponseHeaders,
+} from "./operation-response.ts";
+import { buildRateLimitHeaders } from "../limits/rate-limit-headers.ts";
+import type { RateLimiter } from "../limits/rate-limit.ts";
+import { getRequestId } from "./refusal-response.ts";
+import { parseTrace, withTrace } from "../../observability/trace.ts";
+import { validate } from "./validate.ts";
+
+/** What every operation is served with. */
+export interface ServeOptions {
+  readonly handlers: Handlers;
+  readonly authenticate: ReturnType<typeof createAuthenticator>;
+  readonly limiter: RateLimiter;
+  readonly idempotency: Idempotency;
+  /** Refuses a token that has opened a single-use operation before. */
+  readonly spendToken: (caller: Caller) => Promise<Refusal | undefined>;
+  readonly clientIp: (context: Context) => string;
+  readonly corsOrigins: "*" | readonly string[];
+  readonly runtime: Pick<Runtime, "now" | "randomBytes">;
+  /** Milliseconds that only ever pass, by which the time of an answer is measured. */
+  readonly elapsed: () => number;
+  readonly log: Log;
+  /** Counts a request that was answered. */
+  readonly recordRequest: (operation: OperationName, status: number, seconds: number) => void;
+  readonly isDraining: () => boolean;
+  readonly isFrozen: () => boolean;
+}
+
+/** A request of one operation on its way through the steps. */
+interface Exchange {
+  readonly c: Context;
+  readonly name: OperationName;
+  readonly operation: Operation;
+  /** Of the path. */
+  readonly params: Record<string, string>;
+  readonly id: string;
+  /** Of the response; a step may add its own. */
+  readonly headers: ResponseHeaders;
+}
+
+type Identified = Awaited<ReturnType<ServeOptions["authenticate"]>>;
+
+/** The parts of a request that its operation declares. */
+interface Input {
+  readonly ok: true;
+  readonly parsed: ParsedRequest<Operation>;
+  readonly text: string;
+  readonly raw: unknown;
+}
+
+/** Serves one row of the operation table: every rule that holds for all operations is kept here, once. */
+export function serveOperation(
+  options: ServeOptions,
+  name: OperationName,
+): (c: Context) => Promise<Response> {
+  const { runtime, elapsed, log, corsOrigins } = options;
+  const operation: Operation = operations[name];
+
+  async function respond(c: Context): Promise<Response> {
+    const id = getRequestId(c, runtime);
+    const headers = responseHeaders(c, id, corsOrigins);
+    try {
+      const result = await runSteps(options, {
+        c,
+        name,
+        operation,
+        params: c.req.param(),
+        id,
+        headers,
+      });
+      return operationResponse(operation, result, { id, headers });
+    } catch (error) {
+      return failureResponse(error, log, { id, headers: responseHeaders(c, id, corsOrigins) });
+    }
+  }
+
+  return async (c) => {
+    const startedAt = elapsed();
+    const response = await withTrace(parseTrace(c.req.raw.headers), () => respond(c));
+    options.recordRequest(name, response.status, (elapsed() - startedAt) / 1_000);
+    return response;
+  };
+}
+
+/** The first step that refuses ends the request. */
+async function runSteps(options: ServeOptions, exchange: Exchange): Promise<OperationResult> {
+  const limited = limitRate(options, exchange);
+  if (limited !== undefined) return limited;
+  const identified = await identifyCaller(options, exchange);
+  if (!identified.ok) return identified;
+  const { caller } = identified;
+  const forbidden = checkAccess(options, exchange, caller);
+  if (forbidden !== undefined) return forbidden;
+  const input = await readInput(exchange);
+  if (!input.ok) return input;
+  const used = await checkToken(options, exchange, caller);
+  if (used !== undefined) return used;
+  return handle(options, exchange, caller, input);
+}
+
+function limitRate(
+  { isDraining: draining, limiter, clientIp }: ServeOptions,
+  { c, operation: { tier }, headers }: Exchange,
+): Refusal | undefined {
+  if (tier === null) return undefined;
+  if (draining()) return { ...refuse("server.draining"), retryAfterSeconds: 10 };
+  const key = `${tier} ${clientIp(c)}`;
+  const decision = limiter.take(limits.tiers[tier], limits.rateWindowMs, key);
+  Object.assign(headers, buildRateLimitHeaders(tier, decision));
+  if (decision.allowed) return undefined;
+  return { ...refuse("rate.exceeded"), retryAfterSeconds: decision.retryAfterSeconds };
+}
+
+/** The caller, as far as the operation's row asks for one. */
+function identifyCaller(
+  options: ServeOptions,
+  { c, operation: { auth, readsCaller } }: Exchange,
+): Identified | Promise<Identified> {
+  const header = c.req.header("authorization");
+  if (readsCaller === true && header !== undefined) return identifyIfKnown(options, header);
+  // A relay's signature is over the body, so it is asked for where that has been read.
+  if (auth === "public" || auth === "peer") return { ok: true, caller: anonymousCaller };
+  return options.authenticate(header);
+}
+
+async function identifyIfKnown(
+  { authenticate }: ServeOptions,
+  header: string,
+): Promise<Identified> {
+  const known = await authenticate(header);
+  return known.ok ? known : { ok: true, caller: anonymousCaller };
+}
+
+function checkAccess(
+  { isFrozen: frozen }: ServeOptions,
+  { operation, params }: Exchange,
+  caller: Caller,
+): Refusal | undefined {
+  const forbidden = authorize(operation, caller, params);
+  if (forbidden !== undefined) return forbidden;
+  const writes = operation.method !== "GET" && !operation.whileFrozen;
+  return writes && frozen() ? refuseFrozen() : undefined;
+}
+
+/** Reads, parses and validates; the query first, because a refused one needs no body. */
+async function readInput({ c, operation, params }: Exchange): Promise<Input | Refusal> {
+  const query = validate(operation.query, c.req.query());
+  if (!query.ok) return query;
+  const inputOf = (body: unknown, text: string, raw: unknown): Input => ({
+    ok: true,
+    parsed: { params, query: query.value, body } as ParsedRequest<Operation>,
+    text,
+    raw,
+  });
+  if (operation.body === undefined) return inputOf(undefined, "", undefined);
+  const read = await readBodyText(c.req.raw);
+  if (!read.ok) return read;
+  const { text } = read;
+  const json = parseJsonObject(text);
+  if (!json.ok) return json;
+  const raw = json.value;
+  if (operation.rawBody) return inputOf(raw, text, raw);
+  const checked = validate(operation.body, raw);
+  return checked.ok ? inputOf(checked.value, text, raw) : checked;
+}
+
+/** Refuses a token that was removed while the body was on its way, and one that was used up. */
+function checkToken(
+  { spendToken }: ServeOptions,
+  { operation }: Exchange,
+  caller: Caller,
+): Promise<Refusal | undefined> | Refusal | undefined {
+  if (caller.kind === "master" && caller.removed.aborted) return refuse("auth.unknown_token");
+  return operation.singleUse ? spendToken(caller) : undefined;
+}
+
+function handle(
+  { handlers, idempotency, clientIp }: ServeOptions,
+  { c, name, operation, params, id }: Exchange,
+  caller: Caller,
+  { parsed, text, raw }: Input,
+): Promise<OperationResult> | OperationResult {
+  const handler = handlers[name] as unknown as Handler<Operation>;
+  const { raw: request } = c.req;
+  const context: RequestContext = {
+    caller,
+    requestId: id,
+    path: getPathAndQuery(request.url),
+    headers: request.headers,
+    text,
+    raw,
+    clientIp: () => clientIp(c),
+    signal: combineSignals(request, caller),
+  };
+  const key = operation.keyed ? c.req.header("idempotency-key") : undefined;
+  if (key === undefined) return handler(parsed, context);
+  const { path } = c.req;
+  const keyed = { operation: name, path, params, caller, key, text, body: parsed.body };
+  // Answers of keyed operations are JSON, and so can be kept.
+  type Keepable = Exclude<OperationResult, { readonly mediaType: string }>;
+  return idempotency.runOnce(
+    keyed,
+    (saveResponse: SaveResponse) =>
+      handler(parsed, { ...context, saveResponse }) as Promise<Keepable> | Keepable,
+  );
+}
+
+function combineSignals({ signal }: Request, caller: Caller): AbortSignal {
+  return caller.kind === "master" ? AbortSignal.any([signal, caller.removed]) : signal;
+}
+
+/** Path and query of an absolute URL, as they stand in it. */
+function getPathAndQuery(url: string): string {
+  return url.slice(url.indexOf("/", url.indexOf("//") + 2));
+}
