@@ -9,30 +9,13 @@ import {
   referencesAreDependencies,
   relayKeepsItsFolders,
   relayReadsOneClock,
-  toolsRunBehindTheGate,
+  toolsRunInOnePlace,
   type Rule,
 } from "./rules.ts";
-import { readWorkspace, sourceOf, type Package } from "./workspace.ts";
+import { buildPackage } from "./synthetic-package.ts";
+import { readWorkspace, type Package } from "./workspace.ts";
 
 const workspace = readWorkspace();
-
-/** A package that breaks nothing but for what is given. */
-function madeUp(
-  name: string,
-  { files = {}, ...rest }: Partial<Package> & { files?: Record<string, string> } = {},
-): Package {
-  return {
-    name,
-    folder: name.replace("@agent", "packages"),
-    dependencies: [],
-    devDependencies: [],
-    exports: [name],
-    aliases: [],
-    tsconfig: { extends: "../../tsconfig.pure.json", references: [] },
-    sources: Object.entries(files).map(([path, text]) => sourceOf(path, text)),
-    ...rest,
-  };
-}
 
 const importing = (specifier: string) => `import { x } from "${specifier}";\n`;
 const lazily = (specifier: string) => `const { x } = await import("${specifier}");\n`;
@@ -47,10 +30,12 @@ const cases: Readonly<Record<string, Case>> = {
   "packages depend on lower layers only": {
     rule: layersPointDown,
     broken: [
-      madeUp("@agent/receipts", { dependencies: ["@agent/crypto", "@agent/budget", "valibot"] }),
-      madeUp("@agent/client", { dependencies: ["@agent/testkit"] }),
-      madeUp("@agent/wire", { devDependencies: ["@agent/testkit", "@agent/demo"] }),
-      madeUp("@agent/newcomer"),
+      buildPackage("@agent/receipts", {
+        dependencies: ["@agent/crypto", "@agent/budget", "valibot"],
+      }),
+      buildPackage("@agent/client", { dependencies: ["@agent/testkit"] }),
+      buildPackage("@agent/wire", { devDependencies: ["@agent/testkit", "@agent/demo"] }),
+      buildPackage("@agent/newcomer"),
     ],
     found: [
       "@agent/receipts must not depend on @agent/budget",
@@ -62,7 +47,7 @@ const cases: Readonly<Record<string, Case>> = {
   "project references are the workspace dependencies": {
     rule: referencesAreDependencies,
     broken: [
-      madeUp("@agent/wire", {
+      buildPackage("@agent/wire", {
         dependencies: ["@agent/budget"],
         tsconfig: { extends: "", references: ["packages/crypto"] },
       }),
@@ -75,7 +60,7 @@ const cases: Readonly<Record<string, Case>> = {
   "imports are declared, and enter a package by its exports": {
     rule: importsAreDeclared,
     broken: [
-      madeUp("@agent/wire", {
+      buildPackage("@agent/wire", {
         dependencies: ["@agent/budget"],
         devDependencies: ["json-canonicalize"],
         files: {
@@ -100,7 +85,7 @@ const cases: Readonly<Record<string, Case>> = {
   "clock, chance, timers and process are named at the edge only": {
     rule: effectsStayAtTheEdge,
     broken: [
-      madeUp("@agent/budget", {
+      buildPackage("@agent/budget", {
         files: {
           "src/allowed.ts": "// Never Date.now(): time is an argument.\nnew Date(now);\n",
           "src/allowed.node.ts": "Date.now();\n",
@@ -110,7 +95,7 @@ const cases: Readonly<Record<string, Case>> = {
           "src/chance.ts": "Math.random();\n",
         },
       }),
-      madeUp("@agent/relay", {
+      buildPackage("@agent/relay", {
         files: {
           "src/main.ts": "process.exit(Date.now());\n",
           "src/storage/writing/group-commit.ts": "setImmediate(f); Date.now();\n",
@@ -131,7 +116,7 @@ const cases: Readonly<Record<string, Case>> = {
   "A5: the relay reads the time from its one clock": {
     rule: relayReadsOneClock,
     broken: [
-      madeUp("@agent/relay", {
+      buildPackage("@agent/relay", {
         files: {
           "src/main.ts":
             "createRelayClock({ wall: Date.now, monotonic: () => performance.now() });\n",
@@ -142,7 +127,7 @@ const cases: Readonly<Record<string, Case>> = {
           "src/jobs.ts": "const started = performance.now();\n",
         },
       }),
-      madeUp("@agent/relay", {
+      buildPackage("@agent/relay", {
         files: {
           "src/main.ts":
             "createRelayClock({ wall: Date.now, monotonic: () => performance.now() });\nconst runtime = { now: Date.now };\n",
@@ -159,7 +144,7 @@ const cases: Readonly<Record<string, Case>> = {
   "pure packages run on any platform": {
     rule: pureRunsAnywhere,
     broken: [
-      madeUp("@agent/budget", {
+      buildPackage("@agent/budget", {
         tsconfig: { extends: "../../tsconfig.base.json", references: [] },
         files: {
           "src/allowed.node.ts": importing("node:fs"),
@@ -178,7 +163,7 @@ const cases: Readonly<Record<string, Case>> = {
   "the relay keeps libraries and stores in their folders": {
     rule: relayKeepsItsFolders,
     broken: [
-      madeUp("@agent/relay", {
+      buildPackage("@agent/relay", {
         files: {
           "src/app.ts": importing("hono") + importing("./tasks/routes.ts"),
           "src/tasks/store.ts": importing("../storage/queries/compiled-query.ts"),
@@ -206,10 +191,10 @@ const cases: Readonly<Record<string, Case>> = {
       "packages/relay/src/budget/store.ts must not import kysely",
     ],
   },
-  "E1: the agent server runs a tool in one place, behind the offer and the policy": {
-    rule: toolsRunBehindTheGate,
+  "E1: the agent server runs tools in one place, behind the offer and the policy": {
+    rule: toolsRunInOnePlace,
     broken: [
-      madeUp("@agent/agent-server", {
+      buildPackage("@agent/agent-server", {
         files: {
           "src/tools/calling/call-tool.ts": "tool.handler(args, context);\n",
           "src/http/new-entry.ts": "await registry.get(name)?.handler(args, context);\n",
@@ -222,7 +207,7 @@ const cases: Readonly<Record<string, Case>> = {
   "files are in kebab case and named for one purpose": {
     rule: filesAreNamedForOnePurpose,
     broken: [
-      madeUp("@agent/wire", {
+      buildPackage("@agent/wire", {
         files: {
           "src/migrations/001-initial.ts": "",
           "src/seal.node.ts": "",
@@ -241,7 +226,7 @@ const cases: Readonly<Record<string, Case>> = {
   "exports are named one by one": {
     rule: exportsAreNamedOneByOne,
     broken: [
-      madeUp("@agent/wire", {
+      buildPackage("@agent/wire", {
         files: {
           "vitest.config.ts": "export default {};\n",
           "src/one.ts": "export default 1;\n",
@@ -260,12 +245,12 @@ describe.each(Object.entries(cases))("%s", (_, { rule, broken, found }) => {
   const violations = (packages: readonly Package[], all = packages) =>
     packages.flatMap((pkg) => [...rule(pkg, all)]);
 
-  it("in this repository", () => {
+  it("holds in every package of this repository", () => {
     expect(violations(workspace)).toEqual([]);
   });
 
-  it("and a violation is found", () => {
-    expect(violations(broken, [madeUp("@agent/budget"), ...broken])).toEqual(found);
+  it("finds the counter-example to this rule", () => {
+    expect(violations(broken, [buildPackage("@agent/budget"), ...broken])).toEqual(found);
   });
 });
 

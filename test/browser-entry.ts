@@ -1,4 +1,4 @@
-// What a page would bundle: the verifiers of the published packages.
+// The verifiers of the published packages, as a page would bundle them.
 export { verifyCredential } from "@agent/credentials";
 export { verifyReceipt } from "@agent/receipts";
 export { verifyArtifact } from "@agent/verify";

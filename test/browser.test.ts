@@ -16,7 +16,7 @@ const root = new URL("..", import.meta.url).pathname;
 
 const verifiers = { verifyArtifact, verifyCredential, verifyReceipt };
 
-/** One call of a verifier; it is made here and in the page. */
+/** One call of a verifier, made in Node.js and in the page. */
 interface Call {
   readonly verifier: keyof typeof verifiers;
   readonly text: string;
@@ -32,8 +32,8 @@ function vectorsOf<T>(name: string, toCall: (vector: Vector) => T): T[] {
   return lines.map((line) => toCall(JSON.parse(line) as Vector));
 }
 
-/** A bundle that verifies, and the same with one letter changed. */
-function bundles(): string[] {
+/** Returns a bundle that verifies, and the same with one letter changed. */
+function createBundles(): string[] {
   const world = { ...createManualClock(), ...createSeededRandom(1) };
   const [agent, relay] = [createTestAgent(world), createTestAgent(world)];
   const task = { task_id: "task", prompt: "work", submitted_at: world.now() };
@@ -79,11 +79,11 @@ const calls: readonly Call[] = [
   ...vectorsOf("ledgers", ({ ledger: text = "", key = "" }): Call => {
     return { verifier: "verifyArtifact", text, options: { publicKey: key, now } };
   }),
-  ...bundles().map((text): Call => ({ verifier: "verifyArtifact", text, options: { now } })),
+  ...createBundles().map((text): Call => ({ verifier: "verifyArtifact", text, options: { now } })),
 ];
 
-/** The packages in one script for a page, from their sources. */
-async function bundled(): Promise<OutputChunk> {
+/** Bundles the sources of the packages into one script for a page. */
+async function bundleForPage(): Promise<OutputChunk> {
   const build = await rolldown({
     input: join(root, "test/browser-entry.ts"),
     platform: "browser",
@@ -94,7 +94,7 @@ async function bundled(): Promise<OutputChunk> {
   return output[0];
 }
 
-/** The browser that is here: the variable names one, else the usual names on the path. */
+/** Finds a browser: the one that the variable names, else one with a usual name on the path. */
 function findBrowser(): string | undefined {
   const folders = (process.env["PATH"] ?? "").split(delimiter);
   const names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
@@ -103,9 +103,9 @@ function findBrowser(): string | undefined {
   return [...(named === undefined ? [] : [named]), ...places].find((place) => existsSync(place));
 }
 
-describe("the verifiers in one script for a browser", () => {
-  it("import nothing from outside of it", async () => {
-    const { imports, dynamicImports, code, moduleIds } = await bundled();
+describe("The browser script of the verifiers", () => {
+  it("imports nothing from outside of itself", async () => {
+    const { imports, dynamicImports, code, moduleIds } = await bundleForPage();
     expect([...imports, ...dynamicImports]).toEqual([]);
     expect(code).not.toMatch(/["'`]node:|\brequire\(/);
     expect(moduleIds.filter((id) => id.includes(".node."))).toEqual([]);
@@ -121,7 +121,7 @@ if (executablePath === undefined) {
   );
 }
 
-describe.skipIf(executablePath === undefined)("headless Chromium", { timeout: 120_000 }, () => {
+describe.skipIf(executablePath === undefined)("Headless Chromium", { timeout: 120_000 }, () => {
   let browser: Browser;
   let page: Page;
   beforeAll(async () => {
@@ -138,11 +138,11 @@ describe.skipIf(executablePath === undefined)("headless Chromium", { timeout: 12
       ],
     });
     page = await browser.newPage();
-    await page.addScriptTag({ content: (await bundled()).code });
+    await page.addScriptTag({ content: (await bundleForPage()).code });
   }, 120_000);
   afterAll(() => browser.close());
 
-  it("comes to the verdict of Node.js on every vector and bundle", async () => {
+  it("gives the same verdict as Node.js on every vector and bundle", async () => {
     const expected = calls.map(({ verifier, text, options }) => verifiers[verifier](text, options));
     const found = await page.evaluate((asked) => {
       const { agent } = globalThis as unknown as { agent: typeof verifiers };
@@ -152,7 +152,7 @@ describe.skipIf(executablePath === undefined)("headless Chromium", { timeout: 12
     expect(found).toEqual(expected);
   });
 
-  it("is not the only one to find vectors valid and invalid", () => {
+  it("is compared on vectors of both verdicts, valid and invalid", () => {
     const verdicts = calls.map(({ verifier, text, options }) => verifiers[verifier](text, options));
     expect(new Set(verdicts.map(({ valid }) => valid))).toEqual(new Set([true, false]));
     expect(verdicts.slice(-2).map(({ valid }) => valid)).toEqual([true, false]);

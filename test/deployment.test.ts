@@ -8,23 +8,23 @@ const root = new URL("..", import.meta.url).pathname;
 const document = readFileSync(join(root, "docs/deployment.md"), "utf8");
 const dockerfile = /```dockerfile\n([^]*?)```/.exec(document)?.[1] ?? "";
 
-/** What an engine would do, as far as a machine without one can do it in a folder of its own. */
+/** An instruction of the Dockerfile, which the test follows in a folder because it has no container engine. */
 interface Step {
-  readonly word: string;
+  readonly keyword: string;
   readonly rest: string;
 }
 const steps: Step[] = dockerfile
   .split("\n")
   .filter((line) => line !== "")
   .map((line) => {
-    const [word = "", ...rest] = line.split(" ");
-    return { word, rest: rest.join(" ") };
+    const [keyword = "", ...rest] = line.split(" ");
+    return { keyword, rest: rest.join(" ") };
   });
 
 const folder = mkdtempSync(join(tmpdir(), "relay-image-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** The files of the repository, as a clean checkout has them. */
+/** Copies the files of a clean checkout. */
 function copySources(to: string): void {
   const files = execFileSync("git", ["ls-files", "-z"], { cwd: root, encoding: "utf8" });
   for (const file of files.split("\0").filter((name) => name !== "")) {
@@ -33,10 +33,10 @@ function copySources(to: string): void {
   }
 }
 
-// What the command that runs the tests has fetched is not asked for again.
-const fetching = { ...process.env, npm_config_prefer_offline: "true" };
+// Packages that the test command has fetched already are read from its cache.
+const offlineEnv = { ...process.env, npm_config_prefer_offline: "true" };
 
-async function ready(port: number): Promise<boolean> {
+async function isReady(port: number): Promise<boolean> {
   try {
     return (await fetch(`http://127.0.0.1:${port}/health/ready`)).ok;
   } catch {
@@ -45,59 +45,55 @@ async function ready(port: number): Promise<boolean> {
 }
 
 describe("the Dockerfile of docs/deployment.md", () => {
-  it("runs as nobody special, and says whether it is well", () => {
-    const words = steps.map(({ word }) => word);
-    expect(words.lastIndexOf("USER")).toBeGreaterThan(words.lastIndexOf("FROM"));
-    expect(words).toContain("HEALTHCHECK");
+  it("does not run as root, has a health check and holds no secret", () => {
+    const keywords = steps.map(({ keyword }) => keyword);
+    expect(keywords.lastIndexOf("USER")).toBeGreaterThan(keywords.lastIndexOf("FROM"));
+    expect(keywords).toContain("HEALTHCHECK");
     expect(dockerfile).not.toMatch(/AGENT_API_TOKEN|PASSPHRASE|SECRET/);
   });
 
-  it(
-    "makes a relay that starts, step by step, in an empty folder",
-    { timeout: 600_000 },
-    async () => {
-      let place = folder;
-      const env: Record<string, string> = {};
-      for (const { word, rest } of steps) {
-        if (word === "WORKDIR") {
-          place = join(folder, rest);
-          mkdirSync(place, { recursive: true });
-        }
-        // The second stage's own folder is the one that was deployed to.
-        if (word === "COPY" && rest === ". .") copySources(place);
-        if (word === "RUN") {
-          execFileSync("sh", ["-c", rest], { cwd: place, stdio: "pipe", env: fetching });
-        }
-        if (word === "ENV") {
-          const [name = "", value = ""] = rest.split("=");
-          env[name] = value;
-        }
+  it("builds a relay that starts from an empty folder", { timeout: 600_000 }, async () => {
+    let place = folder;
+    const env: Record<string, string> = {};
+    for (const { keyword, rest } of steps) {
+      if (keyword === "WORKDIR") {
+        place = join(folder, rest);
+        mkdirSync(place, { recursive: true });
       }
-      const last = steps.find(({ word }) => word === "CMD")?.rest ?? "[]";
-      const [command = "", ...args] = JSON.parse(last) as string[];
-      const port = 20_000 + (process.pid % 20_000);
-      const child = spawn(command === "node" ? process.execPath : command, args, {
-        cwd: place,
-        env: {
-          ...env,
-          PATH: process.env["PATH"],
-          PORT: String(port),
-          AGENT_HOST: "127.0.0.1",
-          AGENT_API_TOKEN: "a-token-of-the-test",
-          X402_PAY_TO_ADDRESS: `0x${"0".repeat(40)}`,
-        },
-        stdio: "ignore",
-      });
-      const ended = new Promise<number | null>((resolve) => child.once("exit", resolve));
-      try {
-        for (let tries = 0; tries < 300 && !(await ready(port)); tries += 1) {
-          await new Promise((resolve) => setTimeout(resolve, 100));
-        }
-        expect(await ready(port)).toBe(true);
-      } finally {
-        child.kill("SIGTERM");
+      // `COPY --from` needs no step: the second stage runs in the folder that the first deployed to.
+      if (keyword === "COPY" && rest === ". .") copySources(place);
+      if (keyword === "RUN") {
+        execFileSync("sh", ["-c", rest], { cwd: place, stdio: "pipe", env: offlineEnv });
       }
-      expect(await ended).toBe(0);
-    },
-  );
+      if (keyword === "ENV") {
+        const [name = "", value = ""] = rest.split("=");
+        env[name] = value;
+      }
+    }
+    const last = steps.find(({ keyword }) => keyword === "CMD")?.rest ?? "[]";
+    const [command = "", ...args] = JSON.parse(last) as string[];
+    const port = 20_000 + (process.pid % 20_000);
+    const child = spawn(command === "node" ? process.execPath : command, args, {
+      cwd: place,
+      env: {
+        ...env,
+        PATH: process.env["PATH"],
+        PORT: String(port),
+        AGENT_HOST: "127.0.0.1",
+        AGENT_API_TOKEN: "a-token-of-the-test",
+        X402_PAY_TO_ADDRESS: `0x${"0".repeat(40)}`,
+      },
+      stdio: "ignore",
+    });
+    const ended = new Promise<number | null>((resolve) => child.once("exit", resolve));
+    try {
+      for (let tries = 0; tries < 300 && !(await isReady(port)); tries += 1) {
+        await new Promise((resolve) => setTimeout(resolve, 100));
+      }
+      expect(await isReady(port)).toBe(true);
+    } finally {
+      child.kill("SIGTERM");
+    }
+    expect(await ended).toBe(0);
+  });
 });

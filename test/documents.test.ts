@@ -7,8 +7,8 @@ const documents = globSync(["*.md", "docs/*.md", "packages/*/README.md", "apps/*
   cwd: root,
 });
 
-/** Where the relative links of a document lead, and the places of the repository that it names. */
-function placesIn(document: string): string[] {
+/** Lists the targets of the relative links of a document and the paths that it names. */
+function listPaths(document: string): string[] {
   const text = readFileSync(join(root, document), "utf8");
   const links = [...text.matchAll(/\]\((?!https?:)([^)#]+)(#[^)]*)?\)/g)];
   const named = [...text.matchAll(/`((?:packages|apps|docs|test|examples|vectors)\/[\w./-]+)`/g)];
@@ -18,8 +18,8 @@ function placesIn(document: string): string[] {
   ];
 }
 
-/** The headings of a document as the fragments that lead to them. */
-function fragmentsOf(document: string): string[] {
+/** Lists the link fragments of the headings of a document. */
+function listFragments(document: string): string[] {
   const headings = readFileSync(join(root, document), "utf8").matchAll(/^#+ (.*)$/gm);
   return [...headings].map(([, heading = ""]) =>
     heading
@@ -30,22 +30,45 @@ function fragmentsOf(document: string): string[] {
 }
 
 describe.each(documents)("%s", (document) => {
-  it("names only what is there", () => {
+  it("names only paths that exist", () => {
     const built = /\/dist\/|^apps\/demo\/output\//;
-    const missing = placesIn(document).filter(
+    const missing = listPaths(document).filter(
       (place) => !built.test(place) && !existsSync(join(root, place)),
     );
     expect(missing).toEqual([]);
   });
 
-  it("links to headings that are there", () => {
+  it("links only to headings that exist", () => {
     const text = readFileSync(join(root, document), "utf8");
     const dead = [...text.matchAll(/\]\((?!https?:)([^)#]*)#([^)]*)\)/g)].filter(
       ([, file = "", fragment = ""]) => {
         const target = file === "" ? document : join(dirname(document), file);
-        return !fragmentsOf(target).includes(fragment);
+        return !listFragments(target).includes(fragment);
       },
     );
     expect(dead.map(([link]) => link)).toEqual([]);
   });
 });
+
+describe.each(["CONTRIBUTING.md", "docs/architecture.md"])("Every place in %s", (document) => {
+  const text = readFileSync(join(root, document), "utf8");
+  const files = globSync(["*", "{packages,apps,bench,docs,examples,test,vectors}/**"], {
+    cwd: root,
+    exclude: (path) => /^(node_modules|dist)$/.test(path),
+  }).map((path) => `/${path}`);
+  const ends = new Set(files.flatMap(listEnds));
+
+  it("is the end of a path of this repository", () => {
+    const named = [...text.matchAll(/(?<![\w./:<>*@-])\w[\w./-]*(?:\.ts|\w\/)(?![\w./<>*{-])/g)];
+    const missing = named
+      .map(([path]) => path.replace(/\/$/, ""))
+      .filter((path) => !ends.has(path) && !/(^|\/)dist$/.test(path));
+    expect(named.length).toBeGreaterThan(20);
+    expect(missing).toEqual([]);
+  });
+});
+
+/** Lists `c`, `b/c` and `a/b/c` for the path `/a/b/c`. */
+function listEnds(path: string): string[] {
+  return [...path.matchAll(/\//g)].map(({ index }) => path.slice(index + 1));
+}

@@ -5,8 +5,8 @@ import { describe, expect, it } from "vitest";
 const root = new URL("..", import.meta.url).pathname;
 const read = (path: string) => readFileSync(root + path, "utf8");
 
-/** The variables that a program's own help names, with their defaults where it says so. */
-function variablesOf(main: string) {
+/** Lists the variables in the help of a program, with their defaults. */
+function listVariables(main: string) {
   const help = execFileSync(
     process.execPath,
     ["--conditions=agent-source", root + main, "--help"],
@@ -24,22 +24,25 @@ function variablesOf(main: string) {
 }
 
 describe.each([
-  { main: "apps/relay/src/main.ts", least: 25 },
-  { main: "apps/agent-server/src/main.ts", least: 15 },
-])("the environment of $main", ({ main, least }) => {
-  const variables = variablesOf(main);
+  { main: "apps/relay/src/main.ts", minCount: 25 },
+  { main: "apps/agent-server/src/main.ts", minCount: 15 },
+])("The environment of $main", ({ main, minCount }) => {
+  const variables = listVariables(main);
 
-  it("is read from the help", () => {
-    expect(variables.length).toBeGreaterThan(least);
+  it("is listed in the help of the program", () => {
+    expect(variables.length).toBeGreaterThan(minCount);
   });
 
-  it.each(variables)("$name is in .env.example and docs/deployment.md", ({ name, value = "" }) => {
-    expect(read(".env.example")).toMatch(new RegExp(`^(# )?${name}=`, "m"));
-    expect(read("docs/deployment.md")).toContain(`| \`${name}\``);
-    if (value === "") return;
-    expect(read(".env.example")).toContain(`# ${name}=${value}\n`);
-    expect(read("docs/deployment.md").replaceAll(/ +/g, " ")).toContain(
-      `| \`${name}\` | \`${value}\` |`,
-    );
-  });
+  it.each(variables)(
+    "documents $name in .env.example and docs/deployment.md",
+    ({ name, value = "" }) => {
+      expect(read(".env.example")).toMatch(new RegExp(`^(# )?${name}=`, "m"));
+      expect(read("docs/deployment.md")).toContain(`| \`${name}\``);
+      if (value === "") return;
+      expect(read(".env.example")).toContain(`# ${name}=${value}\n`);
+      expect(read("docs/deployment.md").replaceAll(/ +/g, " ")).toContain(
+        `| \`${name}\` | \`${value}\` |`,
+      );
+    },
+  );
 });

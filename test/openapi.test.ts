@@ -3,8 +3,8 @@ import { createLog, openRelay, readConfig } from "@agent/relay";
 import { createConfig, lintFromString } from "@redocly/openapi-core";
 import { expect, it } from "vitest";
 
-/** What a relay answers at /openapi.json, laid out for reading. */
-async function served(): Promise<string> {
+/** Fetches /openapi.json from a relay and indents it. */
+async function fetchContract(): Promise<string> {
   const read = readConfig({
     AGENT_API_TOKEN: "operator",
     X402_PAY_TO_ADDRESS: `0x${"0".repeat(40)}`,
@@ -20,24 +20,24 @@ async function served(): Promise<string> {
   return `${JSON.stringify(await response.json(), null, 2)}\n`;
 }
 
-it("docs/openapi.json is what a relay serves", async () => {
-  await expect(await served()).toMatchFileSnapshot("../docs/openapi.json");
+it("serves docs/openapi.json from a relay", async () => {
+  await expect(await fetchContract()).toMatchFileSnapshot("../docs/openapi.json");
 });
 
-/** What the linter calls an error; its warnings are taste. */
-async function errorsIn(source: string): Promise<string[]> {
+/** Lists the errors that the linter finds; its warnings are a matter of taste. */
+async function listErrors(source: string): Promise<string[]> {
   const config = await createConfig({ extends: ["recommended"] });
   const problems = await lintFromString({ source, config });
   return problems.filter(({ severity }) => severity === "error").map(({ message }) => message);
 }
 
-it("what a relay serves is valid OpenAPI 3.1", async () => {
-  const source = await served();
+it("serves valid OpenAPI 3.1", async () => {
+  const source = await fetchContract();
   expect(source).toContain('"openapi": "3.1');
-  expect(await errorsIn(source)).toEqual([]);
+  expect(await listErrors(source)).toEqual([]);
 });
 
-it("the linter finds what is not valid", async () => {
+it("fails on a document that is not valid OpenAPI", async () => {
   const source = JSON.stringify({ openapi: "3.1.0", info: { title: "no version" }, paths: {} });
-  expect(await errorsIn(source)).not.toEqual([]);
+  expect(await listErrors(source)).not.toEqual([]);
 });

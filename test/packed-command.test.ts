@@ -17,7 +17,7 @@ const root = new URL("..", import.meta.url).pathname;
 const folder = mkdtempSync(join(tmpdir(), "packed-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-// The Node.js of this run comes first, because the system's own may be older than the packages ask.
+// The Node.js of this run comes first, because the system's may be older than the packages require.
 const env = {
   ...process.env,
   PATH: `${dirname(process.execPath)}${delimiter}${process.env["PATH"] ?? ""}`,
@@ -34,17 +34,17 @@ async function run(command: string, args: readonly string[], cwd = folder) {
   }
 }
 
-/** A step without which there is nothing to test. */
-async function done(command: string, args: readonly string[], cwd = folder): Promise<void> {
+/** Runs a step of the preparation, which must succeed. */
+async function runOrThrow(command: string, args: readonly string[], cwd = folder): Promise<void> {
   const { exitCode, stdout } = await run(command, args, cwd);
   if (exitCode !== 0) throw new Error(`${command} ${args.join(" ")}: ${stdout}`);
 }
 
-/** The pnpm that runs the tests; where none does, the one that npm fetches. */
-const running = process.env["npm_execpath"] ?? "";
-const pnpm = running.endsWith("pnpm") ? [running] : ["npx", "-y", "pnpm@12"];
+/** The pnpm that runs the tests, else one that npm fetches. */
+const runningPnpm = process.env["npm_execpath"] ?? "";
+const pnpm = runningPnpm.endsWith("pnpm") ? [runningPnpm] : ["npx", "-y", "pnpm@12"];
 
-// As a registry would hold them: so the installation asks none.
+// They are packed as well, so that the installation needs no registry.
 const dependencies = [
   "packages/crypto/node_modules/@noble/hashes",
   "packages/crypto/node_modules/bs58",
@@ -53,13 +53,16 @@ const dependencies = [
   "packages/verify/node_modules/valibot",
 ];
 
-// Builds, packs and installs as a stranger would.
-it("agent-verify works where its packages were installed from their tarballs", async () => {
+it("runs agent-verify from the packed tarballs of its packages", async () => {
   const projects = ["packages/crypto/tsconfig.node.json", "packages/verify/tsconfig.node.json"];
-  await done(join(root, "node_modules/.bin/tsc"), ["-b", ...projects], root);
+  await runOrThrow(join(root, "node_modules/.bin/tsc"), ["-b", ...projects], root);
   const [program = "", ...first] = pnpm;
   const to = ["--pack-destination", folder];
-  await done(program, [...first, "-r", "--filter-prod", "@agent/verify...", "pack", ...to], root);
+  await runOrThrow(
+    program,
+    [...first, "-r", "--filter-prod", "@agent/verify...", "pack", ...to],
+    root,
+  );
   const tarballs = globSync("*.tgz", { cwd: folder });
   expect(tarballs.map((name) => name.replace(/-\d.*/, "")).toSorted()).toEqual(
     ["credentials", "crypto", "ledger", "receipts", "routing-semiring", "verify"].map(
@@ -67,10 +70,10 @@ it("agent-verify works where its packages were installed from their tarballs", a
     ),
   );
   const folders = dependencies.map((path) => realpathSync(resolve(root, path)));
-  await done("npm", ["pack", "--ignore-scripts", ...to, ...folders]);
+  await runOrThrow("npm", ["pack", "--ignore-scripts", ...to, ...folders]);
   writeFileSync(join(folder, "package.json"), "{}");
   const everything = globSync("*.tgz", { cwd: folder }).map((name) => `./${name}`);
-  await done("npm", ["install", "--offline", "--no-audit", "--no-fund", ...everything]);
+  await runOrThrow("npm", ["install", "--offline", "--no-audit", "--no-fund", ...everything]);
 
   const command = join(folder, "node_modules/.bin/agent-verify");
   expect(lstatSync(command).isSymbolicLink()).toBe(true);

@@ -26,7 +26,7 @@ const pure = {
 };
 const shared = ["client", "credentials", "crypto", "receipts", "wire"];
 
-/** Every package from the bottom up, and what it may depend on. */
+/** Every package from the bottom up, with the packages that it may depend on. */
 const layers: Readonly<Record<string, readonly string[]>> = {
   ...pure,
   "@agent/client": ["credentials", "crypto", "receipts", "wire"],
@@ -43,10 +43,10 @@ const layers: Readonly<Record<string, readonly string[]>> = {
 };
 /** Nothing depends on these, so they may depend on anything. */
 const outermost = ["@agent/demo", "@agent/bench", "@agent/examples", "@agent/workspace-tests"];
-/** What tests may have beyond that: the kit, and another app to talk to. */
+/** Tests may depend on the kit as well, and on the relay as an app to talk to. */
 const forTests = ["@agent/testkit", "@agent/relay"];
 
-/** The root's own: every test may import them. */
+/** Dependencies of the root: every test may import them. */
 const testTools = ["vitest", "fast-check"];
 
 const ours = (names: readonly string[]) => names.filter((name) => name.startsWith("@agent/"));
@@ -107,7 +107,7 @@ const effects = [
   /\bset(Timeout|Interval|Immediate)\b/,
   /\bperformance\.now\b/,
 ];
-/** The only files with clock, chance, timers and process; everything else is given them. */
+/** The only files with clock, chance, timers and process; all others take them as arguments. */
 const edges: Readonly<Record<string, readonly (readonly [path: string, effects: RegExp])[]>> = {
   "@agent/client": [
     ["src/environment.ts", /./],
@@ -139,7 +139,7 @@ export const effectsStayAtTheEdge: Rule = function* (pkg) {
   }
 };
 
-/** All that tells the time: also statements, and a Date that is made of nothing. */
+/** Every way to read the time, in SQL as well, and a `Date` without arguments. */
 const timeSources = [
   /\bDate\.now\b/,
   /\bDate\(\)/,
@@ -149,25 +149,25 @@ const timeSources = [
   /\bTemporal\.Now\b/,
   /\b(strftime|unixepoch|julianday|current_(timestamp|date|time))\b/i,
 ];
-const clockSources = "{ wall: Date.now, monotonic: () => performance.now() }";
+const CLOCK_SOURCES = "{ wall: Date.now, monotonic: () => performance.now() }";
 
 /** A jump of the wall clock must deceive neither jobs nor readers, so both ask `runtime.now()`. */
 export const relayReadsOneClock: Rule = function* (pkg) {
   if (pkg.name !== "@agent/relay") return;
   for (const source of pkg.sources.filter(({ isTest }) => !isTest)) {
     const code =
-      source.path === "src/main.ts" ? source.code.replace(clockSources, "") : source.code;
+      source.path === "src/main.ts" ? source.code.replace(CLOCK_SOURCES, "") : source.code;
     for (const found of matches({ ...source, code }, timeSources)) {
       yield `${at(pkg, source)} reads the time by ${found}`;
     }
   }
 };
 
-/** Wraps a module's tool, or is the one place where a tool runs: behind bounds, offer, policy and audit. */
+/** The one place where a tool runs, behind limits, offer, policy and audit, and the wrapper of a module's tool. */
 const TOOL_RUNNERS = ["src/tools/calling/call-tool.ts", "src/tools/calling/compile-tool.ts"];
 
 /** A new way into the agent must not reach a tool past its offer and its policy. */
-export const toolsRunBehindTheGate: Rule = function* (pkg) {
+export const toolsRunInOnePlace: Rule = function* (pkg) {
   if (pkg.name !== "@agent/agent-server") return;
   for (const source of pkg.sources) {
     if (source.isTest || TOOL_RUNNERS.includes(source.path)) continue;
@@ -188,7 +188,7 @@ export const pureRunsAnywhere: Rule = function* (pkg) {
 };
 
 /** Where the relay's libraries may be imported; paths are relative to its src folder. */
-const places: readonly (readonly [what: RegExp, where: RegExp])[] = [
+const importPlaces: readonly (readonly [library: RegExp, importer: RegExp])[] = [
   [/^hono$/, /^(http|realtime)\/|^app\.ts$/],
   [/^@hono\/node-server$|^ws$/, /^realtime\/upgrade\.ts$|^serve\.ts$/],
   [/^undici$/, /^http\/egress\/egress\.ts$/],
@@ -200,7 +200,7 @@ const places: readonly (readonly [what: RegExp, where: RegExp])[] = [
   [/^storage\/queries\/compiled-query\.ts$/, /^storage\/|(^|[/-])store\.ts$/],
   [/\/routes\.ts$/, /^app\.ts$/],
 ];
-/** Stores that other features read, and which; every other store is its feature's alone. */
+/** Stores that other features read, with those features; every other store belongs to its feature alone. */
 const readers: Readonly<Record<string, readonly string[]>> = {
   "agents/store.ts": [
     "a2a",
@@ -236,8 +236,8 @@ const readers: Readonly<Record<string, readonly string[]>> = {
   "federation/settlement/reserved-store.ts": ["admin"],
 };
 
-/** Features that know nothing of others, which build on them. */
-const unknownTo: Readonly<Record<string, readonly string[]>> = {
+/** Features that must not import the features that build on them. */
+const mustNotImport: Readonly<Record<string, readonly string[]>> = {
   routing: ["delivery", "tasks"],
   tasks: ["delivery"],
 };
@@ -249,7 +249,9 @@ export const relayKeepsItsFolders: Rule = function* (pkg) {
     const path = source.path.replace(/^src\//, "");
     for (const specifier of source.imports) {
       const target = specifier.startsWith(".") ? join(dirname(path), specifier) : specifier;
-      const misplaced = places.some(([what, where]) => what.test(target) && !where.test(path));
+      const misplaced = importPlaces.some(
+        ([library, importer]) => library.test(target) && !importer.test(path),
+      );
       if (misplaced || (target !== specifier && !mayImport(path, target)))
         yield `${at(pkg, source)} must not import ${target}`;
     }
@@ -260,7 +262,7 @@ function mayImport(path: string, target: string): boolean {
   const [from, to] = [folderOf(path), folderOf(target)];
   if (from === to) return true;
   if (from === "storage") return to === "";
-  if (unknownTo[from]?.includes(to) === true) return false;
+  if (mustNotImport[from]?.includes(to) === true) return false;
   if (from === "http") return ["", "identity", "observability", "storage"].includes(to);
   if (!/(^|[/-])store\.ts$/.test(target)) return true;
   return readers[target]?.includes(from) ?? false;

@@ -1,11 +1,12 @@
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { readTokens, type Tokens } from "./read-tokens.ts";
 
-/** What the rules know of a source file. */
-export interface Source {
+/** A source file as the rules see it. */
+export interface Source extends Tokens {
   /** Relative to its package, with forward slashes. */
   readonly path: string;
-  /** The text without its comments. */
+  /** The text without its comments, on the same lines. */
   readonly code: string;
   readonly imports: readonly string[];
   /** Tests and their fixtures are never published. */
@@ -18,10 +19,10 @@ export interface Package {
   readonly folder: string;
   readonly dependencies: readonly string[];
   readonly devDependencies: readonly string[];
-  /** What may be imported of it, and under which `#name` it imports its own files. */
+  /** The specifiers that others may import, and the `#names` by which it imports its own files. */
   readonly exports: readonly string[];
   readonly aliases: readonly string[];
-  /** Absent for what is only run from its sources. */
+  /** Absent if the package is only run from its sources. */
   readonly tsconfig:
     | { readonly extends: string; readonly references: readonly string[] }
     | undefined;
@@ -67,9 +68,13 @@ function projectOf(folder: string, text: string): Package["tsconfig"] {
 
 /** Relies on the formatter: a statement that imports begins its line. */
 export function sourceOf(path: string, text: string): Source {
-  const code = text.replace(stringOrComment, (_, quoted: string | undefined) => quoted ?? "");
+  const code = text.replace(
+    stringOrComment,
+    (found, quoted?: string) => quoted ?? found.replaceAll(/[^\n]/g, ""),
+  );
   const imports = [...code.matchAll(importing)].map((match) => match[1] ?? match[2] ?? "");
-  return { path, code, imports, isTest: /\.test\.ts$|(^|\/)test(ing)?\//.test(path) };
+  const isTest = /\.test\.ts$|(^|\/)test(ing)?\//.test(path);
+  return { path, code, imports, isTest, ...readTokens(text) };
 }
 
 const stringOrComment =
