@@ -143,7 +143,7 @@ export function listCredentialsByAgent(
 
 interface CurrentQuery {
   readonly agent_id: string;
-  /** Empty: any. */
+  /** An empty list matches any. */
   readonly type: string;
   /**
    * JSON array of the relay's did:keys, former ones included: its credentials come first, and whether
