@@ -26,7 +26,7 @@ import { findAgent, saveAgent } from "./store.ts";
 
 type Bootstrap = Operations["bootstrap"];
 
-/** Binds a key to an agent id and makes its first device (specification, "Registry"). */
+/** Binds a key to an agent id and creates its first device (specification, "Registry"). */
 export async function bootstrapAgent(
   services: FederationDependencies & Pick<Services, "federation" | "tokens" | "trustGraph">,
   body: BodyOf<Bootstrap>,
@@ -75,11 +75,11 @@ export async function bootstrapAgent(
 }
 
 interface ProvenClaim extends KeyClaim {
-  /** Whether the claim came with a signature of the key's holder. */
+  /** True when the claim carries a signature by the holder of the key. */
   readonly isProven: boolean;
 }
 
-/** What a binding changed. */
+/** The changes that a binding made. */
 export interface BindingResult {
   readonly ok: true;
   readonly decision: KeyDecision;
@@ -89,7 +89,7 @@ export interface BindingResult {
   readonly forgotten: ForgottenTrust;
 }
 
-/** Writes what `decideKey` allowed; also the way a registration changes a key. */
+/** Writes a binding that `decideKey` allowed; registration changes a key the same way. */
 export async function bindKey(
   tx: Tx,
   { runtime }: Pick<Services, "runtime">,
@@ -118,7 +118,7 @@ export async function bindKey(
     await recordAudit(tx, now, caller, { agentId: agent_id, action, detail: public_key });
   }
   const forgotten = remote?.isOfAnother ? await forgetStanding(tx, agent_id) : [];
-  // The new key has signed the record that leads to it, and the record names the agent.
+  // The succession record names the agent and is signed by the new key, so the key is proven.
   const isSigned = decision.kind !== "same" && decision.steps.length > 0;
   if (!isProven && !isSigned) {
     return { ok: true, decision, displaced: [], forgotten } satisfies BindingResult;
@@ -145,13 +145,13 @@ async function insertKeySteps(
     });
   }
   for (const { from, to, at, succession } of steps) {
-    // A key that was left elsewhere, long ago, is never one of today here.
+    // A key that was replaced elsewhere long ago must not count as current here.
     const left = kind === "first" ? Math.min(at, now) : now;
     await replaceAgentKey(tx, { agent_id, old_key: from, new_key: to, now: left, succession });
   }
 }
 
-/** Ends, once a binding is durable, what it replaced: tokens and sockets of the agent, and of those that lost the key to it. */
+/** Ends the tokens and sockets of the agent, and of agents that lost the key to it, once the binding is durable. */
 export function endOldKeySessions(
   services: Pick<Services, "tokens" | "connections" | "trustGraph">,
   agentId: string,

@@ -66,18 +66,18 @@ export async function registerAgent(
   if (result.bound !== undefined) endOldKeySessions(services, agent_id, result.bound);
 
   const checks = await checkVisibility(services, result.agent, result.listing);
-  // A registration is kept: its freshness decays instead (docs/decisions.md, 3).
+  // A registration never expires; its freshness decays instead (docs/decisions.md, 3).
   return { status: 200, body: { registered: true, agent_id, expires_at: null, checks } };
 }
 
-/** An agent that registers again as it was has only come back. */
+/** Returns whether an agent registered again without any change, which only counts as a sign of life. */
 function hasRegistrationChanged(before: AgentRow, after: AgentRow): boolean {
   return (["endpoint_url", "capabilities", "registered", "federation_visible"] as const).some(
     (member) => before[member] !== after[member],
   );
 }
 
-/** A sign of life. */
+/** Records a heartbeat of an agent. */
 export async function recordAgentHeartbeat(
   { storage, runtime }: Pick<Services, "storage" | "runtime">,
   agent_id: string,
@@ -90,7 +90,7 @@ export async function recordAgentHeartbeat(
   });
 }
 
-/** Takes an agent and its listing out of discovery; key, account and history stay. */
+/** Removes an agent and its listing from discovery; key, account and history stay. */
 export async function deregisterAgent(
   { storage, runtime }: Pick<Services, "storage" | "runtime">,
   agent_id: string,

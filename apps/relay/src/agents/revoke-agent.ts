@@ -14,8 +14,8 @@ interface Revocation {
 }
 
 /**
- * Ends an agent for good: its tokens, sockets and listing, and what its keys sign for tasks that
- * come from now on. Account, history and key chain stay, and the operator still acts for it.
+ * Revokes an agent for good: its tokens, sockets and listing, and its keys' signatures for tasks that
+ * are created later. Account, history and key chain stay, and the operator can still act for it.
  */
 export async function revokeAgent(
   {

@@ -11,7 +11,7 @@ interface Revocation {
   readonly caller: Caller;
 }
 
-/** Ends tokens by their ids, seen or not; the agent's sockets have to sign in anew. */
+/** Revokes tokens by their ids, used or not; the agent's sockets must sign in again. */
 export async function revokeTokens(
   {
     storage,

@@ -33,7 +33,7 @@ type AgentHandlers = Pick<
   | "getSuccession"
 >;
 
-/** `registered` is told of every agent that may have become reachable. */
+/** `registered` is called for every agent that may have become reachable. */
 export function agentHandlers(
   services: Services,
   onRegistered: (agentId: string) => void,

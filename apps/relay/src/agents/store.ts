@@ -41,12 +41,12 @@ const updateAgentQuery = compile<AgentRow>()(
     .where("agent_id", "=", param("agent_id")),
 );
 
-/** Writes an agent's row, whether it is new or known. */
+/** Inserts or updates an agent's row. */
 export async function saveAgent(tx: Tx, agent: AgentRow): Promise<void> {
   if ((await tx.run(updateAgentQuery, agent)) === 0) await tx.run(insertAgentQuery, agent);
 }
 
-/** Freshness is told in minutes, so a sign of life within seconds of the last one is not written. */
+/** Freshness is measured in minutes, so a heartbeat within seconds of the last one is not written. */
 const TOUCH_INTERVAL_MS = 30_000;
 
 const updateLastSeenQuery = compile<{ agent_id: string; now: number; stale: number }>()(
@@ -88,7 +88,7 @@ const knownAgentIds = compile<{ ids: string }>()(
     select agent_id from agents where agent_id in (select value from json_each(${param("ids")}))`,
 );
 
-/** Those of the ids that this relay knows as agents. */
+/** Returns the ids that belong to agents of this relay. */
 export async function listKnownAgents(read: Reader, ids: readonly string[]): Promise<string[]> {
   if (ids.length === 0) return [];
   return (await read.all(knownAgentIds, { ids: JSON.stringify(ids) })).map(

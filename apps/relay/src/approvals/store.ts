@@ -105,7 +105,7 @@ export async function updateApprovalStatus(tx: Tx, change: StatusChange): Promis
 
 export interface ApprovalQuery {
   readonly agent_id: string;
-  /** Empty: any. */
+  /** An empty list matches any. */
   readonly status: string;
   readonly before: string;
   readonly limit: number;

@@ -5,12 +5,12 @@ import type { NewSettlement } from "../storage/tables/budget.ts";
 import { postMovement, type PostedRow } from "./post-movement.ts";
 import { findAccount, insertSettlement } from "./store.ts";
 
-/** What this relay owes another, in micro-units; below 0 what that one owes. */
+/** Returns what this relay owes a peer, in micro-units; negative when the peer owes. */
 export async function getClearingBalance(read: Reader, relayId: string): Promise<Micro> {
   return asMicro((await findAccount(read, accountOf.peer(relayId)))?.balance ?? 0);
 }
 
-/** Moves what a rule between relays has decided; it is covered, so anything else is a bug. */
+/** Posts a decision of the clearing rules; the rules ensure cover, so a refusal is a bug. */
 export async function postClearing(
   tx: Tx,
   runtime: Runtime,
@@ -24,7 +24,7 @@ export async function postClearing(
   throw new Error(`a movement between relays for task ${taskId} failed: ${posted.code}`);
 }
 
-/** Notes what was paid for a task that passed between relays. */
+/** Records the payment for a task that passed between relays. */
 export async function recordSettlement(
   tx: Tx,
   settlement: Omit<NewSettlement, "postings">,

@@ -4,13 +4,13 @@ import type { Runtime } from "../runtime.ts";
 import type { Tx } from "../storage/storage.ts";
 import { postMovement, type PostingEntry } from "./post-movement.ts";
 
-/** An entry with whom it credits and how much; `releaseAt` is set for card money only. */
+/** A credit entry with its account and amount; `releaseAt` is set for card money only. */
 export interface Credit extends PostingEntry {
   readonly agentId: string;
   readonly amount: Micro;
 }
 
-/** Money from outside; that it comes only once is the caller's to see to. */
+/** Credits money from outside; the caller must ensure that this happens only once. */
 export async function creditAccount(
   tx: Tx,
   runtime: Pick<Runtime, "now" | "randomBytes">,
@@ -19,7 +19,7 @@ export async function creditAccount(
   const postings = buildDepositPostings({ agentId, amount });
   const posted = await postMovement(tx, runtime, postings, entry);
   if (posted.ok) return posted;
-  // Money from the world cannot be short.
+  // The outside account may be negative, so only the limit of the balance can refuse.
   if (posted.code !== "money.balance_limit") throw new Error(`a deposit failed: ${posted.code}`);
   return { ok: false, code: posted.code };
 }

@@ -15,15 +15,15 @@ import type { AccountRow, PostingRow } from "../storage/tables/budget.ts";
 import { applyToCardLots } from "./accounts/card-lots.ts";
 import { findAccount, insertPosting, saveAccount } from "./store.ts";
 
-/** What every posting of one movement is filed under. */
+/** The references shared by all postings of one movement. */
 export interface PostingEntry {
   readonly reference: string | null;
   readonly description: string | null;
-  /** Of a deposit by card: from when on it may be withdrawn. */
+  /** The time from which a deposit by card may be withdrawn. */
   readonly releaseAt?: number | undefined;
 }
 
-/** Where a posting is kept. */
+/** The position of a posting. */
 export type PostedRow = readonly [account: string, sequence: number];
 
 export type PostRefusal = Refusal<
@@ -31,10 +31,10 @@ export type PostRefusal = Refusal<
 >;
 
 /**
- * Writes one movement, the only way that money moves. Postings come balanced from `@agent/budget`;
- * an account that may not fall below 0 refuses the whole of it, and so does a withdrawal of money that
- * came from a card and is not released. Answers the id of the last row, and
- * where all of them are.
+ * Writes one movement; this is the only way that money moves. Postings come balanced from `@agent/budget`;
+ * an account that may not fall below 0 refuses the whole movement, and so does a withdrawal of card
+ * money that is not released yet. Returns the id of the last row, and
+ * the positions of all rows.
  */
 export async function postMovement(
   tx: Tx,
@@ -56,12 +56,12 @@ export async function postMovement(
       balance: known.now.balance + amount,
       held: known.now.held + getHeldChange(account, type, amount),
       sequence: known.now.sequence + 1,
-      // Times grow with sequences even when the clock went back: statements search by them.
+      // Times must grow with sequences even when the clock went back, because statements search by them.
       last_posted_at: Math.max(time, known.now.last_posted_at),
     };
     const covered = checkFunds({ before: known.opening.balance, after: now.balance });
     if (!covered.ok && !mayBeNegative(posting)) return refuse(covered.code);
-    // What is held or leaving counts, so that there is always room for it to come back.
+    // Held and pending amounts count, so that they can always be returned.
     const due = now.balance + now.held + now.pending_withdrawals;
     if (account.startsWith("agent:") && due > MAX_BALANCE) return refuse("money.balance_limit");
     accounts.set(account, { opening: known.opening, now });
@@ -109,19 +109,19 @@ const unopenedAccount = {
   card_lots: null,
 };
 
-/** An agent's open holds are kept beside its balance, so that nobody has to add them up. */
+/** An agent's open holds are summed beside its balance, so that no reader must add them up. */
 function getHeldChange(account: Account, type: Posting["type"], amount: number): number {
   if (!account.startsWith("agent:")) return 0;
   return type === "allocation_hold" || type === "allocation_release" ? -amount : 0;
 }
 
-/** Only what stands for the outside may owe, and an agent whose deposit is taken back. */
+/** Only accounts of the outside may be negative, and an agent's after a deposit was reversed. */
 function mayBeNegative(posting: Posting): boolean {
   const { account } = posting;
   return account === EXTERNAL_ACCOUNT || account.startsWith("peer:") || isReversal(posting);
 }
 
-/** The account whose rows an agent's transaction list shows: the relay's own are the fees. */
+/** Returns the account whose rows the transaction list shows; for the relay itself the fee account. */
 export function getTransactionAccount(agentId: string, relayId: string): Account {
   return agentId === relayId ? FEE_ACCOUNT : accountOf.agent(agentId);
 }

@@ -20,7 +20,7 @@ export interface HoldRequest {
   readonly maxBudget: Micro | undefined;
 }
 
-/** Locks the price with its risk buffer, as far as balance and budget reach (specification, "Budget"). */
+/** Reserves the price with its risk buffer, limited by balance and budget (specification, "Budget"). */
 export async function reserveHold(
   tx: Tx,
   runtime: Runtime,
@@ -47,7 +47,7 @@ export async function reserveHold(
   return { ok: true, locked };
 }
 
-/** Returns the whole hold of a task that ends without a receipt. */
+/** Releases the whole hold of a task that ends without a receipt. */
 export async function releaseHold(
   tx: Tx,
   runtime: Runtime,
@@ -64,7 +64,7 @@ export async function releaseHold(
     reference: task.task_id,
     description: reason,
   });
-  // A hold that cannot be returned would be money lost: better nothing of this transaction.
+  // A hold that cannot be released would be lost money, so the transaction fails instead.
   if (!posted.ok)
     throw new Error(`hold of task ${task.task_id} cannot be released: ${posted.code}`);
 }

@@ -13,11 +13,11 @@ import type { TaskRow } from "../storage/tables/tasks.ts";
 import { postMovement, type PostRefusal } from "./post-movement.ts";
 import { insertSettlement } from "./store.ts";
 
-/** What a verified receipt says that money depends on. */
+/** The facts of a verified receipt that the settlement depends on. */
 export interface SettlementInput {
   readonly receiptHash: string;
   readonly payeeId: string;
-  /** A receipt by a key that the relay does not know moves no money: it settles like a failed one. */
+  /** A receipt by a key unknown to the relay moves no money: it settles like a failed one. */
   readonly status: ReceiptStatus;
 }
 

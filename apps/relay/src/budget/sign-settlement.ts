@@ -6,7 +6,7 @@ import type { SettlementRow } from "../storage/tables/budget.ts";
 
 /**
  * Ed25519 signs deterministically, so a record is signed when it is read, not when money moves. Its issuer
- * stays the key of the settlement's time, so that a succession does not change its hash; the key in force
+ * remains the key of the settlement's time, so that a succession does not change its hash; the key in force
  * signs it (docs/decisions.md, 6).
  */
 export function signSettlement(row: SettlementRow, identity: RelayIdentity): SettlementRecord {
@@ -27,7 +27,7 @@ export function signSettlement(row: SettlementRow, identity: RelayIdentity): Set
       fee: toDollars(fee),
       net: toDollars(net),
       issuer: publicKeyToDidKey(hexToBytes(identity.publicKeys[relay_key] ?? identity.publicKey)),
-      // A member that is not there must not be signed as null.
+      // An absent member must not be signed as null.
       ...(x402_tx_hash !== null && { x402_tx_hash }),
       ...(x402_network !== null && { x402_network }),
     },

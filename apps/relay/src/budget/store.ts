@@ -42,8 +42,8 @@ const updateAccountQuery = compile<Omit<AccountRow, "pending_withdrawals"> & { b
 );
 
 /**
- * Writes what an account holds after a movement that found it at sequence `before` (0: not opened
- * yet). The guard is in the statement: an account that somebody else has moved fails the whole.
+ * Writes an account's totals after a movement that found it at sequence `before` (0: not opened
+ * yet). The statement holds the guard: a concurrent movement of the account fails the transaction.
  */
 export async function saveAccount(tx: Tx, after: AccountRow, before: number): Promise<void> {
   if (before === 0) {
@@ -114,7 +114,7 @@ const insertReferenceQuery = compile<{ agent_id: string; reference: string }>()(
     .onConflict((conflict) => conflict.doNothing()),
 );
 
-/** Takes a deposit's reference; false when the account was credited under it before. */
+/** Claims a deposit's reference; false when the account was credited under it before. */
 export async function reserveReference(
   tx: Tx,
   row: { agent_id: string; reference: string },
@@ -122,7 +122,7 @@ export async function reserveReference(
   return (await tx.run(insertReferenceQuery, row)) === 1;
 }
 
-/** What is known of the payment by x402 that a task came with. */
+/** The x402 payment that a task was submitted with. */
 function selectPaymentOfTask(what: ReturnType<typeof sql>) {
   return sql<string | null>`(select ${what} from x402_payments
     where task_id = ${param("task_id")} and state = 'settled')`;

@@ -2,13 +2,13 @@ import { hexToBytes, publicKeyToDidKey } from "@agent/crypto";
 import { listSigningKeys } from "../agents/keys/key-store.ts";
 import type { Reader } from "../storage/storage.ts";
 
-/** Every did:key that an agent signs or signed as: its own, former ones included, and its devices'. */
+/** Lists every did:key of an agent: current and former keys of its own, and those of its devices. */
 export async function listAgentDids(read: Reader, agentId: string): Promise<ReadonlySet<string>> {
   const keys = await listSigningKeys(read, agentId);
   return new Set(keys.map(({ public_key }) => publicKeyToDid(public_key)));
 }
 
-/** The did:key of a key of 64 hex digits. */
+/** Converts a key of 64 hex digits to its did:key. */
 export function publicKeyToDid(publicKey: string): string {
   return publicKeyToDidKey(hexToBytes(publicKey));
 }

@@ -4,22 +4,22 @@ import type { CredentialStatus } from "@agent/wire";
 import type { CredentialRow } from "../storage/tables/credentials.ts";
 import type { NewCredential } from "./store.ts";
 
-/** By what a credential is named: its own id, else the hash of its JCS. */
+/** Returns the id of a credential: its own, else the hash of its JCS. */
 export function getCredentialId(credential: VerifiableCredential): string {
   return credential.id ?? `urn:sha256:${sha256Hex(canonicalize(credential))}`;
 }
 
-/** What the relay knows of a credential beside the document. */
+/** Metadata that the relay stores beside the document. */
 export interface Provenance {
   readonly type: CredentialType;
   readonly agentId: string;
-  /** Whose trust the relay speaks of; empty in all others. */
+  /** The delegator of a trust credential; empty for all other types. */
   readonly delegatorId: string;
-  /** The task whose receipt it is issued for. */
+  /** The task that it was issued for. */
   readonly taskId: string | null;
 }
 
-/** A credential, whose dates were checked, as it is stored. */
+/** Builds the row of a credential whose dates were checked. */
 export function toCredentialRow(
   credential: VerifiableCredential,
   { type, agentId, delegatorId, taskId }: Provenance,
@@ -38,7 +38,7 @@ export function toCredentialRow(
   };
 }
 
-/** The document, as its issuer signed it. */
+/** Parses the document as its issuer signed it. */
 export function parseCredential({ body }: Pick<CredentialRow, "body">): VerifiableCredential {
   return JSON.parse(body) as VerifiableCredential;
 }

@@ -5,19 +5,19 @@ import type { RecordedOutcome } from "../trust/record-trust-outcome.ts";
 import { issueReputation, issueTrust, type IssuerDependencies } from "./issue.ts";
 import type { NewCredential } from "./store.ts";
 
-/** A task that ended, and what that changed in its delegator's trust. */
+/** A completed task with the change in its delegator's trust. */
 export interface EndedTask {
   readonly taskId: string;
   readonly delegatorId: string | null;
   readonly executorId: string;
-  /** As what the task counts; see `getCountedStatus`. */
+  /** The status under which the task counts; see `getCountedStatus`. */
   readonly status: TaskOutcome["status"];
   readonly trust: RecordedOutcome | undefined;
 }
 
 /**
- * What the relay issues when a task ends, if it issues at all: reputation for a success, trust for
- * each level that changed. For oneself nobody earns any.
+ * Issues the relay's credentials when a task ends, unless issuing is off: reputation for a success, trust for
+ * each level that changed. A task for oneself earns none.
  */
 export async function issueForTask(
   tx: Tx,

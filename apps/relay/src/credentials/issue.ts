@@ -11,7 +11,7 @@ import { insertCredential, type NewCredential } from "./store.ts";
 
 export type IssuerDependencies = Pick<Services, "runtime" | "identity" | "connections">;
 
-/** Says, under the relay's signature, what the relay knows of an agent. */
+/** Issues a credential of the relay about an agent's reputation. */
 export async function issueReputation(
   tx: Tx,
   services: IssuerDependencies,
@@ -24,7 +24,7 @@ export async function issueReputation(
   return issueAndStore(tx, services, { type, subject, agentId, taskId, delegatorId: "" });
 }
 
-/** Says, under the relay's signature, how far a delegator trusts an agent. */
+/** Issues a credential of the relay about a delegator's trust in an agent. */
 export async function issueTrust(
   tx: Tx,
   services: IssuerDependencies,

@@ -6,7 +6,7 @@ import { listCredentialsByAgent } from "./store.ts";
 
 type ListCredentials = Operations["listCredentials"];
 
-/** What is said of an agent, newest first; 404 when that is nothing. */
+/** Lists the credentials about an agent, newest first; 404 when there are none. */
 export async function listCredentials(
   { storage }: Pick<Services, "storage">,
   agentId: string,
@@ -21,7 +21,7 @@ export async function listCredentials(
   });
   if (!page.ok) return page;
   const { rows, next_cursor } = page;
-  // The page behind the last one is empty, but there were some.
+  // A page after the last one is empty, although credentials exist.
   if (rows.length === 0 && query.cursor === undefined) return refuse("credential.not_found");
   return {
     status: 200,

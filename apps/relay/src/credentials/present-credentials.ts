@@ -10,8 +10,8 @@ import { listCurrentCredentials, endCredentialSeries } from "./store.ts";
 type PresentCredentials = Operations["presentCredentials"];
 
 /**
- * Shows under the relay's signature what every issuer says of an agent now: what is revoked or expired is
- * left out, and what the relay itself issued is renewed.
+ * Presents the current statements of all issuers about an agent, signed by the relay: revoked and expired ones are
+ * omitted, and those of the relay itself are renewed.
  */
 export async function presentCredentials(
   services: Pick<Services, "storage" | "runtime" | "identity" | "config" | "connections">,
@@ -33,7 +33,7 @@ export async function presentCredentials(
       const due = (await listCurrentCredentials(tx, currentQuery)).filter(isExpired);
       for (const row of due.toReversed()) {
         const isRenewed = await renewCredential(tx, services, row);
-        // What was said under a former key of the relay is said under the present one from now on.
+        // A statement under a former key of the relay is renewed under its current key.
         if (isRenewed && row.issuer !== identity.did) await endCredentialSeries(tx, row);
       }
     });

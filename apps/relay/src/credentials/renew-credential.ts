@@ -6,8 +6,8 @@ import { findTrust } from "../trust/store.ts";
 import { issueReputation, issueTrust, type IssuerDependencies } from "./issue.ts";
 
 /**
- * Says anew, with the figures of today, what the relay said in a credential that has run out. Not while
- * the relay issues none, and not of a block: that is a delegator's own word. Answers whether it was said.
+ * Renews an expired credential of the relay with current figures. Not while
+ * issuing is off, and not for a block, which is a delegator's own statement. Returns whether it was renewed.
  */
 export async function renewCredential(
   tx: Tx,

@@ -12,8 +12,8 @@ import { publicKeyToDid } from "./agent-dids.ts";
 type Reputation = CredentialSubject<"AgentReputationCredential">;
 
 /**
- * What the relay knows of an agent, from the tasks that it saw end; undefined while none succeeded, or
- * where no key is bound to the agent that could be spoken of.
+ * Builds an agent's reputation from the tasks that ended at this relay; undefined while none succeeded, or
+ * when no key is bound to the agent.
  */
 export async function getReputation(
   read: Reader,
@@ -45,11 +45,11 @@ export async function getReputation(
 interface TaskFigures {
   readonly successes: number;
   readonly counted: number;
-  /** Of the successes together. */
+  /** Sum over all successes. */
   readonly latencyMs: number;
 }
 
-/** Free tasks among friends say little, so they are looked at only while nobody has paid. */
+/** Free tasks prove little, so they count only while there are no paid ones. */
 function chooseFigures(history: AgentHistoryRow): TaskFigures {
   const [paid, free] = [toPaidFigures(history), toFreeFigures(history)];
   if (paid.successes > 0) return paid;

@@ -8,7 +8,7 @@ import { listAgentDids } from "./agent-dids.ts";
 import { getCredentialId, toCredentialStatus } from "./credential-row.ts";
 import { findCredential, markCredentialRevoked } from "./store.ts";
 
-/** Whether it was revoked here; somebody else's credential of the same id says nothing about it. */
+/** Returns whether it was revoked here; a different credential with the same id does not count. */
 export async function isRevoked(read: Reader, credential: VerifiableCredential): Promise<boolean> {
   const row = await findCredential(read, getCredentialId(credential));
   return row !== undefined && row.issuer === credential.issuer && row.revoked_at !== null;
@@ -25,8 +25,8 @@ export async function credentialStatus(
 }
 
 /**
- * Takes a credential back for its subject or its issuer, whom the credential itself names; the operator
- * may take back any. The first time counts.
+ * Revokes a credential for its subject or its issuer, as named in the credential; the operator
+ * may revoke any. The first revocation counts.
  */
 export async function revokeCredential(
   { storage, runtime, log }: Pick<Services, "storage" | "runtime" | "log">,
@@ -43,7 +43,7 @@ export async function revokeCredential(
     const now = runtime.now();
     const isFirst = (await findCredential(tx, credential_id))?.revoked_at === null;
     await markCredentialRevoked(tx, { credential_id, now, reason });
-    // Whom it is about should know, whoever took it back.
+    // The subject is notified, regardless of who revoked it.
     if (isFirst) {
       const action = "credential.revoked";
       await recordAudit(tx, now, caller, { agentId: row.agent_id, action, detail: credential_id });

@@ -2,10 +2,10 @@ import { queryBuilder, param, compile, sql } from "../storage/queries/compiled-q
 import type { Reader, Tx } from "../storage/storage.ts";
 import type { CredentialRow } from "../storage/tables/credentials.ts";
 
-/** What one issuer says of one agent in one respect; its newest credential is the one presented. */
+/** The statements of one issuer about one agent and subject; only the newest is presented. */
 export type CredentialSeries = Pick<CredentialRow, "agent_id" | "issuer" | "type" | "delegator_id">;
 
-/** A credential that is not stored yet. */
+/** A credential before it is stored. */
 export type NewCredential = Omit<
   CredentialRow,
   "sequence" | "current" | "revoked_at" | "revoked_reason"
@@ -33,7 +33,7 @@ const credentialByTask = compile<{ task_id: string }>()(
     .where("task_id", "=", param("task_id")),
 );
 
-/** The id of the credential that was issued for a task's receipt. */
+/** Finds the id of the credential that was issued for a task. */
 export async function findCredentialIdByTask(
   read: Reader,
   task_id: string,
@@ -82,12 +82,12 @@ const insertCredentialQuery = compile<NewCredential & Pick<CredentialRow, "curre
   }),
 );
 
-/** Ends what an issuer said in one respect, because it is said anew by another one. */
+/** Supersedes an issuer's statement, because another issuer replaces it. */
 export async function endCredentialSeries(tx: Tx, line: CredentialSeries): Promise<void> {
   await tx.run(endSeriesQuery, line);
 }
 
-/** Keeps a credential; it takes the place of the one its issuer said before, never of a later one. */
+/** Saves a credential; it replaces its issuer's previous one, never a later one. */
 export async function insertCredential(tx: Tx, credential: NewCredential): Promise<void> {
   const before = await tx.get(newestOfSeries, credential);
   const isNewest = before === undefined || before.issued_at <= credential.issued_at;
@@ -107,7 +107,7 @@ const purgeReplacedQuery = compile<ReplacedCredentials>()(
     .where("expires_at", "<", param("now")),
 );
 
-/** Drops what was said anew since and has run out; what was revoked stays known as such. */
+/** Purges superseded credentials that have expired; revoked ones stay known as revoked. */
 export async function purgeReplaced(tx: Tx, word: ReplacedCredentials): Promise<void> {
   await tx.run(purgeReplacedQuery, word);
 }
@@ -131,7 +131,7 @@ const credentialsByType = compile<CredentialPage & { type: string }>()(
   newestFirst.where("type", "=", param("type")),
 );
 
-/** Newest first; `type` may be left open. */
+/** Ordered newest first; `type` is optional. */
 export function listCredentialsByAgent(
   read: Reader,
   { type, ...page }: CredentialPage & { readonly type: string | undefined },
@@ -143,11 +143,11 @@ export function listCredentialsByAgent(
 
 interface CurrentQuery {
   readonly agent_id: string;
-  /** Empty: any. */
+  /** An empty list matches any. */
   readonly type: string;
   /**
-   * JSON array of the relay's did:keys, former ones included: its credentials come first, and whether
-   * they still hold or not, because they can be renewed.
+   * JSON array of the relay's did:keys, including former ones: its credentials come first, whether or not
+   * they are expired, because they can be renewed.
    */
   readonly relays: string;
   readonly now: number;
@@ -170,7 +170,7 @@ const currentCredentialsOfAgent = compile<CurrentQuery>()(
     .limit(param("limit")),
 );
 
-/** What every issuer says of an agent now. */
+/** Lists the current statement of every issuer about an agent. */
 export function listCurrentCredentials(
   read: Reader,
   query: CurrentQuery,
@@ -190,7 +190,7 @@ const revokeCredentialQuery = compile<{
     .where("revoked_at", "is", null),
 );
 
-/** Takes a credential back; the first time counts. */
+/** Revokes a credential; the first revocation counts. */
 export async function markCredentialRevoked(
   tx: Tx,
   change: { credential_id: string; now: number; reason: string | null },

@@ -20,19 +20,19 @@ const GRADIENT_TYPE: CredentialType = "AgentGradientCredential";
 type SubmitCredentials = Operations["submitCredentials"];
 type SubmissionRefusal = Refusal<SubmitCredentials["refusals"][number]>;
 
-/** What a credential about an agent is judged by. */
+/** The facts that a submitted credential is checked against. */
 interface SubmissionContext {
   readonly agentId: string;
   readonly did: string;
-  /** All that the agent signs as: what any of them issued is its own word. */
+  /** All DIDs of the agent: a credential issued by one of them is a statement about itself. */
   readonly ownDids: ReadonlySet<string>;
-  /** Whose credentials the caller may hand in; undefined: everybody's. */
+  /** The issuers whose credentials the caller may submit; undefined means any. */
   readonly callerDids: ReadonlySet<string> | undefined;
 }
 
 /**
- * Takes credentials that others issued about an agent, from itself or from their issuer. Each is
- * verified; one that is refused refuses all of them. What is there already stays as it is.
+ * Accepts credentials that others issued about an agent, from the agent or from their issuer. Each is
+ * verified; if one is refused, all are. Credentials that are already stored stay unchanged.
  */
 export async function submitCredentials(
   services: Pick<Services, "storage" | "runtime" | "log">,
@@ -113,12 +113,12 @@ async function checkCredential(
   };
 }
 
-/** What an agent feels like inside only it can say; of its work only others can. */
+/** Only the agent itself may issue statements about its inner state, and only others about its work. */
 function mustBeSelfIssued(type: CredentialType): boolean {
   return type === GRADIENT_TYPE;
 }
 
-/** Ids stand in paths and in logs. */
+/** Ids occur in paths and in logs, so their characters are restricted. */
 function isUri(id: string): boolean {
   return id.length <= limits.idLength && /^[a-z][a-z0-9+.-]*:[\x21-\x7e]+$/.test(id);
 }
@@ -131,7 +131,7 @@ async function storeCredential(
   const known = await findCredential(tx, row.credential_id);
   if (known === undefined) {
     await insertCredential(tx, row);
-    // Said anew every half hour by every agent, and of no use to anybody once it has run out.
+    // Every agent renews it each half hour, and an expired one is useless, so it is not stored.
     if (row.type === GRADIENT_TYPE) await purgeReplaced(tx, { ...row, now });
     return { ok: true, added: true };
   }
@@ -140,7 +140,7 @@ async function storeCredential(
     : refuse("credential.id_taken");
 }
 
-/** Names the credential that refuses the others with it. */
+/** Adds the index of the refused credential to the refusal of all. */
 function withIndex(index: number, { code, detail }: SubmissionRefusal): SubmissionRefusal {
   const place = `credentials.${index}`;
   return refuse(code, detail === undefined ? place : `${place} ${detail}`);

@@ -5,7 +5,7 @@ import { isRevoked } from "./revocation.ts";
 
 type VerifyCredential = Operations["verifyCredential"];
 
-/** Says of any JSON object whether it is a credential that holds now; it never fails on one. */
+/** Verifies any JSON object as a credential valid now; never throws. */
 export async function verifyCredential(
   { storage, runtime }: Pick<Services, "storage" | "runtime">,
   { value, text }: { readonly value: object; readonly text: string },
@@ -15,7 +15,7 @@ export async function verifyCredential(
     now: runtime.now(),
     isRevoked: (credential) => isRevoked(storage.read, credential),
   });
-  // Only of what has the structure of a credential can be said whose it is.
+  // Subject and issuer are shown only for an object with the structure of a credential.
   const { issuer, subject } =
     code === "credential.malformed" ? noParties : getParties(value as VerifiableCredential);
   return { status: 200, body: { valid, reasons: valid ? [] : [code], issuer, subject } };

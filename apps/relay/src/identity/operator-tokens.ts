@@ -5,11 +5,11 @@ import type { OperatorCaller } from "./caller.ts";
 /** The operator's bearer tokens: one, or two while one replaces the other (docs/decisions.md, 2). */
 export interface OperatorTokens {
   /**
-   * The caller that a bearer authenticates; undefined when it is none of the tokens. `looksSigned` is
-   * what `looksLikeToken` says of the bearer.
+   * Returns the caller that a bearer authenticates, or undefined when it matches no token. `looksSigned` is
+   * the answer of `looksLikeToken` for the bearer.
    */
   find(bearer: string, looksSigned: boolean): OperatorCaller | undefined;
-  /** Puts these tokens in the place of the present ones, and ends what a removed token opened. */
+  /** Replaces the current tokens, and ends streams and sockets that a removed token opened. */
   replace(tokens: readonly string[]): void;
 }
 
@@ -33,9 +33,9 @@ export function createOperatorTokens(tokens: readonly string[]): OperatorTokens 
 
   return {
     find(bearer, looksSigned) {
-      // Agents' tokens are the common case, and one look at the outline saves their hashing.
+      // Most bearers are agents' tokens, and their outline shows it without hashing.
       if (known.every((token) => token.looksSigned !== looksSigned)) return undefined;
-      // Both sides are hashed and all tokens compared, so that time shows neither content nor which.
+      // Both sides are hashed and every token is compared, so that timing reveals neither content nor position.
       const digest = hashToken(bearer);
       const matches = known.filter((token) => timingSafeEqual(digest, token.digest));
       return matches[0]?.caller;
@@ -64,7 +64,7 @@ function createKnownToken(
   return { digest, looksSigned, caller, removal };
 }
 
-/** A lone token is named as before there could be two. */
+/** A single token has the name from before two were possible. */
 function formatTokenName(index: number, count: number): string {
   return count === 1 ? "operator" : `operator:${index + 1}`;
 }

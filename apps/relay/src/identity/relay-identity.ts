@@ -11,19 +11,19 @@ import { newId, type Runtime } from "../runtime.ts";
 import type { Storage } from "../storage/storage.ts";
 import { findIdentity, insertIdentity, listSuccessions, updateSecretKey } from "./store.ts";
 
-/** A step of the relay's key, as both keys signed it. */
+/** A succession step of the relay's key, as both keys signed it. */
 export type SignedSuccession = RelaySuccessionRecord & { readonly [member: string]: unknown };
 
-/** The relay's own key: it signs settlement records and the tokens toward agents. */
+/** The relay's own key, which signs settlement records and the tokens sent to agents. */
 export interface RelayIdentity {
   readonly relayId: string;
   readonly secretKey: Uint8Array;
   /** 64 hex digits. */
   readonly publicKey: string;
   readonly did: string;
-  /** How it came from one key to the next, oldest first. */
+  /** The succession steps, oldest first. */
   readonly succession: readonly SignedSuccession[];
-  /** All keys that it has had, in 64 hex digits, the one in force last. */
+  /** All current and former keys, in 64 hex digits, the one in force last. */
   readonly publicKeys: readonly string[];
 }
 
@@ -32,7 +32,7 @@ type LoadIdentityResult =
   | { readonly ok: false; readonly code: "identity.unreadable"; readonly detail: string };
 
 /**
- * Reads the relay's identity, or makes one on the first start. A passphrase that was set later seals
+ * Loads the relay's identity, or creates it on the first start. A passphrase that was set later seals
  * the stored key; a wrong or missing one stops the start.
  */
 export async function loadRelayIdentity(
@@ -85,7 +85,7 @@ function buildIdentity(
   return { ok: true, identity: { relayId, secretKey, publicKey, did, succession, publicKeys } };
 }
 
-/** The key as it is stored: sealed where there is a passphrase. */
+/** The stored form of the key: sealed when there is a passphrase. */
 export function formatStoredKey(
   secretKey: Uint8Array,
   passphrase: string | undefined,
@@ -95,7 +95,7 @@ export function formatStoredKey(
     : sealKey(secretKey, passphrase);
 }
 
-/** A key in plain is hex digits and nothing else. */
+/** Returns whether a stored key is plain: hex digits and nothing else. */
 function isSealed(text: string): boolean {
   return !/^[0-9a-f]+$/.test(text);
 }
@@ -118,7 +118,7 @@ async function openStoredKey(text: string, passphrase: string | undefined): Prom
   return opened.ok ? opened : unreadable("AGENT_RELAY_KEY_PASSPHRASE does not open the relay key");
 }
 
-/** The member of the identity documents; a relay that never changed its key has none. */
+/** Builds the member of the identity documents; absent for a relay that never changed its key. */
 export function toSuccessionMember({ succession }: Pick<RelayIdentity, "succession">): {
   readonly succession?: SignedSuccession[];
 } {

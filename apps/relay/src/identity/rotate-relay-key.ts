@@ -13,8 +13,8 @@ export type RotationResult =
     };
 
 /**
- * Gives the relay a new key under its old id: both keys sign the step, and one transaction stores it
- * with the new key in the place of the old one, so that a crash leaves either state whole.
+ * Gives the relay a new key under its old id. Both keys sign the step, and one transaction stores it
+ * and replaces the old key, so that a crash leaves one of both states intact.
  */
 export async function rotateRelayKey(
   storage: Storage,
@@ -40,17 +40,17 @@ export async function rotateRelayKey(
     relay_id: relayId,
     oldSecretKey: secretKey,
     newSecretKey: next.secretKey,
-    // A clock that was set back must not make the chain go back in time.
+    // A clock that was set back must not date a step before the previous one.
     timestamp: Math.max(runtime.now(), (succession.at(-1)?.timestamp ?? -1) + 1),
     ...(reason !== undefined && { reason }),
   });
   const secret_key = await formatStoredKey(next.secretKey, passphrase);
   await storage.transaction(async (tx) => {
-    // The position is taken once, and the file's lock keeps every other process out.
+    // The position is unique in the table, and the lock on the file excludes every other process.
     await insertSuccession(tx, { position: succession.length, record: JSON.stringify(record) });
     await updateSecretKey(tx, secret_key);
   });
-  // The old key must not stay readable in the write-ahead log.
+  // The old key must not remain readable in the write-ahead log.
   await storage.scrub();
   return { ok: true, relayId, publicKey: record.new_public_key };
 }

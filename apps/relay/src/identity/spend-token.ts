@@ -6,7 +6,7 @@ import { deleteExpiredSpentTokens, insertSpentToken } from "./spent-token-store.
 
 type SpendDependencies = Pick<Services, "storage" | "runtime">;
 
-/** Takes a signed token's id for an operation that it opens once; the operator's token stays good. */
+/** Marks a signed token as used for a single-use operation; the operator's token can be reused. */
 export async function spendToken(
   { storage }: Pick<SpendDependencies, "storage">,
   caller: Caller,
@@ -19,10 +19,10 @@ export async function spendToken(
   return isFirst ? undefined : refuse("auth.token_used");
 }
 
-/** The longest life of a token, issued as far in the future as is taken. */
+/** The longest lifetime of a token, including the accepted lead of its issue time. */
 const MAX_TOKEN_AGE_MS = limits.clockSkewMs + limits.tokenLifetimeMs;
 
-/** Takes away a token by its id, whether or not it was ever shown. */
+/** Revokes a token by its id, whether or not it was ever presented. */
 export async function revokeToken(
   tx: Tx,
   { agentId, jti, now }: { agentId: string; jti: string; now: number },
@@ -34,8 +34,8 @@ export async function revokeToken(
 const BATCH_SIZE = 1_000;
 
 /**
- * Forgets the ids of tokens that ended so long ago that no small step of the clock makes them good again.
- * After a jump it waits until none of the time before is good, should the clock go back there.
+ * Purges the ids of tokens that expired so long ago that no small step of the clock makes them valid again.
+ * After a jump it waits until no token of the time before would be valid, in case the clock returns.
  */
 export async function purgeSpentTokens({
   storage,

@@ -14,7 +14,7 @@ const insertSpentTokenQuery = compile<SpentTokenRow>()(
     .onConflict((conflict) => conflict.doNothing()),
 );
 
-/** False when the token is spent in this way already. */
+/** Returns false when the token was already used for this operation. */
 export async function insertSpentToken(tx: Tx, token: SpentTokenRow): Promise<boolean> {
   return (await tx.run(insertSpentTokenQuery, token)) === 1;
 }

@@ -33,7 +33,7 @@ const successionsInOrder = compile()(
   queryBuilder.selectFrom("relay_successions").selectAll().orderBy("position"),
 );
 
-/** The steps of the relay's key, oldest first. */
+/** Lists the succession steps of the relay's key, oldest first. */
 export function listSuccessions(read: Reader): Promise<RelaySuccessionRow[]> {
   return read.all(successionsInOrder, {});
 }

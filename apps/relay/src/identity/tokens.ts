@@ -8,7 +8,7 @@ import { isRevokedToken } from "./spent-token-store.ts";
 
 export interface TokenVerifier {
   verify(token: string): Promise<{ readonly ok: true; readonly caller: AgentCaller } | Refusal>;
-  /** Forgets an agent's tokens: its key changed, or some of them were revoked. */
+  /** Drops an agent's tokens from the cache: its key changed, or some of them were revoked. */
   evictAgent(agentId: string): void;
 }
 
@@ -21,14 +21,14 @@ export interface TokenKey {
 const CACHE_SIZE = 10_000;
 
 /**
- * Checks signed device tokens. A verified one is remembered until it expires, because two
- * verifications per delegation would cost more than the rest of it.
+ * Verifies signed device tokens. A verified one is cached until it expires, because two
+ * verifications would cost more than the rest of a delegation.
  */
 export function createTokenVerifier(options: {
   read: Reader;
   audience: string;
   now: () => number;
-  /** Notes that an agent's key is proven by a token; without it nothing is noted. */
+  /** Records that a token proves an agent's key; optional. */
   recordProof?: (
     key: TokenKey,
     caller: AgentCaller,
@@ -63,7 +63,7 @@ export function createTokenVerifier(options: {
       }
       if (device.revoked_at !== null) {
         const owner = await findAgent(options.read, device.agent_id);
-        // Every agent with a device has had a key.
+        // Every agent with a device has a key.
         const isDisplaced = owner?.public_key === null;
         return refuse(isDisplaced ? "agent.key_displaced" : "auth.device_not_authorized");
       }
@@ -90,7 +90,7 @@ export function createTokenVerifier(options: {
         verifiedCaller,
       );
       if (refused !== undefined) return refused;
-      // A key that changed while this token was checked must not be remembered.
+      // A key that changed while this token was verified must not be cached.
       if (before === evictions) cacheToken(token, verifiedCaller);
       return { ok: true, caller: verifiedCaller };
     },

@@ -11,7 +11,7 @@ import type { FailedCodeTracker } from "./failed-code-tracker.ts";
 
 type Claim = Operations["claimPairing"];
 
-/** Offers a key under a code, once; who offered it learns from the same request what became of it. */
+/** Claims a code with a key, once; the same request repeated returns the state of the claim. */
 export async function claimPairing(
   { storage, runtime }: Pick<Services, "storage" | "runtime">,
   wrongCodes: FailedCodeTracker,
@@ -46,7 +46,7 @@ export async function claimPairing(
   return answer;
 }
 
-/** A key that was left, or whose device was revoked, must not come back as a device. */
+/** Returns whether a key was retired or belonged to a revoked device, which must not return as a device. */
 async function isKnownKey(read: Reader, agent_id: string, public_key: string): Promise<boolean> {
   const known = [
     ...(await listAgentKeys(read, agent_id)),

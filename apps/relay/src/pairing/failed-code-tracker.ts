@@ -1,8 +1,8 @@
 import { limits } from "@agent/wire";
 
-/** Who guesses at pairing codes; an address with five wrong ones is refused for a code's life. */
+/** Tracks wrong pairing codes; an address with five is refused for the lifetime of a code. */
 export interface FailedCodeTracker {
-  /** How long an address still has to wait; 0 when it may try. */
+  /** Returns how long an address must still wait, in ms; 0 when it may try. */
   getWaitMs(address: string): number;
   recordFailure(address: string): void;
 }
@@ -15,7 +15,7 @@ interface FailedTries {
 const MAX_ADDRESSES = 100_000;
 
 export function createFailedCodeTracker(now: () => number, ttlMs: number): FailedCodeTracker {
-  // In the order of the last wrong try, so that the oldest are forgotten first.
+  // Ordered by the last wrong code, so that the oldest are dropped first.
   const byAddress = new Map<string, FailedTries>();
   const current = (address: string) => {
     const tries = byAddress.get(address);

@@ -4,7 +4,7 @@ import { mayActFor, type Caller } from "../identity/caller.ts";
 import type { Services } from "../services.ts";
 import { findPairing } from "./store.ts";
 
-/** A session as its owner sees it; one that nobody resolved in time is over. */
+/** Returns a session as its owner sees it; an unresolved session is shown as expired after its lifetime. */
 export async function getPairing(
   { storage, runtime }: Pick<Services, "storage" | "runtime">,
   pairingId: string,
@@ -20,7 +20,7 @@ export async function getPairing(
   return { status: 200, body: { ...session, fingerprint } };
 }
 
-/** Short enough to compare by eye on two screens. */
+/** The fingerprint length that a person can compare on two screens. */
 function getFingerprint(publicKey: string): string {
   return sha256Hex(hexToBytes(publicKey)).slice(0, 16);
 }

@@ -5,7 +5,7 @@ import type { Services } from "../services.ts";
 import { createPairingCode } from "./pairing-code.ts";
 import { insertPairing } from "./store.ts";
 
-/** Opens a session for one new device of an agent. */
+/** Creates a session for one new device of an agent. */
 export async function initiatePairing(
   { storage, runtime, config }: Pick<Services, "storage" | "runtime" | "config">,
   agent_id: string,

@@ -4,7 +4,7 @@ import { deleteExpiredPairings } from "./store.ts";
 
 const BATCH_SIZE = 1_000;
 
-/** Forgets sessions a day after their end; until then their codes are told apart from unknown ones. */
+/** Purges sessions a day after their end; until then their codes are distinguished from unknown ones. */
 export async function purgePairings({
   storage,
   runtime,

@@ -11,7 +11,7 @@ import { findPairing, markPairingResolved } from "./store.ts";
 
 type ResolveDependencies = Pick<Services, "storage" | "runtime">;
 
-/** What only the owner's first device may do, unless the owner grants it. */
+/** Scopes that only the owner's first device has unless the owner grants them. */
 const withheldScopes: readonly Scope[] = ["account:write", "pair", "agent:write"];
 
 interface Resolution {
@@ -19,7 +19,7 @@ interface Resolution {
   readonly caller: Caller;
 }
 
-/** Makes the key that claimed a session a device, with the scopes that the owner grants. */
+/** Turns the key that claimed a session into a device, with the scopes that the owner grants. */
 export async function approvePairing(
   { storage, runtime }: ResolveDependencies,
   { pairingId, caller, granted }: Resolution & { readonly granted: readonly Scope[] | undefined },
@@ -32,7 +32,7 @@ export async function approvePairing(
     if (public_key === null) return refuse("pairing.not_claimed");
     const agent = await findAgent(tx, agent_id);
     if (agent === undefined || agent.revoked_at !== null) return refuse("agent.revoked");
-    // It may have been proven under another id since it claimed the code.
+    // The key may have been proven under another id since it claimed the code.
     const inUse = await checkKeyNotInUse(tx, { agent_id, public_key });
     if (inUse !== undefined) return inUse;
     const device_id = newId(runtime);
@@ -69,7 +69,7 @@ export async function denyPairing(
   });
 }
 
-/** A session of the caller's that still waits for its owner's word. */
+/** Finds a session of the caller that still waits for approval. */
 async function findUnresolvedPairing(read: Reader, pairingId: string, caller: Caller, now: number) {
   const session = await findPairing(read, pairingId);
   if (session === undefined) return refuse("pairing.not_found");

@@ -18,7 +18,7 @@ const insertPairingQuery = compile<PairingRow>()(
     .onConflict((conflict) => conflict.column("code").doNothing()),
 );
 
-/** False when the code is another session's. */
+/** Returns false when the code belongs to another session. */
 export async function insertPairing(tx: Tx, pairing: PairingRow): Promise<boolean> {
   return (await tx.run(insertPairingQuery, pairing)) === 1;
 }
@@ -51,7 +51,7 @@ const claimPairingQuery = compile<{
     .where("status", "=", "pending"),
 );
 
-/** False when somebody else has claimed it. */
+/** Returns false when another device has claimed it. */
 export async function markPairingClaimed(
   tx: Tx,
   claimed: { pairing_id: string; device_name: string; public_key: string },

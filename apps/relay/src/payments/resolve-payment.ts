@@ -7,7 +7,7 @@ import { findPayment, resolveUndecidedPayment } from "./x402/x402-store.ts";
 
 type Resolve = Operations["resolvePayment"];
 
-/** Ends an undecided payment by the operator's word, who has looked at the chain; once. */
+/** Resolves an undecided payment once, by the decision of the operator, who has checked the chain. */
 export async function resolvePayment(
   { storage, runtime, log }: Pick<Services, "storage" | "runtime" | "log">,
   paymentId: string,

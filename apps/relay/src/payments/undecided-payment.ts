@@ -1,2 +1,2 @@
-/** A payment of which the facilitator has said nothing certain for so long is the operator's to end. */
+/** The age after which an undecided payment must be resolved by the operator. */
 export const UNDECIDED_AFTER_MS = 3_600_000;

@@ -59,7 +59,7 @@ export async function countEventsOfGoal(
 
 export interface EventQuery {
   readonly agent_id: string;
-  /** Empty: any. */
+  /** An empty list matches any. */
   readonly goal_id: string;
   readonly after: number;
   readonly limit: number;

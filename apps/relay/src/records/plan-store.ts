@@ -52,7 +52,7 @@ export async function savePlan(tx: Tx, plan: PlanRow, isNew: boolean): Promise<v
 
 export interface PlanQuery {
   readonly agent_id: string;
-  /** Empty: any. */
+  /** An empty list matches any. */
   readonly goal_id: string;
   readonly before: string;
   readonly limit: number;

@@ -217,7 +217,7 @@ export function purgeFinishedPeerTasks(
 /** Which tasks a list shows: addressed or assigned to an agent, or submitted by it. */
 export interface TaskQuery {
   readonly agent_id: string;
-  /** Empty: any. */
+  /** An empty list matches any. */
   readonly status: string;
   readonly before: string;
   readonly limit: number;

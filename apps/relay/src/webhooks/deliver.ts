@@ -17,18 +17,18 @@ type DeliveryDependencies = Pick<
   "storage" | "runtime" | "egress" | "subscriptions" | "log"
 >;
 
-/** After the first attempt: 5 s, 1 min, 10 min, 1 h, 6 h. */
+/** Delays after each failed attempt: 5 s, 1 min, 10 min, 1 h, 6 h. */
 const retryDelaysMs = [5_000, 60_000, 600_000, 3_600_000, 21_600_000];
 const MAX_FAILURES = 20;
 const TIMEOUT_MS = 15_000;
 const BATCH_SIZE = 64;
 
-/** Sends what is due; a delivery that was sent and not noted as such is sent again under its id. */
+/** Sends due deliveries; one that was sent but not recorded as sent is repeated under its id. */
 export async function deliverWebhooks(services: DeliveryDependencies): Promise<void> {
   const { storage, runtime } = services;
   const due = await listDueDeliveries(storage.read, { now: runtime.now(), limit: BATCH_SIZE });
   const byWebhook = Map.groupBy(due, ({ webhook_id }) => webhook_id);
-  // One after another to each address: none is overrun, and a dead one holds up only itself.
+  // Deliveries to one address go one after another: none is flooded, and a dead one delays only itself.
   await Promise.all(
     [...byWebhook.values()].map(async (deliveries) => {
       for (const delivery of deliveries) if (!(await attemptDelivery(services, delivery))) return;
@@ -36,7 +36,7 @@ export async function deliverWebhooks(services: DeliveryDependencies): Promise<v
   );
 }
 
-/** Whether the address took it. */
+/** Returns whether the endpoint accepted the delivery. */
 async function attemptDelivery(
   services: DeliveryDependencies,
   delivery: WebhookDeliveryRow,
@@ -90,7 +90,7 @@ const GONE = "answers 410: gone";
 export const healthyState = (webhook_id: string) =>
   ({ webhook_id, state: "active", failures: 0, last_error: null }) as const;
 
-/** Sends a message in the format of Standard Webhooks; undefined when it was taken, else why not. */
+/** Sends a message in the format of Standard Webhooks; returns undefined when accepted, else the reason. */
 export async function sendWebhook(
   { egress, runtime }: Pick<Services, "egress" | "runtime">,
   { url, secret }: Pick<WebhookRow, "url" | "secret">,

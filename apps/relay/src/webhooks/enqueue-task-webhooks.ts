@@ -8,7 +8,7 @@ import { enqueueWebhook } from "./enqueue-webhook.ts";
 
 type EnqueueDependencies = Pick<Services, "runtime" | "subscriptions">;
 
-/** A task has come to an executor; one at another relay is told of it there. */
+/** Enqueues the webhook for a routed task; an executor at another relay is notified there. */
 export function enqueueTaskAssigned(
   tx: Tx,
   services: EnqueueDependencies,
@@ -23,7 +23,7 @@ export function enqueueTaskAssigned(
   });
 }
 
-/** How a task ended, and what came of it. */
+/** The end of a task with its settlement and credentials. */
 export interface FinishedTask {
   readonly executorId: string;
   readonly status: "completed" | "failed" | "denied";
@@ -37,7 +37,7 @@ interface IssuedCredential {
   readonly type: string;
 }
 
-/** A receipt has ended a task: its parties, payer and payee, and whom a credential is about. */
+/** Enqueues webhooks for a task ended by a receipt: to its parties, payer, payee and credential subjects. */
 export async function enqueueTaskEnded(
   tx: Tx,
   services: EnqueueDependencies,
@@ -70,7 +70,7 @@ export async function enqueueTaskEnded(
   await enqueueCredentialsIssued(tx, services, task_id, credentials);
 }
 
-/** What the relay issued for a task: told to whom it is about. */
+/** Enqueues webhooks for credentials issued for a task, to their subjects. */
 export async function enqueueCredentialsIssued(
   tx: Tx,
   services: EnqueueDependencies,

@@ -5,15 +5,15 @@ import type { Services } from "../services.ts";
 import type { Tx } from "../storage/storage.ts";
 import { insertDelivery } from "./store.ts";
 
-/** Something that happened, and what there is to say of it. */
+/** An event with its payload. */
 export interface WebhookEventMessage {
   readonly type: WebhookEvent;
   readonly data: object;
 }
 
 /**
- * Notes in the transaction of what happened that these agents are to be told of it; so they are told of
- * what is durable, and of all of it.
+ * Enqueues deliveries in the transaction of the event itself, so that agents are notified of
+ * exactly what is durable.
  */
 export async function enqueueWebhook(
   tx: Tx,
@@ -36,7 +36,7 @@ export async function enqueueWebhook(
   }
 }
 
-/** The text that is signed and sent (Standard Webhooks). */
+/** Builds the text that is signed and sent (Standard Webhooks). */
 export function formatWebhookBody(
   type: WebhookEvent | "webhook.test",
   data: object,

@@ -22,7 +22,7 @@ interface WebhookRef {
   readonly webhookId: string;
 }
 
-/** As many bytes as the format asks for. */
+/** The number of bytes that Standard Webhooks asks for. */
 const SECRET_BYTES = 32;
 
 export async function createWebhook(
@@ -94,7 +94,7 @@ export async function removeWebhook(
   return deleted;
 }
 
-/** Says no more than whether: what another server answered is not for our callers. */
+/** Reports only success or failure, because the answer of another server is not shown to callers. */
 export async function testWebhook(
   { storage, runtime, egress, subscriptions }: WebhookDependencies,
   { agentId, webhookId }: WebhookRef,

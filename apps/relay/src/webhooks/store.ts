@@ -64,7 +64,7 @@ const deleteDeliveriesQuery = compile<{ webhook_id: string }>()(
   queryBuilder.deleteFrom("webhook_deliveries").where("webhook_id", "=", param("webhook_id")),
 );
 
-/** Takes away what a webhook was still to be told. */
+/** Deletes the pending deliveries of a webhook. */
 export async function deleteDeliveriesByWebhook(tx: Tx, webhook_id: string): Promise<void> {
   await tx.run(deleteDeliveriesQuery, { webhook_id });
 }

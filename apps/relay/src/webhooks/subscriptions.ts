@@ -3,9 +3,9 @@ import type { Reader } from "../storage/storage.ts";
 import type { WebhookRow } from "../storage/tables/webhooks.ts";
 import { listAllWebhooks } from "./store.ts";
 
-/** Who wants to be told of what, in memory: an agent without webhooks costs a task nothing. */
+/** The active subscriptions in memory, so that an agent without webhooks costs a task nothing. */
 export interface Subscriptions {
-  /** The active webhooks of an agent for an event. */
+  /** Lists the active webhooks of an agent for an event. */
   listSubscribed(agentId: string, event: WebhookEvent): readonly string[];
   put(webhook: Pick<WebhookRow, "webhook_id" | "agent_id" | "events" | "state">): void;
   remove(webhook: Pick<WebhookRow, "webhook_id" | "agent_id">): void;

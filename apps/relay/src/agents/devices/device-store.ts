@@ -33,7 +33,7 @@ const devicesAfter = compile<{ agent_id: string; after: string; limit: number }>
     .limit(param("limit")),
 );
 
-/** By id, and so by time. */
+/** Ordered by id, and thus by time. */
 export function listDevicePage(
   read: Reader,
   query: { agent_id: string; after: string; limit: number },
@@ -49,7 +49,7 @@ const revokeDeviceQuery = compile<{ device_id: string; now: number }>()(
     .where("revoked_at", "is", null),
 );
 
-/** False when it was revoked before: the first time counts. */
+/** Returns false when the device was revoked before: the first time counts. */
 export async function markDeviceRevoked(tx: Tx, device_id: string, now: number): Promise<boolean> {
   return (await tx.run(revokeDeviceQuery, { device_id, now })) === 1;
 }
@@ -78,7 +78,7 @@ const updateCapabilitiesQuery = compile<{ device_id: string; capabilities: strin
     .where(sql<boolean>`capabilities is not ${param("capabilities")}`),
 );
 
-/** Stores what a device announced that it can do, as a JSON array. */
+/** Stores the capabilities that a device announced, as a JSON array. */
 export async function updateDeviceCapabilities(
   tx: Tx,
   announced: { readonly device_id: string; readonly capabilities: string },
@@ -96,7 +96,7 @@ const announcingDevice = compile<{ agent_id: string }>()(
     .limit(1),
 );
 
-/** Whether a device of the agent that is not revoked ever announced what it can do. */
+/** Returns whether an active device of the agent ever announced its capabilities. */
 export async function hasAnnouncingDevice(read: Reader, agent_id: string): Promise<boolean> {
   return (await read.get(announcingDevice, { agent_id })) !== undefined;
 }

@@ -15,7 +15,7 @@ export async function getDevice(
     : { status: 200, body: toDevice(device) };
 }
 
-/** All keys that act or acted for an agent, oldest first. */
+/** Lists all current and former keys of an agent, oldest first. */
 export async function listDevices(
   read: Reader,
   agent_id: string,

@@ -11,7 +11,7 @@ interface Revocation {
   readonly caller: Caller;
 }
 
-/** Ends a paired device. The agent's own key is left by rotation, so that nobody locks himself out. */
+/** Revokes a paired device. The agent's own key can only be rotated, so that no owner locks himself out. */
 export async function revokeDevice(
   {
     storage,

@@ -36,7 +36,7 @@ export type DiscoverDependencies = EntryDependencies &
     "federation" | "freezer" | "egress" | "log" | "waiters" | "subscriptions" | "trustGraph"
   >;
 
-/** Finds registered agents; what is said of trust is what the caller may know. */
+/** Finds registered agents and shows the trust figures that the caller may know. */
 export async function discoverAgents(
   services: DiscoverDependencies,
   query: QueryOf<Operations["discover"]>,

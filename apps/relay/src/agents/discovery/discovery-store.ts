@@ -11,7 +11,7 @@ import {
 } from "./profile-store.ts";
 import { searchAgents } from "./search-store.ts";
 
-/** A page of agents, and the cursor key of the next page; undefined: there is none. */
+/** A page of agents with the cursor key of the next page, which is undefined on the last page. */
 export interface ProfilePage {
   readonly rows: ProfileRow[];
   readonly next: string | undefined;
@@ -19,9 +19,9 @@ export interface ProfilePage {
 
 export interface DiscoverQuery {
   readonly reader: string;
-  /** Empty: any. */
+  /** An empty list matches any. */
   readonly capability: string;
-  /** Words that must all occur; empty: any. */
+  /** Words that must all occur; an empty list matches any text. */
   readonly text: string;
   readonly after: string;
   readonly limit: number;
@@ -34,7 +34,7 @@ const selectPage = (agents: typeof allAgents) =>
     .orderBy("agents.agent_id")
     .limit(param("limit"));
 
-/** A query for any capability, and the same for one. */
+/** The same query for any capability and for a given one. */
 interface QueryPair<P, Row> {
   readonly any: Query<P, Row>;
   readonly one: Query<P, Row>;
@@ -54,12 +54,12 @@ const visibleAgentQueries: typeof allAgentQueries = {
   ),
 };
 
-/** The same of those agents only that other relays may know of; a text may also be an agent id. */
+/** Searches only agents that other relays may know of; the text may also be an agent id. */
 export function listVisibleProfiles(read: Reader, query: DiscoverQuery): Promise<ProfilePage> {
   return listProfilesBy(read, query, visibleAgentQueries);
 }
 
-/** A page of the discovery registry: by agent id, or by how well agents match a text. */
+/** Lists a page of the discovery registry, ordered by agent id or by how well agents match a text. */
 export function listProfiles(read: Reader, query: DiscoverQuery): Promise<ProfilePage> {
   return listProfilesBy(read, query, allAgentQueries);
 }

@@ -2,7 +2,7 @@ import type { Freshness } from "@agent/wire";
 
 const MINUTE_MS = 60_000;
 
-/** How an agent's last sign of life reads now (docs/decisions.md, 3). */
+/** Classifies the age of an agent's last heartbeat (docs/decisions.md, 3). */
 export function getFreshness(lastSeenAt: number, now: number): Freshness {
   const age = now - lastSeenAt;
   if (age < 6 * MINUTE_MS) return "awake";

@@ -9,7 +9,7 @@ import type { AgentRow, ListingRow } from "../../storage/tables/agents.ts";
 import { findListing, saveListing } from "./listing-store.ts";
 import { findAgent, replaceCapabilities } from "../store.ts";
 
-/** Registers or replaces a listing; its id stays. */
+/** Creates or replaces a listing; its id stays. */
 export async function putListing(
   { storage, runtime }: Pick<Services, "storage" | "runtime">,
   agentId: string,
@@ -52,7 +52,7 @@ function toListing(row: ListingRow): Listing {
   };
 }
 
-/** An agent is found by what it registered and by what it lists. */
+/** An agent is found by its registered and by its listed capabilities. */
 export async function reindexCapabilities(
   tx: Tx,
   agent: AgentRow,
@@ -72,7 +72,7 @@ export function listCapabilities(
 }
 
 /**
- * What may be required of an agent: with a price in its listing only what that lists, else everything
+ * Returns the capabilities that a task may require of an agent: with a price in its listing only those listed, else all
  * that it names.
  */
 export function listOfferedCapabilities(

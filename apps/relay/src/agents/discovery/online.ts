@@ -2,7 +2,7 @@ import type { ListingBody } from "@agent/wire";
 import type { Connections } from "../../realtime/connections.ts";
 import { getFreshness } from "./freshness.ts";
 
-/** Reachable now: a device is connected, or there is an endpoint and a sign of life just now. */
+/** Returns whether an agent is reachable: a device is connected, or it has an endpoint and a recent heartbeat. */
 export function isOnline(
   agent: {
     readonly agent_id: string;
@@ -18,7 +18,7 @@ export function isOnline(
   return callable && getFreshness(agent.last_seen_at, now) === "awake";
 }
 
-/** 1 for an agent that can be reached now, else half of what its listing promises. */
+/** Returns 1 for a reachable agent, else half of the availability that its listing promises. */
 export function getAvailability(online: boolean, listing: ListingBody | undefined): number {
   return online ? 1 : (listing?.sla?.availability_guarantee ?? 0) * 0.5;
 }

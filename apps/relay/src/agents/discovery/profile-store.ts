@@ -1,7 +1,7 @@
 import { queryBuilder, param, compile, sql } from "../../storage/queries/compiled-query.ts";
 import type { Reader } from "../../storage/storage.ts";
 
-/** An agent with its listing and what its history says, as one reader sees it. */
+/** An agent with its listing and trust figures, as one reader sees it. */
 export interface ProfileRow {
   readonly agent_id: string;
   readonly public_key: string | null;
@@ -16,15 +16,15 @@ export interface ProfileRow {
   readonly own_successes: number | null;
   readonly own_failures: number | null;
   readonly own_latency_ms: number | null;
-  /** The best level that at least two payers hold. */
+  /** The highest trust level that at least two payers hold. */
   readonly payers_level: number | null;
-  /** Tasks at a price, of all payers; null without any. */
+  /** Counts over the paid tasks of all payers; null when there are none. */
   readonly paid_successes: number | null;
   readonly paid_failures: number | null;
   readonly paid_latency_ms: number | null;
 }
 
-/** Sorting the payers' levels, the second one is a level that at least two of them reach. */
+/** The second highest of the payers' levels is reached by at least two of them. */
 const payersLevel = sql<number | null>`(
   select trust_level from trust_records
   where remote_agent_id = agents.agent_id and paid_tasks > 0
@@ -32,11 +32,11 @@ const payersLevel = sql<number | null>`(
 
 export const allAgents = queryBuilder.selectFrom("agents");
 
-/** Those who have a capability, by agent id and without looking at anybody else. */
+/** Selects the agents with a capability, by agent id, reading no other agents. */
 export const agentsWithCapability = queryBuilder.selectFrom((from) =>
   from
     .selectFrom(["agent_capabilities as offered", "agents"])
-    // The id comes from where the order is, or all would be sorted first.
+    // The id is selected from the ordered index; otherwise SQLite would sort all rows first.
     .select([
       "offered.agent_id",
       "agents.public_key",
@@ -87,7 +87,7 @@ const profilesByCapability = compile<{ reader: string; capability: string }>()(
   selectProfiles(agentsWithCapability),
 );
 
-/** Everybody who has a capability, by registration or by listing; `reader` may be empty. */
+/** Lists the agents with a capability, by registration or by listing; `reader` may be empty. */
 export function listProfilesByCapability(
   read: Reader,
   query: { reader: string; capability: string },
@@ -106,11 +106,11 @@ export function findProfile(
   return read.get(profileByAgent, query);
 }
 
-/** Who is found: agents that registered, and agents that only listed themselves. */
+/** Selects the agents that discovery finds: registered ones, and those with only a listing. */
 export const isDiscoverable = sql<boolean>`(agents.registered = 1 or listings.agent_id is not null)`;
 
 /**
- * What its owner said, else whether it offers a service. An agent that calls itself personal is not
+ * The owner's choice, else whether the agent offers a service. An agent that calls itself personal is not
  * shown because of a listing alone (specification, "Visibility").
  */
 const agentType = sql<string>`coalesce(agents.metadata ->> '$.agent_type', '')`;
@@ -124,7 +124,7 @@ const visibleProfileByAgent = compile<{ reader: string; agent_id: string }>()(
     .where(isFederationVisible),
 );
 
-/** The agent, if other relays may know of it. */
+/** Finds an agent if other relays may know of it. */
 export function findVisibleProfile(
   read: Reader,
   query: { reader: string; agent_id: string },
@@ -138,7 +138,7 @@ const visibleAgentCount = compile()(
     where ${isDiscoverable} and agents.revoked_at is null and ${isFederationVisible}`,
 );
 
-/** How many agents other relays may know of; looks at all. */
+/** Counts the agents that other relays may know of; reads all of them. */
 export async function countVisibleAgents(read: Reader): Promise<number> {
   return (await read.get(visibleAgentCount, {}))?.count ?? 0;
 }

@@ -9,22 +9,22 @@ import {
 } from "./profile-store.ts";
 
 export interface AgentSearch {
-  /** The words as `parseSearchWords` makes them, not empty. */
+  /** The words from `parseSearchWords`; never empty. */
   readonly words: string;
-  /** What was asked for, which may also be an agent's id where peers ask. */
+  /** The text of the query; in queries by peers it may also be an agent id. */
   readonly text: string;
   readonly scope: "all" | "visible";
-  /** Empty: any. */
+  /** An empty list matches any. */
   readonly capability: string;
-  /** The cursor key of the page; empty: the first one. */
+  /** The cursor key of the page; empty for the first page. */
   readonly after: string;
   readonly limit: number;
 }
 
 /**
- * The agents whose texts contain all the words, those that contain them in more places first, then by
- * id. The agents are ranked within sections of 10,000 by id, because what they say is looked through
- * one by one: a page never looks at more than one section, and the next section follows when a section
+ * Lists the agents whose texts contain all the words, those with more matches first, then by
+ * id. Agents are ranked within sections of 10,000 by id, because their texts are scanned
+ * one by one: a page never scans more than one section, and the next section follows when a section
  * has no more matches.
  */
 export async function searchAgents(
@@ -35,7 +35,7 @@ export async function searchAgents(
   const place = parsePosition(search.after);
   const end =
     (await read.get(sectionEndQueries[kind], { ...search, ...place }))?.agent_id ?? PAST_ALL;
-  // A cursor comes from outside: it can shorten a section, but not make it longer.
+  // The cursor is untrusted input: it can shorten a section but never extend it.
   const until = place.until !== undefined && place.until < end ? place.until : end;
   const query = { ...search, ...place, until };
   const rows = await read.all(rankedQueries[search.scope][kind], query);
@@ -49,20 +49,20 @@ export async function searchAgents(
   return { ids: rows.map(({ agent_id }) => agent_id), next };
 }
 
-/** Above every agent id. */
+/** A text that sorts after every agent id. */
 const PAST_ALL = "~";
 const SEPARATOR = "/";
 
 interface SearchPosition {
-  /** The section begins behind this agent and ends with `until`, if that is known already. */
+  /** The section begins after this agent and ends with `until`, once that is known. */
   readonly start: string;
   readonly until: string | undefined;
-  /** The last match that was shown: its rank and its id. */
+  /** Rank and id of the last match on the previous page. */
   readonly rank: number;
   readonly behind: string;
 }
 
-/** A cursor key names a place within a section, or only the agent behind which a section begins. */
+/** A cursor key names a position within a section, or only the agent after which a section begins. */
 function parsePosition(after: string): SearchPosition {
   const [start = "", until, rank, behind] = after.split(SEPARATOR);
   return behind === undefined
@@ -70,7 +70,7 @@ function parsePosition(after: string): SearchPosition {
     : { start, until, rank: Number(rank), behind };
 }
 
-/** What an agent says of itself in words; the names of its JSON members are not among them. */
+/** Concatenates the texts of an agent's profile, without the names of its JSON members. */
 const searchedFields = sql`agents.metadata ->> '$.name', agents.metadata ->> '$.description',
   listings.body ->> '$.description', agents.capabilities, listings.body ->> '$.capabilities'`;
 
@@ -80,7 +80,7 @@ const idOrTextRank = sql<number>`iif(agents.agent_id = ${param("text")}, 9, ${te
 type SectionSearch = Omit<AgentSearch, "scope" | "after"> &
   SearchPosition & { readonly until: string };
 
-/** Every agent of a section with its rank; the limit keeps SQLite from ranking one several times. */
+/** Ranks every agent of a section; the limit keeps SQLite from ranking an agent several times. */
 const selectSection = (
   agents: typeof allAgents,
   rank: typeof textRank,
@@ -128,7 +128,7 @@ const rankedQueries = {
   },
 };
 
-/** The last agent of a section, if there are agents behind it. */
+/** Finds the last agent of a section, if more agents follow it. */
 const sectionEndQueries = {
   any: compile<{ start: string }>()(
     queryBuilder

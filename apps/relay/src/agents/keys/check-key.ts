@@ -3,7 +3,7 @@ import type { Reader } from "../../storage/storage.ts";
 import { isProvenElsewhere } from "./key-proof-store.ts";
 import { listSigningKeys } from "./key-store.ts";
 
-/** Refuses a key to an agent while another one has proven it and has it in force. */
+/** Refuses a key that another agent has proven and has in force. */
 export async function checkKeyNotInUse(
   read: Reader,
   { agent_id, public_key }: { readonly agent_id: string; readonly public_key: string },
@@ -12,7 +12,7 @@ export async function checkKeyNotInUse(
   return isTaken ? refuse("agent.key_in_use") : undefined;
 }
 
-/** Refuses a task that names its target's key, unless an agent of this relay has that key in force. */
+/** Refuses a task that names its target by key, unless an agent of this relay has that key in force. */
 export async function checkTargetKey(
   read: Reader,
   { agentId, publicKey }: { readonly agentId: string; readonly publicKey: string | undefined },

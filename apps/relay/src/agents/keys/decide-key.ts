@@ -9,7 +9,7 @@ import {
 import { limits, refuse, type Refusal } from "@agent/wire";
 import type { AgentKeyRow, AgentRow } from "../../storage/tables/agents.ts";
 
-/** One step of an agent from a key to the next one. */
+/** One succession step of an agent from a key to the next. */
 export interface KeyStep {
   readonly from: string;
   readonly to: string;
@@ -19,7 +19,7 @@ export interface KeyStep {
   readonly succession: string;
 }
 
-/** What a claim "this key is mine now" comes to. The steps lead to the claimed key, oldest first. */
+/** The decision on a claim to a key. The steps lead to the claimed key, oldest first. */
 export type KeyDecision =
   | { readonly kind: "same" }
   | { readonly kind: "first" | "rotated"; readonly steps: readonly KeyStep[] };
@@ -41,9 +41,9 @@ type KeyRefusal = Refusal<
 >;
 
 /**
- * Decides whether an agent may carry a key: its first one, the one it has, or one that the old key
- * handed over to. An id of version 8 has the key that it was made of as its first one
- * (docs/decisions.md, 3 and 6). `history` holds all keys that the agent had here.
+ * Decides whether an agent may bind a key: its first one, its current one, or one that the old key
+ * named as successor. The first key of an id of version 8 is the key that the id was derived from
+ * (docs/decisions.md, 3 and 6). `history` holds all keys of the agent at this relay.
  */
 export function decideKey(
   claim: KeyClaim,
@@ -73,7 +73,7 @@ function decideFirstKey(
   records: readonly SuccessionRecord[],
   now: number,
 ): KeyDecision | KeyRefusal {
-  // Any other id proves nothing about its first key, so records for it say nothing.
+  // Any other id proves nothing about its first key, so its succession records prove nothing.
   if (!isKeyDerivedId(claim.agent_id)) return { kind: "first", steps: [] };
   const refused = checkRecords(records, { history: [], now });
   if (refused !== undefined) return refused;
@@ -95,7 +95,7 @@ function decideRotation(
   claim: KeyClaim,
   { current, records, history, now }: RotationContext,
 ): KeyDecision | KeyRefusal {
-  // A whole chain may begin before the key that this relay knows.
+  // A complete chain may begin before the key that this relay knows.
   const known = records.findIndex((record) => record?.old_public_key === current);
   const steps = known < 0 ? records : records.slice(known);
   const refused = checkRecords(steps, { history, now });
@@ -121,12 +121,12 @@ function decideRotation(
   return { kind: "rotated", steps: steps.map(toKeyStep) };
 }
 
-/** Limits that hold for each record before any signature is looked at. */
+/** Checks each record's limits before any signature is verified. */
 function checkRecords(
   records: readonly SuccessionRecord[],
   { history, now }: Pick<RotationContext, "history" | "now">,
 ): KeyRefusal | undefined {
-  // Everybody may read the whole chain, so it stays of a size to be read.
+  // The whole chain is public, so its size is bounded.
   const { successionCharacters: max } = limits;
   if (records.some((record) => JSON.stringify(record).length > max)) {
     return refuse("agent.succession_invalid", `longer than ${max}`);
@@ -134,7 +134,7 @@ function checkRecords(
   if (history.length + records.length > limits.agentKeys) {
     return refuse("agent.succession_invalid", `the agent has had ${limits.agentKeys} keys`);
   }
-  // A record from the far future would bar every later rotation.
+  // A record dated far in the future would block every later rotation.
   if (records.some((record) => record?.timestamp > now + limits.clockSkewMs)) {
     return refuse("agent.succession_invalid", "timestamp is in the future");
   }
@@ -151,17 +151,17 @@ function toKeyStep(record: SuccessionRecord): KeyStep {
   return { from, to, at, succession: JSON.stringify(record) };
 }
 
-/** The time in the record by which a key took over; below every other for the first key. */
+/** Returns the timestamp of the record that put a key in force; lower than any other for the first key. */
 function getSuccessionTime({ succession }: AgentKeyRow): number {
   return succession === null ? -1 : (JSON.parse(succession) as SuccessionRecord).timestamp;
 }
 
-/** The key that a displaced agent had last. */
+/** Finds the last key of a displaced agent. */
 function getNewestKey(history: readonly AgentKeyRow[]): string {
   return history.reduce((a, b) => (getSuccessionTime(b) > getSuccessionTime(a) ? b : a)).public_key;
 }
 
-/** The timestamp that the next record must be later than. */
+/** Returns the timestamp that the next record must exceed. */
 function getLastSuccessionTime(history: readonly AgentKeyRow[]): number {
   return Math.max(0, ...history.map(getSuccessionTime));
 }

@@ -3,14 +3,14 @@ import { refuse, type Answer, type Operations } from "@agent/wire";
 import type { Reader } from "../../storage/storage.ts";
 import { listAgentKeys } from "./key-store.ts";
 
-/** An agent's keys and succession records, as `verifySuccessionChain` takes them. */
+/** Loads an agent's keys and succession records in the form that `verifySuccessionChain` takes. */
 export async function getSuccession(
   read: Reader,
   agent_id: string,
 ): Promise<Answer<Operations["getSuccession"]>> {
   const steps = (await listAgentKeys(read, agent_id))
     .map(({ succession, ...key }) => ({ key, record: parseSuccession(succession) }))
-    // Two keys may begin in one millisecond of the relay's; their records never have one time.
+    // Two keys may start in the same millisecond of the relay's clock; their records never share a timestamp.
     .toSorted((a, b) => (a.record?.timestamp ?? -1) - (b.record?.timestamp ?? -1));
   const current = steps.at(-1);
   if (current === undefined) return refuse("agent.not_found");
@@ -25,7 +25,7 @@ export async function getSuccession(
   };
 }
 
-/** As it was signed: both keys may have signed more members than the relay knows. */
+/** The record as it was signed: both keys may have signed members that the relay does not know. */
 type SignedRecord = SuccessionRecord & { readonly [member: string]: unknown };
 
 function parseSuccession(succession: string | null): SignedRecord | undefined {

@@ -6,7 +6,7 @@ const proofOfKey = compile<{ public_key: string }>()(
   queryBuilder.selectFrom("key_proofs").selectAll().where("public_key", "=", param("public_key")),
 );
 
-/** Whether a key was proven under this id. */
+/** Returns whether a key was proven under this id. */
 export async function isProvenKey(
   read: Reader,
   { agent_id, public_key }: { readonly agent_id: string; readonly public_key: string },
@@ -33,7 +33,7 @@ const proofElsewhere = compile<KeyBinding>()(
                        and revoked_at is null))`,
 );
 
-/** Whether a key is in force under another id that has proven it; devices' keys count. */
+/** Returns whether a key, including a device's key, is in force under another id that has proven it. */
 export async function isProvenElsewhere(read: Reader, binding: KeyBinding): Promise<boolean> {
   return (await read.get(proofElsewhere, binding)) !== undefined;
 }
@@ -47,7 +47,7 @@ const upsertProofQuery = compile<KeyProofRow>()(
         where key_proofs.agent_id != excluded.agent_id`,
 );
 
-/** Notes under which id a key is proven. */
+/** Records the id under which a key is proven. */
 export async function saveKeyProof(tx: Tx, proof: KeyProofRow): Promise<void> {
   await tx.run(upsertProofQuery, proof);
 }
@@ -61,7 +61,7 @@ const otherBindings = compile<KeyBinding>()(
       where public_key = ${param("public_key")} and agent_id != ${param("agent_id")} and revoked_at is null`,
 );
 
-/** The other agents under whose ids a key is in force. */
+/** Lists the other agents under whose ids a key is in force. */
 export async function listOtherBindings(read: Reader, binding: KeyBinding): Promise<string[]> {
   return (await read.all(otherBindings, binding)).map(({ agent_id }) => agent_id);
 }
@@ -74,7 +74,7 @@ const provenAgents = compile<{ ids: string }>()(
       where agents.agent_id in (select value from json_each(${param("ids")}))`,
 );
 
-/** Those of the agents that have proven the key that they have now. */
+/** Returns the agents that have proven their current key. */
 export async function listProvenAgents(
   read: Reader,
   ids: readonly string[],

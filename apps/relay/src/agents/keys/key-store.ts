@@ -2,7 +2,7 @@ import { queryBuilder, param, compile, sql } from "../../storage/queries/compile
 import type { Reader, Tx } from "../../storage/storage.ts";
 import type { AgentKeyRow } from "../../storage/tables/agents.ts";
 
-/** A key is valid until it is ended. */
+/** A key is valid until it is retired. */
 export type NewKey = Omit<AgentKeyRow, "valid_until">;
 
 const insertKeyQuery = compile<NewKey>()(
@@ -36,7 +36,7 @@ const endKeyQuery = compile<{ agent_id: string; public_key: string; now: number 
     .where("valid_until", "is", null),
 );
 
-/** Ends an agent's key: from now on the new one signs, also on the devices that carried the old one. */
+/** Retires an agent's key: from now on the new one signs, also on devices that used the old one. */
 export async function replaceAgentKey(
   tx: Tx,
   change: {
@@ -62,7 +62,7 @@ const revokeDevicesOfKeyQuery = compile<{ agent_id: string; public_key: string; 
     .where("revoked_at", "is", null),
 );
 
-/** Ends one key of an agent, its own or a device's, without one in its place. */
+/** Retires one key of an agent, its own or a device's, without a successor. */
 export async function endAgentKey(
   tx: Tx,
   ended: { agent_id: string; public_key: string; now: number },
@@ -87,7 +87,7 @@ const revokeDevicesQuery = compile<{ agent_id: string; now: number }>()(
     .where("revoked_at", "is", null),
 );
 
-/** From now on no key signs for the agent, neither its own nor a device's. */
+/** Retires all keys of the agent, its own and its devices'. */
 export async function endAllAgentKeys(tx: Tx, agent_id: string, now: number): Promise<void> {
   await tx.run(endAllKeysQuery, { agent_id, now });
   await tx.run(revokeDevicesQuery, { agent_id, now });
@@ -105,7 +105,7 @@ export function listAgentKeys(read: Reader, agent_id: string) {
   return read.all(keysByAgent, { agent_id });
 }
 
-/** A key that may sign for an agent: its own, while it was valid, or that of a device in use. */
+/** Finds a key that may sign for an agent: its own, while valid, or that of an active device. */
 export interface SigningKeyRow {
   readonly public_key: string;
   readonly device_id: string | null;
@@ -122,7 +122,7 @@ const signingKeys = compile<{ agent_id: string }>()(
       where agent_id = ${param("agent_id")} and revoked_at is null`,
 );
 
-/** Empty for an agent that was never bootstrapped. */
+/** Returns an empty list for an agent that was never bootstrapped. */
 export function listSigningKeys(read: Reader, agent_id: string): Promise<SigningKeyRow[]> {
   return read.all(signingKeys, { agent_id });
 }

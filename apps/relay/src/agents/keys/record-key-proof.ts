@@ -18,7 +18,7 @@ export interface KeyProof {
 }
 
 /**
- * Notes that the holder of a key has proven it under an agent's id. Every other agent with the same key
+ * Records that the holder of a key has proven it under an agent's id. Every other agent with the same key
  * has not proven it and loses it (docs/decisions.md, 3); `displaced` names these agents. Refused with
  * `agent.key_in_use` while the key is in force under another id that has proven it.
  */
@@ -39,7 +39,7 @@ export async function recordKeyProof(
   return { ok: true, displaced };
 }
 
-/** Ends an unproven binding: the agent is not offered any more, and keeps its account and history. */
+/** Ends an unproven binding: the agent is no longer offered, but its account and history stay. */
 export async function displaceAgentKey(
   tx: Tx,
   { agent_id, public_key, now, caller }: KeyProof,
@@ -59,7 +59,7 @@ export async function displaceAgentKey(
   });
 }
 
-/** Ends what agents were let in by that have lost their key: tokens that were verified, and sockets. */
+/** Revokes the verified tokens and closes the sockets of agents that have lost their key. */
 export function endDisplacedSessions(
   { tokens, connections }: Pick<Services, "tokens" | "connections">,
   displaced: readonly string[],

@@ -9,8 +9,8 @@ import { checkKeyNotInUse } from "./check-key.ts";
 type ProofDependencies = Pick<Services, "storage" | "freezer" | "runtime">;
 
 /**
- * Notes that a key is proven, because a token that names the agent verified under it. An agent whose key
- * was proven under another id loses it now, and is refused. A frozen relay notes nothing.
+ * Records a key as proven, because a token that names the agent verified under it. An agent whose key
+ * was proven under another id loses it and is refused. A frozen relay records nothing.
  */
 export async function recordProofByToken(
   services: ProofDependencies & Pick<Services, "tokens" | "connections">,
@@ -31,8 +31,8 @@ export async function recordProofByToken(
 }
 
 /**
- * Notes that a key is proven, because a receipt verified under it. It takes the key from no other agent
- * at once, since one that works with the same key may have proven as much: their next token decides.
+ * Records a key as proven, because a receipt verified under it. It takes the key from no other agent
+ * yet, since an agent with the same key may have proven the same: their next token decides.
  */
 export async function recordProofByReceipt(
   { storage, freezer, runtime }: ProofDependencies,

@@ -13,7 +13,7 @@ interface Rotation {
   readonly caller: Caller;
 }
 
-/** Changes an agent's key by nothing but the succession record that names the new one. */
+/** Changes an agent's key on the proof of the succession record that names the new key. */
 export async function rotateKey(
   services: Pick<Services, "storage" | "runtime" | "tokens" | "connections" | "trustGraph">,
   { agentId: agent_id, succession, caller }: Rotation,
@@ -38,7 +38,7 @@ export async function rotateKey(
   return { status: 200, body: { agent_id, public_key, rotated } };
 }
 
-/** Refusals of a first key, or of a claim without a succession. */
+/** Refuses a first key, or a claim without a succession record. */
 function isFirstKeyCode(code: string): code is (typeof firstKeyCodes)[number] {
   return (firstKeyCodes as readonly string[]).includes(code);
 }

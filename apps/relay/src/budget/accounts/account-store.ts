@@ -2,7 +2,7 @@ import { param, compile, sql } from "../../storage/queries/compiled-query.ts";
 import type { Reader } from "../../storage/storage.ts";
 import type { AccountRow } from "../../storage/tables/budget.ts";
 
-/** An agent's account, and whether this relay knows an agent of that id. */
+/** An agent's account, with whether an agent of that id is known here. */
 export interface ListedAccount extends Pick<
   AccountRow,
   "balance" | "held" | "pending_withdrawals" | "card_lots"
@@ -12,8 +12,8 @@ export interface ListedAccount extends Pick<
 }
 
 /**
- * The agent of an account. It is cut out of the bytes, because SQLite ends a text at a NUL, which the
- * operator may deposit to.
+ * Selects the agent id of an account. It is cut from the bytes, because SQLite ends a text at a NUL, which
+ * an id of an operator's deposit may contain.
  */
 export const accountAgentId = sql<string>`cast(substr(cast(account as blob), 7) as text)`;
 
@@ -26,7 +26,7 @@ const accountPage = compile<{ after: string; limit: number }>()(
     order by account limit ${param("limit")}`,
 );
 
-/** By agent id, in ascending order. */
+/** Ordered by agent id, ascending. */
 export function listAccountsAfter(
   read: Reader,
   query: { after: string; limit: number },

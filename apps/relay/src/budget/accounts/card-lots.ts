@@ -12,15 +12,15 @@ import type { AccountRow } from "../../storage/tables/budget.ts";
 
 type StoredLots = Pick<AccountRow, "card_lots">;
 
-/** An account as a movement finds it, and as it leaves it. */
+/** An account before and after a movement. */
 interface AccountChange {
   readonly opening: AccountRow;
   readonly now: AccountRow;
 }
 
 /**
- * The lots that a movement leaves on the accounts whose lots it changes. An account that never saw
- * money from a card is not looked at.
+ * Returns the lots after a movement for each account whose lots it changes. An account that never held
+ * card money is not read.
  */
 export function applyToCardLots(
   postings: readonly Posting[],
@@ -38,7 +38,7 @@ export function applyToCardLots(
   return new Map([...moved.lots].map(([account, lots]) => [account, formatLots(lots)]));
 }
 
-/** How much of a balance may not be withdrawn yet, in micro-units. */
+/** Returns how much of a balance may not be withdrawn yet, in micro-units. */
 export function getCardHeld(row: StoredLots, now: number): number {
   return sumHeldCardMoney(parseLots(row), now);
 }

@@ -15,7 +15,7 @@ import { findAccount, listPostings, listSettlementsByAgent } from "../store.ts";
 
 type HistoryDependencies = Pick<Services, "storage" | "identity" | "runtime">;
 
-/** The balance record with its newest transactions; an agent without an account has zero and none. */
+/** Returns the balance with its newest transactions; zero and none for an agent without an account. */
 export async function getBalance(
   { storage, identity, runtime }: HistoryDependencies,
   agentId: string,

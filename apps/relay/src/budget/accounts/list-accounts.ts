@@ -5,10 +5,10 @@ import type { Services } from "../../services.ts";
 import { getCardHeld } from "./card-lots.ts";
 import { listAccountsAfter, type ListedAccount } from "./account-store.ts";
 
-/** Older relays took any text as the id of an account, so its cursor may be any text. */
+/** Older relays accepted any text as an account id, so a cursor may be any text. */
 const anyTextAscending = { form: /^.+$/su, start: "", keyFrom: String };
 
-/** The accounts of agents, by agent id. */
+/** Lists the accounts of agents, by agent id. */
 export async function listAccounts(
   { storage, runtime }: Pick<Services, "storage" | "runtime">,
   query: PageQuery,

@@ -6,13 +6,13 @@ import type { PostedRow } from "../post-movement.ts";
 import { signSettlement } from "../sign-settlement.ts";
 import { findPosting, findSettlement } from "../store.ts";
 
-/** What was paid for a task, and the movement that did it; both empty for a free one. */
+/** The payment for a task with its movement; both are empty for a free task. */
 export interface TaskMoney {
   readonly settlements: readonly SettlementRecord[];
   readonly postings: readonly TaskPosting[];
 }
 
-/** One side of the movement, without the balance that it left: that is its account's own business. */
+/** One posting of the movement, without the resulting balance, which is private to its account. */
 export interface TaskPosting extends Pick<
   PostingRow,
   "transaction_id" | "account" | "type" | "amount" | "created_at"

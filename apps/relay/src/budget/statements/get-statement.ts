@@ -16,7 +16,7 @@ import { findAccount, findPosting, listPostings } from "../store.ts";
 
 type Get = Operations["getStatement"];
 
-/** An account's movements of a period between the balances at its ends. */
+/** Returns an account's movements of a period with the balances at both ends. */
 export async function getStatement(
   { storage, identity, runtime }: Pick<Services, "storage" | "identity" | "runtime">,
   agentId: string,
@@ -25,7 +25,7 @@ export async function getStatement(
   const account = getTransactionAccount(agentId, identity.relayId);
   const last = (await findAccount(storage.read, account))?.sequence ?? 0;
   const first = await findFirstSequence(storage.read, { account, last, time: from });
-  // Without `to` it closes at the balance, whatever times the clock has given its last movements.
+  // Without `to` it closes at the current balance, even when the clock dated the last movements later.
   const bound =
     to === undefined
       ? last + 1
@@ -52,7 +52,7 @@ export async function getStatement(
 }
 
 /**
- * The sequence of an account's first posting at or after a time; one past its last when there is
+ * Finds the sequence of an account's first posting at or after a time; one past its last when there is
  * none. Sequences have no gaps and grow with time, so no index of times is needed.
  */
 async function findFirstSequence(

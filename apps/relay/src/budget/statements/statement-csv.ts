@@ -10,7 +10,7 @@ const columns = [
   "description",
 ] as const;
 
-/** RFC 4180 with a header row; the balances at both ends are rows of their own. */
+/** Formats a statement by RFC 4180 with a header row; the balances at both ends are separate rows. */
 export function formatStatementCsv(statement: Statement): string {
   const { from, to, opening_balance, closing_balance, transactions } = statement;
   const rows = [
@@ -32,12 +32,12 @@ export function formatStatementCsv(statement: Statement): string {
 
 const formatTime = (ms: number) => new Date(ms).toISOString();
 
-/** The shortest text of a small amount has an exponent. */
+/** Formats without an exponent, which JavaScript uses for small numbers. */
 const formatDecimal = (amount: number) => amount.toFixed(6).replace(/\.?0+$/, "");
 
 /**
- * What others wrote, always quoted. A spreadsheet runs a cell that begins with one of these signs as
- * a formula, so they get an apostrophe in front.
+ * Quotes text written by others. A spreadsheet runs a cell that begins with one of these signs as
+ * a formula, so they are prefixed with an apostrophe.
  */
 function quoteText(text: string | null): string {
   if (text === null) return "";

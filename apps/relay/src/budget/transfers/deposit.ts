@@ -8,21 +8,21 @@ import { findAccount, reserveReference } from "../store.ts";
 
 type Deposit = Operations["deposit"];
 
-/** Credits an account from outside; a repeated reference answers the balance and credits nothing. */
+/** Credits an account from outside; a repeated reference returns the balance and credits nothing. */
 export async function deposit(
   { storage, runtime, identity }: Pick<Services, "storage" | "runtime" | "identity">,
   agentId: string,
   body: BodyOf<Deposit>,
   saveResponse?: SaveResponse,
 ): Promise<Answer<Deposit>> {
-  // The relay's id shows its fees: money under it would be out of everybody's sight.
+  // The relay's id shows its fee account, so a deposit under that id would be invisible.
   if (agentId === identity.relayId) return refuse("agent.id_reserved");
   return storage.transaction(async (tx) => {
     const finish = async (transaction_id: string | null) => {
       const account = await findAccount(tx, accountOf.agent(agentId));
       const balance = fromMicro(asMicro(account?.balance ?? 0));
       const idempotent = transaction_id === null;
-      // Whoever comes under this id later owns the money: the caller learns of a mistyped one.
+      // An agent that registers under this id later owns the money, so the answer says that the id is unknown.
       const agent_known = (await listKnownAgents(tx, [agentId])).length === 1;
       const answer = {
         status: 200 as const,

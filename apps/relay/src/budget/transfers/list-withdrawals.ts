@@ -14,7 +14,7 @@ interface WithdrawalPage {
   readonly body: { withdrawals: Withdrawal[]; next_cursor: string | null };
 }
 
-/** An agent's withdrawals, or everybody's for the operator, newest first. */
+/** Lists an agent's withdrawals, or all for the operator, newest first. */
 export async function listWithdrawals(
   { storage }: Pick<Services, "storage">,
   agentId: string | undefined,

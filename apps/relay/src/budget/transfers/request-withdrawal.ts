@@ -12,7 +12,7 @@ import { adjustPendingWithdrawals, insertWithdrawal } from "./withdrawal-store.t
 
 type Request = Operations["requestWithdrawal"];
 
-/** Takes money out of an account at once; it waits aside until the operator has paid it. */
+/** Debits an account at once and holds the money until the operator has paid it out. */
 export async function requestWithdrawal(
   { storage, runtime, identity, log }: Pick<Services, "storage" | "runtime" | "identity" | "log">,
   agentId: string,

@@ -12,12 +12,12 @@ import {
   resolvePendingWithdrawal,
 } from "./withdrawal-store.ts";
 
-/** How the operator ended a withdrawal: by a payment, or not at all. */
+/** The operator's decision on a withdrawal: paid or returned. */
 export type WithdrawalOutcome = { readonly payout_reference: string } | { readonly reason: string };
 
 type ResolvedWithdrawal = { readonly status: 200; readonly body: Withdrawal };
 
-/** Ends a withdrawal once: what was set aside leaves the relay, or goes back to its agent. */
+/** Resolves a withdrawal once: the money leaves the relay, or returns to its agent. */
 export async function resolveWithdrawal(
   { storage, runtime, log }: Pick<Services, "storage" | "runtime" | "log">,
   withdrawalId: string,
@@ -41,7 +41,7 @@ export async function resolveWithdrawal(
     }
     const { agent_id: agentId } = row;
     const movement = { agentId, withdrawalId, amount: asMicro(row.amount) };
-    // First, because what is on its way out counts toward the limit of the balance.
+    // This comes first, because pending withdrawals count toward the limit of the balance.
     await adjustPendingWithdrawals(tx, { account: accountOf.agent(agentId), change: -row.amount });
     const posted = await postMovement(
       tx,

@@ -53,7 +53,7 @@ const resolveWithdrawalQuery = compile<Resolution>()(
     .returningAll(),
 );
 
-/** Ends a pending withdrawal; undefined when it is none, so that it is paid or returned once. */
+/** Resolves a pending withdrawal; undefined when it is not pending, so that it is resolved once. */
 export function resolvePendingWithdrawal(
   tx: Tx,
   resolution: Resolution,
@@ -103,7 +103,7 @@ const everyWithdrawal = compile<WithdrawalQuery>()(
     .limit(param("limit")),
 );
 
-/** Everybody's, newest first. */
+/** Lists all withdrawals, newest first. */
 export function listWithdrawalsByStatus(
   read: Reader,
   { status, ...query }: WithdrawalQuery & { status: string | undefined },
@@ -122,7 +122,7 @@ const updatePendingQuery = compile<{ account: string; change: number }>()(
     .where("account", "=", param("account")),
 );
 
-/** Counts what an account has on its way out. */
+/** Counts the pending withdrawals of an account. */
 export async function adjustPendingWithdrawals(
   tx: Tx,
   change: { account: string; change: number },

@@ -8,18 +8,18 @@ import type { Tx } from "../../storage/storage.ts";
 import { findCreditedCheckout } from "./card-store.ts";
 import { listDisputes, findReversal, updateBookedAmount } from "./reversal-store.ts";
 
-/** What was taken from an account, or given back to it when negative, in micro-units. */
+/** The amount debited from an account, or returned to it when negative, in micro-units. */
 export interface AppliedReversal {
   readonly sessionId: string;
   readonly agentId: string;
   readonly amount: number;
-  /** After money was taken. */
+  /** The balance after the debit. */
   readonly balance: number | null;
 }
 
 /**
- * Brings an account to where refunds and disputes of a payment leave it: the difference to what was
- * booked for that payment before is taken from it, below 0 if it was spent, or given back.
+ * Applies refunds and disputes of a payment to its account: the difference to the amount
+ * booked before is debited, even below 0 if it was spent, or returned.
  */
 export async function applyReversal(
   tx: Tx,
@@ -66,7 +66,7 @@ export async function applyReversal(
   return { ok: true, reversed: { sessionId, agentId, amount: change, balance: null } };
 }
 
-/** An account below 0 is the operator's loss until it is paid, so it is told apart. */
+/** A negative account is the operator's loss until it is paid, so it is logged separately. */
 export function logReversal(log: Services["log"], reversed: AppliedReversal): void {
   const { sessionId: correlationId, agentId: agent_id } = reversed;
   const amount = fromMicro(asMicro(reversed.amount));

@@ -2,20 +2,20 @@ import { asMicro, type CardDispute, type Micro } from "@agent/budget";
 import type Stripe from "stripe";
 import { CENT_IN_MICRO } from "./create-checkout.ts";
 
-/** What an event of the card processor says about a payment to this relay. */
+/** An event of the card processor about a payment to this relay. */
 export type CardEvent =
   | {
       readonly kind: "paid";
       readonly sessionId: string;
       readonly agentId: string;
-      /** By this it is refunded and disputed. */
+      /** The id that refunds and disputes refer to. */
       readonly paymentId: string | null;
       readonly paid: Micro;
     }
   | {
       readonly kind: "refunded";
       readonly paymentId: string;
-      /** All refunds of the payment together. */
+      /** The sum of all refunds of the payment. */
       readonly refunded: Micro;
     }
   | {
@@ -24,7 +24,7 @@ export type CardEvent =
       readonly disputeId: string;
       readonly dispute: CardDispute;
     }
-  /** Money whose amount cannot be booked here. */
+  /** An amount that cannot be booked here. */
   | { readonly kind: "unusable"; readonly about: string; readonly currency: string | null };
 
 const paymentEventTypes: readonly string[] = [
@@ -32,7 +32,7 @@ const paymentEventTypes: readonly string[] = [
   "checkout.session.async_payment_succeeded",
 ];
 
-/** Undefined for an event that is about no payment to this relay. */
+/** Parses an event; undefined when it concerns no payment to this relay. */
 export function parseCardEvent(event: Stripe.Event, relayId: string): CardEvent | undefined {
   if (paymentEventTypes.includes(event.type)) {
     return parseSession(event.data.object as Stripe.Checkout.Session, relayId);
@@ -47,7 +47,7 @@ export function parseCardEvent(event: Stripe.Event, relayId: string): CardEvent 
 function parseSession(session: Stripe.Checkout.Session, relayId: string): CardEvent | undefined {
   const { id: sessionId, metadata, currency, amount_total: cents } = session;
   const agentId = metadata?.["agent_id"];
-  // An account of the processor can serve more than this relay.
+  // One account at the processor can serve several relays.
   if (agentId === undefined || metadata?.["relay_id"] !== relayId) return undefined;
   if (session.payment_status !== "paid") return undefined;
   const paid = centsToMicro(currency, cents);
@@ -64,7 +64,7 @@ function parseRefund(charge: Stripe.Charge, relayId: string): CardEvent | undefi
   return { kind: "refunded", paymentId, refunded };
 }
 
-/** In these states of a dispute the processor has taken nothing, or given it back. */
+/** The states of a dispute in which the processor has taken nothing, or has returned it. */
 const untakenStatuses: readonly string[] = ["won", "prevented"];
 
 function parseDispute(dispute: Stripe.Dispute, saidAt: number | undefined): CardEvent | undefined {
@@ -73,7 +73,7 @@ function parseDispute(dispute: Stripe.Dispute, saidAt: number | undefined): Card
   if (paymentId === null) return undefined;
   const amount = centsToMicro(currency, dispute.amount);
   if (amount === undefined) return createUnusableEvent(paymentId, currency);
-  // A warning is a question of the cardholder's bank, before anything is taken.
+  // A warning is an inquiry by the cardholder's bank before any money is taken.
   const isTaken = !untakenStatuses.includes(status) && !status.startsWith("warning_");
   const isFinal = ["won", "lost", "warning_closed", "prevented"].includes(status);
   const state = { amount, isTaken, isFinal, reportedAt: saidAt ?? 0 };
@@ -84,13 +84,13 @@ function createUnusableEvent(about: string, currency: string): CardEvent {
   return { kind: "unusable", about, currency };
 }
 
-/** Whole cents above 0 of a US dollar amount. */
+/** Accepts a positive US dollar amount in whole cents. */
 function centsToMicro(currency: string | null, cents: number | null): Micro | undefined {
   if (currency !== "usd" || cents === null) return undefined;
   return Number.isSafeInteger(cents) && cents > 0 ? asMicro(cents * CENT_IN_MICRO) : undefined;
 }
 
-/** The processor names another of its objects by its id, or puts it in whole. */
+/** The processor refers to another object by its id, or embeds it. */
 function getObjectId(value: string | { readonly id: string } | null | undefined): string | null {
   return typeof value === "string" ? value : (value?.id ?? null);
 }

@@ -8,11 +8,11 @@ export interface CheckoutRequest {
   readonly returnUrl: string;
 }
 
-/** What this relay asks of the card processor; its official library speaks to it. */
+/** The calls that this relay makes to the card processor, through its official library. */
 export interface CardProcessor {
   createSession(request: CheckoutRequest): Promise<{ id: string; url: string }>;
   /**
-   * The event in a request's exact text. Undefined when its signature is missing, wrong, or made more
+   * Verifies and parses an event from the request's exact text. Undefined when its signature is missing, wrong, or made more
    * than 5 minutes before `now` (ms).
    */
   verifyEvent(
@@ -25,7 +25,7 @@ export interface CardProcessor {
 
 const SIGNATURE_TOLERANCE_SECONDS = 300;
 
-/** Undefined while no key is configured. The library is loaded when it is first needed. */
+/** Creates the processor; undefined while no key is configured. The library is loaded on first use. */
 export function createCardProcessor({
   cardSecretKey,
   cardApiBase,
@@ -64,7 +64,7 @@ export function createCardProcessor({
         ],
         client_reference_id: agentId,
         metadata,
-        // Of another relay's charges it is known by this that they are not this one's.
+        // This marks the charges of this relay among those of other relays with the same processor account.
         payment_intent_data: { metadata },
         success_url: returnUrl,
         cancel_url: returnUrl,

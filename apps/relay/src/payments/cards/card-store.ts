@@ -16,7 +16,7 @@ const insertCheckoutQuery = compile<
       credited_at: null,
       payment_id: null,
     })
-    // The event can be faster than the answer that names the session.
+    // The event can arrive before the answer that names the session.
     .onConflict((conflict) => conflict.doNothing()),
 );
 
@@ -54,7 +54,7 @@ const recordPaymentQuery = compile<CheckoutPayment>()(
     ),
 );
 
-/** Takes a session's payment; false when it was credited before. */
+/** Claims a session's payment; false when it was credited before. */
 export async function recordCheckoutPayment(tx: Tx, payment: CheckoutPayment): Promise<boolean> {
   return (await tx.run(recordPaymentQuery, payment)) === 1;
 }
@@ -68,7 +68,7 @@ const setPaymentIdQuery = compile<{ session_id: string; payment_id: string }>()(
 );
 
 /**
- * Notes by which payment a session was paid. Of one that an older relay credited it is learned when
+ * Records the payment of a session. For a session that an older version credited it becomes known when
  * the processor sends its event again.
  */
 export async function setCheckoutPaymentId(

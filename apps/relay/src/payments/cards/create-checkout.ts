@@ -13,7 +13,7 @@ export const CENT_IN_MICRO = 10_000;
 const MIN_CENTS = 50;
 const MAX_CENTS = 99_999_999;
 
-/** Opens the page on which a deposit is paid by card; nothing is credited before its event comes. */
+/** Creates a checkout page for a deposit by card; the deposit is credited when its event arrives. */
 export async function createCheckout(
   { storage, runtime, identity, config, log }: CheckoutDependencies,
   processor: CardProcessor | undefined,

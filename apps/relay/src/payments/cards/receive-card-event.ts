@@ -13,19 +13,19 @@ type CardEventDependencies = Pick<Services, "storage" | "runtime" | "identity" |
 type UsableCardEvent = Exclude<CardEvent, { readonly kind: "unusable" }>;
 interface AppliedCardEvent {
   readonly ok: true;
-  /** Whether a payment was credited. */
+  /** True when a payment was credited. */
   readonly isNew: boolean;
   readonly reversed?: AppliedReversal;
-  /** What is taken back belongs to a payment that is not known, or to another relay. */
+  /** The reversal belongs to an unknown payment, or to another relay. */
   readonly isWaiting?: boolean;
 }
 
 const receivedAnswer = { status: 200, body: { received: true } } as const;
 
 /**
- * Takes an event of the card processor. Credited is what was paid, once per session, and taken back is
- * what was refunded or disputed of it, whichever of the events comes first and however often; an event
- * that is about no payment to this relay is let pass.
+ * Handles an event of the card processor. A payment is credited once per session, and a refund or
+ * dispute is debited, in any order of the events and however often they repeat; an event
+ * that concerns no payment to this relay is ignored.
  */
 export async function receiveCardEvent(
   services: CardEventDependencies,
@@ -75,7 +75,7 @@ async function applyCardEvent(
   return receivedAnswer;
 }
 
-/** Credits a payment once, less what was taken back of it before. */
+/** Credits a payment once, less the reversals that arrived before it. */
 async function applyPayment(
   tx: Tx,
   { runtime, config }: CardEventDependencies,
@@ -101,7 +101,7 @@ async function applyPayment(
   return booked.ok ? { ...booked, isNew } : booked;
 }
 
-/** Takes a refund or a dispute; one whose payment is not known yet is booked when that comes. */
+/** Handles a refund or a dispute; when its payment is unknown, it is booked once the payment arrives. */
 async function applyRefundOrDispute(
   tx: Tx,
   { runtime, config }: CardEventDependencies,

@@ -13,7 +13,7 @@ const upsertRefundQuery = compile<{ payment_id: string; refunded: number; now: n
       booked: 0,
       created_at: param("now"),
     })
-    // Refunds are told of as their sum, so one that was delayed tells of less.
+    // Refunds are reported as a sum, so a delayed event reports a smaller one.
     .onConflict((conflict) =>
       conflict
         .column("payment_id")
@@ -26,7 +26,7 @@ interface PaymentEventTime {
   readonly now: number;
 }
 
-/** Notes how much of a payment has been refunded in all. */
+/** Records the total refund of a payment. */
 export async function recordRefund(
   tx: Tx,
   { paymentId, refunded, now }: PaymentEventTime & { readonly refunded: Micro },
@@ -62,7 +62,7 @@ const upsertDisputeQuery = compile<CardDisputeRow>()(
     ),
 );
 
-/** Notes where a dispute stands, unless something newer is known of it. */
+/** Records the state of a dispute unless a newer one is known. */
 export async function recordDispute(
   tx: Tx,
   {
@@ -130,7 +130,7 @@ const updateBookedQuery = compile<BookedAmount>()(
     .where("booked", "=", param("before")),
 );
 
-/** Notes what is booked for a payment from now on; it was `before` until now. */
+/** Updates the amount booked for a payment, which must still be `before`. */
 export async function updateBookedAmount(tx: Tx, booked: BookedAmount): Promise<void> {
   if ((await tx.run(updateBookedQuery, booked)) === 1) return;
   throw new Error(`payment ${booked.payment_id} was booked by another transaction`);

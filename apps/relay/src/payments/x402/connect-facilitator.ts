@@ -1,6 +1,6 @@
 import type { Services } from "../../services.ts";
 
-/** Nobody waits for it: a facilitator that is down must not hold up a start. */
+/** Connects in the background, because a facilitator that is down must not delay the start. */
 export async function connectFacilitator({
   facilitator,
 }: Pick<Services, "facilitator">): Promise<void> {

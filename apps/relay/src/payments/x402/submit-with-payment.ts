@@ -12,8 +12,8 @@ type Submitted = Answer<Operations["submitTask"]>;
 type PaymentDependencies = Services & { readonly facilitator: Facilitator };
 
 /**
- * Takes a task that may be paid on the spot (docs/decisions.md, 5). Money in the account is used first;
- * only when it is all that is missing is a payment asked for, verified, settled and credited.
+ * Submits a task that may carry its payment (docs/decisions.md, 5). Money in the account is used first;
+ * a payment is requested, verified, settled and credited only when nothing but money is missing.
  */
 export async function submitWithPayment(
   services: Services,
@@ -25,7 +25,7 @@ export async function submitWithPayment(
   if (facilitator === undefined || !lacksMoney(first)) return first;
   const price = toMicro(first.members?.["estimated_cost"] as number);
   const requirements = await facilitator.buildRequirements(price);
-  // Nobody can be asked for a payment that nobody could settle.
+  // Without a facilitator no payment can be settled, so none is requested.
   if (requirements === undefined) return first;
   const paying = { ...services, facilitator };
   const ask = (refusal: Refusal) => toPaymentRequired(paying, submission, requirements, refusal);
@@ -38,7 +38,7 @@ export async function submitWithPayment(
 interface OfferedPayment {
   readonly proof: PaymentProof;
   readonly requirements: PaymentRequirements;
-  /** The refusal, with what is asked for. */
+  /** Builds the refusal with the payment requirements. */
   readonly requestPayment: (refusal: Refusal) => Submitted;
 }
 
@@ -58,7 +58,7 @@ async function submitWithProof(
 
   const payer = resolvePayer(submission, proof);
   if (payer.isWallet) {
-    // Only now is it known that the wallet is the caller's, and what lies in its account.
+    // The wallet is proven to be the caller's only here, so its account is read now.
     const again = await submitTask(services, router.route, payer.submission);
     if (!lacksMoney(again)) return again;
   }
@@ -85,7 +85,7 @@ async function submitWithProof(
   return withPaymentResponse(await submitTask(services, router.route, linked), settling.response);
 }
 
-/** The submission, whose task is noted with the payment in the transaction that takes it. */
+/** Builds a submission that records its task with the payment in the same transaction. */
 function linkSubmission(proof_hash: string, submission: Submission): Submission {
   return {
     ...submission,
@@ -97,7 +97,7 @@ function linkSubmission(proof_hash: string, submission: Submission): Submission 
   };
 }
 
-/** What a payment that was seen before is refused with. */
+/** Returns the refusal of a payment that was seen before. */
 async function checkKnownPayment(
   { storage }: Services,
   proof_hash: string,
@@ -107,7 +107,7 @@ async function checkKnownPayment(
   return known.state === "settled" ? refuse("payment.reused") : refuseForNow("payment.undecided");
 }
 
-/** Without a payer it is the wallet that pays, from an account of its own. */
+/** Without a payer the wallet pays from its own account. */
 function resolvePayer(submission: Submission, { wallet }: PaymentProof) {
   const { caller, body } = submission;
   const id = caller.kind === "agent" ? caller.agentId : body.submitted_by;
@@ -131,7 +131,7 @@ const refuseForNow = <C extends Code>(code: C): Refusal<C> => ({
   retryAfterSeconds: 30,
 });
 
-/** A 402 with what is asked for, in its header and its body. */
+/** Builds a 402 with the payment requirements in header and body. */
 function toPaymentRequired(
   { config }: PaymentDependencies,
   { targetId }: Submission,
@@ -156,7 +156,7 @@ function toPaymentRequired(
   } as Submitted;
 }
 
-/** The answer with the facilitator's receipt: paid is paid, also when the task was refused after all. */
+/** Adds the facilitator's receipt to the answer, because the payment stands even when the task was refused. */
 function withPaymentResponse(answer: Submitted, response: SettleResponse): Submitted {
   const headers = { "payment-response": formatSettledHeader(response) };
   return { ...answer, headers: { ...answer.headers, ...headers } };

@@ -16,32 +16,32 @@ import type { Micro } from "@agent/budget";
 import type { Config } from "../../config.ts";
 import type { Log } from "../../observability/log.ts";
 
-/** How the facilitator's word on a settlement ended. */
+/** The outcome of a settlement by the facilitator. */
 export type SettleOutcome =
   | { readonly outcome: "settled"; readonly response: SettleResponse }
   | { readonly outcome: "refused"; readonly reason: string }
-  /** Nobody knows yet: it may have been settled. */
+  /** The outcome is unknown: the payment may have been settled. */
   | { readonly outcome: "unknown"; readonly reason: string };
 
-/** The facilitator of x402 payments, spoken to by the protocol's official library. */
+/** The facilitator of x402 payments, called through the protocol's official library. */
 export interface Facilitator {
-  /** Learns what it supports, unless that is known; one that is down is logged and asked again later. */
+  /** Loads the supported payment kinds unless they are known; a facilitator that is down is logged and asked again later. */
   connect(): Promise<void>;
-  /** What a payment of the amount has to be; undefined while the facilitator is unknown. */
+  /** Builds the requirements for a payment of the amount; undefined while the facilitator is not connected. */
   buildRequirements(amount: Micro): Promise<PaymentRequirements | undefined>;
-  /** Undefined where it cannot say. */
+  /** Undefined when the facilitator gives no answer. */
   verify(
     payload: PaymentPayload,
     requirements: PaymentRequirements,
   ): Promise<{ readonly valid: boolean; readonly reason: string } | undefined>;
   settle(payload: PaymentPayload, requirements: PaymentRequirements): Promise<SettleOutcome>;
-  /** Whether the payment is one of what was asked for. */
+  /** Returns whether the payment meets the requirements. */
   matches(payload: PaymentPayload, requirements: PaymentRequirements): boolean;
 }
 
 const TIMEOUT_MS = 15_000;
 const SCHEME = "exact";
-/** The library's own name for a settlement that was sent to the chain and not seen there yet. */
+/** The library's name for a settlement that was sent to the chain and is not confirmed yet. */
 const SETTLEMENT_PENDING = "settlement_pending";
 
 const exactScheme = {
@@ -50,12 +50,12 @@ const exactScheme = {
   paymentFlows: {
     eip3009: { supported: ["authorization", "upfront"], default: "authorization" },
   },
-  // The price comes as an amount of the asset already.
+  // The price is already an amount of the asset.
   parsePrice: async (price: unknown) => price as never,
   enhancePaymentRequirements: async (requirements: PaymentRequirements) => requirements,
 } as const;
 
-/** Undefined while real payments are off. */
+/** Creates the facilitator; undefined while real payments are off. */
 export function createFacilitator(
   { realPayments, payToAddress, x402 }: Config["payments"],
   log: Log,
@@ -67,7 +67,7 @@ export function createFacilitator(
   const server = new x402ResourceServer({
     verify: (...of) => client.verify(...of),
     settle: (...of) => client.settle(...of),
-    // Asked by `connect` already: the library would write its failures to the console.
+    // `connect` loads this already, because the library would write its failures to the console.
     getSupported: async () => supported ?? client.getSupported(),
   }).register(network, exactScheme as never);
   let connecting: Promise<void> | undefined;
@@ -94,7 +94,7 @@ export function createFacilitator(
         scheme: SCHEME,
         network,
         payTo: payToAddress,
-        // Micro-units are the least units of an asset with 6 decimals.
+        // Micro-units are the smallest units of an asset with 6 decimals.
         price: {
           asset: x402.asset,
           amount: String(amount),
@@ -139,7 +139,7 @@ function settlingOf(response: SettleResponse): SettleOutcome {
   return { outcome: reason === SETTLEMENT_PENDING ? "unknown" : "refused", reason };
 }
 
-/** Only an answer of the facilitator itself refuses; after any other failure it may be settled. */
+/** Only an answer of the facilitator itself is a refusal; after any other failure the payment may be settled. */
 function settlingAfter(error: unknown): SettleOutcome {
   const said = error instanceof SettleError && error.statusCode < 500;
   if (said && error.errorReason !== SETTLEMENT_PENDING) {
@@ -148,7 +148,7 @@ function settlingAfter(error: unknown): SettleOutcome {
   return { outcome: "unknown", reason: error instanceof Error ? error.name : "unknown" };
 }
 
-/** The payment in a header; undefined when it is none. */
+/** Parses the payment in a header; undefined when it is malformed. */
 export function parsePayment(header: string): PaymentPayload | undefined {
   try {
     return decodePaymentSignatureHeader(header);
@@ -162,7 +162,7 @@ export const formatRequiredHeader = (required: PaymentRequired) =>
 export const formatSettledHeader = (response: SettleResponse) =>
   encodePaymentResponseHeader(response);
 
-/** The facilitator's reason, if it is a code: its free text is not for our callers. */
+/** Returns the facilitator's reason if it is a code, because its free text is not shown to callers. */
 function sanitizeReason(reason: string | undefined): string {
   return reason !== undefined && /^\w{1,80}$/.test(reason) ? reason : "refused";
 }

@@ -3,7 +3,7 @@ import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import * as v from "valibot";
 import { parsePayment } from "./x402-facilitator.ts";
 
-/** What of an EIP-3009 payment says who pays, and which of its payments this is. */
+/** The members of an EIP-3009 payment that identify the payer and the payment. */
 const Authorization = v.object({
   from: v.pipe(v.string(), v.regex(/^0x[0-9a-fA-F]{40}$/)),
   nonce: v.pipe(v.string(), v.regex(/^0x[0-9a-fA-F]{64}$/)),
@@ -16,14 +16,14 @@ const Proof = v.object({
 
 export interface PaymentProof {
   readonly payload: PaymentPayload;
-  /** In lower case. */
+  /** In lower-case hex. */
   readonly wallet: string;
   readonly nonce: string;
 }
 
 const MAX_HEADER_LENGTH = 16_384;
 
-/** The payment in a PAYMENT-SIGNATURE header; undefined when it is none. */
+/** Parses the payment in a PAYMENT-SIGNATURE header; undefined when it is malformed. */
 export function parsePaymentProof(header: string): PaymentProof | undefined {
   if (header.length > MAX_HEADER_LENGTH) return undefined;
   const payload = parsePayment(header);
@@ -34,8 +34,8 @@ export function parsePaymentProof(header: string): PaymentProof | undefined {
 }
 
 /**
- * Names what a chain takes once: the rest of a payment can be written in many ways, and two that settle
- * as one must not be credited as two.
+ * Builds an identifier from the members that a chain accepts only once: the rest can be written in many ways, and two payments that settle
+ * as one must not be credited twice.
  */
 export function hashPaymentProof(
   { wallet, nonce }: PaymentProof,

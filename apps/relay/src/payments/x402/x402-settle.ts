@@ -9,7 +9,7 @@ import { endPayment, listUnfinishedPayments } from "./x402-store.ts";
 type SettleDependencies = Pick<Services, "storage" | "runtime" | "log">;
 type Payment = Pick<X402PaymentRow, "proof_hash" | "payer_id" | "amount">;
 
-/** Credits a payment that the facilitator has settled; once, whoever comes first. */
+/** Credits a payment that the facilitator has settled, once among concurrent callers. */
 export async function creditPayment(
   { storage, runtime, log }: SettleDependencies,
   { proof_hash, payer_id, amount }: Payment,
@@ -38,7 +38,7 @@ export async function creditPayment(
   else if (done.isNew) log.info("x402.payment.credited", event);
 }
 
-/** Notes that a payment did not come. */
+/** Records that a payment failed. */
 export async function recordPaymentEnd(
   { storage }: Pick<Services, "storage">,
   proof_hash: string,
@@ -49,14 +49,14 @@ export async function recordPaymentEnd(
   await storage.transaction((tx) => endPayment(tx, paymentEnd));
 }
 
-/** Long after the facilitator's own time is over, so that no payment is settled twice at once. */
+/** Well beyond the facilitator's own timeout, so that a payment is never settled twice concurrently. */
 const RETRY_AFTER_MS = 60_000;
 const BATCH_SIZE = 50;
 
 /**
- * Finishes payments whose settlement was asked for and never heard of, also of a relay that ended
- * before its answer came. The chain takes an authorization once, so asking again cannot charge twice.
- * When the facilitator then refuses, it may be for that very reason: the operator looks at the chain.
+ * Finishes payments whose settlement was requested and never answered, including those of a relay that stopped
+ * before the answer came. The chain accepts an authorization once, so asking again cannot charge twice.
+ * A refusal then may mean that the payment was settled before, so the operator must check the chain.
  */
 export async function finishPayments(
   services: SettleDependencies & Pick<Services, "facilitator">,

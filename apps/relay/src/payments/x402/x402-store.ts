@@ -36,7 +36,7 @@ const beginPaymentQuery = compile<NewPayment>()(
       created_at: param("created_at"),
       settled_at: null,
     })
-    // What the facilitator refused has moved nothing, and may be tried again.
+    // A refused payment has moved nothing and may be tried again.
     .onConflict((conflict) =>
       conflict
         .column("proof_hash")
@@ -53,7 +53,7 @@ const beginPaymentQuery = compile<NewPayment>()(
     ),
 );
 
-/** Takes a proof before anybody is asked to settle it; false when somebody has it. */
+/** Claims a proof before the facilitator settles it; false when it is already claimed. */
 export async function beginPayment(tx: Tx, payment: NewPayment): Promise<boolean> {
   return (await tx.run(beginPaymentQuery, payment)) === 1;
 }
@@ -76,7 +76,7 @@ const endPaymentQuery = compile<PaymentEnd>()(
     .where("state", "=", "settling"),
 );
 
-/** Notes how a payment ended; false when that is known already. */
+/** Records the outcome of a payment; false when it is already known. */
 export async function endPayment(tx: Tx, payment: PaymentEnd): Promise<boolean> {
   return (await tx.run(endPaymentQuery, payment)) === 1;
 }
@@ -95,7 +95,7 @@ const resolvePaymentQuery = compile<Resolution & { readonly asked_until: number 
     .returningAll(),
 );
 
-/** Ends an undecided payment; undefined when it is none, so that it is credited once. */
+/** Resolves an undecided payment; undefined when it is not undecided, so that it is credited once. */
 export function resolveUndecidedPayment(
   tx: Tx,
   payment: Resolution,
@@ -114,7 +114,7 @@ const unfinishedInOrder = compile<{ until: number; limit: number }>()(
     .limit(param("limit")),
 );
 
-/** Payments of which nobody knows how they ended, oldest first. */
+/** Lists payments with an unknown outcome, oldest first. */
 export function listUnfinishedPayments(
   read: Reader,
   query: { until: number; limit: number },
@@ -136,7 +136,7 @@ const paymentByTask = compile<{ task_id: string }>()(
     where task_id = ${param("task_id")} and state = 'settled'`,
 );
 
-/** The payment that a task came with, for the relay that is paid for it. */
+/** Finds the payment that a task was submitted with, for the relay that is paid for it. */
 export function findPaymentOfTask(
   read: Reader,
   task_id: string,
@@ -144,7 +144,7 @@ export function findPaymentOfTask(
   return read.get(paymentByTask, { task_id });
 }
 
-/** Notes the task that a payment came with. */
+/** Records the task that was submitted with a payment. */
 export async function linkPaymentToTask(
   tx: Tx,
   link: { proof_hash: string; task_id: string },

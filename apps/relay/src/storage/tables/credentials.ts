@@ -7,7 +7,7 @@ export interface CredentialRow {
   type: string;
   /** did:key. */
   issuer: string;
-  /** Whose trust the relay speaks of; empty in all others. */
+  /** The delegator of a trust credential; empty for all other types. */
   delegator_id: string;
   /** The task whose receipt the relay issued it for. */
   task_id: string | null;
