@@ -8,10 +8,10 @@ import {
   sha256,
   sign,
   toBase58Btc,
+  unlessMalformed,
 } from "@agent/crypto";
 import { formatDateTime } from "./date-time.ts";
 import type { DataIntegrityProof } from "./schema.ts";
-import { unlessMalformed } from "./unless-malformed.ts";
 
 export const PROOF_TYPE = "DataIntegrityProof";
 export const CRYPTOSUITE = "eddsa-jcs-2022";
@@ -68,11 +68,11 @@ export function hashData(secured: { readonly proof: object }): Uint8Array {
   return concatBytes(sha256(proof), sha256(document));
 }
 
-/** The key that a verification method names; null unless it is the one of an Ed25519 did:key. */
+/** Returns the key of a verification method; null unless it is that of an Ed25519 did:key. */
 export function parseVerificationMethod(verificationMethod: string): Uint8Array | null {
   const did = getSignerDid(verificationMethod);
   if (verificationMethod !== buildVerificationMethod(did)) return null;
-  return unlessMalformed(() => didKeyToPublicKey(did));
+  return unlessMalformed(() => didKeyToPublicKey(did)) ?? null;
 }
 
 /** The DID in front of a verification method's fragment. */
@@ -80,10 +80,10 @@ export function getSignerDid(verificationMethod: string): string {
   return verificationMethod.split("#", 1)[0]!;
 }
 
-/** The bytes of a proof value; null for other encodings and for texts far too long to decode. */
+/** Returns the bytes of a base58btc proof value; null for other encodings and for too long ones. */
 export function decodeProofValue({ proofValue }: DataIntegrityProof): Uint8Array | null {
   if (!proofValue.startsWith(BASE58BTC_PREFIX)) return null;
-  return unlessMalformed(() => fromBase58Btc(proofValue.slice(BASE58BTC_PREFIX.length)));
+  return unlessMalformed(() => fromBase58Btc(proofValue.slice(BASE58BTC_PREFIX.length))) ?? null;
 }
 
 function buildVerificationMethod(did: string): string {

@@ -1,7 +1,6 @@
 import * as v from "valibot";
-import { didKeyToPublicKey } from "@agent/crypto";
+import { didKeyToPublicKey, unlessMalformed } from "@agent/crypto";
 import { parseDateTime } from "./date-time.ts";
-import { unlessMalformed } from "./unless-malformed.ts";
 
 export const text = v.pipe(v.string("must be a string"), v.nonEmpty("must not be empty"));
 export const dateTime = v.pipe(
@@ -11,7 +10,7 @@ export const dateTime = v.pipe(
 export const didKey = v.pipe(
   text,
   v.check(
-    (value) => unlessMalformed(() => didKeyToPublicKey(value)) !== null,
+    (value) => unlessMalformed(() => didKeyToPublicKey(value)) !== undefined,
     "must be the did:key of an Ed25519 key",
   ),
 );

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { parseJsonText } from "@agent/crypto";
+import { parseJsonText, unlessMalformed } from "@agent/crypto";
 import { hashData } from "./data-integrity.ts";
 import type { DocumentKind } from "./refusals.ts";
 import {
@@ -9,7 +9,6 @@ import {
   type VerifiablePresentation,
   VerifiablePresentationSchema,
 } from "./schema.ts";
-import { unlessMalformed } from "./unless-malformed.ts";
 
 /** Why a value is no such document: the member at fault and the rule it breaks, never its content. */
 export interface DocumentFault<K extends DocumentKind = DocumentKind> {
@@ -75,7 +74,7 @@ function parseDocument<K extends DocumentKind, Document extends { proof: DataInt
   // The value and not valibot's output, which lacks members called __proto__: they are signed too.
   const document = parsed.value as Document;
   const signedBytes = unlessMalformed(() => hashData(document));
-  return signedBytes === null
+  return signedBytes === undefined
     ? malformed("", "must be plain JSON data of at most 64 levels, without lone surrogates")
     : { ok: true, document, signedBytes };
 }

@@ -21,6 +21,17 @@ export {
 export { parseJsonText } from "./json/json-text.ts";
 export type { AgentIdKeyCode } from "./keys/key-id.ts";
 export { deriveAgentId, isAgentIdOfKey, isKeyDerivedId, verifyAgentIdKey } from "./keys/key-id.ts";
+export {
+  buildRefusal,
+  type Check,
+  type CheckOutcome,
+  type CheckRun,
+  completeChecks,
+  completeChecksAsync,
+  runChecks,
+  runLocalChecks,
+  toVerdict,
+} from "./run-checks.ts";
 export { signJson, verifyJson, verifyJsonAsync } from "./json/signed-json.ts";
 export {
   MAX_RELAY_KEYS,

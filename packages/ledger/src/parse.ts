@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { canonicalize, CanonicalJsonError, parseJsonText } from "@agent/crypto";
+import { canonicalize, parseJsonText, unlessMalformed } from "@agent/crypto";
 import { hashTimeline } from "./checks/hash-timeline.ts";
 import { type Ledger, LedgerMembersSchema } from "./schema.ts";
 
@@ -49,7 +49,7 @@ export function parseHashedLedger(input: unknown): ParsedLedger | LedgerFault {
     if (Array.isArray(value)) return malformedLedger(path, "must be a JSON object");
   }
   const hash = hashLedger(ledger);
-  return hash === null
+  return hash === undefined
     ? malformedLedger("", "must be plain JSON data of at most 64 levels, without lone surrogates")
     : { ok: true, ledger, hash };
 }
@@ -75,15 +75,12 @@ function* listObjects(ledger: Ledger): Iterable<[path: string, value: unknown]> 
   }
 }
 
-function hashLedger(ledger: Ledger): string | null {
-  try {
-    // Whoever stores or hands on a ledger needs the canonical form of its unsigned members too.
+function hashLedger(ledger: Ledger): string | undefined {
+  return unlessMalformed(() => {
+    // Relays and verifiers hash whole ledgers, so the unsigned members need a canonical form as well.
     canonicalize({ ...ledger, timeline: undefined });
     return hashTimeline(ledger.timeline);
-  } catch (error) {
-    if (error instanceof CanonicalJsonError) return null;
-    throw error;
-  }
+  });
 }
 
 function malformedLedger(path: string, message: string): LedgerFault {

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { CanonicalJsonError, parseJsonText } from "@agent/crypto";
+import { parseJsonText, unlessMalformed } from "@agent/crypto";
 import { RECEIPT_LIMITS } from "./limits.ts";
 import { ParsedReceipt } from "./parsed-receipt.ts";
 import type { StructureRefusal } from "./refusals.ts";
@@ -35,15 +35,10 @@ export function parseReceipt(value: unknown): ParsedReceipt | ReceiptFault {
       message: `must hold at most ${RECEIPT_LIMITS.maxNested} nested receipts in all`,
     };
   }
-  try {
-    return new ParsedReceipt(shape.receipt);
-  } catch (error) {
-    if (!(error instanceof CanonicalJsonError)) throw error;
-    return malformedReceipt(
-      "",
-      "must be plain JSON data of at most 64 levels, without lone surrogates",
-    );
-  }
+  return (
+    unlessMalformed(() => new ParsedReceipt(shape.receipt)) ??
+    malformedReceipt("", "must be plain JSON data of at most 64 levels, without lone surrogates")
+  );
 }
 
 /** Checks a receipt's own members; its nested receipts are only counted as objects. */

@@ -1,5 +1,5 @@
-import { verify, verifyAsync } from "@agent/crypto";
-import type { CheckRun, ExternalCheck } from "./run-checks.ts";
+import { completeChecks, completeChecksAsync, verify, verifyAsync } from "@agent/crypto";
+import type { ExternalCheck } from "./external-check.ts";
 import {
   type CredentialVerdict,
   checkCredential,
@@ -38,7 +38,9 @@ export function verifyCredential(
   credential: object | string,
   options: VerifyCredentialOptions,
 ): CredentialVerdict {
-  return resolveChecks(checkCredential(credential, buildContext(options)), options);
+  return completeChecks(checkCredential(credential, buildContext(options)), (check) =>
+    runExternalCheck(check, options),
+  );
 }
 
 /** As `verifyCredential`, with the signature checked off the event loop where there are threads. */
@@ -46,7 +48,9 @@ export async function verifyCredentialAsync(
   credential: object | string,
   options: VerifyCredentialOptions<MaybePromise>,
 ): Promise<CredentialVerdict> {
-  return resolveChecksAsync(checkCredential(credential, buildContext(options)), options);
+  return completeChecksAsync(checkCredential(credential, buildContext(options)), (check) =>
+    runExternalCheckAsync(check, options),
+  );
 }
 
 /**
@@ -57,7 +61,9 @@ export function verifyPresentation(
   presentation: object | string,
   options: VerifyPresentationOptions,
 ): PresentationVerdict {
-  return resolveChecks(checkPresentation(presentation, buildContext(options)), options);
+  return completeChecks(checkPresentation(presentation, buildContext(options)), (check) =>
+    runExternalCheck(check, options),
+  );
 }
 
 /** As `verifyPresentation`, with the signatures checked off the event loop. */
@@ -65,7 +71,9 @@ export async function verifyPresentationAsync(
   presentation: object | string,
   options: VerifyPresentationOptions<MaybePromise>,
 ): Promise<PresentationVerdict> {
-  return resolveChecksAsync(checkPresentation(presentation, buildContext(options)), options);
+  return completeChecksAsync(checkPresentation(presentation, buildContext(options)), (check) =>
+    runExternalCheckAsync(check, options),
+  );
 }
 
 function buildContext({
@@ -75,21 +83,6 @@ function buildContext({
   audience,
 }: VerifyPresentationOptions<MaybePromise>) {
   return { now, checksRevocation: isRevoked !== undefined, challenge, audience };
-}
-
-function resolveChecks<Result>(run: CheckRun<Result>, options: VerifyCredentialOptions): Result {
-  let step = run.next();
-  while (!step.done) step = run.next(runExternalCheck(step.value, options));
-  return step.value;
-}
-
-async function resolveChecksAsync<Result>(
-  run: CheckRun<Result>,
-  options: VerifyCredentialOptions<MaybePromise>,
-): Promise<Result> {
-  let step = run.next();
-  while (!step.done) step = run.next(await runExternalCheckAsync(step.value, options));
-  return step.value;
 }
 
 function runExternalCheck(check: ExternalCheck, { isRevoked }: VerifyCredentialOptions): boolean {

@@ -1,4 +1,4 @@
-import type { CheckResult } from "@agent/crypto";
+import { buildRefusal, type CheckResult, runLocalChecks } from "@agent/crypto";
 import { getCoverage } from "../coverage/coverage.ts";
 import { CHECKS } from "./checks.ts";
 import { parseHashedLedger } from "../parse.ts";
@@ -23,28 +23,18 @@ export function verifyLedger(
   ledger: object | string,
   options: VerifyLedgerOptions = {},
 ): LedgerVerdict {
-  const read = parseHashedLedger(ledger);
-  if (!read.ok) return buildRefusal([], "structure", read.code);
+  const parsed = parseHashedLedger(ledger);
+  if (!parsed.ok)
+    return toRefusedVerdict(buildRefusal("structure", parsed.code).checks, parsed.code);
   const { publicKey = [], agentId } = options;
   const keys = typeof publicKey === "string" ? [publicKey] : publicKey;
-  const context = { hash: read.hash, keys, agentId };
-
-  const checks: CheckResult[] = [{ name: "structure", ok: true }];
-  for (const { name, test: holds, refusal, warning: remark } of CHECKS) {
-    const ok = holds(read.ledger, context);
-    if (ok === undefined) continue;
-    if (ok) checks.push({ name, ok });
-    else if (refusal !== undefined) return buildRefusal(checks, name, refusal);
-    else checks.push({ name, ok, code: remark });
-  }
-  return { valid: true, checks, nested: [], ...getCoverage(read.ledger) };
+  const context = { hash: parsed.hash, keys, agentId };
+  const { checks, refusal } = runLocalChecks(CHECKS, parsed.ledger, context);
+  return refusal === undefined
+    ? { valid: true, checks, nested: [], ...getCoverage(parsed.ledger) }
+    : toRefusedVerdict(checks, refusal);
 }
 
-function buildRefusal(
-  passed: readonly CheckResult[],
-  name: string,
-  code: LedgerRefusal,
-): LedgerVerdict {
-  const checks = [...passed, { name, ok: false, code }];
+function toRefusedVerdict(checks: readonly CheckResult[], code: LedgerRefusal): LedgerVerdict {
   return { valid: false, code, checks, nested: [], covered: [], uncovered: [] };
 }

@@ -1,11 +1,15 @@
 import {
-  EncodingError,
+  buildRefusal,
+  type Check,
   hexToBytes,
   isAcceptablePublicKey,
   parseJsonText,
+  runLocalChecks,
   SUITE,
-  verifyJson,
+  toVerdict,
+  unlessMalformed,
   type Verdict,
+  verifyJson,
 } from "@agent/crypto";
 import * as v from "valibot";
 import { isWithinScope, parseScope } from "./delegation-scope.ts";
@@ -14,7 +18,6 @@ import {
   type DelegationToken,
   DelegationTokenSchema,
 } from "./delegation-token.ts";
-import { runChecks } from "../checks/run-checks.ts";
 
 /** Every reason for which a delegation token is not valid. */
 export type DelegationRefusal =
@@ -49,51 +52,87 @@ export interface EffectiveRight {
   readonly expiresAt: number;
 }
 
+/** A token and its parents, up to the first issuer's. */
+type DelegationChain = readonly DelegationToken[];
+
+const delegationChecks: readonly Check<
+  DelegationChain,
+  VerifyDelegationOptions,
+  DelegationRefusal
+>[] = [
+  {
+    name: "chain_length",
+    refusal: "delegation.too_long",
+    test: (chain) => chain.length <= DELEGATION_LIMITS.maxChain,
+  },
+  {
+    name: "suite",
+    refusal: "delegation.suite",
+    test: (chain) => chain.every(({ suite }) => suite === SUITE),
+  },
+  {
+    name: "delegate",
+    refusal: "delegation.wrong_delegate",
+    test: ([token], { delegateId }) => token?.delegate_agent_id === delegateId,
+  },
+  {
+    name: "chain",
+    refusal: "delegation.chain_broken",
+    test: (chain) =>
+      everyLink(chain, (child, parent) => child.issuer_agent_id === parent.delegate_agent_id),
+  },
+  {
+    name: "narrowing",
+    refusal: "delegation.widened",
+    test: (chain) => everyLink(chain, isNarrower),
+  },
+  {
+    name: "lifetime",
+    refusal: "delegation.lifetime",
+    test: (chain) =>
+      chain.every(({ not_before, expires_at }) => {
+        const lifetimeMs = expires_at - not_before;
+        return lifetimeMs > 0 && lifetimeMs <= DELEGATION_LIMITS.maxLifeMs;
+      }),
+  },
+  {
+    name: "begun",
+    refusal: "delegation.not_yet_valid",
+    test: (chain, { now }) => chain.every(({ not_before }) => not_before <= now),
+  },
+  {
+    name: "in_force",
+    refusal: "delegation.expired",
+    test: (chain, { now }) => chain.every(({ expires_at }) => now < expires_at),
+  },
+  {
+    name: "key",
+    refusal: "delegation.key_unbound",
+    test: (chain, { listKeys }) =>
+      chain.every((token) => listKeys(token.issuer_agent_id).includes(token.issuer_public_key)),
+  },
+  {
+    name: "signature",
+    refusal: "delegation.signature_invalid",
+    test: (chain) => chain.every(isSignatureValid),
+  },
+];
+
 /**
- * Judges a token, given as a value or as its JSON text, and every parent above it: each is signed by
- * a key of its issuer, in force, and no wider than the one that it came from; each was handed on by
- * the delegate of the one above. Never throws on what it is handed.
+ * Verifies a token, given as a value or as its JSON text, and every parent above it. Each token must be
+ * signed by a key of its issuer, be in force, be no wider than its parent and be issued by the
+ * delegate of its parent. Never throws on a value; DelegationRefusal lists the codes.
  */
 export function verifyDelegationToken(
   value: unknown,
-  { now, delegateId, listKeys: keysOf }: VerifyDelegationOptions,
+  options: VerifyDelegationOptions,
 ): Verdict<DelegationRefusal> {
   const chain = parseDelegationChain(value);
-  const tokens = chain ?? [];
-  const everyToken = (test: (token: DelegationToken) => boolean) => tokens.every(test);
-  const links = tokens.flatMap((child, index) => {
-    const parent = tokens[index + 1];
-    return parent === undefined ? [] : [{ child, parent }];
-  });
-  return runChecks<DelegationRefusal>([
-    ["structure", "delegation.malformed", () => chain !== null],
-    ["chain_length", "delegation.too_long", () => tokens.length <= DELEGATION_LIMITS.maxChain],
-    ["suite", "delegation.suite", () => everyToken(({ suite }) => suite === SUITE)],
-    ["delegate", "delegation.wrong_delegate", () => tokens[0]?.delegate_agent_id === delegateId],
-    [
-      "chain",
-      "delegation.chain_broken",
-      () => links.every(({ child, parent }) => child.issuer_agent_id === parent.delegate_agent_id),
-    ],
-    ["narrowing", "delegation.widened", () => links.every(narrows)],
-    [
-      "lifetime",
-      "delegation.lifetime",
-      () =>
-        everyToken(({ not_before, expires_at }) => {
-          const life = expires_at - not_before;
-          return life > 0 && life <= DELEGATION_LIMITS.maxLifeMs;
-        }),
-    ],
-    ["begun", "delegation.not_yet_valid", () => everyToken(({ not_before }) => not_before <= now)],
-    ["in_force", "delegation.expired", () => everyToken(({ expires_at }) => now < expires_at)],
-    [
-      "key",
-      "delegation.key_unbound",
-      () => everyToken((token) => keysOf(token.issuer_agent_id).includes(token.issuer_public_key)),
-    ],
-    ["signature", "delegation.signature_invalid", () => everyToken(isSignatureValid)],
-  ]);
+  return toVerdict(
+    chain === null
+      ? buildRefusal("structure", "delegation.malformed")
+      : runLocalChecks(delegationChecks, chain, options),
+  );
 }
 
 /**
@@ -134,7 +173,17 @@ export function getEffectiveRight(chain: readonly DelegationToken[]): EffectiveR
   );
 }
 
-function narrows({ child, parent }: { child: DelegationToken; parent: DelegationToken }): boolean {
+function everyLink(
+  chain: DelegationChain,
+  test: (child: DelegationToken, parent: DelegationToken) => boolean,
+): boolean {
+  return chain.every((child, index) => {
+    const parent = chain[index + 1];
+    return parent === undefined || test(child, parent);
+  });
+}
+
+function isNarrower(child: DelegationToken, parent: DelegationToken): boolean {
   const budget = parent.max_budget;
   return (
     isWithinScope(parseScope(child.scope), parent.scope) &&
@@ -145,13 +194,8 @@ function narrows({ child, parent }: { child: DelegationToken; parent: Delegation
 }
 
 function isSignatureValid(token: DelegationToken): boolean {
-  try {
-    const key = hexToBytes(token.issuer_public_key);
-    return isAcceptablePublicKey(key) && verifyJson(token, key);
-  } catch (error) {
-    if (error instanceof EncodingError) return false;
-    throw error;
-  }
+  const key = unlessMalformed(() => hexToBytes(token.issuer_public_key));
+  return key !== undefined && isAcceptablePublicKey(key) && verifyJson(token, key);
 }
 
 function minDefined(a: number | undefined, b: number | undefined): number | undefined {

@@ -1,15 +1,7 @@
-import {
-  EncodingError,
-  hexToBytes,
-  isUuid,
-  signJson,
-  SUITE,
-  verifyJson,
-  type Verdict,
-} from "@agent/crypto";
+import { type Check, isUuid, type Verdict } from "@agent/crypto";
 import * as v from "valibot";
 import { hex32, text, wholeNumber } from "../fields.ts";
-import { runChecks } from "../checks/run-checks.ts";
+import { createRecordVerifier, signRecord } from "./signed-record.ts";
 
 const uuid = v.pipe(v.string("must be a string"), v.check(isUuid, "must be a UUID"));
 
@@ -63,47 +55,58 @@ export interface VerifyAttestationOptions {
   readonly receiptHash?: string | undefined;
 }
 
-/** The body with `agent_id`, `suite` and `signature`; `secretKey` is the relay's 32-byte seed. */
+/** Returns the body with `agent_id`, `suite` and `signature`; `secretKey` is the relay's 32-byte seed. */
 export function signAttestation(
   body: RelayAttestationBody,
   secretKey: Uint8Array,
 ): RelayAttestation {
-  return signJson({ ...body, agent_id: body.relay_id, suite: SUITE }, secretKey);
+  return signRecord({ ...body, agent_id: body.relay_id }, secretKey);
 }
 
-/** Judges a relay's attestation; AttestationRefusal lists its codes. Never throws on a value. */
+const attestationChecks: readonly Check<
+  RelayAttestation,
+  VerifyAttestationOptions,
+  AttestationRefusal
+>[] = [
+  {
+    name: "relay",
+    refusal: "attestation.wrong_relay",
+    test: ({ relay_id, agent_id }, { relayId }) =>
+      relay_id === agent_id && isExpected(relay_id, relayId),
+  },
+  {
+    name: "task",
+    refusal: "attestation.task_mismatch",
+    test: ({ task_id }, { taskId }) => isExpected(task_id, taskId),
+  },
+  {
+    name: "receipt",
+    refusal: "attestation.receipt_mismatch",
+    test: ({ receipt_hash }, { receiptHash }) => isExpected(receipt_hash, receiptHash),
+  },
+  {
+    name: "key",
+    refusal: "attestation.key_missing",
+    test: (_, { publicKey }) => publicKey !== undefined,
+  },
+];
+
+function isExpected(value: string, expected: string | undefined): boolean {
+  return expected === undefined || value === expected;
+}
+
+const verifyRecord = createRecordVerifier({
+  kind: "attestation",
+  schema: RelayAttestationSchema,
+  checks: attestationChecks,
+  listKeys: (_, { publicKey }: VerifyAttestationOptions) =>
+    publicKey === undefined ? [] : [publicKey],
+});
+
+/** Verifies a relay's attestation; AttestationRefusal lists its codes. Never throws on a value. */
 export function verifyAttestation(
   value: unknown,
-  { publicKey, relayId, taskId, receiptHash }: VerifyAttestationOptions = {},
+  options: VerifyAttestationOptions = {},
 ): Verdict<AttestationRefusal> {
-  const attestation = v.is(RelayAttestationSchema, value) ? value : null;
-  const matches = (expected: string | undefined, found: string | undefined) =>
-    expected === undefined || expected === found;
-  return runChecks<AttestationRefusal>([
-    ["structure", "attestation.malformed", () => attestation !== null],
-    ["suite", "attestation.suite", () => attestation?.suite === SUITE],
-    [
-      "relay",
-      "attestation.wrong_relay",
-      () =>
-        attestation?.relay_id === attestation?.agent_id && matches(relayId, attestation?.relay_id),
-    ],
-    ["task", "attestation.task_mismatch", () => matches(taskId, attestation?.task_id)],
-    [
-      "receipt",
-      "attestation.receipt_mismatch",
-      () => matches(receiptHash, attestation?.receipt_hash),
-    ],
-    ["key", "attestation.key_missing", () => publicKey !== undefined],
-    ["signature", "attestation.signature_invalid", () => isSignedBy(attestation, publicKey)],
-  ]);
-}
-
-function isSignedBy(attestation: RelayAttestation | null, publicKey: string | undefined): boolean {
-  try {
-    return publicKey !== undefined && verifyJson(attestation, hexToBytes(publicKey));
-  } catch (error) {
-    if (error instanceof EncodingError) return false;
-    throw error;
-  }
+  return verifyRecord(value, options);
 }
