@@ -1,4 +1,5 @@
-import { bytesToHex, EncodingError, hexToBytes } from "../formats.ts";
+import { bytesToHex, hexToBytes } from "../formats.ts";
+import { unlessMalformed } from "../unless-malformed.ts";
 import {
   signSuccessionStep,
   type SignSuccessionOptions,
@@ -50,7 +51,7 @@ export function verifyRelaySuccession(
     return { ok: false, code: "succession.too_long", index: MAX_RELAY_KEYS - 1 };
   }
   const first = parsePublicKey(firstPublicKey ?? getOldKey(records[0]));
-  if (first === null) return { ok: false, code: "succession.malformed", index: 0 };
+  if (first === undefined) return { ok: false, code: "succession.malformed", index: 0 };
   const chain = verifySuccessionSteps(records, {
     owner: "relay_id",
     ownerId: relayId,
@@ -81,12 +82,7 @@ function getOldKey(record: unknown): unknown {
     : undefined;
 }
 
-function parsePublicKey(text: unknown): Uint8Array | null {
-  if (typeof text !== "string" || text.length !== 64) return null;
-  try {
-    return hexToBytes(text);
-  } catch (error) {
-    if (error instanceof EncodingError) return null;
-    throw error;
-  }
+function parsePublicKey(text: unknown): Uint8Array | undefined {
+  if (typeof text !== "string" || text.length !== 64) return undefined;
+  return unlessMalformed(() => hexToBytes(text));
 }

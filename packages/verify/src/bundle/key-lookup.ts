@@ -1,5 +1,5 @@
 import { hexToBytes, type SuccessionRecord, verifySuccessionChain } from "@agent/crypto";
-import { type ExecutionReceipt, isKeyInForce } from "@agent/receipts";
+import { type ExecutionReceipt, filterKeysInForce } from "@agent/receipts";
 import type { EvidenceBundle, KeyRecord, Signer } from "./schema.ts";
 
 /** Whether each agent is listed once, and each of its keys after the first was handed over to. */
@@ -26,7 +26,7 @@ export type KeyLookup = (receipt: ExecutionReceipt) => readonly string[];
 
 /** All keys that its agent ever had. */
 export function createAnyKeyLookup(signers: readonly Signer[]): KeyLookup {
-  return ({ agent_id }) => listDatedKeys(signers, agent_id).map(({ public_key }) => public_key);
+  return ({ agent_id }) => listAgentKeys(signers, agent_id).map(({ public_key }) => public_key);
 }
 
 /** The keys of its agent that count for a receipt by the rule that relays take receipts by. */
@@ -43,24 +43,15 @@ export function createValidKeyLookup({
       completedAt: signed.completed_at,
       receivedAt: attestation.received_at,
     };
-    return listDatedKeys(signers, signed.agent_id)
-      .filter((term) =>
-        isKeyInForce(
-          {
-            validFrom: term.valid_from,
-            validUntil: term.valid_until,
-            isDevice: term.device_id !== undefined,
-          },
-          times,
-        ),
-      )
-      .map(({ public_key }) => public_key);
+    const keys = filterKeysInForce(listAgentKeys(signers, signed.agent_id), times);
+    return keys.map(({ public_key }) => public_key);
   };
 }
 
-type DatedKey = KeyRecord & { readonly device_id?: string };
-
-function listDatedKeys(signers: readonly Signer[], agentId: string): readonly DatedKey[] {
+function listAgentKeys(
+  signers: readonly Signer[],
+  agentId: string,
+): readonly (KeyRecord & { readonly device_id?: string })[] {
   const signer = signers.find(({ agent_id }) => agent_id === agentId);
   return signer === undefined ? [] : [...signer.keys, ...signer.devices];
 }
