@@ -1,4 +1,6 @@
-/** Ends entries `ttlMs` (ms) after they were set, by the clock `now` (ms). */
+/**
+ * Limits the age of entries: each one ends `ttlMs` (ms) after it was set, by the clock `now` (ms).
+ */
 export interface EntryLifetime {
   readonly ttlMs: number;
   readonly now: () => number;

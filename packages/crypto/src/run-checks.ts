@@ -24,7 +24,7 @@ export type Check<
     }
 );
 
-/** Running checks: yields each check that its caller must make and takes whether it passed. */
+/** A run of checks: yields each check that its caller must make and receives whether it passed. */
 export type CheckRun<External extends object, Result> = Generator<External, Result, boolean>;
 
 /** The results up to the check that refused, if one did. */
@@ -58,7 +58,7 @@ export function* runChecks<
   return { checks, refusal: undefined };
 }
 
-/** Runs checks none of which asks its caller. */
+/** Runs checks that need no answer from their caller. */
 export function runLocalChecks<
   Document,
   Context,
@@ -82,7 +82,7 @@ export function completeChecks<External extends object, Result>(
   return step.value;
 }
 
-/** Completes a run like `completeChecks`, and waits for each answer. */
+/** Completes a run like `completeChecks` and awaits each answer. */
 export async function completeChecksAsync<External extends object, Result>(
   run: CheckRun<External, Result>,
   answer: (external: External) => boolean | Promise<boolean>,

@@ -15,21 +15,30 @@ import type { ReceiptRefusal } from "../refusals.ts";
 import type { ExecutionReceipt } from "../schema.ts";
 import { isSignatureValid, isSignatureValidAsync } from "./signature.ts";
 
-/** What the verifier knows besides the receipt; what is left out is not asked. */
+/** The verifier's own values; checks whose value is left out do not run. */
 export interface VerifyReceiptOptions {
-  /** The key or all keys bound to the agent, as 64 lowercase hex digits; else the embedded one. */
+  /**
+   * The key or all keys bound to the agent, as 64 lowercase hex digits; by default the embedded
+   * one.
+   */
   readonly publicKey?: BoundKeys | undefined;
-  /** The task the receipt has to be signed for. */
+  /** The task that the receipt must be signed for. */
   readonly taskId?: string | undefined;
-  /** The prompt as it was submitted; its hash is compared. */
+  /** The submitted prompt, whose hash must be that of the receipt. */
   readonly prompt?: string | undefined;
-  /** The verifier's clock in ms since the epoch: no receipt expires, one of the future is noted. */
+  /**
+   * The verifier's clock in ms since the epoch. Receipts do not expire; one of the future gets a
+   * warning.
+   */
   readonly now?: number | undefined;
-  /** The keys bound to a nested receipt's agent; undefined: its embedded key counts, []: none. */
+  /**
+   * The keys bound to a nested receipt's agent; undefined accepts its embedded key, [] accepts
+   * none.
+   */
   readonly findKeys?: ((receipt: ExecutionReceipt) => BoundKeys | undefined) | undefined;
 }
 
-/** What was found of a receipt; a Verdict that carries the receipt it is about, once that is valid. */
+/** The verdict on a receipt; it contains the receipt if that is valid. */
 export type ReceiptVerdict = {
   readonly checks: readonly CheckResult[];
   /** One verdict per nested receipt, in its order; empty when the outer one is refused. */
@@ -40,17 +49,17 @@ export type ReceiptVerdict = {
       readonly code?: undefined;
       /** The value that was verified, unknown members included. */
       readonly receipt: ExecutionReceipt;
-      /** What `receiptHash` answers for it. */
+      /** The result of `hashReceipt`. */
       readonly hash: string;
     }
   | { readonly valid: false; readonly code: ReceiptRefusal }
 );
 
 /**
- * Judges a receipt, given as a value, as its JSON text or as `parseReceipt` answered it, and the
- * receipts nested in it down to ten hops (specification, ExecutionReceipt). Never throws on what it is
- * handed: a refused receipt has its `code`, of which ReceiptRefusal is the list. A rung that fails on a
- * valid receipt is a remark (ReceiptWarning), and a refused nested receipt leaves the one around it valid.
+ * Verifies a receipt, given as a value, as its JSON text or as the result of `parseReceipt`, and
+ * the receipts nested in it down to ten hops (specification, ExecutionReceipt). Never throws on a
+ * value: a refused receipt has a `code` of ReceiptRefusal. A failed check of a valid receipt is a
+ * warning (ReceiptWarning), and a refused nested receipt leaves the one around it valid.
  */
 export function verifyReceipt(
   receipt: object | string,
@@ -59,7 +68,10 @@ export function verifyReceipt(
   return verifyNested(receipt, options, topLevel);
 }
 
-/** As `verifyReceipt`, with the signatures checked off the event loop where there are threads. */
+/**
+ * Verifies like `verifyReceipt`, with the signatures off the event loop where the platform has
+ * threads.
+ */
 export async function verifyReceiptAsync(
   receipt: object | string,
   options: VerifyReceiptOptions = {},

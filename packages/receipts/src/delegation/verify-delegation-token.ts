@@ -33,20 +33,23 @@ export type DelegationRefusal =
   | "delegation.chain_broken"
   | "delegation.widened";
 
-/** What the verifier knows besides the token. */
+/** The verifier's own values. */
 export interface VerifyDelegationOptions {
   /** The verifier's clock, in ms since the epoch. */
   readonly now: number;
-  /** Who shows the token: its delegate has to be this agent. */
+  /** The agent that presents the token and must be its delegate. */
   readonly delegateId: string;
-  /** The keys bound to an issuer, as 64 hex digits; none: nothing of that issuer is believed. */
+  /**
+   * Returns the keys bound to an issuer, as 64 hex digits; none: every token of that issuer is
+   * refused.
+   */
   readonly listKeys: (agentId: string) => readonly string[];
 }
 
-/** What a valid token allows: the meet of all tokens of its chain. */
+/** The rights that a valid token grants: the intersection of all tokens of its chain. */
 export interface EffectiveRight {
   readonly tools: ReadonlySet<string>;
-  /** In US dollars; undefined where no token of the chain sets a bound. */
+  /** In US dollars; undefined if no token of the chain sets a limit. */
   readonly maxBudget: number | undefined;
   readonly notBefore: number;
   readonly expiresAt: number;
@@ -136,8 +139,8 @@ export function verifyDelegationToken(
 }
 
 /**
- * The tokens from the one shown up to the first issuer's; null for anything that is no chain of
- * tokens. One more than the limit stands for any more.
+ * Returns the tokens from the given one up to the first issuer's; null for anything that is not a
+ * chain of tokens. Stops one token above the limit.
  */
 export function parseDelegationChain(value: unknown): readonly DelegationToken[] | null {
   const parsed = typeof value === "string" ? parseJsonText(value) : { value };
@@ -153,7 +156,7 @@ export function parseDelegationChain(value: unknown): readonly DelegationToken[]
   return chain;
 }
 
-/** What a chain allows together; it has to be a valid one. */
+/** Returns the rights that a valid chain grants. Throws RangeError on an empty chain. */
 export function getEffectiveRight(chain: readonly DelegationToken[]): EffectiveRight {
   const [first, ...rest] = chain;
   if (first === undefined) throw new RangeError("a chain has at least one token");

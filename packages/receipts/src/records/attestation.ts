@@ -5,12 +5,15 @@ import { createRecordVerifier, signRecord } from "./signed-record.ts";
 
 const uuid = v.pipe(v.string("must be a string"), v.check(isUuid, "must be a UUID"));
 
-/** A relay's word on when a receipt came (specification, Relay identity), signed like a receipt. */
+/**
+ * A relay's statement of the time at which it received a receipt (specification, Relay identity),
+ * signed like a receipt.
+ */
 export const RelayAttestationSchema = v.pipe(
   v.object(
     {
       relay_id: uuid,
-      // The signer's agent id, which of a relay is its relay id.
+      // The agent id of the signer; a relay's is its relay id.
       agent_id: uuid,
       task_id: text,
       receipt_hash: hex32,
@@ -30,7 +33,7 @@ export const RelayAttestationSchema = v.pipe(
 /** Times are in ms, `receipt_hash` is the SHA-256 of the canonical JSON of the whole receipt. */
 export type RelayAttestation = v.InferOutput<typeof RelayAttestationSchema>;
 
-/** An attestation before it is signed; `agent_id` is the relay's, so it is not asked for. */
+/** An attestation before it is signed; `agent_id` is added from `relay_id`. */
 export type RelayAttestationBody = Omit<RelayAttestation, "agent_id" | "suite" | "signature">;
 
 /** Every reason for which an attestation is not valid. */
@@ -43,15 +46,17 @@ export type AttestationRefusal =
   | "attestation.key_missing"
   | "attestation.signature_invalid";
 
-/** What the verifier knows besides the attestation; what is left out is not asked. */
+/** The verifier's own values; checks whose value is left out do not run. */
 export interface VerifyAttestationOptions {
-  /** The relay's key as 64 hex digits: an attestation carries none, so without it none is valid. */
+  /**
+   * The relay's key as 64 hex digits. An attestation contains none, so without it none is valid.
+   */
   readonly publicKey?: string | undefined;
-  /** The relay that has to have attested. */
+  /** The relay that must have attested. */
   readonly relayId?: string | undefined;
-  /** The task that it has to be about. */
+  /** The task that it must be about. */
   readonly taskId?: string | undefined;
-  /** The receipt that it has to be about, by its `receiptHash`. */
+  /** The receipt that it must be about, by its `hashReceipt`. */
   readonly receiptHash?: string | undefined;
 }
 

@@ -5,16 +5,16 @@ import { getIssuerKey, issuer } from "../keys/issuer-key.ts";
 import { createRecordVerifier, signRecord } from "./signed-record.ts";
 
 /**
- * States that an agent claimed a task and let the claim end without a receipt, a release or a refusal;
- * signed by the relay like a settlement record.
+ * A statement that an agent claimed a task and let the claim end without a receipt, a release or a
+ * refusal; signed by the relay like a settlement record.
  */
 export const NoShowRecordSchema = v.pipe(
   v.object(
     {
-      // So that no other signed object passes for this one.
+      // A fixed type, so that no other signed object passes for a no-show record.
       type: v.literal("no_show", "must be no_show"),
       task_id: text,
-      // The agent that had the claim; of a forwarded task the relay that it was forwarded to.
+      // The agent that had the claim; for a forwarded task the relay that it was forwarded to.
       agent_id: text,
       claimed_at: wholeNumber,
       lapsed_at: wholeNumber,

@@ -4,7 +4,7 @@ import { hex32, money, text, wholeNumber } from "../fields.ts";
 import { getIssuerKey, issuer } from "../keys/issuer-key.ts";
 import { createRecordVerifier, signRecord } from "./signed-record.ts";
 
-/** How a relay settled one task (specification, Settlement record), signed like a receipt. */
+/** A relay's settlement of one task (specification, Settlement record), signed like a receipt. */
 export const SettlementRecordSchema = v.object(
   {
     settlement_id: text,
@@ -22,7 +22,7 @@ export const SettlementRecordSchema = v.object(
       "must be one of: completed, partial, refunded",
     ),
     settled_at: wholeNumber,
-    // The relay that settled, and so the key that signed.
+    // The relay that settled and signed.
     issuer,
     x402_tx_hash: v.optional(text),
     x402_network: v.optional(text),
