@@ -19,7 +19,7 @@ export const CRYPTOSUITE = "eddsa-jcs-2022";
 const DID_KEY_PREFIX = "did:key:";
 const BASE58BTC_PREFIX = "z";
 
-/** What a proof is for: a credential is asserted, a presentation authenticates its holder. */
+/** The purpose of a proof: a credential is asserted, a presentation authenticates its holder. */
 export type ProofPurpose = "assertionMethod" | "authentication";
 
 interface ProofOptions {
@@ -27,18 +27,21 @@ interface ProofOptions {
   /** The did:key of `secretKey`, which costs as much to compute as a signature. */
   readonly did: string;
   readonly purpose: ProofPurpose;
-  /** When the proof is made, in ms since the epoch. */
+  /** The time of creation, in ms since the epoch. */
   readonly now: number;
   readonly challenge?: string | undefined;
   readonly domain?: string | undefined;
 }
 
-/** The did:key of the holder of a secret key. */
+/** Returns the did:key of a secret key. */
 export function deriveDid(secretKey: Uint8Array): string {
   return publicKeyToDidKey(getPublicKey(secretKey));
 }
 
-/** The document with its proof, in a new object. Throws on one that has no canonical JSON. */
+/**
+ * Returns the document with its proof, in a new object. Throws CanonicalJsonError on a document
+ * that has no canonical JSON.
+ */
 export function addProof<Document extends { "@context": string[] }>(
   document: Document,
   { secretKey, did, purpose, now, challenge, domain }: ProofOptions,
@@ -60,9 +63,11 @@ export function addProof<Document extends { "@context": string[] }>(
   };
 }
 
-/** The 64 bytes that are signed: the hash of the proof without its value, then the document's. */
+/**
+ * Returns the 64 bytes to sign: the hash of the proof without its value, then that of the document.
+ */
 export function hashData(secured: { readonly proof: object }): Uint8Array {
-  // A member that is undefined is left out of the canonical text.
+  // Canonical JSON leaves out members that are undefined.
   const proof = canonicalize({ ...secured.proof, proofValue: undefined });
   const document = canonicalize({ ...secured, proof: undefined });
   return concatBytes(sha256(proof), sha256(document));
@@ -75,7 +80,7 @@ export function parseVerificationMethod(verificationMethod: string): Uint8Array 
   return unlessMalformed(() => didKeyToPublicKey(did)) ?? null;
 }
 
-/** The DID in front of a verification method's fragment. */
+/** Returns the DID of a verification method, without its fragment. */
 export function getSignerDid(verificationMethod: string): string {
   return verificationMethod.split("#", 1)[0]!;
 }

@@ -15,7 +15,7 @@ export const didKey = v.pipe(
   ),
 );
 
-// JSON's 1e999 parses to Infinity, so a number is not yet a finite one.
+// JSON's 1e999 parses to Infinity, so numbers must be checked to be finite.
 export const finite = v.pipe(v.number("must be a number"), v.finite("must be finite"));
 export const amount = v.pipe(finite, v.minValue(0, "must not be negative"));
 export const ratio = v.pipe(amount, v.maxValue(1, "must be at most 1"));

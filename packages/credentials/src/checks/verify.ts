@@ -10,29 +10,28 @@ import type { VerifiableCredential } from "../schema.ts";
 
 type MaybePromise = boolean | Promise<boolean>;
 
-/** What the verifier knows besides the credential. */
+/** The verifier's own values. */
 export interface VerifyCredentialOptions<Answer extends MaybePromise = boolean> {
-  /** The verifier's clock in ms since the epoch; no tolerance is added to it. */
+  /** The verifier's clock in ms since the epoch, applied without tolerance. */
   readonly now: number;
-  /** Whether an authentic credential was revoked; without it nobody is asked. */
+  /** Returns whether an authentic credential was revoked; without it, revocation is not checked. */
   readonly isRevoked?: ((credential: VerifiableCredential) => Answer) | undefined;
 }
 
-/** As for a credential; what is left out is not asked. */
+/** As for a credential; checks whose value is left out do not run. */
 export interface VerifyPresentationOptions<
   Answer extends MaybePromise = boolean,
 > extends VerifyCredentialOptions<Answer> {
-  /** What the presentation has to be signed with. */
+  /** The challenge that the presentation must sign. */
   readonly challenge?: string | undefined;
-  /** Whom the presentation has to be made for. */
+  /** The audience that the presentation must be made for. */
   readonly audience?: string | undefined;
 }
 
 /**
- * Judges a credential, given as a value or as its JSON text, by the did:key that issued it
- * (specification, Credentials). Never throws on what it is handed: a refused credential has its
- * `code`, of which CredentialRefusal is the list, and a rung that fails on a valid one is a remark
- * (CredentialWarning).
+ * Verifies a credential, given as a value or as its JSON text, by the did:key that issued it
+ * (specification, Credentials). Never throws on a value: a refused credential has a `code` of
+ * CredentialRefusal, and a failed check of a valid one is a warning (CredentialWarning).
  */
 export function verifyCredential(
   credential: object | string,
@@ -43,7 +42,10 @@ export function verifyCredential(
   );
 }
 
-/** As `verifyCredential`, with the signature checked off the event loop where there are threads. */
+/**
+ * Verifies like `verifyCredential`, with the signature off the event loop where the platform has
+ * threads.
+ */
 export async function verifyCredentialAsync(
   credential: object | string,
   options: VerifyCredentialOptions<MaybePromise>,
@@ -54,7 +56,7 @@ export async function verifyCredentialAsync(
 }
 
 /**
- * Judges a presentation, given as a value or as its JSON text, and each credential in it; one
+ * Verifies a presentation, given as a value or as its JSON text, and each credential in it; one
  * refused credential refuses it. PresentationRefusal lists its codes.
  */
 export function verifyPresentation(
@@ -66,7 +68,7 @@ export function verifyPresentation(
   );
 }
 
-/** As `verifyPresentation`, with the signatures checked off the event loop. */
+/** Verifies like `verifyPresentation`, with the signatures off the event loop. */
 export async function verifyPresentationAsync(
   presentation: object | string,
   options: VerifyPresentationOptions<MaybePromise>,
@@ -90,7 +92,7 @@ function runExternalCheck(check: ExternalCheck, { isRevoked }: VerifyCredentialO
     case "signature":
       return verify(check.signature, check.signedBytes, check.publicKey);
     case "not_revoked":
-      // Only a plain "no" counts: a promise, in a caller without types, is none.
+      // Only `false` counts, because an untyped caller may return a promise.
       return isRevoked?.(check.credential) === false;
   }
 }

@@ -5,19 +5,19 @@ import { parseHashedLedger } from "../parse.ts";
 import type { LedgerRefusal } from "../refusals.ts";
 import type { LedgerVerdict } from "./verdict.ts";
 
-/** What the verifier knows besides the ledger; what is left out is not asked. */
+/** The verifier's own values; checks whose value is left out do not run. */
 export interface VerifyLedgerOptions {
   /** The key or all keys of the agent, as 64 lowercase hex digits; a signed ledger needs one. */
   readonly publicKey?: string | readonly string[] | undefined;
-  /** The agent whose ledger it has to be. */
+  /** The agent that the ledger must be of. */
   readonly agentId?: string | undefined;
 }
 
 /**
- * Judges a ledger, given as a value or as its JSON text (specification, Ledger). Never throws on what
- * it is handed: a refused ledger has its `code`, of which LedgerRefusal is the list. A rung that
- * fails on a valid ledger is a remark (LedgerWarning): valid means that the timeline is what was
- * hashed and, unless `ledger.unsigned` is remarked, signed; `uncovered` names what is only claimed.
+ * Verifies a ledger, given as a value or as its JSON text (specification, Ledger). Never throws on
+ * a value: a refused ledger has a `code` of LedgerRefusal. A failed check of a valid ledger is a
+ * warning (LedgerWarning). Valid means that the timeline matches its hash and, without the warning
+ * `ledger.unsigned`, is signed; `uncovered` lists the members that are not authenticated.
  */
 export function verifyLedger(
   ledger: object | string,
