@@ -8,16 +8,16 @@ import { type ProofLevel, PROOF_LEVELS } from "./proof-levels.ts";
 import type { CheckResult, Verdict } from "./verdict.ts";
 
 export interface ReportOptions extends VerifyOptions {
-  /** Adds every rung with what it proves and what it does not. */
+  /** Adds every proof level with the facts that it proves and that it does not. */
   readonly explain?: boolean | undefined;
 }
 
 /**
- * A verdict for people: the claim in words, the verdict, and the rungs that do not hold. Lines end with a
- * line feed.
+ * Formats a verdict for people: the claim in words, the verdict, and the failed proof levels. Lines
+ * end with a line feed.
  *
  * @param artifact the parsed artifact that the verdict is about
- * @param options those that it was judged with
+ * @param options those that it was verified with
  */
 export function formatReport(
   verdict: Verdict,
@@ -39,7 +39,7 @@ const outcomePrefixes: Readonly<Record<Outcome, string>> = {
   refused: "not proven: ",
 };
 
-/** What the artifact says and by whose word, the most important line first. */
+/** Returns the statement of the artifact and its signer, the most important line first. */
 export function formatClaim(verdict: Verdict, artifact: unknown, options: VerifyOptions): string[] {
   const judged = verifyContent(verdict, artifact, options) ?? verdict;
   const claim = getClaim(judged, artifact);
@@ -51,7 +51,7 @@ export function formatClaim(verdict: Verdict, artifact: unknown, options: Verify
     : [`${prefix}${claim.statement}; ${signature}`, ...claim.details];
 }
 
-/** Who signed, by which key, and whether the caller vouched for that key. */
+/** Returns the signer, the key and whether the caller named that key. */
 function formatSigner(
   { signer, key }: Claim,
   { kind, valid, checks }: Verdict,
@@ -68,7 +68,7 @@ function formatSigner(
   return isUnbound ? `${words}, which is none of those that you named` : words;
 }
 
-/** The verdict on the members of a bundle whose text was reformatted; undefined for anything else. */
+/** Verifies the members of a bundle whose text was reformatted; undefined for anything else. */
 function verifyContent(
   { code }: Verdict,
   artifact: unknown,
@@ -98,7 +98,7 @@ function formatAllLevels(verdict: Verdict): string[] {
   return [...rungs, ...formatNested(verdict, "  ")];
 }
 
-/** The rungs that do not hold, of the artifact and of those inside it. */
+/** Formats the failed proof levels of the artifact and of those inside it. */
 function formatFailedLevels(verdict: Verdict, indent = "  "): string[] {
   const failed = PROOF_LEVELS.filter(({ name }) =>
     verdict.checks.some((check) => check.name === name && !check.ok),
@@ -122,7 +122,9 @@ function formatNested({ nested }: Verdict, indent: string): string[] {
   ]);
 }
 
-/** What is inside was judged by the keys that the artifact around it names. */
+/**
+ * Inner artifacts are verified by the keys that the outer one names, so they are never unanchored.
+ */
 function formatNestedHead(verdict: Verdict): string {
   return formatHead(verdict, verdict.valid ? "valid" : "refused");
 }

@@ -1,4 +1,4 @@
-/** One step of the ladder: a question, what a yes proves, and what it leaves open. */
+/** One proof level: its name, the facts that it proves and those that it does not. */
 export interface ProofLevel {
   readonly name: ProofLevelName;
   readonly title: string;
@@ -18,7 +18,7 @@ export type ProofLevelName =
   | "attested"
   | "settled";
 
-/** The ladder that every artifact climbs as far as it has something to show. */
+/** The proof levels in order; an artifact has those for which it contains evidence. */
 export const PROOF_LEVELS: readonly ProofLevel[] = [
   {
     name: "well_formed",

@@ -2,7 +2,10 @@ import { hexToBytes, type SuccessionRecord, verifySuccessionChain } from "@agent
 import { type ExecutionReceipt, filterKeysInForce } from "@agent/receipts";
 import type { EvidenceBundle, KeyRecord, Signer } from "./schema.ts";
 
-/** Whether each agent is listed once, and each of its keys after the first was handed over to. */
+/**
+ * Returns whether each agent is listed once and each of its keys after the first has a valid
+ * succession record.
+ */
 export function areHistoriesValid(signers: readonly Signer[]): boolean {
   return (
     new Set(signers.map(({ agent_id }) => agent_id)).size === signers.length &&
@@ -21,15 +24,15 @@ function isHistoryValid({ agent_id: agentId, keys, chain }: Signer): boolean {
   );
 }
 
-/** Which keys count for a receipt. */
+/** Returns the keys that count for a receipt. */
 export type KeyLookup = (receipt: ExecutionReceipt) => readonly string[];
 
-/** All keys that its agent ever had. */
+/** Accepts every key that the agent ever had. */
 export function createAnyKeyLookup(signers: readonly Signer[]): KeyLookup {
   return ({ agent_id }) => listAgentKeys(signers, agent_id).map(({ public_key }) => public_key);
 }
 
-/** The keys of its agent that count for a receipt by the rule that relays take receipts by. */
+/** Accepts the keys of the agent by the rule by which relays accept receipts. */
 export function createValidKeyLookup({
   signers,
   task,
@@ -38,7 +41,7 @@ export function createValidKeyLookup({
 }: EvidenceBundle): KeyLookup {
   return (signed) => {
     const times = {
-      // Of a nested task nothing but the receipt says when it was submitted.
+      // Only the receipt states when a nested task was submitted.
       submittedAt: signed === receipt ? task.submitted_at : signed.submitted_at,
       completedAt: signed.completed_at,
       receivedAt: attestation.received_at,

@@ -40,7 +40,7 @@ const failing = (input: unknown) => {
 /** The bundle that the relay would have signed, had this been what it knew. */
 const had = (changes: Partial<Evidence>) => signBundle({ ...evidence, ...changes }, relay);
 
-/** The bundle with these members instead, signed by the relay again. */
+/** Returns the bundle with changed members, signed again by its relay. */
 const resigned = (changes: object) =>
   signJson({ ...bundle, ...changes }, relay.secretKey) as EvidenceBundle;
 

@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 import { parseDidKey } from "../expected-key.ts";
 
-/** What was asked of the command. */
+/** The parsed request of a command line. */
 export type Request =
   | { readonly ask: "help" | "version" }
   | { readonly ask: "refused"; readonly message: string }
@@ -13,14 +13,14 @@ export type Request =
       readonly explain: boolean;
       /** The keys given by `--key`; undefined without any. */
       readonly keys: readonly string[] | undefined;
-      /** The files whose keys are added to them. */
+      /** The trust files, whose keys are added. */
       readonly trustFiles: readonly string[];
       readonly allowUnanchored: boolean;
       readonly now: number | undefined;
       readonly taskId: string | undefined;
-      /** The file with the steps of the relay's key. */
+      /** The file with the succession records of the relay's key. */
       readonly successionFile: string | undefined;
-      /** The file that the result of the one artifact has to refer to. */
+      /** The file that the result of the only artifact must refer to. */
       readonly resultFile: string | undefined;
     };
 
@@ -98,7 +98,7 @@ export function parseArguments(args: readonly string[]): Request {
   }
 }
 
-/** The key that 64 hex digits or a did:key stand for; null for anything else. */
+/** Parses a key from 64 hex digits or a did:key; null for anything else. */
 export function parseKey(text: string): string | null {
   return /^[0-9a-f]{64}$/i.test(text) ? text.toLowerCase() : parseDidKey(text);
 }

@@ -8,11 +8,11 @@ import { verifyArtifact } from "../verify-artifact.ts";
 import { parseArguments, type Request, USAGE } from "./parse-arguments.node.ts";
 import { parseTrustFile } from "./trust-file.node.ts";
 
-/** What the command needs of the machine that it runs on. */
+/** The parts of the machine that the command uses. */
 export interface CommandEnvironment {
-  /** The bytes of a file; `-` is the standard input. */
+  /** Returns the bytes of a file; `-` is the standard input. */
   readonly read: (file: string) => Promise<Uint8Array>;
-  /** The hash and the length of a file of any size. */
+  /** Returns the hash and the length of a file of any size. */
   readonly digest: (file: string) => Promise<FileDigest>;
   readonly out: (text: string) => void;
   readonly err: (text: string) => void;
@@ -25,10 +25,10 @@ const EXIT_INVALID = 1;
 const EXIT_UNREADABLE = 2;
 const EXIT_UNANCHORED = 3;
 
-/** The exit codes from the best to the worst. */
+/** The exit codes, from the best to the worst. */
 const exitCodesBySeverity = [EXIT_VALID, EXIT_UNANCHORED, EXIT_INVALID, EXIT_UNREADABLE];
 
-/** Runs `agent-verify` and answers its exit code: the worst of all files. */
+/** Runs `agent-verify` and returns its exit code, which is the worst of all files. */
 export async function runCommand(
   args: readonly string[],
   environment: CommandEnvironment,
@@ -54,7 +54,8 @@ type VerifyRequest = Extract<Request, { readonly ask: "verify" }>;
 async function verifyFiles(request: VerifyRequest, machine: CommandEnvironment): Promise<number> {
   const { files, taskId, resultFile, now = machine.now() } = request;
   const named = await loadExpectedKeys(request, machine);
-  // Judging without a file of keys that was asked for would call unanchored what it refuses.
+  // Without the requested file of keys, artifacts that it would refuse would be reported as
+  // unanchored.
   if (!named.ok) return EXIT_UNREADABLE;
   const relaySuccession = await loadSuccession(request.successionFile, machine);
   if (relaySuccession === null) return EXIT_UNREADABLE;
@@ -72,7 +73,7 @@ async function verifyFiles(request: VerifyRequest, machine: CommandEnvironment):
   return worst;
 }
 
-/** Judges one file, says so, and answers its exit code. */
+/** Verifies one file, prints the result and returns its exit code. */
 function verifyText(
   parts: {
     readonly file: string;
@@ -102,14 +103,17 @@ function verifyText(
   return outcome === "valid" ? EXIT_VALID : EXIT_INVALID;
 }
 
-/** A reader of `valid` alone must not take for valid what the exit code does not. */
+/**
+ * Replaces `valid` where the exit code is not that of a valid artifact, for readers of `valid`
+ * alone.
+ */
 function toJsonVerdict(verdict: Verdict, outcome: Outcome, { allowUnanchored }: VerifyRequest) {
   return outcome === "unanchored" && !allowUnanchored
     ? { ...verdict, valid: false, code: "artifact.unanchored" }
     : verdict;
 }
 
-/** The keys of `--key` and of every `--trust`; undefined where neither was given. */
+/** Loads the keys of `--key` and of every `--trust`; undefined if neither was given. */
 async function loadExpectedKeys(
   { keys, trustFiles }: VerifyRequest,
   machine: CommandEnvironment,
@@ -130,7 +134,7 @@ async function loadExpectedKeys(
   return { ok: true, keys: all.length === 0 ? undefined : all };
 }
 
-/** Undefined where no file was named, null where it cannot be read. */
+/** Returns undefined without a file, null if it cannot be read. */
 async function digestOrNull(
   file: string | undefined,
   { digest, err }: CommandEnvironment,
@@ -144,7 +148,7 @@ async function digestOrNull(
   }
 }
 
-/** Undefined where no file was named, null where it holds no list of steps. */
+/** Returns undefined without a file, null if it contains no list of steps. */
 async function loadSuccession(
   file: string | undefined,
   machine: CommandEnvironment,
@@ -165,7 +169,8 @@ function formatError(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-// Strict, because a lenient decoder reads several files as one text, and only one of them was signed.
+// Strict, because a lenient decoder reads different files as the same text, and only one of them
+// was signed.
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 async function readText(file: string, { read, err }: CommandEnvironment): Promise<string | null> {
