@@ -60,7 +60,7 @@ const records: fc.Arbitrary<GoalRecords> = fc.record({
   events: timelineArbitrary.map((events) => events.filter(({ type }) => type !== "plan_created")),
 });
 
-test("whatever the records hold, a ledger made of them is valid and does not contradict itself", () => {
+test("a ledger of any records is valid and does not contradict itself", () => {
   fc.assert(
     fc.property(records, (given) => {
       const ledger = reconstructLedger(given);

@@ -19,7 +19,7 @@ export function assignProofLevels(
   return mergeChecks(
     checks.map((check) => {
       const name = levels[check.name];
-      if (name === undefined) throw new Error(`the check ${check.name} has no rung`);
+      if (name === undefined) throw new Error(`the check ${check.name} has no proof level`);
       return { ...check, name };
     }),
   );

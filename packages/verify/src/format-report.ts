@@ -28,9 +28,12 @@ export function formatReport(
     ...formatClaim(verdict, artifact, options),
     ...formatVerdict(verdict, artifact, options),
   ];
-  const rungs = options.explain === true ? formatAllLevels(verdict) : formatFailedLevels(verdict);
+  const levelLines =
+    options.explain === true ? formatAllLevels(verdict) : formatFailedLevels(verdict);
   const [first = "", ...rest] = lines;
-  return [first, ...rest.map((line) => `  ${line}`), ...rungs].map((line) => `${line}\n`).join("");
+  return [first, ...rest.map((line) => `  ${line}`), ...levelLines]
+    .map((line) => `${line}\n`)
+    .join("");
 }
 
 const outcomePrefixes: Readonly<Record<Outcome, string>> = {
@@ -41,12 +44,12 @@ const outcomePrefixes: Readonly<Record<Outcome, string>> = {
 
 /** Returns the statement of the artifact and its signer, the most important line first. */
 export function formatClaim(verdict: Verdict, artifact: unknown, options: VerifyOptions): string[] {
-  const judged = verifyContent(verdict, artifact, options) ?? verdict;
-  const claim = getClaim(judged, artifact);
+  const content = verifyContent(verdict, artifact, options) ?? verdict;
+  const claim = getClaim(content, artifact);
   const prefix = outcomePrefixes[getOutcome(verdict, options)];
-  if (claim === null || judged.kind === null) return [`${prefix}it says nothing that can be read`];
-  const signature = formatSigner(claim, judged, options);
-  return isRelaySigned(judged.kind)
+  if (claim === null || content.kind === null) return [`${prefix}it says nothing that can be read`];
+  const signature = formatSigner(claim, content, options);
+  return isRelaySigned(content.kind)
     ? [`${prefix}${claim.statement}`, ...claim.details, signature]
     : [`${prefix}${claim.statement}; ${signature}`, ...claim.details];
 }
@@ -92,10 +95,10 @@ function formatHead({ kind, code }: Verdict, outcome: Outcome): string {
 }
 
 function formatAllLevels(verdict: Verdict): string[] {
-  const rungs = PROOF_LEVELS.map((rung) =>
-    formatLine(verdict, rung, "  ", formatExplanation(rung)),
+  const levelLines = PROOF_LEVELS.map((level) =>
+    formatLine(verdict, level, "  ", formatExplanation(level)),
   );
-  return [...rungs, ...formatNested(verdict, "  ")];
+  return [...levelLines, ...formatNested(verdict, "  ")];
 }
 
 /** Formats the failed proof levels of the artifact and of those inside it. */
@@ -104,7 +107,7 @@ function formatFailedLevels(verdict: Verdict, indent = "  "): string[] {
     verdict.checks.some((check) => check.name === name && !check.ok),
   );
   return [
-    ...failed.map((rung) => formatLine(verdict, rung, indent, "")),
+    ...failed.map((level) => formatLine(verdict, level, indent, "")),
     ...verdict.nested.flatMap((inner) => {
       const lines = formatFailedLevels(inner, `${indent}  `);
       return lines.length === 0 ? [] : [`${indent}inside: ${formatNestedHead(inner)}`, ...lines];
@@ -116,7 +119,7 @@ function formatNested({ nested }: Verdict, indent: string): string[] {
   return nested.flatMap((inner) => [
     `${indent}inside: ${formatNestedHead(inner)}`,
     ...PROOF_LEVELS.filter(({ name }) => inner.checks.some((check) => check.name === name)).map(
-      (rung) => formatLine(inner, rung, `${indent}  `, ""),
+      (level) => formatLine(inner, level, `${indent}  `, ""),
     ),
     ...formatNested(inner, `${indent}  `),
   ]);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { summarizeReceipt } from "../index.ts";
 
-test("a receipt is told by who did which task and the first 16 characters of its signature", () => {
+test("a receipt is summarized by its agent, its task and the first 16 characters of its signature", () => {
   const told = {
     task_id: "task",
     agent_id: "agent",

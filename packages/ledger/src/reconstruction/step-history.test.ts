@@ -10,7 +10,7 @@ const statusesAfter = (...told: Told[]) => {
   return Object.fromEntries([...histories].map(([stepId, { status }]) => [stepId, status]));
 };
 
-describe("an event that names no step is of the one that began last and has not ended", () => {
+describe("an event that names no step belongs to the last open one", () => {
   const start = (step_id: string): Told => ({
     type: "step_started",
     payload: { step_id, ordinal: 0, description: "" },
@@ -50,7 +50,7 @@ describe("an event that names no step is of the one that began last and has not 
     expect(statusesAfter(...told)).toEqual(statuses);
   });
 
-  test("also where there are very many", () => {
+  test("belongs to the last open one among very many steps", () => {
     const many = Array.from({ length: 20_000 }, (_, index) => start(`s${index}`));
     const statuses = statusesAfter(...many, ...many.map(() => done), ...many.map(() => call));
     expect(new Set(Object.values(statuses))).toEqual(new Set(["completed"]));

@@ -111,10 +111,10 @@ function findNoShowFault(
  */
 function checkReceiptPart(bundle: EvidenceBundle): CheckPart {
   const { receipt, signers, task, attestation } = bundle;
-  const checkWith = (keysOf: KeyLookup) =>
+  const checkWith = (findKeys: KeyLookup) =>
     checkReceipt(receipt, {
-      publicKey: keysOf(receipt),
-      findKeys: keysOf,
+      publicKey: findKeys(receipt),
+      findKeys,
       taskId: task.task_id,
       prompt: task.prompt,
       now: attestation.received_at,

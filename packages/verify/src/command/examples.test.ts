@@ -57,7 +57,7 @@ test("D5: the README shows the first lines, the verdict and the exit code of eac
   await expect(`${before}${START}\n${table}\n${END}${after}`).toMatchFileSnapshot(readmePath);
 });
 
-test("D5: the examples end as an auditor would expect", async () => {
+test("D5: the examples have the verdicts that an auditor expects", async () => {
   const ends = await Promise.all(examples.map(async (example) => (await row(example)).slice(2)));
   expect(Object.fromEntries(examples.map(({ title }, index) => [title, ends[index]]))).toEqual({
     "the relay's key is named": ["valid", "0"],

@@ -129,7 +129,7 @@ describe("B14: agent-verify --file", () => {
     expect((await run(at("text.json"))).exitCode).toBe(0);
   });
 
-  test("says why a file cannot be read, and takes one artifact at a time", async () => {
+  test("reports why a file cannot be read, and accepts one artifact at a time", async () => {
     const missing = await run("--file", at("missing.bin"), at("receipt.json"));
     expect(missing).toMatchObject({ exitCode: 2, out: "" });
     expect(missing.err).toContain("missing.bin");

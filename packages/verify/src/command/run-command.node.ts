@@ -51,23 +51,26 @@ export async function runCommand(
 
 type VerifyRequest = Extract<Request, { readonly ask: "verify" }>;
 
-async function verifyFiles(request: VerifyRequest, machine: CommandEnvironment): Promise<number> {
-  const { files, taskId, resultFile, now = machine.now() } = request;
-  const named = await loadExpectedKeys(request, machine);
+async function verifyFiles(
+  request: VerifyRequest,
+  environment: CommandEnvironment,
+): Promise<number> {
+  const { files, taskId, resultFile, now = environment.now() } = request;
+  const named = await loadExpectedKeys(request, environment);
   // Without the requested file of keys, artifacts that it would refuse would be reported as
   // unanchored.
   if (!named.ok) return EXIT_UNREADABLE;
-  const relaySuccession = await loadSuccession(request.successionFile, machine);
+  const relaySuccession = await loadSuccession(request.successionFile, environment);
   if (relaySuccession === null) return EXIT_UNREADABLE;
   const options = { now, publicKey: named.keys, taskId, relaySuccession };
   let worst = EXIT_VALID;
   for (const file of files) {
-    const text = await readText(file, machine);
-    const digest = await digestOrNull(resultFile, machine);
+    const text = await readText(file, environment);
+    const digest = await digestOrNull(resultFile, environment);
     const code =
       text === null || digest === null
         ? EXIT_UNREADABLE
-        : verifyText({ file, text, digest, options, request }, machine);
+        : verifyText({ file, text, digest, options, request }, environment);
     if (exitCodesBySeverity.indexOf(code) > exitCodesBySeverity.indexOf(worst)) worst = code;
   }
   return worst;
@@ -86,8 +89,9 @@ function verifyText(
 ): number {
   const { file, text, digest, options, request } = parts;
   const artifact = parseJsonText(text)?.value;
-  const judged = verifyArtifact(text, options);
-  const verdict = digest === undefined ? judged : verifyResultFile(judged, artifact, digest);
+  const withoutFile = verifyArtifact(text, options);
+  const verdict =
+    digest === undefined ? withoutFile : verifyResultFile(withoutFile, artifact, digest);
   const outcome = getOutcome(verdict, options);
   if (request.json) {
     const claim = formatClaim(verdict, artifact, options);
@@ -116,17 +120,17 @@ function toJsonVerdict(verdict: Verdict, outcome: Outcome, { allowUnanchored }: 
 /** Loads the keys of `--key` and of every `--trust`; undefined if neither was given. */
 async function loadExpectedKeys(
   { keys, trustFiles }: VerifyRequest,
-  machine: CommandEnvironment,
+  environment: CommandEnvironment,
 ): Promise<
   { readonly ok: true; readonly keys: readonly string[] | undefined } | { readonly ok: false }
 > {
   const all = [...(keys ?? [])];
   for (const file of trustFiles) {
-    const text = await readText(file, machine);
+    const text = await readText(file, environment);
     if (text === null) return { ok: false };
     const read = parseTrustFile(text);
     if (!read.ok) {
-      machine.err(`agent-verify: ${file}: ${read.message}\n`);
+      environment.err(`agent-verify: ${file}: ${read.message}\n`);
       return { ok: false };
     }
     all.push(...read.keys);
@@ -151,17 +155,17 @@ async function digestOrNull(
 /** Returns undefined without a file, null if it contains no list of steps. */
 async function loadSuccession(
   file: string | undefined,
-  machine: CommandEnvironment,
+  environment: CommandEnvironment,
 ): Promise<readonly unknown[] | null | undefined> {
   if (file === undefined) return undefined;
-  const text = await readText(file, machine);
+  const text = await readText(file, environment);
   if (text === null) return null;
   const parsed = parseJsonText(text)?.value;
   const list: unknown = Array.isArray(parsed)
     ? parsed
     : (parsed as { succession?: unknown } | null | undefined)?.succession;
   if (Array.isArray(list)) return list;
-  machine.err(`agent-verify: ${file}: holds no succession of a relay's key\n`);
+  environment.err(`agent-verify: ${file}: holds no succession of a relay's key\n`);
   return null;
 }
 
