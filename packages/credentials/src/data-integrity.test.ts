@@ -39,7 +39,7 @@ describe("the W3C vector of eddsa-jcs-2022", () => {
     readonly proofValue: string;
     readonly signed: { readonly proof: DataIntegrityProof };
   };
-  // The multibase digit and two bytes of multicodec stand before the seed.
+  // The seed follows the multibase digit and two bytes of multicodec.
   const secretKey = fromBase58Btc(w3c.keyPair.privateKeyMultibase.slice(1)).slice(2);
 
   test("has the same keys", () => {

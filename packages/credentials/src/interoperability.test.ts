@@ -39,7 +39,7 @@ describe.each(types)("a %s", (type) => {
 
   test("has the same hashes and the same proof value from both issuers", async () => {
     const theirs = (await issueWithReference(unsigned, alice, now)) as typeof ours;
-    // They write whole seconds, so ours is made at one.
+    // Their library writes whole seconds, so ours is created at one.
     const { created } = theirs.proof;
     const sameMoment = resignDocument(ours, { proof: { created } });
     expect(sameMoment).toEqual(theirs);

@@ -159,7 +159,7 @@ describe("the subject of a credential must match its type", () => {
     expect(issue).toThrow(v.ValiError);
   });
 
-  // NaN and Infinity are no JSON, and without an id there is no subject to speak of.
+  // NaN and Infinity are not JSON, and without an id there is no subject.
   const signable = casesOf("wrong").filter(
     ({ subject, title }) => subject.id !== "" && !["NaN", "Infinity"].includes(title),
   );

@@ -18,7 +18,7 @@ const kinds = [
 
 type Json = null | boolean | number | string | Json[] | { [member: string]: Json };
 
-/** Every object and list in a document, the outermost included. */
+/** Lists every object and array in a document, including the outermost. */
 function containersOf(value: Json): (Json[] | { [member: string]: Json })[] {
   if (typeof value !== "object" || value === null) return [];
   return [value, ...Object.values(value).flatMap(containersOf)];

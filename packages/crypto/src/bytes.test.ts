@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { concatBytes, equalBytes, utf8ToBytes } from "./bytes.ts";
 
-// One unit of each length in UTF-8.
+// One character of each length in UTF-8.
 const text = fc.string({ unit: fc.constantFrom("a", "\u0000", "é", "€", "\u{1f600}") });
 
 describe("utf8ToBytes", () => {

@@ -14,7 +14,7 @@ const PUBLISHED = [
   ],
 ] as const;
 
-// One unit of each length in UTF-8.
+// One character of each length in UTF-8.
 const text = fc.string({ unit: fc.constantFrom("a", "\u0000", "é", "€", "\u{1f600}") });
 
 describe.each([

@@ -56,7 +56,7 @@ const records: fc.Arbitrary<GoalRecords> = fc.record({
     }),
     { selector: ({ task_id }) => task_id },
   ),
-  // The making of plans is told by the plans: a log that tells of others contradicts them.
+  // The plans are the source of plan events: a log with other ones contradicts them.
   events: timelineArbitrary.map((events) => events.filter(({ type }) => type !== "plan_created")),
 });
 

@@ -8,7 +8,7 @@ interface LedgerVector {
   readonly why: string;
   /** The raw JSON text. */
   readonly ledger: string;
-  /** The key that the registry has for the agent. */
+  /** The agent's registered key. */
   readonly key: string;
   readonly expect: "valid" | "invalid";
 }

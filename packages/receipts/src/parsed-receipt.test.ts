@@ -5,8 +5,8 @@ import { parseReceipt, hashReceipt, verifyReceipt, verifyReceiptAsync } from "./
 const known = { publicKey: alice.publicKey, taskId };
 
 /**
- * A receipt that counts how often its members are read: `memories_formed` is read to validate it and to
- * write it, and `note`, which no rule is about, to write it.
+ * A receipt that counts the reads of its members: `memories_formed` is read to validate and to
+ * serialize it, and `note`, which has no rule, only to serialize it.
  */
 function countingReceipt() {
   const reads = { memories_formed: 0, note: 0 };

@@ -8,12 +8,12 @@ interface ReceiptVector {
   readonly why: string;
   /** The raw JSON text. */
   readonly receipt: string;
-  /** The key that the registry has for the agent. */
+  /** The agent's registered key. */
   readonly key: string;
   readonly task: string;
   readonly expect: "valid" | "invalid";
   readonly nested?: readonly ("valid" | "invalid")[];
-  /** The nested receipts are one inside the other, all of them right. */
+  /** The nested receipts are inside each other and all valid. */
   readonly depth?: number;
 }
 

@@ -141,7 +141,7 @@ function formatLine(
   text: string,
 ): string {
   const check = checks.find((each) => each.name === name);
-  const detail = check === undefined ? "nothing to judge it by" : (check.code ?? text);
+  const detail = check === undefined ? "nothing to verify" : (check.code ?? text);
   return `${indent}${formatMark(check)}  ${title.padEnd(TITLE_WIDTH)}  ${detail}`.trimEnd();
 }
 

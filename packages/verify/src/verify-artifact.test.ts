@@ -15,11 +15,11 @@ const { alice, bob, carol, now } = made;
 interface Sample {
   readonly kind: ArtifactKind;
   readonly value: object;
-  /** Who signed it, as the caller would name it. */
+  /** The signer's key, as the caller names it. */
   readonly key: string;
-  /** The rungs that hold when the key and the clock are known. */
-  readonly rungs: string;
-  /** A change that nobody signed. */
+  /** The levels that pass when the key and the clock are known. */
+  readonly levels: string;
+  /** A change that was not signed. */
   readonly forged: object;
   readonly code: string;
 }
@@ -36,7 +36,7 @@ const samples: readonly Sample[] = [
     kind: "receipt",
     value: made.receipt,
     key: alice.publicKey,
-    rungs: "well_formed intact key_bound hashes_match",
+    levels: "well_formed intact key_bound hashes_match",
     forged: { ...made.receipt, result: "else" },
     code: "receipt.signature_invalid",
   },
@@ -44,7 +44,7 @@ const samples: readonly Sample[] = [
     kind: "credential",
     value: made.credential,
     key: alice.publicKey,
-    rungs: "well_formed intact key_bound key_valid",
+    levels: "well_formed intact key_bound key_valid",
     forged: { ...made.credential, id: "urn:else" },
     code: "credential.signature_invalid",
   },
@@ -52,7 +52,7 @@ const samples: readonly Sample[] = [
     kind: "presentation",
     value: made.presentation,
     key: bob.publicKey,
-    rungs: "well_formed intact key_bound nested",
+    levels: "well_formed intact key_bound nested",
     forged: { ...made.presentation, verifiableCredential: [] },
     code: "presentation.signature_invalid",
   },
@@ -60,7 +60,7 @@ const samples: readonly Sample[] = [
     kind: "ledger",
     value: made.ledger,
     key: alice.publicKey,
-    rungs: "well_formed intact key_bound hashes_match",
+    levels: "well_formed intact key_bound hashes_match",
     forged: { ...made.ledger, timeline: made.ledger.timeline.slice(1) },
     code: "ledger.content_hash_mismatch",
   },
@@ -68,7 +68,7 @@ const samples: readonly Sample[] = [
     kind: "succession",
     value: made.succession,
     key: alice.publicKey,
-    rungs: "well_formed intact key_bound key_valid",
+    levels: "well_formed intact key_bound key_valid",
     forged: made.succession.map((step) => ({ ...step, reason: "else" })),
     code: "succession.old_key_signature_invalid",
   },
@@ -76,7 +76,7 @@ const samples: readonly Sample[] = [
     kind: "succession",
     value: made.succession[0]!,
     key: bob.publicKey,
-    rungs: "well_formed intact key_bound key_valid",
+    levels: "well_formed intact key_bound key_valid",
     forged: { ...made.succession[0], timestamp: 11 },
     code: "succession.old_key_signature_invalid",
   },
@@ -84,7 +84,7 @@ const samples: readonly Sample[] = [
     kind: "succession",
     value: answer,
     key: carol.publicKey,
-    rungs: "well_formed intact key_bound key_valid",
+    levels: "well_formed intact key_bound key_valid",
     forged: { ...answer, current_public_key: bob.publicKey },
     code: "artifact.key_unbound",
   },
@@ -92,7 +92,7 @@ const samples: readonly Sample[] = [
     kind: "settlement",
     value: made.settlement,
     key: carol.publicKey,
-    rungs: "well_formed intact key_bound settled",
+    levels: "well_formed intact key_bound settled",
     forged: { ...made.settlement, net: 2 },
     code: "settlement.signature_invalid",
   },
@@ -100,7 +100,7 @@ const samples: readonly Sample[] = [
     kind: "no_show",
     value: made.noShow,
     key: carol.publicKey,
-    rungs: "well_formed intact key_bound",
+    levels: "well_formed intact key_bound",
     forged: { ...made.noShow, priced: false },
     code: "no_show.signature_invalid",
   },
@@ -108,7 +108,7 @@ const samples: readonly Sample[] = [
     kind: "attestation",
     value: made.attestation,
     key: carol.publicKey,
-    rungs: "well_formed intact key_bound attested",
+    levels: "well_formed intact key_bound attested",
     forged: { ...made.attestation, received_at: 0 },
     code: "attestation.signature_invalid",
   },
@@ -116,7 +116,7 @@ const samples: readonly Sample[] = [
     kind: "delegation_token",
     value: made.token,
     key: alice.publicKey,
-    rungs: "well_formed intact key_bound key_valid nested",
+    levels: "well_formed intact key_bound key_valid nested",
     forged: { ...made.token, scope: "write" },
     code: "delegation.signature_invalid",
   },
@@ -124,7 +124,7 @@ const samples: readonly Sample[] = [
     kind: "bundle",
     value: made.bundle,
     key: made.relayKey,
-    rungs:
+    levels:
       "well_formed intact key_bound key_valid task_bound hashes_match nested hop_bound attested settled",
     forged: { ...made.bundle, created_at: 0 },
     code: "bundle.signature_invalid",
@@ -137,7 +137,7 @@ const held = (value: unknown, options: VerifyOptions) =>
     .map(({ name }) => name)
     .join(" ");
 
-describe.each(samples)("a $kind", ({ kind, value, key, rungs, forged, code }) => {
+describe.each(samples)("a $kind", ({ kind, value, key, levels, forged, code }) => {
   test("is detected without a hint", () => {
     expect(detectKind(value)).toBe(kind);
     expect(verifyArtifact(value).kind).toBe(kind);
@@ -147,7 +147,7 @@ describe.each(samples)("a $kind", ({ kind, value, key, rungs, forged, code }) =>
     const verdict = verifyArtifact(value, { now, publicKey: key });
     expect(verdict).toMatchObject({ kind, valid: true });
     expect(verdict.checks.every(({ ok }) => ok)).toBe(true);
-    expect(held(value, { now, publicKey: key })).toBe(rungs);
+    expect(held(value, { now, publicKey: key })).toBe(levels);
   });
 
   test("is valid when its signer's key is one of several", () => {
@@ -178,7 +178,7 @@ describe("without the caller's key", () => {
     ({ kind, value }) => {
       const { valid, checks } = verifyArtifact(value, { now });
       expect(valid).toBe(true);
-      // A bundle binds the keys of agents by the relay's word.
+      // A bundle binds the keys of agents by the relay's records.
       expect(checks.some(({ name }) => name === "key_bound")).toBe(kind === "bundle");
     },
   );
@@ -210,10 +210,10 @@ describe("without a clock", () => {
     ["credential", made.credential, "credential.expired", "key_valid"],
     ["presentation", made.presentation, "presentation.credential_invalid", "nested"],
     ["delegation_token", made.token, "delegation.expired", "key_valid"],
-  ] as const)("a %s is refused after its end", (_, value, code, rung) => {
+  ] as const)("a %s is refused after its end", (_, value, code, level) => {
     const verdict = verifyArtifact(value, { now: now + 86_400_000 });
     expect(verdict.code).toBe(code);
-    expect(verdict.checks.filter(({ ok }) => !ok)).toEqual([{ name: rung, ok: false, code }]);
+    expect(verdict.checks.filter(({ ok }) => !ok)).toEqual([{ name: level, ok: false, code }]);
   });
 });
 
@@ -329,10 +329,10 @@ describe("a relay's answer about keys", () => {
 });
 
 test("an attestation counts only for the expected task", () => {
-  const judge = (taskId: string) =>
+  const verifyFor = (taskId: string) =>
     verifyArtifact(made.attestation, { publicKey: carol.publicKey, taskId });
-  expect(judge(made.taskId).checks).toContainEqual({ name: "task_bound", ok: true });
-  expect(judge("another").code).toBe("attestation.task_mismatch");
+  expect(verifyFor(made.taskId).checks).toContainEqual({ name: "task_bound", ok: true });
+  expect(verifyFor("another").code).toBe("attestation.task_mismatch");
 });
 
 describe("a value with the members of no kind or of two is not detected:", () => {
@@ -385,7 +385,7 @@ describe("an artifact with a replaced member is refused without throwing", () =>
     new Date(0),
     () => 1,
   ];
-  // Of a ledger and of a relay's answer not every member is signed.
+  // Not every member of a ledger and of a relay's answer is signed.
   const unsigned = (value: object) => value === made.ledger || value === answer;
 
   test.each(samples)("of a $kind", ({ value, key }) => {

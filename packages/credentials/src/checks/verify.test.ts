@@ -59,7 +59,7 @@ describe("the checks are made in a fixed order", () => {
     ]);
   });
 
-  // Each row adds one more fault in front of those above it, and it alone decides.
+  // Each row adds a fault before those of the rows above it, and that fault decides.
   const faults: [name: string, code: string, changes: object, proof?: object][] = [
     [
       "subject",
@@ -233,30 +233,30 @@ describe("a revoked credential is refused", () => {
 });
 
 describe("a warning leaves the credential valid", () => {
-  const remarks = (credential: object, isRevoked?: () => boolean) => {
+  const warnings = (credential: object, isRevoked?: () => boolean) => {
     const { valid, checks } = verifyCredential(credential, { now, isRevoked });
     expect(valid).toBe(true);
     return checks.filter(({ ok }) => !ok).map(({ name, code }) => [name, code]);
   };
 
   test("warns of an unknown type", () => {
-    expect(remarks(good)).toEqual([]);
+    expect(warnings(good)).toEqual([]);
     const type = ["VerifiableCredential", "AlumniCredential"];
     const credentialSubject = { id: bob.did, alumniOf: "The School of Examples" };
-    expect(remarks(resignDocument(good, { type, credentialSubject }))).toEqual([
+    expect(warnings(resignDocument(good, { type, credentialSubject }))).toEqual([
       ["type", "credential.type_unknown"],
     ]);
   });
 
   test("warns of a status list that was not checked", () => {
     const listed = resignDocument(good, { credentialStatus: { id: "https://a.example/list#1" } });
-    expect(remarks(listed)).toEqual([["status", "credential.status_unchecked"]]);
-    expect(remarks(listed, () => false)).toEqual([]);
+    expect(warnings(listed)).toEqual([["status", "credential.status_unchecked"]]);
+    expect(warnings(listed, () => false)).toEqual([]);
   });
 });
 
 describe("a text is measured before it is decoded", () => {
-  // Each of them would keep a decoder busy for minutes.
+  // Each of them would take minutes to decode.
   const digits = "6".repeat(1_000_000);
   const { proof } = good;
 

@@ -27,7 +27,7 @@ const step = (from: number, to: number, timestamp: number, relay_id = relayId) =
 
 const chain = [step(0, 1, 10), step(1, 2, 20), step(2, 3, 30)];
 
-/** The first step with other members, signed again by both keys. */
+/** Returns the first step with other members, signed again by both keys. */
 function signedAgain(changes: object) {
   const { old_key_signature: _old, new_key_signature: _new, ...members } = chain[0]!;
   const body = { ...members, ...changes };

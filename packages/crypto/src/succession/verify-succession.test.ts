@@ -18,7 +18,7 @@ const record = signSuccession({
 });
 const context = { agentId, currentPublicKey: first.publicKey };
 
-/** The record with some members changed and signed again by both keys. */
+/** Returns the record with some members changed, signed again by both keys. */
 function signedAgain(changes: Record<string, unknown>, newSecretKey = second.secretKey) {
   const { old_key_signature: _old, new_key_signature: _new, ...members } = record;
   const body = { ...members, ...changes };

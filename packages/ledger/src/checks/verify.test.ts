@@ -13,7 +13,7 @@ import { type Ledger, type LedgerEvent, verifyLedger, type VerifyLedgerOptions }
 
 const registered = { publicKey: alice.publicKey, agentId } satisfies VerifyLedgerOptions;
 
-/** As a relay hands it out when it put the ledger together itself. */
+/** The ledger as a relay reconstructs it. */
 function unsigned(): Ledger {
   const { signature: _, ...ledger } = buildSignedLedger();
   return ledger;
@@ -58,7 +58,7 @@ describe("the checks run in order", () => {
     ]);
   });
 
-  // Each row adds one more fault in front of those above it, and it alone decides.
+  // Each row adds a fault before those of the rows above it, and that fault decides.
   const disordered = [...buildTimeline().slice(1), ...buildTimeline().slice(0, 1)];
   const faults: [name: string, code: string, fault: Partial<Ledger>][] = [
     [
@@ -151,9 +151,9 @@ describe("a warning leaves the ledger valid", () => {
       }),
       ["ledger.steps_unrecorded"],
     ],
-  ])("%s", (_, ledger, remarks) => {
+  ])("%s", (_, ledger, warnings) => {
     expect(verifyLedger(ledger, registered).valid).toBe(true);
-    expect(failing(ledger)).toEqual(remarks);
+    expect(failing(ledger)).toEqual(warnings);
   });
 });
 

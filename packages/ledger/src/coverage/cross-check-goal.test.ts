@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { spaceBySecond, buildSignedLedger } from "../../test/fixtures.ts";
 import { crossCheckGoal, type Ledger, type LedgerEvent } from "../index.ts";
 
-type Told = Pick<LedgerEvent, "type" | "payload">;
+type EventParts = Pick<LedgerEvent, "type" | "payload">;
 
 const goalFaults = (changes: Partial<Ledger>) =>
   crossCheckGoal({ ...buildSignedLedger(), ...changes }).map(({ code, path }) => `${code} ${path}`);
@@ -25,7 +25,7 @@ describe("the goal of a ledger is compared with its timeline", () => {
   });
 
   test("accepts the plans that were created for the goal only", () => {
-    const plan = (plan_id: string): Told => ({
+    const plan = (plan_id: string): EventParts => ({
       type: "plan_created",
       payload: { plan_id, title: "", total_steps: 0 },
     });

@@ -15,7 +15,7 @@ const stepFaults = (changes: Partial<Ledger>) =>
   crossCheckSteps({ ...buildSignedLedger(), ...changes }).map(
     ({ code, path }) => `${code} ${path}`,
   );
-/** The steps of the fixture, one of them changed. */
+/** Returns the steps of the fixture, one of them changed. */
 const changed = (index: number, changes: Partial<LedgerStep>) =>
   stepFaults({ steps: buildSteps().with(index, { ...buildSteps()[index]!, ...changes }) });
 

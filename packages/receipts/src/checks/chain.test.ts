@@ -54,14 +54,14 @@ describe("the verdict of a link", () => {
 
   test("is found at the link's path", () => {
     const codes = flattenChain(root).links.map(({ receipt, path }) => {
-      const { valid, code } = getVerdictAt(verdict, path) ?? { valid: "unjudged" };
+      const { valid, code } = getVerdictAt(verdict, path) ?? { valid: "unverified" };
       return [receipt.result, valid, code];
     });
     expect(codes).toEqual([
       ["a", true, undefined],
       ["a.a", true, undefined],
       ["b", false, "receipt.signature_invalid"],
-      ["b.a", "unjudged", undefined],
+      ["b.a", "unverified", undefined],
     ]);
   });
 

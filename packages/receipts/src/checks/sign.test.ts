@@ -18,7 +18,9 @@ const hex64 = fc.string({
 });
 const text = fc.string({ unit: "grapheme", minLength: 1 });
 
-/** Any body that signs to a valid receipt, with members that the specification does not name. */
+/**
+ * Generates bodies that sign to valid receipts, with members that the specification does not name.
+ */
 const bodies: fc.Arbitrary<ReceiptBody> = fc
   .record({
     named: fc.record({

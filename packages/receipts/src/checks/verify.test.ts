@@ -20,7 +20,7 @@ import {
 
 const registered = { publicKey: alice.publicKey, taskId } satisfies VerifyReceiptOptions;
 
-/** A receipt whose member was changed after it was signed. */
+/** Returns a receipt with a member changed after signing. */
 const forged = (changes: Record<string, unknown>, before: Partial<ReceiptBody> = {}) => ({
   ...buildSignedReceipt(before),
   ...changes,
@@ -56,7 +56,7 @@ describe("the checks run in the specification's order", () => {
     expect(names).toEqual(["structure", "time_span", "suite", "key", "signature", "result_hash"]);
   });
 
-  // Each row adds one more fault in front of those below it, and it alone decides.
+  // Each row adds a fault before those of the rows below it, and that fault decides.
   const faults: [name: string, code: string, fault: Record<string, unknown>][] = [
     ["delegated_scope", "receipt.out_of_scope", {}],
     ["signature", "receipt.signature_invalid", { result: "changed" }],
@@ -239,7 +239,7 @@ describe("tools stay within delegated_scope", () => {
 });
 
 describe("a warning leaves the receipt valid", () => {
-  const remarks = (receipt: ExecutionReceipt, options: VerifyReceiptOptions) => {
+  const warnings = (receipt: ExecutionReceipt, options: VerifyReceiptOptions) => {
     const { valid, code, checks } = verifyReceipt(receipt, { ...registered, ...options });
     expect({ valid, code }).toEqual({ valid: true, code: undefined });
     return checks.filter(({ ok }) => !ok).map((check) => [check.name, check.code]);
@@ -248,24 +248,24 @@ describe("a warning leaves the receipt valid", () => {
   const { completed_at } = buildBody();
 
   test("warns of the result_hash of another result", () => {
-    expect(remarks(buildSignedReceipt({ result_hash: elsewhere }), {})).toEqual([
+    expect(warnings(buildSignedReceipt({ result_hash: elsewhere }), {})).toEqual([
       ["result_hash", "receipt.result_hash_mismatch"],
     ]);
   });
 
   test("warns of the prompt_hash of another prompt, when the prompt is known", () => {
-    expect(remarks(buildSignedReceipt({ prompt_hash: elsewhere }), {})).toEqual([]);
-    expect(remarks(buildSignedReceipt({ prompt_hash: elsewhere }), { prompt })).toEqual([
+    expect(warnings(buildSignedReceipt({ prompt_hash: elsewhere }), {})).toEqual([]);
+    expect(warnings(buildSignedReceipt({ prompt_hash: elsewhere }), { prompt })).toEqual([
       ["prompt_hash", "receipt.prompt_hash_mismatch"],
     ]);
   });
 
   test("warns of a completion over a minute ahead of the clock, when the clock is known", () => {
-    expect(remarks(buildSignedReceipt(), { now: completed_at - 60_000 })).toEqual([]);
-    expect(remarks(buildSignedReceipt(), { now: completed_at - 60_001 })).toEqual([
+    expect(warnings(buildSignedReceipt(), { now: completed_at - 60_000 })).toEqual([]);
+    expect(warnings(buildSignedReceipt(), { now: completed_at - 60_001 })).toEqual([
       ["clock", "receipt.completed_in_future"],
     ]);
-    expect(remarks(buildSignedReceipt(), { now: completed_at * 2 })).toEqual([]);
+    expect(warnings(buildSignedReceipt(), { now: completed_at * 2 })).toEqual([]);
   });
 });
 
@@ -303,8 +303,8 @@ describe("nested receipts are verified separately", () => {
   test("verifies each by the keys of its own agent", () => {
     const inner = signReceipt(buildBody({ public_key: bob.publicKey }), bob.secretKey);
     const outer = nestedIn(inner);
-    const codeWith = (keyOf: VerifyReceiptOptions["findKeys"]) =>
-      verifyReceipt(outer, { ...registered, findKeys: keyOf }).nested[0]?.code;
+    const codeWith = (findKeys: VerifyReceiptOptions["findKeys"]) =>
+      verifyReceipt(outer, { ...registered, findKeys }).nested[0]?.code;
     expect(codeWith(undefined)).toBeUndefined();
     expect(codeWith(() => bob.publicKey)).toBeUndefined();
     expect(codeWith(() => undefined)).toBeUndefined();
@@ -323,16 +323,16 @@ describe("nested receipts are verified separately", () => {
     [10, 10],
     [11, 10],
     [12, 10],
-  ])("of %i hops, %i are verified", async (hops, judged) => {
+  ])("of %i hops, %i are verified", async (hops, verified) => {
     const chain = buildChain(hops);
     expect(await verifyReceiptAsync(chain, registered)).toEqual(verifyReceipt(chain, registered));
     let verdict = verifyReceipt(chain, registered);
     let depth = 0;
     for (; verdict.nested[0]; depth++) verdict = verdict.nested[0];
-    expect(depth).toBe(judged);
+    expect(depth).toBe(verified);
     expect(verdict.valid).toBe(true);
     const limited = { name: "hops", ok: false, code: "receipt.too_many_hops" };
-    expect(verdict.checks.filter(({ ok }) => !ok)).toEqual(hops > judged ? [limited] : []);
+    expect(verdict.checks.filter(({ ok }) => !ok)).toEqual(hops > verified ? [limited] : []);
   });
 });
 

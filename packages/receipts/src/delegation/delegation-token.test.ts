@@ -23,7 +23,7 @@ const agents = Array.from({ length: 14 }, (_, index) => ({
 const [issuer, first, second] = agents as [Agent, Agent, Agent];
 type Agent = (typeof agents)[number];
 
-const keysOf = (agentId: string) =>
+const listKeys = (agentId: string) =>
   agents.filter(({ id }) => id === agentId).map(({ publicKey }) => publicKey);
 
 function issue(changes: Partial<DelegationTokenBody> = {}): DelegationToken {
@@ -49,7 +49,7 @@ function passOn(parent: DelegationToken, changes: Partial<Attenuation> = {}): De
 }
 
 function verify(token: unknown, delegateId: string = first.id) {
-  return verifyDelegationToken(token, { now, delegateId, listKeys: keysOf });
+  return verifyDelegationToken(token, { now, delegateId, listKeys });
 }
 
 describe("a delegation token", () => {

@@ -34,7 +34,7 @@ const step = (from: Pair, to: Pair, timestamp: number, relay_id = relay.relayId)
 const succession = [step(relay, second, START_TIME + 1), step(second, third, START_TIME + 2)];
 const [settlement] = evidence.settlements;
 const read = { ...settlement!, suite: undefined, signature: undefined };
-/** The settlement as the relay signs it when it is read under a later key. */
+/** Returns the settlement as the relay signs it under a later key. */
 const signedBy = ({ secretKey }: Pair) => {
   const { suite: _suite, signature: _signature, ...body } = read;
   return signSettlementRecord(body as Parameters<typeof signSettlementRecord>[0], secretKey);

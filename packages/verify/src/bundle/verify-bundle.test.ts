@@ -34,10 +34,10 @@ const stranger = createTestSigner(createSeededRandom(8), 1);
 
 const failing = (input: unknown) => {
   const { valid, code, checks } = verifyBundle(input);
-  return { valid, code, rungs: checks.filter(({ ok }) => !ok).map(({ name }) => name) };
+  return { valid, code, levels: checks.filter(({ ok }) => !ok).map(({ name }) => name) };
 };
 
-/** The bundle that the relay would have signed, had this been what it knew. */
+/** Returns the bundle that the relay would have signed with these records. */
 const had = (changes: Partial<Evidence>) => signBundle({ ...evidence, ...changes }, relay);
 
 /** Returns the bundle with changed members, signed again by its relay. */
@@ -160,7 +160,7 @@ describe("members that the relay did not sign are refused", () => {
     expect(failing({ ...bundle, ...changes })).toEqual({
       valid: false,
       code: "bundle.signature_invalid",
-      rungs: ["intact"],
+      levels: ["intact"],
     });
   });
 
@@ -426,8 +426,8 @@ describe("the relay's signature does not make an invalid part valid:", () => {
       "credential.signature_invalid",
       had({ credential: { ...evidence.credential!, id: "urn:other" } }),
     ],
-  ])("%s fails at %s with %s", (_, rung, code, changed) => {
-    expect(failing(changed)).toEqual({ valid: false, code, rungs: [rung] });
+  ])("%s fails at %s with %s", (_, level, code, changed) => {
+    expect(failing(changed)).toEqual({ valid: false, code, levels: [level] });
   });
 });
 
@@ -498,7 +498,7 @@ describe("the stored record of a choice", () => {
     expect(failing(signJson(read, relay.secretKey))).toMatchObject({
       valid: false,
       code: "bundle.routing_mismatch",
-      rungs: ["hashes_match"],
+      levels: ["hashes_match"],
     });
   });
 
@@ -544,8 +544,8 @@ describe("a warning leaves the evidence valid:", () => {
         ],
       },
     ],
-  ])("%s", (_, rung, changes) => {
-    expect(failing(rebuilt(changes))).toEqual({ valid: true, code: undefined, rungs: [rung] });
+  ])("%s", (_, level, changes) => {
+    expect(failing(rebuilt(changes))).toEqual({ valid: true, code: undefined, levels: [level] });
   });
 
   test("warns of a nested receipt by a former key", () => {
@@ -558,7 +558,7 @@ describe("a warning leaves the evidence valid:", () => {
     expect(failing(resigned({ signers }))).toEqual({
       valid: true,
       code: undefined,
-      rungs: ["nested"],
+      levels: ["nested"],
     });
   });
 });

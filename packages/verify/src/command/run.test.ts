@@ -30,7 +30,7 @@ const files: Readonly<Record<string, Uint8Array>> = {
   "-": json(made.receipt),
 };
 
-/** Runs the command on these files, with a clock that stands at `now`. */
+/** Runs the command on these files, with a clock fixed at `now`. */
 const run = (...args: string[]) => runOn(files, args);
 
 async function runOn(files: Readonly<Record<string, Uint8Array>>, args: string[]) {
@@ -107,7 +107,7 @@ describe("the exit code of agent-verify", () => {
   ])("is %i for %j", async (exitCode, args) => {
     const ran = await run(...args);
     expect(ran.exitCode).toBe(exitCode);
-    // Whoever gets no verdict is told why.
+    // A file without a verdict has a message on the standard error.
     expect(ran.out + ran.err).not.toBe("");
   });
 });
@@ -150,7 +150,7 @@ test("D5: a refused artifact is reported as not proven, with the failed checks",
   expect(out).toMatch(/^ {2}receipt: refused, receipt\.signature_invalid$/m);
   expect(out).toMatch(/^ {2}NO {2}intact +receipt\.signature_invalid$/m);
   const explained = await run("forged.json", "--explain");
-  expect(explained.out).toMatch(/^ {2}-- {2}settled +nothing to judge it by$/m);
+  expect(explained.out).toMatch(/^ {2}-- {2}settled +nothing to verify$/m);
 });
 
 test("D5: a text of the artifact cannot add a line to the report", async () => {
