@@ -317,6 +317,11 @@ describe("a relay's answer about keys", () => {
     ["of another agent", { agent_id: made.bobId }, "succession.agent_mismatch"],
     ["with a key more", { keys: [...answer.keys, { public_key: "0" }] }, "artifact.key_unbound"],
     ["with another key", { keys: answer.keys.toReversed() }, "artifact.key_unbound"],
+    [
+      "with a first key that is no text",
+      { chain: [{ ...made.succession[0], old_public_key: null }] },
+      "succession.malformed",
+    ],
     ["with a key that is none", { keys: [null, null, null] }, "artifact.key_unbound"],
     [
       "with a record out of order",

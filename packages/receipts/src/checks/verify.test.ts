@@ -175,7 +175,7 @@ describe("the key is one that is bound to the agent", () => {
   const invalid = "receipt.signature_invalid";
 
   test.each<[string, ExecutionReceipt, VerifyReceiptOptions["publicKey"], string | undefined]>([
-    ["embedded, nobody else asked", buildSignedReceipt(), undefined, undefined],
+    ["embedded, without bound keys", buildSignedReceipt(), undefined, undefined],
     ["embedded and bound", buildSignedReceipt(), alice.publicKey, undefined],
     [
       "embedded and one of the bound",
