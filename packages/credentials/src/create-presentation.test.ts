@@ -36,7 +36,7 @@ describe("a presentation", () => {
     });
   });
 
-  test("is judged with each credential in it, as value and as text", async () => {
+  test("is verified with each of its credentials, as a value and as a text", async () => {
     const verdict = verifyPresentation(presentation, { now, ...bound });
     expect(verdict.valid).toBe(true);
     expect(verdict.checks).toEqual(
@@ -60,27 +60,27 @@ describe("a presentation", () => {
     expect(await verifyPresentationAsync(presentation, { now, ...bound })).toEqual(verdict);
   });
 
-  test("may show nothing but who its holder is", () => {
+  test("may contain no credential", () => {
     expect(verifyPresentation(createTestPresentation({ credentials: [] }), { now }).valid).toBe(
       true,
     );
   });
 
-  test("shows at most 256 credentials", () => {
+  test("contains at most 256 credentials", () => {
     const of = (count: number) => () =>
       createTestPresentation({ credentials: Array(count).fill(issueTestCredential()) });
     expect(verifyPresentation(of(256)(), { now }).valid).toBe(true);
     expect(of(257)).toThrow(RangeError);
   });
 
-  test("may be shown by somebody whom the credentials are not about", () => {
+  test("may be held by another agent than the subject of its credentials", () => {
     const byRelay = createTestPresentation({ secretKey: carol.secretKey });
     expect(byRelay.holder).toBe(carol.did);
     expect(verifyPresentation(byRelay, { now }).valid).toBe(true);
   });
 });
 
-describe("challenge and audience are signed, and asked for by the verifier", () => {
+describe("the challenge and the audience of a presentation", () => {
   const others = { challenge: "other", audience: "https://other.example" };
 
   test.each([
@@ -96,7 +96,7 @@ describe("challenge and audience are signed, and asked for by the verifier", () 
     expect(verifyPresentation(createTestPresentation(bound), { now }).valid).toBe(true);
   });
 
-  test.each(["challenge", "domain"])("a %s put in after signing breaks the signature", (name) => {
+  test.each(["challenge", "domain"])("refuses a %s that was added after signing", (name) => {
     const presentation = createTestPresentation();
     const proof = { ...presentation.proof, [name]: "4f2c" };
     expect(verifyPresentation({ ...presentation, proof }, { now }).code).toBe(
@@ -105,7 +105,7 @@ describe("challenge and audience are signed, and asked for by the verifier", () 
   });
 });
 
-describe("a presentation's own proof is refused for what it is", () => {
+describe("the proof of a presentation is refused", () => {
   test.each<[string, string, object]>([
     ["another suite", "presentation.suite", { cryptosuite: "eddsa-rdfc-2022" }],
     ["the purpose of a credential", "presentation.purpose", { proofPurpose: "assertionMethod" }],
@@ -121,7 +121,7 @@ describe("a presentation's own proof is refused for what it is", () => {
     expect(verdict).toMatchObject({ valid: false, code, nested: [] });
   });
 
-  test("a holder who did not sign", () => {
+  test("refuses a holder that did not sign", () => {
     const codeOf = (value: object) => verifyPresentation(value, { now }).code;
     expect(codeOf(resignDocument(createTestPresentation(), { holder: alice.did }, bob))).toBe(
       "presentation.wrong_signer",
@@ -131,7 +131,7 @@ describe("a presentation's own proof is refused for what it is", () => {
     );
   });
 
-  test("a proof that lasts is taken until it ends", () => {
+  test("accepts a proof with an end until that end", () => {
     const lasting = resignDocument(
       createTestPresentation(),
       { proof: { expires: "2026-01-02T05:14:54.827Z" } },
@@ -142,7 +142,7 @@ describe("a presentation's own proof is refused for what it is", () => {
     expect(verdict.checks).toContainEqual({ name: "valid_until", ok: true });
   });
 
-  test("a credential is no presentation, and the other way round", () => {
+  test("accepts neither a credential as a presentation nor a presentation as a credential", () => {
     expect(verifyPresentation(issueTestCredential(), { now }).code).toBe("presentation.malformed");
     expect(verifyCredential(createTestPresentation(), { now }).code).toBe("credential.malformed");
   });
@@ -174,7 +174,7 @@ describe("one refused credential refuses the presentation", () => {
     expect(await verifyPresentationAsync(presentation, { now: at })).toEqual(verdict);
   });
 
-  test("a revoked one", async () => {
+  test("refuses a presentation with a revoked credential", async () => {
     const isRevoked = () => true;
     expect(verifyPresentation(createTestPresentation(), { now, isRevoked }).code).toBe(
       credentialInvalid,

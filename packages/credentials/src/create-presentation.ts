@@ -7,21 +7,21 @@ import {
 } from "./schema.ts";
 
 export interface CreatePresentationOptions {
-  /** At most 256; they are shown as they are and verified by whom they are shown to. */
+  /** At most 256. They are included as they are; the verifier checks them. */
   readonly credentials: readonly VerifiableCredential[];
   /** The holder's 32-byte seed. */
   readonly secretKey: Uint8Array;
-  /** When the presentation is made, in ms since the epoch. */
+  /** The time of creation, in ms since the epoch. */
   readonly now: number;
-  /** What the verifier asked to be signed; it becomes the proof's `challenge`. */
+  /** The verifier's challenge; it becomes the proof's `challenge`. */
   readonly challenge?: string | undefined;
-  /** Whom the presentation is made for; it becomes the proof's `domain`. */
+  /** The audience of the presentation; it becomes the proof's `domain`. */
   readonly audience?: string | undefined;
 }
 
 /**
- * A presentation of credentials under an `authentication` proof of the did:key of `secretKey`
- * (specification, Credentials). Throws RangeError on more than 256 credentials.
+ * Creates a presentation of credentials with an `authentication` proof of the did:key of
+ * `secretKey` (specification, Credentials). Throws RangeError on more than 256 credentials.
  */
 export function createPresentation({
   credentials,

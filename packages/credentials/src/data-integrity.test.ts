@@ -25,7 +25,7 @@ function readVector(name: string): unknown {
   ) as unknown;
 }
 
-describe("the W3C vector of eddsa-jcs-2022, value by value", () => {
+describe("the W3C vector of eddsa-jcs-2022", () => {
   const w3c = readVector("eddsa-jcs-2022.json") as {
     readonly keyPair: { readonly publicKeyMultibase: string; readonly privateKeyMultibase: string };
     readonly unsigned: { "@context": string[] };
@@ -39,17 +39,17 @@ describe("the W3C vector of eddsa-jcs-2022, value by value", () => {
     readonly proofValue: string;
     readonly signed: { readonly proof: DataIntegrityProof };
   };
-  // The multibase digit and two bytes of multicodec stand before the seed.
+  // The seed follows the multibase digit and two bytes of multicodec.
   const secretKey = fromBase58Btc(w3c.keyPair.privateKeyMultibase.slice(1)).slice(2);
 
-  test("keys", () => {
+  test("has the same keys", () => {
     expect(deriveDid(secretKey)).toBe(`did:key:${w3c.keyPair.publicKeyMultibase}`);
     expect(parseVerificationMethod(w3c.proofConfig.verificationMethod)).toEqual(
       getPublicKey(secretKey),
     );
   });
 
-  test("canonical texts and their hashes", () => {
+  test("has the same canonical texts and hashes", () => {
     expect(canonicalize(w3c.unsigned)).toBe(w3c.canonicalDocument);
     expect(sha256Hex(w3c.canonicalDocument)).toBe(w3c.documentHash);
     expect(canonicalize(w3c.proofConfig)).toBe(w3c.canonicalProofConfig);
@@ -57,14 +57,14 @@ describe("the W3C vector of eddsa-jcs-2022, value by value", () => {
     expect(bytesToHex(hashData(w3c.signed))).toBe(w3c.combinedHash);
   });
 
-  test("signature and proof value", () => {
+  test("has the same signature and proof value", () => {
     const signature = decodeProofValue(w3c.signed.proof)!;
     expect(bytesToHex(signature)).toBe(w3c.signatureHex);
     expect(`z${toBase58Btc(hexToBytes(w3c.signatureHex))}`).toBe(w3c.proofValue);
     expect(verify(signature, hashData(w3c.signed), getPublicKey(secretKey))).toBe(true);
   });
 
-  test("its issuer is a web address, which no did:key can speak for", () => {
+  test("is refused because its issuer is a web address and not a did:key", () => {
     const verdict = verifyCredential(w3c.signed, { now });
     expect(verdict).toMatchObject({ valid: false, code: "credential.wrong_signer" });
   });

@@ -8,10 +8,10 @@ import {
   sha256,
   sign,
   toBase58Btc,
+  unlessMalformed,
 } from "@agent/crypto";
 import { formatDateTime } from "./date-time.ts";
 import type { DataIntegrityProof } from "./schema.ts";
-import { unlessMalformed } from "./unless-malformed.ts";
 
 export const PROOF_TYPE = "DataIntegrityProof";
 export const CRYPTOSUITE = "eddsa-jcs-2022";
@@ -19,7 +19,7 @@ export const CRYPTOSUITE = "eddsa-jcs-2022";
 const DID_KEY_PREFIX = "did:key:";
 const BASE58BTC_PREFIX = "z";
 
-/** What a proof is for: a credential is asserted, a presentation authenticates its holder. */
+/** The purpose of a proof: a credential is asserted, a presentation authenticates its holder. */
 export type ProofPurpose = "assertionMethod" | "authentication";
 
 interface ProofOptions {
@@ -27,18 +27,21 @@ interface ProofOptions {
   /** The did:key of `secretKey`, which costs as much to compute as a signature. */
   readonly did: string;
   readonly purpose: ProofPurpose;
-  /** When the proof is made, in ms since the epoch. */
+  /** The time of creation, in ms since the epoch. */
   readonly now: number;
   readonly challenge?: string | undefined;
   readonly domain?: string | undefined;
 }
 
-/** The did:key of the holder of a secret key. */
+/** Returns the did:key of a secret key. */
 export function deriveDid(secretKey: Uint8Array): string {
   return publicKeyToDidKey(getPublicKey(secretKey));
 }
 
-/** The document with its proof, in a new object. Throws on one that has no canonical JSON. */
+/**
+ * Returns the document with its proof, in a new object. Throws CanonicalJsonError on a document
+ * that has no canonical JSON.
+ */
 export function addProof<Document extends { "@context": string[] }>(
   document: Document,
   { secretKey, did, purpose, now, challenge, domain }: ProofOptions,
@@ -60,30 +63,32 @@ export function addProof<Document extends { "@context": string[] }>(
   };
 }
 
-/** The 64 bytes that are signed: the hash of the proof without its value, then the document's. */
+/**
+ * Returns the 64 bytes to sign: the hash of the proof without its value, then that of the document.
+ */
 export function hashData(secured: { readonly proof: object }): Uint8Array {
-  // A member that is undefined is left out of the canonical text.
+  // Canonical JSON leaves out members that are undefined.
   const proof = canonicalize({ ...secured.proof, proofValue: undefined });
   const document = canonicalize({ ...secured, proof: undefined });
   return concatBytes(sha256(proof), sha256(document));
 }
 
-/** The key that a verification method names; null unless it is the one of an Ed25519 did:key. */
+/** Returns the key of a verification method; null unless it is that of an Ed25519 did:key. */
 export function parseVerificationMethod(verificationMethod: string): Uint8Array | null {
   const did = getSignerDid(verificationMethod);
   if (verificationMethod !== buildVerificationMethod(did)) return null;
-  return unlessMalformed(() => didKeyToPublicKey(did));
+  return unlessMalformed(() => didKeyToPublicKey(did)) ?? null;
 }
 
-/** The DID in front of a verification method's fragment. */
+/** Returns the DID of a verification method, without its fragment. */
 export function getSignerDid(verificationMethod: string): string {
   return verificationMethod.split("#", 1)[0]!;
 }
 
-/** The bytes of a proof value; null for other encodings and for texts far too long to decode. */
+/** Returns the bytes of a base58btc proof value; null for other encodings and for too long ones. */
 export function decodeProofValue({ proofValue }: DataIntegrityProof): Uint8Array | null {
   if (!proofValue.startsWith(BASE58BTC_PREFIX)) return null;
-  return unlessMalformed(() => fromBase58Btc(proofValue.slice(BASE58BTC_PREFIX.length)));
+  return unlessMalformed(() => fromBase58Btc(proofValue.slice(BASE58BTC_PREFIX.length))) ?? null;
 }
 
 function buildVerificationMethod(did: string): string {

@@ -1,7 +1,6 @@
 import * as v from "valibot";
-import { didKeyToPublicKey } from "@agent/crypto";
+import { didKeyToPublicKey, unlessMalformed } from "@agent/crypto";
 import { parseDateTime } from "./date-time.ts";
-import { unlessMalformed } from "./unless-malformed.ts";
 
 export const text = v.pipe(v.string("must be a string"), v.nonEmpty("must not be empty"));
 export const dateTime = v.pipe(
@@ -11,12 +10,12 @@ export const dateTime = v.pipe(
 export const didKey = v.pipe(
   text,
   v.check(
-    (value) => unlessMalformed(() => didKeyToPublicKey(value)) !== null,
+    (value) => unlessMalformed(() => didKeyToPublicKey(value)) !== undefined,
     "must be the did:key of an Ed25519 key",
   ),
 );
 
-// JSON's 1e999 parses to Infinity, so a number is not yet a finite one.
+// JSON's 1e999 parses to Infinity, so numbers must be checked to be finite.
 export const finite = v.pipe(v.number("must be a number"), v.finite("must be finite"));
 export const amount = v.pipe(finite, v.minValue(0, "must not be negative"));
 export const ratio = v.pipe(amount, v.maxValue(1, "must be at most 1"));

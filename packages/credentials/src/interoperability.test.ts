@@ -27,26 +27,26 @@ describe.each(types)("a %s", (type) => {
   const ours = issueTestCredential(type);
   const { proof: _, ...unsigned } = ours;
 
-  test("that we issue they verify", async () => {
+  test("verifies there when it is issued here", async () => {
     expect(await verifyWithReference(ours, now)).toBe(true);
   });
 
-  test("that they issue we verify", async () => {
+  test("verifies here when it is issued there", async () => {
     const theirs = await issueWithReference(unsigned, alice, now);
     expect(weVerify(theirs)).toBe(true);
     expect(await verifyWithReference(theirs, now)).toBe(true);
   });
 
-  test("that either issues has the same hashes, and so the same proof value", async () => {
+  test("has the same hashes and the same proof value from both issuers", async () => {
     const theirs = (await issueWithReference(unsigned, alice, now)) as typeof ours;
-    // They write whole seconds, so ours is made at one.
+    // Their library writes whole seconds, so ours is created at one.
     const { created } = theirs.proof;
     const sameMoment = resignDocument(ours, { proof: { created } });
     expect(sameMoment).toEqual(theirs);
   });
 });
 
-describe("a tampered one is refused by both", () => {
+describe("both libraries refuse a changed credential", () => {
   const good = issueTestCredential();
   const { proof, credentialSubject } = good;
 
@@ -70,14 +70,14 @@ describe("a tampered one is refused by both", () => {
     expect(await verifyWithReference(written, now)).toBe(false);
   });
 
-  test("one that expired", async () => {
+  test("refuse an expired credential", async () => {
     const theirTolerance = 300_000;
     const late = now + HOUR_MS + theirTolerance + 1000;
     expect(weVerify(good, late)).toBe(false);
     expect(await verifyWithReference(good, late)).toBe(false);
   });
 
-  test("one that another key signed", async () => {
+  test("refuse a credential that another key signed", async () => {
     const forged = resignDocument(good, {}, bob);
     expect(weVerify(forged)).toBe(false);
     expect(await verifyWithReference(forged, now)).toBe(false);
@@ -85,12 +85,12 @@ describe("a tampered one is refused by both", () => {
 });
 
 describe("a presentation", () => {
-  test("that we create they verify", async () => {
+  test("verifies there when it is created here", async () => {
     const ours = createTestPresentation(asked);
     expect(await verifyPresentationWithReference(ours, bound, now)).toBe(true);
   });
 
-  test("that they create we verify", async () => {
+  test("verifies here when it is created there", async () => {
     const theirs = await presentWithReference([issueTestCredential()], bound, bob, now);
     expect(weVerifyPresentation(theirs)).toBe(true);
     expect(await verifyPresentationWithReference(theirs, bound, now)).toBe(true);

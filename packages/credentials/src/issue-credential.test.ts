@@ -46,7 +46,7 @@ describe("an issued credential", () => {
     });
   });
 
-  test("has a UUID v7 of its moment as its id when random bytes are given", () => {
+  test("has a UUID v7 of its time as its id if random bytes are given", () => {
     const randomBytes = new Uint8Array(10).fill(0xab);
     const { id } = issueCredential({ ...reputation, randomBytes });
     expect(id).toBe("urn:uuid:019b7d21-53eb-7bab-abab-abababababab");
@@ -57,13 +57,13 @@ describe("an issued credential", () => {
     expect(validUntil).toBe("2026-01-03T05:14:54.827Z");
   });
 
-  test.each(types)("of type %s is valid, and known by its type", (type) => {
+  test.each(types)("is valid for the type %s, which is listed", (type) => {
     const credential = issueTestCredential(type);
     expect(verifyCredential(credential, { now }).valid).toBe(true);
     expect(listCredentialTypes(credential)).toEqual([type]);
   });
 
-  test("verifies for any subject of its type, as value and as text", () => {
+  test("verifies for any subject of its type, as a value and as a text", () => {
     const ratio = fc.double({ min: 0, max: 1, noNaN: true });
     const whole = fc.nat({ max: Number.MAX_SAFE_INTEGER });
     const subject = fc.record({
@@ -87,7 +87,7 @@ describe("an issued credential", () => {
   });
 });
 
-describe("what a credential says of its subject has to be right", () => {
+describe("the subject of a credential must match its type", () => {
   const ratio = { right: [0, 0.5, 1], wrong: [undefined, null, "1", -0.1, 1.1, NaN, Infinity] };
   const whole = { right: [0, 2 ** 53 - 1], wrong: [undefined, null, "1", -1, 0.5, 2 ** 53, NaN] };
   const finite = { right: [-1, 0, 1e300], wrong: [undefined, null, "1", Infinity, NaN, []] };
@@ -131,7 +131,7 @@ describe("what a credential says of its subject has to be right", () => {
     },
   };
 
-  test("and every member of every type has its rule", () => {
+  test("has a rule for every member of every type", () => {
     const names = (table: object) =>
       Object.entries(table).map(([type, members]) => [type, Object.keys(members as object)]);
     expect(names(rules)).toEqual(names(subjects));
@@ -154,28 +154,28 @@ describe("what a credential says of its subject has to be right", () => {
     expect(verifyCredential(credential, { now }).valid).toBe(true);
   });
 
-  test.each(casesOf("wrong"))("$type.$member is not $title", ({ type, subject }) => {
+  test.each(casesOf("wrong"))("refuses to issue $type.$member with $title", ({ type, subject }) => {
     const issue = () => issueCredential({ ...reputation, type, subject });
     expect(issue).toThrow(v.ValiError);
   });
 
-  // NaN and Infinity are no JSON, and without an id there is no subject to speak of.
+  // NaN and Infinity are not JSON, and without an id there is no subject.
   const signable = casesOf("wrong").filter(
     ({ subject, title }) => subject.id !== "" && !["NaN", "Infinity"].includes(title),
   );
-  test.each(signable)("$type.$member is not $title, whoever signed it", ({ type, subject }) => {
+  test.each(signable)("refuses to verify $type.$member with $title", ({ type, subject }) => {
     const credential = resignDocument(issueTestCredential(type), { credentialSubject: subject });
     expect(verifyCredential(credential, { now }).code).toBe("credential.subject_malformed");
   });
 
-  test("and may say more", () => {
+  test("accepts more members than its type names", () => {
     const subject = { ...subjects.AgentTrustCredential, note: "met at a fair" };
     const credential = issueCredential({ ...reputation, type: "AgentTrustCredential", subject });
     expect(credential.credentialSubject).toEqual(subject);
     expect(verifyCredential(credential, { now }).valid).toBe(true);
   });
 
-  test("of each type, when a credential names two", () => {
+  test("checks both types of a credential that names two", () => {
     const type = ["VerifiableCredential", ...types];
     expect(verifyCredential(resignDocument(issueTestCredential(), { type }), { now }).code).toBe(
       "credential.subject_malformed",

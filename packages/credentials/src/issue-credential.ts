@@ -11,17 +11,19 @@ export interface IssueCredentialOptions<Type extends CredentialType> {
   readonly subject: CredentialSubject<Type>;
   /** The issuer's 32-byte seed. */
   readonly secretKey: Uint8Array;
-  /** The moment of issue, from which on it is valid, in ms since the epoch. */
+  /** The time of issue and the start of validity, in ms since the epoch. */
   readonly now: number;
-  /** How long it is valid, in ms; one hour unless given. */
+  /** The validity in ms; one hour by default. */
   readonly validForMs?: number | undefined;
-  /** At least 10 bytes, which give it the `id` `urn:uuid:` and a UUID v7; else it has no `id`. */
+  /**
+   * At least 10 random bytes for an `id` of `urn:uuid:` and a UUID v7; without them it has no `id`.
+   */
   readonly randomBytes?: Uint8Array | undefined;
 }
 
 /**
- * A credential with an `eddsa-jcs-2022` proof of the did:key of `secretKey` (specification,
- * Credentials). Throws on a subject that its verifiers would refuse.
+ * Issues a credential with an `eddsa-jcs-2022` proof of the did:key of `secretKey` (specification,
+ * Credentials). Throws on a subject that verifiers would refuse.
  */
 export function issueCredential<Type extends CredentialType>({
   type,

@@ -1,7 +1,7 @@
-/** Bounds that issuers and verifiers keep to. */
+/** Limits that issuers and verifiers apply. */
 export const CREDENTIAL_LIMITS = {
-  /** How long a credential is valid unless its issuer says otherwise, in ms. */
+  /** The default validity of a credential, in ms. */
   defaultValidityMs: 3_600_000,
-  /** Credentials in one presentation; one more is `presentation.malformed`. */
+  /** The maximum of credentials in a presentation; more are `presentation.malformed`. */
   maxCredentials: 256,
 } as const;

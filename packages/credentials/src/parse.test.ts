@@ -6,7 +6,7 @@ const good = issueTestCredential();
 const { proof } = good;
 const context = "https://www.w3.org/ns/credentials/v2";
 
-describe("each member follows its rule", () => {
+describe("the members of a credential", () => {
   const date = "2026-01-02T05:14:54Z";
   const texts = { right: ["x"], wrong: [undefined, null, "", 1, ["x"], {}] };
   const dates = [null, "", 1, now, "2026-01-02", "2026-02-30T00:00:00Z", "tomorrow"];
@@ -74,7 +74,7 @@ describe("each member follows its rule", () => {
     ["verifiableCredential", [good, good], [good, { ...good, proof: null }]],
     ["verifiableCredential", Array(256).fill(good), Array(257).fill(good)],
     ["proof", presentation.proof, [presentation.proof]],
-  ])("%s of a presentation", (member, right, wrong) => {
+  ])("checks %s of a presentation", (member, right, wrong) => {
     const codeWith = (value: unknown) =>
       verifyPresentation({ ...presentation, [member]: value }, { now }).code;
     expect(codeWith(right)).not.toBe("presentation.malformed");
@@ -104,11 +104,11 @@ describe("a credential is plain JSON data with a canonical form", () => {
     expect(parseCredential(value)).toMatchObject({ ok: false, code: "credential.malformed" });
   });
 
-  test("63 levels under the credential are taken", () => {
+  test("accepts 63 levels below the credential", () => {
     expect(parseCredential({ ...good, note: nestedArrays(63) }).ok).toBe(true);
   });
 
-  test("the credential that comes back is the one that was given, unknown members included", () => {
+  test("returns the given credential with its unknown members", () => {
     const given: unknown = JSON.parse(
       JSON.stringify({ ...good, note: 1 }).replace("{", '{"__proto__":{"a":1},"toJSON":2,'),
     );
@@ -122,7 +122,7 @@ describe("a credential's JSON text", () => {
     ["as it is signed", good],
     ["with quotes, colons and backslashes in its strings", { ...good, 'a":\\"{': '":\\\\":' }],
     ["with lists of lists", { ...good, note: [[], [{}, { a: [1, { b: 2 }] }]] }],
-  ])("is taken like the value: %s", (_, value) => {
+  ])("is parsed like the value: %s", (_, value) => {
     expect(parseCredential(JSON.stringify(value, null, 1))).toEqual(parseCredential(value));
     expect(parseCredential(value).ok).toBe(true);
   });
@@ -140,7 +140,7 @@ describe("a credential's JSON text", () => {
     expect(parseCredential(wrong)).toMatchObject({ ok: false, code: "credential.malformed" });
   });
 
-  test("of a megabyte in one string is taken", () => {
+  test("is parsed with a string of a megabyte", () => {
     const long = { ...good, note: '"\\'.repeat(500_000) };
     expect(parseCredential(JSON.stringify(long)).ok).toBe(true);
   });

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { parseJsonText } from "@agent/crypto";
+import { parseJsonText, unlessMalformed } from "@agent/crypto";
 import { hashData } from "./data-integrity.ts";
 import type { DocumentKind } from "./refusals.ts";
 import {
@@ -9,13 +9,12 @@ import {
   type VerifiablePresentation,
   VerifiablePresentationSchema,
 } from "./schema.ts";
-import { unlessMalformed } from "./unless-malformed.ts";
 
-/** Why a value is no such document: the member at fault and the rule it breaks, never its content. */
+/** The fault of a malformed document: the member and the rule that it breaks, never its content. */
 export interface DocumentFault<K extends DocumentKind = DocumentKind> {
   readonly ok: false;
   readonly code: `${K}.malformed`;
-  /** The member's name, with dots further in; empty when the fault is in no single member. */
+  /** The path of the member, joined with dots; empty if the fault is in no single member. */
   readonly path: string;
   readonly message: string;
 }
@@ -23,14 +22,14 @@ export interface DocumentFault<K extends DocumentKind = DocumentKind> {
 interface ParsedDocument<Document> {
   readonly ok: true;
   readonly document: Document;
-  /** The bytes that its proof has to sign. */
+  /** The bytes that its proof must sign. */
   readonly signedBytes: Uint8Array;
 }
 
 /**
- * Checks the structure of a credential, given as a value or as its JSON text; not its proof, not
- * its dates, not what it says of its subject. The credential in the answer is the value itself,
- * unknown members included. Refuses with `credential.malformed`.
+ * Parses a credential, given as a value or as its JSON text. Does not check its proof, its dates or
+ * its subject. The returned credential is the value itself, unknown members included. Refuses with
+ * `credential.malformed`.
  */
 export function parseCredential(
   value: unknown,
@@ -39,14 +38,14 @@ export function parseCredential(
   return read.ok ? { ok: true, credential: read.document } : read;
 }
 
-/** As `parseCredential`, keeping the bytes for the signature check. */
+/** Parses like `parseCredential` and returns the bytes for the signature check as well. */
 export function parseSignedCredential(
   value: unknown,
 ): ParsedDocument<VerifiableCredential> | DocumentFault<"credential"> {
   return parseDocument("credential", VerifiableCredentialSchema, value);
 }
 
-/** Checks the structure of a presentation, given as a value or as its JSON text. */
+/** Parses a presentation, given as a value or as its JSON text. */
 export function parseSignedPresentation(
   value: unknown,
 ): ParsedDocument<VerifiablePresentation> | DocumentFault<"presentation"> {
@@ -72,10 +71,11 @@ function parseDocument<K extends DocumentKind, Document extends { proof: DataInt
     const [issue] = checked.issues;
     return malformed(v.getDotPath(issue) ?? "", issue.message);
   }
-  // The value and not valibot's output, which lacks members called __proto__: they are signed too.
+  // The value and not valibot's output, which lacks members called __proto__, although they are
+  // signed.
   const document = parsed.value as Document;
   const signedBytes = unlessMalformed(() => hashData(document));
-  return signedBytes === null
+  return signedBytes === undefined
     ? malformed("", "must be plain JSON data of at most 64 levels, without lone surrogates")
     : { ok: true, document, signedBytes };
 }

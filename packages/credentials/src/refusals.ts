@@ -1,7 +1,7 @@
-/** The documents that carry a proof, as their codes name them. */
+/** The documents that have a proof, as their codes name them. */
 export type DocumentKind = "credential" | "presentation";
 
-/** Why a document or its proof is refused, whichever kind it is. */
+/** The reasons for which a document of either kind or its proof is refused. */
 export type ProofRefusal<K extends DocumentKind> =
   `${K}.${"malformed" | "suite" | "purpose" | "key_invalid" | "wrong_signer" | "proof_context" | "signature_invalid" | "expired"}`;
 
@@ -12,7 +12,7 @@ export type CredentialRefusal =
   | "credential.revoked"
   | "credential.subject_malformed";
 
-/** What a verdict points out about a credential that stays valid. */
+/** The warnings about a credential that stays valid. */
 export type CredentialWarning = "credential.status_unchecked" | "credential.type_unknown";
 
 /** Every reason for which a presentation is not valid. */

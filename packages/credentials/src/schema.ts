@@ -10,18 +10,18 @@ export interface DataIntegrityProof {
   type: string;
   cryptosuite: string;
   created: string;
-  /** When given, the proof holds up to then. */
+  /** The end of the proof's validity, if it has one. */
   expires?: string | undefined;
-  /** The signer's did:key, `#`, and its part behind `did:key:` again. */
+  /** The signer's did:key, `#`, and the part after `did:key:` again. */
   verificationMethod: string;
   proofPurpose: string;
-  /** What the verifier asked to be signed, so that no presentation is shown twice. */
+  /** The verifier's challenge, so that a presentation cannot be replayed. */
   challenge?: string | undefined;
   /** The audience that a presentation is made for. */
   domain?: string | undefined;
   /** The document's own `@context`, which a proof may repeat. */
   "@context"?: string[] | undefined;
-  /** `z` and the base58btc of the signature. */
+  /** `z` and the signature in base58btc. */
   proofValue: string;
 }
 
@@ -38,7 +38,7 @@ export interface VerifiableCredential<Subject extends { id: string } = { id: str
   proof: DataIntegrityProof;
 }
 
-/** Credentials that a holder shows, under the holder's own proof. */
+/** Credentials presented by a holder, under the holder's own proof. */
 export interface VerifiablePresentation {
   "@context": string[];
   type: string[];
@@ -69,7 +69,7 @@ const ProofSchema = v.looseObject(
     proofPurpose: text,
     challenge: v.optional(text),
     domain: v.optional(text),
-    // A chained proof leans on another one, and a document has only this one.
+    // A chained proof refers to another proof, and a document has only this one.
     previousProof: v.optional(v.never("is not supported")),
     "@context": v.optional(textList),
     proofValue: text,
@@ -77,7 +77,9 @@ const ProofSchema = v.looseObject(
   "must be an object with every member of a proof",
 );
 
-/** The shape of a credential, for contracts; its meaning and its proof are for `verifyCredential`. */
+/**
+ * The schema of a credential, for contracts; `verifyCredential` checks its meaning and its proof.
+ */
 export const VerifiableCredentialSchema: v.GenericSchema<VerifiableCredential> = v.looseObject(
   {
     "@context": context,
@@ -92,7 +94,7 @@ export const VerifiableCredentialSchema: v.GenericSchema<VerifiableCredential> =
   "is missing",
 );
 
-/** The shape of a presentation and of the credentials in it, for contracts. */
+/** The schema of a presentation and of the credentials in it, for contracts. */
 export const VerifiablePresentationSchema: v.GenericSchema<VerifiablePresentation> = v.looseObject(
   {
     "@context": context,

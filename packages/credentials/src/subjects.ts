@@ -1,7 +1,9 @@
 import * as v from "valibot";
 import { amount, count, didKey, finite, timestamp, ratio, text } from "./fields.ts";
 
-/** What each type of credential says of its subject (specification, Credentials); times in ms. */
+/**
+ * The schema of the subject for each type of credential (specification, Credentials); times in ms.
+ */
 export const SUBJECT_SCHEMAS = {
   AgentReputationCredential: v.object({
     id: didKey,
@@ -37,7 +39,7 @@ export const SUBJECT_SCHEMAS = {
   }),
 } as const;
 
-/** The specific type that stands beside `VerifiableCredential`. */
+/** The specific type, listed beside `VerifiableCredential`. */
 export type CredentialType = keyof typeof SUBJECT_SCHEMAS;
 
 /** The `credentialSubject` of a type: `id` is the did:key of the agent that it is about. */
@@ -47,7 +49,7 @@ export type CredentialSubject<Type extends CredentialType = CredentialType> = v.
 
 const knownTypes = Object.keys(SUBJECT_SCHEMAS) as CredentialType[];
 
-/** The types of a credential that are known here: one as a rule, none of a stranger's kind. */
+/** Returns the known types of a credential: normally one, none for an unknown type. */
 export function listCredentialTypes(credential: {
   readonly type: readonly string[];
 }): CredentialType[] {

@@ -19,7 +19,7 @@ const vectors = readFileSync(file, "utf8")
   .split("\n")
   .map((line) => JSON.parse(line) as CredentialVector);
 
-describe("credentials.jsonl on the native back end", () => {
+describe("credentials.jsonl with native cryptography", () => {
   test.each(vectors)("$id $cls: $why", async ({ credential, now, expect: word }) => {
     const verdict = verifyCredential(credential, { now });
     expect(verdict.valid).toBe(word === "valid");
@@ -27,7 +27,7 @@ describe("credentials.jsonl on the native back end", () => {
   });
 });
 
-describe("credentials.jsonl on the portable back end", () => {
+describe("credentials.jsonl with portable cryptography", () => {
   let portable: typeof import("./index.ts");
 
   beforeAll(async () => {
@@ -43,7 +43,7 @@ describe("credentials.jsonl on the portable back end", () => {
     vi.resetModules();
   });
 
-  test("is the one in use", async () => {
+  test("uses the portable implementation", async () => {
     const used = await import("@agent/crypto");
     expect(used.verify).toBe((await import("@agent/crypto/portable")).verify);
   });
@@ -54,7 +54,7 @@ describe("credentials.jsonl on the portable back end", () => {
   });
 });
 
-describe("a vector has the code of its fault", () => {
+describe("the vectors have the codes of their faults", () => {
   const codes: Record<string, string | undefined> = {
     valid: undefined,
     "valid-respelled": undefined,
@@ -79,7 +79,7 @@ describe("a vector has the code of its fault", () => {
     "not-yet-valid": "credential.not_yet_valid",
   };
 
-  test("and every class is listed", () => {
+  test("lists every class of vectors", () => {
     expect(Object.keys(codes)).toEqual([...new Set(vectors.map(({ cls }) => cls))]);
   });
 

@@ -1,6 +1,6 @@
 import type { createAgent } from "./fixtures.ts";
 
-// The packages come without types; these are the parts that are used here.
+// The packages have no types; these declare the parts in use.
 
 interface Suite {
   readonly type: string;
@@ -12,7 +12,7 @@ interface VcOptions {
   readonly now: Date;
 }
 
-/** What a presentation is bound to. */
+/** The values that a presentation is bound to. */
 interface Bound {
   readonly challenge: string;
   readonly domain: string;
@@ -67,7 +67,7 @@ const multikey = await load<MultikeyPackage>("ed25519-multikey");
 const didKeys = (await load<DidKeyPackage>("did-method-key")).driver();
 didKeys.use({ multibaseMultikeyHeader: "z6Mk", fromMultibase: multikey.from });
 
-/** Computes what a did:key stands for; there is nothing else to load, and no network. */
+/** Resolves a did:key by computation; nothing else is loaded and no network is used. */
 async function documentLoader(url: string) {
   if (!url.startsWith("did:key:")) throw new Error(`would load ${url}`);
   return { contextUrl: null, documentUrl: url, document: await didKeys.get({ url }) };
@@ -94,12 +94,12 @@ async function signing({ did, method, secretKey }: Signer, now: number): Promise
   return { suite, documentLoader, now: new Date(now) };
 }
 
-/** Whether their verifier takes the credential. */
+/** Returns whether their verifier accepts the credential. */
 export async function verifyWithReference(credential: object, now: number): Promise<boolean> {
   return (await vc.verifyCredential({ ...verifying(now), credential })).verified;
 }
 
-/** Whether their verifier takes the presentation and each credential in it. */
+/** Returns whether their verifier accepts the presentation and each credential in it. */
 export async function verifyPresentationWithReference(
   presentation: object,
   bound: Bound,
@@ -108,7 +108,7 @@ export async function verifyPresentationWithReference(
   return (await vc.verify({ ...verifying(now), ...bound, presentation })).verified;
 }
 
-/** The credential with their proof. */
+/** Signs the credential with their library. */
 export async function issueWithReference(
   credential: object,
   signer: Signer,
@@ -117,7 +117,7 @@ export async function issueWithReference(
   return vc.issue({ ...(await signing(signer, now)), credential: structuredClone(credential) });
 }
 
-/** A presentation with their proof. */
+/** Signs a presentation with their library. */
 export async function presentWithReference(
   credentials: readonly object[],
   bound: Bound,

@@ -16,7 +16,7 @@ import {
   type VerifiableCredential,
 } from "../src/index.ts";
 
-/** An agent whose keys follow from a number, so that every run signs alike. */
+/** An agent whose keys are derived from a number, so that every run signs alike. */
 export function createAgent(seed: number) {
   const { publicKey, secretKey } = generateKeyPair(new Uint8Array(32).fill(seed));
   const did = publicKeyToDidKey(publicKey);
@@ -30,7 +30,7 @@ export const carol = createAgent(3);
 export const now = Date.parse("2026-01-02T05:14:54.827Z");
 export const HOUR_MS = 3_600_000;
 
-/** What alice says of bob, one subject of each type. */
+/** The subjects of alice's credentials about bob, one of each type. */
 export const subjects: { readonly [Type in CredentialType]: CredentialSubject<Type> } = {
   AgentReputationCredential: {
     id: bob.did,
@@ -67,14 +67,14 @@ export const subjects: { readonly [Type in CredentialType]: CredentialSubject<Ty
 };
 export const types = Object.keys(subjects) as CredentialType[];
 
-/** A credential of alice about bob, valid for an hour from now on. */
+/** Issues a credential of alice about bob, valid for one hour. */
 export function issueTestCredential(
   type: CredentialType = "AgentReputationCredential",
 ): VerifiableCredential {
   return issueCredential({ type, subject: subjects[type], secretKey: alice.secretKey, now });
 }
 
-/** A presentation of bob's. */
+/** Creates a presentation of bob. */
 export function createTestPresentation(options: Partial<CreatePresentationOptions> = {}) {
   return createPresentation({
     credentials: [issueTestCredential()],
@@ -87,7 +87,7 @@ export function createTestPresentation(options: Partial<CreatePresentationOption
 type Members = Readonly<Record<string, unknown>>;
 type Secured = Members & { readonly proof: Members };
 
-/** The document with members changed or, where they are undefined, left out, and signed again. */
+/** Returns the document with members changed or, if undefined, removed, and signed again. */
 export function resignDocument(document: object, changes: object, { secretKey } = alice): Secured {
   const { proof: proofChanges, ...memberChanges } = changes as Partial<Secured>;
   const { proof: proofBefore, ...membersBefore } = document as Secured;

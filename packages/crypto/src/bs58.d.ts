@@ -1,4 +1,4 @@
-// bs58 6 lists its types under a condition that ES module resolution never reaches.
+// bs58 6 exports its types under a condition that ES module resolution never uses.
 declare module "bs58" {
   const base58btc: {
     encode(bytes: Uint8Array): string;

@@ -2,11 +2,11 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { concatBytes, equalBytes, utf8ToBytes } from "./bytes.ts";
 
-// One unit of each length in UTF-8.
+// One character of each length in UTF-8.
 const text = fc.string({ unit: fc.constantFrom("a", "\u0000", "é", "€", "\u{1f600}") });
 
 describe("utf8ToBytes", () => {
-  test("gives what every UTF-8 encoder gives", () => {
+  test("encodes like every UTF-8 encoder", () => {
     fc.assert(fc.property(text, (t) => Buffer.from(t).equals(utf8ToBytes(t))));
   });
 
@@ -15,7 +15,7 @@ describe("utf8ToBytes", () => {
   });
 });
 
-test("concatBytes joins any number of parts in order and keeps none of them", () => {
+test("concatBytes joins any number of parts in order and shares none of them", () => {
   const part = Uint8Array.of(1, 2);
   const joined = concatBytes(part, Uint8Array.of(), Uint8Array.of(3));
   part[0] = 9;

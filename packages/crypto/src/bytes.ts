@@ -1,11 +1,11 @@
 import { utf8ToBytes as encodeUtf8 } from "@noble/hashes/utils.js";
 
-/** The UTF-8 bytes of a text; a lone surrogate becomes U+FFFD, as in every web encoder. */
+/** Encodes a text as UTF-8; a lone surrogate becomes U+FFFD, as in every web encoder. */
 export function utf8ToBytes(text: string): Uint8Array {
   return encodeUtf8(text);
 }
 
-/** All parts one after another in a new array. */
+/** Concatenates the parts in a new array. */
 export function concatBytes(...parts: Uint8Array[]): Uint8Array {
   const joined = new Uint8Array(parts.reduce((length, part) => length + part.length, 0));
   let offset = 0;
@@ -16,7 +16,7 @@ export function concatBytes(...parts: Uint8Array[]): Uint8Array {
   return joined;
 }
 
-/** Whether both hold the same bytes, in a time that depends on their length only. */
+/** Returns whether both hold the same bytes, in time that depends only on their lengths. */
 export function equalBytes(left: Uint8Array, right: Uint8Array): boolean {
   if (left.length !== right.length) return false;
   let difference = 0;

@@ -55,21 +55,24 @@ describe.each([
       },
     );
 
-    test.each(readCases<Published>("rfc8032"))("makes the key and signature of $name", (c) => {
-      const secret = hexToBytes(c.seed);
-      expect(bytesToHex(publicKeyOf(secret))).toBe(c.key);
-      expect(bytesToHex(sign(hexToBytes(c.msg), secret))).toBe(c.sig);
-      expect(verify(hexToBytes(c.sig), hexToBytes(c.msg), hexToBytes(c.key))).toBe(true);
-    });
+    test.each(readCases<Published>("rfc8032"))(
+      "computes the key and the signature of $name",
+      (c) => {
+        const secret = hexToBytes(c.seed);
+        expect(bytesToHex(publicKeyOf(secret))).toBe(c.key);
+        expect(bytesToHex(sign(hexToBytes(c.msg), secret))).toBe(c.sig);
+        expect(verify(hexToBytes(c.sig), hexToBytes(c.msg), hexToBytes(c.key))).toBe(true);
+      },
+    );
 
-    test("answers alike when it is asked asynchronously", async () => {
+    test("verifies asynchronously with the same result", async () => {
       const cases = readCases("speccheck");
       const answers = await Promise.all(cases.map((c) => verifyAsync(...argumentsOf(c))));
       expect(answers).toEqual(cases.map(isStrictly));
       expect(await verifyAsync(signature, message, publicKey)).toBe(true);
     });
 
-    test("takes a text for its UTF-8 bytes", async () => {
+    test("signs a text as its UTF-8 bytes", async () => {
       expect(sign("a message", secretKey)).toEqual(signature);
       expect(verify(signature, "a message", publicKey)).toBe(true);
       expect(await verifyAsync(signature, "a message", publicKey)).toBe(true);
@@ -82,7 +85,7 @@ describe.each([
       }
     });
 
-    test("answers keys and signatures of a wrong length with false", async () => {
+    test("returns false for keys and signatures of a wrong length", async () => {
       for (const length of [0, 31, 33, 63, 65]) {
         const bytes = new Uint8Array(length).fill(9);
         expect(verify(bytes, message, publicKey)).toBe(false);
@@ -91,7 +94,7 @@ describe.each([
       }
     });
 
-    test("makes another key pair every time it is not given a seed", () => {
+    test("generates a different key pair each time without a seed", () => {
       const [one, other] = [generateKeyPair(), generateKeyPair()];
       expect(one.secretKey).toHaveLength(32);
       expect(one.secretKey).not.toEqual(other.secretKey);
@@ -105,7 +108,7 @@ describe.each([
       expect(pair.secretKey).toEqual(seed);
     });
 
-    test("throws at a secret key that is not a seed of 32 bytes", () => {
+    test("throws on a secret key that is not a seed of 32 bytes", () => {
       for (const length of [0, 31, 64]) {
         expect(() => sign(message, new Uint8Array(length))).toThrow(RangeError);
         expect(() => publicKeyOf(new Uint8Array(length))).toThrow(RangeError);
@@ -113,7 +116,7 @@ describe.each([
       }
     });
 
-    test("hands out plain byte arrays", () => {
+    test("returns plain byte arrays", () => {
       for (const bytes of [publicKey, secretKey, signature]) {
         expect(Object.getPrototypeOf(bytes)).toBe(Uint8Array.prototype);
       }
@@ -121,17 +124,17 @@ describe.each([
   },
 );
 
-test("under Node the native back end is the one in use", () => {
+test("Node uses the native implementation", () => {
   expect(chosen).toBe(native.verify);
 });
 
-test("the native back end answers every case alike on the thread pool", async () => {
+test("the native implementation gives the same results on the thread pool", async () => {
   const cases = ["wycheproof", "speccheck", "cctv"].flatMap((name) => readCases(name));
   const answers = await Promise.all(cases.map((c) => native.verifyAsync(...argumentsOf(c))));
   expect(cases.filter((c, i) => answers[i] !== isStrictly(c))).toEqual([]);
 });
 
-test("what is changed after an asynchronous question does not change its answer", async () => {
+test("a change of the arguments after an asynchronous call does not change its result", async () => {
   const { publicKey, secretKey } = native.generateKeyPair(seed);
   const own = message.slice();
   const signature = native.sign(own, secretKey);
@@ -142,7 +145,7 @@ test("what is changed after an asynchronous question does not change its answer"
   expect(await answer).toBe(true);
 });
 
-test("both back ends make the same keys and signatures", () => {
+test("both implementations compute the same keys and signatures", () => {
   const bytes = fc.uint8Array({ maxLength: 200 });
   const seeds = fc.uint8Array({ minLength: 32, maxLength: 32 });
   fc.assert(
@@ -154,7 +157,7 @@ test("both back ends make the same keys and signatures", () => {
   );
 });
 
-describe("a key may be registered", () => {
+describe("the acceptable public keys", () => {
   const p = (last: number) => `${last.toString(16)}${"ff".repeat(30)}`;
 
   test.each([

@@ -51,11 +51,11 @@ const kinds: Record<string, [(text: string) => Uint8Array, (bytes: Uint8Array) =
 };
 
 describe("the published encoding cases", () => {
-  test("are all of a kind that is tested", () => {
+  test("are all of a tested kind", () => {
     expect(new Set(cases.map(({ kind }) => kind))).toEqual(new Set(Object.keys(kinds)));
   });
 
-  test.each(cases.filter((c) => c.expect === "accept"))("$id $kind: $why is read", (c) => {
+  test.each(cases.filter((c) => c.expect === "accept"))("$id $kind: $why is decoded", (c) => {
     const [decode, encode] = kinds[c.kind]!;
     expect(bytesToHex(decode(c.input))).toBe(c.hex);
     expect(encode(decode(c.input))).toBe(c.input);
@@ -65,7 +65,7 @@ describe("the published encoding cases", () => {
     expect(() => kinds[c.kind]![0](c.input)).toThrow(EncodingError);
   });
 
-  test.each(didKeys.base58btc)("base58btc of $hex is $base58", ({ hex, base58 }) => {
+  test.each(didKeys.base58btc)("encodes $hex as base58btc $base58", ({ hex, base58 }) => {
     expect(toBase58Btc(hexToBytes(hex))).toBe(base58);
     expect(bytesToHex(fromBase58Btc(base58))).toBe(hex);
   });
@@ -79,11 +79,11 @@ describe.each([
   const bytes = fc.uint8Array({ maxLength: 80 });
   const text = fc.string({ unit: fc.constantFrom(...digits.split("")), maxLength: 20 });
 
-  test("gives back the bytes it was given", () => {
+  test("decodes its own output to the same bytes", () => {
     fc.assert(fc.property(bytes, (b) => equalBytes(decode(encode(b)), b)));
   });
 
-  test("has one text for given bytes: whatever is read is written the same", () => {
+  test("encodes what it decodes to the same text", () => {
     fc.assert(
       fc.property(text, (t) => {
         const read = unlessMalformed(() => decode(t));
@@ -107,13 +107,13 @@ test.each(["AB", "0F", "é0", "0é", "abc", "0x", " 0", "٠٠"])("hex %j is refu
   expect(() => hexToBytes(text)).toThrow(EncodingError);
 });
 
-test("base58btc of 128 digits is read, of one more or of 40,000 refused before decoding", () => {
+test("base58btc of 128 digits is decoded, longer ones are refused before decoding", () => {
   expect(fromBase58Btc("z".repeat(128)).length).toBeGreaterThan(90);
   expect(() => fromBase58Btc("z".repeat(129))).toThrow(EncodingError);
   expect(() => fromBase58Btc("1".repeat(40_000))).toThrow(EncodingError);
 });
 
-test("a refusal never repeats what it was given", () => {
+test("an error message never repeats the input", () => {
   for (const decode of [hexToBytes, fromBase64Url, fromBase58Btc, didKeyToPublicKey]) {
     expect(() => decode("secret!")).toThrow(/^(?!.*secret!)/);
   }

@@ -1,11 +1,11 @@
 import base58btc from "bs58";
 
-/** A text that is not the one canonical spelling of some bytes. */
+/** Thrown for a text that is not the canonical encoding of any bytes. */
 export class EncodingError extends TypeError {
   override name = "EncodingError";
 }
 
-// Base58 decodes in quadratic time, and nothing on the wire is longer than a signature (88 digits).
+// Base58 decodes in quadratic time, and no encoded value is longer than a signature (88 digits).
 const MAX_BASE58_LENGTH = 128;
 
 const HEX = "0123456789abcdef";
@@ -16,19 +16,19 @@ const HEX_PAIRS = Array.from({ length: 256 }, (_, byte) => HEX[byte >> 4]! + HEX
 const HEX_VALUES = buildDigitValues(HEX);
 const BASE64URL_VALUES = buildDigitValues(BASE64URL);
 
-/** The two hex digits of the lowest byte of a number. */
+/** Returns the two hex digits of the lowest byte of a number. */
 export function byteToHex(value: number): string {
   return HEX_PAIRS[value & 0xff]!;
 }
 
-/** Lower-case hex, two digits a byte. */
+/** Encodes bytes as lower-case hex. */
 export function bytesToHex(bytes: Uint8Array): string {
   let text = "";
   for (let i = 0; i < bytes.length; i++) text += HEX_PAIRS[bytes[i]!]!;
   return text;
 }
 
-/** Bytes of lower-case hex; throws EncodingError on any other character or an odd length. */
+/** Decodes lower-case hex. Throws EncodingError on any other character and on an odd length. */
 export function hexToBytes(text: string): Uint8Array {
   const bytes = new Uint8Array(text.length >> 1);
   let valid = text.length % 2 === 0;
@@ -42,7 +42,7 @@ export function hexToBytes(text: string): Uint8Array {
   return bytes;
 }
 
-/** Base64url without padding (RFC 4648, section 5). */
+/** Encodes bytes as base64url without padding (RFC 4648, section 5). */
 export function toBase64Url(bytes: Uint8Array): string {
   let text = "";
   for (let i = 0; i < bytes.length; i += 3) {
@@ -55,8 +55,8 @@ export function toBase64Url(bytes: Uint8Array): string {
 }
 
 /**
- * Bytes of unpadded base64url; throws EncodingError on padding, other alphabets, blanks and unused
- * bits that are not zero, so that no two texts decode to the same bytes.
+ * Decodes unpadded base64url. Throws EncodingError on padding, other alphabets, whitespace and
+ * unused bits that are not zero, so that no two texts decode to the same bytes.
  */
 export function fromBase64Url(text: string): Uint8Array {
   const bytes = new Uint8Array((text.length * 6) >> 3);
@@ -78,12 +78,12 @@ export function fromBase64Url(text: string): Uint8Array {
   return bytes;
 }
 
-/** Base58 in the Bitcoin alphabet, without a multibase prefix. */
+/** Encodes bytes as base58 in the Bitcoin alphabet, without a multibase prefix. */
 export function toBase58Btc(bytes: Uint8Array): string {
   return base58btc.encode(bytes);
 }
 
-/** Bytes of base58btc; throws EncodingError on other characters and on more than 128 of them. */
+/** Decodes base58btc. Throws EncodingError on other characters and on more than 128 characters. */
 export function fromBase58Btc(text: string): Uint8Array {
   const bytes = text.length > MAX_BASE58_LENGTH ? undefined : base58btc.decodeUnsafe(text);
   if (bytes === undefined) throw new EncodingError("not base58btc of at most 128 characters");

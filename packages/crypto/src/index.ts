@@ -1,3 +1,4 @@
+export { BoundedMap, type EntryLifetime } from "./bounded-map.ts";
 export { concatBytes, equalBytes, utf8ToBytes } from "./bytes.ts";
 export {
   canonicalize,
@@ -20,6 +21,17 @@ export {
 export { parseJsonText } from "./json/json-text.ts";
 export type { AgentIdKeyCode } from "./keys/key-id.ts";
 export { deriveAgentId, isAgentIdOfKey, isKeyDerivedId, verifyAgentIdKey } from "./keys/key-id.ts";
+export {
+  buildRefusal,
+  type Check,
+  type CheckOutcome,
+  type CheckRun,
+  completeChecks,
+  completeChecksAsync,
+  runChecks,
+  runLocalChecks,
+  toVerdict,
+} from "./run-checks.ts";
 export { signJson, verifyJson, verifyJsonAsync } from "./json/signed-json.ts";
 export {
   MAX_RELAY_KEYS,
@@ -33,6 +45,7 @@ export {
 } from "./succession/relay-succession.ts";
 export type { SignSuccessionOptions, SuccessionRecord } from "./succession/succession.ts";
 export { signSuccession } from "./succession/succession.ts";
+export { unlessMalformed } from "./unless-malformed.ts";
 export { SUITE } from "./suite.ts";
 export { isUuid, uuidV7 } from "./keys/uuid-v7.ts";
 export type {

@@ -12,19 +12,19 @@ function recording(limit: number) {
   return { get, made };
 }
 
-test("a value is made once for equal bytes", () => {
+test("the key cache creates a value once for equal bytes", () => {
   const { get, made } = recording(2);
   expect(get(key(1))).toBe(get(key(1)));
   expect(made).toEqual([1]);
 });
 
-test("beyond the limit the key that was not asked for longest is forgotten", () => {
+test("the key cache drops the least recently used key beyond its limit", () => {
   const { get, made } = recording(2);
   for (const byte of [1, 2, 1, 3, 1, 2]) get(key(byte));
   expect(made).toEqual([1, 2, 3, 2]);
 });
 
-test("bytes that change later do not change what is remembered", () => {
+test("a later change of the bytes does not change a cached value", () => {
   const { get } = recording(2);
   const mine = key(1);
   get(mine);
@@ -32,7 +32,7 @@ test("bytes that change later do not change what is remembered", () => {
   expect(get(mine)).toEqual({ made: 2 });
 });
 
-test("a key for which nothing can be made is not remembered", () => {
+test("a key whose value cannot be created is not cached", () => {
   let calls = 0;
   const get = createKeyCache(2, () => {
     calls += 1;

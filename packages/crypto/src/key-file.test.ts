@@ -46,7 +46,7 @@ describe("a key file without a passphrase", () => {
     expect(await readKeyFile(path)).toEqual({ ok: true, secretKey, needsSealing: false });
   });
 
-  test("asks to be sealed once there is a passphrase", async () => {
+  test("is reported as unsealed once there is a passphrase", async () => {
     expect(await readKeyFile(path, "secret")).toEqual({ ok: true, secretKey, needsSealing: true });
     await writeKeyFile(path, secretKey, "secret");
     expect(await readKeyFile(path, "secret")).toMatchObject({ ok: true, needsSealing: false });
@@ -54,7 +54,7 @@ describe("a key file without a passphrase", () => {
   });
 });
 
-describe("a file that others wrote", () => {
+describe("a key file of other tools", () => {
   test("may hold seed and public key", async () => {
     await writeFile(path, hex + bytesToHex(getPublicKey(secretKey)));
     expect(await readKeyFile(path)).toEqual({ ok: true, secretKey, needsSealing: false });
@@ -71,12 +71,12 @@ describe("a file that others wrote", () => {
   });
 });
 
-test("a missing file is a refusal, any other fault of the file system is thrown", async () => {
+test("a missing key file is refused, and other file system errors are thrown", async () => {
   expect(await readKeyFile(path)).toEqual({ ok: false, code: "key.file_missing" });
   await expect(readKeyFile(folder)).rejects.toThrow("EISDIR");
 });
 
-test("writing replaces a file that others could read and leaves no draft behind", async () => {
+test("writing a key replaces a file with wider permissions and leaves no temporary file", async () => {
   await writeFile(path, "old");
   await chmod(path, 0o644);
   await writeKeyFile(path, secretKey);
@@ -84,7 +84,7 @@ test("writing replaces a file that others could read and leaves no draft behind"
   expect(await readdir(folder)).toEqual(["relay.key"]);
 });
 
-test("a write that fails leaves what was there and no draft", async () => {
+test("a failed write keeps the existing file and leaves no temporary file", async () => {
   await expect(writeKeyFile(folder, secretKey)).rejects.toThrow("EISDIR");
   await expect(writeKeyFile(path, new Uint8Array(31))).rejects.toThrow(RangeError);
   expect(await readdir(folder)).toEqual([]);

@@ -12,7 +12,7 @@ describe("a sealed key", () => {
     expect(await openSealedKey(text, "pass phrase ü")).toEqual({ ok: true, secretKey });
   });
 
-  test("says how it was made, in one line that does not contain the key", () => {
+  test("states its parameters in one line that does not contain the key", () => {
     expect(text).not.toMatch(/\n/);
     expect(text).not.toContain(bytesToHex(secretKey));
     expect(text).not.toContain(toBase64Url(secretKey));
@@ -26,7 +26,7 @@ describe("a sealed key", () => {
     expect(fromBase64Url(members["nonce"]!)).toHaveLength(12);
   });
 
-  test("has a fresh salt and nonce each time", async () => {
+  test("has a new salt and nonce each time", async () => {
     const again = JSON.parse(await sealKey(secretKey, "pass phrase ü")) as typeof members;
     expect(again["salt"]).not.toBe(members["salt"]);
     expect(again["nonce"]).not.toBe(members["nonce"]);
@@ -44,7 +44,7 @@ describe("a sealed key", () => {
     ["a changed ciphertext", otherBit("sealed"), "pass phrase ü"],
     ["a changed salt", otherBit("salt"), "pass phrase ü"],
     ["a changed nonce", otherBit("nonce"), "pass phrase ü"],
-  ])("stays shut with %s", async (_, sealed, passphrase) => {
+  ])("does not open with %s", async (_, sealed, passphrase) => {
     expect(await openSealedKey(sealed, passphrase)).toEqual({
       ok: false,
       code: "key.passphrase_wrong",
@@ -73,7 +73,7 @@ describe("a sealed key", () => {
     });
   });
 
-  test("is not made without a passphrase or of another length", async () => {
+  test("is not created without a passphrase or from another length", async () => {
     await expect(sealKey(secretKey, "")).rejects.toThrow(RangeError);
     await expect(sealKey(new Uint8Array(64), "x")).rejects.toThrow(RangeError);
   });

@@ -14,19 +14,19 @@ const PUBLISHED = [
   ],
 ] as const;
 
-// One unit of each length in UTF-8.
+// One character of each length in UTF-8.
 const text = fc.string({ unit: fc.constantFrom("a", "\u0000", "é", "€", "\u{1f600}") });
 
 describe.each([
   ["node:crypto", native],
   ["noble", portable],
 ])("SHA-256 by %s", (_, { sha256, sha256Hex }) => {
-  test.each(PUBLISHED)("of %j is the published one", (text, digest) => {
+  test.each(PUBLISHED)("hashes %j to the published value", (text, digest) => {
     expect(sha256Hex(text)).toBe(digest);
     expect(bytesToHex(sha256(text))).toBe(digest);
   });
 
-  test("of a text is that of its UTF-8 bytes", () => {
+  test("hashes a text as its UTF-8 bytes", () => {
     fc.assert(
       fc.property(text, (t) => {
         expect(sha256Hex(t)).toBe(sha256Hex(Uint8Array.from(Buffer.from(t))));
@@ -34,12 +34,12 @@ describe.each([
     );
   });
 
-  test("is a plain Uint8Array", () => {
+  test("returns a plain Uint8Array", () => {
     expect(Object.getPrototypeOf(sha256("abc"))).toBe(Uint8Array.prototype);
   });
 });
 
-test("both back ends hash alike, texts with lone surrogates included", () => {
+test("both implementations compute the same hashes, even of lone surrogates", () => {
   const data = fc.oneof(fc.uint8Array(), text, fc.constant("a\ud800"));
   fc.assert(fc.property(data, (d) => native.sha256Hex(d) === portable.sha256Hex(d)));
 });

@@ -3,13 +3,13 @@ import { canonicalize } from "./json/canonical-json.ts";
 import { hexToBytes } from "./formats.ts";
 import { unlessMalformed } from "./unless-malformed.ts";
 
-test("gives the result, or undefined for a text or value of the wrong form", () => {
+test("unlessMalformed returns the result, or undefined for a malformed text or value", () => {
   expect(unlessMalformed(() => 1)).toBe(1);
   expect(unlessMalformed(() => hexToBytes("x"))).toBeUndefined();
   expect(unlessMalformed(() => canonicalize(Number.NaN))).toBeUndefined();
 });
 
-test("hides no other error", () => {
+test("unlessMalformed throws all other errors", () => {
   const bug = () => {
     throw new TypeError("a bug");
   };

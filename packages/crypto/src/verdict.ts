@@ -1,11 +1,11 @@
-/** One rung of a verifier's ladder that was judged; one that fails on a valid document is a remark. */
+/** The result of one check. A failed check of a valid document is a warning. */
 export interface CheckResult {
   readonly name: string;
   readonly ok: boolean;
   readonly code?: string;
 }
 
-/** What a verifier found: the rungs in the order they were judged, up to the one that refused. */
+/** The result of a verification: its checks in order, up to the one that refused the document. */
 export type Verdict<Refusal extends string = string> = {
   readonly checks: readonly CheckResult[];
   /** One verdict per signed document inside, in its order; empty when the outer one is refused. */

@@ -12,7 +12,7 @@ import {
 } from "./fields.ts";
 import { LEDGER_STATUSES } from "./statuses.ts";
 
-/** The specification names no step here; without one the event is of the step that is open. */
+/** The specification has no step here; an event without one belongs to the open step. */
 const step_id = v.optional(text);
 
 const payloads = {
@@ -22,8 +22,8 @@ const payloads = {
   tool_invoked: v.object({ tool: text, args_hash: hex32, call_id: text, step_id }),
   tool_result: v.object({ tool: text, ok: boolean, duration_ms: duration, call_id: text, step_id }),
   step_completed: v.object({ tool_calls_made: count, step_id }),
-  // The specification says what `error` and the final `status` are, not what they are called: a
-  // writer who calls them otherwise is not at fault.
+  // The specification defines the meaning of `error` and the final `status`, but not their names,
+  // so other names are accepted.
   step_failed: v.object({ error: v.optional(string), step_id }),
   step_delegated: v.object({ task_id: text, step_id }),
   plan_completed: v.object({}),
@@ -33,7 +33,7 @@ const payloads = {
 
 export type LedgerEventType = keyof typeof payloads;
 
-/** The eleven types of event, in the order of the specification's table. */
+/** The eleven event types, in the order of the specification's table. */
 export const LEDGER_EVENT_TYPES = Object.keys(payloads) as readonly LedgerEventType[];
 
 /**
@@ -48,7 +48,7 @@ export type LedgerEvent<Type extends LedgerEventType = LedgerEventType> = {
   };
 }[Type];
 
-/** The shape of one event; verify the value as it came, not this schema's output. */
+/** The schema of one event. Verify the original value, not this schema's output. */
 export const LedgerEventSchema = v.variant(
   "type",
   LEDGER_EVENT_TYPES.map((type) =>
@@ -64,7 +64,7 @@ export const LedgerEventSchema = v.variant(
       : `must be one of: ${LEDGER_EVENT_TYPES.join(", ")}`,
 ) as v.GenericSchema<LedgerEvent>;
 
-/** As `LedgerEventSchema`; its output has the members that are named here and no others. */
+/** The schema of one event whose output has only the named members. */
 export const BareEventSchema = v.variant(
   "type",
   LEDGER_EVENT_TYPES.map((type) =>

@@ -6,7 +6,7 @@ export const boolean = v.boolean("must be true or false");
 
 export const hex32 = v.pipe(string, v.regex(/^[0-9a-f]{64}$/, "must be 64 lowercase hex digits"));
 
-/** Ms since the epoch. JSON's 1e999 parses to Infinity, which is no whole number. */
+/** Milliseconds since the epoch. JSON's 1e999 parses to Infinity, which is not a whole number. */
 export const time = v.pipe(
   v.number("must be a number"),
   v.integer("must be a whole number"),
@@ -26,7 +26,7 @@ export function oneOf<const Words extends readonly string[]>(words: Words) {
   return v.picklist(words, `must be one of: ${words.join(", ")}`);
 }
 
-/** An object with these members and any others, which are signed like them. */
+/** Returns the schema of an object with these members and any others, which are signed as well. */
 export function looseMembers<const Rules extends v.ObjectEntries>(rules: Rules) {
   return v.looseObject(rules, ({ expected }) =>
     expected === "Object" ? "must be a JSON object" : "is missing",

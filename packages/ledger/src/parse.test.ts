@@ -29,7 +29,7 @@ const expectFault = (value: unknown, path: string | null) => {
   expect(parseLedger(value)).toMatchObject(answer);
 };
 
-describe("each member of a ledger follows its rule", () => {
+describe("the members of a ledger", () => {
   const rules: Rules = [
     ["agent_id", [agentId], [...texts.wrong, "agent", agentId.toUpperCase()]],
     ["goal_id", texts.right, texts.wrong],
@@ -49,7 +49,7 @@ describe("each member of a ledger follows its rule", () => {
   });
 });
 
-describe("each member of a step follows its rule", () => {
+describe("the members of a step", () => {
   const rules: Rules = [
     ["step_id", texts.right, texts.wrong],
     ["ordinal", counts.right, counts.wrong],
@@ -67,7 +67,7 @@ describe("each member of a step follows its rule", () => {
     expectFault({ ...good, steps: [changed] }, ok ? null : `steps.0.${member}`);
   });
 
-  test("and so do the receipts that it and the ledger point to", () => {
+  test("checks the receipts to which it and the ledger refer", () => {
     const delegation = { receipt_hash: hash.toUpperCase() };
     const steps = [{ ...buildStep("x", 0, {}), delegation }];
     expectFault({ ...good, steps }, "steps.0.delegation.receipt_hash");
@@ -79,7 +79,7 @@ describe("each member of a step follows its rule", () => {
   });
 });
 
-describe("each of the eleven events follows the rules of its payload", () => {
+describe("the payloads of the eleven event types", () => {
   const step_id: Rules[number] = ["step_id", [undefined, "x"], [null, "", 1]];
   const rules: Record<LedgerEventType, Rules> = {
     goal_started: [["goal_id", texts.right, texts.wrong]],
@@ -120,7 +120,7 @@ describe("each of the eleven events follows the rules of its payload", () => {
     ]),
   );
 
-  test("and there are eleven", () => {
+  test("has eleven types", () => {
     expect(LEDGER_EVENT_TYPES).toEqual(Object.keys(rules));
     expect(LEDGER_EVENT_TYPES).toHaveLength(11);
   });
@@ -150,7 +150,7 @@ describe("each of the eleven events follows the rules of its payload", () => {
   });
 });
 
-describe("a fault says which rule is broken", () => {
+describe("a fault names the broken rule", () => {
   const { goal_id: _, ...aimless } = good;
   const [event] = buildTimeline();
 
@@ -167,7 +167,7 @@ describe("a fault says which rule is broken", () => {
   });
 });
 
-test("a refusal never repeats what was sent", () => {
+test("a refusal of a ledger never repeats the input", () => {
   const secret = "s3cret-s3cret";
   const odd = { [secret]: secret };
   const faults = [
@@ -208,11 +208,11 @@ describe("a ledger is plain JSON data with a canonical form", () => {
     expect(parseLedger(value)).toMatchObject({ ok: false, code: "ledger.malformed" });
   });
 
-  test("63 levels are taken", () => {
+  test("accepts 63 levels", () => {
     expect(parseLedger({ ...good, note: nested(63) }).ok).toBe(true);
   });
 
-  test("the ledger that comes back is the one that was given, unknown members included", () => {
+  test("returns the given ledger with its unknown members", () => {
     const given: unknown = JSON.parse(
       JSON.stringify({ ...good, note: 1 }).replace("{", '{"__proto__":{"a":1},"toJSON":2,'),
     );
@@ -224,7 +224,7 @@ describe("a ledger is plain JSON data with a canonical form", () => {
 describe("a ledger's JSON text", () => {
   const text = JSON.stringify(good);
 
-  test("is taken like the value, with colons, quotes and backslashes in its strings", () => {
+  test("is parsed like the value, with colons, quotes and backslashes in its strings", () => {
     expect(parseLedger(text)).toEqual(parseLedger(good));
     const odd = { ...good, 'a":\\': ':"\\":{"a":1,"a":2}\\', b: [":", { ":": "\\" }] };
     expect(parseLedger(JSON.stringify(odd, null, 1))).toEqual(parseLedger(odd));
@@ -244,12 +244,12 @@ describe("a ledger's JSON text", () => {
 });
 
 describe("the schema of a ledger", () => {
-  test("takes what is signed, with the members that it does not name", () => {
+  test("accepts a signed ledger with members that it does not name", () => {
     const ledger = { ...good, note: { a: [1] } };
     expect(v.parse(LedgerSchema, ledger)).toEqual(ledger);
   });
 
-  test("asks for the one version, which the parser leaves to the verifier", () => {
+  test("requires the only version, which the parser leaves to the verifier", () => {
     const other = { ...good, spec: "agent/execution-ledger@2.0" };
     expect(v.is(LedgerSchema, other)).toBe(false);
     expect(parseLedger(other).ok).toBe(true);

@@ -1,13 +1,13 @@
 import * as v from "valibot";
-import { canonicalize, CanonicalJsonError, parseJsonText } from "@agent/crypto";
+import { canonicalize, parseJsonText, unlessMalformed } from "@agent/crypto";
 import { hashTimeline } from "./checks/hash-timeline.ts";
 import { type Ledger, LedgerMembersSchema } from "./schema.ts";
 
-/** Why a value is no ledger: the member at fault and the rule it breaks, never what it holds. */
+/** The fault of a malformed ledger: the member and the rule that it breaks, never its content. */
 export interface LedgerFault {
   readonly ok: false;
   readonly code: "ledger.malformed";
-  /** The member's name, with dots further in; empty when the fault is in no single member. */
+  /** The path of the member, joined with dots; empty if the fault is in no single member. */
   readonly path: string;
   readonly message: string;
 }
@@ -15,13 +15,13 @@ export interface LedgerFault {
 interface ParsedLedger {
   readonly ok: true;
   readonly ledger: Ledger;
-  /** The hash of the timeline as it is, whatever the ledger says that it is. */
+  /** The computed hash of the timeline, which may differ from the stated one. */
   readonly hash: string;
 }
 
 /**
- * Checks the structure of a ledger, given as a value or as its JSON text; not its `spec`, its hash
- * or its signature. The ledger in the answer is the value itself, unknown members included.
+ * Parses a ledger, given as a value or as its JSON text. Checks neither its `spec` nor its hash nor
+ * its signature. The returned ledger is the value itself, unknown members included.
  *
  * Refuses with `ledger.malformed`.
  */
@@ -32,7 +32,7 @@ export function parseLedger(
   return read.ok ? { ok: true, ledger: read.ledger } : read;
 }
 
-/** As `parseLedger`, keeping the hash for the verifier. */
+/** Parses like `parseLedger` and returns the hash as well. */
 export function parseHashedLedger(input: unknown): ParsedLedger | LedgerFault {
   const parsed = typeof input === "string" ? parseJsonText(input) : { value: input };
   if (parsed === null)
@@ -49,7 +49,7 @@ export function parseHashedLedger(input: unknown): ParsedLedger | LedgerFault {
     if (Array.isArray(value)) return malformedLedger(path, "must be a JSON object");
   }
   const hash = hashLedger(ledger);
-  return hash === null
+  return hash === undefined
     ? malformedLedger("", "must be plain JSON data of at most 64 levels, without lone surrogates")
     : { ok: true, ledger, hash };
 }
@@ -60,7 +60,10 @@ function isPlainObject(value: unknown): boolean {
   return prototype === Object.prototype || prototype === null;
 }
 
-/** What has to be an object, and where: valibot takes a list for one. */
+/**
+ * Yields the values that must be objects with their paths, because valibot accepts an array for an
+ * object.
+ */
 function* listObjects(ledger: Ledger): Iterable<[path: string, value: unknown]> {
   for (const [index, event] of ledger.timeline.entries()) {
     yield [`timeline.${index}`, event];
@@ -75,15 +78,12 @@ function* listObjects(ledger: Ledger): Iterable<[path: string, value: unknown]> 
   }
 }
 
-function hashLedger(ledger: Ledger): string | null {
-  try {
-    // Whoever stores or hands on a ledger needs the canonical form of its unsigned members too.
+function hashLedger(ledger: Ledger): string | undefined {
+  return unlessMalformed(() => {
+    // Relays and verifiers hash whole ledgers, so the unsigned members need a canonical form as well.
     canonicalize({ ...ledger, timeline: undefined });
     return hashTimeline(ledger.timeline);
-  } catch (error) {
-    if (error instanceof CanonicalJsonError) return null;
-    throw error;
-  }
+  });
 }
 
 function malformedLedger(path: string, message: string): LedgerFault {

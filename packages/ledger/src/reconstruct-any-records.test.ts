@@ -56,11 +56,11 @@ const records: fc.Arbitrary<GoalRecords> = fc.record({
     }),
     { selector: ({ task_id }) => task_id },
   ),
-  // The making of plans is told by the plans: a log that tells of others contradicts them.
+  // The plans are the source of plan events: a log with other ones contradicts them.
   events: timelineArbitrary.map((events) => events.filter(({ type }) => type !== "plan_created")),
 });
 
-test("whatever the records hold, a ledger made of them is valid and does not contradict itself", () => {
+test("a ledger of any records is valid and does not contradict itself", () => {
   fc.assert(
     fc.property(records, (given) => {
       const ledger = reconstructLedger(given);

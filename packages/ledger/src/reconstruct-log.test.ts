@@ -7,7 +7,7 @@ describe("a ledger of a log", () => {
   const logged = reconstruct({ events: buildTimeline() });
   const bare = (events: { type: string }[]) => events.map(({ type }) => type);
 
-  test("has its events, each with its step, and the steps that they tell of", () => {
+  test("has its events, each with its step, and the steps that they record", () => {
     const named = (step_id: string | undefined) => (step_id === undefined ? {} : { step_id });
     const ofStep = ["read", "read", "read", "read", "count", "count", "write", "write"];
     expect(logged.timeline).toEqual(
@@ -25,7 +25,7 @@ describe("a ledger of a log", () => {
     expect(listWarnings(logged)).toEqual(["ledger.unsigned"]);
   });
 
-  test("passes over what is no event of a ledger", () => {
+  test("ignores records that are not events of a ledger", () => {
     const [event] = buildTimeline();
     const events = [
       ...buildTimeline(),
@@ -37,7 +37,7 @@ describe("a ledger of a log", () => {
     expect(reconstruct({ events })).toEqual(logged);
   });
 
-  test("keeps nothing of a record but what a ledger tells", () => {
+  test("keeps only the members of a ledger event", () => {
     const secret = { result: "s3cret", args: ["s3cret"] };
     const events = buildTimeline().map(({ payload, ...event }) => ({
       ...event,
@@ -51,11 +51,11 @@ describe("a ledger of a log", () => {
     expect(reconstruct({ plans })).toEqual(reconstruct({ plans: [plan] }));
   });
 
-  test("is put into the order of its times", () => {
+  test("is sorted by time", () => {
     expect(reconstruct({ events: buildTimeline().toReversed() })).toEqual(logged);
   });
 
-  test("has the last word on a step, and the plan on what the log does not tell", () => {
+  test("takes precedence over the plan, which adds only missing facts", () => {
     const events = buildTimeline().filter(({ type }) => type.startsWith("step_"));
     const steps = plan.steps.map((each): LedgerStep => ({ ...each, status: "completed" }));
     const merged = reconstruct({ events, plans: [{ ...plan, steps, status: "completed" }] });
@@ -71,7 +71,7 @@ describe("a ledger of a log", () => {
     expect(listWarnings(merged)).toEqual(["ledger.unsigned"]);
   });
 
-  test("stands between the beginning and the end of its plan", () => {
+  test("lies between the start and the end of its plan", () => {
     const events = buildTimeline().slice(2, 6);
     const { timeline: merged } = reconstruct({
       events,
@@ -89,7 +89,7 @@ describe("a ledger of a log", () => {
     });
   });
 
-  test("begins a step before it is delegated", () => {
+  test("starts a step before its delegation", () => {
     const events = buildTimeline().slice(6, 7);
     const { timeline: merged } = reconstruct({ events, tasks: [task] });
     expect(merged.map(({ timestamp, type }) => [timestamp - events[0]!.timestamp, type])).toEqual([
@@ -99,7 +99,7 @@ describe("a ledger of a log", () => {
     ]);
   });
 
-  test("lets the plan describe a step and point to the receipt of its task", () => {
+  test("takes the description of a step and its receipt from the plan", () => {
     const delegation = { receipt_hash: hash };
     const steps = [buildStep("count", 1, { description: "of the plan", delegation })];
     const { steps: listed } = reconstruct({
@@ -110,13 +110,13 @@ describe("a ledger of a log", () => {
     expect(logged.steps[1]?.description).toBe("do count");
   });
 
-  test("and a plan that tell the same are told once", () => {
+  test("is not duplicated by a plan with the same facts", () => {
     const steps = buildSignedLedger().steps;
     const both = reconstruct({ events: buildTimeline(), plans: [{ ...plan, steps }] });
     expect(both.timeline).toEqual(logged.timeline);
   });
 
-  test("ends with its goal, completed unless the end says otherwise", () => {
+  test("ends with its goal, which is completed unless the end states otherwise", () => {
     const payload = { note: "done" };
     const events = [
       ...buildTimeline().slice(0, -1),
@@ -129,13 +129,13 @@ describe("a ledger of a log", () => {
     });
   });
 
-  test("without an event that ends a step where none began", () => {
+  test("leaves out the end of a step that never began", () => {
     const payload = { tool_calls_made: 0 };
     const events = [{ timestamp: 0, type: "step_completed", payload }, ...buildTimeline()];
     expect(reconstruct({ events }).timeline).toEqual(logged.timeline);
   });
 
-  test("contradicts itself where the records do", () => {
+  test("contradicts itself if the records do", () => {
     const events = buildTimeline().filter(({ type }) => !type.startsWith("step_"));
     const short = reconstruct({ events });
     expect(crossCheckSteps(short)).toEqual([{ code: "ledger.step_missing", path: "steps" }]);

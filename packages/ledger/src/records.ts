@@ -2,17 +2,17 @@ import type { SignedReceipt } from "./reconstruction/receipt-summary.ts";
 import type { LedgerStep } from "./schema.ts";
 import type { LedgerStatus } from "./statuses.ts";
 
-/** What a relay has stored about one goal of one agent; times are in ms since the epoch. */
+/** The records of a relay about one goal of one agent; times are in ms since the epoch. */
 export interface GoalRecords {
   readonly agentId: string;
   readonly goalId: string;
-  /** What is known of the goal itself, such as the task whose id it is. */
+  /** The facts about the goal itself, such as the task whose id it is. */
   readonly goal?: GoalRecord | undefined;
-  /** Oldest first; of a step that several tell of, the newest counts. */
+  /** Oldest first; if several plans have a step, the newest counts. */
   readonly plans: readonly PlanRecord[];
   /** The tasks that the agent delegated for this goal. */
   readonly tasks: readonly DelegatedTask[];
-  /** In the order of the log; what is no event of a ledger is passed over. */
+  /** In the order of the log; records that are not events of a ledger are ignored. */
   readonly events: readonly EventRecord[];
 }
 
@@ -35,7 +35,7 @@ export interface DelegatedTask {
   readonly step_id?: string | null | undefined;
   readonly submitted_at: number;
   readonly receipt?: SignedReceipt | null | undefined;
-  /** Of a receipt whose texts were erased: the hash of the receipt as it was signed. */
+  /** For a receipt whose texts were erased: the hash of the receipt as it was signed. */
   readonly receipt_hash?: string | undefined;
 }
 

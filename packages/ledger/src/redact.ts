@@ -1,6 +1,6 @@
 import { canonicalize, sha256Hex } from "@agent/crypto";
 
-/** A call of a tool before its arguments are taken out. */
+/** A tool call with its arguments. */
 export interface ToolCall {
   readonly tool: string;
   readonly args: unknown;
@@ -9,14 +9,17 @@ export interface ToolCall {
 }
 
 /**
- * The SHA-256, in lowercase hex, of the arguments' canonical JSON: all that a ledger tells of them
- * (specification, Execution ledger). Throws on arguments that have no canonical JSON.
+ * Returns the SHA-256, in lowercase hex, of the arguments' canonical JSON, which is all that a
+ * ledger contains of them (specification, Execution ledger). Throws CanonicalJsonError on arguments
+ * that have no canonical JSON.
  */
 export function hashArgs(args: unknown): string {
   return sha256Hex(canonicalize(args));
 }
 
-/** The payload of a `tool_invoked` event: the call with a hash in the place of its arguments. */
+/**
+ * Returns the payload of a `tool_invoked` event: the call with a hash in place of its arguments.
+ */
 export function redactToolCall({ args, tool, call_id, step_id }: ToolCall): {
   tool: string;
   args_hash: string;

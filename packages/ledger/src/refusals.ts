@@ -8,17 +8,17 @@ export type LedgerRefusal =
   | "ledger.key_missing"
   | "ledger.signature_invalid";
 
-/** What a verdict points out about a ledger that stays valid. */
+/** The warnings about a ledger that stays valid. */
 export type LedgerWarning =
   | "ledger.unsigned"
   | "ledger.goal_contradicted"
   | "ledger.steps_contradicted"
   | "ledger.steps_unrecorded";
 
-/** How a member that nobody signed differs from the timeline. */
+/** A difference between an unsigned member and the timeline. */
 export interface Contradiction<Code extends string = GoalContradiction | StepContradiction> {
   readonly code: Code;
-  /** Where in the ledger, with dots further in. */
+  /** The path in the ledger, joined with dots. */
   readonly path: string;
 }
 

@@ -4,7 +4,7 @@ import { LedgerEventSchema } from "./events.ts";
 import { count, hex32, looseMembers, oneOf, string, text, texts, time } from "./fields.ts";
 import { LEDGER_STATUSES, STEP_STATUSES } from "./statuses.ts";
 
-/** The one version of the format. */
+/** The only version of the format. */
 export const LEDGER_SPEC = "agent/execution-ledger@1.0";
 
 const stepRules = {
@@ -45,19 +45,19 @@ const ledgerRules = {
   signature: v.optional(text),
 };
 
-/** One step; times in ms since the epoch, null while it has not come so far. */
+/** One step; times in ms since the epoch, null until it happens. */
 export interface LedgerStep extends Omit<OutputOf<typeof stepRules>, "delegation"> {
-  /** The SHA-256, in hex, of the receipt of the task that did the step. */
+  /** The SHA-256, in hex, of the receipt of the task that completed the step. */
   delegation?: { receipt_hash: string } | undefined;
 }
 
-/** What a ledger tells of a receipt: a pointer to it, which proves nothing. */
+/** A reference to a receipt, which proves nothing by itself. */
 export interface ReceiptSummary extends OutputOf<typeof summaryRules> {}
 
 /**
- * What an agent did for a goal (specification, Execution ledger): times in ms since the epoch,
- * hashes in hex, the signature in base64url and absent where a relay put the ledger together.
- * `plan_id` is empty where no plan is known.
+ * An agent's work for a goal (specification, Execution ledger): times in ms since the epoch, hashes
+ * in hex, the signature in base64url and absent if a relay reconstructed the ledger. `plan_id` is
+ * empty if no plan is known.
  */
 export interface Ledger extends Omit<
   OutputOf<typeof ledgerRules>,
@@ -70,12 +70,14 @@ export interface Ledger extends Omit<
 
 type OutputOf<Rules extends v.ObjectEntries> = v.InferOutput<v.ObjectSchema<Rules, undefined>>;
 
-/** The rules for all members but `spec`: an unknown version is a refusal of its own. */
+/** The rules for all members but `spec`: an unknown version has a refusal of its own. */
 export const LedgerMembersSchema = looseMembers({ ...ledgerRules, spec: string });
 
 /**
- * The whole shape of a ledger, for contracts and generated documents; `parseLedger` is the gate.
- * Verify the value as it came, not this schema's output, which lacks members called `__proto__`.
+ * The whole schema of a ledger, for contracts and generated documents; `parseLedger` applies all
+ * rules.
+ *
+ * Verify the original value, not this schema's output, which lacks members called `__proto__`.
  */
 export const LedgerSchema: v.GenericSchema<Ledger> = looseMembers({
   ...ledgerRules,

@@ -1,8 +1,8 @@
-/** How far a goal has come (docs/decisions.md, 9). */
+/** The progress of a goal (docs/decisions.md, 9). */
 export const LEDGER_STATUSES = ["active", "completed", "failed", "paused"] as const;
 export type LedgerStatus = (typeof LEDGER_STATUSES)[number];
 
-/** How far a step has come (docs/decisions.md, 9). */
+/** The progress of a step (docs/decisions.md, 9). */
 export const STEP_STATUSES = [
   "pending",
   "running",
@@ -13,7 +13,7 @@ export const STEP_STATUSES = [
 ] as const;
 export type StepStatus = (typeof STEP_STATUSES)[number];
 
-/** Whether a step of this status was ever begun. */
+/** Returns whether a step of this status has begun. */
 export function hasRun(status: StepStatus): boolean {
   return status !== "pending" && status !== "skipped";
 }

@@ -8,7 +8,7 @@ interface LedgerVector {
   readonly why: string;
   /** The raw JSON text. */
   readonly ledger: string;
-  /** The key that the registry has for the agent. */
+  /** The agent's registered key. */
   readonly key: string;
   readonly expect: "valid" | "invalid";
 }
@@ -19,18 +19,18 @@ const vectors = readFileSync(file, "utf8")
   .split("\n")
   .map((line) => JSON.parse(line) as LedgerVector);
 
-test("there are 36 vectors", () => {
+test("ledgers.jsonl has 36 vectors", () => {
   expect(vectors).toHaveLength(36);
 });
 
-describe("ledgers.jsonl on the native back end", () => {
+describe("ledgers.jsonl with native cryptography", () => {
   test.each(vectors)("$id $cls: $why", (vector) => {
     const { valid } = verifyLedger(vector.ledger, { publicKey: vector.key });
     expect(valid ? "valid" : "invalid").toBe(vector.expect);
   });
 });
 
-describe("ledgers.jsonl on the portable back end", () => {
+describe("ledgers.jsonl with portable cryptography", () => {
   let portable: typeof import("./index.ts");
 
   beforeAll(async () => {
@@ -46,7 +46,7 @@ describe("ledgers.jsonl on the portable back end", () => {
     vi.resetModules();
   });
 
-  test("is the one in use", async () => {
+  test("uses the portable implementation", async () => {
     const used = await import("@agent/crypto");
     expect(used.verify).toBe((await import("@agent/crypto/portable")).verify);
   });
@@ -57,7 +57,7 @@ describe("ledgers.jsonl on the portable back end", () => {
   });
 });
 
-describe("a refused vector is refused for its fault", () => {
+describe("the refused vectors have the codes of their faults", () => {
   const codes: Record<string, string> = {
     "event-dropped": "ledger.content_hash_mismatch",
     "event-swapped": "ledger.content_hash_mismatch",
@@ -70,7 +70,7 @@ describe("a refused vector is refused for its fault", () => {
     "spec-wrong": "ledger.spec",
   };
 
-  test("and every class of them has its code here", () => {
+  test("lists a code for every class of vectors", () => {
     const refused = vectors.filter((vector) => vector.expect === "invalid").map(({ cls }) => cls);
     expect(new Set(refused)).toEqual(new Set(Object.keys(codes)));
   });

@@ -9,7 +9,7 @@ import {
   signLedger,
 } from "../src/index.ts";
 
-/** A signer whose keys follow from a number, so that every run signs alike. */
+/** A signer whose keys are derived from a number, so that every run signs alike. */
 export function createSigner(seed: number) {
   const { publicKey, secretKey } = generateKeyPair(new Uint8Array(32).fill(seed));
   return { publicKey: bytesToHex(publicKey), secretKey };
@@ -24,7 +24,7 @@ export const hash = hashArgs({ path: "README.md" });
 
 const begin = 1_767_330_894_000;
 
-/** Events one second apart. */
+/** Builds events one second apart. */
 export function spaceBySecond(
   ...events: readonly Pick<LedgerEvent, "type" | "payload">[]
 ): LedgerEvent[] {
@@ -36,7 +36,7 @@ export function spaceBySecond(
 const start = (step_id: string, ordinal: number) =>
   ({ type: "step_started", payload: { step_id, ordinal, description: `do ${step_id}` } }) as const;
 
-/** A goal of three steps: one done with a tool, one delegated, one failed. */
+/** A goal of three steps: one completed with a tool, one delegated, one failed. */
 export function buildTimeline(): LedgerEvent[] {
   return spaceBySecond(
     { type: "goal_started", payload: { goal_id: goalId } },
@@ -83,7 +83,7 @@ export function buildSteps(): LedgerStep[] {
   ];
 }
 
-/** As much of a receipt as a ledger reads, and a result that it must not tell. */
+/** The members of a receipt that a ledger reads, and a result that it must not contain. */
 export const receipt = {
   task_id: taskId,
   agent_id: "019b7d21-53eb-7178-a34c-b60f32898977",
@@ -118,7 +118,7 @@ export function buildBody(changes: Partial<LedgerBody> = {}): LedgerBody {
   };
 }
 
-/** A ledger of alice, with changes made before she signed. */
+/** Builds a ledger of alice, with changes made before she signed. */
 export function buildSignedLedger(changes: Partial<LedgerBody> = {}): SignedLedger {
   return signLedger(buildBody(changes), alice.secretKey);
 }
@@ -160,7 +160,7 @@ const event = fc.oneof(
   ),
 );
 
-/** Any timeline in order, whatever sense its events make. */
+/** Any timeline in order, even one whose events make no sense together. */
 export const timelineArbitrary = fc
   .array(event, { maxLength: 12 })
   .map((events) => events.toSorted((left, right) => left.timestamp - right.timestamp));

@@ -8,7 +8,7 @@ import {
 } from "../src/index.ts";
 import { agentId, goalId, receipt, buildStep, taskId } from "./fixtures.ts";
 
-/** The records of a goal of which nothing was stored. */
+/** The records of a goal without any data. */
 export const emptyRecords: GoalRecords = { agentId, goalId, plans: [], tasks: [], events: [] };
 
 export function reconstruct(records: Partial<GoalRecords>): Ledger {
@@ -17,10 +17,10 @@ export function reconstruct(records: Partial<GoalRecords>): Ledger {
   return ledger;
 }
 
-/** A timeline as a table. */
+/** Formats a timeline as a table. */
 export const listEventTypes = ({ timeline: events }: Ledger) =>
   events.map(({ timestamp, type, payload }) => [timestamp, type, payload]);
-/** What a verdict on a valid ledger points out. */
+/** Returns the warnings of a verdict on a valid ledger. */
 export const listWarnings = (ledger: Ledger) =>
   verifyLedger(ledger)
     .checks.filter(({ ok }) => !ok)

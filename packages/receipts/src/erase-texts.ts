@@ -2,10 +2,10 @@ import * as v from "valibot";
 import { type ExecutionReceipt, ReceiptMembersSchema } from "./schema.ts";
 
 /**
- * A receipt without its texts: in the place of `result` stands its signed hash, in nested receipts too.
- * Members without a name in the format are left out, and so is a nested receipt that is none, because
- * they may hold copies. The signature stays as a name of the receipt; it no longer verifies. To erase
- * twice is to erase once.
+ * Returns a receipt without its texts: its signed hash replaces `result`, in nested receipts too.
+ * Members that the format does not name, and malformed nested receipts, are left out because they
+ * may hold copies. The signature still identifies the receipt but no longer verifies. Erasing twice
+ * changes nothing more.
  */
 export function eraseTexts(receipt: ExecutionReceipt): ExecutionReceipt {
   const { delegation_receipts: nested } = receipt;
@@ -18,8 +18,8 @@ export function eraseTexts(receipt: ExecutionReceipt): ExecutionReceipt {
 }
 
 /**
- * The same of those receipts nested in `receipt`, at any depth, that have this signature. Every other
- * member stays as it is.
+ * Erases the texts of the receipts nested in `receipt`, at any depth, that have this signature. All
+ * other members stay as they are.
  */
 export function eraseNestedTexts(receipt: ExecutionReceipt, signature: string): ExecutionReceipt {
   const { delegation_receipts: nested } = receipt;
@@ -33,7 +33,7 @@ export function eraseNestedTexts(receipt: ExecutionReceipt, signature: string): 
   };
 }
 
-/** The signatures of all receipts nested in a receipt, at any depth, each once. */
+/** Lists the signatures of all receipts nested in a receipt, at any depth, each once. */
 export function listNestedSignatures(receipt: ExecutionReceipt): string[] {
   const found = new Set<string>();
   const pending = [...(receipt.delegation_receipts ?? [])];
@@ -45,7 +45,7 @@ export function listNestedSignatures(receipt: ExecutionReceipt): string[] {
   return [...found];
 }
 
-/** A nested receipt stands or falls alone, so an archived receipt may carry what is none. */
+/** Nested receipts are verified separately, so an archived receipt may contain malformed ones. */
 function isReceiptLike(value: unknown): value is ExecutionReceipt {
   return v.is(ReceiptMembersSchema, value);
 }

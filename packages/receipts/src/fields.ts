@@ -7,7 +7,7 @@ export const hex32 = v.pipe(
 );
 export const wholeNumber = v.pipe(
   v.number("must be a number"),
-  // Refuses as well the Infinity that JSON's 1e999 parses to.
+  // Also refuses the Infinity that JSON's 1e999 parses to.
   v.integer("must be a whole number"),
   v.safeInteger("must be at most 2^53 - 1"),
 );
@@ -17,7 +17,7 @@ export const plainObject = v.custom<object>((value) => {
   return prototype === Object.prototype || prototype === null;
 }, "must be a JSON object");
 
-/** US dollars in whole millionths, from 0 on. */
+/** US dollars in whole millionths, at least 0. */
 export const money = v.pipe(
   v.number("must be a number"),
   v.minValue(0, "must not be negative"),

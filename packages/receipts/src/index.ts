@@ -22,7 +22,13 @@ export {
 } from "./delegation/delegation-token.ts";
 export { eraseNestedTexts, eraseTexts, listNestedSignatures } from "./erase-texts.ts";
 export { hashReceipt } from "./hash-receipt.ts";
-export { isKeyInForce, type KeyValidity, type ReceiptTimes } from "./keys/is-key-in-force.ts";
+export {
+  type DatedKey,
+  filterKeysInForce,
+  isKeyInForce,
+  type KeyValidity,
+  type ReceiptTimes,
+} from "./keys/is-key-in-force.ts";
 export type { BoundKeys } from "./keys/candidate-keys.ts";
 export { RECEIPT_LIMITS } from "./limits.ts";
 export {

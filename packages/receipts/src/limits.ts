@@ -1,17 +1,28 @@
-/** Bounds that every verifier keeps to. */
+/** Limits that every verifier applies. */
 export const RECEIPT_LIMITS = {
-  /** Nested receipts in one tree, all depths together; one more is `receipt.too_many_nested`. */
+  /**
+   * The maximum of nested receipts in one tree, over all depths; more are
+   * `receipt.too_many_nested`.
+   */
   maxNested: 256,
-  /** Hops below the outermost receipt that are judged; what lies deeper is left, not refused. */
+  /**
+   * The hops below the outermost receipt that are verified; deeper receipts are ignored, not
+   * refused.
+   */
   maxHops: 10,
-  /** Least `completed_at - submitted_at` in ms: two clocks may disagree by a minute. */
+  /** The minimum of `completed_at - submitted_at` in ms: two clocks may disagree by a minute. */
   minSpanMs: -60_000,
-  /** Greatest `completed_at - submitted_at` in ms. */
+  /** The maximum of `completed_at - submitted_at` in ms. */
   maxSpanMs: 3_600_000,
-  /** How far ahead of the verifier's clock a receipt may be completed without a remark, in ms. */
+  /**
+   * The time by which `completed_at` may be ahead of the verifier's clock without a warning, in ms.
+   */
   clockSkewMs: 60_000,
-  /** How far outside its parent's span a nested receipt may lie without a remark, in ms. */
+  /**
+   * The time by which a nested receipt may lie outside its parent's time span without a warning, in
+   * ms.
+   */
   nestedSkewMs: 60_000,
-  /** How long after an agent left a key a receipt may have been completed with it, in ms. */
+  /** The time after the end of a key at which a receipt may have been completed with it, in ms. */
   formerKeySkewMs: 300_000,
 } as const;

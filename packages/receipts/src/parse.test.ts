@@ -5,7 +5,7 @@ import { parseReceipt } from "./index.ts";
 const good = { ...buildSignedReceipt(), delegated_scope: "read_file,count_terms" };
 const hash = good.prompt_hash;
 
-describe("each member follows its rule", () => {
+describe("the members of a receipt", () => {
   const rules: [member: string, right: unknown[], wrong: unknown[]][] = [
     ["task_id", ["x", taskId], [undefined, null, "", 1, ["x"], {}]],
     [
@@ -57,14 +57,14 @@ describe("each member follows its rule", () => {
     );
   });
 
-  test("a fault inside a list is named by its place", () => {
+  test("names the position of a fault inside a list", () => {
     expect(parseReceipt({ ...good, tools_used: ["a", 2] })).toMatchObject({ path: "tools_used.1" });
     expect(parseReceipt({ ...good, delegation_receipts: [{}, []] })).toMatchObject({
       path: "delegation_receipts.1",
     });
   });
 
-  test("suite and the inside of nested receipts are left to the verifier", () => {
+  test("leaves the suite and the inside of nested receipts to the verifier", () => {
     for (const suite of [undefined, null, "other", 1]) {
       expect(parseReceipt({ ...good, suite }).ok).toBe(true);
     }
@@ -95,15 +95,15 @@ describe("a receipt is plain JSON data with a canonical form", () => {
     expect(parseReceipt(value)).toMatchObject({ ok: false, code: "receipt.malformed" });
   });
 
-  test("a receipt that holds itself is refused", () => {
+  test("refuses a receipt that contains itself", () => {
     expect(parseReceipt(ownReceipt)).toMatchObject({ ok: false, code: "receipt.too_many_nested" });
   });
 
-  test("63 levels under the receipt are taken", () => {
+  test("accepts 63 levels below the receipt", () => {
     expect(parseReceipt({ ...good, note: nestedArrays(63) }).ok).toBe(true);
   });
 
-  test("the receipt that comes back is the one that was given, unknown members included", () => {
+  test("returns the given receipt with its unknown members", () => {
     const given: unknown = JSON.parse(
       JSON.stringify({ ...good, note: 1 }).replace("{", '{"__proto__":{"a":1},"toJSON":2,'),
     );
@@ -113,7 +113,7 @@ describe("a receipt is plain JSON data with a canonical form", () => {
 });
 
 describe("a receipt's JSON text", () => {
-  test("is taken like the value", () => {
+  test("is parsed like the value", () => {
     expect(parseReceipt(JSON.stringify(good))).toEqual(parseReceipt(good));
   });
 
@@ -136,7 +136,7 @@ describe("a tree of receipts", () => {
   const wide = (count: number) =>
     buildBody({ delegation_receipts: Array.from({ length: count }, () => buildSignedReceipt()) });
 
-  test("may hold 256 nested receipts in all", () => {
+  test("may contain 256 nested receipts in all", () => {
     expect(parseReceipt({ ...good, ...wide(256) }).ok).toBe(true);
     const halves = [
       { ...good, ...wide(127) },
@@ -145,7 +145,7 @@ describe("a tree of receipts", () => {
     expect(parseReceipt({ ...good, delegation_receipts: halves }).ok).toBe(true);
   });
 
-  test("may not hold 257", () => {
+  test("must not contain 257", () => {
     expect(parseReceipt({ ...good, ...wide(257) })).toEqual({
       ok: false,
       code: "receipt.too_many_nested",
@@ -161,7 +161,7 @@ describe("a tree of receipts", () => {
     });
   });
 
-  test("may be deeper than the hops that are judged", () => {
+  test("may be deeper than the hops that are verified", () => {
     expect(parseReceipt(buildChain(12)).ok).toBe(true);
   });
 
@@ -177,7 +177,7 @@ describe("a tree of receipts", () => {
   });
 });
 
-test("a refusal never repeats what was sent", () => {
+test("a refusal of a receipt never repeats the input", () => {
   const secret = "s3cret-s3cret";
   const members = Object.keys(good).filter((member) => member !== "suite");
   const faults = members.map((member) => parseReceipt({ ...good, [member]: { [secret]: secret } }));

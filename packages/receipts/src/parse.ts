@@ -1,23 +1,23 @@
 import * as v from "valibot";
-import { CanonicalJsonError, parseJsonText } from "@agent/crypto";
+import { parseJsonText, unlessMalformed } from "@agent/crypto";
 import { RECEIPT_LIMITS } from "./limits.ts";
 import { ParsedReceipt } from "./parsed-receipt.ts";
 import type { StructureRefusal } from "./refusals.ts";
 import { type ExecutionReceipt, ReceiptMembersSchema } from "./schema.ts";
 import { countNested } from "./checks/count-nested.ts";
 
-/** Why a value is no receipt: the member at fault and the rule it breaks, never what it holds. */
+/** The fault of a malformed receipt: the member and the rule that it breaks, never its content. */
 export interface ReceiptFault {
   readonly ok: false;
   readonly code: StructureRefusal;
-  /** The member's name, with dots further in; empty when the fault is in no single member. */
+  /** The path of the member, joined with dots; empty if the fault is in no single member. */
   readonly path: string;
   readonly message: string;
 }
 
 /**
- * Checks the structure of a receipt, given as a value or as its JSON text; not its suite, not its
- * signature, not the inside of its nested receipts. `verifyReceipt` takes the answer as it is.
+ * Parses a receipt, given as a value or as its JSON text. Checks neither its suite nor its
+ * signature nor the inside of nested receipts. `verifyReceipt` accepts the result.
  *
  * Refuses with `receipt.malformed` or, above 256 nested receipts in all, `receipt.too_many_nested`.
  */
@@ -35,18 +35,13 @@ export function parseReceipt(value: unknown): ParsedReceipt | ReceiptFault {
       message: `must hold at most ${RECEIPT_LIMITS.maxNested} nested receipts in all`,
     };
   }
-  try {
-    return new ParsedReceipt(shape.receipt);
-  } catch (error) {
-    if (!(error instanceof CanonicalJsonError)) throw error;
-    return malformedReceipt(
-      "",
-      "must be plain JSON data of at most 64 levels, without lone surrogates",
-    );
-  }
+  return (
+    unlessMalformed(() => new ParsedReceipt(shape.receipt)) ??
+    malformedReceipt("", "must be plain JSON data of at most 64 levels, without lone surrogates")
+  );
 }
 
-/** Checks a receipt's own members; its nested receipts are only counted as objects. */
+/** Checks a receipt's own members; of nested receipts only that they are objects. */
 export function checkReceiptMembers(
   value: unknown,
 ): { readonly ok: true; readonly receipt: ExecutionReceipt } | ReceiptFault {
@@ -55,7 +50,7 @@ export function checkReceiptMembers(
     const [issue] = checked.issues;
     return malformedReceipt(v.getDotPath(issue) ?? "", issue.message);
   }
-  // The value and not valibot's output, which lacks the members that the schema does not name.
+  // The value and not valibot's output, which lacks members that the schema does not name.
   return { ok: true, receipt: value as ExecutionReceipt };
 }
 

@@ -5,8 +5,8 @@ import { parseReceipt, hashReceipt, verifyReceipt, verifyReceiptAsync } from "./
 const known = { publicKey: alice.publicKey, taskId };
 
 /**
- * A receipt that counts how often its members are read: `memories_formed` is read to validate it and to
- * write it, and `note`, which no rule is about, to write it.
+ * A receipt that counts the reads of its members: `memories_formed` is read to validate and to
+ * serialize it, and `note`, which has no rule, only to serialize it.
  */
 function countingReceipt() {
   const reads = { memories_formed: 0, note: 0 };
@@ -25,8 +25,8 @@ function countingReceipt() {
   return { receipt, reads };
 }
 
-describe("a receipt is validated once and written once", () => {
-  test("by parseReceipt, whose answer is verified without reading the receipt again", async () => {
+describe("a receipt is parsed and serialized once", () => {
+  test("by parseReceipt, whose result is verified without parsing the receipt again", async () => {
     const { receipt, reads } = countingReceipt();
     const parsed = parseReceipt(receipt);
     if (!parsed.ok) throw new Error(parsed.code);
@@ -37,7 +37,7 @@ describe("a receipt is validated once and written once", () => {
     expect(reads).toEqual(after);
   });
 
-  test("by verifyReceipt, whose verdict carries the receipt and its hash", async () => {
+  test("by verifyReceipt, whose verdict contains the receipt and its hash", async () => {
     const parsing = countingReceipt();
     parseReceipt(parsing.receipt);
     const { receipt, reads } = countingReceipt();
@@ -63,7 +63,7 @@ test("the verdict on a parsed receipt is the verdict on the receipt", async () =
   }
 });
 
-test("each valid nested receipt stands in its verdict with its hash, and a refused one does not", () => {
+test("the verdict on a nested receipt contains it with its hash only if it is valid", () => {
   const right = buildSignedReceipt({ result: "right" });
   const changed = { ...buildSignedReceipt(), result: "changed" };
   const outer = buildSignedReceipt({ delegation_receipts: [right, changed] });
@@ -76,7 +76,7 @@ test("each valid nested receipt stands in its verdict with its hash, and a refus
   expect(nested[1]).not.toHaveProperty("hash");
 });
 
-test("data that looks like an answer of parseReceipt is no receipt", () => {
+test("data that looks like a result of parseReceipt is refused", () => {
   const parsed = parseReceipt(buildSignedReceipt());
   expect(parsed.ok).toBe(true);
   const forged = Object.assign({}, parsed, {
@@ -87,7 +87,7 @@ test("data that looks like an answer of parseReceipt is no receipt", () => {
   }
 });
 
-test("an answer of parseReceipt nested in a receipt does not pass for a verified one", () => {
+test("a result of parseReceipt nested in a receipt does not count as verified", () => {
   const parsed = parseReceipt(buildSignedReceipt());
   const outer = { ...buildSignedReceipt(), delegation_receipts: [parsed] };
   expect(verifyReceipt(outer, known)).toMatchObject({ valid: false, code: "receipt.malformed" });

@@ -2,15 +2,15 @@ import { canonicalizeSigned, sha256Hex } from "@agent/crypto";
 import type { ExecutionReceipt } from "./schema.ts";
 
 /**
- * A receipt of right structure, with what its canonical form says. `verifyReceipt` does not read or
- * write the receipt again, so it must not be changed in between. It is a class because data that came
- * from outside can look like anything, but is never an instance of it.
+ * A receipt of valid structure with its canonical form. `verifyReceipt` neither parses nor
+ * serializes the receipt again, so it must not be changed in between. This is a class because
+ * external data can have any shape but is never an instance of it.
  */
 export class ParsedReceipt {
   readonly ok = true;
   /** The value itself, unknown members included. */
   readonly receipt: ExecutionReceipt;
-  /** What `receiptHash` answers. */
+  /** The result of `hashReceipt`. */
   readonly hash: string;
   /** The canonical JSON of all members but `signature`. */
   readonly signedText: string;

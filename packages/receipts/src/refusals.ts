@@ -1,4 +1,4 @@
-/** Why a value has no receipt's structure. */
+/** The reasons for which a value is not a receipt. */
 export type StructureRefusal = "receipt.malformed" | "receipt.too_many_nested";
 
 /** Every reason for which a receipt is not valid. */
@@ -11,7 +11,7 @@ export type ReceiptRefusal =
   | "receipt.signature_invalid"
   | "receipt.out_of_scope";
 
-/** What a verdict points out about a receipt that stays valid. */
+/** The warnings about a receipt that stays valid. */
 export type ReceiptWarning =
   | "receipt.prompt_hash_mismatch"
   | "receipt.result_hash_mismatch"

@@ -5,7 +5,7 @@ const sha256 = "ab".repeat(32);
 const good = { uri: "https://files.example/report.pdf?v=1", sha256, bytes: 1_048_576 };
 const textOf = (change: object) => JSON.stringify({ ...good, ...change });
 
-describe("B14: a result is read as a reference", () => {
+describe("B14: a result is parsed as a reference", () => {
   test.each([
     ["with its members", textOf({})],
     [
@@ -25,12 +25,12 @@ describe("B14: a result is read as a reference", () => {
     expect(parseResultReference(textOf({ uri }))).toMatchObject({ ok: true, reference: { uri } });
   });
 
-  test("of an empty file", () => {
+  test("to an empty file", () => {
     expect(parseResultReference(textOf({ bytes: 0 }))).toMatchObject({ ok: true });
   });
 });
 
-describe("B14: an ordinary result is no reference:", () => {
+describe("B14: an ordinary result is not a reference:", () => {
   test.each([
     ["plain text", "the sum is 3"],
     ["no text", ""],

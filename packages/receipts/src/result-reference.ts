@@ -2,7 +2,10 @@ import { parseJsonText } from "@agent/crypto";
 import * as v from "valibot";
 import { hex32, wholeNumber } from "./fields.ts";
 
-/** A result that lies elsewhere: where, its SHA-256 in lowercase hex, and its length in bytes. */
+/**
+ * A reference to a result that is stored elsewhere: its location, its SHA-256 in lowercase hex and
+ * its length in bytes.
+ */
 export interface ResultReference {
   readonly uri: string;
   readonly sha256: string;
@@ -10,14 +13,14 @@ export interface ResultReference {
 }
 
 /**
- * Why a result is no reference. `reference.none`: it is an ordinary result. `reference.malformed`: it
- * has the members of a reference, but one of them breaks its rule.
+ * The reasons for which a result is not a reference. `reference.none`: it is an ordinary result.
+ * `reference.malformed`: it has the members of a reference, but one of them breaks its rule.
  */
 export type ReferenceRefusal = "reference.none" | "reference.malformed";
 
 const MAX_URI_CHARACTERS = 2_048;
 
-/** Only schemes that are safe to show as a link: no `javascript:`, `data:` or `file:`. */
+/** The schemes that are safe to show as a link, unlike `javascript:`, `data:` and `file:`. */
 const URI = /^(https?:\/\/[^\s/?#@\\]+([/?#][^\s\\]*)?|ipfs:\/\/[A-Za-z0-9]+(\/[^\s\\]*)?)$/;
 
 const referenceMembers = {
@@ -29,9 +32,9 @@ const referenceMembers = {
 const ReferenceSchema = v.strictObject(referenceMembers);
 
 /**
- * Reads a receipt's `result` as a reference to a file: the JSON text of an object with exactly the
+ * Parses a receipt's `result` as a reference to a file: the JSON text of an object with exactly the
  * members `uri` (http, https or ipfs, without credentials, at most 2048 characters), `sha256` and
- * `bytes`. The signature of the receipt covers it, so the file is proven by its hash alone.
+ * `bytes`. The signature of the receipt covers the text, so the hash alone proves the file.
  */
 export function parseResultReference(
   result: string,
@@ -47,7 +50,7 @@ export function parseResultReference(
     : { ok: false, code: "reference.malformed" };
 }
 
-/** Exactly the members of a reference; anything else is a result in JSON that means something else. */
+/** The exact members of a reference; any other JSON is an ordinary result. */
 function hasReferenceMembers(value: unknown): boolean {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
   const names = Object.keys(value);

@@ -37,8 +37,8 @@ export interface ExecutionReceipt extends v.InferOutput<
 }
 
 /**
- * The rules for a receipt's own members, apart from `suite` and the inside of nested receipts: an
- * unknown suite is a refusal of its own, and a nested receipt stands or falls alone.
+ * The rules for a receipt's own members, without `suite` and the inside of nested receipts: an
+ * unknown suite has a refusal of its own, and nested receipts are verified separately.
  */
 export const ReceiptMembersSchema = v.pipe(
   plainObject,
@@ -52,9 +52,10 @@ export const ReceiptMembersSchema = v.pipe(
 );
 
 /**
- * The whole shape of a receipt, for contracts and generated documents; `parseReceipt` is the gate.
+ * The whole schema of a receipt, for contracts and generated documents; `parseReceipt` applies all
+ * rules.
  *
- * Verify the value as it came, not this schema's output: valibot drops members called `__proto__`,
+ * Verify the original value, not this schema's output: valibot drops members called `__proto__`,
  * and they are signed like any other.
  */
 export const ExecutionReceiptSchema: v.GenericSchema<ExecutionReceipt> = v.looseObject({
@@ -68,7 +69,7 @@ const tooManyNested = v.custom<ExecutionReceipt>(
   "must hold at most 256 nested receipts",
 );
 
-/** A lazy schema recurses as deep as its input, so a tree is measured before it is entered. */
+/** A lazy schema recurses as deep as its input, so the size of a tree is checked first. */
 function selectSchema(nested: unknown): v.GenericSchema<ExecutionReceipt> {
   return countNested(nested) < RECEIPT_LIMITS.maxNested ? ExecutionReceiptSchema : tooManyNested;
 }

@@ -8,12 +8,12 @@ interface ReceiptVector {
   readonly why: string;
   /** The raw JSON text. */
   readonly receipt: string;
-  /** The key that the registry has for the agent. */
+  /** The agent's registered key. */
   readonly key: string;
   readonly task: string;
   readonly expect: "valid" | "invalid";
   readonly nested?: readonly ("valid" | "invalid")[];
-  /** The nested receipts are one inside the other, all of them right. */
+  /** The nested receipts are inside each other and all valid. */
   readonly depth?: number;
 }
 
@@ -27,7 +27,7 @@ const known = ({ key, task }: ReceiptVector) => ({ publicKey: key, taskId: task 
 const nestedWords = ({ nested, depth }: ReceiptVector) => nested ?? (depth ? ["valid"] : []);
 const wordFor = ({ valid }: { valid: boolean }) => (valid ? "valid" : "invalid");
 
-describe("receipts.jsonl on the native back end", () => {
+describe("receipts.jsonl with native cryptography", () => {
   test.each(vectors)("$id $cls: $why", async (vector) => {
     const verdict = verifyReceipt(vector.receipt, known(vector));
     expect(wordFor(verdict)).toBe(vector.expect);
@@ -36,7 +36,7 @@ describe("receipts.jsonl on the native back end", () => {
   });
 });
 
-describe("receipts.jsonl on the portable back end", () => {
+describe("receipts.jsonl with portable cryptography", () => {
   let portable: typeof import("./index.ts");
 
   beforeAll(async () => {
@@ -52,7 +52,7 @@ describe("receipts.jsonl on the portable back end", () => {
     vi.resetModules();
   });
 
-  test("is the one in use", async () => {
+  test("uses the portable implementation", async () => {
     const used = await import("@agent/crypto");
     expect(used.verify).toBe((await import("@agent/crypto/portable")).verify);
   });
@@ -63,7 +63,7 @@ describe("receipts.jsonl on the portable back end", () => {
   });
 });
 
-describe("a refused vector is refused for its fault", () => {
+describe("the refused vectors have the codes of their faults", () => {
   const codes: Record<string, string> = {
     "suite-missing": "receipt.suite",
     "suite-unknown": "receipt.suite",

@@ -1,7 +1,7 @@
 import { bytesToHex, generateKeyPair, sha256Hex } from "@agent/crypto";
 import { type ExecutionReceipt, type ReceiptBody, signReceipt } from "../src/index.ts";
 
-/** A signer whose keys follow from a number, so that every run signs alike. */
+/** A signer whose keys are derived from a number, so that every run signs alike. */
 export function createSigner(seed: number) {
   const { publicKey, secretKey } = generateKeyPair(new Uint8Array(32).fill(seed));
   return { publicKey: bytesToHex(publicKey), secretKey };
@@ -32,12 +32,12 @@ export function buildBody(changes: Partial<ReceiptBody> = {}): ReceiptBody {
   };
 }
 
-/** A receipt of alice, with changes made before she signed. */
+/** Builds a receipt of alice, with changes made before she signed. */
 export function buildSignedReceipt(changes: Partial<ReceiptBody> = {}): ExecutionReceipt {
   return signReceipt(buildBody(changes), alice.secretKey);
 }
 
-/** Receipts one inside the other, `hops` of them below the outermost. */
+/** Nests receipts, `hops` of them below the outermost. */
 export function buildChain(hops: number): ExecutionReceipt {
   let receipt = buildSignedReceipt();
   for (let i = 0; i < hops; i++) receipt = buildSignedReceipt({ delegation_receipts: [receipt] });

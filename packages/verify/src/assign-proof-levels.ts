@@ -1,17 +1,17 @@
 import { type ProofLevelName, PROOF_LEVELS } from "./proof-levels.ts";
 import type { CheckResult } from "./verdict.ts";
 
-/** A check of one of the packages below, under a name of its own. */
+/** A check of one of the packages below, under its own name. */
 export interface NamedCheckResult {
   readonly name: string;
   readonly ok: boolean;
   readonly code?: string;
 }
 
-/** Which rung each check of a kind is a part of. */
+/** The proof level of each check of a kind. */
 export type CheckLevels = Readonly<Record<string, ProofLevelName>>;
 
-/** The rungs that a kind's checks add up to. */
+/** Combines the checks of a kind to its proof levels. */
 export function assignProofLevels(
   checks: readonly NamedCheckResult[],
   levels: CheckLevels,
@@ -19,13 +19,16 @@ export function assignProofLevels(
   return mergeChecks(
     checks.map((check) => {
       const name = levels[check.name];
-      if (name === undefined) throw new Error(`the check ${check.name} has no rung`);
+      if (name === undefined) throw new Error(`the check ${check.name} has no proof level`);
       return { ...check, name };
     }),
   );
 }
 
-/** One check a rung, in the ladder's order: it holds when all do, else the first failure names it. */
+/**
+ * Combines checks to one per proof level, in the order of the levels: it passes if all pass,
+ * otherwise the first failure counts.
+ */
 export function mergeChecks(checks: readonly CheckResult[]): CheckResult[] {
   const byLevel = new Map<ProofLevelName, CheckResult>();
   for (const check of checks) {

@@ -9,21 +9,24 @@ import {
 import type { ArtifactRefusal } from "./refusals.ts";
 import type { Verdict } from "./verdict.ts";
 
-/** What one of the packages below found. */
+/** The result of one of the packages below. */
 type VerificationResult = { readonly checks: readonly NamedCheckResult[] } & (
   | { readonly valid: true }
   | { readonly valid: false; readonly code: ArtifactRefusal }
 );
 
-/** Whose signature it is, and whose it has to be. */
+/** The key that signed and the keys that must have signed. */
 export interface SignerKey {
-  /** The signing key as 64 hex digits; null when nothing names it. */
+  /** The signing key as 64 hex digits; null if unknown. */
   readonly key: string | null;
-  /** The keys of which it has to be one; undefined: nobody asked. */
+  /** The keys of which it must be one; undefined accepts any. */
   readonly expectedKeys: BoundKeys | undefined;
 }
 
-/** A verdict on the rungs of the ladder; what holds by itself is asked at last whose it is. */
+/**
+ * Builds a verdict by proof levels; the key of a valid result is compared with the expected ones
+ * last.
+ */
 export function buildVerdict(
   kind: ArtifactKind,
   result: VerificationResult,

@@ -1,6 +1,6 @@
 import type { ArtifactKind } from "./kind.ts";
 
-/** Members that every artifact of a kind has and none of another kind needs. */
+/** The members that every artifact of a kind has and no artifact of another kind needs. */
 const kindMembers: readonly (readonly [kind: ArtifactKind, members: readonly string[]])[] = [
   ["bundle", ["receipt", "signers", "attestation"]],
   ["presentation", ["verifiableCredential", "holder"]],
@@ -16,9 +16,9 @@ const kindMembers: readonly (readonly [kind: ArtifactKind, members: readonly str
 ];
 
 /**
- * The kind of a parsed value by the members that it has; null when they are those of no kind or of
- * more than one, so that nothing passes for what its signer did not mean. A list of succession
- * records of one owner's kind, bare or as a relay answers it, is a succession of that kind.
+ * Detects the kind of a parsed value by its members; null if they are those of no kind or of
+ * several, so that no artifact passes for one of another kind. A list of succession records of
+ * agents or of relays, bare or as a relay returns it, has the kind of its records.
  */
 export function detectKind(value: unknown): ArtifactKind | null {
   if (typeof value !== "object" || value === null) return null;
@@ -36,7 +36,7 @@ export function detectKind(value: unknown): ArtifactKind | null {
   return first !== undefined && second === undefined ? first[0] : null;
 }
 
-/** The statements that a relay answers as the evidence of a task that expired; null for anything else. */
+/** Returns the no-show records of a relay's answer for an expired task; null for anything else. */
 export function getNoShowRecords(value: object): readonly unknown[] | null {
   const list: unknown =
     "no_shows" in value && Object.keys(value).length === 1 ? value.no_shows : null;
@@ -47,7 +47,7 @@ export function getNoShowRecords(value: object): readonly unknown[] | null {
     : null;
 }
 
-/** The records of a chain of successions; null for what is no list of at least one. */
+/** Returns the records of a succession chain; null for anything but a list of at least one. */
 export function getSuccessionRecords(value: object): readonly unknown[] | null {
   const list: unknown = Array.isArray(value)
     ? value

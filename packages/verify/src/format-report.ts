@@ -8,16 +8,16 @@ import { type ProofLevel, PROOF_LEVELS } from "./proof-levels.ts";
 import type { CheckResult, Verdict } from "./verdict.ts";
 
 export interface ReportOptions extends VerifyOptions {
-  /** Adds every rung with what it proves and what it does not. */
+  /** Adds every proof level with the facts that it proves and that it does not. */
   readonly explain?: boolean | undefined;
 }
 
 /**
- * A verdict for people: the claim in words, the verdict, and the rungs that do not hold. Lines end with a
- * line feed.
+ * Formats a verdict for people: the claim in words, the verdict, and the failed proof levels. Lines
+ * end with a line feed.
  *
  * @param artifact the parsed artifact that the verdict is about
- * @param options those that it was judged with
+ * @param options those that it was verified with
  */
 export function formatReport(
   verdict: Verdict,
@@ -28,9 +28,12 @@ export function formatReport(
     ...formatClaim(verdict, artifact, options),
     ...formatVerdict(verdict, artifact, options),
   ];
-  const rungs = options.explain === true ? formatAllLevels(verdict) : formatFailedLevels(verdict);
+  const levelLines =
+    options.explain === true ? formatAllLevels(verdict) : formatFailedLevels(verdict);
   const [first = "", ...rest] = lines;
-  return [first, ...rest.map((line) => `  ${line}`), ...rungs].map((line) => `${line}\n`).join("");
+  return [first, ...rest.map((line) => `  ${line}`), ...levelLines]
+    .map((line) => `${line}\n`)
+    .join("");
 }
 
 const outcomePrefixes: Readonly<Record<Outcome, string>> = {
@@ -39,19 +42,19 @@ const outcomePrefixes: Readonly<Record<Outcome, string>> = {
   refused: "not proven: ",
 };
 
-/** What the artifact says and by whose word, the most important line first. */
+/** Returns the statement of the artifact and its signer, the most important line first. */
 export function formatClaim(verdict: Verdict, artifact: unknown, options: VerifyOptions): string[] {
-  const judged = verifyContent(verdict, artifact, options) ?? verdict;
-  const claim = getClaim(judged, artifact);
+  const content = verifyContent(verdict, artifact, options) ?? verdict;
+  const claim = getClaim(content, artifact);
   const prefix = outcomePrefixes[getOutcome(verdict, options)];
-  if (claim === null || judged.kind === null) return [`${prefix}it says nothing that can be read`];
-  const signature = formatSigner(claim, judged, options);
-  return isRelaySigned(judged.kind)
+  if (claim === null || content.kind === null) return [`${prefix}it says nothing that can be read`];
+  const signature = formatSigner(claim, content, options);
+  return isRelaySigned(content.kind)
     ? [`${prefix}${claim.statement}`, ...claim.details, signature]
     : [`${prefix}${claim.statement}; ${signature}`, ...claim.details];
 }
 
-/** Who signed, by which key, and whether the caller vouched for that key. */
+/** Returns the signer, the key and whether the caller named that key. */
 function formatSigner(
   { signer, key }: Claim,
   { kind, valid, checks }: Verdict,
@@ -68,7 +71,7 @@ function formatSigner(
   return isUnbound ? `${words}, which is none of those that you named` : words;
 }
 
-/** The verdict on the members of a bundle whose text was reformatted; undefined for anything else. */
+/** Verifies the members of a bundle whose text was reformatted; undefined for anything else. */
 function verifyContent(
   { code }: Verdict,
   artifact: unknown,
@@ -92,19 +95,19 @@ function formatHead({ kind, code }: Verdict, outcome: Outcome): string {
 }
 
 function formatAllLevels(verdict: Verdict): string[] {
-  const rungs = PROOF_LEVELS.map((rung) =>
-    formatLine(verdict, rung, "  ", formatExplanation(rung)),
+  const levelLines = PROOF_LEVELS.map((level) =>
+    formatLine(verdict, level, "  ", formatExplanation(level)),
   );
-  return [...rungs, ...formatNested(verdict, "  ")];
+  return [...levelLines, ...formatNested(verdict, "  ")];
 }
 
-/** The rungs that do not hold, of the artifact and of those inside it. */
+/** Formats the failed proof levels of the artifact and of those inside it. */
 function formatFailedLevels(verdict: Verdict, indent = "  "): string[] {
   const failed = PROOF_LEVELS.filter(({ name }) =>
     verdict.checks.some((check) => check.name === name && !check.ok),
   );
   return [
-    ...failed.map((rung) => formatLine(verdict, rung, indent, "")),
+    ...failed.map((level) => formatLine(verdict, level, indent, "")),
     ...verdict.nested.flatMap((inner) => {
       const lines = formatFailedLevels(inner, `${indent}  `);
       return lines.length === 0 ? [] : [`${indent}inside: ${formatNestedHead(inner)}`, ...lines];
@@ -116,13 +119,15 @@ function formatNested({ nested }: Verdict, indent: string): string[] {
   return nested.flatMap((inner) => [
     `${indent}inside: ${formatNestedHead(inner)}`,
     ...PROOF_LEVELS.filter(({ name }) => inner.checks.some((check) => check.name === name)).map(
-      (rung) => formatLine(inner, rung, `${indent}  `, ""),
+      (level) => formatLine(inner, level, `${indent}  `, ""),
     ),
     ...formatNested(inner, `${indent}  `),
   ]);
 }
 
-/** What is inside was judged by the keys that the artifact around it names. */
+/**
+ * Inner artifacts are verified by the keys that the outer one names, so they are never unanchored.
+ */
 function formatNestedHead(verdict: Verdict): string {
   return formatHead(verdict, verdict.valid ? "valid" : "refused");
 }
@@ -136,7 +141,7 @@ function formatLine(
   text: string,
 ): string {
   const check = checks.find((each) => each.name === name);
-  const detail = check === undefined ? "nothing to judge it by" : (check.code ?? text);
+  const detail = check === undefined ? "nothing to verify" : (check.code ?? text);
   return `${indent}${formatMark(check)}  ${title.padEnd(TITLE_WIDTH)}  ${detail}`.trimEnd();
 }
 

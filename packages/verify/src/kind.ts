@@ -1,4 +1,4 @@
-/** What can be verified. */
+/** The kinds of artifacts that can be verified. */
 export type ArtifactKind =
   | "bundle"
   | "receipt"

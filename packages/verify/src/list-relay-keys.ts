@@ -2,7 +2,10 @@ import { verifyRelaySuccession } from "@agent/crypto";
 import type { VerifyOptions } from "./artifacts/options.ts";
 import { isExpectedKey } from "./expected-key.ts";
 
-/** The keys of the relay's chain that the verifier has, oldest first; none when it breaks a rule. */
+/**
+ * Returns the keys of the relay's chain that the verifier has, oldest first; none if it breaks a
+ * rule.
+ */
 export function listRelayKeys({ relaySuccession }: VerifyOptions): readonly string[] {
   const [first] = relaySuccession ?? [];
   const relayId = (first as { relay_id?: unknown } | null | undefined)?.relay_id;
@@ -11,7 +14,7 @@ export function listRelayKeys({ relaySuccession }: VerifyOptions): readonly stri
   return chain.ok ? chain.publicKeys : [];
 }
 
-/** Whoever names one key of a relay and has its chain names all of them. */
+/** Adds all keys of a relay's chain if the caller named one of them. */
 export function withRelayKeys(options: VerifyOptions): VerifyOptions {
   const { publicKey: named } = options;
   const keys = listRelayKeys(options);

@@ -2,12 +2,14 @@ import type { VerifyOptions } from "./artifacts/options.ts";
 import type { ArtifactKind } from "./kind.ts";
 import type { Verdict } from "./verdict.ts";
 
-/** `unanchored`: everything in it holds, but by the word of a relay whose key the caller did not name. */
+/**
+ * `unanchored`: every check passed, but only a relay signed it whose key the caller did not name.
+ */
 export type Outcome = "valid" | "unanchored" | "refused";
 
 /**
- * The kinds that a relay signed alone. Without a named key they prove nothing at all, because a relay and
- * its agents can be made up by the one who shows the file.
+ * The kinds that only a relay signs. Without a named key they prove nothing, because the presenter
+ * of a file can invent a relay and its agents.
  */
 const relaySignedKinds: Readonly<Record<ArtifactKind, boolean>> = {
   bundle: true,
@@ -23,12 +25,12 @@ const relaySignedKinds: Readonly<Record<ArtifactKind, boolean>> = {
   delegation_token: false,
 };
 
-/** Whether a kind is worth no more than the relay's key that signed it. */
+/** Returns whether the proof of a kind depends only on the relay's key. */
 export function isRelaySigned(kind: ArtifactKind): boolean {
   return relaySignedKinds[kind];
 }
 
-/** What a verdict comes to, given the keys that the caller named for it. */
+/** Returns the outcome of a verdict, given the keys that the caller named. */
 export function getOutcome(
   { kind, valid }: Verdict,
   { publicKey }: Pick<VerifyOptions, "publicKey">,

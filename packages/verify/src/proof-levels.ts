@@ -1,4 +1,4 @@
-/** One step of the ladder: a question, what a yes proves, and what it leaves open. */
+/** One proof level: its name, the facts that it proves and those that it does not. */
 export interface ProofLevel {
   readonly name: ProofLevelName;
   readonly title: string;
@@ -18,37 +18,37 @@ export type ProofLevelName =
   | "attested"
   | "settled";
 
-/** The ladder that every artifact climbs as far as it has something to show. */
+/** The proof levels in order; an artifact has those for which it contains evidence. */
 export const PROOF_LEVELS: readonly ProofLevel[] = [
   {
     name: "well_formed",
     title: "well-formed",
-    proves: "It has every member of its kind, in the right form, with times that can be.",
-    doesNotProve: "That anybody signed it.",
+    proves: "It has every member of its kind, in the right form, with possible times.",
+    doesNotProve: "That it is signed.",
   },
   {
     name: "intact",
     title: "intact",
-    proves: "Whoever holds the signing key signed exactly this; of a ledger, exactly its timeline.",
+    proves: "The holder of the signing key signed exactly this; of a ledger, exactly its timeline.",
     doesNotProve: "Whose key that is.",
   },
   {
     name: "key_bound",
     title: "key bound to the agent",
     proves:
-      "The signing key is the one that you named or, in a bundle, one that the relay holds for the agent.",
+      "The signing key is the one that you named or, in a bundle, one that the relay has registered for the agent.",
     doesNotProve: "Who runs the agent, or that the relay's registry is right.",
   },
   {
     name: "key_valid",
     title: "key valid then",
     proves: "The key or the credential was in force at the time that counts.",
-    doesNotProve: "That nobody had stolen the key; revocations are known to a relay only.",
+    doesNotProve: "That the key was not stolen; only a relay knows of revocations.",
   },
   {
     name: "task_bound",
     title: "task bound",
-    proves: "It was signed for this task, by its executor, with tools within the given leave.",
+    proves: "It was signed for this task, by its executor, with tools within the delegated scope.",
     doesNotProve: "That the task was worth doing.",
   },
   {
@@ -61,7 +61,7 @@ export const PROOF_LEVELS: readonly ProofLevel[] = [
   {
     name: "nested",
     title: "nested",
-    proves: "Everything inside it, down to ten hops, was judged alike and holds.",
+    proves: "Everything inside it, down to ten hops, was verified in the same way and is valid.",
     doesNotProve: "That nothing was left out of it.",
   },
   {
@@ -73,8 +73,8 @@ export const PROOF_LEVELS: readonly ProofLevel[] = [
   {
     name: "attested",
     title: "attested",
-    proves: "A relay signed which receipt it took for the task, and when.",
-    doesNotProve: "That the relay's clock was right; another relay may know another story.",
+    proves: "A relay signed which receipt it received for the task, and when.",
+    doesNotProve: "That the relay's clock was right; another relay may state something else.",
   },
   {
     name: "settled",

@@ -9,14 +9,14 @@ import type {
   SettlementRefusal,
 } from "@agent/receipts";
 
-/** Why something is not valid before its kind has a say, or beyond it. */
+/** The refusals that do not depend on the kind. */
 export type GeneralRefusal =
   | "artifact.unreadable"
   | "artifact.unrecognised"
   | "artifact.clock_missing"
   | "artifact.key_unbound";
 
-/** Every reason for which an evidence bundle is not valid, beside those of what it holds. */
+/** Every reason for which an evidence bundle is not valid, in addition to those of its parts. */
 export type BundleRefusal =
   | "bundle.not_canonical"
   | "bundle.malformed"
@@ -36,10 +36,10 @@ export type BundleRefusal =
   | "bundle.postings_mismatch"
   | "bundle.erased";
 
-/** What a verdict points out about a bundle that stays valid. */
+/** The warnings about a bundle that stays valid. */
 export type BundleWarning = "bundle.hop_mismatch";
 
-/** Why a file is not the one that the result of a receipt refers to. */
+/** The reasons for which a file is not the one that the result of a receipt refers to. */
 export type ResultFileRefusal = "result.no_reference" | "result.file_mismatch";
 
 /** Every reason for which an artifact is not valid. */

@@ -3,16 +3,16 @@ import { mergeChecks } from "./assign-proof-levels.ts";
 import type { ResultFileRefusal } from "./refusals.ts";
 import type { Verdict } from "./verdict.ts";
 
-/** What is known of a file: its SHA-256 in lowercase hex, and its length in bytes. */
+/** A file's SHA-256 in lowercase hex and its length in bytes. */
 export interface FileDigest {
   readonly sha256: string;
   readonly bytes: number;
 }
 
 /**
- * The verdict on a receipt or a bundle, together with the file that its result refers to. Refused, where
- * the artifact itself is valid: `result.no_reference` when the result is no reference to a file,
- * `result.file_mismatch` when the file has another hash or length.
+ * Returns the verdict on a receipt or a bundle together with the file that its result refers to.
+ * Refuses a valid artifact with `result.no_reference` if the result is not a reference to a file,
+ * with `result.file_mismatch` if the file has another hash or length.
  *
  * @param artifact the parsed artifact that the verdict is about
  */

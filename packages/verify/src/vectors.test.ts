@@ -30,7 +30,7 @@ test.each(["receipts", "credentials", "ledgers"].flatMap(vectorsOf))(
     const options: VerifyOptions = { publicKey: key, now, taskId: task };
     const verdict = verifyArtifact(text, options);
     expect(verdict.valid).toBe(vector.expect === "valid");
-    // Every verdict is on the ladder: a refused artifact has the rung that refused it.
+    // Every verdict has proof levels, and a refused artifact the failed one.
     expect(verdict.checks.some(({ ok, code }) => !ok && code === verdict.code)).toBe(
       !verdict.valid,
     );

@@ -2,7 +2,7 @@ import type { ArtifactKind } from "./kind.ts";
 import type { ArtifactRefusal } from "./refusals.ts";
 import type { ProofLevelName } from "./proof-levels.ts";
 
-/** One rung that was judged; one that does not hold on a valid artifact is a remark. */
+/** The result of one proof level; a failed one of a valid artifact is a warning. */
 export interface CheckResult {
   readonly name: ProofLevelName;
   readonly ok: boolean;
@@ -10,11 +10,11 @@ export interface CheckResult {
 }
 
 /**
- * What a verifier found: the rungs that it judged, in the ladder's order. A rung that is not among
- * them is neither proven nor refuted: the artifact or the caller had nothing to judge it by.
+ * The verdict on an artifact: its proof levels, in order. A missing level is neither proven nor
+ * refuted, because the artifact or the caller provided nothing to verify.
  */
 export type Verdict = {
-  /** Null for what is no artifact of a known kind. */
+  /** Null if the kind is unknown. */
   readonly kind: ArtifactKind | null;
   readonly checks: readonly CheckResult[];
   /** One verdict per artifact inside, in its order. */

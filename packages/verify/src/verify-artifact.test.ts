@@ -15,11 +15,11 @@ const { alice, bob, carol, now } = made;
 interface Sample {
   readonly kind: ArtifactKind;
   readonly value: object;
-  /** Who signed it, as the caller would name it. */
+  /** The signer's key, as the caller names it. */
   readonly key: string;
-  /** The rungs that hold when the key and the clock are known. */
-  readonly rungs: string;
-  /** A change that nobody signed. */
+  /** The levels that pass when the key and the clock are known. */
+  readonly levels: string;
+  /** A change that was not signed. */
   readonly forged: object;
   readonly code: string;
 }
@@ -36,7 +36,7 @@ const samples: readonly Sample[] = [
     kind: "receipt",
     value: made.receipt,
     key: alice.publicKey,
-    rungs: "well_formed intact key_bound hashes_match",
+    levels: "well_formed intact key_bound hashes_match",
     forged: { ...made.receipt, result: "else" },
     code: "receipt.signature_invalid",
   },
@@ -44,7 +44,7 @@ const samples: readonly Sample[] = [
     kind: "credential",
     value: made.credential,
     key: alice.publicKey,
-    rungs: "well_formed intact key_bound key_valid",
+    levels: "well_formed intact key_bound key_valid",
     forged: { ...made.credential, id: "urn:else" },
     code: "credential.signature_invalid",
   },
@@ -52,7 +52,7 @@ const samples: readonly Sample[] = [
     kind: "presentation",
     value: made.presentation,
     key: bob.publicKey,
-    rungs: "well_formed intact key_bound nested",
+    levels: "well_formed intact key_bound nested",
     forged: { ...made.presentation, verifiableCredential: [] },
     code: "presentation.signature_invalid",
   },
@@ -60,7 +60,7 @@ const samples: readonly Sample[] = [
     kind: "ledger",
     value: made.ledger,
     key: alice.publicKey,
-    rungs: "well_formed intact key_bound hashes_match",
+    levels: "well_formed intact key_bound hashes_match",
     forged: { ...made.ledger, timeline: made.ledger.timeline.slice(1) },
     code: "ledger.content_hash_mismatch",
   },
@@ -68,7 +68,7 @@ const samples: readonly Sample[] = [
     kind: "succession",
     value: made.succession,
     key: alice.publicKey,
-    rungs: "well_formed intact key_bound key_valid",
+    levels: "well_formed intact key_bound key_valid",
     forged: made.succession.map((step) => ({ ...step, reason: "else" })),
     code: "succession.old_key_signature_invalid",
   },
@@ -76,7 +76,7 @@ const samples: readonly Sample[] = [
     kind: "succession",
     value: made.succession[0]!,
     key: bob.publicKey,
-    rungs: "well_formed intact key_bound key_valid",
+    levels: "well_formed intact key_bound key_valid",
     forged: { ...made.succession[0], timestamp: 11 },
     code: "succession.old_key_signature_invalid",
   },
@@ -84,7 +84,7 @@ const samples: readonly Sample[] = [
     kind: "succession",
     value: answer,
     key: carol.publicKey,
-    rungs: "well_formed intact key_bound key_valid",
+    levels: "well_formed intact key_bound key_valid",
     forged: { ...answer, current_public_key: bob.publicKey },
     code: "artifact.key_unbound",
   },
@@ -92,7 +92,7 @@ const samples: readonly Sample[] = [
     kind: "settlement",
     value: made.settlement,
     key: carol.publicKey,
-    rungs: "well_formed intact key_bound settled",
+    levels: "well_formed intact key_bound settled",
     forged: { ...made.settlement, net: 2 },
     code: "settlement.signature_invalid",
   },
@@ -100,7 +100,7 @@ const samples: readonly Sample[] = [
     kind: "no_show",
     value: made.noShow,
     key: carol.publicKey,
-    rungs: "well_formed intact key_bound",
+    levels: "well_formed intact key_bound",
     forged: { ...made.noShow, priced: false },
     code: "no_show.signature_invalid",
   },
@@ -108,7 +108,7 @@ const samples: readonly Sample[] = [
     kind: "attestation",
     value: made.attestation,
     key: carol.publicKey,
-    rungs: "well_formed intact key_bound attested",
+    levels: "well_formed intact key_bound attested",
     forged: { ...made.attestation, received_at: 0 },
     code: "attestation.signature_invalid",
   },
@@ -116,7 +116,7 @@ const samples: readonly Sample[] = [
     kind: "delegation_token",
     value: made.token,
     key: alice.publicKey,
-    rungs: "well_formed intact key_bound key_valid nested",
+    levels: "well_formed intact key_bound key_valid nested",
     forged: { ...made.token, scope: "write" },
     code: "delegation.signature_invalid",
   },
@@ -124,7 +124,7 @@ const samples: readonly Sample[] = [
     kind: "bundle",
     value: made.bundle,
     key: made.relayKey,
-    rungs:
+    levels:
       "well_formed intact key_bound key_valid task_bound hashes_match nested hop_bound attested settled",
     forged: { ...made.bundle, created_at: 0 },
     code: "bundle.signature_invalid",
@@ -137,17 +137,17 @@ const held = (value: unknown, options: VerifyOptions) =>
     .map(({ name }) => name)
     .join(" ");
 
-describe.each(samples)("a $kind", ({ kind, value, key, rungs, forged, code }) => {
-  test("is recognised by itself", () => {
+describe.each(samples)("a $kind", ({ kind, value, key, levels, forged, code }) => {
+  test("is detected without a hint", () => {
     expect(detectKind(value)).toBe(kind);
     expect(verifyArtifact(value).kind).toBe(kind);
   });
 
-  test("is valid with its signer's key, and every rung it shows holds", () => {
+  test("is valid with its signer's key and passes every proof level", () => {
     const verdict = verifyArtifact(value, { now, publicKey: key });
     expect(verdict).toMatchObject({ kind, valid: true });
     expect(verdict.checks.every(({ ok }) => ok)).toBe(true);
-    expect(held(value, { now, publicKey: key })).toBe(rungs);
+    expect(held(value, { now, publicKey: key })).toBe(levels);
   });
 
   test("is valid when its signer's key is one of several", () => {
@@ -155,7 +155,7 @@ describe.each(samples)("a $kind", ({ kind, value, key, rungs, forged, code }) =>
     expect(verifyArtifact(value, { now, publicKey }).valid).toBe(true);
   });
 
-  test("is refused under the key of another, whose signature it is not", () => {
+  test("is refused with the key of another signer", () => {
     const { valid, checks } = verifyArtifact(value, { now, publicKey: "0".repeat(64) });
     expect(valid).toBe(false);
     expect(checks.some(({ name, ok }) => name === "key_bound" && ok)).toBe(false);
@@ -165,7 +165,7 @@ describe.each(samples)("a $kind", ({ kind, value, key, rungs, forged, code }) =>
     expect(verifyArtifact(forged, { now, publicKey: key })).toMatchObject({ valid: false, code });
   });
 
-  test("is judged alike as a text", () => {
+  test("is verified alike as a text", () => {
     const options = { now, publicKey: key };
     const text = kind === "bundle" ? made.bundleFile : `${JSON.stringify(value, null, 2)}\n`;
     expect(verifyArtifact(text, options)).toEqual(verifyArtifact(value, options));
@@ -174,11 +174,11 @@ describe.each(samples)("a $kind", ({ kind, value, key, rungs, forged, code }) =>
 
 describe("without the caller's key", () => {
   test.each(samples.filter(({ kind }) => kind !== "ledger" && kind !== "attestation"))(
-    "a $kind is valid, and its key is bound to nobody",
+    "a $kind is valid, and its key is not bound",
     ({ kind, value }) => {
       const { valid, checks } = verifyArtifact(value, { now });
       expect(valid).toBe(true);
-      // A bundle binds the keys of agents by the relay's word.
+      // A bundle binds the keys of agents by the relay's records.
       expect(checks.some(({ name }) => name === "key_bound")).toBe(kind === "bundle");
     },
   );
@@ -186,11 +186,11 @@ describe("without the caller's key", () => {
   test.each([
     ["ledger", made.ledger, "ledger.key_missing"],
     ["attestation", made.attestation, "attestation.key_missing"],
-  ])("a %s is refused, because it names none", (_, value, code) => {
+  ])("a %s is refused because it names no key", (_, value, code) => {
     expect(verifyArtifact(value, { now }).code).toBe(code);
   });
 
-  test("an unsigned ledger is valid, and its rung says that nobody signed", () => {
+  test("an unsigned ledger is valid with a warning that it is unsigned", () => {
     const { signature: _, ...unsigned } = made.ledger;
     const verdict = verifyArtifact(unsigned, { publicKey: alice.publicKey });
     expect(verdict.valid).toBe(true);
@@ -200,27 +200,24 @@ describe("without the caller's key", () => {
 });
 
 describe("without a clock", () => {
-  test.each(samples)(
-    "a $kind that ends is refused, any other is judged",
-    ({ kind, value, key }) => {
-      const ends = ["credential", "presentation", "delegation_token"].includes(kind);
-      const { valid, code } = verifyArtifact(value, { publicKey: key });
-      expect([valid, code]).toEqual(ends ? [false, "artifact.clock_missing"] : [true, undefined]);
-    },
-  );
+  test.each(samples)("a $kind is refused only if it expires", ({ kind, value, key }) => {
+    const ends = ["credential", "presentation", "delegation_token"].includes(kind);
+    const { valid, code } = verifyArtifact(value, { publicKey: key });
+    expect([valid, code]).toEqual(ends ? [false, "artifact.clock_missing"] : [true, undefined]);
+  });
 
   test.each([
     ["credential", made.credential, "credential.expired", "key_valid"],
     ["presentation", made.presentation, "presentation.credential_invalid", "nested"],
     ["delegation_token", made.token, "delegation.expired", "key_valid"],
-  ] as const)("a %s is refused after its end", (_, value, code, rung) => {
+  ] as const)("a %s is refused after its end", (_, value, code, level) => {
     const verdict = verifyArtifact(value, { now: now + 86_400_000 });
     expect(verdict.code).toBe(code);
-    expect(verdict.checks.filter(({ ok }) => !ok)).toEqual([{ name: rung, ok: false, code }]);
+    expect(verdict.checks.filter(({ ok }) => !ok)).toEqual([{ name: level, ok: false, code }]);
   });
 });
 
-describe("a receipt's rungs tell its faults apart", () => {
+describe("the proof levels of a receipt distinguish its faults", () => {
   const stranger = signReceipt({ ...made.receipt, public_key: bob.publicKey }, bob.secretKey);
   const nested = (inner: object) =>
     signReceipt({ ...made.receipt, delegation_receipts: [inner as never] }, alice.secretKey);
@@ -263,12 +260,12 @@ describe("a receipt's rungs tell its faults apart", () => {
     expect(failing(value, options)).toEqual([found]);
   });
 
-  test("for the right task it is bound to it", () => {
+  test("bind a receipt to the expected task", () => {
     const { checks } = verifyArtifact(made.receipt, { taskId: made.taskId });
     expect(checks).toContainEqual({ name: "task_bound", ok: true });
   });
 
-  test("good ones inside hold, and have verdicts of their own", () => {
+  test("pass with valid nested receipts, which have verdicts of their own", () => {
     const verdict = verifyArtifact(nested(stranger));
     expect(verdict.checks).toContainEqual({ name: "nested", ok: true });
     expect(verdict.nested).toEqual([verifyArtifact(stranger)]);
@@ -290,27 +287,27 @@ describe("D4: a nested receipt of another time", () => {
   const failed = (verdict: Verdict) =>
     verdict.checks.flatMap(({ name, ok, code }) => (ok ? [] : [[name, code]]));
 
-  test("D4: leaves the receipt valid, and is told on both", () => {
+  test("D4: leaves the receipt valid with a warning on both", () => {
     const verdict = verifyArtifact(around(old));
     expect(verdict.valid).toBe(true);
     expect(failed(verdict)).toEqual([["nested", "receipt.nested_outside"]]);
     expect(verdict.nested.map(failed)).toEqual([[["hop_bound", "receipt.nested_outside"]]]);
   });
 
-  test("D4: is told through every hop above it", () => {
+  test("D4: gives a warning on every hop above it", () => {
     expect(failed(verifyArtifact(around(around(old))))).toEqual([
       ["nested", "receipt.nested_outside"],
     ]);
   });
 
-  test("D4: gives way to one that is refused", () => {
+  test("D4: is reported after one that is refused", () => {
     const forged = { ...made.receipt, result: "else" };
     expect(failed(verifyArtifact(around(old, forged)))).toEqual([
       ["nested", "receipt.nested_refused"],
     ]);
   });
 
-  test("D4: is not found where the nested work lies within its parent's", () => {
+  test("D4: is not reported if the nested work lies within its parent's", () => {
     expect(failed(verifyArtifact(around(made.receipt)))).toEqual([]);
   });
 });
@@ -320,6 +317,11 @@ describe("a relay's answer about keys", () => {
     ["of another agent", { agent_id: made.bobId }, "succession.agent_mismatch"],
     ["with a key more", { keys: [...answer.keys, { public_key: "0" }] }, "artifact.key_unbound"],
     ["with another key", { keys: answer.keys.toReversed() }, "artifact.key_unbound"],
+    [
+      "with a first key that is no text",
+      { chain: [{ ...made.succession[0], old_public_key: null }] },
+      "succession.malformed",
+    ],
     ["with a key that is none", { keys: [null, null, null] }, "artifact.key_unbound"],
     [
       "with a record out of order",
@@ -331,14 +333,14 @@ describe("a relay's answer about keys", () => {
   });
 });
 
-test("an attestation counts for the task that was asked for", () => {
-  const judge = (taskId: string) =>
+test("an attestation counts only for the expected task", () => {
+  const verifyFor = (taskId: string) =>
     verifyArtifact(made.attestation, { publicKey: carol.publicKey, taskId });
-  expect(judge(made.taskId).checks).toContainEqual({ name: "task_bound", ok: true });
-  expect(judge("another").code).toBe("attestation.task_mismatch");
+  expect(verifyFor(made.taskId).checks).toContainEqual({ name: "task_bound", ok: true });
+  expect(verifyFor("another").code).toBe("attestation.task_mismatch");
 });
 
-describe("what has the marks of no kind, or of two, is not recognised:", () => {
+describe("a value with the members of no kind or of two is not detected:", () => {
   test.each<[string, unknown]>([
     ["nothing", undefined],
     ["null", null],
@@ -360,7 +362,7 @@ describe("what has the marks of no kind, or of two, is not recognised:", () => {
     });
   });
 
-  test("marks that are inherited do not count", () => {
+  test("ignores inherited members", () => {
     expect(detectKind(Object.create(made.receipt))).toBeNull();
   });
 });
@@ -372,7 +374,7 @@ test.each(["", "{", "receipt", '{"a":1,"a":1}', `[${JSON.stringify(made.receipt)
   },
 );
 
-describe("a member replaced by anything else is taken by nobody, and makes none throw", () => {
+describe("an artifact with a replaced member is refused without throwing", () => {
   const odd = [
     null,
     0,
@@ -388,7 +390,7 @@ describe("a member replaced by anything else is taken by nobody, and makes none 
     new Date(0),
     () => 1,
   ];
-  // Of a ledger and of a relay's answer not every member is signed.
+  // Not every member of a ledger and of a relay's answer is signed.
   const unsigned = (value: object) => value === made.ledger || value === answer;
 
   test.each(samples)("of a $kind", ({ value, key }) => {
@@ -409,7 +411,7 @@ describe("a member replaced by anything else is taken by nobody, and makes none 
   });
 });
 
-describe("B2: the no-shows of an expired task", () => {
+describe("B2: the no-show records of an expired task", () => {
   const all = { no_shows: [made.noShow, made.noShow] };
 
   test("B2: are valid when each of them is", () => {

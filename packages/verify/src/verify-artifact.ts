@@ -15,9 +15,9 @@ import type { GeneralRefusal } from "./refusals.ts";
 import type { Verdict } from "./verdict.ts";
 
 /**
- * Judges any artifact, given as a value or as its text, by the rules of its kind, which it finds out
- * by itself (docs/verifying.md). Never throws on what it is handed: a refused artifact has its `code`,
- * of which ArtifactRefusal is the list; `artifact.unreadable` and `artifact.unrecognised` have no kind.
+ * Verifies any artifact, given as a value or as its text, by the rules of its kind, which is
+ * detected (docs/verifying.md). Never throws on a value: a refused artifact has a `code` of
+ * ArtifactRefusal; those with `artifact.unreadable` and `artifact.unrecognised` have no kind.
  */
 export function verifyArtifact(artifact: unknown, callerOptions: VerifyOptions = {}): Verdict {
   const options = withRelayKeys(callerOptions);
@@ -25,7 +25,7 @@ export function verifyArtifact(artifact: unknown, callerOptions: VerifyOptions =
   if (parsed === null) return buildGeneralRefusal("artifact.unreadable");
   const kind = detectKind(parsed.value);
   if (kind === null) return buildGeneralRefusal("artifact.unrecognised");
-  // A bundle's text has to be the canonical one, so it is handed on as it came.
+  // A bundle's text must be the canonical one, so the original is passed on.
   if (kind === "bundle") return verifyBundle(artifact, options);
   return checkArtifact(kind, parsed.value as object, options);
 }

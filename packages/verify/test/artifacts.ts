@@ -22,7 +22,7 @@ import { createDelegation, START_TIME } from "./create-delegation.ts";
 
 export const now = START_TIME;
 
-/** A signer whose keys follow from a number. */
+/** A signer whose keys are derived from a number. */
 export function createSigner(seed: number) {
   const { publicKey, secretKey } = generateKeyPair(new Uint8Array(32).fill(seed));
   return { publicKey: bytesToHex(publicKey), secretKey, did: publicKeyToDidKey(publicKey) };

@@ -20,7 +20,7 @@ import type { Evidence, Signer, BundleSigner } from "../src/index.ts";
 export const START_TIME = 1_767_330_894_827;
 const DAY_MS = 86_400_000;
 
-/** An agent with the keys that it had, the last one in force from the start on. */
+/** An agent with all its keys; the last one is in force from the start on. */
 export interface TestSigner {
   readonly signer: Signer;
   readonly publicKey: string;
@@ -28,11 +28,11 @@ export interface TestSigner {
   readonly did: string;
 }
 
-/** What a test wants of a generated delegation; what is left out is drawn. */
+/** The properties of a generated delegation; omitted ones are random. */
 export interface SceneOptions {
-  /** Receipts one inside the other, the outermost included. */
+  /** The nested receipts, including the outermost. */
   readonly hops?: number;
-  /** Keys that each agent has had. */
+  /** The number of keys of each agent. */
   readonly keys?: number;
   readonly price?: number;
   readonly status?: ExecutionReceipt["status"];
@@ -40,7 +40,10 @@ export interface SceneOptions {
   readonly textLength?: number;
 }
 
-/** Letters, digits and what is easily mangled: quotes, controls, signs beyond the basic plane. */
+/**
+ * Letters, digits and characters that are easily mangled: quotes, controls and supplementary
+ * characters.
+ */
 const signs = ["a", "b", "c", " ", "0", '"', "\\", "\n", "\u0000", "é", "\u2028", "\ufffd", "😀"];
 
 export function randomText(random: SeededRandom, length: number): string {
@@ -50,7 +53,7 @@ export function randomText(random: SeededRandom, length: number): string {
 export function createTestSigner(random: SeededRandom, keys: number): TestSigner {
   const agent_id = uuidV7(START_TIME, random.randomBytes(10));
   const pairs = Array.from({ length: keys }, () => generateKeyPair(random.randomBytes(32)));
-  // One rotation a day, the last one a day before the start.
+  // One rotation per day, the last one a day before the start.
   const from = (index: number) => START_TIME - DAY_MS * (keys - index);
   const terms = pairs.map(({ publicKey }, index) => ({
     public_key: bytesToHex(publicKey),
@@ -74,7 +77,7 @@ export function createTestSigner(random: SeededRandom, keys: number): TestSigner
   };
 }
 
-/** The evidence of a delegation that an honest relay saw, and the relay itself. */
+/** Creates the evidence of a delegation by an honest relay, and the relay itself. */
 export function createDelegation(random: SeededRandom, wishes: SceneOptions = {}) {
   const { hops = 1 + random.below(3), price = random.below(3), status = "completed" } = wishes;
   const text = () => randomText(random, wishes.textLength ?? random.below(40));
@@ -203,7 +206,7 @@ export function createDelegation(random: SeededRandom, wishes: SceneOptions = {}
   return { evidence, relay, hands, executor };
 }
 
-/** To whole millionths, as money is written. */
+/** Rounds to whole millionths, like amounts of money. */
 function rounded(amount: number): number {
   return Math.round(amount * 1e6) / 1e6;
 }

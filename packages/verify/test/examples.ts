@@ -11,11 +11,11 @@ import { formatBundle, type EvidenceBundle, signBundle } from "../src/index.ts";
 import { carol, noShow, settlement } from "./artifacts.ts";
 import { createDelegation, START_TIME } from "./create-delegation.ts";
 
-/** A file as an auditor may get it, and how the command is called for it. */
+/** A file that an auditor may receive, and the arguments of the command for it. */
 export interface Example {
   readonly title: string;
   readonly text: string;
-  /** What stands before the file's name. */
+  /** The arguments before the file's name. */
   readonly options: readonly string[];
 }
 
@@ -35,7 +35,7 @@ const other = createDelegation(createSeededRandom(22), {
 const bundle = signBundle(evidence, relay);
 const text = formatBundle(bundle);
 
-/** The bundle with these members instead, signed by its relay again. */
+/** Returns the bundle with changed members, signed again by its relay. */
 const resigned = (changes: object) =>
   formatBundle(signJson({ ...bundle, ...changes }, relay.secretKey) as EvidenceBundle);
 
@@ -43,7 +43,10 @@ const { receipt } = evidence;
 const [formerKey, presentKey] = executor.signer.keys;
 const rotatedBefore = receipt.completed_at - 3_600_000;
 
-/** As the relay would state it, had the executor left its key an hour before the task was done. */
+/**
+ * Returns the statement of the relay if the executor had replaced its key an hour before the end of
+ * the task.
+ */
 const leftKey = {
   ...evidence,
   signers: [
@@ -78,7 +81,7 @@ const rotated = {
   ],
 };
 
-/** What the table in the README shows. */
+/** Formats the table of the README. */
 export const examples: readonly Example[] = [
   { title: "the relay's key is named", text, options: named },
   { title: "no key is named", text, options: [] },

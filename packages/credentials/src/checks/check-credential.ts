@@ -1,5 +1,5 @@
-import type { Verdict } from "@agent/crypto";
-import { runChecks, type CheckOutcome, type CheckRun, buildRefusal } from "./run-checks.ts";
+import { buildRefusal, type CheckRun, runChecks, toVerdict, type Verdict } from "@agent/crypto";
+import type { ExternalCheck } from "./external-check.ts";
 import { CREDENTIAL_CHECKS } from "./credential-checks.ts";
 import { parseSignedCredential, parseSignedPresentation } from "../parse.ts";
 import { PRESENTATION_CHECKS } from "./presentation-checks.ts";
@@ -18,21 +18,22 @@ interface PresentationContext extends CredentialContext {
   readonly audience: string | undefined;
 }
 
+/** Checks a credential; the run asks for its signature and whether it is revoked. */
 export function* checkCredential(
   value: unknown,
   context: CredentialContext,
-): CheckRun<CredentialVerdict> {
+): CheckRun<ExternalCheck, CredentialVerdict> {
   const read = parseSignedCredential(value);
   if (!read.ok) return toVerdict(buildRefusal("structure", read.code));
   const { document, signedBytes } = read;
   return toVerdict(yield* runChecks(CREDENTIAL_CHECKS, document, { ...context, signedBytes }));
 }
 
-/** The credentials of a presentation are judged when its own proof holds: else nobody shows them. */
+/** Checks the credentials of a presentation only if its own proof is valid. */
 export function* checkPresentation(
   value: unknown,
   context: PresentationContext,
-): CheckRun<PresentationVerdict> {
+): CheckRun<ExternalCheck, PresentationVerdict> {
   const read = parseSignedPresentation(value);
   if (!read.ok) return toVerdict(buildRefusal("structure", read.code));
   const { document, signedBytes } = read;
@@ -52,13 +53,4 @@ export function* checkPresentation(
         buildRefusal("credentials", "presentation.credential_invalid", outcome.checks),
         nested,
       );
-}
-
-function toVerdict<Refusal extends string>(
-  { checks, refusal }: CheckOutcome<Refusal>,
-  nested: readonly Verdict<Refusal>[] = [],
-): Verdict<Refusal> {
-  return refusal === undefined
-    ? { valid: true, checks, nested }
-    : { valid: false, code: refusal, checks, nested };
 }

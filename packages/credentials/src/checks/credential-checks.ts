@@ -1,5 +1,6 @@
+import type { Check } from "@agent/crypto";
 import * as v from "valibot";
-import type { Check } from "./run-checks.ts";
+import type { ExternalCheck } from "./external-check.ts";
 import { parseDateTime } from "../date-time.ts";
 import { didKey } from "../fields.ts";
 import { type ProofCheckContext, createProofChecks } from "./proof-checks.ts";
@@ -7,19 +8,20 @@ import type { CredentialRefusal, CredentialWarning } from "../refusals.ts";
 import type { VerifiableCredential } from "../schema.ts";
 import { listCredentialTypes, SUBJECT_SCHEMAS } from "../subjects.ts";
 
-/** What a credential is judged against. */
+/** The values that a credential is checked against. */
 export interface CredentialCheckContext extends ProofCheckContext {
   readonly now: number;
-  /** Whether somebody can tell which credentials are revoked. */
+  /** Whether the verifier can look up revocations. */
   readonly checksRevocation: boolean;
 }
 
-/** The checks of a credential of right structure, in the order in which they refuse it. */
+/** The checks of a credential whose structure is valid, in the order in which they run. */
 export const CREDENTIAL_CHECKS: readonly Check<
   VerifiableCredential,
   CredentialCheckContext,
   CredentialRefusal,
-  CredentialWarning
+  CredentialWarning,
+  ExternalCheck
 >[] = [
   ...createProofChecks<"credential", VerifiableCredential>(
     "credential",
@@ -40,8 +42,8 @@ export const CREDENTIAL_CHECKS: readonly Check<
   {
     name: "revocation",
     refusal: "credential.revoked",
-    test: (credential, { checksRevocation: asksRevocation }) =>
-      asksRevocation ? { kind: "not_revoked", credential } : undefined,
+    test: (credential, { checksRevocation }) =>
+      checksRevocation ? { kind: "not_revoked", credential } : undefined,
   },
   {
     name: "subject",
@@ -60,17 +62,17 @@ export const CREDENTIAL_CHECKS: readonly Check<
   {
     name: "status",
     warning: "credential.status_unchecked",
-    test: (credential, { checksRevocation: asksRevocation }) =>
-      Object.hasOwn(credential, "credentialStatus") ? asksRevocation : undefined,
+    test: (credential, { checksRevocation }) =>
+      Object.hasOwn(credential, "credentialStatus") ? checksRevocation : undefined,
   },
 ];
 
-/** Whether an end has not passed yet; the moment that it names still counts. */
+/** Returns whether `now` is not after `end` (inclusive). */
 export function isUnexpired(end: string | undefined, now: number): boolean {
   return end === undefined || now <= parseTime(end);
 }
 
-// A date that is none compares as false with everything.
+// Comparisons with NaN are false, so an invalid date fails every check.
 function parseTime(date: string): number {
   return parseDateTime(date) ?? Number.NaN;
 }

@@ -1,21 +1,24 @@
-import type { Check } from "./run-checks.ts";
+import type { Check } from "@agent/crypto";
 import { isUnexpired } from "./credential-checks.ts";
+import type { ExternalCheck } from "./external-check.ts";
 import { type ProofCheckContext, createProofChecks } from "./proof-checks.ts";
 import type { PresentationRefusal } from "../refusals.ts";
 import type { VerifiablePresentation } from "../schema.ts";
 
-/** What a presentation is judged against; what is undefined is not asked. */
+/** The values that a presentation is checked against; an undefined one is not checked. */
 export interface PresentationCheckContext extends ProofCheckContext {
   readonly now: number;
   readonly challenge: string | undefined;
   readonly audience: string | undefined;
 }
 
-/** The checks of a presentation's own proof, in the order in which they refuse it. */
+/** The checks of a presentation's own proof, in the order in which they run. */
 export const PRESENTATION_CHECKS: readonly Check<
   VerifiablePresentation,
   PresentationCheckContext,
-  PresentationRefusal
+  PresentationRefusal,
+  never,
+  ExternalCheck
 >[] = [
   ...createProofChecks<"presentation", VerifiablePresentation>(
     "presentation",

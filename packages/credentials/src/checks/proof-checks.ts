@@ -1,5 +1,4 @@
-import { canonicalize } from "@agent/crypto";
-import type { Check } from "./run-checks.ts";
+import { canonicalize, type Check } from "@agent/crypto";
 import {
   CRYPTOSUITE,
   parseVerificationMethod,
@@ -8,6 +7,7 @@ import {
   decodeProofValue,
   getSignerDid,
 } from "../data-integrity.ts";
+import type { ExternalCheck } from "./external-check.ts";
 import type { DocumentKind, ProofRefusal } from "../refusals.ts";
 import type { DataIntegrityProof } from "../schema.ts";
 
@@ -16,17 +16,17 @@ interface SecuredDocument {
   readonly proof: DataIntegrityProof;
 }
 
-/** What every proof is judged against. */
+/** The value that every proof is checked against. */
 export interface ProofCheckContext {
   readonly signedBytes: Uint8Array;
 }
 
-/** The checks of a proof, up to its signature; `signer` is the rung that asks whose proof it is. */
+/** Returns the checks of a proof; `signer` is the member that must name the key's owner. */
 export function createProofChecks<K extends DocumentKind, Document extends SecuredDocument>(
   kind: K,
   purpose: ProofPurpose,
   signer: Extract<keyof Document, string>,
-): readonly Check<Document, ProofCheckContext, ProofRefusal<K>>[] {
+): readonly Check<Document, ProofCheckContext, ProofRefusal<K>, never, ExternalCheck>[] {
   return [
     {
       name: "suite",

@@ -16,7 +16,7 @@ const iso = (ms: number) => new Date(ms).toISOString();
 const codeOf = (credential: object, at = now) => verifyCredential(credential, { now: at }).code;
 
 describe("the checks are made in a fixed order", () => {
-  test("every rung that was asked is in the verdict of a right credential", () => {
+  test("lists every check that applies in the verdict of a valid credential", () => {
     const credential = resignDocument(good, {
       credentialStatus: { type: "BitstringStatusListEntry" },
     });
@@ -42,7 +42,7 @@ describe("the checks are made in a fixed order", () => {
     });
   });
 
-  test("what has nothing to ask is not in it", () => {
+  test("leaves checks that do not apply out of the verdict", () => {
     const credential = resignDocument(good, { proof: { "@context": undefined } });
     const names = verifyCredential(credential, { now }).checks.map(({ name }) => name);
     expect(names).toEqual([
@@ -59,7 +59,7 @@ describe("the checks are made in a fixed order", () => {
     ]);
   });
 
-  // Each row adds one more fault in front of those above it, and it alone decides.
+  // Each row adds a fault before those of the rows above it, and that fault decides.
   const faults: [name: string, code: string, changes: object, proof?: object][] = [
     [
       "subject",
@@ -96,7 +96,7 @@ describe("the checks are made in a fixed order", () => {
   });
 });
 
-describe("a proof is refused for what it is, even where its signature is right", () => {
+describe("a proof that breaks a rule is refused although its signature is valid", () => {
   test.each<[string, string, object]>([
     ["another type of proof", "credential.suite", { type: "Ed25519Signature2020" }],
     ["another suite", "credential.suite", { cryptosuite: "eddsa-rdfc-2022" }],
@@ -121,11 +121,11 @@ describe("a proof is refused for what it is, even where its signature is right",
     expect(codeOf(resignDocument(good, { proof }))).toBe(code);
   });
 
-  test("a list of proofs is not one proof", () => {
+  test("refuses a list of proofs", () => {
     expect(codeOf({ ...good, proof: [good.proof] })).toBe("credential.malformed");
   });
 
-  test("the issuer is the signer, whoever else may sign", () => {
+  test("refuses a credential that another key than the issuer's signed", () => {
     const signedByBob = resignDocument(good, { proof: { verificationMethod: bob.method } }, bob);
     expect(codeOf(signedByBob)).toBe("credential.wrong_signer");
     expect(codeOf(resignDocument(signedByBob, { issuer: bob.did }, bob))).toBeUndefined();
@@ -153,7 +153,7 @@ describe("a signed proof @context is the document's", () => {
     expect(codeOf(credential)).toBe(code);
   });
 
-  test("and not put in or taken out after signing", () => {
+  test("refuses a @context that was added or removed after signing", () => {
     const bare = resignDocument(good, { proof: { "@context": undefined } });
     const putIn = { ...bare, proof: { ...bare.proof, "@context": [v2] } };
     const takenOut = { ...good, proof: { ...good.proof, "@context": undefined } };
@@ -174,21 +174,24 @@ describe("a credential is valid from validFrom up to validUntil", () => {
     expect(codeOf(good, now + after)).toBe(code);
   });
 
-  test("without an end it does not expire", () => {
+  test("does not expire a credential without an end", () => {
     expect(codeOf(resignDocument(good, { validUntil: undefined }), now + 1e12)).toBeUndefined();
   });
 
-  test("dates of other time zones are compared by the moment that they name", () => {
+  test("compares dates of different time zones as points in time", () => {
     const abroad = { validFrom: "2026-01-02T14:14:54.827+09:00" };
     expect(codeOf(resignDocument(good, abroad))).toBeUndefined();
     expect(codeOf(resignDocument(good, abroad), now - 1)).toBe("credential.not_yet_valid");
   });
 
-  test.each(["validFrom", "validUntil"])("a %s that is no date is malformed", (member) => {
-    expect(codeOf(resignDocument(good, { [member]: "2026-02-30T00:00:00Z" }))).toBe(
-      "credential.malformed",
-    );
-  });
+  test.each(["validFrom", "validUntil"])(
+    "refuses a %s that is not a date as malformed",
+    (member) => {
+      expect(codeOf(resignDocument(good, { [member]: "2026-02-30T00:00:00Z" }))).toBe(
+        "credential.malformed",
+      );
+    },
+  );
 });
 
 describe("a revoked credential is refused", () => {
@@ -198,7 +201,7 @@ describe("a revoked credential is refused", () => {
     return true;
   };
 
-  test("when somebody is there to ask, at once or later", async () => {
+  test("refuses a revoked credential for a synchronous and an asynchronous lookup", async () => {
     expect(verifyCredential(good, { now, isRevoked }).code).toBe("credential.revoked");
     const later = (credential: unknown) => Promise.resolve(isRevoked(credential));
     expect((await verifyCredentialAsync(good, { now, isRevoked: later })).code).toBe(
@@ -209,18 +212,18 @@ describe("a revoked credential is refused", () => {
     expect(asked).toEqual([good, good]);
   });
 
-  test("and nobody is asked about one that is not authentic", () => {
+  test("does not look up the revocation of a credential that is not authentic", () => {
     asked.length = 0;
     verifyCredential({ ...good, id: "urn:uuid:1" }, { now, isRevoked });
     expect(asked).toEqual([]);
   });
 
-  test("an answer that is no boolean counts as revoked", () => {
+  test("treats a revocation answer that is not a boolean as revoked", () => {
     const promised = (() => Promise.resolve(false)) as unknown as () => boolean;
     expect(verifyCredential(good, { now, isRevoked: promised }).code).toBe("credential.revoked");
   });
 
-  test("whoever asks and fails is told so", async () => {
+  test("passes an error of the revocation lookup to the caller", async () => {
     const broken = () => {
       throw new Error("database is closed");
     };
@@ -229,31 +232,31 @@ describe("a revoked credential is refused", () => {
   });
 });
 
-describe("what is only remarked on leaves the credential valid", () => {
-  const remarks = (credential: object, isRevoked?: () => boolean) => {
+describe("a warning leaves the credential valid", () => {
+  const warnings = (credential: object, isRevoked?: () => boolean) => {
     const { valid, checks } = verifyCredential(credential, { now, isRevoked });
     expect(valid).toBe(true);
     return checks.filter(({ ok }) => !ok).map(({ name, code }) => [name, code]);
   };
 
-  test("a type that is not known here", () => {
-    expect(remarks(good)).toEqual([]);
+  test("warns of an unknown type", () => {
+    expect(warnings(good)).toEqual([]);
     const type = ["VerifiableCredential", "AlumniCredential"];
     const credentialSubject = { id: bob.did, alumniOf: "The School of Examples" };
-    expect(remarks(resignDocument(good, { type, credentialSubject }))).toEqual([
+    expect(warnings(resignDocument(good, { type, credentialSubject }))).toEqual([
       ["type", "credential.type_unknown"],
     ]);
   });
 
-  test("a status list that nobody looked at", () => {
+  test("warns of a status list that was not checked", () => {
     const listed = resignDocument(good, { credentialStatus: { id: "https://a.example/list#1" } });
-    expect(remarks(listed)).toEqual([["status", "credential.status_unchecked"]]);
-    expect(remarks(listed, () => false)).toEqual([]);
+    expect(warnings(listed)).toEqual([["status", "credential.status_unchecked"]]);
+    expect(warnings(listed, () => false)).toEqual([]);
   });
 });
 
-describe("texts are measured before they are decoded", () => {
-  // Each of them would keep a decoder busy for minutes.
+describe("a text is measured before it is decoded", () => {
+  // Each of them would take minutes to decode.
   const digits = "6".repeat(1_000_000);
   const { proof } = good;
 
@@ -284,7 +287,7 @@ describe("texts are measured before they are decoded", () => {
     ["no multibase digit", (value: string) => value.slice(1)],
     ["another multibase digit", (value: string) => value.replace("z", "u")],
     ["a digit that base58 lacks", (value: string) => `${value.slice(0, -1)}0`],
-  ])("a proof value with %s is no signature", (_, change) => {
+  ])("refuses a proof value with %s", (_, change) => {
     const proofValue = change(proof.proofValue);
     expect(codeOf({ ...good, proof: { ...proof, proofValue } })).toBe(
       "credential.signature_invalid",
@@ -292,7 +295,7 @@ describe("texts are measured before they are decoded", () => {
   });
 });
 
-test("a credential of any issuer verifies by the did:key alone", () => {
+test("verifies a credential of any issuer by its did:key alone", () => {
   const credential = issueCredential({
     type: "AgentTrustCredential",
     subject: subjects.AgentTrustCredential,

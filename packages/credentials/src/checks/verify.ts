@@ -1,5 +1,5 @@
-import { verify, verifyAsync } from "@agent/crypto";
-import type { CheckRun, ExternalCheck } from "./run-checks.ts";
+import { completeChecks, completeChecksAsync, verify, verifyAsync } from "@agent/crypto";
+import type { ExternalCheck } from "./external-check.ts";
 import {
   type CredentialVerdict,
   checkCredential,
@@ -10,62 +10,72 @@ import type { VerifiableCredential } from "../schema.ts";
 
 type MaybePromise = boolean | Promise<boolean>;
 
-/** What the verifier knows besides the credential. */
+/** The verifier's own values. */
 export interface VerifyCredentialOptions<Answer extends MaybePromise = boolean> {
-  /** The verifier's clock in ms since the epoch; no tolerance is added to it. */
+  /** The verifier's clock in ms since the epoch, applied without tolerance. */
   readonly now: number;
-  /** Whether an authentic credential was revoked; without it nobody is asked. */
+  /** Returns whether an authentic credential was revoked; without it, revocation is not checked. */
   readonly isRevoked?: ((credential: VerifiableCredential) => Answer) | undefined;
 }
 
-/** As for a credential; what is left out is not asked. */
+/** As for a credential; checks whose value is left out do not run. */
 export interface VerifyPresentationOptions<
   Answer extends MaybePromise = boolean,
 > extends VerifyCredentialOptions<Answer> {
-  /** What the presentation has to be signed with. */
+  /** The challenge that the presentation must sign. */
   readonly challenge?: string | undefined;
-  /** Whom the presentation has to be made for. */
+  /** The audience that the presentation must be made for. */
   readonly audience?: string | undefined;
 }
 
 /**
- * Judges a credential, given as a value or as its JSON text, by the did:key that issued it
- * (specification, Credentials). Never throws on what it is handed: a refused credential has its
- * `code`, of which CredentialRefusal is the list, and a rung that fails on a valid one is a remark
- * (CredentialWarning).
+ * Verifies a credential, given as a value or as its JSON text, by the did:key that issued it
+ * (specification, Credentials). Never throws on a value: a refused credential has a `code` of
+ * CredentialRefusal, and a failed check of a valid one is a warning (CredentialWarning).
  */
 export function verifyCredential(
   credential: object | string,
   options: VerifyCredentialOptions,
 ): CredentialVerdict {
-  return resolveChecks(checkCredential(credential, buildContext(options)), options);
+  return completeChecks(checkCredential(credential, buildContext(options)), (check) =>
+    runExternalCheck(check, options),
+  );
 }
 
-/** As `verifyCredential`, with the signature checked off the event loop where there are threads. */
+/**
+ * Verifies like `verifyCredential`, with the signature off the event loop where the platform has
+ * threads.
+ */
 export async function verifyCredentialAsync(
   credential: object | string,
   options: VerifyCredentialOptions<MaybePromise>,
 ): Promise<CredentialVerdict> {
-  return resolveChecksAsync(checkCredential(credential, buildContext(options)), options);
+  return completeChecksAsync(checkCredential(credential, buildContext(options)), (check) =>
+    runExternalCheckAsync(check, options),
+  );
 }
 
 /**
- * Judges a presentation, given as a value or as its JSON text, and each credential in it; one
+ * Verifies a presentation, given as a value or as its JSON text, and each credential in it; one
  * refused credential refuses it. PresentationRefusal lists its codes.
  */
 export function verifyPresentation(
   presentation: object | string,
   options: VerifyPresentationOptions,
 ): PresentationVerdict {
-  return resolveChecks(checkPresentation(presentation, buildContext(options)), options);
+  return completeChecks(checkPresentation(presentation, buildContext(options)), (check) =>
+    runExternalCheck(check, options),
+  );
 }
 
-/** As `verifyPresentation`, with the signatures checked off the event loop. */
+/** Verifies like `verifyPresentation`, with the signatures off the event loop. */
 export async function verifyPresentationAsync(
   presentation: object | string,
   options: VerifyPresentationOptions<MaybePromise>,
 ): Promise<PresentationVerdict> {
-  return resolveChecksAsync(checkPresentation(presentation, buildContext(options)), options);
+  return completeChecksAsync(checkPresentation(presentation, buildContext(options)), (check) =>
+    runExternalCheckAsync(check, options),
+  );
 }
 
 function buildContext({
@@ -77,27 +87,12 @@ function buildContext({
   return { now, checksRevocation: isRevoked !== undefined, challenge, audience };
 }
 
-function resolveChecks<Result>(run: CheckRun<Result>, options: VerifyCredentialOptions): Result {
-  let step = run.next();
-  while (!step.done) step = run.next(runExternalCheck(step.value, options));
-  return step.value;
-}
-
-async function resolveChecksAsync<Result>(
-  run: CheckRun<Result>,
-  options: VerifyCredentialOptions<MaybePromise>,
-): Promise<Result> {
-  let step = run.next();
-  while (!step.done) step = run.next(await runExternalCheckAsync(step.value, options));
-  return step.value;
-}
-
 function runExternalCheck(check: ExternalCheck, { isRevoked }: VerifyCredentialOptions): boolean {
   switch (check.kind) {
     case "signature":
       return verify(check.signature, check.signedBytes, check.publicKey);
     case "not_revoked":
-      // Only a plain "no" counts: a promise, in a caller without types, is none.
+      // Only `false` counts, because an untyped caller may return a promise.
       return isRevoked?.(check.credential) === false;
   }
 }

@@ -8,24 +8,27 @@ export interface KeyPair {
   readonly secretKey: Uint8Array;
 }
 
-/** A key pair of the given 32-byte seed, or of a random one. */
+/** Generates a key pair from a 32-byte seed, random by default. */
 export function generateKeyPair(seed: Uint8Array = nacl.randomBytes(32)): KeyPair {
   return { publicKey: getPublicKey(seed), secretKey: Uint8Array.from(seed) };
 }
 
-/** The 32-byte public key of a secret key; throws unless that is 32 bytes. */
+/**
+ * Returns the 32-byte public key of a secret key. Throws RangeError unless the key has 32 bytes.
+ */
 export function getPublicKey(secretKey: Uint8Array): Uint8Array {
   return expandSeed(secretKey).publicKey;
 }
 
-/** The 64-byte Ed25519 signature of bytes, or of the UTF-8 of a text. */
+/** Signs bytes, or the UTF-8 of a text, and returns the 64-byte Ed25519 signature. */
 export function sign(message: Uint8Array | string, secretKey: Uint8Array): Uint8Array {
   return nacl.sign.detached(toBytes(message), expandSeed(secretKey).secretKey);
 }
 
 /**
- * Whether the signature is good under the strict rule: canonical S, R and key, neither point of
- * small order, and the cofactorless equation. Bytes of any length are answered, never thrown at.
+ * Returns whether the signature is valid under the strict rule: canonical S, R and key, neither
+ * point of small order, and the cofactorless equation. Never throws, whatever the lengths of the
+ * bytes.
  */
 export function verify(
   signature: Uint8Array,
@@ -38,7 +41,9 @@ export function verify(
   );
 }
 
-/** As `verify`; on a server it runs on the thread pool and leaves the event loop free. */
+/**
+ * Verifies like `verify`; on a server it uses the thread pool and does not block the event loop.
+ */
 export function verifyAsync(
   signature: Uint8Array,
   message: Uint8Array | string,
@@ -47,7 +52,7 @@ export function verifyAsync(
   return Promise.resolve(verify(signature, message, publicKey));
 }
 
-// tweetnacl signs with the 64 bytes of seed and public key.
+// tweetnacl expects the 64 bytes of seed and public key.
 function expandSeed(secretKey: Uint8Array): KeyPair {
   return nacl.sign.keyPair.fromSeed(assertSecretKey(secretKey));
 }

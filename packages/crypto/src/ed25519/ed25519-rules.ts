@@ -1,12 +1,15 @@
 import { hexToBytes } from "../formats.ts";
 
-// The strict rule of vectors/README.md as far as it can be told from the bytes alone. Both back
-// ends ask it first, so that they agree on every input; all numbers are little-endian.
+// The part of the strict rule (vectors/README.md) that needs no curve arithmetic. Both
+// implementations apply it first, so that they agree on every input. All numbers are
+// little-endian.
 
 const L = hexToBytes("edd3f55c1a631258d69cf7a2def9de1400000000000000000000000000000010");
 const P = hexToBytes("edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f");
 
-/** The y coordinates of the 8 points of small order, those of two as spelt modulo p as well. */
+/**
+ * The y coordinates of the 8 points of small order, two of them also in their encoding modulo p.
+ */
 const SMALL_ORDER_POINTS = [
   "0000000000000000000000000000000000000000000000000000000000000000",
   "0100000000000000000000000000000000000000000000000000000000000000",
@@ -18,20 +21,22 @@ const SMALL_ORDER_POINTS = [
 ].map(hexToBytes);
 
 /**
- * Whether a key may be registered: 32 bytes and not of small order, for which anybody can forge.
- * A key that is no curve point passes, but no signature ever verifies under it.
+ * Returns whether a key may be registered: 32 bytes and not of small order, for which signatures
+ * can be forged. A key that is not on the curve passes, but no signature ever verifies under it.
  */
 export function isAcceptablePublicKey(publicKey: Uint8Array): boolean {
   return publicKey.length === 32 && !isSmallOrder(publicKey);
 }
 
-/** The secret key itself; throws RangeError unless it is a seed of 32 bytes. */
+/** Returns the secret key itself. Throws RangeError unless it is a seed of 32 bytes. */
 export function assertSecretKey(secretKey: Uint8Array): Uint8Array {
   if (secretKey.length !== 32) throw new RangeError("a secret key is a seed of 32 bytes");
   return secretKey;
 }
 
-/** Whether lengths, S, R and the key pass every check that precedes the curve equation. */
+/**
+ * Returns whether the lengths, S, R and the key pass every check that precedes the curve equation.
+ */
 export function isStrictlyEncoded(signature: Uint8Array, publicKey: Uint8Array): boolean {
   return (
     publicKey.length === 32 &&
@@ -42,7 +47,7 @@ export function isStrictlyEncoded(signature: Uint8Array, publicKey: Uint8Array):
   );
 }
 
-// With x = 0 the sign bit would have to be 0 too, but those two points are of small order.
+// With x = 0 the sign bit must be 0 as well, but those two points are of small order.
 function isCanonicalPoint(bytes: Uint8Array): boolean {
   return isBelow(bytes, 0, P, 0x7f) && !isSmallOrder(bytes);
 }

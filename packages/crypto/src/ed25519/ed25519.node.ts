@@ -8,7 +8,7 @@ import { createKeyCache } from "../keys/key-cache.node.ts";
 const SPKI_PREFIX = Buffer.from("302a300506032b6570032100", "hex");
 const PKCS8_PREFIX = Buffer.from("302e020100300506032b657004220420", "hex");
 
-// Making a key object costs about as much as using it.
+// Creating a key object costs about as much as using it.
 const importPublicKey = createKeyCache(4096, (publicKey) =>
   native.createPublicKey({
     key: Buffer.concat([SPKI_PREFIX, publicKey]),

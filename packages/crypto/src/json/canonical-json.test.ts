@@ -35,7 +35,7 @@ describe("published documents", () => {
 });
 
 test.each(["jcs/es6numbers-first1000.csv", "jcs/es6numbers-2169-4168.csv", "own/numbers.csv"])(
-  "numbers are written as %s publishes them",
+  "writes numbers as %s publishes them",
   (name) => {
     const wrong = readLines(name).filter((line) => {
       const [hex, text] = line.split(",") as [string, string];
@@ -49,7 +49,7 @@ test.each(["jcs/es6numbers-first1000.csv", "jcs/es6numbers-2169-4168.csv", "own/
 const json = fc.jsonValue({ stringUnit: "binary" });
 
 describe("canonical text", () => {
-  test("is what json-canonicalize writes", () => {
+  test("equals the output of json-canonicalize", () => {
     fc.assert(fc.property(json, (value) => canonicalize(value) === oracle(value)));
   });
 
@@ -75,7 +75,7 @@ describe("canonical text", () => {
     expect(text).toBe('{"":7,"10":5,"9":6,"a":4,"b":3,"\u{1f600}":2,"\ufb33":1}');
   });
 
-  test("escapes a text alike whether it is short or long", () => {
+  test("escapes short and long texts alike", () => {
     for (const length of [1, 47, 48, 49, 500]) {
       for (const unit of ["a", '"', "\\", "\u007f", "\u0000", "\u001f", "/", "é", "\u2028"]) {
         const text = unit.repeat(length);
@@ -90,25 +90,25 @@ describe("canonical text", () => {
 });
 
 describe("ordinary data", () => {
-  test("a member named toJSON or __proto__ is data like any other", () => {
+  test("treats members named toJSON and __proto__ as data", () => {
     const value: unknown = JSON.parse('{"toJSON":{"b":1,"a":2},"__proto__":{"x":[]}}');
     expect(canonicalize(value)).toBe('{"__proto__":{"x":[]},"toJSON":{"a":2,"b":1}}');
   });
 
-  test("a member that is undefined is left out", () => {
+  test("leaves out members that are undefined", () => {
     expect(canonicalize({ b: undefined, a: 1, c: undefined })).toBe('{"a":1}');
   });
 
-  test("an object may occur twice", () => {
+  test("accepts an object that occurs twice", () => {
     const shared = { a: 1 };
     expect(canonicalize([shared, shared])).toBe('[{"a":1},{"a":1}]');
   });
 
-  test("an object without a prototype is plain", () => {
+  test("accepts an object without a prototype", () => {
     expect(canonicalize(Object.assign(Object.create(null), { a: 1 }))).toBe('{"a":1}');
   });
 
-  test("nesting of 64 is written", () => {
+  test("accepts a nesting of 64", () => {
     expect(canonicalize(nested(64))).toBe("[".repeat(64) + "]".repeat(64));
   });
 });
@@ -129,7 +129,7 @@ describe("the texts of an object that carries its own signature", () => {
     );
   });
 
-  test("leave out the outer signature alone", () => {
+  test("leave out only the outer signature", () => {
     expect(canonicalizeSigned({ z: { signature: 1 }, signature: 2, a: 3 })).toEqual({
       text: '{"a":3,"signature":2,"z":{"signature":1}}',
       signedText: '{"a":3,"z":{"signature":1}}',
@@ -158,7 +158,7 @@ describe("the texts of an object that carries its own signature", () => {
 const cycle: unknown[] = [];
 cycle.push({ cycle }, { cycle });
 
-describe("refused is", () => {
+describe("canonicalize refuses", () => {
   test.each<[string, unknown]>([
     ["undefined", undefined],
     ["undefined in an array", [undefined]],

@@ -1,4 +1,4 @@
-/** A value that has no canonical JSON text. */
+/** Thrown for a value that has no canonical JSON text. */
 export class CanonicalJsonError extends TypeError {
   override name = "CanonicalJsonError";
 }
@@ -7,9 +7,10 @@ const MAX_DEPTH = 64;
 const MAX_FAST_PATH_LENGTH = 48;
 
 /**
- * The RFC 8785 text of plain JSON data; throws CanonicalJsonError on what JSON cannot say exactly:
- * lone surrogates, non-finite numbers, `undefined` in an array, objects that are not plain, nesting
- * over 64 and therefore cycles. Members that are `undefined` are left out.
+ * Returns the RFC 8785 text of plain JSON data. Members that are `undefined` are left out. Throws
+ * CanonicalJsonError on values that JSON cannot represent exactly: lone surrogates, non-finite
+ * numbers, `undefined` in an array, objects that are not plain, and nesting deeper than 64, which
+ * includes cycles.
  */
 export function canonicalize(value: unknown): string {
   return writeValue(value, MAX_DEPTH);
@@ -17,13 +18,16 @@ export function canonicalize(value: unknown): string {
 
 /** The canonical texts of an object that carries its own signature. */
 export interface SignedTexts {
-  /** Of the whole object, as `canonicalize` writes it. */
+  /** The text of the whole object, as `canonicalize` returns it. */
   readonly text: string;
-  /** Of all members but `signature`: what the signature is over. */
+  /** The text of all members but `signature`, which is the signed text. */
   readonly signedText: string;
 }
 
-/** Both canonical texts of a plain object, each member written once; throws like `canonicalize`. */
+/**
+ * Returns both canonical texts of a plain object and writes each member once. Throws like
+ * `canonicalize`.
+ */
 export function canonicalizeSigned(value: object): SignedTexts {
   const members = plainMembers(value);
   const all: string[] = [];
@@ -90,7 +94,7 @@ function plainMembers(value: object): Readonly<Record<string, unknown>> {
   return value as Readonly<Record<string, unknown>>;
 }
 
-// Both `<` and the default sort compare UTF-16 code units, which is the order RFC 8785 asks for.
+// Both `<` and the default sort compare UTF-16 code units, which is the order of RFC 8785.
 function sortedKeys(members: object): string[] {
   const keys = Object.keys(members);
   for (let i = 1; i < keys.length; i++) {
@@ -105,7 +109,7 @@ function quoteText(text: string): string {
   return JSON.stringify(text);
 }
 
-// Most texts are short names and ids, for which this beats a call of JSON.stringify.
+// Most texts are short names and ids, for which this is faster than JSON.stringify.
 function isPlainAscii(text: string): boolean {
   for (let i = 0; i < text.length; i++) {
     const unit = text.charCodeAt(i);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { parseJsonText } from "./json-text.ts";
 
-describe("a JSON text is taken when no object in it names a member twice", () => {
+describe("a JSON text in which no object names a member twice", () => {
   test.each([
     ["null", null],
     ['"a:b"', "a:b"],
@@ -21,11 +21,11 @@ describe("a JSON text is taken when no object in it names a member twice", () =>
     String.raw`{"a":1,"\u0061":2}`,
     '[{"a":{"b":1,"b":2}}]',
     '{"__proto__":1,"__proto__":2}',
-  ])("not %s", (text) => {
+  ])("refuses %s", (text) => {
     expect(parseJsonText(text)).toBeNull();
   });
 
-  test("also __proto__ is a member, and depth is no trouble", () => {
+  test("accepts __proto__ as a member and any depth", () => {
     expect(Object.keys(parseJsonText('{"__proto__":1}')?.value as object)).toEqual(["__proto__"]);
     expect(parseJsonText(`${"[".repeat(5_000)}${"]".repeat(5_000)}`)).not.toBeNull();
   });

@@ -1,6 +1,6 @@
 /**
- * The value of a JSON text; null when it is no JSON or names a member of one object twice: readers
- * differ on which of the two they take, so a signature over it would mean two things.
+ * Parses a JSON text in a wrapper; null if it is not JSON or if an object names a member twice.
+ * Readers differ on which of the two they use, so a signature over such a text would be ambiguous.
  */
 export function parseJsonText(text: string): { readonly value: unknown } | null {
   try {
@@ -11,7 +11,7 @@ export function parseJsonText(text: string): { readonly value: unknown } | null 
   }
 }
 
-/** Members in a parsed value. */
+/** Counts the members of all objects in a parsed value. */
 function countMembers(root: unknown): number {
   const pending: unknown[] = [root];
   let count = 0;
@@ -25,7 +25,9 @@ function countMembers(root: unknown): number {
   return count;
 }
 
-/** The colons outside strings: a repeated name has two of them and is one member when parsed. */
+/**
+ * Counts the colons outside strings. A repeated name has two of them but is one member when parsed.
+ */
 function countWrittenMembers(text: string): number {
   let count = 0;
   for (let at = 0; at < text.length; at += 1) {

@@ -15,13 +15,13 @@ describe("signJson", () => {
     expect(verify(fromBase64Url(signed.signature), '{"a":["x"],"b":1}', publicKey)).toBe(true);
   });
 
-  test("replaces a signature the body had and leaves the body as it was", () => {
+  test("replaces an existing signature and does not change the body", () => {
     const resigned = signJson(signed, stranger.secretKey);
     expect(resigned).toEqual(signJson(body, stranger.secretKey));
     expect(verifyJson(signed, publicKey)).toBe(true);
   });
 
-  test("throws at a body that has no canonical text", () => {
+  test("throws on a body that has no canonical text", () => {
     expect(() => signJson({ a: Number.NaN }, secretKey)).toThrow(TypeError);
   });
 });
@@ -31,8 +31,8 @@ const both = async (value: unknown, key = publicKey) => [
   await verifyJsonAsync(value, key),
 ];
 
-describe("a signed value verifies", () => {
-  test("for any JSON body", () => {
+describe("a signed value", () => {
+  test("verifies for any JSON body", () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (members) =>
         verifyJson(signJson(members, secretKey), publicKey),
@@ -41,12 +41,12 @@ describe("a signed value verifies", () => {
     );
   });
 
-  test("whatever the order and spelling of its members", async () => {
+  test("verifies in any order and notation of its members", async () => {
     const text = `{"signature":"${signed.signature}", "a":["\\u0078"], "b":1.0e0}`;
     expect(await both(JSON.parse(text))).toEqual([true, true]);
   });
 
-  test("with a __proto__ member that was signed as data", async () => {
+  test("verifies with a __proto__ member that was signed as data", async () => {
     const hostile = JSON.parse('{"__proto__":{"a":1}}') as object;
     expect(await both(signJson(hostile, secretKey))).toEqual([true, true]);
     expect(await both({ ...signJson(hostile, secretKey), ["__proto__"]: 1 })).toEqual([
@@ -59,7 +59,7 @@ describe("a signed value verifies", () => {
 const { signature } = signed;
 const ofArray = toBase64Url(sign(canonicalize([1]), secretKey));
 
-describe("refused is", () => {
+describe("verifyJson refuses", () => {
   test.each<[string, unknown]>([
     ["a changed member", { ...signed, b: 2 }],
     ["an added member", { ...signed, c: null }],

@@ -3,7 +3,7 @@ import { canonicalize } from "./canonical-json.ts";
 import { fromBase64Url, toBase64Url } from "../formats.ts";
 import { unlessMalformed } from "../unless-malformed.ts";
 
-/** The body with `signature`: base64url, over the canonical JSON of all other members. */
+/** Returns the body with `signature`: base64url, over the canonical JSON of all other members. */
 export function signJson<Body extends object>(
   body: Body,
   secretKey: Uint8Array,
@@ -12,13 +12,15 @@ export function signJson<Body extends object>(
   return { ...members, signature: toBase64Url(sign(canonicalize(members), secretKey)) };
 }
 
-/** Whether `signature` signs all other members of a plain object; false for any other value. */
+/**
+ * Returns whether `signature` signs all other members of a plain object; false for any other value.
+ */
 export function verifyJson(value: unknown, publicKey: Uint8Array): boolean {
   const parts = parseSignedJson(value);
   return parts !== undefined && verify(parts.signature, parts.message, publicKey);
 }
 
-/** As `verifyJson`, with the signature checked by `verifyAsync`. */
+/** Verifies like `verifyJson`, with `verifyAsync` for the signature. */
 export async function verifyJsonAsync(value: unknown, publicKey: Uint8Array): Promise<boolean> {
   const parts = parseSignedJson(value);
   return parts !== undefined && verifyAsync(parts.signature, parts.message, publicKey);

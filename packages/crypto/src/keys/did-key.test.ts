@@ -19,7 +19,7 @@ describe.each(published.did_key)("$did", ({ did, seed, public_key }) => {
   test.each([
     ["node:crypto", native],
     ["tweetnacl", portable],
-  ])("comes from its published seed by %s", (_, { getPublicKey: publicKeyOf }) => {
+  ])("is derived from its published seed by %s", (_, { getPublicKey: publicKeyOf }) => {
     expect(publicKeyToDidKey(publicKeyOf(hexToBytes(seed)))).toBe(did);
   });
 });
@@ -29,6 +29,6 @@ test("a key of any length but 32 bytes has no did:key", () => {
   expect(() => publicKeyToDidKey(new Uint8Array(33))).toThrow(RangeError);
 });
 
-test("a did of another length is refused before it is decoded", () => {
+test("a did:key of another length is refused before it is decoded", () => {
   expect(() => didKeyToPublicKey(`did:key:z${"z".repeat(100_000)}`)).toThrow(EncodingError);
 });

@@ -5,15 +5,15 @@ const PREFIX = "did:key:z";
 const ED25519_MULTICODEC = Uint8Array.of(0xed, 0x01);
 const DID_LENGTH = 56;
 
-/** The did:key of a 32-byte Ed25519 public key. */
+/** Returns the did:key of a 32-byte Ed25519 public key. Throws RangeError on another length. */
 export function publicKeyToDidKey(publicKey: Uint8Array): string {
   if (publicKey.length !== 32) throw new RangeError("a public key is 32 bytes");
   return PREFIX + toBase58Btc(concatBytes(ED25519_MULTICODEC, publicKey));
 }
 
 /**
- * The 32-byte public key of an Ed25519 did:key; throws EncodingError on other methods, other key
- * types, fragments and any other length. Whether the key is acceptable is not looked at.
+ * Returns the 32-byte public key of an Ed25519 did:key. Throws EncodingError on other methods,
+ * other key types, fragments and any other length. Does not check whether the key is acceptable.
  */
 export function didKeyToPublicKey(did: string): Uint8Array {
   if (did.length === DID_LENGTH && did.startsWith(PREFIX)) {

@@ -10,7 +10,10 @@ export type ReadKeyFileResult =
   | {
       readonly ok: true;
       readonly secretKey: Uint8Array;
-      /** The file is plain though a passphrase was given: write it again with the passphrase. */
+      /**
+       * The file is not encrypted although a passphrase was given; the caller should write it
+       * again.
+       */
       readonly needsSealing: boolean;
     }
   | {
@@ -24,8 +27,8 @@ export type ReadKeyFileResult =
     };
 
 /**
- * Writes a secret key, sealed if there is a passphrase and as plain hex if not, to a file of mode
- * 0600 that appears at `path` whole or not at all and replaces what was there.
+ * Writes a secret key to a file of mode 0600, sealed if there is a passphrase and otherwise as
+ * plain hex. The file replaces an existing one and is never visible in part.
  */
 export async function writeKeyFile(
   path: string,
@@ -47,9 +50,9 @@ export async function writeKeyFile(
 }
 
 /**
- * Reads a file of `writeKeyFile`, or one of 64 or 128 hex digits. Refused are a missing file, a
- * sealed one without its passphrase, a wrong passphrase and any other content; other faults of the
- * file system are thrown.
+ * Reads a file of `writeKeyFile`, or one of 64 or 128 hex digits. Refuses a missing file, a sealed
+ * file without its passphrase, a wrong passphrase and any other content. Throws other file system
+ * errors.
  */
 export async function readKeyFile(path: string, passphrase?: string): Promise<ReadKeyFileResult> {
   const text = await readFileIfPresent(path);
@@ -82,7 +85,7 @@ async function writeDurably(path: string, text: string): Promise<void> {
   }
 }
 
-// Without this a power cut could forget the rename, and with it the identity.
+// Without this a power failure could undo the rename, and the identity would be lost.
 async function syncDirectory(path: string): Promise<void> {
   const folder = await open(path, "r");
   try {

@@ -48,13 +48,13 @@ test("D1: the id of a key is a UUID of version 8 and the same at each call", () 
   expect(new Set(keys.map(deriveAgentId)).size).toBe(3);
 });
 
-test("D1: a key in another spelling has no id", () => {
+test("D1: a key in another notation has no id", () => {
   for (const key of [first.toUpperCase(), first.slice(2), `0x${first}`, ""]) {
     expect(() => deriveAgentId(key)).toThrow(EncodingError);
   }
 });
 
-test("D1: ids of version 4 and 7 and texts that are no ids are not made of keys", () => {
+test("D1: ids of version 4 and 7 and malformed ids are not derived from keys", () => {
   for (const id of [
     "019b7d21-53eb-7ccd-926c-3badff397897",
     "f47ac10b-58cc-4372-a567-0e02b2c3d479",

@@ -7,9 +7,9 @@ import { isUuid } from "./uuid-v7.ts";
 const PUBLIC_KEY_HEX = /^[0-9a-f]{64}$/;
 
 /**
- * The agent id that belongs to a public key (64 lower-case hex digits): a UUID of version 8 (RFC 9562)
- * made of the first 16 bytes of the SHA-256 of these digits as text. Throws EncodingError on any other
- * spelling of a key, because it would lead to another id.
+ * Derives the agent id of a public key (64 lower-case hex digits): a UUID of version 8 (RFC 9562)
+ * from the first 16 bytes of the SHA-256 of these digits as text. Throws EncodingError on any other
+ * encoding of a key, because it would lead to another id.
  */
 export function deriveAgentId(publicKey: string): string {
   if (!PUBLIC_KEY_HEX.test(publicKey)) throw new EncodingError("not 64 lower-case hex digits");
@@ -19,23 +19,26 @@ export function deriveAgentId(publicKey: string): string {
   return bytesToHex(bytes).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
 }
 
-/** Whether an agent id was made of a key; false for anything that is no id or no key. */
+/** Returns whether an agent id was derived from a key; false if either is malformed. */
 export function isAgentIdOfKey(agentId: string, publicKey: string): boolean {
   return PUBLIC_KEY_HEX.test(publicKey) && deriveAgentId(publicKey) === agentId;
 }
 
-/** Whether an id is of version 8, so that only the key that it was made of may be its first one. */
+/**
+ * Returns whether an id is of version 8, which allows only the key that it was derived from as its
+ * first key.
+ */
 export function isKeyDerivedId(agentId: string): boolean {
   return isUuid(agentId) && agentId[14] === "8";
 }
 
-/** Why a key is not that of an id of version 8. */
+/** The reasons for which a key is not the current one of an id of version 8. */
 export type AgentIdKeyCode = "agent.id_not_of_key" | SuccessionCode;
 
 /**
- * Verifies that a key is the current one of an id of version 8: the one that the id was made of, or the
- * end of a chain of succession records, oldest first, that begins with it. Refused with
- * `agent.id_not_of_key`, or with the code of the first record that does not hold.
+ * Verifies that a key is the current one of an id of version 8: the key that the id was derived
+ * from, or the end of a chain of succession records, oldest first, that begins with it. Refuses
+ * with `agent.id_not_of_key`, or with the code of the first invalid record.
  */
 export function verifyAgentIdKey(
   agentId: string,

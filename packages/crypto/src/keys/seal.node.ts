@@ -9,8 +9,8 @@ export type OpenSealedKeyResult =
   | { readonly ok: true; readonly secretKey: Uint8Array }
   | { readonly ok: false; readonly code: "key.malformed" | "key.passphrase_wrong" };
 
-// The format fixes every parameter and the tag covers them, so that an edited file can ask neither
-// for a cheaper derivation nor for an endless one.
+// The format fixes every parameter and the authentication tag covers them, so that an edited file
+// can request neither a cheaper derivation nor an endless one.
 const SEAL_PARAMETERS = {
   format: "agent-sealed-key-v1",
   cipher: "aes-256-gcm",
@@ -25,8 +25,9 @@ const TAG_BYTES = 16;
 const pbkdf2Async = promisify(pbkdf2);
 
 /**
- * Seals a 32-byte secret key with a passphrase: AES-256-GCM under a key of PBKDF2-SHA-256 with
- * 600,000 rounds, fresh salt and nonce, as one line of JSON. An empty passphrase is thrown at.
+ * Seals a 32-byte secret key with a passphrase and returns one line of JSON: AES-256-GCM under a
+ * key of PBKDF2-SHA-256 with 600,000 rounds, with a new salt and nonce. Throws RangeError on an
+ * empty passphrase.
  */
 export async function sealKey(secretKey: Uint8Array, passphrase: string): Promise<string> {
   if (passphrase === "") throw new RangeError("an empty passphrase seals nothing");
@@ -44,8 +45,8 @@ export async function sealKey(secretKey: Uint8Array, passphrase: string): Promis
 }
 
 /**
- * The secret key of a text made by `sealKey`; refused are any other text (`key.malformed`) and a
- * passphrase, or a changed text, under which it does not open (`key.passphrase_wrong`).
+ * Opens a text made by `sealKey`. Refuses any other text (`key.malformed`), and a wrong passphrase
+ * or a changed text (`key.passphrase_wrong`).
  */
 export async function openSealedKey(
   text: string,

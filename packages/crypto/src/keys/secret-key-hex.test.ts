@@ -12,16 +12,16 @@ describe("a secret key in hex", () => {
     ["64 digits", hex],
     ["64 upper-case digits", hex.toUpperCase()],
     ["128 digits with the right second half", hex + publicHex],
-  ])("of %s is read", (_, text) => {
+  ])("is parsed from %s", (_, text) => {
     expect(parseSecretKeyHex(text)).toEqual({ ok: true, secretKey });
   });
 
-  test("of 128 digits whose halves do not belong together is refused", () => {
+  test("is refused if the halves of 128 digits do not match", () => {
     expect(parseSecretKeyHex(hex + hex)).toEqual({ ok: false, code: "key.halves_mismatch" });
   });
 
   test.each(["", hex.slice(1), hex.slice(2), `0x${hex}`, `${hex}00`, ` ${hex}`, "g".repeat(64)])(
-    "%j is refused",
+    "is refused as %j",
     (text) => {
       expect(parseSecretKeyHex(text)).toEqual({ ok: false, code: "key.malformed" });
     },

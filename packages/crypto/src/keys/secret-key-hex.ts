@@ -8,9 +8,9 @@ export type SecretKeyResult =
   | { readonly ok: false; readonly code: "key.malformed" | "key.halves_mismatch" };
 
 /**
- * The 32-byte secret key of 64 hex digits (the seed), or of 128 (the seed and its public key), in
- * either case; refused are any other text (`key.malformed`) and a second half that is not the
- * public key of the first (`key.halves_mismatch`).
+ * Parses the 32-byte secret key from 64 hex digits (the seed) or 128 (the seed and its public key),
+ * in either case. Refuses any other text (`key.malformed`) and a second half that is not the public
+ * key of the first (`key.halves_mismatch`).
  */
 export function parseSecretKeyHex(hex: string): SecretKeyResult {
   const bytes = unlessMalformed(() => hexToBytes(hex.toLowerCase()));

@@ -5,7 +5,7 @@ import { isUuid, uuidV7 } from "./uuid-v7.ts";
 const random = Uint8Array.from({ length: 10 }, (_, i) => 0xf0 + i);
 
 describe("uuidV7", () => {
-  test("is the example of RFC 9562 for its time and random bits", () => {
+  test("equals the example of RFC 9562 for its time and random bits", () => {
     const bytes = Uint8Array.of(0x0c, 0xc3, 0x18, 0xc4, 0xdc, 0x0c, 0x0c, 0x07, 0x39, 0x8f);
     expect(uuidV7(1645557742000, bytes)).toBe("017f22e2-79b0-7cc3-98c4-dc0c0c07398f");
   });
@@ -29,11 +29,11 @@ describe("uuidV7", () => {
     );
   });
 
-  test.each([-1, 0.5, 2 ** 48, Number.NaN, Infinity])("throws at the time %s", (now) => {
+  test.each([-1, 0.5, 2 ** 48, Number.NaN, Infinity])("throws on the time %s", (now) => {
     expect(() => uuidV7(now, random)).toThrow(RangeError);
   });
 
-  test("throws at fewer than 10 random bytes", () => {
+  test("throws on fewer than 10 random bytes", () => {
     expect(() => uuidV7(0, random.slice(1))).toThrow(RangeError);
   });
 });

@@ -27,7 +27,7 @@ const step = (from: number, to: number, timestamp: number, relay_id = relayId) =
 
 const chain = [step(0, 1, 10), step(1, 2, 20), step(2, 3, 30)];
 
-/** The first step with other members, signed again by both keys. */
+/** Returns the first step with other members, signed again by both keys. */
 function signedAgain(changes: object) {
   const { old_key_signature: _old, new_key_signature: _new, ...members } = chain[0]!;
   const body = { ...members, ...changes };
@@ -46,12 +46,12 @@ describe("D8: the chain of a relay's keys", () => {
     expect(findStepsAfter(chain, { relayId, publicKey: keys[3]! })).toEqual([]);
   });
 
-  test("D8: is not entered by a key that does not belong to it", () => {
+  test("D8: cannot be entered by a key outside of it", () => {
     expect(findStepsAfter(chain.slice(0, 2), { relayId, publicKey: keys[3]! })).toBeNull();
     expect(findStepsAfter([chain[0], chain[2]], { relayId, publicKey: keys[0]! })).toBeNull();
   });
 
-  test("D8: of no step is the one key that is given, and nothing without one", () => {
+  test("D8: without a step is the given key, and is refused without one", () => {
     const firstPublicKey = keys[0]!;
     expect(verifyRelaySuccession([], { relayId, firstPublicKey })).toEqual({
       ok: true,
@@ -92,7 +92,7 @@ describe("D8: the chain of a relay's keys", () => {
     expect(result).toEqual({ ok: false, code, index });
   });
 
-  test("D8: takes no agent's record, and an agent's chain takes no relay's", () => {
+  test("D8: accepts no agent's record, and an agent's chain accepts no relay's", () => {
     const ofAgent = signSuccession({
       agent_id: relayId,
       oldSecretKey: pairs[0]!.secretKey,
@@ -142,7 +142,7 @@ describe("D8: vectors/own/relay-succession.json", () => {
     expect(result).toEqual(isAccepted ? { ok: true, publicKeys } : { ok: false, code, index });
   });
 
-  test("D8: the steps are what the seeds of the vectors sign", () => {
+  test("D8: the steps are signed by the seeds of the vectors", () => {
     const [oldSecretKey, newSecretKey] = vectors.seeds.map(hexToBytes) as [Uint8Array, Uint8Array];
     const record = vectors.cases[0]?.records[0] as RelaySuccessionRecord;
     const { relay_id, timestamp, reason = "" } = record;

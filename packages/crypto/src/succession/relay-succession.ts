@@ -1,4 +1,5 @@
-import { bytesToHex, EncodingError, hexToBytes } from "../formats.ts";
+import { bytesToHex, hexToBytes } from "../formats.ts";
+import { unlessMalformed } from "../unless-malformed.ts";
 import {
   signSuccessionStep,
   type SignSuccessionOptions,
@@ -8,8 +9,9 @@ import { verifySuccessionSteps } from "./verify-succession-chain.ts";
 import type { SuccessionCode } from "./verify-succession.ts";
 
 /**
- * A relay's step from one key to the next, signed by both like an agent's. It names its owner by
- * `relay_id` and must have no `agent_id`, so that neither kind of record can be taken for the other.
+ * A relay's change from one key to the next, signed by both keys like an agent's. It names its
+ * owner by `relay_id` and must have no `agent_id`, so that neither kind of record passes for the
+ * other.
  */
 export interface RelaySuccessionRecord extends Omit<SuccessionRecord, "agent_id"> {
   readonly relay_id: string;
@@ -19,12 +21,12 @@ export interface SignRelaySuccessionOptions extends Omit<SignSuccessionOptions, 
   readonly relay_id: string;
 }
 
-/** A relay's succession record, signed with both secret keys. */
+/** Builds a relay's succession record, signed with both secret keys. */
 export function signRelaySuccession(options: SignRelaySuccessionOptions): RelaySuccessionRecord {
   return signSuccessionStep({ relay_id: options.relay_id }, options);
 }
 
-/** The most keys that a relay can have had: what others must read of it stays small. */
+/** The greatest number of keys of a relay, which bounds the records that its peers must read. */
 export const MAX_RELAY_KEYS = 33;
 
 export type RelayChainCode = SuccessionCode | "succession.too_long";
@@ -32,15 +34,15 @@ export type RelayChainCode = SuccessionCode | "succession.too_long";
 export type RelayChainResult =
   | {
       readonly ok: true;
-      /** Every key of the chain in 64 hex digits, oldest first; the last one is in force. */
+      /** Every key of the chain as 64 hex digits, oldest first; the last one is in force. */
       readonly publicKeys: readonly string[];
     }
   | { readonly ok: false; readonly code: RelayChainCode; readonly index: number };
 
 /**
- * Walks a relay's steps, oldest first, from the key where `records` begin, or from `firstPublicKey` (64
- * hex digits). A refusal has the bad step's index; more than 32 steps are refused with
- * `succession.too_long`, no step and no key with `succession.malformed`.
+ * Verifies a relay's steps, oldest first, from the key where `records` begin, or from
+ * `firstPublicKey` (64 hex digits). A refusal has the index of the invalid step. More than 32 steps
+ * are refused with `succession.too_long`, a missing step or key with `succession.malformed`.
  */
 export function verifyRelaySuccession(
   records: readonly unknown[],
@@ -50,7 +52,7 @@ export function verifyRelaySuccession(
     return { ok: false, code: "succession.too_long", index: MAX_RELAY_KEYS - 1 };
   }
   const first = parsePublicKey(firstPublicKey ?? getOldKey(records[0]));
-  if (first === null) return { ok: false, code: "succession.malformed", index: 0 };
+  if (first === undefined) return { ok: false, code: "succession.malformed", index: 0 };
   const chain = verifySuccessionSteps(records, {
     owner: "relay_id",
     ownerId: relayId,
@@ -62,9 +64,9 @@ export function verifyRelaySuccession(
 }
 
 /**
- * The steps of a relay's chain that come after a key (64 hex digits); null when the chain does not
- * lead through it or breaks a rule. So a reader who knows any key of the chain can go on from there,
- * and never back.
+ * Returns the steps of a relay's chain after a key (64 hex digits); null when the chain does not
+ * lead through that key or breaks a rule. A reader that knows any key of the chain can continue
+ * from there, and never go back.
  */
 export function findStepsAfter(
   records: readonly unknown[],
@@ -81,12 +83,7 @@ function getOldKey(record: unknown): unknown {
     : undefined;
 }
 
-function parsePublicKey(text: unknown): Uint8Array | null {
-  if (typeof text !== "string" || text.length !== 64) return null;
-  try {
-    return hexToBytes(text);
-  } catch (error) {
-    if (error instanceof EncodingError) return null;
-    throw error;
-  }
+function parsePublicKey(text: unknown): Uint8Array | undefined {
+  if (typeof text !== "string" || text.length !== 64) return undefined;
+  return unlessMalformed(() => hexToBytes(text));
 }

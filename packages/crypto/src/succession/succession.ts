@@ -4,8 +4,8 @@ import { bytesToHex, toBase64Url } from "../formats.ts";
 import { SUITE } from "../suite.ts";
 
 /**
- * An agent's step from one key to the next: the old key gives the name away and the new one takes
- * it, each by signing the canonical JSON of all members but the two signatures.
+ * An agent's change from one key to the next. Both keys sign the canonical JSON of all members but
+ * the two signatures: the old key releases the agent id and the new key accepts it.
  */
 export interface SuccessionRecord {
   readonly agent_id: string;
@@ -30,12 +30,12 @@ export interface SignSuccessionOptions {
   readonly reason?: string;
 }
 
-/** A succession record signed with both secret keys. */
+/** Builds a succession record, signed with both secret keys. */
 export function signSuccession(options: SignSuccessionOptions): SuccessionRecord {
   return signSuccessionStep({ agent_id: options.agent_id }, options);
 }
 
-/** As `signSuccession`, for the key of the given owner. */
+/** Signs like `signSuccession`, for a key of an agent or a relay. */
 export function signSuccessionStep<Owner extends object>(
   owner: Owner,
   options: Omit<SignSuccessionOptions, "agent_id">,

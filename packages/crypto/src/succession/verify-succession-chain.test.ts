@@ -19,7 +19,7 @@ const chain = [step(0, 1, 10), step(1, 2, 20), step(2, 3, 30)];
 const options = { agentId, firstPublicKey: keys[0]! };
 
 describe("a chain of successions", () => {
-  test("ends at the current key and names those that were left", () => {
+  test("ends at the current key and lists the former ones", () => {
     expect(verifySuccessionChain(chain, options)).toEqual({
       ok: true,
       currentPublicKey: keys[3],
@@ -27,7 +27,7 @@ describe("a chain of successions", () => {
     });
   });
 
-  test("of no step ends where it begins", () => {
+  test("without a step ends at its first key", () => {
     expect(verifySuccessionChain([], options)).toEqual({
       ok: true,
       currentPublicKey: keys[0],
@@ -42,7 +42,7 @@ describe("a chain of successions", () => {
     ["back to an old key", [chain[0], step(1, 0, 20)], 1, "succession.key_reused"],
     ["back in time", [chain[0], step(1, 2, 10)], 1, "succession.timestamp_not_later"],
     ["with a step that is none", [chain[0], null], 1, "succession.malformed"],
-  ])("%s is refused at the bad step", (_, records, index, code) => {
+  ])("with %s is refused at the invalid step", (_, records, index, code) => {
     expect(verifySuccessionChain(records, options)).toEqual({ ok: false, code, index });
   });
 });

@@ -15,12 +15,15 @@ export type SuccessionChainResult =
   | {
       readonly ok: true;
       readonly currentPublicKey: Uint8Array;
-      /** The keys that were left, oldest first. */
+      /** The former keys, oldest first. */
       readonly formerPublicKeys: readonly Uint8Array[];
     }
   | { readonly ok: false; readonly code: SuccessionCode; readonly index: number };
 
-/** Walks an agent's steps, oldest first, to its current key; a refusal has the bad step's index. */
+/**
+ * Verifies an agent's steps, oldest first, up to its current key. A refusal has the index of the
+ * invalid step.
+ */
 export function verifySuccessionChain(
   records: readonly unknown[],
   { agentId, firstPublicKey }: SuccessionChainOptions,
@@ -31,7 +34,7 @@ export function verifySuccessionChain(
 type SuccessionStepsOptions = Pick<SuccessionStepContext, "owner" | "ownerId"> &
   Pick<SuccessionChainOptions, "firstPublicKey">;
 
-/** As `verifySuccessionChain`, for the keys of either kind of owner. */
+/** Verifies like `verifySuccessionChain`, for the keys of an agent or a relay. */
 export function verifySuccessionSteps(
   records: readonly unknown[],
   { owner, ownerId, firstPublicKey }: SuccessionStepsOptions,

@@ -18,7 +18,7 @@ const record = signSuccession({
 });
 const context = { agentId, currentPublicKey: first.publicKey };
 
-/** The record with some members changed and signed again by both keys. */
+/** Returns the record with some members changed, signed again by both keys. */
 function signedAgain(changes: Record<string, unknown>, newSecretKey = second.secretKey) {
   const { old_key_signature: _old, new_key_signature: _new, ...members } = record;
   const body = { ...members, ...changes };
@@ -39,7 +39,7 @@ describe("a succession is accepted", () => {
     expect(verifySuccession(value, context)).toEqual({ ok: true });
   });
 
-  test("when it is later than the step before", () => {
+  test("is accepted when it is later than the previous step", () => {
     expect(verifySuccession(record, { ...context, after: 999 })).toEqual({ ok: true });
   });
 });
@@ -81,7 +81,7 @@ describe("a succession is refused", () => {
     expect(verifySuccession(value, context)).toEqual({ ok: false, code });
   });
 
-  test("when the same record is replayed after it took effect", () => {
+  test("is refused when it is replayed after it took effect", () => {
     const later = { agentId, currentPublicKey: second.publicKey };
     expect(verifySuccession(record, later)).toEqual({
       ok: false,
@@ -89,12 +89,12 @@ describe("a succession is refused", () => {
     });
   });
 
-  test("when it takes back a key that was left", () => {
+  test("is refused when it returns to a former key", () => {
     const left = { ...context, formerPublicKeys: [third.publicKey, second.publicKey] };
     expect(verifySuccession(record, left)).toEqual({ ok: false, code: "succession.key_reused" });
   });
 
-  test.each([1_000, 1_001])("when the step before was at %s", (after) => {
+  test.each([1_000, 1_001])("is refused when the previous step was at %s", (after) => {
     expect(verifySuccession(record, { ...context, after })).toEqual({
       ok: false,
       code: "succession.timestamp_not_later",
@@ -102,7 +102,7 @@ describe("a succession is refused", () => {
   });
 });
 
-describe("malformed is", () => {
+describe("a malformed succession", () => {
   test.each<[string, unknown]>([
     ["null", null],
     ["a text", JSON.stringify(record)],

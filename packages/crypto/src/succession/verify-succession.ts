@@ -7,7 +7,7 @@ import { SUITE } from "../suite.ts";
 import { unlessMalformed } from "../unless-malformed.ts";
 import { isUuid } from "../keys/uuid-v7.ts";
 
-/** Why a succession was refused. */
+/** The reasons for which a succession record is refused. */
 export type SuccessionCode =
   | "succession.malformed"
   | "succession.suite_unknown"
@@ -20,13 +20,13 @@ export type SuccessionCode =
   | "succession.old_key_signature_invalid"
   | "succession.new_key_signature_invalid";
 
-/** What the verifier knows of the agent before the step. */
+/** The agent's state before the step. */
 export interface SuccessionContext {
   readonly agentId: string;
   readonly currentPublicKey: Uint8Array;
-  /** Keys that the agent has left; it may take none of them again. */
+  /** The agent's former keys, which it must not use again. */
   readonly formerPublicKeys?: readonly Uint8Array[];
-  /** The timestamp of the step before, in milliseconds since the epoch. */
+  /** The timestamp of the previous step, in ms since the epoch. */
   readonly after?: number;
 }
 
@@ -34,7 +34,7 @@ export type SuccessionResult =
   | { readonly ok: true }
   | { readonly ok: false; readonly code: SuccessionCode };
 
-/** Whose key it is; the member that names the owner tells the two kinds of records apart. */
+/** The member that names the owner, which distinguishes the two kinds of records. */
 export type SuccessionOwner = "agent_id" | "relay_id";
 
 const ownerRules = {
@@ -42,7 +42,7 @@ const ownerRules = {
   relay_id: { other: "agent_id", mismatch: "succession.relay_mismatch" },
 } as const;
 
-/** As `SuccessionContext`, for a key of either kind of owner. */
+/** The state before the step, for a key of an agent or a relay. */
 export interface SuccessionStepContext extends Omit<SuccessionContext, "agentId"> {
   readonly owner: SuccessionOwner;
   readonly ownerId: string;
@@ -59,12 +59,12 @@ interface SuccessionStep {
   readonly message: string;
 }
 
-/** Whether a value is the agent's next step; the first rule that it breaks names the refusal. */
+/** Verifies that a value is the agent's next step; the code is that of the first broken rule. */
 export function verifySuccession(record: unknown, context: SuccessionContext): SuccessionResult {
   return verifySuccessionStep(record, { ...context, owner: "agent_id", ownerId: context.agentId });
 }
 
-/** As `verifySuccession`, for a key of either kind of owner. */
+/** Verifies like `verifySuccession`, for a key of an agent or a relay. */
 export function verifySuccessionStep(
   record: unknown,
   context: SuccessionStepContext,
@@ -103,7 +103,7 @@ function parseStep(record: unknown, owner: SuccessionOwner): SuccessionStep | un
   const { old_public_key, new_public_key, timestamp, reason, suite } = body;
   const ownerId = body[owner];
   if (typeof ownerId !== "string" || !isUuid(ownerId)) return undefined;
-  // A record that names both kinds of owner could be passed for either.
+  // A record that names both kinds of owner could pass for either.
   if (Object.hasOwn(body, ownerRules[owner].other)) return undefined;
   if (!Number.isSafeInteger(timestamp) || (timestamp as number) < 0) return undefined;
   if (reason !== undefined && typeof reason !== "string") return undefined;

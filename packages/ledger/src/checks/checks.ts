@@ -1,3 +1,4 @@
+import type { Check } from "@agent/crypto";
 import { crossCheckGoal } from "../coverage/cross-check-goal.ts";
 import { crossCheckSteps, hasUnrecordedSteps } from "../coverage/cross-check-steps.ts";
 import type { LedgerRefusal, LedgerWarning } from "../refusals.ts";
@@ -5,34 +6,17 @@ import { type Ledger, LEDGER_SPEC } from "../schema.ts";
 import { isSignatureValid } from "./signature.ts";
 import { isSortedByTime } from "./timeline-order.ts";
 
-/** What a ledger is judged against; what is undefined is not asked. */
+/** The values that a ledger is checked against; an undefined one is not checked. */
 export interface VerifyContext {
-  /** The hash of the timeline as it is. */
+  /** The computed hash of the timeline. */
   readonly hash: string;
-  /** The keys that may have signed, tried in turn. */
+  /** The keys that may have signed, in the order in which they are tried. */
   readonly keys: readonly string[];
   readonly agentId: string | undefined;
 }
 
-type Check = {
-  readonly name: string;
-  /** Whether the ledger stands on the rung; undefined when the rung has nothing to ask of it. */
-  readonly test: (ledger: Ledger, known: VerifyContext) => boolean | undefined;
-} & (
-  | {
-      /** Who fails here is refused, and no later rung is judged. */
-      readonly refusal: LedgerRefusal;
-      readonly warning?: never;
-    }
-  | {
-      readonly refusal?: never;
-      /** Who fails here stays valid, and the verdict points it out. */
-      readonly warning: LedgerWarning;
-    }
-);
-
-/** The checks of a ledger of right structure, in the order in which they refuse it. */
-export const CHECKS: readonly Check[] = [
+/** The checks of a ledger whose structure is valid, in the order in which they run. */
+export const CHECKS: readonly Check<Ledger, VerifyContext, LedgerRefusal, LedgerWarning>[] = [
   { name: "spec", refusal: "ledger.spec", test: ({ spec }) => spec === LEDGER_SPEC },
   {
     name: "agent",

@@ -2,10 +2,11 @@ import { canonicalize, sha256Hex } from "@agent/crypto";
 import type { LedgerEvent } from "../events.ts";
 
 /**
- * The SHA-256, in lowercase hex, of the events' canonical JSON texts joined with newlines
- * (specification, Execution ledger). Throws on an event that has no canonical JSON.
+ * Returns the SHA-256, in lowercase hex, of the events' canonical JSON texts joined with newlines
+ * (specification, Execution ledger). Throws CanonicalJsonError on an event that has no canonical
+ * JSON.
  */
 export function hashTimeline(timeline: readonly LedgerEvent[]): string {
-  // The joint is unambiguous because canonical JSON escapes every newline inside an event.
+  // The separator is unambiguous because canonical JSON escapes every newline inside an event.
   return sha256Hex(timeline.map((event) => canonicalize(event)).join("\n"));
 }

@@ -3,8 +3,8 @@ import { describe, expect, test } from "vitest";
 import { timelineArbitrary } from "../../test/fixtures.ts";
 import { hashTimeline, isTimelineExtension } from "../index.ts";
 
-describe("a signed timeline is only ever added to", () => {
-  test("events behind its own extend it, and none at all", () => {
+describe("an extension of a signed timeline", () => {
+  test("has the same events and may have more after them", () => {
     fc.assert(
       fc.property(timelineArbitrary, timelineArbitrary, (older, more) => {
         expect(isTimelineExtension([...structuredClone(older), ...more], older)).toBe(true);
@@ -12,7 +12,7 @@ describe("a signed timeline is only ever added to", () => {
     );
   });
 
-  test("an event in front, between or in the place of its own does not", () => {
+  test("has no event before, between or in place of the original ones", () => {
     fc.assert(
       fc.property(timelineArbitrary, timelineArbitrary, (older, newer) => {
         const kept = newer.slice(0, older.length);
@@ -21,7 +21,7 @@ describe("a signed timeline is only ever added to", () => {
     );
   });
 
-  test("a shorter one does not", () => {
+  test("is not shorter than the original", () => {
     fc.assert(
       fc.property(
         timelineArbitrary.filter(({ length }) => length > 0),

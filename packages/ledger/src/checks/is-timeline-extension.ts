@@ -2,8 +2,9 @@ import { canonicalize } from "@agent/crypto";
 import type { LedgerEvent } from "../events.ts";
 
 /**
- * Whether a timeline holds all events of an older one, unchanged and in front: a signed timeline is
- * only ever added to (specification, Ledger timeline event types). One extends itself.
+ * Returns whether a timeline begins with all events of an older one, unchanged, because events may
+ * only be appended to a signed timeline (specification, Ledger timeline event types). A timeline
+ * extends itself.
  */
 export function isTimelineExtension(
   newer: readonly LedgerEvent[],

@@ -39,7 +39,7 @@ describe("signing", () => {
     expect(holds(content_hash)).toBe(false);
   });
 
-  test("leaves the body as it was and replaces an older seal", () => {
+  test("does not change the body and replaces an older hash and signature", () => {
     const before = Object.freeze({
       ...buildBody(),
       spec: "old",
@@ -50,13 +50,13 @@ describe("signing", () => {
     expect(before.spec).toBe("old");
   });
 
-  test("throws on what has no canonical form", () => {
+  test("throws on a body without a canonical form", () => {
     const payload = { reason: "\udc00" };
     const timeline: LedgerEvent[] = [{ timestamp: 1, type: "plan_failed", payload }];
     expect(() => buildSignedLedger({ timeline })).toThrow("lone surrogate");
   });
 
-  test("and verifying agree for every timeline", () => {
+  test("produces a valid ledger for every timeline", () => {
     fc.assert(
       fc.property(timelineArbitrary, fc.integer({ min: 0, max: 255 }), (timeline, seed) => {
         const { publicKey, secretKey } = createSigner(seed);
@@ -73,7 +73,7 @@ describe("no event of a signed timeline can be", () => {
   const refused = "ledger.content_hash_mismatch";
   const some = timelineArbitrary.filter(({ length }) => length > 0);
 
-  test("dropped", () => {
+  test("removed without a refusal", () => {
     fc.assert(
       fc.property(some, fc.nat(), (timeline, pick) => {
         const ledger = withEvents(timeline);
@@ -83,7 +83,7 @@ describe("no event of a signed timeline can be", () => {
     );
   });
 
-  test("swapped with another", () => {
+  test("swapped with another without a refusal", () => {
     fc.assert(
       fc.property(some, fc.nat(), fc.nat(), (timeline, one, two) => {
         const [left, right] = [one % timeline.length, two % timeline.length];
@@ -95,7 +95,7 @@ describe("no event of a signed timeline can be", () => {
     );
   });
 
-  test("changed in any member, a new one included", () => {
+  test("changed in any member, even a new one, without a refusal", () => {
     fc.assert(
       fc.property(
         some,
@@ -118,7 +118,7 @@ describe("no event of a signed timeline can be", () => {
     );
   });
 
-  test("added", () => {
+  test("added without a refusal", () => {
     fc.assert(
       fc.property(timelineArbitrary, some, fc.nat(), (timeline, [event], pick) => {
         const longer = timeline.toSpliced(pick % (timeline.length + 1), 0, event!);
@@ -127,7 +127,7 @@ describe("no event of a signed timeline can be", () => {
     );
   });
 
-  test("moved to a ledger with the hash that fits it", () => {
+  test("moved to another ledger with a matching hash", () => {
     fc.assert(
       fc.property(timelineArbitrary, timelineArbitrary, (timeline, other) => {
         fc.pre(hashTimeline(timeline) !== hashTimeline(other));
@@ -169,7 +169,7 @@ describe("the content hash", () => {
     );
   });
 
-  test("joins texts that hold no newline themselves", () => {
+  test("joins texts that contain no newline", () => {
     const text = fc.string({ unit: fc.constantFrom("\n", "\r", "\u2028", '"', "\\", "a") });
     fc.assert(
       fc.property(text, text, (name, value) => {
@@ -178,7 +178,7 @@ describe("the content hash", () => {
     );
   });
 
-  test("of an event that holds a newline is not that of two events", () => {
+  test("distinguishes an event with a newline from two events", () => {
     const reason = (text: string): LedgerEvent => ({
       timestamp: 1,
       type: "plan_failed",

@@ -1,26 +1,17 @@
-import { EncodingError, fromBase64Url, hexToBytes, verify } from "@agent/crypto";
+import { fromBase64Url, hexToBytes, unlessMalformed, verify } from "@agent/crypto";
 
-/** Whether one of the keys signed the hash's bytes; false for what encodes no signature or key. */
+/** Returns whether one of the keys signed the hash's bytes; a malformed signature or key counts as false. */
 export function isSignatureValid(
   signature: string,
   hash: string,
   keys: readonly string[],
 ): boolean {
-  const bytes = decodeOrNull(fromBase64Url, signature);
+  const bytes = unlessMalformed(() => fromBase64Url(signature));
   return (
-    bytes !== null &&
+    bytes !== undefined &&
     keys.some((key) => {
-      const publicKey = decodeOrNull(hexToBytes, key);
-      return publicKey !== null && verify(bytes, hexToBytes(hash), publicKey);
+      const publicKey = unlessMalformed(() => hexToBytes(key));
+      return publicKey !== undefined && verify(bytes, hexToBytes(hash), publicKey);
     })
   );
-}
-
-function decodeOrNull(decode: (text: string) => Uint8Array, text: string): Uint8Array | null {
-  try {
-    return decode(text);
-  } catch (error) {
-    if (error instanceof EncodingError) return null;
-    throw error;
-  }
 }

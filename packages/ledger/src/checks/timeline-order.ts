@@ -1,6 +1,6 @@
 import type { LedgerEvent } from "../events.ts";
 
-/** Whether no event is older than the one in front of it. */
+/** Returns whether no event is older than the one before it. */
 export function isSortedByTime(timeline: readonly LedgerEvent[]): boolean {
   let latest = -Infinity;
   for (const { timestamp } of timeline) {
@@ -10,7 +10,9 @@ export function isSortedByTime(timeline: readonly LedgerEvent[]): boolean {
   return true;
 }
 
-/** The events by time; those of one millisecond stay as they were. */
+/**
+ * Returns the events in the order of their times; events of the same millisecond keep their order.
+ */
 export function sortByTime(events: readonly LedgerEvent[]): LedgerEvent[] {
   return events.toSorted((left, right) => left.timestamp - right.timestamp);
 }

@@ -1,11 +1,16 @@
 import type { Verdict } from "@agent/crypto";
 import type { LedgerRefusal } from "../refusals.ts";
 
-/** What a verifier found. `nested` is always empty: a ledger names receipts and carries none. */
+/**
+ * The verdict on a ledger. `nested` is always empty, because a ledger refers to receipts and
+ * contains none.
+ */
 export type LedgerVerdict = Verdict<LedgerRefusal> & {
   readonly nested: readonly [];
-  /** What the signature stands for: the timeline; nothing when it is unsigned or refused. */
+  /**
+   * The members that the signature covers: the timeline; none if the ledger is unsigned or refused.
+   */
   readonly covered: readonly string[];
-  /** The other members, which anybody may have written. */
+  /** The other members, which are not authenticated. */
   readonly uncovered: readonly string[];
 };

@@ -13,7 +13,7 @@ import { type Ledger, type LedgerEvent, verifyLedger, type VerifyLedgerOptions }
 
 const registered = { publicKey: alice.publicKey, agentId } satisfies VerifyLedgerOptions;
 
-/** As a relay hands it out when it put the ledger together itself. */
+/** The ledger as a relay reconstructs it. */
 function unsigned(): Ledger {
   const { signature: _, ...ledger } = buildSignedLedger();
   return ledger;
@@ -24,8 +24,8 @@ const failing = (ledger: Ledger, options: VerifyLedgerOptions = registered) =>
     .checks.filter(({ ok }) => !ok)
     .map(({ code }) => code);
 
-describe("the checks are made one after another", () => {
-  test("every rung that was asked is in the verdict of a right ledger", () => {
+describe("the checks run in order", () => {
+  test("lists every check that applies in the verdict of a valid ledger", () => {
     const names = [
       "structure",
       "spec",
@@ -44,7 +44,7 @@ describe("the checks are made one after another", () => {
     expect(verdict.checks).toEqual(names.map((name) => ({ name, ok: true })));
   });
 
-  test("what nobody asked is not in it", () => {
+  test("leaves checks that do not apply out of the verdict", () => {
     const { steps: _, ...rest } = unsigned();
     const names = verifyLedger({ ...rest, steps: [] }).checks.map(({ name }) => name);
     expect(names).toEqual([
@@ -58,7 +58,7 @@ describe("the checks are made one after another", () => {
     ]);
   });
 
-  // Each row adds one more fault in front of those above it, and it alone decides.
+  // Each row adds a fault before those of the rows above it, and that fault decides.
   const disordered = [...buildTimeline().slice(1), ...buildTimeline().slice(0, 1)];
   const faults: [name: string, code: string, fault: Partial<Ledger>][] = [
     [
@@ -86,7 +86,7 @@ describe("the checks are made one after another", () => {
   );
 });
 
-describe("the key is one of the agent's", () => {
+describe("the key of a signed ledger", () => {
   const invalid = "ledger.signature_invalid";
 
   test.each<[string, VerifyLedgerOptions["publicKey"], string | undefined]>([
@@ -101,7 +101,7 @@ describe("the key is one of the agent's", () => {
     expect(verifyLedger(buildSignedLedger(), { publicKey }).code).toBe(code);
   });
 
-  test("which an unsigned ledger needs not", () => {
+  test("is not needed for an unsigned ledger", () => {
     expect(verifyLedger(unsigned()).valid).toBe(true);
   });
 
@@ -109,12 +109,12 @@ describe("the key is one of the agent's", () => {
     ["padded", `${buildSignedLedger().signature}==`],
     ["in hex", "ab".repeat(64)],
     ["with a bit that belongs to no byte", buildSignedLedger().signature.replace(/.$/, "B")],
-  ])("and a signature that is %s does not count", (_, signature) => {
+  ])("is not tried for a signature that is %s", (_, signature) => {
     expect(verifyLedger({ ...buildSignedLedger(), signature }, registered).code).toBe(invalid);
   });
 });
 
-test("events stand in the order of their times, and those of one millisecond in any", () => {
+test("accepts events in the order of their times, those of one millisecond in any order", () => {
   const at = (...times: number[]): LedgerEvent[] =>
     times.map((timestamp) => ({ timestamp, type: "plan_completed", payload: {} }));
   const codeOf = (...times: number[]) =>
@@ -123,7 +123,7 @@ test("events stand in the order of their times, and those of one millisecond in 
   expect(codeOf(1, 3, 2)).toBe("ledger.unordered");
 });
 
-describe("what is only remarked on leaves the ledger valid", () => {
+describe("a warning leaves the ledger valid", () => {
   test.each<[string, Ledger, string[]]>([
     ["a right ledger", buildSignedLedger(), []],
     ["no signature", unsigned(), ["ledger.unsigned"]],
@@ -151,33 +151,33 @@ describe("what is only remarked on leaves the ledger valid", () => {
       }),
       ["ledger.steps_unrecorded"],
     ],
-  ])("%s", (_, ledger, remarks) => {
+  ])("%s", (_, ledger, warnings) => {
     expect(verifyLedger(ledger, registered).valid).toBe(true);
-    expect(failing(ledger)).toEqual(remarks);
+    expect(failing(ledger)).toEqual(warnings);
   });
 });
 
-describe("the verdict says what the signature covers", () => {
+describe("the coverage in the verdict", () => {
   const others = Object.keys(buildBody()).filter((member) => member !== "timeline");
 
-  test("the timeline and nothing else", () => {
+  test("lists the timeline alone", () => {
     const { covered, uncovered } = verifyLedger(buildSignedLedger(), registered);
     expect(covered).toEqual(["timeline"]);
     expect(new Set(uncovered)).toEqual(new Set([...others, "spec"]));
   });
 
-  test("members without a name in the specification are not covered", () => {
+  test("leaves out members that the specification does not name", () => {
     const { uncovered } = verifyLedger({ ...buildSignedLedger(), note: 1 }, registered);
     expect(uncovered).toContain("note");
   });
 
-  test("nothing when there is no signature", () => {
+  test("is empty without a signature", () => {
     const { covered, uncovered } = verifyLedger(unsigned(), registered);
     expect(covered).toEqual([]);
     expect(new Set(uncovered)).toEqual(new Set([...others, "spec", "timeline"]));
   });
 
-  test.each(others)("%s can be changed without the signature failing", (member) => {
+  test.each(others)("leaves out %s, which can be changed under a valid signature", (member) => {
     const other: Partial<Ledger> = {
       ...buildSignedLedger({
         agent_id: goalId,
@@ -195,7 +195,7 @@ describe("the verdict says what the signature covers", () => {
   });
 });
 
-describe("no input makes the verifier throw", () => {
+describe("the verifier does not throw", () => {
   test.each([undefined, null, 1, "", "null", [], {}, () => 1, Symbol("x"), new Map()])(
     "%o",
     (value) => {
@@ -210,13 +210,13 @@ describe("no input makes the verifier throw", () => {
     },
   );
 
-  test("a text is judged like its value", () => {
+  test("verifies a text like its value", () => {
     expect(verifyLedger(JSON.stringify(buildSignedLedger()), registered)).toEqual(
       verifyLedger(buildSignedLedger(), registered),
     );
   });
 
-  test("members called __proto__ and toJSON are data and are covered by the signature", () => {
+  test("covers members called __proto__ and toJSON as data", () => {
     const odd = JSON.parse('{"__proto__":{"a":1},"toJSON":1}') as object;
     const events = buildTimeline().map((event) => ({
       ...event,

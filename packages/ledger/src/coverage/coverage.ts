@@ -1,10 +1,10 @@
 import type { Ledger } from "../schema.ts";
 import type { LedgerVerdict } from "../checks/verdict.ts";
 
-/** The hash and the signature are the seal itself: neither is a statement of the agent's. */
+/** The members that are neither covered nor claims of the agent. */
 const INTEGRITY_MEMBERS = ["content_hash", "signature"];
 
-/** Which members of a valid ledger its signature stands for. */
+/** Returns the members of a valid ledger that its signature covers and those that it does not. */
 export function getCoverage(ledger: Ledger): Pick<LedgerVerdict, "covered" | "uncovered"> {
   const covered = ledger.signature === undefined ? [] : ["timeline"];
   const uncovered = Object.keys(ledger).filter(

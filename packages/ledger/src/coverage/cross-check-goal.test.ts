@@ -2,12 +2,12 @@ import { describe, expect, test } from "vitest";
 import { spaceBySecond, buildSignedLedger } from "../../test/fixtures.ts";
 import { crossCheckGoal, type Ledger, type LedgerEvent } from "../index.ts";
 
-type Told = Pick<LedgerEvent, "type" | "payload">;
+type EventParts = Pick<LedgerEvent, "type" | "payload">;
 
 const goalFaults = (changes: Partial<Ledger>) =>
   crossCheckGoal({ ...buildSignedLedger(), ...changes }).map(({ code, path }) => `${code} ${path}`);
 
-describe("what a ledger says of its goal is what its timeline says", () => {
+describe("the goal of a ledger is compared with its timeline", () => {
   test.each<[Partial<Ledger>, string[]]>([
     [{}, []],
     [{ goal_id: "x" }, ["ledger.goal_mismatch timeline.0.payload.goal_id"]],
@@ -18,14 +18,14 @@ describe("what a ledger says of its goal is what its timeline says", () => {
     expect(goalFaults(changes)).toEqual(faults);
   });
 
-  test("as far as it says anything", () => {
+  test("finds nothing in members that the timeline does not mention", () => {
     expect(goalFaults({ goal_id: "x", plan_id: "x", status: "paused", timeline: [] })).toEqual([]);
     const nameless = spaceBySecond({ type: "goal_completed", payload: {} });
     expect(goalFaults({ timeline: nameless })).toEqual([]);
   });
 
-  test("and its plan is one of those that were made for it", () => {
-    const plan = (plan_id: string): Told => ({
+  test("accepts the plans that were created for the goal only", () => {
+    const plan = (plan_id: string): EventParts => ({
       type: "plan_created",
       payload: { plan_id, title: "", total_steps: 0 },
     });

@@ -1,7 +1,7 @@
 import type { Contradiction, GoalContradiction } from "../refusals.ts";
 import type { Ledger } from "../schema.ts";
 
-/** Where `goal_id`, `plan_id` and `status` differ from what the timeline says of them. */
+/** Lists the differences between the timeline and `goal_id`, `plan_id` and `status`. */
 export function crossCheckGoal(ledger: Ledger): Contradiction<GoalContradiction>[] {
   const found: Contradiction<GoalContradiction>[] = [];
   let plans = 0;

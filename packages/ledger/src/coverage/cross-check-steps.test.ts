@@ -15,12 +15,12 @@ const stepFaults = (changes: Partial<Ledger>) =>
   crossCheckSteps({ ...buildSignedLedger(), ...changes }).map(
     ({ code, path }) => `${code} ${path}`,
   );
-/** The steps of the fixture, one of them changed. */
+/** Returns the steps of the fixture, one of them changed. */
 const changed = (index: number, changes: Partial<LedgerStep>) =>
   stepFaults({ steps: buildSteps().with(index, { ...buildSteps()[index]!, ...changes }) });
 
-describe("what a ledger says of its steps is what its timeline says", () => {
-  test("in a right ledger", () => {
+describe("the steps of a ledger are compared with its timeline", () => {
+  test("finds nothing in a correct ledger", () => {
     expect(stepFaults({})).toEqual([]);
   });
 
@@ -86,7 +86,7 @@ describe("what a ledger says of its steps is what its timeline says", () => {
       stepFaults({ steps: [...buildSteps(), buildStep("x", 3, { status: "completed" })] }),
       ["step_unrecorded steps.3.status"],
     ],
-  ])("%s is found", (_, faults, found) => {
+  ])("finds %s", (_, faults, found) => {
     expect(faults).toEqual(found.map((fault) => `ledger.${fault}`));
   });
 
@@ -101,11 +101,11 @@ describe("what a ledger says of its steps is what its timeline says", () => {
     ["other times", changed(0, { started_at: 0, completed_at: 1 })],
     ["a tool of a call that was not recorded", changed(0, { tools_used: ["read_file", "x"] })],
     ["calls of a step without an end that were not recorded", changed(2, { tool_calls: 5 })],
-  ])("%s: no contradiction", (_, faults) => {
+  ])("accepts %s", (_, faults) => {
     expect(faults).toEqual([]);
   });
 
-  test("a plan's step that never began has to be listed too", () => {
+  test("finds a missing step of the plan that never began", () => {
     const total_steps = 4;
     const events = buildTimeline().map((event) =>
       event.type === "plan_created"
@@ -122,12 +122,12 @@ describe("what a ledger says of its steps is what its timeline says", () => {
     ]);
   });
 
-  test("a timeline that tells of no step contradicts none", () => {
+  test("finds nothing if the timeline records no step", () => {
     const silent = spaceBySecond({ type: "goal_started", payload: { goal_id: goalId } });
     expect(stepFaults({ timeline: silent })).toEqual([]);
   });
 
-  test("an end without a beginning is a contradiction, a call of a tool is not", () => {
+  test("finds an end without a start, but not a tool call without one", () => {
     const [call] = buildTimeline().filter(({ type }) => type === "tool_invoked");
     const events = spaceBySecond(
       call!,

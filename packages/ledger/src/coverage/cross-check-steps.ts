@@ -4,9 +4,9 @@ import { hasRun } from "../statuses.ts";
 import { buildStepHistories, type StepHistory } from "../reconstruction/step-history.ts";
 
 /**
- * Where `steps`, which nobody signed, differ from the signed timeline. A timeline that tells of
- * steps tells of every step that ran; one that tells of none contradicts none. Descriptions are not
- * compared.
+ * Lists the differences between `steps`, which are unsigned, and the signed timeline. A timeline
+ * that records steps must record every step that ran; one that records none contradicts none.
+ * Descriptions are not compared.
  */
 export function crossCheckSteps(ledger: Ledger): Contradiction<StepContradiction>[] {
   const { steps, timeline } = ledger;
@@ -32,14 +32,14 @@ export function crossCheckSteps(ledger: Ledger): Contradiction<StepContradiction
     if (!listed.has(stepId)) report("ledger.step_unlisted", `timeline.${firstIndex}`);
   }
   const plan = timeline.findLast((event) => event.type === "plan_created");
-  // More than the plan has is no contradiction: a goal may have had several plans.
+  // More steps than the plan has are no contradiction, because a goal may have had several plans.
   if (plan !== undefined && listed.size < plan.payload.total_steps) {
     report("ledger.step_missing", "steps");
   }
   return found;
 }
 
-/** Whether the timeline tells of no step although some are listed as begun. */
+/** Returns whether the timeline records no step although some are listed as begun. */
 export function hasUnrecordedSteps({ steps, timeline }: Ledger): boolean {
   return (
     steps.some(({ status }) => hasRun(status)) && buildStepHistories(timeline).histories.size === 0
@@ -66,7 +66,7 @@ function* listDifferences(
   }
 }
 
-/** Calls may go unrecorded while a step runs; its completion says how many there were. */
+/** Calls may be missing while a step runs; the event of its completion has their number. */
 function matchesCallCount(toolCalls: number, { calls, callsMade }: StepHistory): boolean {
   return callsMade === undefined ? toolCalls >= calls : toolCalls === Math.max(calls, callsMade);
 }

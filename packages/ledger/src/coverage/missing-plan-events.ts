@@ -2,7 +2,7 @@ import type { LedgerEvent } from "../events.ts";
 import { listMissingStepEvents, type StepFacts } from "./missing-step-events.ts";
 import type { PlanRecord } from "../records.ts";
 
-/** The making of a plan, its steps and its end, as far as the log lacks them. */
+/** Lists the events of a plan's creation, steps and end that the log lacks. */
 export function listMissingPlanEvents(
   { plan_id, title, status, created_at, steps }: PlanRecord,
   facts: readonly StepFacts[],
@@ -21,7 +21,7 @@ export function listMissingPlanEvents(
     const payload = { plan_id, title, total_steps: steps.length };
     events.unshift({ timestamp: Math.min(...times), type: "plan_created", payload });
   }
-  // The end of a plan does not say of which plan it is.
+  // The event of a plan's end does not name the plan.
   if (log.some(({ type }) => type === "plan_completed" || type === "plan_failed")) return events;
   const timestamp = Math.max(...times);
   if (status === "completed") events.push({ timestamp, type: "plan_completed", payload: {} });

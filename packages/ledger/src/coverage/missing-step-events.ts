@@ -4,18 +4,18 @@ import type { LedgerStep } from "../schema.ts";
 import { hasRun } from "../statuses.ts";
 import { hasEnded, type StepHistory } from "../reconstruction/step-history.ts";
 
-/** What is known of one step of a plan. */
+/** The recorded facts about one step of a plan. */
 export interface StepFacts {
   readonly step: LedgerStep;
-  /** What the log tells of it. */
+  /** The history of the step in the log. */
   readonly history: StepHistory | undefined;
-  /** The tasks it was delegated with. */
+  /** The tasks that delegated the step. */
   readonly tasks: readonly DelegatedTask[];
-  /** When its plan was made: the time of what has no other. */
+  /** The time of the plan, used for events that have no other time. */
   readonly createdAt: number;
 }
 
-/** The start, the delegations and the end of a step, as far as the log lacks them. */
+/** Lists the start, the delegations and the end of a step that the log lacks. */
 export function listMissingStepEvents({
   step,
   history,
@@ -47,7 +47,7 @@ export function listMissingStepEvents({
   return events;
 }
 
-/** The delegations of a step that the log lacks, none of them before its start. */
+/** Lists the delegations of a step that the log lacks, none of them before its start. */
 export function listMissingDelegations(
   step_id: string,
   history: StepHistory | undefined,

@@ -1,7 +1,10 @@
 import type { LedgerEvent } from "../events.ts";
 import { isStepEvent, buildStepHistories } from "./step-history.ts";
 
-/** The events with the step that each is of: among others, its place would no longer tell it. */
+/**
+ * Returns the events, each with the step that it belongs to, which its position shows no more once
+ * the events are merged with others.
+ */
 export function assignStepIds(events: readonly LedgerEvent[]): LedgerEvent[] {
   const { stepIds: stepOf } = buildStepHistories(events);
   return events.map((event, index) => {

@@ -7,7 +7,7 @@ import type { GoalRecords } from "../records.ts";
 import { buildStepHistories } from "./step-history.ts";
 import { sortByTime } from "../checks/timeline-order.ts";
 
-/** The events of a log and those that it lacks though plans and tasks imply them. */
+/** Returns the events of a log and those that it lacks although plans and tasks imply them. */
 export function completeTimeline(
   log: readonly LedgerEvent[],
   { plans, tasks }: Pick<GoalRecords, "plans" | "tasks">,
@@ -31,14 +31,15 @@ export function completeTimeline(
     missing.push(...listMissingDelegations(stepId, histories.get(stepId), delegated));
   }
 
-  // Of events of one millisecond a beginning stands before those of the log, an end behind them.
+  // Among events of the same millisecond, a start comes before those of the log and an end after
+  // them.
   const { beginnings = [], others = [] } = Object.groupBy(missing, ({ type }) =>
     type === "plan_created" || type === "step_started" ? "beginnings" : "others",
   );
   return assignStepIds(removeUnassigned(sortByTime([...beginnings, ...log, ...others])));
 }
 
-/** What ends no step says nothing, and a reader would take it for a contradiction. */
+/** An event that ends no step is left out, because verifiers would report it as a contradiction. */
 function removeUnassigned(timeline: readonly LedgerEvent[]): LedgerEvent[] {
   const unassigned = new Set(buildStepHistories(timeline).unassigned);
   return timeline.filter((_, index) => !unassigned.has(index));

@@ -3,7 +3,7 @@ import { buildSignedLedger, buildStep, buildSteps } from "../../test/fixtures.ts
 import { countSteps } from "../index.ts";
 
 describe("the count of steps for a partial settlement", () => {
-  test("is of completed ones among all, those that never began included", () => {
+  test("counts the completed ones among all, including those that never began", () => {
     expect(countSteps(buildSignedLedger())).toEqual({ completed: 1, total: 3 });
     expect(
       countSteps({ steps: [...buildSteps(), buildStep("x", 3, { status: "skipped" })] }),

@@ -1,8 +1,8 @@
 import type { Ledger } from "../schema.ts";
 
 /**
- * How many of a ledger's steps are completed, for a partial settlement (specification, Settlement
- * outcome). No signature covers `steps`: count those of which `crossCheckSteps` finds nothing.
+ * Counts the completed steps of a ledger, for a partial settlement (specification, Settlement
+ * outcome). No signature covers `steps`, so callers must use `crossCheckSteps` first.
  */
 export function countSteps({ steps }: Pick<Ledger, "steps">): {
   readonly completed: number;

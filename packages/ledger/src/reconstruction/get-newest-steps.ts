@@ -1,7 +1,7 @@
 import type { PlanRecord } from "../records.ts";
 import type { LedgerStep } from "../schema.ts";
 
-/** The steps of all plans by id; of one that several plans tell of, the newest plan's. */
+/** Returns the steps of all plans by id; if several plans have a step, the newest plan's counts. */
 export function getNewestSteps(plans: readonly PlanRecord[]): ReadonlyMap<string, LedgerStep> {
   return new Map(plans.flatMap(({ steps }) => steps.map((step) => [step.step_id, step])));
 }

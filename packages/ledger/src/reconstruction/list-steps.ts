@@ -5,7 +5,7 @@ import type { DelegatedTask, GoalRecords } from "../records.ts";
 import type { LedgerStep } from "../schema.ts";
 import { hasEnded, buildStepHistories, type StepHistory } from "./step-history.ts";
 
-/** The steps of all plans and of the timeline, which has the last word on each. */
+/** Lists the steps of all plans and of the timeline, which takes precedence. */
 export function listSteps(
   timeline: readonly LedgerEvent[],
   { plans, tasks }: Pick<GoalRecords, "plans" | "tasks">,
@@ -33,7 +33,9 @@ function mapReceiptHashes(tasks: readonly DelegatedTask[]): ReadonlyMap<string, 
   return hashes;
 }
 
-/** Written out: what else a record keeps of a step has no place in a ledger. */
+/**
+ * The members are listed one by one, because a record has members that a ledger must not contain.
+ */
 function createStep({
   step_id,
   ordinal,

@@ -5,8 +5,8 @@ import type { EventRecord } from "../records.ts";
 import { sortByTime } from "../checks/timeline-order.ts";
 
 /**
- * The events of a log that belong into a ledger, by time, each naming the step it is of. What the
- * log keeps beside their named members stays behind: a ledger tells structure, not content.
+ * Parses the events of a log that belong in a ledger, in the order of their times, each with its
+ * step. Unnamed members are left out: a ledger records structure, not content.
  */
 export function parseRecordedEvents(log: readonly EventRecord[]): LedgerEvent[] {
   const events = log.flatMap((record) => {

@@ -1,6 +1,6 @@
 import type { ReceiptSummary } from "../schema.ts";
 
-/** What is read of a receipt; all its members count for its hash. */
+/** The members that are read of a receipt; its hash covers all members. */
 export interface SignedReceipt {
   readonly task_id: string;
   readonly agent_id: string;
@@ -13,8 +13,8 @@ export interface SignedReceipt {
 const PREFIX_LENGTH = 16;
 
 /**
- * What a ledger tells of a receipt (specification, Execution ledger): a pointer to it by the first
- * 16 characters of its signature. It proves nothing; the full receipt does.
+ * Summarizes a receipt for a ledger (specification, Execution ledger): it refers to the receipt by
+ * the first 16 characters of its signature. Only the full receipt is proof.
  */
 export function summarizeReceipt(receipt: SignedReceipt): ReceiptSummary {
   const { task_id, agent_id, device_id, status, tools_used, signature } = receipt;

@@ -14,7 +14,7 @@ import { reconstructLedger, verifyLedger } from "../index.ts";
 describe("a ledger of plans and tasks", () => {
   const ledger = reconstruct({ plans: [plan], tasks: [task] });
 
-  test("tells what they imply, in the order of its times", () => {
+  test("records the implied events in the order of their times", () => {
     expect(listEventTypes(ledger)).toEqual([
       [5, "goal_started", { goal_id: goalId }],
       [5, "plan_created", { plan_id: "plan", title: "Count", total_steps: 4 }],
@@ -29,7 +29,7 @@ describe("a ledger of plans and tasks", () => {
     ]);
   });
 
-  test("is a valid ledger that nobody signed and nothing contradicts", () => {
+  test("is a valid unsigned ledger without contradictions", () => {
     expect(ledger).toMatchObject({
       agent_id: agentId,
       goal_id: goalId,
@@ -42,7 +42,7 @@ describe("a ledger of plans and tasks", () => {
     expect(listWarnings(ledger)).toEqual(["ledger.unsigned"]);
   });
 
-  test("points to the receipts of its tasks by hash and by summary", () => {
+  test("refers to the receipts of its tasks by hash and by summary", () => {
     const [, delegated] = ledger.steps;
     expect(delegated?.delegation).toEqual({ receipt_hash: sha256Hex(canonicalize(receipt)) });
     expect(ledger.delegation_receipts).toEqual([
@@ -58,13 +58,13 @@ describe("a ledger of plans and tasks", () => {
     expect(JSON.stringify(ledger)).not.toContain("Forty-two");
   });
 
-  test("points to no receipt of a task that has none yet", () => {
+  test("refers to no receipt of an open task", () => {
     const waiting = reconstruct({ plans: [plan], tasks: [{ ...task, receipt: null }] });
     expect(waiting.steps[1]).not.toHaveProperty("delegation");
     expect(waiting.delegation_receipts).toEqual([]);
   });
 
-  test("tells of a step that only a task names", () => {
+  test("records a step that only a task names", () => {
     const alone = reconstruct({ tasks: [task] });
     expect(listEventTypes(alone)).toEqual([
       [30, "goal_started", { goal_id: goalId }],
@@ -73,7 +73,7 @@ describe("a ledger of plans and tasks", () => {
     expect(alone.steps).toMatchObject([{ step_id: "count", ordinal: 0, status: "delegated" }]);
   });
 
-  test("begins a step with its task where the plan has not followed", () => {
+  test("starts a step with its task if the plan was not updated", () => {
     const late = reconstruct({ plans: [plan], tasks: [{ ...task, step_id: "tidy" }] });
     expect(listEventTypes(late).slice(5, 7)).toEqual([
       [30, "step_started", { step_id: "tidy", ordinal: 3, description: "do tidy" }],
@@ -82,7 +82,7 @@ describe("a ledger of plans and tasks", () => {
     expect(late.steps[3]?.status).toBe("delegated");
   });
 
-  test("has a plan that was stored late in front of its steps", () => {
+  test("has a plan that was stored late before its steps", () => {
     expect(
       reconstruct({ plans: [{ ...plan, created_at: 99 }] }).timeline.slice(0, 2),
     ).toMatchObject([
@@ -91,7 +91,7 @@ describe("a ledger of plans and tasks", () => {
     ]);
   });
 
-  test("of a goal that goes on has no end", () => {
+  test("has no end while its goal is open", () => {
     const active = reconstruct({ plans: [{ ...plan, status: "active" }] });
     expect(active).toMatchObject({ status: "active", completed_at: null });
     expect(active.timeline.at(-1)?.type).toBe("step_failed");
@@ -112,7 +112,7 @@ describe("a ledger of plans and tasks", () => {
 });
 
 describe("a ledger of a task alone", () => {
-  test("has its beginning and its end", () => {
+  test("has its start and its end", () => {
     const goal = { started_at: 3, completed_at: 9, status: "completed" } as const;
     const ledger = reconstruct({ goal });
     expect(listEventTypes(ledger)).toEqual([
@@ -129,7 +129,7 @@ describe("a ledger of a task alone", () => {
     expect(ledger.timeline).toHaveLength(1);
   });
 
-  test("and of its plan does not begin after the first event or end before the last", () => {
+  test("starts no later than the first event and ends no earlier than the last", () => {
     const goal = { started_at: 7, completed_at: 30, status: "completed" } as const;
     const ledger = reconstruct({ goal, plans: [plan] });
     expect(ledger).toMatchObject({ started_at: 5, completed_at: 50, status: "completed" });
@@ -141,7 +141,7 @@ describe("a ledger of a task alone", () => {
   });
 });
 
-test("nothing is made of nothing", () => {
+test("records without any time give no ledger", () => {
   expect(reconstructLedger(emptyRecords)).toBeNull();
   expect(reconstructLedger({ ...emptyRecords, goal: { status: "completed" } })).toBeNull();
   expect(reconstructLedger({ ...emptyRecords, tasks: [{ ...task, step_id: null }] })).toBeNull();

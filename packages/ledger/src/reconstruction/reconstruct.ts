@@ -9,10 +9,10 @@ import { type Ledger, LEDGER_SPEC } from "../schema.ts";
 import type { LedgerStatus } from "../statuses.ts";
 
 /**
- * The unsigned ledger of a goal from what a relay has stored (specification, Ledger): the events of
- * the log, those that plans and tasks imply where it has none, and the steps as this timeline tells
- * of them. Null where the records hold nothing that has a time. Throws on a payload or a receipt
- * that has no canonical JSON.
+ * Reconstructs the unsigned ledger of a goal from the records of a relay (specification, Ledger):
+ * the events of the log, those that plans and tasks imply, and the steps of this timeline. Null if
+ * the records contain no time. Throws CanonicalJsonError on a payload or a receipt that has no
+ * canonical JSON.
  */
 export function reconstructLedger(records: GoalRecords): Ledger | null {
   const { agentId, goalId, goal = {}, plans, tasks } = records;
@@ -38,7 +38,7 @@ export function reconstructLedger(records: GoalRecords): Ledger | null {
   };
 }
 
-/** The log's word before the goal's, and the goal's before its last plan's. */
+/** The log takes precedence over the goal, and the goal over its last plan. */
 function getGoalStatus(
   timeline: readonly LedgerEvent[],
   { goal, plans }: GoalRecords,
@@ -48,7 +48,7 @@ function getGoalStatus(
   return goal?.status ?? plans.at(-1)?.status ?? "active";
 }
 
-/** The timeline between the start of its goal and, once the goal has ended, the end. */
+/** Returns the timeline with the start of the goal and, if the goal has ended, its end. */
 function addGoalEvents(
   timeline: readonly LedgerEvent[],
   {

@@ -3,29 +3,29 @@ import { spaceBySecond, hash, taskId } from "../../test/fixtures.ts";
 import type { LedgerEvent, StepStatus } from "../index.ts";
 import { buildStepHistories } from "./step-history.ts";
 
-type Told = Pick<LedgerEvent, "type" | "payload">;
+type EventParts = Pick<LedgerEvent, "type" | "payload">;
 
-const statusesAfter = (...told: Told[]) => {
-  const { histories } = buildStepHistories(spaceBySecond(...told));
+const statusesAfter = (...parts: EventParts[]) => {
+  const { histories } = buildStepHistories(spaceBySecond(...parts));
   return Object.fromEntries([...histories].map(([stepId, { status }]) => [stepId, status]));
 };
 
-describe("an event that names no step is of the one that began last and has not ended", () => {
-  const start = (step_id: string): Told => ({
+describe("an event that names no step belongs to the last open one", () => {
+  const start = (step_id: string): EventParts => ({
     type: "step_started",
     payload: { step_id, ordinal: 0, description: "" },
   });
-  const done: Told = { type: "step_completed", payload: { tool_calls_made: 0 } };
-  const failed: Told = { type: "step_failed", payload: {} };
-  const delegated: Told = { type: "step_delegated", payload: { task_id: taskId } };
-  const of = (told: Told, step_id: string) =>
-    ({ ...told, payload: { ...told.payload, step_id } }) as Told;
-  const call: Told = {
+  const done: EventParts = { type: "step_completed", payload: { tool_calls_made: 0 } };
+  const failed: EventParts = { type: "step_failed", payload: {} };
+  const delegated: EventParts = { type: "step_delegated", payload: { task_id: taskId } };
+  const of = (parts: EventParts, step_id: string) =>
+    ({ ...parts, payload: { ...parts.payload, step_id } }) as EventParts;
+  const call: EventParts = {
     type: "tool_invoked",
     payload: { tool: "search", args_hash: hash, call_id: "c" },
   };
 
-  test.each<[string, Told[], Partial<Record<string, StepStatus>>]>([
+  test.each<[string, EventParts[], Partial<Record<string, StepStatus>>]>([
     ["begun", [start("a")], { a: "running" }],
     [
       "one after the other",
@@ -44,13 +44,17 @@ describe("an event that names no step is of the one that began last and has not 
     ],
     ["delegated", [start("a"), delegated, start("b"), done], { a: "delegated", b: "completed" }],
     ["delegated and done", [start("a"), delegated, done], { a: "completed" }],
-    ["done, and told of its task late", [start("a"), done, of(delegated, "a")], { a: "completed" }],
+    [
+      "done, with its task recorded late",
+      [start("a"), done, of(delegated, "a")],
+      { a: "completed" },
+    ],
     ["known by its calls only", [of(call, "a")], { a: "running" }],
-  ])("%s", (_, told, statuses) => {
-    expect(statusesAfter(...told)).toEqual(statuses);
+  ])("%s", (_, parts, statuses) => {
+    expect(statusesAfter(...parts)).toEqual(statuses);
   });
 
-  test("also where there are very many", () => {
+  test("belongs to the last open one among very many steps", () => {
     const many = Array.from({ length: 20_000 }, (_, index) => start(`s${index}`));
     const statuses = statusesAfter(...many, ...many.map(() => done), ...many.map(() => call));
     expect(new Set(Object.values(statuses))).toEqual(new Set(["completed"]));

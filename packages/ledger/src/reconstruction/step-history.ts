@@ -1,36 +1,36 @@
 import type { LedgerEvent } from "../events.ts";
 import type { StepStatus } from "../statuses.ts";
 
-/** What a timeline tells of one step. */
+/** The history of one step in a timeline. */
 export interface StepHistory {
   /** The index of its first event. */
   readonly firstIndex: number;
   firstAt: number;
   lastAt: number;
-  /** The last word on it. */
+  /** The last event of the step. */
   status: Exclude<StepStatus, "pending" | "skipped">;
-  /** Its last start; undefined where only other events name it. */
+  /** The last start; undefined if only other events name the step. */
   started: LedgerEvent<"step_started"> | undefined;
-  /** The calls that were recorded, and their tools. */
+  /** The recorded calls and their tools. */
   calls: number;
   readonly tools: Set<string>;
-  /** What its last completion says of the calls made. */
+  /** The number of calls that the last completion states. */
   callsMade: number | undefined;
-  /** The tasks it was delegated with. */
+  /** The tasks that delegated the step. */
   readonly tasks: Set<string>;
 }
 
 export interface StepHistories {
   readonly histories: ReadonlyMap<string, StepHistory>;
-  /** For each event the step it is of; undefined for one of the plan, of the goal or of no step. */
+  /** The step of each event; undefined for an event of the plan, of the goal or of no step. */
   readonly stepIds: readonly (string | undefined)[];
-  /** The indexes of events that end or hand on a step where none is open. */
+  /** The indexes of events that end or delegate a step while none is open. */
   readonly unassigned: readonly number[];
 }
 
 /**
- * Reads the steps out of a timeline. An event that could name its step and does not is of the step
- * that began last and has not ended.
+ * Reads the steps of a timeline. An event that names no step belongs to the step that began last
+ * and has not ended.
  */
 export function buildStepHistories(timeline: readonly LedgerEvent[]): StepHistories {
   const histories = new Map<string, StepHistory>();
@@ -44,7 +44,7 @@ export function buildStepHistories(timeline: readonly LedgerEvent[]): StepHistor
     if (!isStepEvent(event)) return undefined;
     const stepId = event.payload.step_id ?? findOpenStep();
     if (stepId === undefined) {
-      // Tools may be called outside all steps.
+      // Tools may be called outside of steps.
       if (event.type !== "tool_invoked" && event.type !== "tool_result") unassigned.push(index);
       return undefined;
     }
@@ -58,7 +58,7 @@ export function buildStepHistories(timeline: readonly LedgerEvent[]): StepHistor
   return { histories, stepIds, unassigned };
 }
 
-/** Whether the last word on a step is its end. */
+/** Returns whether the last event of a step is its end. */
 export function hasEnded(history: StepHistory | undefined): boolean {
   return history?.status === "completed" || history?.status === "failed";
 }
@@ -72,7 +72,7 @@ const STEP_EVENTS = [
   "step_delegated",
 ] as const;
 
-/** An event that is of a step, whether it names it or not. */
+/** An event that belongs to a step, named or not. */
 export type StepEvent = LedgerEvent<(typeof STEP_EVENTS)[number]>;
 
 export function isStepEvent(event: LedgerEvent): event is StepEvent {
@@ -114,7 +114,7 @@ function recordEvent(history: StepHistory, event: StepEvent): void {
       history.status = "failed";
       break;
     case "step_delegated":
-      // A task that is told of late does not open a step again.
+      // A task that is recorded late does not open a step again.
       if (history.status === "running") history.status = "delegated";
       history.tasks.add(event.payload.task_id);
       break;

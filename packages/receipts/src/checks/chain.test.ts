@@ -8,7 +8,7 @@ const named = (result: string, ...nested: unknown[]) =>
 describe("the chain of a receipt", () => {
   const tree = named("root", named("a", named("a.a"), named("a.b")), named("b"));
 
-  test("lists what is nested after what carries it", () => {
+  test("lists a nested receipt after the one around it", () => {
     const { links, depthLimited, count } = flattenChain(tree);
     expect(
       links.map(({ receipt, parent, depth, path }) => [receipt.result, parent.result, depth, path]),
@@ -29,7 +29,7 @@ describe("the chain of a receipt", () => {
     });
   });
 
-  test("leaves out a malformed receipt with all it carries, and counts it", () => {
+  test("leaves out a malformed receipt with all inside it, and counts it", () => {
     const malformed = { ...named("a", named("a.a")), status: "done" };
     const { links, count } = flattenChain(named("root", malformed, named("b")));
     expect(links.map(({ receipt, path }) => [receipt.result, path])).toEqual([["b", [1]]]);
@@ -40,7 +40,7 @@ describe("the chain of a receipt", () => {
     [10, 10, false],
     [11, 10, true],
     [12, 10, true],
-  ])("of %i hops is walked for %i", (hops, walked, depthLimited) => {
+  ])("of %i hops is listed for %i", (hops, walked, depthLimited) => {
     const chain = flattenChain(buildChain(hops));
     expect(chain.links).toHaveLength(walked);
     expect(chain).toMatchObject({ depthLimited, count: hops });
@@ -52,16 +52,16 @@ describe("the verdict of a link", () => {
   const root = named("root", named("a", named("a.a")), tampered);
   const verdict = verifyReceipt(root, { publicKey: alice.publicKey });
 
-  test("stands at the link's path", () => {
+  test("is found at the link's path", () => {
     const codes = flattenChain(root).links.map(({ receipt, path }) => {
-      const { valid, code } = getVerdictAt(verdict, path) ?? { valid: "unjudged" };
+      const { valid, code } = getVerdictAt(verdict, path) ?? { valid: "unverified" };
       return [receipt.result, valid, code];
     });
     expect(codes).toEqual([
       ["a", true, undefined],
       ["a.a", true, undefined],
       ["b", false, "receipt.signature_invalid"],
-      ["b.a", "unjudged", undefined],
+      ["b.a", "unverified", undefined],
     ]);
   });
 

@@ -4,29 +4,29 @@ import type { ExecutionReceipt } from "../schema.ts";
 import { countNested } from "./count-nested.ts";
 import type { ReceiptVerdict } from "./verify.ts";
 
-/** One nested receipt of right structure and where it hangs; nothing is said of its signature. */
+/** A nested receipt of valid structure and its position; its signature is not checked. */
 export interface ChainLink {
   readonly receipt: ExecutionReceipt;
-  /** The receipt that carries it. */
+  /** The receipt that contains it. */
   readonly parent: ExecutionReceipt;
-  /** Hops from the outermost receipt, from 1 on. */
+  /** Hops from the outermost receipt, at least 1. */
   readonly depth: number;
-  /** Its place: the index in each `delegation_receipts` on the way down. */
+  /** Its position: the index in each `delegation_receipts` on the way down. */
   readonly path: readonly number[];
 }
 
 export interface ReceiptChain {
-  /** Every nested receipt after the one that carries it, down to ten hops. */
+  /** The nested receipts down to ten hops, each after the receipt that contains it. */
   readonly links: readonly ChainLink[];
-  /** Whether receipts are nested deeper than that. */
+  /** Whether receipts are nested deeper than ten hops. */
   readonly depthLimited: boolean;
-  /** Nested receipts in all, those left out of `links` included. */
+  /** The number of all nested receipts, including those that `links` leaves out. */
   readonly count: number;
 }
 
 /**
- * The receipts nested in one that `parseReceipt` took. A malformed one is left out with all that it
- * carries.
+ * Lists the receipts nested in one that `parseReceipt` accepted. Leaves out a malformed one with
+ * all receipts inside it.
  */
 export function flattenChain(receipt: ExecutionReceipt): ReceiptChain {
   const links: ChainLink[] = [];
@@ -34,7 +34,7 @@ export function flattenChain(receipt: ExecutionReceipt): ReceiptChain {
   return { links, depthLimited, count: countNested(receipt) };
 }
 
-/** Recursion goes no deeper than the ten hops that are walked. */
+/** Recursion is limited to the ten hops that are listed. */
 function collectLinks(
   parent: ExecutionReceipt,
   parentPath: readonly number[],
@@ -54,7 +54,7 @@ function collectLinks(
   return depthLimited;
 }
 
-/** The verdict on the nested receipt at a link's path; undefined where nothing was judged. */
+/** Returns the verdict on the nested receipt at a link's path; undefined if it was not verified. */
 export function getVerdictAt(
   verdict: ReceiptVerdict,
   path: readonly number[],

@@ -1,48 +1,35 @@
-import { sha256Hex, SUITE } from "@agent/crypto";
+import { type Check, sha256Hex, SUITE } from "@agent/crypto";
 import { isBoundToTask } from "./is-bound-to-task.ts";
 import { isWithinScope } from "../delegation/delegation-scope.ts";
 import { RECEIPT_LIMITS } from "../limits.ts";
 import type { ReceiptRefusal, ReceiptWarning } from "../refusals.ts";
 import type { ExecutionReceipt } from "../schema.ts";
+import type { SignatureClaim } from "./signature.ts";
 import { isWithinTimeSpan, type TimeSpan, isTimeSpanAllowed } from "./time-span.ts";
 
-/** What a receipt is judged against; what is undefined is not asked. */
+/** The values that a receipt is checked against; an undefined one is not checked. */
 export interface VerifyContext {
-  /** The keys that may have signed, tried in turn. */
+  /** The canonical JSON of all members but `signature`. */
+  readonly signedText: string;
+  /** The keys that may have signed, in the order in which they are tried. */
   readonly keys: readonly string[];
   readonly taskId: string | undefined;
   readonly prompt: string | undefined;
   readonly now: number | undefined;
   /** Hops from the outermost receipt to this one. */
   readonly depth: number;
-  /** The span of the receipt that carries this one; undefined for the outermost. */
+  /** The time span of the receipt around this one; undefined for the outermost. */
   readonly parent: TimeSpan | undefined;
 }
 
-/** Whether the receipt stands on a rung; undefined when the rung has nothing to ask of it. */
-type Test = (receipt: ExecutionReceipt, known: VerifyContext) => boolean | undefined;
-
-type Check = {
-  readonly name: string;
-  readonly test: Test | typeof SIGNATURE;
-} & (
-  | {
-      /** Who fails here is refused, and no later rung is judged. */
-      readonly refusal: ReceiptRefusal;
-      readonly warning?: never;
-    }
-  | {
-      readonly refusal?: never;
-      /** Who fails here stays valid, and the verdict points it out. */
-      readonly warning: ReceiptWarning;
-    }
-);
-
-/** Stands in the list for the signature check, the one step that servers take off the event loop. */
-export const SIGNATURE: unique symbol = Symbol("signature");
-
-/** The checks of a receipt of right structure, in the order in which they refuse it. */
-export const CHECKS: readonly Check[] = [
+/** The checks of a receipt whose structure is valid, in the order in which they run. */
+export const CHECKS: readonly Check<
+  ExecutionReceipt,
+  VerifyContext,
+  ReceiptRefusal,
+  ReceiptWarning,
+  SignatureClaim
+>[] = [
   { name: "time_span", refusal: "receipt.span", test: isTimeSpanAllowed },
   {
     name: "task_binding",
@@ -52,7 +39,12 @@ export const CHECKS: readonly Check[] = [
   },
   { name: "suite", refusal: "receipt.suite", test: (receipt) => receipt.suite === SUITE },
   { name: "key", refusal: "receipt.key_missing", test: (_, { keys }) => keys.length > 0 },
-  { name: "signature", refusal: "receipt.signature_invalid", test: SIGNATURE },
+  {
+    name: "signature",
+    refusal: "receipt.signature_invalid",
+    // Made by the caller, because servers verify signatures off the event loop.
+    test: ({ signature }, { signedText, keys }) => ({ signature, signedText, keys }),
+  },
   {
     name: "delegated_scope",
     refusal: "receipt.out_of_scope",

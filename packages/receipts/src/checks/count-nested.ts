@@ -1,8 +1,11 @@
 import { RECEIPT_LIMITS } from "../limits.ts";
 
-/** The receipts nested under `value` at every depth; counting stops at the first over the limit. */
+/**
+ * Counts the receipts nested under `value` at every depth and stops at the first over the limit.
+ */
 export function countNested(value: unknown): number {
-  // A list instead of recursion, and one bound for all: neither a deep nor a wide tree costs much.
+  // A list instead of recursion, and one limit for all depths, so that neither a deep nor a wide
+  // tree is expensive.
   const pending = [...listNested(value)];
   let count = 0;
   while (pending.length > 0 && count <= RECEIPT_LIMITS.maxNested) {

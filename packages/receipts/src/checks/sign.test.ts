@@ -18,7 +18,9 @@ const hex64 = fc.string({
 });
 const text = fc.string({ unit: "grapheme", minLength: 1 });
 
-/** Any body that signs to a valid receipt, with members that the specification does not name. */
+/**
+ * Generates bodies that sign to valid receipts, with members that the specification does not name.
+ */
 const bodies: fc.Arbitrary<ReceiptBody> = fc
   .record({
     named: fc.record({
@@ -53,22 +55,22 @@ describe("signing", () => {
     expect(signature).toMatch(/^[A-Za-z0-9_-]{85}[AQgw]$/);
   });
 
-  test("leaves the body as it was", () => {
+  test("does not change the body", () => {
     const before = Object.freeze(buildBody());
     signReceipt(before, alice.secretKey);
     expect(before).toEqual(buildBody());
   });
 
-  test("replaces a suite and a signature that were there", () => {
+  test("replaces an existing suite and signature", () => {
     const old = { ...buildSignedReceipt(), suite: "old" };
     expect(signReceipt(old, alice.secretKey)).toEqual(buildSignedReceipt());
   });
 
-  test("throws on what has no canonical form", () => {
+  test("throws on a body without a canonical form", () => {
     expect(() => buildSignedReceipt({ result: "\udc00" })).toThrow("lone surrogate");
   });
 
-  test("and verifying agree for every receipt", () => {
+  test("produces a valid receipt for every body", () => {
     fc.assert(
       fc.property(bodies, fc.integer({ min: 0, max: 255 }), (unsigned, seed) => {
         const { publicKey, secretKey } = createSigner(seed);
@@ -80,7 +82,7 @@ describe("signing", () => {
     );
   });
 
-  test("a receipt signed by another is refused", () => {
+  test("by another key produces a receipt that is refused", () => {
     fc.assert(
       fc.property(bodies, (unsigned) => {
         const receipt = signReceipt(unsigned, bob.secretKey);
@@ -92,11 +94,11 @@ describe("signing", () => {
   });
 });
 
-describe("no member can change after signing", () => {
+describe("a member of a signed receipt", () => {
   const changed = (receipt: ExecutionReceipt, member: string, value: unknown) =>
     verifyReceipt({ ...receipt, [member]: value }, { publicKey: alice.publicKey });
 
-  test("to any other value", () => {
+  test("cannot be changed to any other value", () => {
     fc.assert(
       fc.property(
         bodies.map((unsigned) => signReceipt(unsigned, alice.secretKey)),
@@ -114,7 +116,7 @@ describe("no member can change after signing", () => {
     );
   });
 
-  test("nor can one be added", () => {
+  test("cannot be added", () => {
     fc.assert(
       fc.property(text, fc.jsonValue(), (member, value) => {
         fc.pre(!(member in buildSignedReceipt()));
@@ -123,7 +125,7 @@ describe("no member can change after signing", () => {
     );
   });
 
-  test.each(Object.keys(buildSignedReceipt()))("nor can %s be removed", (member) => {
+  test.each(Object.keys(buildSignedReceipt()))("cannot be removed: %s", (member) => {
     expect(changed(buildSignedReceipt(), member, undefined).valid).toBe(false);
   });
 });

@@ -5,8 +5,8 @@ import type { ExecutionReceipt } from "../schema.ts";
 export type ReceiptBody = Omit<ExecutionReceipt, "suite" | "signature">;
 
 /**
- * The body with `suite` and `signature` (specification, ExecutionReceipt), in a new object.
- * `secretKey` is the 32-byte seed. Throws on a body that has no canonical JSON.
+ * Returns the body with `suite` and `signature` (specification, ExecutionReceipt), in a new object.
+ * `secretKey` is the 32-byte seed. Throws CanonicalJsonError on a body that has no canonical JSON.
  */
 export function signReceipt(body: ReceiptBody, secretKey: Uint8Array): ExecutionReceipt {
   return signJson({ ...body, suite: SUITE }, secretKey);

@@ -1,16 +1,19 @@
 import { RECEIPT_LIMITS } from "../limits.ts";
 import type { ExecutionReceipt } from "../schema.ts";
 
-/** When the work of a receipt began and ended, by its signer's clock, in ms. */
+/** The start and the end of a receipt's work, in ms by the signer's clock. */
 export type TimeSpan = Pick<ExecutionReceipt, "submitted_at" | "completed_at">;
 
-/** Whether the work took between -60 s (clocks disagree) and one hour, both ends included. */
+/** Returns whether the work took between -60 s (clocks disagree) and one hour, both inclusive. */
 export function isTimeSpanAllowed(receipt: ExecutionReceipt): boolean {
   const span = receipt.completed_at - receipt.submitted_at;
   return span >= RECEIPT_LIMITS.minSpanMs && span <= RECEIPT_LIMITS.maxSpanMs;
 }
 
-/** Whether nested work lies within the work that it was done for, apart from a minute of two clocks. */
+/**
+ * Returns whether nested work lies within the work around it, with a tolerance of one minute for
+ * two clocks.
+ */
 export function isWithinTimeSpan(inner: TimeSpan, outer: TimeSpan): boolean {
   return (
     inner.submitted_at >= outer.submitted_at - RECEIPT_LIMITS.nestedSkewMs &&

@@ -20,14 +20,14 @@ import {
 
 const registered = { publicKey: alice.publicKey, taskId } satisfies VerifyReceiptOptions;
 
-/** A receipt whose member was changed after it was signed. */
+/** Returns a receipt with a member changed after signing. */
 const forged = (changes: Record<string, unknown>, before: Partial<ReceiptBody> = {}) => ({
   ...buildSignedReceipt(before),
   ...changes,
 });
 
-describe("the checks are made in the specification's order", () => {
-  test("every rung that was asked is in the verdict of a right receipt", () => {
+describe("the checks run in the specification's order", () => {
+  test("lists every check that applies in the verdict of a valid receipt", () => {
     const receipt = buildSignedReceipt({
       delegated_scope: "read_file, count_terms",
       delegation_receipts: [buildSignedReceipt()],
@@ -51,12 +51,12 @@ describe("the checks are made in the specification's order", () => {
     );
   });
 
-  test("what nobody asked is not in it", () => {
+  test("leaves checks that do not apply out of the verdict", () => {
     const names = verifyReceipt(buildSignedReceipt()).checks.map(({ name }) => name);
     expect(names).toEqual(["structure", "time_span", "suite", "key", "signature", "result_hash"]);
   });
 
-  // Each row adds one more fault in front of those below it, and it alone decides.
+  // Each row adds a fault before those of the rows below it, and that fault decides.
   const faults: [name: string, code: string, fault: Record<string, unknown>][] = [
     ["delegated_scope", "receipt.out_of_scope", {}],
     ["signature", "receipt.signature_invalid", { result: "changed" }],
@@ -79,7 +79,7 @@ describe("the checks are made in the specification's order", () => {
     },
   );
 
-  test("a missing key refuses before the signature is looked at", () => {
+  test("refuses a missing key before the signature is checked", () => {
     const receipt = forged({ public_key: undefined, result: "changed" });
     expect(verifyReceipt(receipt).code).toBe("receipt.key_missing");
   });
@@ -117,7 +117,7 @@ describe("D4: a nested receipt is of work done within that of its parent", () =>
     ]);
   });
 
-  test("D4: each hop is held against the receipt that carries it", () => {
+  test("D4: each hop is compared with the receipt around it", () => {
     const old = buildSignedReceipt({ submitted_at: 0, completed_at: 1 });
     const middle = buildSignedReceipt({
       submitted_at: 0,
@@ -158,13 +158,13 @@ describe("a receipt counts for the task it is signed for", () => {
     ["task_id of another task", { task_id: "another" }],
     ["relay_task_id of another task", { relay_task_id: "another" }],
     ["no relay_task_id", { relay_task_id: undefined }],
-  ])("%s is refused", (_, changes) => {
+  ])("refuses %s", (_, changes) => {
     expect(verifyReceipt(buildSignedReceipt(changes), registered).code).toBe(
       "receipt.task_mismatch",
     );
   });
 
-  test("an offline reader who expects no task may read any", () => {
+  test("accepts any task when no task is expected", () => {
     const receipt = buildSignedReceipt({ task_id: "another", relay_task_id: undefined });
     expect(verifyReceipt(receipt, { publicKey: alice.publicKey }).valid).toBe(true);
   });
@@ -175,7 +175,7 @@ describe("the key is one that is bound to the agent", () => {
   const invalid = "receipt.signature_invalid";
 
   test.each<[string, ExecutionReceipt, VerifyReceiptOptions["publicKey"], string | undefined]>([
-    ["embedded, nobody else asked", buildSignedReceipt(), undefined, undefined],
+    ["embedded, without bound keys", buildSignedReceipt(), undefined, undefined],
     ["embedded and bound", buildSignedReceipt(), alice.publicKey, undefined],
     [
       "embedded and one of the bound",
@@ -238,8 +238,8 @@ describe("tools stay within delegated_scope", () => {
   });
 });
 
-describe("what is only remarked on leaves the receipt valid", () => {
-  const remarks = (receipt: ExecutionReceipt, options: VerifyReceiptOptions) => {
+describe("a warning leaves the receipt valid", () => {
+  const warnings = (receipt: ExecutionReceipt, options: VerifyReceiptOptions) => {
     const { valid, code, checks } = verifyReceipt(receipt, { ...registered, ...options });
     expect({ valid, code }).toEqual({ valid: true, code: undefined });
     return checks.filter(({ ok }) => !ok).map((check) => [check.name, check.code]);
@@ -247,33 +247,33 @@ describe("what is only remarked on leaves the receipt valid", () => {
   const elsewhere = sha256Hex("something else");
   const { completed_at } = buildBody();
 
-  test("a result_hash of another result", () => {
-    expect(remarks(buildSignedReceipt({ result_hash: elsewhere }), {})).toEqual([
+  test("warns of the result_hash of another result", () => {
+    expect(warnings(buildSignedReceipt({ result_hash: elsewhere }), {})).toEqual([
       ["result_hash", "receipt.result_hash_mismatch"],
     ]);
   });
 
-  test("a prompt_hash of another prompt, when the prompt is known", () => {
-    expect(remarks(buildSignedReceipt({ prompt_hash: elsewhere }), {})).toEqual([]);
-    expect(remarks(buildSignedReceipt({ prompt_hash: elsewhere }), { prompt })).toEqual([
+  test("warns of the prompt_hash of another prompt, when the prompt is known", () => {
+    expect(warnings(buildSignedReceipt({ prompt_hash: elsewhere }), {})).toEqual([]);
+    expect(warnings(buildSignedReceipt({ prompt_hash: elsewhere }), { prompt })).toEqual([
       ["prompt_hash", "receipt.prompt_hash_mismatch"],
     ]);
   });
 
-  test("a completion over a minute ahead of the clock, when the clock is known", () => {
-    expect(remarks(buildSignedReceipt(), { now: completed_at - 60_000 })).toEqual([]);
-    expect(remarks(buildSignedReceipt(), { now: completed_at - 60_001 })).toEqual([
+  test("warns of a completion over a minute ahead of the clock, when the clock is known", () => {
+    expect(warnings(buildSignedReceipt(), { now: completed_at - 60_000 })).toEqual([]);
+    expect(warnings(buildSignedReceipt(), { now: completed_at - 60_001 })).toEqual([
       ["clock", "receipt.completed_in_future"],
     ]);
-    expect(remarks(buildSignedReceipt(), { now: completed_at * 2 })).toEqual([]);
+    expect(warnings(buildSignedReceipt(), { now: completed_at * 2 })).toEqual([]);
   });
 });
 
-describe("nested receipts are judged one by one", () => {
+describe("nested receipts are verified separately", () => {
   const nestedIn = (...nested: unknown[]) =>
     buildSignedReceipt({ delegation_receipts: nested as ExecutionReceipt[] });
 
-  test("a bad one is refused alone", () => {
+  test("refuses only the invalid one", () => {
     const good = buildSignedReceipt();
     const verdict = verifyReceipt(
       nestedIn(good, { ...good, result: "changed" }, { task_id: 1 }, good),
@@ -288,7 +288,7 @@ describe("nested receipts are judged one by one", () => {
     ]);
   });
 
-  test("task and prompt are those of the outermost only", () => {
+  test("checks the task and the prompt of the outermost receipt only", () => {
     const inner = buildSignedReceipt({
       task_id: "inner",
       relay_task_id: "inner",
@@ -300,11 +300,11 @@ describe("nested receipts are judged one by one", () => {
     expect(verdict.nested[0]).toEqual({ ...alone, checks });
   });
 
-  test("each is held against the keys of its own agent", () => {
+  test("verifies each by the keys of its own agent", () => {
     const inner = signReceipt(buildBody({ public_key: bob.publicKey }), bob.secretKey);
     const outer = nestedIn(inner);
-    const codeWith = (keyOf: VerifyReceiptOptions["findKeys"]) =>
-      verifyReceipt(outer, { ...registered, findKeys: keyOf }).nested[0]?.code;
+    const codeWith = (findKeys: VerifyReceiptOptions["findKeys"]) =>
+      verifyReceipt(outer, { ...registered, findKeys }).nested[0]?.code;
     expect(codeWith(undefined)).toBeUndefined();
     expect(codeWith(() => bob.publicKey)).toBeUndefined();
     expect(codeWith(() => undefined)).toBeUndefined();
@@ -312,7 +312,7 @@ describe("nested receipts are judged one by one", () => {
     expect(codeWith(() => [])).toBe("receipt.key_missing");
   });
 
-  test("none is judged under a refused one", () => {
+  test("verifies none inside a refused one", () => {
     const outer = nestedIn({ ...nestedIn(buildSignedReceipt()), result: "changed" });
     const verdict = verifyReceipt(outer, registered);
     expect(verdict.nested.map(({ nested }) => nested)).toEqual([[]]);
@@ -323,20 +323,20 @@ describe("nested receipts are judged one by one", () => {
     [10, 10],
     [11, 10],
     [12, 10],
-  ])("of %i hops, %i are judged", async (hops, judged) => {
+  ])("of %i hops, %i are verified", async (hops, verified) => {
     const chain = buildChain(hops);
     expect(await verifyReceiptAsync(chain, registered)).toEqual(verifyReceipt(chain, registered));
     let verdict = verifyReceipt(chain, registered);
     let depth = 0;
     for (; verdict.nested[0]; depth++) verdict = verdict.nested[0];
-    expect(depth).toBe(judged);
+    expect(depth).toBe(verified);
     expect(verdict.valid).toBe(true);
     const limited = { name: "hops", ok: false, code: "receipt.too_many_hops" };
-    expect(verdict.checks.filter(({ ok }) => !ok)).toEqual(hops > judged ? [limited] : []);
+    expect(verdict.checks.filter(({ ok }) => !ok)).toEqual(hops > verified ? [limited] : []);
   });
 });
 
-describe("no input makes the verifier throw", () => {
+describe("the verifier does not throw", () => {
   test.each([undefined, null, 1, "", "null", [], {}, () => 1, Symbol("x"), new Map()])(
     "%o",
     async (value) => {
@@ -351,13 +351,13 @@ describe("no input makes the verifier throw", () => {
     },
   );
 
-  test("a text is judged like its value", () => {
+  test("verifies a text like its value", () => {
     expect(verifyReceipt(JSON.stringify(buildChain(2)), registered)).toEqual(
       verifyReceipt(buildChain(2), registered),
     );
   });
 
-  test("members called __proto__ and toJSON are data and are covered by the signature", () => {
+  test("covers members called __proto__ and toJSON as data", () => {
     const odd = JSON.parse('{"__proto__":{"a":1},"toJSON":1}') as object;
     const text = JSON.stringify(signReceipt({ ...buildBody(), ...odd }, alice.secretKey));
     expect(text).toContain('"__proto__":{"a":1}');

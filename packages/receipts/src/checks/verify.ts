@@ -1,29 +1,44 @@
-import type { CheckResult } from "@agent/crypto";
+import {
+  buildRefusal,
+  type CheckOutcome,
+  type CheckResult,
+  completeChecks,
+  completeChecksAsync,
+  runChecks,
+} from "@agent/crypto";
 import { type BoundKeys, listCandidateKeys } from "../keys/candidate-keys.ts";
-import { type VerifyContext, CHECKS, SIGNATURE } from "./checks.ts";
+import { type VerifyContext, CHECKS } from "./checks.ts";
 import { RECEIPT_LIMITS } from "../limits.ts";
-import { parseReceipt } from "../parse.ts";
+import { parseReceipt, type ReceiptFault } from "../parse.ts";
 import { ParsedReceipt } from "../parsed-receipt.ts";
 import type { ReceiptRefusal } from "../refusals.ts";
 import type { ExecutionReceipt } from "../schema.ts";
-import { type SignatureClaim, isSignatureValid, isSignatureValidAsync } from "./signature.ts";
-import type { TimeSpan } from "./time-span.ts";
+import { isSignatureValid, isSignatureValidAsync } from "./signature.ts";
 
-/** What the verifier knows besides the receipt; what is left out is not asked. */
+/** The verifier's own values; checks whose value is left out do not run. */
 export interface VerifyReceiptOptions {
-  /** The key or all keys bound to the agent, as 64 lowercase hex digits; else the embedded one. */
+  /**
+   * The key or all keys bound to the agent, as 64 lowercase hex digits; by default the embedded
+   * one.
+   */
   readonly publicKey?: BoundKeys | undefined;
-  /** The task the receipt has to be signed for. */
+  /** The task that the receipt must be signed for. */
   readonly taskId?: string | undefined;
-  /** The prompt as it was submitted; its hash is compared. */
+  /** The submitted prompt, whose hash must be that of the receipt. */
   readonly prompt?: string | undefined;
-  /** The verifier's clock in ms since the epoch: no receipt expires, one of the future is noted. */
+  /**
+   * The verifier's clock in ms since the epoch. Receipts do not expire; one of the future gets a
+   * warning.
+   */
   readonly now?: number | undefined;
-  /** The keys bound to a nested receipt's agent; undefined: its embedded key counts, []: none. */
+  /**
+   * The keys bound to a nested receipt's agent; undefined accepts its embedded key, [] accepts
+   * none.
+   */
   readonly findKeys?: ((receipt: ExecutionReceipt) => BoundKeys | undefined) | undefined;
 }
 
-/** What was found of a receipt; a Verdict that carries the receipt it is about, once that is valid. */
+/** The verdict on a receipt; it contains the receipt if that is valid. */
 export type ReceiptVerdict = {
   readonly checks: readonly CheckResult[];
   /** One verdict per nested receipt, in its order; empty when the outer one is refused. */
@@ -34,17 +49,17 @@ export type ReceiptVerdict = {
       readonly code?: undefined;
       /** The value that was verified, unknown members included. */
       readonly receipt: ExecutionReceipt;
-      /** What `receiptHash` answers for it. */
+      /** The result of `hashReceipt`. */
       readonly hash: string;
     }
   | { readonly valid: false; readonly code: ReceiptRefusal }
 );
 
 /**
- * Judges a receipt, given as a value, as its JSON text or as `parseReceipt` answered it, and the
- * receipts nested in it down to ten hops (specification, ExecutionReceipt). Never throws on what it is
- * handed: a refused receipt has its `code`, of which ReceiptRefusal is the list. A rung that fails on a
- * valid receipt is a remark (ReceiptWarning), and a refused nested receipt leaves the one around it valid.
+ * Verifies a receipt, given as a value, as its JSON text or as the result of `parseReceipt`, and
+ * the receipts nested in it down to ten hops (specification, ExecutionReceipt). Never throws on a
+ * value: a refused receipt has a `code` of ReceiptRefusal. A failed check of a valid receipt is a
+ * warning (ReceiptWarning), and a refused nested receipt leaves the one around it valid.
  */
 export function verifyReceipt(
   receipt: object | string,
@@ -53,7 +68,10 @@ export function verifyReceipt(
   return verifyNested(receipt, options, topLevel);
 }
 
-/** As `verifyReceipt`, with the signatures checked off the event loop where there are threads. */
+/**
+ * Verifies like `verifyReceipt`, with the signatures off the event loop where the platform has
+ * threads.
+ */
 export async function verifyReceiptAsync(
   receipt: object | string,
   options: VerifyReceiptOptions = {},
@@ -61,7 +79,7 @@ export async function verifyReceiptAsync(
   return verifyNestedAsync(receipt, options, topLevel);
 }
 
-/** Where a receipt stands in the tree that is judged. */
+/** The position of a receipt in the tree of nested receipts. */
 type NestingPosition = Pick<VerifyContext, "depth" | "parent">;
 
 const topLevel: NestingPosition = { depth: 0, parent: undefined };
@@ -71,15 +89,14 @@ function verifyNested(
   options: VerifyReceiptOptions,
   position: NestingPosition,
 ): ReceiptVerdict {
-  const run = runReceiptChecks(value, options, position);
-  let step = run.next();
-  while (!step.done) step = run.next(isSignatureValid(step.value));
-  const nestedOptions = toNestedOptions(options);
-  const nestedPosition = { depth: position.depth + 1, parent: step.value.span };
-  const nested = step.value.nested.map((receipt) =>
-    verifyNested(receipt, nestedOptions, nestedPosition),
+  const parsed = parseOnce(value);
+  if (!parsed.ok) return toReceiptVerdict(parsed, buildRefusal("structure", parsed.code), []);
+  const run = runChecks(CHECKS, parsed.receipt, buildContext(parsed, options, position));
+  const outcome = completeChecks(run, isSignatureValid);
+  const nested = listNested(parsed, outcome, position).map((receipt) =>
+    verifyNested(receipt, toNestedOptions(options), toNestedPosition(parsed, position)),
   );
-  return toVerdict(step.value, nested);
+  return toReceiptVerdict(parsed, outcome, nested);
 }
 
 async function verifyNestedAsync(
@@ -87,73 +104,55 @@ async function verifyNestedAsync(
   options: VerifyReceiptOptions,
   position: NestingPosition,
 ): Promise<ReceiptVerdict> {
-  const run = runReceiptChecks(value, options, position);
-  let step = run.next();
-  while (!step.done) step = run.next(await isSignatureValidAsync(step.value));
-  const nestedOptions = toNestedOptions(options);
-  const nestedPosition = { depth: position.depth + 1, parent: step.value.span };
-  const nested = step.value.nested.map((receipt) =>
-    verifyNestedAsync(receipt, nestedOptions, nestedPosition),
+  const parsed = parseOnce(value);
+  if (!parsed.ok) return toReceiptVerdict(parsed, buildRefusal("structure", parsed.code), []);
+  const run = runChecks(CHECKS, parsed.receipt, buildContext(parsed, options, position));
+  const outcome = await completeChecksAsync(run, isSignatureValidAsync);
+  const nested = listNested(parsed, outcome, position).map((receipt) =>
+    verifyNestedAsync(receipt, toNestedOptions(options), toNestedPosition(parsed, position)),
   );
-  return toVerdict(step.value, await Promise.all(nested));
+  return toReceiptVerdict(parsed, outcome, await Promise.all(nested));
 }
 
-/** `publicKey`, task and prompt are about the outermost receipt alone. */
-function toNestedOptions({ findKeys: keyOf, now }: VerifyReceiptOptions): VerifyReceiptOptions {
-  return { findKeys: keyOf, now };
+function parseOnce(value: unknown): ParsedReceipt | ReceiptFault {
+  return value instanceof ParsedReceipt ? value : parseReceipt(value);
 }
 
-interface CheckOutcome {
-  readonly checks: readonly CheckResult[];
-  readonly found: ParsedReceipt | ReceiptRefusal;
-  /** The nested receipts to judge next; none of a refused receipt, as nobody vouches for them. */
-  readonly nested: readonly unknown[];
-  /** The span that they have to lie in. */
-  readonly span: TimeSpan | undefined;
-}
-
-/** Climbs up to the first refusal; asks its driver on the way whether the signature holds. */
-function* runReceiptChecks(
-  value: unknown,
-  { publicKey, findKeys: keyOf, taskId, prompt, now }: VerifyReceiptOptions,
+function buildContext(
+  { receipt, signedText }: ParsedReceipt,
+  { publicKey, findKeys, taskId, prompt, now }: VerifyReceiptOptions,
   { depth, parent }: NestingPosition,
-): Generator<SignatureClaim, CheckOutcome, boolean> {
-  const parsed = value instanceof ParsedReceipt ? value : parseReceipt(value);
-  if (!parsed.ok) return buildRefusal([], "structure", parsed.code);
-  const { receipt, signedText } = parsed;
-  const keys = listCandidateKeys(receipt, publicKey ?? keyOf?.(receipt));
-  const context: VerifyContext = { keys, taskId, prompt, now, depth, parent };
-
-  const checks: CheckResult[] = [{ name: "structure", ok: true }];
-  for (const { name, test: holds, refusal, warning: remark } of CHECKS) {
-    const ok =
-      holds === SIGNATURE
-        ? yield { signature: receipt.signature, signedText, keys }
-        : holds(receipt, context);
-    if (ok === undefined) continue;
-    if (ok) checks.push({ name, ok });
-    else if (refusal !== undefined) return buildRefusal(checks, name, refusal);
-    else checks.push({ name, ok, code: remark });
-  }
-  const nested = depth < RECEIPT_LIMITS.maxHops ? (receipt.delegation_receipts ?? []) : [];
-  return { checks, found: parsed, nested, span: receipt };
+): VerifyContext {
+  const keys = listCandidateKeys(receipt, publicKey ?? findKeys?.(receipt));
+  return { signedText, keys, taskId, prompt, now, depth, parent };
 }
 
-function buildRefusal(
-  passed: readonly CheckResult[],
-  name: string,
-  code: ReceiptRefusal,
-): CheckOutcome {
-  return {
-    checks: [...passed, { name, ok: false, code }],
-    found: code,
-    nested: [],
-    span: undefined,
-  };
+/** Returns the nested receipts to verify: none of a refused receipt or below the deepest hop. */
+function listNested(
+  { receipt }: ParsedReceipt,
+  { refusal }: CheckOutcome<ReceiptRefusal>,
+  { depth }: NestingPosition,
+): readonly unknown[] {
+  const isVerified = refusal === undefined && depth < RECEIPT_LIMITS.maxHops;
+  return isVerified ? (receipt.delegation_receipts ?? []) : [];
 }
 
-function toVerdict({ checks, found }: CheckOutcome, nested: ReceiptVerdict[]): ReceiptVerdict {
-  if (typeof found === "string") return { valid: false, code: found, checks, nested };
-  const { receipt, hash } = found;
+/** `publicKey`, `taskId` and `prompt` apply to the outermost receipt only. */
+function toNestedOptions({ findKeys, now }: VerifyReceiptOptions): VerifyReceiptOptions {
+  return { findKeys, now };
+}
+
+function toNestedPosition({ receipt }: ParsedReceipt, { depth }: NestingPosition): NestingPosition {
+  return { depth: depth + 1, parent: receipt };
+}
+
+function toReceiptVerdict(
+  parsed: ParsedReceipt | ReceiptFault,
+  { checks, refusal }: CheckOutcome<ReceiptRefusal>,
+  nested: readonly ReceiptVerdict[],
+): ReceiptVerdict {
+  if (!parsed.ok) return { valid: false, code: parsed.code, checks, nested };
+  if (refusal !== undefined) return { valid: false, code: refusal, checks, nested };
+  const { receipt, hash } = parsed;
   return { valid: true, receipt, hash, checks, nested };
 }

@@ -23,7 +23,7 @@ const agents = Array.from({ length: 14 }, (_, index) => ({
 const [issuer, first, second] = agents as [Agent, Agent, Agent];
 type Agent = (typeof agents)[number];
 
-const keysOf = (agentId: string) =>
+const listKeys = (agentId: string) =>
   agents.filter(({ id }) => id === agentId).map(({ publicKey }) => publicKey);
 
 function issue(changes: Partial<DelegationTokenBody> = {}): DelegationToken {
@@ -49,18 +49,18 @@ function passOn(parent: DelegationToken, changes: Partial<Attenuation> = {}): De
 }
 
 function verify(token: unknown, delegateId: string = first.id) {
-  return verifyDelegationToken(token, { now, delegateId, listKeys: keysOf });
+  return verifyDelegationToken(token, { now, delegateId, listKeys });
 }
 
 describe("a delegation token", () => {
-  test("is signed like a receipt and holds for its delegate", () => {
+  test("is signed like a receipt and valid for its delegate", () => {
     const token = issue();
     expect(token.suite).toBe(SUITE);
     expect(verify(token)).toMatchObject({ valid: true });
     expect(verify(JSON.stringify(token))).toMatchObject({ valid: true });
   });
 
-  test("passed on with less holds for the next delegate, and allows the meet of both", () => {
+  test("that is attenuated is valid for the next delegate and grants the intersection of both", () => {
     const child = passOn(issue(), { scope: "read", max_budget: 2, expires_at: now + 1_000 });
     expect(verify(child, second.id)).toMatchObject({ valid: true });
     expect(getEffectiveRight(parseDelegationChain(child) ?? [])).toEqual({
@@ -126,13 +126,13 @@ describe("a delegation token", () => {
     expect(verify(token, delegateId)).toMatchObject({ valid: false, code });
   });
 
-  test("whose child sets no bound where its parent does is refused", () => {
+  test("is refused if it has no limit where its parent has one", () => {
     const { max_budget: _, signature: __, suite: ___, ...body } = passOn(issue());
     const unbounded = signDelegationToken(body, first.secretKey);
     expect(verify(unbounded, second.id).code).toBe("delegation.widened");
   });
 
-  test("handed on by somebody else than its delegate is refused", () => {
+  test("is refused if another agent than its delegate passes it on", () => {
     const { signature: _, suite: __, ...body } = passOn(issue());
     const stolen = signDelegationToken(
       { ...body, issuer_agent_id: second.id, issuer_public_key: second.publicKey },
@@ -141,7 +141,7 @@ describe("a delegation token", () => {
     expect(verify(stolen, second.id).code).toBe("delegation.chain_broken");
   });
 
-  test("with a forged parent is refused", () => {
+  test("is refused with a forged parent", () => {
     const child = passOn({ ...issue({ scope: "read" }), scope: "read, pay" }, { scope: "pay" });
     expect(verify(child, second.id).code).toBe("delegation.signature_invalid");
   });
@@ -160,7 +160,7 @@ describe("a delegation token", () => {
     expect(verify(token, token.delegate_agent_id).code).toBe(code);
   });
 
-  test("nested 100,000 deep is refused without a crash", () => {
+  test("is refused without a crash when it is nested 100,000 deep", () => {
     let deep: object = issue();
     for (let i = 0; i < 100_000; i += 1) deep = { ...issueBody, parent: deep };
     expect(verify(deep).code).toBe("delegation.too_long");
@@ -178,7 +178,7 @@ describe("attenuation", () => {
     expires_at: fc.integer({ min: now + 1, max: now + hour }),
   });
 
-  test("a chain is valid exactly when every block is within the meet of those above it", () => {
+  test("gives a valid chain exactly when every token is within the intersection of those above it", () => {
     fc.assert(
       fc.property(fc.array(block, { minLength: 1, maxLength: 4 }), (blocks) => {
         const [root, ...children] = blocks as [Block, ...Block[]];

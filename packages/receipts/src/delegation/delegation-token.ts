@@ -4,15 +4,17 @@ import { hex32, money, text, wholeNumber } from "../fields.ts";
 
 const agentId = v.pipe(text, v.check(isUuid, "must be a UUID of version 4, 7 or 8 in lower case"));
 
-/** Bounds of a delegation token. */
+/** Limits of a delegation token. */
 export const DELEGATION_LIMITS = {
-  /** Greatest `expires_at - not_before`, in ms. */
+  /** The maximum of `expires_at - not_before`, in ms. */
   maxLifeMs: 86_400_000,
-  /** Tokens in one chain, the one that is shown included. */
+  /** The maximum number of tokens in a chain, including the one presented. */
   maxChain: 10,
 } as const;
 
-/** The members of one token; its parent is looked at on its own, so that no chain is recursed into. */
+/**
+ * The members of one token. The parent is parsed separately, so that a chain causes no recursion.
+ */
 export const DelegationTokenSchema = v.looseObject(
   {
     token_id: text,
@@ -32,7 +34,7 @@ export const DelegationTokenSchema = v.looseObject(
 );
 
 /**
- * An issuer's leave for a delegate to use tools and money (specification, "Other shapes";
+ * An issuer's permission for a delegate to use tools and money (specification, "Other shapes";
  * docs/decisions.md, 6). Times are in ms, `max_budget` in US dollars, keys in hex.
  */
 export interface DelegationToken {
@@ -53,7 +55,7 @@ export interface DelegationToken {
 /** A token before it is signed. */
 export type DelegationTokenBody = Omit<DelegationToken, "suite" | "signature">;
 
-/** The body with `suite` and `signature`; `secretKey` is the issuer's 32-byte seed. */
+/** Returns the body with `suite` and `signature`; `secretKey` is the issuer's 32-byte seed. */
 export function signDelegationToken(
   body: DelegationTokenBody,
   secretKey: Uint8Array,
@@ -61,7 +63,9 @@ export function signDelegationToken(
   return signJson<Omit<DelegationToken, "signature">>({ ...body, suite: SUITE }, secretKey);
 }
 
-/** What a holder passes on; what is left out is passed on as it is. */
+/**
+ * The members that a holder may change for the next agent; omitted ones are those of the parent.
+ */
 export interface Attenuation {
   readonly token_id: string;
   readonly delegate_agent_id: string;
@@ -72,8 +76,8 @@ export interface Attenuation {
 }
 
 /**
- * A token of the parent's delegate for the next agent. It is signed as asked; `verifyDelegationToken`
- * refuses one that is wider than its parent (`delegation.widened`).
+ * Returns a token of the parent's delegate for the next agent. It is signed as requested;
+ * `verifyDelegationToken` refuses one that is wider than its parent (`delegation.widened`).
  *
  * @param holder the parent's delegate: its public key as 64 hex digits and its 32-byte seed
  */

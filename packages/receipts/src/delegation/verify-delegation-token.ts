@@ -1,11 +1,15 @@
 import {
-  EncodingError,
+  buildRefusal,
+  type Check,
   hexToBytes,
   isAcceptablePublicKey,
   parseJsonText,
+  runLocalChecks,
   SUITE,
-  verifyJson,
+  toVerdict,
+  unlessMalformed,
   type Verdict,
+  verifyJson,
 } from "@agent/crypto";
 import * as v from "valibot";
 import { isWithinScope, parseScope } from "./delegation-scope.ts";
@@ -14,7 +18,6 @@ import {
   type DelegationToken,
   DelegationTokenSchema,
 } from "./delegation-token.ts";
-import { runChecks } from "../checks/run-checks.ts";
 
 /** Every reason for which a delegation token is not valid. */
 export type DelegationRefusal =
@@ -30,75 +33,114 @@ export type DelegationRefusal =
   | "delegation.chain_broken"
   | "delegation.widened";
 
-/** What the verifier knows besides the token. */
+/** The verifier's own values. */
 export interface VerifyDelegationOptions {
   /** The verifier's clock, in ms since the epoch. */
   readonly now: number;
-  /** Who shows the token: its delegate has to be this agent. */
+  /** The agent that presents the token and must be its delegate. */
   readonly delegateId: string;
-  /** The keys bound to an issuer, as 64 hex digits; none: nothing of that issuer is believed. */
+  /**
+   * Returns the keys bound to an issuer, as 64 hex digits; none: every token of that issuer is
+   * refused.
+   */
   readonly listKeys: (agentId: string) => readonly string[];
 }
 
-/** What a valid token allows: the meet of all tokens of its chain. */
+/** The rights that a valid token grants: the intersection of all tokens of its chain. */
 export interface EffectiveRight {
   readonly tools: ReadonlySet<string>;
-  /** In US dollars; undefined where no token of the chain sets a bound. */
+  /** In US dollars; undefined if no token of the chain sets a limit. */
   readonly maxBudget: number | undefined;
   readonly notBefore: number;
   readonly expiresAt: number;
 }
 
+/** A token and its parents, up to the first issuer's. */
+type DelegationChain = readonly DelegationToken[];
+
+const delegationChecks: readonly Check<
+  DelegationChain,
+  VerifyDelegationOptions,
+  DelegationRefusal
+>[] = [
+  {
+    name: "chain_length",
+    refusal: "delegation.too_long",
+    test: (chain) => chain.length <= DELEGATION_LIMITS.maxChain,
+  },
+  {
+    name: "suite",
+    refusal: "delegation.suite",
+    test: (chain) => chain.every(({ suite }) => suite === SUITE),
+  },
+  {
+    name: "delegate",
+    refusal: "delegation.wrong_delegate",
+    test: ([token], { delegateId }) => token?.delegate_agent_id === delegateId,
+  },
+  {
+    name: "chain",
+    refusal: "delegation.chain_broken",
+    test: (chain) =>
+      everyLink(chain, (child, parent) => child.issuer_agent_id === parent.delegate_agent_id),
+  },
+  {
+    name: "narrowing",
+    refusal: "delegation.widened",
+    test: (chain) => everyLink(chain, isNarrower),
+  },
+  {
+    name: "lifetime",
+    refusal: "delegation.lifetime",
+    test: (chain) =>
+      chain.every(({ not_before, expires_at }) => {
+        const lifetimeMs = expires_at - not_before;
+        return lifetimeMs > 0 && lifetimeMs <= DELEGATION_LIMITS.maxLifeMs;
+      }),
+  },
+  {
+    name: "begun",
+    refusal: "delegation.not_yet_valid",
+    test: (chain, { now }) => chain.every(({ not_before }) => not_before <= now),
+  },
+  {
+    name: "in_force",
+    refusal: "delegation.expired",
+    test: (chain, { now }) => chain.every(({ expires_at }) => now < expires_at),
+  },
+  {
+    name: "key",
+    refusal: "delegation.key_unbound",
+    test: (chain, { listKeys }) =>
+      chain.every((token) => listKeys(token.issuer_agent_id).includes(token.issuer_public_key)),
+  },
+  {
+    name: "signature",
+    refusal: "delegation.signature_invalid",
+    test: (chain) => chain.every(isSignatureValid),
+  },
+];
+
 /**
- * Judges a token, given as a value or as its JSON text, and every parent above it: each is signed by
- * a key of its issuer, in force, and no wider than the one that it came from; each was handed on by
- * the delegate of the one above. Never throws on what it is handed.
+ * Verifies a token, given as a value or as its JSON text, and every parent above it. Each token must be
+ * signed by a key of its issuer, be in force, be no wider than its parent and be issued by the
+ * delegate of its parent. Never throws on a value; DelegationRefusal lists the codes.
  */
 export function verifyDelegationToken(
   value: unknown,
-  { now, delegateId, listKeys: keysOf }: VerifyDelegationOptions,
+  options: VerifyDelegationOptions,
 ): Verdict<DelegationRefusal> {
   const chain = parseDelegationChain(value);
-  const tokens = chain ?? [];
-  const everyToken = (test: (token: DelegationToken) => boolean) => tokens.every(test);
-  const links = tokens.flatMap((child, index) => {
-    const parent = tokens[index + 1];
-    return parent === undefined ? [] : [{ child, parent }];
-  });
-  return runChecks<DelegationRefusal>([
-    ["structure", "delegation.malformed", () => chain !== null],
-    ["chain_length", "delegation.too_long", () => tokens.length <= DELEGATION_LIMITS.maxChain],
-    ["suite", "delegation.suite", () => everyToken(({ suite }) => suite === SUITE)],
-    ["delegate", "delegation.wrong_delegate", () => tokens[0]?.delegate_agent_id === delegateId],
-    [
-      "chain",
-      "delegation.chain_broken",
-      () => links.every(({ child, parent }) => child.issuer_agent_id === parent.delegate_agent_id),
-    ],
-    ["narrowing", "delegation.widened", () => links.every(narrows)],
-    [
-      "lifetime",
-      "delegation.lifetime",
-      () =>
-        everyToken(({ not_before, expires_at }) => {
-          const life = expires_at - not_before;
-          return life > 0 && life <= DELEGATION_LIMITS.maxLifeMs;
-        }),
-    ],
-    ["begun", "delegation.not_yet_valid", () => everyToken(({ not_before }) => not_before <= now)],
-    ["in_force", "delegation.expired", () => everyToken(({ expires_at }) => now < expires_at)],
-    [
-      "key",
-      "delegation.key_unbound",
-      () => everyToken((token) => keysOf(token.issuer_agent_id).includes(token.issuer_public_key)),
-    ],
-    ["signature", "delegation.signature_invalid", () => everyToken(isSignatureValid)],
-  ]);
+  return toVerdict(
+    chain === null
+      ? buildRefusal("structure", "delegation.malformed")
+      : runLocalChecks(delegationChecks, chain, options),
+  );
 }
 
 /**
- * The tokens from the one shown up to the first issuer's; null for anything that is no chain of
- * tokens. One more than the limit stands for any more.
+ * Returns the tokens from the given one up to the first issuer's; null for anything that is not a
+ * chain of tokens. Stops one token above the limit.
  */
 export function parseDelegationChain(value: unknown): readonly DelegationToken[] | null {
   const parsed = typeof value === "string" ? parseJsonText(value) : { value };
@@ -114,7 +156,7 @@ export function parseDelegationChain(value: unknown): readonly DelegationToken[]
   return chain;
 }
 
-/** What a chain allows together; it has to be a valid one. */
+/** Returns the rights that a valid chain grants. Throws RangeError on an empty chain. */
 export function getEffectiveRight(chain: readonly DelegationToken[]): EffectiveRight {
   const [first, ...rest] = chain;
   if (first === undefined) throw new RangeError("a chain has at least one token");
@@ -134,7 +176,17 @@ export function getEffectiveRight(chain: readonly DelegationToken[]): EffectiveR
   );
 }
 
-function narrows({ child, parent }: { child: DelegationToken; parent: DelegationToken }): boolean {
+function everyLink(
+  chain: DelegationChain,
+  test: (child: DelegationToken, parent: DelegationToken) => boolean,
+): boolean {
+  return chain.every((child, index) => {
+    const parent = chain[index + 1];
+    return parent === undefined || test(child, parent);
+  });
+}
+
+function isNarrower(child: DelegationToken, parent: DelegationToken): boolean {
   const budget = parent.max_budget;
   return (
     isWithinScope(parseScope(child.scope), parent.scope) &&
@@ -145,13 +197,8 @@ function narrows({ child, parent }: { child: DelegationToken; parent: Delegation
 }
 
 function isSignatureValid(token: DelegationToken): boolean {
-  try {
-    const key = hexToBytes(token.issuer_public_key);
-    return isAcceptablePublicKey(key) && verifyJson(token, key);
-  } catch (error) {
-    if (error instanceof EncodingError) return false;
-    throw error;
-  }
+  const key = unlessMalformed(() => hexToBytes(token.issuer_public_key));
+  return key !== undefined && isAcceptablePublicKey(key) && verifyJson(token, key);
 }
 
 function minDefined(a: number | undefined, b: number | undefined): number | undefined {

@@ -1,11 +1,12 @@
 import type { ExecutionReceipt } from "../schema.ts";
 
-/** The public keys bound to an agent, each 64 lowercase hex digits, the likeliest first. */
+/** The public keys bound to an agent, each 64 lowercase hex digits, the most likely first. */
 export type BoundKeys = string | readonly string[];
 
 /**
- * The keys to try. Bound keys are the only ones that count when they are given, and an embedded key
- * among them is the one its signer names; an embedded key alone proves only that its holder signed.
+ * Lists the keys to try. If there are bound keys, only they count, and an embedded key among them
+ * is tried alone because its signer names it. An embedded key alone proves only that its holder
+ * signed.
  */
 export function listCandidateKeys(
   receipt: ExecutionReceipt,

@@ -1,28 +1,36 @@
 import { RECEIPT_LIMITS } from "../limits.ts";
 
-/** When a key was its agent's: in ms by the clock of the relay that keeps it, `validUntil` null while it is. */
+/** The time in which a key is its agent's, in ms by the clock of the relay that stores it. */
 export interface KeyValidity {
   readonly validFrom: number;
+  /** Null while the key is in use. */
   readonly validUntil: number | null;
-  /** Whether it is a device's. A device is revoked because it was lost, so its key ends at once. */
+  /** Whether the key is a device's. Devices are revoked because they were lost: the key ends at once. */
   readonly isDevice: boolean;
 }
 
-/** The times of a receipt, in ms; all but `completedAt` by the clock of the relay that took it. */
+/** A key as relays store it and evidence bundles list it; times in ms, `device_id` of a device's key. */
+export interface DatedKey {
+  readonly valid_from: number;
+  readonly valid_until: number | null;
+  readonly device_id?: string | null;
+}
+
+/** The times of a receipt, in ms; all but `completedAt` by the clock of the relay that received it. */
 export interface ReceiptTimes {
-  /** When the task was submitted. */
+  /** The time at which the task was submitted. */
   readonly submittedAt: number;
-  /** When the signer says that it was done. */
+  /** The time of completion that the signer states. */
   readonly completedAt: number;
-  /** When the receipt came. */
+  /** The time at which the receipt arrived. */
   readonly receivedAt: number;
 }
 
 /**
- * Whether a key counts for a receipt. A key that its agent left counts for a task that was submitted
- * before its end and a receipt completed before its end, with five minutes for clocks that disagree and for
- * work that was being signed; a device's key until it is revoked. Relays take receipts, and verifiers judge
- * evidence, by this one rule: else a relay pays for what its own evidence calls invalid.
+ * Returns whether a key counts for a receipt. An agent's former key counts if the task was submitted and the
+ * receipt completed before its end; completion may be five minutes late, for clocks that disagree and for
+ * work in progress. A device's key counts until it is revoked. Relays that accept receipts and verifiers of
+ * evidence use this one rule, so that no relay pays for a receipt that its own evidence calls invalid.
  */
 export function isKeyInForce(validity: KeyValidity, times: ReceiptTimes): boolean {
   const { validFrom, validUntil, isDevice } = validity;
@@ -30,7 +38,18 @@ export function isKeyInForce(validity: KeyValidity, times: ReceiptTimes): boolea
   if (validFrom > receivedAt + RECEIPT_LIMITS.clockSkewMs) return false;
   if (validUntil === null) return true;
   if (isDevice) return receivedAt < validUntil;
-  // Nothing is completed after it came, whatever a clock that is ahead says.
+  // A receipt cannot be completed after it arrived, so a signer's fast clock is capped.
   const completed = Math.min(completedAt, receivedAt);
   return submittedAt < validUntil && completed < validUntil + RECEIPT_LIMITS.formerKeySkewMs;
+}
+
+/** Returns the keys that count for a receipt by `isKeyInForce`, in their order. */
+export function filterKeysInForce<Key extends DatedKey>(
+  keys: readonly Key[],
+  times: ReceiptTimes,
+): readonly Key[] {
+  return keys.filter(({ valid_from, valid_until, device_id }) => {
+    const isDevice = typeof device_id === "string";
+    return isKeyInForce({ validFrom: valid_from, validUntil: valid_until, isDevice }, times);
+  });
 }

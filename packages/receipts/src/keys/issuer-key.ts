@@ -1,18 +1,16 @@
-import { didKeyToPublicKey, EncodingError } from "@agent/crypto";
+import { bytesToHex, didKeyToPublicKey, unlessMalformed } from "@agent/crypto";
 import * as v from "valibot";
 
-/** The relay that signed a record, and so its key: the did:key of an Ed25519 key. */
+/** The did:key of the relay that signed a record. */
 export const issuer = v.pipe(
   v.string("must be a string"),
-  v.check((did) => parseIssuerKey(did) !== null, "must be the did:key of an Ed25519 key"),
+  v.check(
+    (did) => unlessMalformed(() => didKeyToPublicKey(did)) !== undefined,
+    "must be the did:key of an Ed25519 key",
+  ),
 );
 
-/** The key that a did:key is; null for what is none. */
-export function parseIssuerKey(did: string): Uint8Array | null {
-  try {
-    return didKeyToPublicKey(did);
-  } catch (error) {
-    if (error instanceof EncodingError) return null;
-    throw error;
-  }
+/** Returns the key of a record's issuer as 64 hex digits. */
+export function getIssuerKey(record: { readonly issuer: string }): string {
+  return bytesToHex(didKeyToPublicKey(record.issuer));
 }

@@ -43,11 +43,11 @@ describe("an attestation", () => {
     ["no key", { publicKey: undefined }, "attestation.key_missing"],
     ["another key", { publicKey: bob.publicKey }, "attestation.signature_invalid"],
     ["no key at all", { publicKey: "key" }, "attestation.signature_invalid"],
-  ])("asked about %s", (_, options, code) => {
+  ])("has the verdict for %s", (_, options, code) => {
     expect(codeOf({}, { ...known, ...options })).toBe(code);
   });
 
-  test("stays right in the moment in which it is received", () => {
+  test("is valid if it is signed at the time of receipt", () => {
     const now = body.received_at;
     const prompt = signAttestation({ ...body, attested_at: now }, alice.secretKey);
     expect(verifyAttestation(prompt, known).valid).toBe(true);
@@ -69,11 +69,11 @@ describe("an attestation", () => {
     ["attested_at", 1.5, "malformed"],
     ["attested_at", Infinity, "malformed"],
     ["signature", undefined, "malformed"],
-  ])("with %s as %j is refused", (member, value, reason) => {
+  ])("is refused with %s as %j", (member, value, reason) => {
     expect(codeOf({ [member]: value })).toBe(`attestation.${reason}`);
   });
 
-  test.each([undefined, null, 1, "", [], [attested]])("is not %j", (value) => {
+  test.each([undefined, null, 1, "", [], [attested]])("is refused as %j", (value) => {
     expect(verifyAttestation(value, known).code).toBe("attestation.malformed");
   });
 });

@@ -1,24 +1,19 @@
-import {
-  EncodingError,
-  hexToBytes,
-  isUuid,
-  signJson,
-  SUITE,
-  verifyJson,
-  type Verdict,
-} from "@agent/crypto";
+import { type Check, isUuid, type Verdict } from "@agent/crypto";
 import * as v from "valibot";
 import { hex32, text, wholeNumber } from "../fields.ts";
-import { runChecks } from "../checks/run-checks.ts";
+import { createRecordVerifier, signRecord } from "./signed-record.ts";
 
 const uuid = v.pipe(v.string("must be a string"), v.check(isUuid, "must be a UUID"));
 
-/** A relay's word on when a receipt came (specification, Relay identity), signed like a receipt. */
+/**
+ * A relay's statement of the time at which it received a receipt (specification, Relay identity),
+ * signed like a receipt.
+ */
 export const RelayAttestationSchema = v.pipe(
   v.object(
     {
       relay_id: uuid,
-      // The signer's agent id, which of a relay is its relay id.
+      // The agent id of the signer; a relay's is its relay id.
       agent_id: uuid,
       task_id: text,
       receipt_hash: hex32,
@@ -38,7 +33,7 @@ export const RelayAttestationSchema = v.pipe(
 /** Times are in ms, `receipt_hash` is the SHA-256 of the canonical JSON of the whole receipt. */
 export type RelayAttestation = v.InferOutput<typeof RelayAttestationSchema>;
 
-/** An attestation before it is signed; `agent_id` is the relay's, so it is not asked for. */
+/** An attestation before it is signed; `agent_id` is added from `relay_id`. */
 export type RelayAttestationBody = Omit<RelayAttestation, "agent_id" | "suite" | "signature">;
 
 /** Every reason for which an attestation is not valid. */
@@ -51,59 +46,72 @@ export type AttestationRefusal =
   | "attestation.key_missing"
   | "attestation.signature_invalid";
 
-/** What the verifier knows besides the attestation; what is left out is not asked. */
+/** The verifier's own values; checks whose value is left out do not run. */
 export interface VerifyAttestationOptions {
-  /** The relay's key as 64 hex digits: an attestation carries none, so without it none is valid. */
+  /**
+   * The relay's key as 64 hex digits. An attestation contains none, so without it none is valid.
+   */
   readonly publicKey?: string | undefined;
-  /** The relay that has to have attested. */
+  /** The relay that must have attested. */
   readonly relayId?: string | undefined;
-  /** The task that it has to be about. */
+  /** The task that it must be about. */
   readonly taskId?: string | undefined;
-  /** The receipt that it has to be about, by its `receiptHash`. */
+  /** The receipt that it must be about, by its `hashReceipt`. */
   readonly receiptHash?: string | undefined;
 }
 
-/** The body with `agent_id`, `suite` and `signature`; `secretKey` is the relay's 32-byte seed. */
+/** Returns the body with `agent_id`, `suite` and `signature`; `secretKey` is the relay's 32-byte seed. */
 export function signAttestation(
   body: RelayAttestationBody,
   secretKey: Uint8Array,
 ): RelayAttestation {
-  return signJson({ ...body, agent_id: body.relay_id, suite: SUITE }, secretKey);
+  return signRecord({ ...body, agent_id: body.relay_id }, secretKey);
 }
 
-/** Judges a relay's attestation; AttestationRefusal lists its codes. Never throws on a value. */
+const attestationChecks: readonly Check<
+  RelayAttestation,
+  VerifyAttestationOptions,
+  AttestationRefusal
+>[] = [
+  {
+    name: "relay",
+    refusal: "attestation.wrong_relay",
+    test: ({ relay_id, agent_id }, { relayId }) =>
+      relay_id === agent_id && isExpected(relay_id, relayId),
+  },
+  {
+    name: "task",
+    refusal: "attestation.task_mismatch",
+    test: ({ task_id }, { taskId }) => isExpected(task_id, taskId),
+  },
+  {
+    name: "receipt",
+    refusal: "attestation.receipt_mismatch",
+    test: ({ receipt_hash }, { receiptHash }) => isExpected(receipt_hash, receiptHash),
+  },
+  {
+    name: "key",
+    refusal: "attestation.key_missing",
+    test: (_, { publicKey }) => publicKey !== undefined,
+  },
+];
+
+function isExpected(value: string, expected: string | undefined): boolean {
+  return expected === undefined || value === expected;
+}
+
+const verifyRecord = createRecordVerifier({
+  kind: "attestation",
+  schema: RelayAttestationSchema,
+  checks: attestationChecks,
+  listKeys: (_, { publicKey }: VerifyAttestationOptions) =>
+    publicKey === undefined ? [] : [publicKey],
+});
+
+/** Verifies a relay's attestation; AttestationRefusal lists its codes. Never throws on a value. */
 export function verifyAttestation(
   value: unknown,
-  { publicKey, relayId, taskId, receiptHash }: VerifyAttestationOptions = {},
+  options: VerifyAttestationOptions = {},
 ): Verdict<AttestationRefusal> {
-  const attestation = v.is(RelayAttestationSchema, value) ? value : null;
-  const matches = (expected: string | undefined, found: string | undefined) =>
-    expected === undefined || expected === found;
-  return runChecks<AttestationRefusal>([
-    ["structure", "attestation.malformed", () => attestation !== null],
-    ["suite", "attestation.suite", () => attestation?.suite === SUITE],
-    [
-      "relay",
-      "attestation.wrong_relay",
-      () =>
-        attestation?.relay_id === attestation?.agent_id && matches(relayId, attestation?.relay_id),
-    ],
-    ["task", "attestation.task_mismatch", () => matches(taskId, attestation?.task_id)],
-    [
-      "receipt",
-      "attestation.receipt_mismatch",
-      () => matches(receiptHash, attestation?.receipt_hash),
-    ],
-    ["key", "attestation.key_missing", () => publicKey !== undefined],
-    ["signature", "attestation.signature_invalid", () => isSignedBy(attestation, publicKey)],
-  ]);
-}
-
-function isSignedBy(attestation: RelayAttestation | null, publicKey: string | undefined): boolean {
-  try {
-    return publicKey !== undefined && verifyJson(attestation, hexToBytes(publicKey));
-  } catch (error) {
-    if (error instanceof EncodingError) return false;
-    throw error;
-  }
+  return verifyRecord(value, options);
 }

@@ -24,20 +24,20 @@ describe("B2: a no-show record", () => {
     });
   });
 
-  test("B2: may be asked for of one relay only", () => {
+  test("B2: may be required of one relay", () => {
     expect(verifyNoShowRecord(record, { publicKey: alice.publicKey }).valid).toBe(true);
     expect(verifyNoShowRecord(record, { publicKey: bob.publicKey }).code).toBe(
       "no_show.wrong_issuer",
     );
   });
 
-  test("B2: signed by another than its issuer is refused", () => {
+  test("B2: is refused if another key than its issuer's signed", () => {
     expect(verifyNoShowRecord(signNoShowRecord(body, bob.secretKey)).code).toBe(
       "no_show.signature_invalid",
     );
   });
 
-  test("B2: of another suite is refused", () => {
+  test("B2: is refused with another suite", () => {
     expect(verifyNoShowRecord({ ...record, suite: "other" }).code).toBe("no_show.suite");
   });
 
@@ -48,7 +48,7 @@ describe("B2: a no-show record", () => {
     ["lapsed_at", 1_767_330_899_901],
     ["wall_clock_ms", 1_000],
     ["priced", false],
-  ])("B2: with %s changed to %j after signing is refused", (member, value) => {
+  ])("B2: is refused with %s changed to %j after signing", (member, value) => {
     expect(verifyNoShowRecord({ ...record, [member]: value }).code).toBe(
       "no_show.signature_invalid",
     );
@@ -64,15 +64,15 @@ describe("B2: a no-show record", () => {
     ["priced", 1],
     ["issuer", alice.publicKey],
     ["signature", undefined],
-  ])("B2: with %s as %j is malformed", (member, value) => {
+  ])("B2: is malformed with %s as %j", (member, value) => {
     expect(verifyNoShowRecord({ ...record, [member]: value }).code).toBe("no_show.malformed");
   });
 
-  test.each([undefined, null, 1, "", [], [record]])("B2: is not %j", (value) => {
+  test.each([undefined, null, 1, "", [], [record]])("B2: is malformed as %j", (value) => {
     expect(verifyNoShowRecord(value).code).toBe("no_show.malformed");
   });
 
-  test("B2: does not pass for another signed object that has its members", () => {
+  test("B2: cannot be replaced by another signed object with its members", () => {
     const other = signJson({ ...body, type: "claim", suite: SUITE }, alice.secretKey);
     expect(verifyNoShowRecord(other).valid).toBe(false);
   });

@@ -1,20 +1,20 @@
-import { bytesToHex, signJson, SUITE, verifyJson, type Verdict } from "@agent/crypto";
+import type { Verdict } from "@agent/crypto";
 import * as v from "valibot";
 import { text, wholeNumber } from "../fields.ts";
-import { issuer, parseIssuerKey } from "../keys/issuer-key.ts";
-import { runChecks } from "../checks/run-checks.ts";
+import { getIssuerKey, issuer } from "../keys/issuer-key.ts";
+import { createRecordVerifier, signRecord } from "./signed-record.ts";
 
 /**
- * States that an agent claimed a task and let the claim end without a receipt, a release or a refusal;
- * signed by the relay like a settlement record.
+ * A statement that an agent claimed a task and let the claim end without a receipt, a release or a
+ * refusal; signed by the relay like a settlement record.
  */
 export const NoShowRecordSchema = v.pipe(
   v.object(
     {
-      // So that no other signed object passes for this one.
+      // A fixed type, so that no other signed object passes for a no-show record.
       type: v.literal("no_show", "must be no_show"),
       task_id: text,
-      // The agent that had the claim; of a forwarded task the relay that it was forwarded to.
+      // The agent that had the claim; for a forwarded task the relay that it was forwarded to.
       agent_id: text,
       claimed_at: wholeNumber,
       lapsed_at: wholeNumber,
@@ -47,10 +47,28 @@ export type NoShowRefusal =
   | "no_show.wrong_issuer"
   | "no_show.signature_invalid";
 
-/** The body with `type`, `suite` and `signature`; `secretKey` is the relay's 32-byte seed. */
+/** Returns the body with `type`, `suite` and `signature`; `secretKey` is the relay's 32-byte seed. */
 export function signNoShowRecord(body: NoShowRecordBody, secretKey: Uint8Array): NoShowRecord {
-  return signJson({ ...body, type: "no_show" as const, suite: SUITE }, secretKey);
+  return signRecord({ ...body, type: "no_show" as const }, secretKey);
 }
+
+interface VerifyNoShowOptions {
+  readonly publicKey?: string | undefined;
+}
+
+const verifyRecord = createRecordVerifier({
+  kind: "no_show",
+  schema: NoShowRecordSchema,
+  checks: [
+    {
+      name: "issuer",
+      refusal: "no_show.wrong_issuer",
+      test: (record: NoShowRecord, { publicKey }: VerifyNoShowOptions) =>
+        publicKey === undefined || getIssuerKey(record) === publicKey,
+    },
+  ],
+  listKeys: (record) => [getIssuerKey(record)],
+});
 
 /**
  * Verifies a no-show record by the key that its issuer's did:key is. With `publicKey` (64 hex digits)
@@ -58,15 +76,7 @@ export function signNoShowRecord(body: NoShowRecordBody, secretKey: Uint8Array):
  */
 export function verifyNoShowRecord(
   value: unknown,
-  { publicKey }: { readonly publicKey?: string | undefined } = {},
+  options: VerifyNoShowOptions = {},
 ): Verdict<NoShowRefusal> {
-  const record = v.is(NoShowRecordSchema, value) ? value : null;
-  const key = record && parseIssuerKey(record.issuer);
-  const isExpected = () => publicKey === undefined || (key && bytesToHex(key)) === publicKey;
-  return runChecks<NoShowRefusal>([
-    ["structure", "no_show.malformed", () => record !== null],
-    ["suite", "no_show.suite", () => record?.suite === SUITE],
-    ["issuer", "no_show.wrong_issuer", isExpected],
-    ["signature", "no_show.signature_invalid", () => key !== null && verifyJson(record, key)],
-  ]);
+  return verifyRecord(value, options);
 }

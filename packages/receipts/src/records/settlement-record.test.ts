@@ -36,25 +36,25 @@ describe("a settlement record", () => {
     });
   });
 
-  test("may be asked for of one relay only", () => {
+  test("may be required of one relay", () => {
     expect(verifySettlementRecord(settled, { publicKey: alice.publicKey }).valid).toBe(true);
     expect(verifySettlementRecord(settled, { publicKey: bob.publicKey }).code).toBe(
       "settlement.wrong_issuer",
     );
   });
 
-  test("may carry an on-chain proof and members without a name", () => {
+  test("may have an on-chain proof and unnamed members", () => {
     const more = { ...record, x402_tx_hash: "0x1", x402_network: "eip155:84532", note: [1] };
     expect(verifySettlementRecord(signSettlementRecord(more, alice.secretKey)).valid).toBe(true);
   });
 
-  test("signed by another than its issuer is refused", () => {
+  test("is refused if another key than its issuer's signed", () => {
     expect(verifySettlementRecord(signSettlementRecord(record, bob.secretKey)).code).toBe(
       "settlement.signature_invalid",
     );
   });
 
-  test.each(["suite", "", "agent-jcs-ed25519-b64-v2"])("of suite %j is refused", (suite) => {
+  test.each(["suite", "", "agent-jcs-ed25519-b64-v2"])("is refused with the suite %j", (suite) => {
     expect(verifySettlementRecord({ ...settled, suite }).code).toBe("settlement.suite");
   });
 
@@ -70,7 +70,7 @@ describe("a settlement record", () => {
     ["settled_at", 0],
     ["note", "added"],
     ["signature", `${settled.signature}A`],
-  ])("with %s changed to %j after signing is refused", (member, value) => {
+  ])("is refused with %s changed to %j after signing", (member, value) => {
     expect(verifySettlementRecord({ ...settled, [member]: value }).code).toBe(
       "settlement.signature_invalid",
     );
@@ -91,13 +91,13 @@ describe("a settlement record", () => {
     ["issuer", undefined],
     ["suite", undefined],
     ["signature", undefined],
-  ])("with %s as %j is malformed", (member, value) => {
+  ])("is malformed with %s as %j", (member, value) => {
     expect(verifySettlementRecord({ ...settled, [member]: value }).code).toBe(
       "settlement.malformed",
     );
   });
 
-  test.each([undefined, null, 1, "", [], [settled]])("is not %j", (value) => {
+  test.each([undefined, null, 1, "", [], [settled]])("is malformed as %j", (value) => {
     expect(verifySettlementRecord(value).code).toBe("settlement.malformed");
   });
 });

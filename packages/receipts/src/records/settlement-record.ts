@@ -1,10 +1,10 @@
-import { bytesToHex, hexToBytes, signJson, SUITE, verifyJson, type Verdict } from "@agent/crypto";
+import type { Verdict } from "@agent/crypto";
 import * as v from "valibot";
 import { hex32, money, text, wholeNumber } from "../fields.ts";
-import { issuer, parseIssuerKey } from "../keys/issuer-key.ts";
-import { runChecks } from "../checks/run-checks.ts";
+import { getIssuerKey, issuer } from "../keys/issuer-key.ts";
+import { createRecordVerifier, signRecord } from "./signed-record.ts";
 
-/** How a relay settled one task (specification, Settlement record), signed like a receipt. */
+/** A relay's settlement of one task (specification, Settlement record), signed like a receipt. */
 export const SettlementRecordSchema = v.object(
   {
     settlement_id: text,
@@ -22,7 +22,7 @@ export const SettlementRecordSchema = v.object(
       "must be one of: completed, partial, refunded",
     ),
     settled_at: wholeNumber,
-    // The relay that settled, and so the key that signed.
+    // The relay that settled and signed.
     issuer,
     x402_tx_hash: v.optional(text),
     x402_network: v.optional(text),
@@ -45,41 +45,56 @@ export type SettlementRefusal =
   | "settlement.wrong_issuer"
   | "settlement.signature_invalid";
 
-/** The body with `suite` and `signature`; `secretKey` is the relay's 32-byte seed. */
+/** Returns the body with `suite` and `signature`; `secretKey` is the relay's 32-byte seed. */
 export function signSettlementRecord(
   body: SettlementRecordBody,
   secretKey: Uint8Array,
 ): SettlementRecord {
-  return signJson({ ...body, suite: SUITE }, secretKey);
+  return signRecord(body, secretKey);
 }
 
-/**
- * Judges a settlement record by the key that its issuer's did:key is. With `publicKey` (64 hex
- * digits) the issuer has to be that relay, else `settlement.wrong_issuer`; without it, any. With
- * `relayKeys`, a relay's verified chain, oldest first, the issuer is one of them and signs by it or a later
- * one: the issuer stays that of the settlement's time, and the relay signs when a record is read.
- */
-export function verifySettlementRecord(
-  value: unknown,
+interface VerifySettlementOptions {
+  readonly publicKey?: string | undefined;
+  readonly relayKeys?: readonly string[] | undefined;
+}
+
+const verifyRecord = createRecordVerifier({
+  kind: "settlement",
+  schema: SettlementRecordSchema,
+  checks: [
+    {
+      name: "issuer",
+      refusal: "settlement.wrong_issuer",
+      test: (record: SettlementRecord, options: VerifySettlementOptions) =>
+        listSigningKeys(record, options).length > 0,
+    },
+  ],
+  listKeys: listSigningKeys,
+});
+
+/** Returns the issuer's key and the later ones of its relay; none if the issuer is another relay. */
+function listSigningKeys(
+  record: SettlementRecord,
   {
     publicKey,
     relayKeys = publicKey === undefined ? undefined : [publicKey],
-  }: {
-    readonly publicKey?: string | undefined;
-    readonly relayKeys?: readonly string[] | undefined;
-  } = {},
+  }: VerifySettlementOptions,
+): readonly string[] {
+  const issuerKey = getIssuerKey(record);
+  if (relayKeys === undefined) return [issuerKey];
+  const position = relayKeys.indexOf(issuerKey);
+  return position === -1 ? [] : relayKeys.slice(position);
+}
+
+/**
+ * Verifies a settlement record by the key that its issuer's did:key is. With `publicKey` (64 hex
+ * digits) the issuer must be that relay, else `settlement.wrong_issuer`; without it, any. With
+ * `relayKeys`, a relay's verified chain, oldest first, the issuer must be one of them and the signature
+ * must be by it or a later one: the issuer does not change, and the relay signs when a record is read.
+ */
+export function verifySettlementRecord(
+  value: unknown,
+  options: VerifySettlementOptions = {},
 ): Verdict<SettlementRefusal> {
-  const record = v.is(SettlementRecordSchema, value) ? value : null;
-  const key = record && parseIssuerKey(record.issuer);
-  const keys = relayKeys ?? (key === null ? [] : [bytesToHex(key)]);
-  const position = key === null ? -1 : keys.indexOf(bytesToHex(key));
-  const isExpected = () => position >= 0;
-  const isSigned = () =>
-    keys.slice(position).some((signer) => verifyJson(record, hexToBytes(signer)));
-  return runChecks<SettlementRefusal>([
-    ["structure", "settlement.malformed", () => record !== null],
-    ["suite", "settlement.suite", () => record?.suite === SUITE],
-    ["issuer", "settlement.wrong_issuer", isExpected],
-    ["signature", "settlement.signature_invalid", isSigned],
-  ]);
+  return verifyRecord(value, options);
 }

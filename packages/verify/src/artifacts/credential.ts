@@ -22,7 +22,7 @@ const checkLevels: CheckLevels = {
   credentials: "nested",
 };
 
-/** The verdict on a credential, which is signed by the key that its issuer's did:key is. */
+/** Verifies a credential, signed by the key of its issuer's did:key. */
 export function checkCredential(credential: object, { now, publicKey }: TimedOptions): Verdict {
   const { issuer } = credential as { issuer?: unknown };
   return buildVerdict("credential", verifyCredential(credential, { now }), checkLevels, {
@@ -31,7 +31,7 @@ export function checkCredential(credential: object, { now, publicKey }: TimedOpt
   });
 }
 
-/** The verdict on a presentation, signed by its holder, and on each credential, signed by any issuer. */
+/** Verifies a presentation, signed by its holder, and its credentials, signed by any issuers. */
 export function checkPresentation(presentation: object, { now, publicKey }: TimedOptions): Verdict {
   const { holder } = presentation as { holder?: unknown };
   const verdict = verifyPresentation(presentation, { now });

@@ -18,7 +18,7 @@ const checkLevels: CheckLevels = {
   narrowing: "nested",
 };
 
-/** The verdict on a delegation token: the key to name is that of the first issuer of its chain. */
+/** Verifies a delegation token; the key to name is that of the first issuer of its chain. */
 export function checkDelegationToken(value: object, { now, publicKey }: TimedOptions): Verdict {
   const chain = parseDelegationChain(value) ?? [];
   const listKeys = (issuer: string) =>

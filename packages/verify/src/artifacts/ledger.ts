@@ -18,10 +18,10 @@ const checkLevels: CheckLevels = {
   steps_recorded: "hashes_match",
 };
 
-/** The verdict on a ledger. It names no key, so one that is signed needs the caller's. */
+/** Verifies a ledger. It contains no key, so a signed one needs the caller's. */
 export function checkLedger(ledger: object, { publicKey }: VerifyOptions): Verdict {
   const verdict = verifyLedger(ledger, { publicKey });
-  // The only keys that are tried are the caller's, so a signature that holds is bound to one.
+  // Only the caller's keys are tried, so a valid signature is bound to one of them.
   const bound = verdict.checks.some(({ name, ok }) => name === "signature" && ok)
     ? [{ name: "bound", ok: true }]
     : [];

@@ -27,12 +27,12 @@ const checkLevels: CheckLevels = {
   hops: "nested",
 };
 
-/** The verdict on a receipt as rungs of the ladder; nested receipts by `keyOf` where it is given. */
+/** Verifies a receipt by proof levels, and nested receipts by `findKeys` if it is given. */
 export function checkReceipt(receipt: object | string, options: ReceiptOptions): Verdict {
   const verdict = verifyReceipt(receipt, options);
   const refused = verdict.code === "receipt.signature_invalid";
   if (refused && options.publicKey !== undefined && isSignedByEmbeddedKey(receipt)) {
-    // Intact, but by a stranger's key: another fault than a changed receipt, and worth telling apart.
+    // Intact, but signed by an unknown key, which is another fault than a changed receipt.
     const checks = verdict.checks.map((check) =>
       check.name === "signature" ? { name: "bound", ok: false, code: verdict.code } : check,
     );
@@ -51,7 +51,7 @@ function isSignedByEmbeddedKey(receipt: object | string): boolean {
   return verifyReceipt(receipt).checks.some(({ name, ok }) => name === "signature" && ok);
 }
 
-/** Whether the signature was held against keys that are known to be the agent's. */
+/** Whether the signature was verified with keys that are known to be the agent's. */
 interface KeyBindings {
   readonly outer: boolean;
   readonly inner: boolean;
@@ -61,9 +61,9 @@ function toVerdict(verdict: ReceiptVerdict, bound: KeyBindings | undefined): Ver
   const nestedBindings = bound && { outer: bound.inner, inner: bound.inner };
   const nested = verdict.nested.map((inner) => toVerdict(inner, nestedBindings));
   const isSigned = verdict.checks.some(({ name, ok }) => name === "signature" && ok);
-  // Without any key of the agent there is nothing to bind to; without any key at all, nothing signed.
+  // Without a key of the agent there is nothing to bind to; without any key, nothing is signed.
   const named: NamedCheckResult[] = verdict.checks
-    // Work at the right time is not yet work for this task, and only a relay can say that.
+    // Work at the right time is not proof of work for this task; only a relay can state that.
     .filter(({ name, ok }) => name !== "nested_span" || !ok)
     .map((check) =>
       check.name === "key" && !check.ok && bound?.outer === true
@@ -84,7 +84,10 @@ function toVerdict(verdict: ReceiptVerdict, bound: KeyBindings | undefined): Ver
     : { kind: "receipt", valid: false, code: verdict.code, checks, nested };
 }
 
-/** Whether a receipt and all that is nested in it hold, and was done for what it is nested in. */
+/**
+ * Returns whether a receipt and all receipts nested in it are valid and within the time of the work
+ * around them.
+ */
 function isFullyValid({ valid, checks }: Verdict): boolean {
   return (
     valid &&
@@ -94,7 +97,10 @@ function isFullyValid({ valid, checks }: Verdict): boolean {
 
 const NESTED_OUTSIDE_CODE = "receipt.nested_outside";
 
-/** The worst of the receipts that are not wholly right: one that is refused before one of another time. */
+/**
+ * Returns the code of the worst nested receipt: refused ones come before those outside the time
+ * span.
+ */
 function getNestedCode(nested: readonly Verdict[]): string {
   const isOnlyOutside = ({ valid, checks }: Verdict) =>
     valid &&

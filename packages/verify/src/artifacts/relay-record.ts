@@ -15,13 +15,16 @@ const settlementLevels: CheckLevels = {
   settled: "settled",
 };
 
-/** The verdict on a settlement record, which is signed by the key that its issuer's did:key is. */
+/**
+ * Verifies a settlement record, signed by the key of its issuer's did:key or a later one of the
+ * relay.
+ */
 export function checkSettlement(record: object, options: VerifyOptions): Verdict {
   const { publicKey } = options;
   const { issuer } = record as { issuer?: unknown };
   const key = parseDidKey(issuer);
   const relayKeys = listRelayKeys(options);
-  // A chain of another relay says nothing about this record.
+  // A chain of another relay does not apply to this record.
   const isOfChain = key !== null && relayKeys.includes(key);
   const verdict = verifySettlementRecord(record, isOfChain ? { relayKeys } : {});
   const settled = verdict.valid ? [{ name: "settled", ok: true }] : [];
@@ -42,8 +45,7 @@ const noShowLevels: CheckLevels = {
 };
 
 /**
- * The verdict on a no-show record, which is signed by the key that its issuer's did:key is, or on all
- * those of a task.
+ * Verifies a no-show record, signed by the key of its issuer's did:key, or all records of a task.
  */
 export function checkNoShow(value: object, options: VerifyOptions): Verdict {
   const list = getNoShowRecords(value);
@@ -89,7 +91,7 @@ const attestationLevels: CheckLevels = {
   attested: "attested",
 };
 
-/** The verdict on an attestation. It names no key, so it needs the caller's. */
+/** Verifies an attestation. It contains no key, so it needs the caller's. */
 export function checkAttestation(
   value: object,
   { publicKey = [], taskId }: VerifyOptions,
@@ -98,7 +100,7 @@ export function checkAttestation(
   const verdicts = keys.map((key) => verifyAttestation(value, { publicKey: key, taskId }));
   const verdict =
     verdicts.find(({ valid }) => valid) ?? verdicts[0] ?? verifyAttestation(value, { taskId });
-  // A task and a receipt that nobody asked about are not proven to be the right ones.
+  // Without an expected task or receipt, those checks prove nothing and are left out.
   const applicable = verdict.checks.filter(
     ({ name }) => name !== "receipt" && (name !== "task" || taskId !== undefined),
   );

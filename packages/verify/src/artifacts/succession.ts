@@ -1,39 +1,16 @@
 import {
-  EncodingError,
+  bytesToHex,
   hexToBytes,
-  type SuccessionCode,
   type SuccessionRecord,
+  unlessMalformed,
   verifySuccessionChain,
 } from "@agent/crypto";
-import { buildVerdict } from "../build-verdict.ts";
-import { isExpectedKey } from "../expected-key.ts";
-import type { CheckLevels } from "../assign-proof-levels.ts";
-import type { ArtifactRefusal } from "../refusals.ts";
 import { getSuccessionRecords } from "../detect-kind.ts";
 import type { Verdict } from "../verdict.ts";
+import { buildSuccessionVerdict, type KeyChain } from "./build-succession-verdict.ts";
 import type { VerifyOptions } from "./options.ts";
 
-const checkLevels: CheckLevels = {
-  structure: "well_formed",
-  signatures: "intact",
-  handover: "key_bound",
-  order: "key_valid",
-};
-
-const checkNames: Readonly<Record<SuccessionCode, keyof typeof checkLevels>> = {
-  "succession.malformed": "structure",
-  "succession.suite_unknown": "structure",
-  "succession.old_key_signature_invalid": "signatures",
-  "succession.new_key_signature_invalid": "signatures",
-  "succession.agent_mismatch": "handover",
-  "succession.relay_mismatch": "handover",
-  "succession.old_key_mismatch": "handover",
-  "succession.new_key_refused": "handover",
-  "succession.key_reused": "handover",
-  "succession.timestamp_not_later": "order",
-};
-
-/** What a relay answers beside the records, which nobody signed. */
+/** The unsigned members of a relay's answer, beside the records. */
 interface ClaimedHistory {
   readonly agent_id?: string;
   readonly current_public_key?: string;
@@ -41,60 +18,40 @@ interface ClaimedHistory {
 }
 
 /**
- * The verdict on one succession record, a chain of them, or a relay's answer, whose keys have to be
- * those of the chain; a key to name is any of them.
+ * Verifies one succession record, a chain of them, or a relay's answer, whose keys must be those of
+ * the chain.
  */
-export function checkSuccession(value: object, { publicKey }: VerifyOptions): Verdict {
+export function checkSuccession(value: object, options: VerifyOptions): Verdict {
   const records = (getSuccessionRecords(value) ?? [value]) as readonly Partial<SuccessionRecord>[];
   const claimed: ClaimedHistory = Array.isArray(value) || records[0] === value ? {} : value;
-  const code = findChainCode(records, claimed.agent_id);
-  if (code !== undefined) return buildRefusal(checkNames[code], code);
+  return buildSuccessionVerdict("succession", verifyClaimedChain(records, claimed), options);
+}
 
-  const [{ old_public_key: firstKey = "" } = {}] = records;
-  const keys = [firstKey, ...records.map(({ new_public_key = "" }) => new_public_key)];
-  if (!matchesClaim(claimed, keys)) return buildRefusal("handover", "artifact.key_unbound");
-  const checks = ["structure", "signatures", "order"].map((name) => ({ name, ok: true }));
-  return buildVerdict("succession", { valid: true, checks }, checkLevels, {
-    key: keys.find((key) => publicKey !== undefined && isExpectedKey(key, publicKey)) ?? null,
-    expectedKeys: publicKey,
-  });
+function verifyClaimedChain(
+  records: readonly Partial<SuccessionRecord>[],
+  claimed: ClaimedHistory,
+): KeyChain {
+  const { agent_id = "", old_public_key: firstKey = "" } = records[0] ?? {};
+  const firstPublicKey =
+    typeof firstKey === "string" ? unlessMalformed(() => hexToBytes(firstKey)) : undefined;
+  if (firstPublicKey === undefined) return { ok: false, code: "succession.malformed" };
+  const agentId = claimed.agent_id ?? agent_id;
+  const chain = verifySuccessionChain(records, { agentId, firstPublicKey });
+  if (!chain.ok) return chain;
+  const publicKeys = [...chain.formerPublicKeys, chain.currentPublicKey].map(bytesToHex);
+  return matchesClaim(claimed, publicKeys)
+    ? { ok: true, publicKeys }
+    : { ok: false, code: "artifact.key_unbound" };
 }
 
 function matchesClaim(
   { current_public_key: current, keys: listed }: ClaimedHistory,
-  keys: string[],
-) {
+  keys: readonly string[],
+): boolean {
   return (
     (current === undefined || current === keys.at(-1)) &&
     (!Array.isArray(listed) ||
       (listed.length === keys.length &&
         listed.every((entry, index) => entry?.public_key === keys[index])))
   );
-}
-
-function buildRefusal(name: string, code: ArtifactRefusal): Verdict {
-  return buildVerdict(
-    "succession",
-    { valid: false, code, checks: [{ name, ok: false, code }] },
-    checkLevels,
-  );
-}
-
-function findChainCode(
-  records: readonly Partial<SuccessionRecord>[],
-  claimedId: string | undefined,
-): SuccessionCode | undefined {
-  const { agent_id = "", old_public_key: firstKey = "" } = records[0] ?? {};
-  if (typeof firstKey !== "string") return "succession.malformed";
-  try {
-    const firstPublicKey = hexToBytes(firstKey);
-    const result = verifySuccessionChain(records, {
-      agentId: claimedId ?? agent_id,
-      firstPublicKey,
-    });
-    return result.ok ? undefined : result.code;
-  } catch (error) {
-    if (error instanceof EncodingError) return "succession.malformed";
-    throw error;
-  }
 }

@@ -2,9 +2,9 @@ import { flattenChain, isBoundToTask } from "@agent/receipts";
 import type { EvidenceBundle } from "./schema.ts";
 
 /**
- * Whether each nested receipt is of a task that, as the relay states, the agent one hop up submitted and
- * the signer did. Undefined without nested receipts, or when the relay knows nothing of some of their tasks
- * and the others fit.
+ * Returns whether each nested receipt is of a task that, as the relay states, the agent one hop up
+ * submitted and the signer did. Undefined without nested receipts, or if the relay does not know
+ * some of their tasks and the others match.
  */
 export function checkHops({
   receipt,

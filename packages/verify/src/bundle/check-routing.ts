@@ -19,7 +19,7 @@ const weights = v.looseObject({
   availability: number,
 });
 
-/** As `replayRanking` takes it; what its figures may be is for the rules of routing. */
+/** The input of `replayRanking`, which checks the figures itself. */
 export const RoutingRecordSchema = v.looseObject({
   algorithm: v.string(),
   seed: number,
@@ -52,8 +52,8 @@ export const RoutingRecordSchema = v.looseObject({
 });
 
 /**
- * Whether the frozen record is the one that the bundle names, and leads to the choice that was made;
- * undefined when there is none here, or when it was decided by rules that this version does not know.
+ * Returns whether the stored record is the one that the bundle names and leads to the same choice;
+ * undefined if there is none, or if it was made by rules that this version does not know.
  */
 export function checkRouting({ routing }: EvidenceBundle): boolean | undefined {
   const { record, record_hash, choice } = routing;
@@ -68,7 +68,7 @@ function replayOrUndefined(record: RoutingRecord): RoutingChoice | null | undefi
   try {
     return replayRanking(record);
   } catch (error) {
-    // It names weights or a graph that nothing can be decided by.
+    // The record contains weights or a graph that no ranking can use.
     if (error instanceof RangeError) return undefined;
     throw error;
   }

@@ -3,7 +3,7 @@ import type { ArtifactRefusal } from "../refusals.ts";
 import { getReceiptHash } from "./get-receipt-hash.ts";
 import type { EvidenceBundle, Posting } from "./schema.ts";
 
-/** The first rule of money that a bundle breaks; undefined when it breaks none. */
+/** Returns the code of the first money rule that a bundle breaks; undefined if it breaks none. */
 export function findSettlementFault(
   bundle: EvidenceBundle,
   relayKeys: readonly string[],
@@ -32,10 +32,10 @@ export function findSettlementFault(
   return isBalanced ? undefined : "bundle.postings_mismatch";
 }
 
-/** What a charge is made of; a release only returns what was held. */
+/** The postings of a charge; a release only returns reserved money. */
 const chargeTypes = ["settlement_debit", "settlement_credit", "fee"];
 
-/** An agent's task is charged to its account, another relay's is paid out of its hold. */
+/** A local agent's task is charged to its account; another relay's is paid from its hold. */
 function sumReceived(postings: readonly Posting[], type: string): number {
   return sumAmounts(postings.filter((posting) => posting.type === type && posting.amount > 0));
 }
@@ -44,7 +44,7 @@ function sumAmounts(postings: readonly Posting[]): number {
   return postings.reduce((sum, { amount }) => sum + toMicro(amount), 0);
 }
 
-/** Millionths, which add up exactly. */
+/** Amounts in millionths, which are exact when added. */
 function toMicro(amount: number): number {
   return Math.round(amount * 1e6);
 }

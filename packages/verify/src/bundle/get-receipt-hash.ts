@@ -1,7 +1,10 @@
 import { hashReceipt } from "@agent/receipts";
 import type { EvidenceBundle } from "./schema.ts";
 
-/** The hash of a bundle's receipt as it was signed, also when its texts were erased since then. */
+/**
+ * Returns the hash of a bundle's receipt as it was signed, even if its texts have been erased
+ * since.
+ */
 export function getReceiptHash({
   receipt,
   erased,

@@ -2,8 +2,8 @@ import { verifyRelaySuccession } from "@agent/crypto";
 import type { EvidenceBundle } from "./schema.ts";
 
 /**
- * Every key that the relay of a bundle has had, the one that signed the bundle last; null when the steps
- * that it shows are not its own or do not lead to that key.
+ * Returns every key of a bundle's relay, the one that signed the bundle last; null if the
+ * succession records are not the relay's own or do not lead to that key.
  */
 export function getRelayKeys(
   { relay_id: relayId, relay_succession: steps }: EvidenceBundle,

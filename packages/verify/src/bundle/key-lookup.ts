@@ -1,8 +1,11 @@
 import { hexToBytes, type SuccessionRecord, verifySuccessionChain } from "@agent/crypto";
-import { type ExecutionReceipt, isKeyInForce } from "@agent/receipts";
+import { type ExecutionReceipt, filterKeysInForce } from "@agent/receipts";
 import type { EvidenceBundle, KeyRecord, Signer } from "./schema.ts";
 
-/** Whether each agent is listed once, and each of its keys after the first was handed over to. */
+/**
+ * Returns whether each agent is listed once and each of its keys after the first has a valid
+ * succession record.
+ */
 export function areHistoriesValid(signers: readonly Signer[]): boolean {
   return (
     new Set(signers.map(({ agent_id }) => agent_id)).size === signers.length &&
@@ -21,15 +24,15 @@ function isHistoryValid({ agent_id: agentId, keys, chain }: Signer): boolean {
   );
 }
 
-/** Which keys count for a receipt. */
+/** Returns the keys that count for a receipt. */
 export type KeyLookup = (receipt: ExecutionReceipt) => readonly string[];
 
-/** All keys that its agent ever had. */
+/** Accepts every key that the agent ever had. */
 export function createAnyKeyLookup(signers: readonly Signer[]): KeyLookup {
-  return ({ agent_id }) => listDatedKeys(signers, agent_id).map(({ public_key }) => public_key);
+  return ({ agent_id }) => listAgentKeys(signers, agent_id).map(({ public_key }) => public_key);
 }
 
-/** The keys of its agent that count for a receipt by the rule that relays take receipts by. */
+/** Accepts the keys of the agent by the rule by which relays accept receipts. */
 export function createValidKeyLookup({
   signers,
   task,
@@ -38,29 +41,20 @@ export function createValidKeyLookup({
 }: EvidenceBundle): KeyLookup {
   return (signed) => {
     const times = {
-      // Of a nested task nothing but the receipt says when it was submitted.
+      // Only the receipt states when a nested task was submitted.
       submittedAt: signed === receipt ? task.submitted_at : signed.submitted_at,
       completedAt: signed.completed_at,
       receivedAt: attestation.received_at,
     };
-    return listDatedKeys(signers, signed.agent_id)
-      .filter((term) =>
-        isKeyInForce(
-          {
-            validFrom: term.valid_from,
-            validUntil: term.valid_until,
-            isDevice: term.device_id !== undefined,
-          },
-          times,
-        ),
-      )
-      .map(({ public_key }) => public_key);
+    const keys = filterKeysInForce(listAgentKeys(signers, signed.agent_id), times);
+    return keys.map(({ public_key }) => public_key);
   };
 }
 
-type DatedKey = KeyRecord & { readonly device_id?: string };
-
-function listDatedKeys(signers: readonly Signer[], agentId: string): readonly DatedKey[] {
+function listAgentKeys(
+  signers: readonly Signer[],
+  agentId: string,
+): readonly (KeyRecord & { readonly device_id?: string })[] {
   const signer = signers.find(({ agent_id }) => agent_id === agentId);
   return signer === undefined ? [] : [...signer.keys, ...signer.devices];
 }

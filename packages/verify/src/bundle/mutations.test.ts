@@ -9,7 +9,8 @@ const bundles = Array.from({ length: 1_000 }, () => {
   return formatBundle(signBundle(evidence, relay));
 });
 const encoder = new TextEncoder();
-// Strict as the command's: a lenient decoder maps several byte sequences to one text.
+// Strict like the command's decoder, because a lenient one maps several byte sequences to one
+// text.
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 const isValid = (bytes: Uint8Array) => {
@@ -20,7 +21,7 @@ const isValid = (bytes: Uint8Array) => {
   }
 };
 
-// Thousands of signatures: seconds, and more of them where other tests take the cores.
+// Thousands of signatures take seconds, and longer while other tests run.
 const patient = { timeout: 60_000 };
 
 test("1,000 generated bundles are valid", patient, () => {
@@ -34,7 +35,7 @@ test("10,000 changes of one byte, anywhere in a bundle, are refused", patient, (
     const which = i % bundles.length;
     const bytes = encoder.encode(bundles[which]);
     const at = random.below(bytes.length);
-    // Never the byte that was there.
+    // The new byte must differ from the old one.
     bytes[at] = bytes[at]! ^ (1 + random.below(255));
     if (isValid(bytes)) accepted.push(`bundle ${which}, byte ${at}: ${bytes[at]}`);
   }

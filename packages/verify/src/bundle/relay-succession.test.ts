@@ -34,7 +34,7 @@ const step = (from: Pair, to: Pair, timestamp: number, relay_id = relay.relayId)
 const succession = [step(relay, second, START_TIME + 1), step(second, third, START_TIME + 2)];
 const [settlement] = evidence.settlements;
 const read = { ...settlement!, suite: undefined, signature: undefined };
-/** The settlement as the relay signs it when it is read under a later key. */
+/** Returns the settlement as the relay signs it under a later key. */
 const signedBy = ({ secretKey }: Pair) => {
   const { suite: _suite, signature: _signature, ...body } = read;
   return signSettlementRecord(body as Parameters<typeof signSettlementRecord>[0], secretKey);
@@ -47,15 +47,15 @@ const bundleBy = (pair: Pair, steps: readonly object[], signer = pair) =>
   );
 const bundle = bundleBy(third, succession);
 
-describe("D8: a bundle that carries the succession of its relay's key", () => {
+describe("D8: a bundle with the succession records of its relay's key", () => {
   test.each([relay, second, third].map(({ publicKey }) => publicKey))(
-    "D8: is valid for whoever names any key of the chain (%s)",
+    "D8: is valid when the caller names any key of the chain (%s)",
     (publicKey) => {
       expect(verifyBundle(formatBundle(bundle), { publicKey })).toMatchObject({ valid: true });
     },
   );
 
-  test("D8: keeps what the relay signed under a former key, and the hash of its settlement", () => {
+  test("D8: keeps the relay's records under a former key, and the hash of its settlement", () => {
     expect(evidence.credential?.issuer).not.toBe(bundle.issuer);
     expect(bundle.settlements[0]?.issuer).toBe(settlement?.issuer);
     expect(verifyBundle(bundleBy(third, succession, relay))).toMatchObject({ valid: true });
@@ -90,7 +90,7 @@ describe("D8: a bundle that carries the succession of its relay's key", () => {
     expect(verifyBundle(forged)).toMatchObject({ valid: false, code });
   });
 
-  test("D8: is refused when a former key signs what was issued under a later one", () => {
+  test("D8: is refused when a former key signs a record issued under a later one", () => {
     const { suite: _suite, signature: _signature, ...body } = settlement!;
     const issuer = publicKeyToDidKey(generateKeyPair(new Uint8Array(32).fill(2)).publicKey);
     const stolen = signSettlementRecord({ ...body, issuer }, relay.secretKey);
@@ -99,10 +99,10 @@ describe("D8: a bundle that carries the succession of its relay's key", () => {
   });
 });
 
-describe("D8: what was signed before, or is alone, with the chain beside it", () => {
+describe("D8: artifacts without a chain, verified with the caller's chain", () => {
   const old = bundleBy(relay, []);
 
-  test("D8: a bundle of before is valid for the new key only with the chain", () => {
+  test("D8: an earlier bundle is valid for the new key only with the chain", () => {
     const { publicKey } = third;
     expect(verifyArtifact(old, { publicKey: relay.publicKey })).toMatchObject({ valid: true });
     expect(verifyArtifact(old, { publicKey })).toMatchObject({ code: "artifact.key_unbound" });

@@ -14,7 +14,7 @@ import * as v from "valibot";
 import { parseDidKey } from "../expected-key.ts";
 import { RoutingRecordSchema } from "./check-routing.ts";
 
-/** The one version of the format. */
+/** The only version of the format. */
 export const BUNDLE_SPEC = "agent/evidence@1.0";
 
 const string = v.string("must be a string");
@@ -31,18 +31,21 @@ const looseObjectOf = <Rules extends v.ObjectEntries>(rules: Rules) =>
   v.looseObject(rules, "must be a JSON object with every member of its kind");
 const listOf = <Item extends v.GenericSchema>(item: Item) => v.array(item, "must be an array");
 
-/** When a key was an agent's, by the relay's clock; `valid_until` is null while it is. */
+/**
+ * The time in which a key was an agent's, by the relay's clock; `valid_until` is null while it is
+ * in use.
+ */
 const keyMembers = { public_key: hex32, valid_from: time, valid_until: v.nullable(time) };
 
 const bundleRules = {
   spec: string,
   relay_id: uuid,
-  // The relay's did:key, and so the key that signed.
+  // The did:key of the relay that signed.
   issuer: v.pipe(
     string,
     v.check((did) => parseDidKey(did) !== null, "must be the did:key of an Ed25519 key"),
   ),
-  // Only where the relay had another key before: the steps to that of `issuer`, oldest first.
+  // Only if the relay had another key before: the steps to that of `issuer`, oldest first.
   relay_succession: v.optional(listOf(object)),
   created_at: time,
   task: looseObjectOf({
@@ -54,7 +57,7 @@ const bundleRules = {
     prompt: string,
     submitted_at: time,
   }),
-  // What the relay stored of its choice.
+  // The relay's record of its choice.
   routing: looseObjectOf({
     choice: v.nullable(object),
     record_hash: v.optional(hex32),
@@ -62,7 +65,7 @@ const bundleRules = {
     executors: listOf(looseObjectOf({ agent_id: text, price: amount })),
   }),
   receipt: object,
-  // Only where the texts were erased: `receipt_hash` is that of the receipt as it was signed.
+  // Only if the texts were erased: `receipt_hash` is that of the receipt as it was signed.
   erased: v.optional(looseObjectOf({ erased_at: time, receipt_hash: hex32 })),
   signers: listOf(
     looseObjectOf({
@@ -72,19 +75,19 @@ const bundleRules = {
       devices: listOf(looseObjectOf({ ...keyMembers, device_id: text })),
     }),
   ),
-  // What the relay knows of the tasks of nested receipts.
+  // The nested tasks that the relay knows.
   nested_tasks: v.optional(
     listOf(
       looseObjectOf({ task_id: text, submitted_by: v.nullable(text), executor: v.nullable(text) }),
     ),
   ),
   attestation: RelayAttestationSchema,
-  // Only where an agent of another relay did the task.
+  // Only if an agent of another relay did the task.
   peer: v.optional(
     looseObjectOf({ relay_id: uuid, public_key: hex32, attestation: RelayAttestationSchema }),
   ),
   settlements: listOf(SettlementRecordSchema),
-  // Only where an executor had the task before and let its claim end.
+  // Only if an earlier executor let its claim end.
   no_shows: v.optional(listOf(NoShowRecordSchema)),
   postings: listOf(
     looseObjectOf({
@@ -102,14 +105,19 @@ const bundleRules = {
 
 export const BundleSchema = looseObjectOf(bundleRules);
 
-/** When a key was an agent's: in ms by the relay's clock, `valid_until` null while it is. */
+/**
+ * The time in which a key was an agent's: in ms by the relay's clock, `valid_until` null while it
+ * is in use.
+ */
 export interface KeyRecord {
   readonly public_key: string;
   readonly valid_from: number;
   readonly valid_until: number | null;
 }
 
-/** Every key by which an agent may have signed: its own, oldest first, and those of its devices. */
+/**
+ * Every key with which an agent may have signed: its own, oldest first, and those of its devices.
+ */
 export interface Signer {
   readonly agent_id: string;
   readonly keys: readonly KeyRecord[];
@@ -121,8 +129,8 @@ export interface Signer {
 type ParsedBundle = v.InferOutput<typeof BundleSchema>;
 
 /**
- * All that a relay has to show for one finished task (docs/verifying.md): times in ms, amounts in US
- * dollars, keys in hex. Its file is its own canonical JSON.
+ * The evidence of a relay for one finished task (docs/verifying.md): times in ms, amounts in US
+ * dollars, keys in hex. The file is its canonical JSON.
  */
 export interface EvidenceBundle extends Pick<
   ParsedBundle,
@@ -133,7 +141,7 @@ export interface EvidenceBundle extends Pick<
     readonly task_id: string;
     readonly agent_id: string;
     readonly submitted_by: string | null;
-    /** The executor that routing chose; null while it is the target. */
+    /** The executor that routing chose; null if it is the target. */
     readonly assigned_to: string | null;
     readonly status: "completed" | "failed" | "denied";
     readonly prompt: string;
@@ -141,38 +149,40 @@ export interface EvidenceBundle extends Pick<
   };
   readonly routing: {
     readonly choice: object | null;
-    /** SHA-256 of the canonical JSON of what the choice was made of; absent where that was not kept. */
+    /**
+     * SHA-256 of the canonical JSON of the inputs of the choice; absent if they were not stored.
+     */
     readonly record_hash?: string;
-    /** The inputs of the choice, in the copy of those who may see them. */
+    /** The inputs of the choice, only in copies for readers who may see them. */
     readonly record?: RoutingRecord;
-    /** Whom the task could have come to, in turn, and at which price. */
+    /** The possible executors in order, with their prices. */
     readonly executors: readonly { readonly agent_id: string; readonly price: number }[];
   };
-  /** Where the texts were erased, with their hashes in the place of the texts. */
+  /** The receipt; erased texts are replaced by their hashes. */
   readonly receipt: ExecutionReceipt;
   readonly erased?: Erasure;
   readonly signers: readonly Signer[];
-  /** The tasks of nested receipts, as far as the relay knows them. */
+  /** The tasks of nested receipts that the relay knows. */
   readonly nested_tasks?: readonly NestedTask[];
-  /** The relay whose agent did the task, where that is another one. */
+  /** The relay of the executor, if it is another one. */
   readonly peer?: Peer;
   readonly settlements: readonly SettlementRecord[];
-  /** Executors that had the task before and let their claims end; absent where there is none. */
+  /** Earlier executors that let their claims end; absent if there is none. */
   readonly no_shows?: readonly NoShowRecord[];
-  /** One movement of money whose amounts sum to zero; empty for a free task. */
+  /** One transaction, whose amounts sum to zero; empty for a free task. */
   readonly postings: readonly Posting[];
   readonly credential: VerifiableCredential | null;
 }
 
-/** When the texts became their hashes, in ms, and the hash of the receipt as it was signed. */
+/** The time of the erasure, in ms, and the hash of the receipt as it was signed. */
 export interface Erasure {
   readonly erased_at: number;
   readonly receipt_hash: string;
 }
 
 /**
- * Who submitted a task and who did it, by the relay's books. Both are null where the receipt that is nested
- * fits neither and is not the task's own: then they are no business of the participants.
+ * The submitter and the executor of a task in the relay's records. Both are null if the nested
+ * receipt matches neither and is not the task's own, because participants must not learn them.
  */
 export interface NestedTask {
   readonly task_id: string;
@@ -180,14 +190,14 @@ export interface NestedTask {
   readonly executor: string | null;
 }
 
-/** Another relay: its key in hex, and its own word on the receipt that it handed over. */
+/** Another relay: its key in hex and its attestation of the receipt that it sent. */
 export interface Peer {
   readonly relay_id: string;
   readonly public_key: string;
   readonly attestation: RelayAttestation;
 }
 
-/** One side of a movement of money: into the account, or out of it when negative. */
+/** One side of a transaction: into the account, or out of it if negative. */
 export interface Posting {
   readonly transaction_id: string;
   readonly account: string;

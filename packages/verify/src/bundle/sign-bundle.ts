@@ -3,7 +3,9 @@ import { signAttestation } from "@agent/receipts";
 import { getReceiptHash } from "./get-receipt-hash.ts";
 import { BUNDLE_SPEC, type EvidenceBundle } from "./schema.ts";
 
-/** What a relay knows of a finished task; the rest of the bundle follows from it. */
+/**
+ * The relay's records of a finished task; the other members of the bundle are derived from them.
+ */
 export interface Evidence extends Pick<
   EvidenceBundle,
   | "task"
@@ -18,26 +20,27 @@ export interface Evidence extends Pick<
   | "postings"
   | "credential"
 > {
-  /** When the relay took the receipt, in ms. */
+  /** The time at which the relay received the receipt, in ms. */
   readonly received_at: number;
 }
 
-/** The relay that vouches. */
+/** The relay that signs. */
 export interface BundleSigner {
   readonly relayId: string;
   /** 64 hex digits. */
   readonly publicKey: string;
   /** The 32-byte seed. */
   readonly secretKey: Uint8Array;
-  /** The steps that led to its key, oldest first. */
+  /** The succession records of its key, oldest first. */
   readonly succession?: readonly object[];
   /** The relay's clock in ms. */
   readonly now: number;
 }
 
 /**
- * The bundle of a finished task, with the relay's attestation of its receipt and its signature over
- * all other members. Throws CanonicalJsonError when a part has no canonical JSON inside a bundle.
+ * Builds the bundle of a finished task, with the relay's attestation of its receipt and its
+ * signature over all other members. Throws CanonicalJsonError if a part has no canonical JSON
+ * inside a bundle.
  */
 export function signBundle(evidence: Evidence, relay: BundleSigner): EvidenceBundle {
   const { relayId, publicKey, secretKey, succession = [], now } = relay;
@@ -48,7 +51,7 @@ export function signBundle(evidence: Evidence, relay: BundleSigner): EvidenceBun
       task_id: parts.task.task_id,
       receipt_hash: getReceiptHash(parts),
       received_at,
-      // A clock that was set back in between must not make the relay contradict itself.
+      // The relay must not contradict itself if its clock was set back in between.
       attested_at: Math.max(now, received_at),
     },
     secretKey,
@@ -66,7 +69,7 @@ export function signBundle(evidence: Evidence, relay: BundleSigner): EvidenceBun
   return signJson(body, secretKey);
 }
 
-/** The one text of a bundle, to be stored and sent byte for byte. */
+/** Returns the only text of a bundle, to be stored and sent byte for byte. */
 export function formatBundle(bundle: EvidenceBundle): string {
   return canonicalize(bundle);
 }

@@ -34,13 +34,13 @@ const stranger = createTestSigner(createSeededRandom(8), 1);
 
 const failing = (input: unknown) => {
   const { valid, code, checks } = verifyBundle(input);
-  return { valid, code, rungs: checks.filter(({ ok }) => !ok).map(({ name }) => name) };
+  return { valid, code, levels: checks.filter(({ ok }) => !ok).map(({ name }) => name) };
 };
 
-/** The bundle that the relay would have signed, had this been what it knew. */
+/** Returns the bundle that the relay would have signed with these records. */
 const had = (changes: Partial<Evidence>) => signBundle({ ...evidence, ...changes }, relay);
 
-/** The bundle with these members instead, signed by the relay again. */
+/** Returns the bundle with changed members, signed again by its relay. */
 const resigned = (changes: object) =>
   signJson({ ...bundle, ...changes }, relay.secretKey) as EvidenceBundle;
 
@@ -58,7 +58,7 @@ const wordOf = (changes: object = {}, secretKey = elsewhere.secretKey) => ({
 const abroad = had(wordOf());
 
 describe("the evidence of a finished task", () => {
-  test("stands on every rung without the relay", () => {
+  test("passes every proof level without the relay", () => {
     const verdict = verifyBundle(text, { publicKey: relay.publicKey });
     expect(verdict).toMatchObject({ kind: "bundle", valid: true });
     expect(verdict.checks).toEqual(PROOF_LEVELS.map(({ name }) => ({ name, ok: true })));
@@ -66,32 +66,32 @@ describe("the evidence of a finished task", () => {
     expect(verifyArtifact(text, { publicKey: relay.publicKey })).toEqual(verdict);
   });
 
-  test("is judged alike as a value, whatever the order of its members", () => {
+  test("is verified alike as a value, in any order of its members", () => {
     const reordered = Object.fromEntries(Object.entries(bundle).reverse());
     expect(verifyBundle(reordered)).toEqual(verifyBundle(text));
   });
 
-  test("of a free task shows no settlement", () => {
+  test("contains no settlement for a free task", () => {
     const free = createDelegation(createSeededRandom(9), { price: 0, credential: false });
     const { valid, checks } = verifyBundle(formatBundle(signBundle(free.evidence, free.relay)));
     expect(valid).toBe(true);
     expect(checks.some(({ name }) => name === "settled")).toBe(false);
   });
 
-  test.each(["failed", "denied"] as const)("of a %s task shows the refund", (status) => {
+  test.each(["failed", "denied"] as const)("contains the refund for a %s task", (status) => {
     const refunded = createDelegation(createSeededRandom(9), { price: 2, status });
     const verdict = verifyBundle(formatBundle(signBundle(refunded.evidence, refunded.relay)));
     expect(verdict.valid).toBe(true);
     expect(verdict.checks).toContainEqual({ name: "settled", ok: true });
   });
 
-  test("of a task that another relay's agent did stands by that relay's word, too", () => {
+  test("contains the attestation of the relay whose agent did the task", () => {
     const verdict = verifyBundle(formatBundle(abroad));
     expect(verdict).toMatchObject({ valid: true });
     expect(verdict.checks).toEqual(PROOF_LEVELS.map(({ name }) => ({ name, ok: true })));
   });
 
-  test("of a task that came from another relay shows what was paid out of its hold", () => {
+  test("contains the payment from the hold of the relay that forwarded the task", () => {
     const held = `held:${evidence.task.task_id}`;
     const rows: [string, string, number][] = [
       [held, "settlement_credit", -1.9],
@@ -109,7 +109,7 @@ describe("the evidence of a finished task", () => {
     expect(failing(had({ postings: postings.slice(2) })).code).toBe("bundle.postings_mismatch");
   });
 
-  test("stays valid when the credential in it has ended", () => {
+  test("stays valid when its credential has expired", () => {
     const years = 5 * 365 * 86_400_000;
     expect(verifyBundle(text, { now: START_TIME + years }).valid).toBe(true);
   });
@@ -136,16 +136,19 @@ describe("a text that is not the bundle's canonical JSON is refused:", () => {
     expect(["bundle.not_canonical", "bundle.malformed"]).toContain(verifyBundle(changed).code);
   });
 
-  test("a member named twice", () => {
+  test("refuses a member named twice", () => {
     expect(failing(text.replace("{", `{"suite":"${bundle.suite}",`)).code).toBe("bundle.malformed");
   });
 });
 
-describe("what the relay did not sign is refused", () => {
-  test.each(Object.keys(bundle).filter((name) => name !== "signature"))("%s left out", (name) => {
-    const { [name as keyof EvidenceBundle]: _, ...rest } = bundle;
-    expect(verifyBundle(rest).valid).toBe(false);
-  });
+describe("members that the relay did not sign are refused", () => {
+  test.each(Object.keys(bundle).filter((name) => name !== "signature"))(
+    "refuses a bundle without %s",
+    (name) => {
+      const { [name as keyof EvidenceBundle]: _, ...rest } = bundle;
+      expect(verifyBundle(rest).valid).toBe(false);
+    },
+  );
 
   test.each<[string, object]>([
     ["a member added", { note: 1 }],
@@ -157,25 +160,25 @@ describe("what the relay did not sign is refused", () => {
     expect(failing({ ...bundle, ...changes })).toEqual({
       valid: false,
       code: "bundle.signature_invalid",
-      rungs: ["intact"],
+      levels: ["intact"],
     });
   });
 
-  test("and the evidence of another task than the one that was asked for", () => {
+  test("refuses the evidence of another task than the expected one", () => {
     expect(verifyBundle(text, { taskId: evidence.task.task_id }).valid).toBe(true);
     const { code, checks } = verifyBundle(text, { taskId: "another" });
     expect(code).toBe("bundle.task_mismatch");
     expect(checks).toContainEqual({ name: "task_bound", ok: false, code });
   });
 
-  test("and another relay than the one that was asked for", () => {
+  test("refuses another relay than the expected one", () => {
     const { code, checks } = verifyBundle(text, { publicKey: stranger.publicKey });
     expect(code).toBe("artifact.key_unbound");
     expect(checks.at(-1)).toEqual({ name: "key_bound", ok: false, code });
   });
 });
 
-describe("the relay's signature does not carry what is wrong inside:", () => {
+describe("the relay's signature does not make an invalid part valid:", () => {
   const { receipt, task, signers, postings } = evidence;
   const [signer, ...others] = signers as [(typeof signers)[0], ...typeof signers];
   const [first, second] = signer.keys as [(typeof signer.keys)[0], (typeof signer.keys)[0]];
@@ -237,26 +240,31 @@ describe("the relay's signature does not carry what is wrong inside:", () => {
     ],
     ["a signer without keys", "key_bound", "receipt.key_missing", resigned({ signers: others })],
     [
-      "a key that nobody handed over to",
+      "a key without a succession record",
       "key_bound",
       "bundle.key_history_broken",
       history({ chain: [] }),
     ],
-    ["a hand-over to nobody", "key_bound", "bundle.key_history_broken", history({ keys: [first] })],
     [
-      "a hand-over without any key",
+      "a succession record without its new key",
+      "key_bound",
+      "bundle.key_history_broken",
+      history({ keys: [first] }),
+    ],
+    [
+      "a succession record without any key",
       "key_bound",
       "bundle.key_history_broken",
       history({ keys: [] }),
     ],
     [
-      "a hand-over to another key",
+      "a succession record for another key",
       "key_bound",
       "bundle.key_history_broken",
       history({ keys: [first, { ...second, public_key: stranger.publicKey }] }),
     ],
     [
-      "a hand-over that was changed",
+      "a changed succession record",
       "key_bound",
       "bundle.key_history_broken",
       history({ chain: [{ ...handover, timestamp: 1 }] }),
@@ -328,7 +336,7 @@ describe("the relay's signature does not carry what is wrong inside:", () => {
       had(wordOf({ task_id: "another" })),
     ],
     [
-      "another relay's attestation by somebody else",
+      "another relay's attestation by a third party",
       "attested",
       "attestation.signature_invalid",
       had(wordOf({}, stranger.secretKey)),
@@ -423,12 +431,12 @@ describe("the relay's signature does not carry what is wrong inside:", () => {
       "credential.signature_invalid",
       had({ credential: { ...evidence.credential!, id: "urn:other" } }),
     ],
-  ])("%s fails at %s with %s", (_, rung, code, changed) => {
-    expect(failing(changed)).toEqual({ valid: false, code, rungs: [rung] });
+  ])("%s fails at %s with %s", (_, level, code, changed) => {
+    expect(failing(changed)).toEqual({ valid: false, code, levels: [level] });
   });
 });
 
-describe("the frozen record of a choice", () => {
+describe("the stored record of a choice", () => {
   const known = (agent_id: string, unit_cost: number): Candidate => ({
     agent_id,
     capabilities: ["summarise"],
@@ -456,22 +464,22 @@ describe("the frozen record of a choice", () => {
       },
     });
 
-  test("makes the same choice again", () => {
+  test("leads to the same choice", () => {
     expect(verifyBundle(formatBundle(chosen()))).toMatchObject({ valid: true });
   });
 
-  test("may be left out, and its hash then still names it", () => {
+  test("may be left out while its hash remains", () => {
     const { routing } = chosen();
     const { record: _, ...named } = routing;
     expect(verifyBundle(had({ routing: named })).valid).toBe(true);
   });
 
-  test("by rules of another version is not judged", () => {
+  test("is not checked if it follows rules of another version", () => {
     const later = { ...record, algorithm: "agent-routing@3", choice: null };
     expect(verifyBundle(chosen({}, later)).valid).toBe(true);
   });
 
-  test("A12: under a price cap is made again with that cap", () => {
+  test("A12: leads to the same choice under its price cap", () => {
     const wanted = { requiredCapabilities: ["summarise"], seed: 7, priceCap: 2 };
     const { record: capped } = rankAndRecord(candidates, wanted);
     expect(verifyBundle(formatBundle(chosen({ choice: capped.choice }, capped)))).toMatchObject({
@@ -490,12 +498,12 @@ describe("the frozen record of a choice", () => {
     ["without weight", chosen({}, { ...record, weights: { ...record.weights, trust: -1 } })],
     ["of another choice", chosen({ choice: { ...record.choice, composite_score: 1 } })],
     ["without a choice", chosen({ choice: null })],
-  ])("%s is refused", (_, changed) => {
+  ])("is refused with %s", (_, changed) => {
     const read = JSON.parse(JSON.stringify(changed)) as object;
     expect(failing(signJson(read, relay.secretKey))).toMatchObject({
       valid: false,
       code: "bundle.routing_mismatch",
-      rungs: ["hashes_match"],
+      levels: ["hashes_match"],
     });
   });
 
@@ -504,12 +512,12 @@ describe("the frozen record of a choice", () => {
     ["a graph", { graph: [1] }],
     ["a way", { candidates: [{ ...candidates[0], route: { path: [] } }] }],
     ["weights", { weights: null }],
-  ])("with %s of no form is malformed", (_, change) => {
+  ])("is malformed with an invalid %s", (_, change) => {
     expect(failing(chosen({}, { ...record, ...change })).code).toBe("bundle.malformed");
   });
 });
 
-describe("what is only remarked on leaves the evidence valid:", () => {
+describe("a warning leaves the evidence valid:", () => {
   const { receipt } = evidence;
   const rebuilt = (changes: object) => {
     const changed = signReceipt({ ...receipt, ...changes }, executor.secretKey);
@@ -541,11 +549,11 @@ describe("what is only remarked on leaves the evidence valid:", () => {
         ],
       },
     ],
-  ])("%s", (_, rung, changes) => {
-    expect(failing(rebuilt(changes))).toEqual({ valid: true, code: undefined, rungs: [rung] });
+  ])("%s", (_, level, changes) => {
+    expect(failing(rebuilt(changes))).toEqual({ valid: true, code: undefined, levels: [level] });
   });
 
-  test("a nested receipt by a key that was left before", () => {
+  test("warns of a nested receipt by a former key", () => {
     const [, inner] = hands as [(typeof hands)[0], (typeof hands)[0]];
     const signers = evidence.signers.map((signer) =>
       signer.agent_id === inner.signer.agent_id
@@ -555,12 +563,12 @@ describe("what is only remarked on leaves the evidence valid:", () => {
     expect(failing(resigned({ signers }))).toEqual({
       valid: true,
       code: undefined,
-      rungs: ["nested"],
+      levels: ["nested"],
     });
   });
 });
 
-describe("D4: what the relay states of nested tasks", () => {
+describe("D4: the relay's records of nested tasks", () => {
   const stated = evidence.nested_tasks!;
   const change = (index: number, changes: object) =>
     stated.map((task, at) => (at === index ? { ...task, ...changes } : task));
@@ -587,7 +595,7 @@ describe("D4: what the relay states of nested tasks", () => {
   test.each<[string, NestedTask[] | undefined]>([
     ["nothing, as relays of the version before", undefined],
     ["nothing of one task, which is at another relay", stated.slice(1)],
-  ])("D4: hop_bound is not shown when the relay states %s", (_, nested_tasks) => {
+  ])("D4: hop_bound is missing when the relay states %s", (_, nested_tasks) => {
     const { nested_tasks: _all, ...before } = evidence;
     const verdict = verifyBundle(
       signBundle({ ...before, ...(nested_tasks && { nested_tasks }) }, relay),
@@ -597,7 +605,7 @@ describe("D4: what the relay states of nested tasks", () => {
   });
 });
 
-describe("G4: a bundle whose receipt was completed long after the key was left", () => {
+describe("G4: a bundle whose receipt was completed after the end of its key", () => {
   const { receipt, task } = evidence;
   const [former, present] = executor.signer.keys as [KeyRecord, KeyRecord];
   const left = task.submitted_at + 1;
@@ -645,7 +653,7 @@ test("a device's key counts while the device is the agent's", () => {
   expect(failing(withDevice(received_at)).code).toBe("bundle.key_not_in_force");
 });
 
-describe("no input makes the verifier throw:", () => {
+describe("the verifier does not throw:", () => {
   test.each([undefined, null, 1, "", "null", "{}", [], {}, () => 1, Symbol("x"), new Map()])(
     "%o",
     (value) => {
@@ -665,7 +673,7 @@ describe("no input makes the verifier throw:", () => {
   });
 });
 
-describe("B2: executors that had the task before and let their claims end", () => {
+describe("B2: earlier executors that let their claims end", () => {
   const missed = (task_id = evidence.task.task_id, secretKey = relay.secretKey) => ({
     no_shows: [
       signNoShowRecord(
@@ -683,7 +691,7 @@ describe("B2: executors that had the task before and let their claims end", () =
     ],
   });
 
-  test("B2: stand in the bundle by the relay's own statements", () => {
+  test("B2: are listed in the bundle by the relay's own records", () => {
     expect(verifyBundle(had(missed()))).toMatchObject({ valid: true });
   });
 

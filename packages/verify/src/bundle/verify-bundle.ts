@@ -23,8 +23,8 @@ import type { EvidenceBundle } from "./schema.ts";
 import { findSettlementFault } from "./find-settlement-fault.ts";
 
 /**
- * Judges a whole task's evidence, given as a value or as its text (docs/verifying.md): the relay's
- * signature over all of it, then every part by its own. A text that is not its own canonical JSON is
+ * Verifies the evidence of a task, given as a value or as its text (docs/verifying.md): the relay's
+ * signature over all of it, then every part by its own. A text that is not canonical JSON is
  * refused (`bundle.not_canonical`). Without `publicKey` any relay may have signed.
  */
 export function verifyBundle(input: unknown, options: VerifyOptions = {}): Verdict {
@@ -38,14 +38,16 @@ export function verifyBundle(input: unknown, options: VerifyOptions = {}): Verdi
   return toVerdict(parts);
 }
 
-/** What one step found: its rungs, the verdict on an artifact inside, and why it refuses. */
+/**
+ * The result of one step: its checks, the verdict on an inner artifact, and the code of a refusal.
+ */
 interface CheckPart {
   readonly checks: readonly CheckResult[];
   readonly nested?: Verdict;
   readonly code?: ArtifactRefusal | undefined;
 }
 
-/** The steps in the order in which they refuse; each relies on those before it. */
+/** The steps in order; each relies on those before it. */
 function* checkParts(
   bundle: EvidenceBundle,
   relayKey: string,
@@ -64,7 +66,7 @@ function* checkParts(
   }
   if (!areHistoriesValid(bundle.signers))
     yield buildRefusal("key_bound", "bundle.key_history_broken");
-  // Without its texts the receipt is not what was signed; what else can be judged still is.
+  // Without its texts the receipt differs from the signed one; the other checks still apply.
   if (bundle.erased === undefined) {
     yield checkReceiptPart(bundle);
     yield checkHopPart(bundle);
@@ -91,7 +93,7 @@ function* checkParts(
   if (bundle.erased !== undefined) yield buildRefusal("hashes_match", "bundle.erased");
 }
 
-/** What the same relay said of executors that had the task before. */
+/** Verifies the same relay's records of earlier executors of the task. */
 function findNoShowFault(
   { no_shows = [], task }: EvidenceBundle,
   relayKey: string,
@@ -104,13 +106,15 @@ function findNoShowFault(
   return undefined;
 }
 
-/** The receipt and those nested in it, each by the keys of its agent that count for it. */
+/**
+ * Verifies the receipt and its nested receipts, each by the keys of its agent that count for it.
+ */
 function checkReceiptPart(bundle: EvidenceBundle): CheckPart {
   const { receipt, signers, task, attestation } = bundle;
-  const checkWith = (keysOf: KeyLookup) =>
+  const checkWith = (findKeys: KeyLookup) =>
     checkReceipt(receipt, {
-      publicKey: keysOf(receipt),
-      findKeys: keysOf,
+      publicKey: findKeys(receipt),
+      findKeys,
       taskId: task.task_id,
       prompt: task.prompt,
       now: attestation.received_at,
@@ -124,7 +128,7 @@ function checkReceiptPart(bundle: EvidenceBundle): CheckPart {
   return { checks: [...historic.checks, ...checks], nested: historic, code };
 }
 
-/** A remark: what an executor nests in its receipt does not undo its own work. */
+/** Only a warning, because the nested receipts of an executor do not undo its own work. */
 function checkHopPart(bundle: EvidenceBundle): CheckPart {
   const isMatching = checkHops(bundle);
   if (isMatching === undefined) return { checks: [] };
@@ -133,7 +137,10 @@ function checkHopPart(bundle: EvidenceBundle): CheckPart {
   return { checks: [{ name: "hop_bound", ok: false, code }] };
 }
 
-/** Judged at the moment from which it holds: it ends within the hour, and the evidence stays. */
+/**
+ * Verified at the start of its validity, because it expires within the hour and the evidence does
+ * not.
+ */
 function checkCredentialPart(
   { receipt, signers }: EvidenceBundle,
   credential: NonNullable<EvidenceBundle["credential"]>,
@@ -148,7 +155,10 @@ function checkCredentialPart(
     : { ...buildRefusal("nested", "bundle.credential_foreign"), nested: checked };
 }
 
-/** By the relay that vouches and, where the task was done at another one, by that one too. */
+/**
+ * Verifies the attestation of the signing relay and, for a task done at another relay, that of the
+ * other one as well.
+ */
 function checkAttestedPart(bundle: EvidenceBundle, relayKey: string): CheckPart {
   const { relay_id, task, attestation, peer } = bundle;
   const expected = { taskId: task.task_id, receiptHash: getReceiptHash(bundle) };

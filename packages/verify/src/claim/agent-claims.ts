@@ -19,7 +19,7 @@ export function describeReceipt(receipt: ExecutionReceipt): Claim {
   };
 }
 
-/** What an executor did with a task, by the status of its receipt. */
+/** The executor's action on a task, by the status of its receipt. */
 export const statusVerbs = {
   completed: "completed",
   failed: "failed at",
@@ -37,7 +37,7 @@ export function describeLedger(ledger: Ledger): Claim {
   };
 }
 
-/** A record of an agent's key or of a relay's. */
+/** A succession record of an agent or a relay. */
 type Succession = Partial<Pick<SuccessionRecord, "agent_id">> & {
   readonly relay_id?: string;
 } & Omit<SuccessionRecord, "agent_id">;

@@ -1,11 +1,11 @@
-/** What an artifact says, in words; whether that is proven is for its verdict. */
+/** The statement of an artifact in words; its verdict says whether it is proven. */
 export interface Claim {
-  /** Who did what for whom. */
+  /** The main statement: the agent, its action and the other party. */
   readonly statement: string;
-  /** When, and for how much. */
+  /** Times and amounts. */
   readonly details: readonly string[];
-  /** Who signed, by the artifact's own account; null for what is not signed at all. */
+  /** The signer that the artifact names; null if it is unsigned. */
   readonly signer: string | null;
-  /** The key by which it is to be judged, as the artifact writes it; null where it names none. */
+  /** The key that the artifact names for its verification; null if it names none. */
   readonly key: string | null;
 }

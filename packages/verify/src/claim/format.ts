@@ -1,9 +1,10 @@
-/** Characters of an artifact's text that are shown at most. */
+/** The maximum of characters that are shown of an artifact's text. */
 const MAX_PRINTED_LENGTH = 100;
 
 /**
- * A text of an artifact, safe to stand in a sentence: what is no plain identifier is quoted, and all but
- * printable ASCII is escaped, so that a signer cannot write a second sentence or move the cursor.
+ * Formats a text of an artifact for use in a sentence: it is quoted unless it is a plain
+ * identifier, and all but printable ASCII is escaped, so that a signer cannot add a second sentence
+ * or move the cursor.
  */
 export function toPrintable(text: unknown): string {
   if (typeof text !== "string") return "?";
@@ -15,14 +16,14 @@ export function toPrintable(text: unknown): string {
   );
 }
 
-/** A time in ms as ISO 8601, or the number itself where the calendar ends before it. */
+/** Formats a time in ms as ISO 8601, or as the number itself beyond the calendar's range. */
 export function formatTime(ms: unknown): string {
   if (typeof ms !== "number") return "?";
   const date = new Date(ms);
   return Number.isNaN(date.getTime()) ? `${ms} ms` : date.toISOString();
 }
 
-/** The sum of amounts in US dollars, exact to the millionth. */
+/** Formats the sum of amounts in US dollars, exact to the millionth. */
 export function formatDollars(...amounts: readonly number[]): string {
   const micro = amounts.reduce((sum, amount) => sum + Math.round(amount * 1e6), 0);
   return `${(micro / 1e6).toFixed(6).replace(/\.?0+$/, "")} USD`;

@@ -16,7 +16,10 @@ import {
   describeSettlement,
 } from "./relay-claims.ts";
 
-/** How each kind is put into words; an artifact that passed `well_formed` has every member read here. */
+/**
+ * The description of each kind; every member read here exists in an artifact that passed
+ * `well_formed`.
+ */
 const claimBuilders: Readonly<Record<ArtifactKind, (artifact: never) => Claim>> = {
   bundle: describeBundle,
   receipt: describeReceipt,
@@ -32,8 +35,8 @@ const claimBuilders: Readonly<Record<ArtifactKind, (artifact: never) => Claim>> 
 };
 
 /**
- * What an artifact says, in words: who did what for whom, when, for how much and by whose word. Null for
- * what is of no known kind or not of its kind's form.
+ * Returns the statement of an artifact in words: the parties, the action, the time, the amount and
+ * the signer. Null for artifacts of an unknown kind or a malformed one.
  *
  * @param artifact the parsed artifact that the verdict is about
  */

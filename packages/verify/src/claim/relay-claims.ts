@@ -51,7 +51,7 @@ export function describeAttestation(attestation: RelayAttestation): Claim {
   };
 }
 
-/** Of one statement, or of all those of a task as a relay answers them. */
+/** Describes one no-show record, or all those of a task as a relay returns them. */
 export function describeNoShow(value: NoShowRecord | object): Claim {
   const records = (getNoShowRecords(value) ?? [value]) as readonly Partial<NoShowRecord>[];
   const { issuer = null } = records[0] ?? {};

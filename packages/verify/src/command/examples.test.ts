@@ -9,7 +9,7 @@ const START =
   "<!-- examples: written by src/command/examples.test.ts (unit packages/verify -u) -->\n";
 const END = "<!-- end of examples -->\n";
 
-/** What `agent-verify` prints and answers for one example. */
+/** Runs `agent-verify` for one example and returns its output and exit code. */
 async function run({ text, options }: Example, ...more: string[]) {
   let out = "";
   const exitCode = await runCommand([...options, ...more, "FILE"], {
@@ -23,7 +23,7 @@ async function run({ text, options }: Example, ...more: string[]) {
   return { exitCode, lines: out.trimEnd().split("\n") };
 }
 
-/** The claim is every line before the one that names the kind and the outcome. */
+/** The claim is every line before the one with the kind and the outcome. */
 async function row(example: Example): Promise<string[]> {
   const { exitCode, lines } = await run(example);
   const index = lines.findIndex((line) => /^ {2}[a-z ]+: (valid|unanchored|refused)/.test(line));
@@ -32,7 +32,7 @@ async function row(example: Example): Promise<string[]> {
   return [example.title, claim.join("<br>"), verdict, String(exitCode)];
 }
 
-/** As the formatter lays a table out. */
+/** Formats a table like the formatter. */
 function tableOf(rows: readonly (readonly string[])[]): string {
   const width = (column: number) => Math.max(...rows.map((cells) => cells[column]?.length ?? 0));
   const line = (cells: readonly string[], fill: string) =>
@@ -57,7 +57,7 @@ test("D5: the README shows the first lines, the verdict and the exit code of eac
   await expect(`${before}${START}\n${table}\n${END}${after}`).toMatchFileSnapshot(readmePath);
 });
 
-test("D5: the examples end as an auditor would expect", async () => {
+test("D5: the examples have the verdicts that an auditor expects", async () => {
   const ends = await Promise.all(examples.map(async (example) => (await row(example)).slice(2)));
   expect(Object.fromEntries(examples.map(({ title }, index) => [title, ends[index]]))).toEqual({
     "the relay's key is named": ["valid", "0"],

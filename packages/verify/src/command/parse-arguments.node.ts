@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 import { parseDidKey } from "../expected-key.ts";
 
-/** What was asked of the command. */
+/** The parsed request of a command line. */
 export type Request =
   | { readonly ask: "help" | "version" }
   | { readonly ask: "refused"; readonly message: string }
@@ -13,14 +13,14 @@ export type Request =
       readonly explain: boolean;
       /** The keys given by `--key`; undefined without any. */
       readonly keys: readonly string[] | undefined;
-      /** The files whose keys are added to them. */
+      /** The trust files, whose keys are added. */
       readonly trustFiles: readonly string[];
       readonly allowUnanchored: boolean;
       readonly now: number | undefined;
       readonly taskId: string | undefined;
-      /** The file with the steps of the relay's key. */
+      /** The file with the succession records of the relay's key. */
       readonly successionFile: string | undefined;
-      /** The file that the result of the one artifact has to refer to. */
+      /** The file that the result of the only artifact must refer to. */
       readonly resultFile: string | undefined;
     };
 
@@ -28,11 +28,11 @@ export const USAGE = `agent-verify [options] [FILE...]
 
 Verifies receipts, credentials, presentations, ledgers, key successions, settlement records,
 attestations, delegation tokens and evidence bundles, offline. Without FILE, or with -, it reads the
-standard input. The first lines say in words what the artifact claims, and by whose word.
+standard input. The first lines describe the claim of the artifact and its signer.
 
 Exits with 0 when everything is valid, with 1 when something is not, with 2 when something cannot be read
 or is none of these, and with 3 when all that is missing is the key of the relay that signed a bundle, a
-settlement record or a no-show record: anyone can make up a relay.
+settlement record or a no-show record, because a relay can be invented.
 
   --key KEY           the key that must have signed: 64 hex digits or a did:key; may be given again
   --trust FILE        a file of such keys, one a line; # begins a comment; may be given again
@@ -42,7 +42,7 @@ settlement record or a no-show record: anyone can make up a relay.
   --task ID           the task that a receipt, an attestation or a bundle must be about
   --file FILE         the file that the result of a receipt or a bundle refers to: its hash and its
                       length must be those that were signed; for one artifact at a time
-  --now TIME          the time to judge by instead of the clock: ISO 8601, or ms since 1970
+  --now TIME          the time to use instead of the clock: ISO 8601, or ms since 1970
   --explain           every check, with what it proves and what it does not
   --json              one line of JSON for each file
   --help              this text
@@ -98,7 +98,7 @@ export function parseArguments(args: readonly string[]): Request {
   }
 }
 
-/** The key that 64 hex digits or a did:key stand for; null for anything else. */
+/** Parses a key from 64 hex digits or a did:key; null for anything else. */
 export function parseKey(text: string): string | null {
   return /^[0-9a-f]{64}$/i.test(text) ? text.toLowerCase() : parseDidKey(text);
 }

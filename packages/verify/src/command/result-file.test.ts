@@ -13,7 +13,7 @@ import { runCommand } from "./run-command.node.ts";
 let folder: string;
 const at = (name: string) => join(folder, name);
 const prompt = "write a report";
-// Larger than any result that a relay takes.
+// Larger than any result that a relay accepts.
 const report = Buffer.alloc(3_000_000, "report ");
 
 function receiptFor(result: string) {
@@ -30,7 +30,7 @@ function receiptFor(result: string) {
   );
 }
 
-/** The evidence of a free task with this receipt. */
+/** Creates the evidence of a free task with this receipt. */
 function bundleOf(receipt: ExecutionReceipt): EvidenceBundle {
   const key = { public_key: made.alice.publicKey, valid_from: 0, valid_until: null };
   return signBundle(
@@ -129,7 +129,7 @@ describe("B14: agent-verify --file", () => {
     expect((await run(at("text.json"))).exitCode).toBe(0);
   });
 
-  test("says why a file cannot be read, and takes one artifact at a time", async () => {
+  test("reports why a file cannot be read, and accepts one artifact at a time", async () => {
     const missing = await run("--file", at("missing.bin"), at("receipt.json"));
     expect(missing).toMatchObject({ exitCode: 2, out: "" });
     expect(missing.err).toContain("missing.bin");

@@ -8,11 +8,11 @@ import { verifyArtifact } from "../verify-artifact.ts";
 import { parseArguments, type Request, USAGE } from "./parse-arguments.node.ts";
 import { parseTrustFile } from "./trust-file.node.ts";
 
-/** What the command needs of the machine that it runs on. */
+/** The parts of the machine that the command uses. */
 export interface CommandEnvironment {
-  /** The bytes of a file; `-` is the standard input. */
+  /** Returns the bytes of a file; `-` is the standard input. */
   readonly read: (file: string) => Promise<Uint8Array>;
-  /** The hash and the length of a file of any size. */
+  /** Returns the hash and the length of a file of any size. */
   readonly digest: (file: string) => Promise<FileDigest>;
   readonly out: (text: string) => void;
   readonly err: (text: string) => void;
@@ -25,10 +25,10 @@ const EXIT_INVALID = 1;
 const EXIT_UNREADABLE = 2;
 const EXIT_UNANCHORED = 3;
 
-/** The exit codes from the best to the worst. */
+/** The exit codes, from the best to the worst. */
 const exitCodesBySeverity = [EXIT_VALID, EXIT_UNANCHORED, EXIT_INVALID, EXIT_UNREADABLE];
 
-/** Runs `agent-verify` and answers its exit code: the worst of all files. */
+/** Runs `agent-verify` and returns its exit code, which is the worst of all files. */
 export async function runCommand(
   args: readonly string[],
   environment: CommandEnvironment,
@@ -51,28 +51,32 @@ export async function runCommand(
 
 type VerifyRequest = Extract<Request, { readonly ask: "verify" }>;
 
-async function verifyFiles(request: VerifyRequest, machine: CommandEnvironment): Promise<number> {
-  const { files, taskId, resultFile, now = machine.now() } = request;
-  const named = await loadExpectedKeys(request, machine);
-  // Judging without a file of keys that was asked for would call unanchored what it refuses.
+async function verifyFiles(
+  request: VerifyRequest,
+  environment: CommandEnvironment,
+): Promise<number> {
+  const { files, taskId, resultFile, now = environment.now() } = request;
+  const named = await loadExpectedKeys(request, environment);
+  // Without the requested file of keys, artifacts that it would refuse would be reported as
+  // unanchored.
   if (!named.ok) return EXIT_UNREADABLE;
-  const relaySuccession = await loadSuccession(request.successionFile, machine);
+  const relaySuccession = await loadSuccession(request.successionFile, environment);
   if (relaySuccession === null) return EXIT_UNREADABLE;
   const options = { now, publicKey: named.keys, taskId, relaySuccession };
   let worst = EXIT_VALID;
   for (const file of files) {
-    const text = await readText(file, machine);
-    const digest = await digestOrNull(resultFile, machine);
+    const text = await readText(file, environment);
+    const digest = await digestOrNull(resultFile, environment);
     const code =
       text === null || digest === null
         ? EXIT_UNREADABLE
-        : verifyText({ file, text, digest, options, request }, machine);
+        : verifyText({ file, text, digest, options, request }, environment);
     if (exitCodesBySeverity.indexOf(code) > exitCodesBySeverity.indexOf(worst)) worst = code;
   }
   return worst;
 }
 
-/** Judges one file, says so, and answers its exit code. */
+/** Verifies one file, prints the result and returns its exit code. */
 function verifyText(
   parts: {
     readonly file: string;
@@ -85,8 +89,9 @@ function verifyText(
 ): number {
   const { file, text, digest, options, request } = parts;
   const artifact = parseJsonText(text)?.value;
-  const judged = verifyArtifact(text, options);
-  const verdict = digest === undefined ? judged : verifyResultFile(judged, artifact, digest);
+  const withoutFile = verifyArtifact(text, options);
+  const verdict =
+    digest === undefined ? withoutFile : verifyResultFile(withoutFile, artifact, digest);
   const outcome = getOutcome(verdict, options);
   if (request.json) {
     const claim = formatClaim(verdict, artifact, options);
@@ -102,27 +107,30 @@ function verifyText(
   return outcome === "valid" ? EXIT_VALID : EXIT_INVALID;
 }
 
-/** A reader of `valid` alone must not take for valid what the exit code does not. */
+/**
+ * Replaces `valid` where the exit code is not that of a valid artifact, for readers of `valid`
+ * alone.
+ */
 function toJsonVerdict(verdict: Verdict, outcome: Outcome, { allowUnanchored }: VerifyRequest) {
   return outcome === "unanchored" && !allowUnanchored
     ? { ...verdict, valid: false, code: "artifact.unanchored" }
     : verdict;
 }
 
-/** The keys of `--key` and of every `--trust`; undefined where neither was given. */
+/** Loads the keys of `--key` and of every `--trust`; undefined if neither was given. */
 async function loadExpectedKeys(
   { keys, trustFiles }: VerifyRequest,
-  machine: CommandEnvironment,
+  environment: CommandEnvironment,
 ): Promise<
   { readonly ok: true; readonly keys: readonly string[] | undefined } | { readonly ok: false }
 > {
   const all = [...(keys ?? [])];
   for (const file of trustFiles) {
-    const text = await readText(file, machine);
+    const text = await readText(file, environment);
     if (text === null) return { ok: false };
     const read = parseTrustFile(text);
     if (!read.ok) {
-      machine.err(`agent-verify: ${file}: ${read.message}\n`);
+      environment.err(`agent-verify: ${file}: ${read.message}\n`);
       return { ok: false };
     }
     all.push(...read.keys);
@@ -130,7 +138,7 @@ async function loadExpectedKeys(
   return { ok: true, keys: all.length === 0 ? undefined : all };
 }
 
-/** Undefined where no file was named, null where it cannot be read. */
+/** Returns undefined without a file, null if it cannot be read. */
 async function digestOrNull(
   file: string | undefined,
   { digest, err }: CommandEnvironment,
@@ -144,20 +152,20 @@ async function digestOrNull(
   }
 }
 
-/** Undefined where no file was named, null where it holds no list of steps. */
+/** Returns undefined without a file, null if it contains no list of steps. */
 async function loadSuccession(
   file: string | undefined,
-  machine: CommandEnvironment,
+  environment: CommandEnvironment,
 ): Promise<readonly unknown[] | null | undefined> {
   if (file === undefined) return undefined;
-  const text = await readText(file, machine);
+  const text = await readText(file, environment);
   if (text === null) return null;
   const parsed = parseJsonText(text)?.value;
   const list: unknown = Array.isArray(parsed)
     ? parsed
     : (parsed as { succession?: unknown } | null | undefined)?.succession;
   if (Array.isArray(list)) return list;
-  machine.err(`agent-verify: ${file}: holds no succession of a relay's key\n`);
+  environment.err(`agent-verify: ${file}: holds no succession of a relay's key\n`);
   return null;
 }
 
@@ -165,7 +173,8 @@ function formatError(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-// Strict, because a lenient decoder reads several files as one text, and only one of them was signed.
+// Strict, because a lenient decoder reads different files as the same text, and only one of them
+// was signed.
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 async function readText(file: string, { read, err }: CommandEnvironment): Promise<string | null> {

@@ -30,7 +30,7 @@ const files: Readonly<Record<string, Uint8Array>> = {
   "-": json(made.receipt),
 };
 
-/** Runs the command on these files, with a clock that stands at `now`. */
+/** Runs the command on these files, with a clock fixed at `now`. */
 const run = (...args: string[]) => runOn(files, args);
 
 async function runOn(files: Readonly<Record<string, Uint8Array>>, args: string[]) {
@@ -52,7 +52,7 @@ async function runOn(files: Readonly<Record<string, Uint8Array>>, args: string[]
 
 const OPTIONS = "key trust allow-unanchored task file now explain json help version".split(" ");
 
-describe("the exit code", () => {
+describe("the exit code of agent-verify", () => {
   test.each<[number, string[]]>([
     [0, ["receipt.json"]],
     [0, ["receipt.json", "credential.json"]],
@@ -104,15 +104,15 @@ describe("the exit code", () => {
     [2, ["receipt.json", "--key", "did:key:z6Mk"]],
     [2, ["receipt.json", "--now", "yesterday"]],
     [2, ["receipt.json", "--now", "2026-13-45"]],
-  ])("%i of %j", async (exitCode, args) => {
+  ])("is %i for %j", async (exitCode, args) => {
     const ran = await run(...args);
     expect(ran.exitCode).toBe(exitCode);
-    // Whoever gets no verdict is told why.
+    // A file without a verdict has a message on the standard error.
     expect(ran.out + ran.err).not.toBe("");
   });
 });
 
-test("D5: --explain adds every rung, what it proves and what it does not", async () => {
+test("D5: --explain adds every proof level, with the facts that it proves and does not prove", async () => {
   const { out } = await run("evidence.json", "--explain", "--key", made.relayKey);
   expect(out).toMatch(/^ {2}bundle: valid$/m);
   for (const { title, proves, doesNotProve } of PROOF_LEVELS) {
@@ -139,33 +139,33 @@ test.each([
   ["receipt.json", `key ${alice.publicKey}`],
   ["credential.json", `key ${alice.did}`],
   ["ledger.json", "with a key that is not in it"],
-])("D5: the first line of %s names the key that is not vouched for", async (file, key) => {
+])("D5: the first line of %s names the key that the caller did not name", async (file, key) => {
   const [first] = (await run(file)).out.split("\n");
   expect(first).toContain(`${key}, which is not vouched for`);
 });
 
-test("D5: what is refused is told as not proven, with the checks that failed", async () => {
+test("D5: a refused artifact is reported as not proven, with the failed checks", async () => {
   const { out } = await run("forged.json");
   expect(out).toMatch(/^forged\.json: not proven: agent /);
   expect(out).toMatch(/^ {2}receipt: refused, receipt\.signature_invalid$/m);
   expect(out).toMatch(/^ {2}NO {2}intact +receipt\.signature_invalid$/m);
   const explained = await run("forged.json", "--explain");
-  expect(explained.out).toMatch(/^ {2}-- {2}settled +nothing to judge it by$/m);
+  expect(explained.out).toMatch(/^ {2}-- {2}settled +nothing to verify$/m);
 });
 
-test("D5: a text of the artifact writes no line of its own into the report", async () => {
+test("D5: a text of the artifact cannot add a line to the report", async () => {
   const { out } = await run("two-lines.json");
   expect(out.split("\n").filter((line) => line.includes("receipt: valid"))).toEqual([
     expect.stringContaining(String.raw`task "1\n  receipt: valid\u202e"`),
   ]);
 });
 
-test("D5: a bundle that was reformatted and edited is named as both", async () => {
+test("D5: a bundle that was reformatted and edited is reported as both", async () => {
   const { out } = await run("edited-twice.json", "--key", made.relayKey);
   expect(out).toContain("reformatted, and its members are refused, bundle.signature_invalid");
 });
 
-test("D5: --json says what the text says, and calls valid only what exits with 0", async () => {
+test("D5: --json has the facts of the text, and is valid only with exit code 0", async () => {
   const { out } = await run("--json", "receipt.json", "forged.json", "notes.json", "evidence.json");
   const lines = out.trimEnd().split("\n");
   const claim: unknown = expect.arrayContaining([expect.any(String)]);
@@ -191,7 +191,7 @@ test("D5: --json says what the text says, and calls valid only what exits with 0
   expect(JSON.parse(allowed.out)).toMatchObject({ valid: true, verdict: "unanchored" });
 });
 
-test("--help names every option, --version the version", async () => {
+test("--help lists every option, and --version prints the version", async () => {
   const { exitCode, out } = await run("--help");
   expect(exitCode).toBe(0);
   for (const option of OPTIONS) {
@@ -200,7 +200,7 @@ test("--help names every option, --version the version", async () => {
   expect(await run("--version")).toEqual({ exitCode: 0, out: "1.2.3\n", err: "" });
 });
 
-test("D5: a file of keys that cannot be used names the line, and nothing is judged", async () => {
+test("D5: an invalid file of keys is reported with the line, and nothing is verified", async () => {
   expect(await run("evidence.json", "--trust", "wrong.txt")).toEqual({
     exitCode: 2,
     out: "",
@@ -208,7 +208,7 @@ test("D5: a file of keys that cannot be used names the line, and nothing is judg
   });
 });
 
-test("what cannot be read is named on the other channel", async () => {
+test("an unreadable file is reported on the standard error", async () => {
   expect(await run("--json", "missing.json")).toEqual({
     exitCode: 2,
     out: "",
@@ -217,7 +217,7 @@ test("what cannot be read is named on the other channel", async () => {
   expect((await run("--unknown")).err).toMatch(/^agent-verify: .*--unknown.*\n\nagent-verify \[/);
 });
 
-describe("D8: the succession of a relay's key beside a file", () => {
+describe("D8: the option --succession", () => {
   const succession = [
     signRelaySuccession({
       relay_id: made.bundle.relay_id,
@@ -229,7 +229,7 @@ describe("D8: the succession of a relay's key beside a file", () => {
   const beside = { ...files, "relay.json": json({ succession }), "steps.json": json(succession) };
 
   test.each(["relay.json", "steps.json"])(
-    "D8: the document or the list in %s lets a bundle of before count for the newer key",
+    "D8: accepts an earlier bundle for the newer key with the document or list in %s",
     async (file) => {
       const asked = ["evidence.json", "--key", alice.publicKey];
       expect(await runOn(beside, asked)).toMatchObject({ exitCode: 1 });
@@ -239,7 +239,7 @@ describe("D8: the succession of a relay's key beside a file", () => {
   );
 
   test.each(["notes.json", "missing.json", "latin1.json"])(
-    "D8: %s holds no succession, which is the exit code 2",
+    "D8: exits with 2 because %s contains no succession",
     async (file) => {
       const answered = await runOn(beside, ["evidence.json", "--succession", file]);
       expect(answered).toMatchObject({ exitCode: 2, out: "" });

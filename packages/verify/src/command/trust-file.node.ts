@@ -1,8 +1,9 @@
 import { parseKey } from "./parse-arguments.node.ts";
 
 /**
- * The keys of a trust file, one a line as a did:key or 64 hex digits; `#` begins a comment. A line that is
- * neither makes the whole file unusable, because the key that was meant would be missing silently.
+ * Parses the keys of a trust file: one per line, as a did:key or 64 hex digits; `#` begins a
+ * comment. A line that is neither refuses the whole file, because a key would be missing without
+ * notice.
  */
 export function parseTrustFile(
   text: string,

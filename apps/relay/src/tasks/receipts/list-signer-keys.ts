@@ -1,4 +1,4 @@
-import { isKeyInForce, type ExecutionReceipt, type ReceiptTimes } from "@agent/receipts";
+import { filterKeysInForce, type ExecutionReceipt, type ReceiptTimes } from "@agent/receipts";
 import { listSigningKeys, type SigningKeyRow } from "../../agents/keys/key-store.ts";
 import type { Reader } from "../../storage/storage.ts";
 
@@ -18,17 +18,6 @@ export async function listSignerKeys(
   if (rows.length === 0) return undefined;
   const rank = (row: SigningKeyRow) =>
     row.device_id === device_id ? 0 : row.device_id === null ? 1 : 2;
-  const valid = rows
-    .filter((row) =>
-      isKeyInForce(
-        {
-          validFrom: row.valid_from,
-          validUntil: row.valid_until,
-          isDevice: row.device_id !== null,
-        },
-        times,
-      ),
-    )
-    .toSorted((a, b) => rank(a) - rank(b));
+  const valid = filterKeysInForce(rows, times).toSorted((a, b) => rank(a) - rank(b));
   return [...new Set(valid.map((row) => row.public_key))];
 }
