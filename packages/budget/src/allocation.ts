@@ -63,7 +63,7 @@ function parseFraction(value: number): {
   readonly denominator: bigint;
 } {
   if (!Number.isFinite(value) || value < 0) {
-    throw new RangeError("a risk factor has to be a finite number from 0");
+    throw new RangeError("a risk factor must be a finite number from 0");
   }
   const [digits = "", exponent = "0"] = String(value).split("e");
   const [whole = "", decimals = ""] = digits.split(".");

@@ -22,7 +22,7 @@ export function isFeeRate(value: unknown): value is number {
 export function rateToPpm(rate: number): number {
   const ppm = parsePpm(rate);
   if (ppm === null) {
-    throw new RangeError("a fee rate has to be from 0 to below 1 with at most 6 decimals");
+    throw new RangeError("a fee rate must be from 0 to below 1 with at most 6 decimals");
   }
   return ppm;
 }
@@ -48,7 +48,7 @@ export function computeFeeChain(
   hops: number,
 ): { readonly fees: readonly Micro[]; readonly agentReceives: Micro } {
   if (!Number.isSafeInteger(hops) || hops < 0) {
-    throw new RangeError("hops have to be a whole number from 0");
+    throw new RangeError("hops must be a whole number from 0");
   }
   const fees: Micro[] = [];
   let agentReceives = budget;

@@ -16,7 +16,7 @@ export const ZERO: Micro = asMicro(0);
  */
 export function asMicro(integer: number): Micro {
   if (!Number.isSafeInteger(integer)) {
-    throw new RangeError("an amount has to be a safe integer of micro-units");
+    throw new RangeError("an amount must be a safe integer of micro-units");
   }
   // -0 would be told apart from 0 by strict comparisons.
   return (integer === 0 ? 0 : integer) as Micro;

@@ -91,7 +91,7 @@ function assertStepCount(steps: StepCount): StepCount {
     completed < 0 ||
     completed > total
   ) {
-    throw new RangeError("completed steps have to be a whole number from 0 to the total");
+    throw new RangeError("completed steps must be a whole number from 0 to the total");
   }
   return steps;
 }

@@ -98,7 +98,7 @@ describe("an answer", () => {
   });
 
   test("that refuses comes back with its code, status, text, issues, request id and Retry-After", async () => {
-    const issues = [{ path: "prompt", message: "has to be non-empty" }];
+    const issues = [{ path: "prompt", message: "must be non-empty" }];
     const body = {
       error: "x",
       message: "x",

@@ -13,7 +13,7 @@ describe("a connection that ended is tried again", () => {
     ["lost", {}, 499],
     ["relay going away", { code: 1_001, readyForMs: 5_000 }, 499],
     ["4401 after it had been accepted: the token died", { code: 4_401, readyForMs: 299_000 }, 499],
-    ["4429: the window of 10 s has to pass", { code: 4_429, readyForMs: 5_000 }, 10_499],
+    ["4429: the window of 10 s must pass", { code: 4_429, readyForMs: 5_000 }, 10_499],
     ["503 with Retry-After", { status: 503, retryAfterSeconds: 5 }, 5_499],
     ["429 with Retry-After", { status: 429, retryAfterSeconds: 60 }, 60_499],
   ])("%s", (_, end, inMs) => {

@@ -195,7 +195,7 @@ describe("a token is refused as malformed", () => {
     }
   });
 
-  test("header members that the verifier has to understand but does not", async () => {
+  test("header members that the verifier must understand but does not", async () => {
     const forged = toBase64Url(utf8ToBytes(JSON.stringify({ ...header, crit: ["exp"], exp: 1 })));
     const token = (await mint()).replace(/^[^.]+/, forged);
     expect(await verifyToken(token, expected)).toEqual({ ok: false, code: "auth.malformed_token" });

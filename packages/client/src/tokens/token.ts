@@ -47,7 +47,7 @@ export interface TokenRefusal {
 export async function mintToken(options: MintTokenOptions): Promise<string> {
   const lifetimeMs = options.lifetimeMs ?? limits.tokenLifetimeMs;
   if (!(lifetimeMs >= 1_000 && lifetimeMs <= limits.tokenLifetimeMs)) {
-    throw new RangeError("lifetimeMs has to be within 1000 and 300000");
+    throw new RangeError("lifetimeMs must be within 1000 and 300000");
   }
   const issuedAt = Math.floor(options.now / 1_000);
   const token = new SignJWT({ scope: options.scope.join(" ") })
