@@ -14,7 +14,7 @@ interface Sent {
   readonly proof: { readonly timestamp: number; readonly signature: string };
 }
 
-test("binding a key sends a proof of its possession and gives the identity to sign in with", async () => {
+test("bootstrapAgent sends a proof of possession and returns the identity for a client", async () => {
   await using server = await startLocalServer(() => ({ status: 201, body: accepted }));
   expect(await bootstrapAgent({ ...server, agentId, secretKey, now })).toEqual({
     ok: true,
@@ -31,7 +31,7 @@ test("binding a key sends a proof of its possession and gives the identity to si
   expect(verify(fromBase64Url(sent.proof.signature), text, publicKey)).toBe(true);
 });
 
-test("D1: an agent without an id gets the one of version 8 that belongs to its key", async () => {
+test("D1: bootstrapAgent derives the version 8 id of the key when no id is given", async () => {
   await using server = await startLocalServer(({ body }) => ({
     status: 201,
     body: { ...accepted, agent_id: (JSON.parse(body) as Sent).agent_id },
@@ -43,7 +43,7 @@ test("D1: an agent without an id gets the one of version 8 that belongs to its k
   expect(second.identity.agentId).toBe(first.identity.agentId);
 });
 
-test("a key other than the one the relay knows is refused as the relay refuses it", async () => {
+test("bootstrapAgent returns the relay's refusal of another key", async () => {
   const body = { code: "agent.key_changed", message: "Public key changed" };
   await using server = await startLocalServer(() => ({ status: 409, body }));
   expect(await bootstrapAgent({ ...server, agentId, secretKey, now })).toMatchObject({
