@@ -16,7 +16,7 @@ test.each<[string, number, number, Disputed[], number]>([
   ["a part was refunded and the whole disputed", 10, 4, [[10, true]], 10],
   ["a part was refunded and the dispute of the rest won", 10, 4, [[6, false]], 4],
   [
-    "of two disputes one was won",
+    "one of two disputes was won",
     10,
     0,
     [

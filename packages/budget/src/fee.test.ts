@@ -13,7 +13,7 @@ const exact = (text: string): bigint => {
   const [whole = "", decimals = ""] = text.split(".");
   return BigInt(whole + decimals.padEnd(18, "0"));
 };
-const microUnit = 10n ** 12n;
+const MICRO_UNIT = 10n ** 12n;
 const distance = (a: bigint, b: bigint): bigint => (a > b ? a - b : b - a);
 
 describe("rateToPpm and isFeeRate", () => {
@@ -84,11 +84,11 @@ describe("computeFeeChain", () => {
       expect(fees).toHaveLength(fees_exact.length);
       for (const [hop, fee] of fees.entries()) {
         const wanted = exact(fees_exact[hop] ?? "");
-        expect(distance(BigInt(fee) * microUnit, wanted)).toBeLessThan(microUnit);
+        expect(distance(BigInt(fee) * MICRO_UNIT, wanted)).toBeLessThan(MICRO_UNIT);
       }
       // Each hop rounds by at most half a micro-unit.
-      const off = distance(BigInt(agentReceives) * microUnit, exact(agent_receives_exact));
-      expect(2n * off).toBeLessThanOrEqual(BigInt(hops) * microUnit);
+      const off = distance(BigInt(agentReceives) * MICRO_UNIT, exact(agent_receives_exact));
+      expect(2n * off).toBeLessThanOrEqual(BigInt(hops) * MICRO_UNIT);
     },
   );
 

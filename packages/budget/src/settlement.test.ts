@@ -33,7 +33,7 @@ describe("computeSettlementAmount", () => {
     ["failed", { completed: 2, total: 2 }, "refunded", "0"],
     ["denied", undefined, "refunded", "0"],
     ["denied", { completed: 1, total: 2 }, "refunded", "0"],
-  ] as const)("of a %s receipt with steps %o is %s, %s", (status, count, outcome, amount) => {
+  ] as const)("settles a %s receipt with steps %o as %s, %s", (status, count, outcome, amount) => {
     expect(computeSettlementAmount({ status, locked: toMicro("3.141592"), steps: count })).toEqual({
       status: outcome,
       amount: toMicro(amount),

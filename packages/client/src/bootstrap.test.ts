@@ -4,9 +4,9 @@ import { bootstrapAgent } from "./bootstrap.ts";
 import { startLocalServer } from "./testing/local-server.ts";
 
 const { publicKey, secretKey } = generateKeyPair(new Uint8Array(32).fill(1));
-const agentId = "019b7d21-53eb-7ccd-926c-3badff397897";
+const AGENT_ID = "019b7d21-53eb-7ccd-926c-3badff397897";
 const now = () => 1_760_000_000_000;
-const accepted = { agent_id: agentId, device_id: "device-1", registered: true };
+const accepted = { agent_id: AGENT_ID, device_id: "device-1", registered: true };
 
 interface Sent {
   readonly agent_id: string;
@@ -16,14 +16,14 @@ interface Sent {
 
 test("bootstrapAgent sends a proof of possession and returns the identity for a client", async () => {
   await using server = await startLocalServer(() => ({ status: 201, body: accepted }));
-  expect(await bootstrapAgent({ ...server, agentId, secretKey, now })).toEqual({
+  expect(await bootstrapAgent({ ...server, agentId: AGENT_ID, secretKey, now })).toEqual({
     ok: true,
     registered: true,
-    identity: { agentId, deviceId: "device-1", secretKey },
+    identity: { agentId: AGENT_ID, deviceId: "device-1", secretKey },
   });
   const sent = JSON.parse(server.received[0]?.body ?? "") as Sent;
   expect(sent).toMatchObject({
-    agent_id: agentId,
+    agent_id: AGENT_ID,
     public_key: bytesToHex(publicKey),
     proof: { timestamp: now() },
   });
@@ -46,7 +46,7 @@ test("D1: bootstrapAgent derives the version 8 id of the key when no id is given
 test("bootstrapAgent returns the relay's refusal of another key", async () => {
   const body = { code: "agent.key_changed", message: "Public key changed" };
   await using server = await startLocalServer(() => ({ status: 409, body }));
-  expect(await bootstrapAgent({ ...server, agentId, secretKey, now })).toMatchObject({
+  expect(await bootstrapAgent({ ...server, agentId: AGENT_ID, secretKey, now })).toMatchObject({
     ok: false,
     code: "agent.key_changed",
     status: 409,

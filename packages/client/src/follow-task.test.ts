@@ -50,9 +50,9 @@ const follow = ({ baseUrl }: LocalServer, more: Partial<FollowTaskOptions> = {})
   });
 
 async function all(following: AsyncIterable<FollowedEvent>): Promise<(number | string)[]> {
-  const told: (number | string)[] = [];
-  for await (const step of following) told.push(step.ok ? step.event.event_id : step.code);
-  return told;
+  const yielded: (number | string)[] = [];
+  for await (const step of following) yielded.push(step.ok ? step.event.event_id : step.code);
+  return yielded;
 }
 
 describe("followTask", () => {
@@ -164,12 +164,12 @@ describe("the end of followTask", () => {
   test("followTask ends with network.aborted when it is aborted during or before the call", async () => {
     await using server = await relay((response) => void response.write(frame(event(1))));
     const stop = new AbortController();
-    const told: FollowedEvent[] = [];
+    const yielded: FollowedEvent[] = [];
     for await (const step of follow(server, { signal: stop.signal })) {
-      told.push(step);
+      yielded.push(step);
       stop.abort();
     }
-    expect(told).toMatchObject([{ event: { event_id: 1 } }, { code: "network.aborted" }]);
+    expect(yielded).toMatchObject([{ event: { event_id: 1 } }, { code: "network.aborted" }]);
     expect(await all(follow(server, { signal: stop.signal }))).toEqual(["network.aborted"]);
   });
 
@@ -198,28 +198,28 @@ describe("the waits of followTask", () => {
       return () => {};
     };
     const randomBytes = (length: number) => new Uint8Array(length).fill(0x80);
-    const told = await all(follow(server, { schedule, randomBytes }));
-    return { told, waits: asked.map((ms) => Math.round(ms / 250) * 250) };
+    const yielded = await all(follow(server, { schedule, randomBytes }));
+    return { yielded, waits: asked.map((ms) => Math.round(ms / 250) * 250) };
   }
 
   test("followTask waits longer after each failure and starts again from the shortest wait after an event", async () => {
     const lost = { status: 502, body: "" };
     const end = stream(frame(event(2, "completed")));
     await using server = await relay(lost, lost, lost, stream(frame(event(1))), lost, end);
-    expect(await waits(server)).toEqual({ told: [1, 2], waits: [250, 500, 1_000, 250, 500] });
+    expect(await waits(server)).toEqual({ yielded: [1, 2], waits: [250, 500, 1_000, 250, 500] });
   });
 
   test("followTask waits as long as a status or the stream of the relay asks", async () => {
     const busy = { status: 503, headers: { "retry-after": "7" }, body: "" };
     const end = stream(frame(event(1, "completed")));
     await using server = await relay(busy, stream("retry: 4000\n\n"), end);
-    expect(await waits(server)).toEqual({ told: [1], waits: [7_250, 4_000] });
+    expect(await waits(server)).toEqual({ yielded: [1], waits: [7_250, 4_000] });
   });
 
   test("followTask waits from 0.5 s to 30 s with jitter, regardless of the stream", async () => {
     const end = stream(frame(event(1, "completed")));
     await using server = await relay(stream("retry: 0\n\n"), stream("retry: 9999999\n\n"), end);
-    expect(await waits(server)).toEqual({ told: [1], waits: [250, 15_000] });
+    expect(await waits(server)).toEqual({ yielded: [1], waits: [250, 15_000] });
   });
 
   test("followTask does not count the time of its consumer as silence", async () => {

@@ -61,7 +61,7 @@ interface Plan {
 /** A delegator at a fake relay with the operations that a recommendation needs; waits end at once. */
 async function scene({ levels = ["first_contact"], before = [], ...plan }: Plan = {}) {
   let looks = 0;
-  const handedIn: VerifiableCredential[] = [];
+  const submitted: VerifiableCredential[] = [];
   const relay = await startLocalServer(({ method, url, body }) => {
     if (url === `/api/v1/agents/${BOSS}/trust/${WORKER}`) {
       const trust_level = levels[Math.min(looks++, levels.length - 1)]!;
@@ -76,7 +76,7 @@ async function scene({ levels = ["first_contact"], before = [], ...plan }: Plan 
     const instead = before.shift();
     if (instead !== undefined) return instead;
     const { credentials } = JSON.parse(body) as { credentials: VerifiableCredential[] };
-    handedIn.push(...credentials);
+    submitted.push(...credentials);
     return { status: 201, body: { agent_id: WORKER, credential_ids: [] } };
   });
   const client = createRelayClient({ ...relay, identity: { masterToken: "operator" } });
@@ -89,11 +89,11 @@ async function scene({ levels = ["first_contact"], before = [], ...plan }: Plan 
       return () => {};
     },
   });
-  const typesSaid = () => handedIn.map(({ type }) => type[1]);
+  const issuedTypes = () => submitted.map(({ type }) => type[1]);
   return {
     recommender,
-    handedIn,
-    typesSaid,
+    submitted,
+    issuedTypes,
     received: relay.received,
     [Symbol.asyncDispose]: () => relay[Symbol.asyncDispose](),
   };
@@ -106,8 +106,8 @@ describe("createRecommender", () => {
   test("recommend issues the figures of the trust record under the delegator's key and submits them", async () => {
     await using s = await scene();
     const said = await s.recommender.recommend(proven());
-    expect(said).toEqual({ ok: true, credentials: s.handedIn });
-    const [reputation, trust] = s.handedIn;
+    expect(said).toEqual({ ok: true, credentials: s.submitted });
+    const [reputation, trust] = s.submitted;
     expect(reputation).toMatchObject({
       type: ["VerifiableCredential", Reputation],
       issuer: didOf(1),
@@ -134,7 +134,7 @@ describe("createRecommender", () => {
         last_seen_at: NOW - 1,
       },
     });
-    for (const credential of s.handedIn) {
+    for (const credential of s.submitted) {
       expect(verifyCredential(credential, { now: NOW })).toMatchObject({ valid: true });
       expect(credential.id).toMatch(/^urn:uuid:/);
     }
@@ -143,7 +143,7 @@ describe("createRecommender", () => {
   test("recommend attests trust again only when the level has changed", async () => {
     await using s = await scene({ levels: ["first_contact", "first_contact", "verified"] });
     for (let i = 0; i < 3; i += 1) await s.recommender.recommend(proven());
-    expect(s.typesSaid()).toEqual([Reputation, Trust, Reputation, Reputation, Trust]);
+    expect(s.issuedTypes()).toEqual([Reputation, Trust, Reputation, Reputation, Trust]);
   });
 
   test.each(["failed", "denied"] as const)(
@@ -151,7 +151,7 @@ describe("createRecommender", () => {
     async (status) => {
       await using s = await scene();
       await s.recommender.recommend(proven({ status }));
-      expect(s.typesSaid()).toEqual([Trust]);
+      expect(s.issuedTypes()).toEqual([Trust]);
       expect(await s.recommender.recommend(proven({ status }))).toEqual({
         ok: true,
         credentials: [],
@@ -165,20 +165,20 @@ describe("createRecommender", () => {
   ])("recommend issues nothing about %s", async (_, plan, change) => {
     await using s = await scene(plan);
     expect(await s.recommender.recommend(proven(change))).toEqual({ ok: true, credentials: [] });
-    expect(s.handedIn).toEqual([]);
+    expect(s.submitted).toEqual([]);
   });
 
   test("recommend attests only trust while no task counts", async () => {
     await using s = await scene({ record: { successful_tasks: 0, failed_tasks: 0 } });
     await s.recommender.recommend(proven());
-    expect(s.typesSaid()).toEqual([Trust]);
+    expect(s.issuedTypes()).toEqual([Trust]);
   });
 
   test("recommend retries at a busy relay", async () => {
     const busy = { status: 503, headers: { "retry-after": "1" }, body: { code: "x", message: "" } };
     await using s = await scene({ before: [busy] });
     expect(await s.recommender.recommend(proven())).toMatchObject({ ok: true });
-    expect(s.typesSaid()).toEqual([Reputation, Trust]);
+    expect(s.issuedTypes()).toEqual([Reputation, Trust]);
   });
 
   test("recommend attests a refused level again the next time", async () => {
@@ -186,7 +186,7 @@ describe("createRecommender", () => {
     await using s = await scene({ before: [refused] });
     expect(await s.recommender.recommend(proven())).toMatchObject({ code: "agent.not_found" });
     expect(await s.recommender.recommend(proven())).toMatchObject({ ok: true });
-    expect(s.typesSaid()).toEqual([Reputation, Trust]);
+    expect(s.issuedTypes()).toEqual([Reputation, Trust]);
   });
 });
 
@@ -195,5 +195,5 @@ test("attest issues a manually set level once", async () => {
   const blocked = record({ trust_level: "blocked", trust_score: 0 });
   await s.recommender.attest(blocked);
   await s.recommender.attest(blocked);
-  expect(s.handedIn).toMatchObject([{ credentialSubject: { trust_level: "blocked" } }]);
+  expect(s.submitted).toMatchObject([{ credentialSubject: { trust_level: "blocked" } }]);
 });

@@ -68,17 +68,17 @@ const laws: [string, Law][] = [
 const counterexample = <T>(semiring: Semiring<T>, value: fc.Arbitrary<T>, law: Law) =>
   fc.sample(fc.tuple(value, value, value), 10_000).find(([a, b, c]) => !law(semiring, a, b, c));
 
-describe.each(laws)("%s", (_, law) => {
+describe.each(laws)("%s", (name, law) => {
   test.each([
     ["trust", trustSemiring, share],
     ["reliability", reliabilitySemiring, share],
     ["cost", costSemiring, sum],
     ["latency", latencySemiring, sum],
-  ])("the law holds for %s within float error", (_name, semiring, value) => {
+  ])(`${name} for %s within float error`, (_name, semiring, value) => {
     expect(counterexample(semiring, value, law)).toBeUndefined();
   });
 
-  test("the law holds for the semiring of routes", () => {
+  test(`${name} for whole routes`, () => {
     expect(counterexample(routeSemiring, route, law)).toBeUndefined();
   });
 });
@@ -126,7 +126,7 @@ describe("plus of routeSemiring", () => {
     ["costs less at equal hops", { cost: 1, latency: 99, reliability: 0.1 }],
     ["is faster at equal cost", { latency: 9, reliability: 0.1 }],
     ["is more reliable at equal latency", { reliability: 0.91 }],
-  ])("%s", (_, change) => {
+  ])("the better of two routes %s", (_, change) => {
     const better = { ...plain, ...change };
     expect(routeSemiring.plus(better, plain)).toBe(better);
     expect(routeSemiring.plus(plain, better)).toBe(better);

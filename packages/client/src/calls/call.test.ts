@@ -60,7 +60,7 @@ describe("the request of a call", () => {
   );
 
   test.each(["", ".", "..", "\ud800"])(
-    "nothing when a path parameter is %j, which would change the path",
+    "call sends nothing when a path parameter is %j, which would change the path",
     async (agentId) => {
       await using server = await startLocalServer(() => healthy);
       const answer = await call(operations.getAgent, { params: { agentId } }, server);

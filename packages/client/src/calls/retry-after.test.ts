@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { parseRetryAfterMs, readRetryAfterSeconds } from "./retry-after.ts";
 
 const now = Date.UTC(2026, 0, 5, 12, 0, 0, 500);
-const day = 86_400_000;
+const DAY_MS = 86_400_000;
 
 test.each<[string, string | null | undefined, number | undefined]>([
   ["seconds", "7", 7_000],
@@ -11,10 +11,10 @@ test.each<[string, string | null | undefined, number | undefined]>([
   ["a date", "Mon, 05 Jan 2026 12:00:10 GMT", 9_500],
   ["a date of the obsolete form", "Monday, 05-Jan-26 12:00:10 GMT", 9_500],
   ["a date in the past", "Mon, 05 Jan 2026 11:00:00 GMT", 0],
-  ["a day", "86400", day],
-  ["more than a day", "86401", day],
-  ["more than a number can represent", "9".repeat(400), day],
-  ["a date in more than a day", "Fri, 05 Jan 2029 12:00:00 GMT", day],
+  ["a day", "86400", DAY_MS],
+  ["more than a day", "86401", DAY_MS],
+  ["more than a number can represent", "9".repeat(400), DAY_MS],
+  ["a date in more than a day", "Fri, 05 Jan 2029 12:00:00 GMT", DAY_MS],
   ["no header", null, undefined],
   ["an undefined header", undefined, undefined],
   ["an empty header", "", undefined],

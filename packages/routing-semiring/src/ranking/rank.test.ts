@@ -87,7 +87,7 @@ describe("the score of rank", () => {
       "availability",
       0.45,
     ],
-  ] as const)("%s", (_, change, factor, expected) => {
+  ] as const)("rank: %s", (_, change, factor, expected) => {
     const [row] = rank([agent("a", change)]).ranked;
     expect(row?.sub_scores[factor]).toBeCloseTo(expected, 12);
   });

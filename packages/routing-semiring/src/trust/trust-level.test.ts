@@ -7,7 +7,7 @@ test.each([
   ["verified", 0.6],
   ["trusted", 0.9],
   ["blocked", 0],
-] as const)("%s scores %d", (level, score) => {
+] as const)("the level %s has the score %d", (level, score) => {
   expect(getTrustScore(level)).toBe(score);
 });
 
@@ -26,7 +26,7 @@ describe("computeNextLevel after a success", () => {
     ["to a higher level after a demotion", "unknown", 2, 2, "first_contact"],
     ["to no lower level, even at a low rate", "trusted", 20, 30, "trusted"],
     ["to no other level from blocked", "blocked", 100, 0, "blocked"],
-  ] as const)("%s", (_, level, successes, failures, expected) => {
+  ] as const)("a success leads %s", (_, level, successes, failures, expected) => {
     expect(computeNextLevel(level, "completed", successes, failures)).toBe(expected);
   });
 });
@@ -42,7 +42,7 @@ describe("computeNextLevel after a failure", () => {
     ["to no level below unknown", "unknown", 0, 9, "unknown"],
     ["to no higher level, even at a high rate", "unknown", 30, 1, "unknown"],
     ["to no other level from blocked", "blocked", 0, 1, "blocked"],
-  ] as const)("%s", (_, level, successes, failures, expected) => {
+  ] as const)("a failure leads %s", (_, level, successes, failures, expected) => {
     expect(computeNextLevel(level, "failed", successes, failures)).toBe(expected);
   });
 });
@@ -66,7 +66,7 @@ describe("selectDisplayedLevel", () => {
       "trusted",
     ],
     ["unknown without payers", null, [], "unknown"],
-  ] as const)("%s", (_, own, payers, expected) => {
+  ] as const)("the displayed level is %s", (_, own, payers, expected) => {
     expect(selectDisplayedLevel(own, payers)).toBe(expected);
   });
 });
