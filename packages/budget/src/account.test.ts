@@ -11,13 +11,13 @@ import {
 import { toMicro } from "./amount.ts";
 import { applyPostings, buildDepositPostings } from "./posting.ts";
 
-test("An agent, a hold and a peer of one id are three accounts, none of them the relay's own", () => {
+test("an agent, a hold and a peer of one id have three accounts, none of them the relay's own", () => {
   const accounts = [accountOf.agent("fees"), accountOf.held("fees"), accountOf.peer("fees")];
   expect(new Set([...accounts, FEE_ACCOUNT, EXTERNAL_ACCOUNT]).size).toBe(5);
 });
 
 test.each(["__proto__", "constructor", "toString", ""])(
-  "An agent called %j has an ordinary account",
+  "an agent named %j has an ordinary account",
   (agentId) => {
     const amount = toMicro(5);
     const balances = applyPostings(new Map(), buildDepositPostings({ agentId, amount }));
@@ -25,28 +25,28 @@ test.each(["__proto__", "constructor", "toString", ""])(
   },
 );
 
-describe("A balance", () => {
-  test.each([0, 1, MAX_BALANCE])("of %i micro-units is allowed", (balance) => {
+describe("checkBalance", () => {
+  test.each([0, 1, MAX_BALANCE])("allows a balance of %i micro-units", (balance) => {
     expect(checkBalance(balance)).toEqual({ ok: true });
   });
 
   test.each([
     [-1, "budget.insufficient"],
     [MAX_BALANCE + 1, "money.balance_limit"],
-  ])("of %i micro-units is refused with %s", (balance, code) => {
+  ])("refuses a balance of %i micro-units with %s", (balance, code) => {
     expect(checkBalance(balance)).toEqual({ ok: false, code });
   });
 });
 
-describe("The available balance", () => {
+describe("computeAvailableBalance", () => {
   test.each([
-    ["the balance without a cap", "10", undefined, "10"],
-    ["the cap of the caller when that is less", "10", "3", "3"],
-    ["the balance when the cap is more", "10", "30", "10"],
-    ["nothing when the cap is 0", "10", "0", "0"],
-    ["nothing in an empty account", "0", "5", "0"],
-    ["never below nothing", "-1", undefined, "0"],
-  ])("is %s", (_rule, balance, maxBudget, available) => {
+    ["the balance without a maximum", "10", undefined, "10"],
+    ["the maximum of the caller if that is less", "10", "3", "3"],
+    ["the balance if the maximum is more", "10", "30", "10"],
+    ["0 if the maximum is 0", "10", "0", "0"],
+    ["0 for an empty account", "0", "5", "0"],
+    ["0 for a negative balance", "-1", undefined, "0"],
+  ])("the available balance is %s", (_rule, balance, maxBudget, available) => {
     expect(
       computeAvailableBalance({
         balance: toMicro(balance),
@@ -65,7 +65,7 @@ test.each([
   [-5, -1, "ok"],
   [-5, 3, "ok"],
   [-5, -6, "account.overdrawn"],
-])("A13: a movement that leads a balance from %d to %d is answered %s", (before, after, answer) => {
+])("A13: checkFunds answers a movement from balance %d to %d with %s", (before, after, answer) => {
   const expected = answer === "ok" ? { ok: true } : { ok: false, code: answer };
   expect(checkFunds({ before, after })).toEqual(expected);
 });

@@ -1,7 +1,7 @@
 import { asMicro, MICRO, type Micro } from "./money.ts";
 import type { BalanceCode, FundsCode } from "./refusals.ts";
 
-/** Where money can lie; the sum over all accounts is always 0. */
+/** An account; the sum over all accounts is always 0. */
 export type Account =
   | `agent:${string}`
   | `held:${string}`
@@ -9,17 +9,17 @@ export type Account =
   | typeof FEE_ACCOUNT
   | typeof EXTERNAL_ACCOUNT;
 
-/** What the relay has earned. */
+/** The account of the relay's earnings. */
 export const FEE_ACCOUNT = "relay:fees";
 
 const PEER_PREFIX = "relay:";
 
-/** Everything outside the relay: the other side of deposits and withdrawals. */
+/** The account of everything outside the relay, the other side of deposits and withdrawals. */
 export const EXTERNAL_ACCOUNT = "world";
 
 /**
- * The account of an agent, of the hold of a task, of another relay, and of whoever pays or is paid: a
- * party is named by its agent id, or as `relay:<relay id>` when it is another relay.
+ * Builds the account of an agent, of the hold of a task, of another relay, or of a party: a payer or
+ * payee that is named by its agent id, or as `relay:<relay id>` if it is another relay.
  */
 export const accountOf = {
   party: (id: string): Account =>
@@ -29,14 +29,12 @@ export const accountOf = {
   peer: (relayId: string): Account => `peer:${relayId}`,
 } as const;
 
-/**
- * The greatest balance of an agent: 9e9 currency units, inside the safe integers of micro-units.
- */
+/** The maximum balance of an agent: 9e9 currency units, within the safe integers of micro-units. */
 export const MAX_BALANCE: Micro = asMicro(9e9 * MICRO);
 
 /**
- * The rule for an agent's balance after a movement, in micro-units (specification, "Budget").
- * Refused: `budget.insufficient` (below 0), `money.balance_limit` (above 9e9 units).
+ * Checks an agent's balance after a movement, in micro-units (specification, "Budget"). Refused with
+ * `budget.insufficient` (below 0) or `money.balance_limit` (above 9e9 units).
  */
 export function checkBalance(
   balance: number,
@@ -47,9 +45,9 @@ export function checkBalance(
 }
 
 /**
- * The rule for a movement on an account that must not owe, by its balance before and after it. An
- * account that owes already, because a card payment was taken back, may come closer to 0 but not
- * further from it. Refused: `budget.insufficient`, and `account.overdrawn` where it owed before.
+ * Checks the balances of an account before and after a movement that must not overdraw it. An account
+ * that is overdrawn because a card payment was reversed may only move towards 0. Refused with
+ * `budget.insufficient`, or with `account.overdrawn` if it was overdrawn before.
  */
 export function checkFunds({
   before,
@@ -63,9 +61,8 @@ export function checkFunds({
 }
 
 /**
- * What an agent can still spend, in micro-units: its balance, or the caller's own cap if that is
- * less. Holds and pending withdrawals have left the balance already, so nothing is taken off a
- * second time.
+ * Computes what an agent can spend, in micro-units: its balance, or the caller's maximum if that is
+ * less. Holds and pending withdrawals have already left the balance and are not subtracted again.
  */
 export function computeAvailableBalance({
   balance,

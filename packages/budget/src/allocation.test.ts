@@ -9,9 +9,9 @@ import { asMicro } from "./money.ts";
 const balance = fc.integer({ min: 0, max: MAX_BALANCE }).map(asMicro);
 const riskFactor = fc.double({ min: 0, noNaN: true, noDefaultInfinity: true });
 
-describe("The lock is min(estimate × (1 + risk factor × 0.2), available), or none below the estimate", () => {
+describe("computeLockAmount", () => {
   test.each(vectors.lock)(
-    "estimate $estimate, risk $risk_factor, available $available: $locked",
+    "locks $locked for estimate $estimate, risk $risk_factor and available $available",
     ({ estimate, risk_factor, available, locked }) => {
       expect(
         computeLockAmount({
@@ -27,13 +27,19 @@ describe("The lock is min(estimate × (1 + risk factor × 0.2), available), or n
     ["120 percent of the estimate by default", "2", undefined, "10", "2.4"],
     ["all that is available when that is less", "2", undefined, "2.1", "2.1"],
     ["the estimate when exactly that is available", "2", undefined, "2", "2"],
-    ["none one micro-unit below the estimate", "2", undefined, "1.999999", null],
-    ["nothing for a free task, even without money", "0", undefined, "0", "0"],
-    ["rounded up at half a micro-unit", "0.000005", 0.5, "1", "0.000006"],
-    ["exact for a risk factor of many decimals", "1000000", 0.123456789, "2000000", "1024691.3578"],
+    ["no amount one micro-unit below the estimate", "2", undefined, "1.999999", null],
+    ["0 for a free task, even without money", "0", undefined, "0", "0"],
+    ["an amount rounded up at half a micro-unit", "0.000005", 0.5, "1", "0.000006"],
+    [
+      "the exact amount for a risk factor of many decimals",
+      "1000000",
+      0.123456789,
+      "2000000",
+      "1024691.3578",
+    ],
     ["all that is available at any risk", "1", 1e308, "5", "5"],
     ["the estimate at next to no risk", "1", 5e-324, "5", "1"],
-  ])("%s", (_rule, estimate, risk, available, locked) => {
+  ])("locks %s", (_rule, estimate, risk, available, locked) => {
     expect(
       computeLockAmount({
         estimate: toMicro(estimate),
@@ -43,7 +49,7 @@ describe("The lock is min(estimate × (1 + risk factor × 0.2), available), or n
     ).toBe(locked === null ? null : toMicro(locked));
   });
 
-  test("it never exceeds what is available and is never below the estimate", () => {
+  test("never locks more than is available or less than the estimate", () => {
     fc.assert(
       fc.property(balance, balance, riskFactor, (one, other, risk) => {
         const [estimate, available] = one < other ? [one, other] : [other, one];
@@ -54,7 +60,7 @@ describe("The lock is min(estimate × (1 + risk factor × 0.2), available), or n
     );
   });
 
-  test("there is none whenever less than the estimate is available", () => {
+  test("locks no amount if less than the estimate is available", () => {
     fc.assert(
       fc.property(balance, balance, riskFactor, (one, other, risk) => {
         fc.pre(one !== other);
@@ -64,21 +70,21 @@ describe("The lock is min(estimate × (1 + risk factor × 0.2), available), or n
     );
   });
 
-  test.each([Number.NaN, Infinity, -0.1])("a risk factor of %s is a fault", (risk) => {
+  test.each([Number.NaN, Infinity, -0.1])("throws for a risk factor of %s", (risk) => {
     const amount = toMicro(1);
     expect(() =>
       computeLockAmount({ estimate: amount, riskFactor: risk, available: amount }),
     ).toThrow(RangeError);
   });
 
-  test("a negative estimate is a fault", () => {
+  test("throws for a negative estimate", () => {
     expect(() => computeLockAmount({ estimate: toMicro(-1), available: toMicro(1) })).toThrow(
       RangeError,
     );
   });
 });
 
-describe("A plan of several agents", () => {
+describe("allocatePlan", () => {
   const steps = [
     { agentId: "ann", cost: toMicro(2) },
     { agentId: "bob", cost: toMicro("0.5") },
@@ -86,7 +92,7 @@ describe("A plan of several agents", () => {
     { agentId: "cid", cost: toMicro(0) },
   ];
 
-  test("has one allocation per participant, by its steps at their price", () => {
+  test("allocates to each agent its steps at their prices", () => {
     expect(allocatePlan({ steps, budget: toMicro("5.5") })).toEqual([
       { agentId: "ann", steps: [steps[0], steps[2]], amount: toMicro(5) },
       { agentId: "bob", steps: [steps[1]], amount: toMicro("0.5") },
@@ -94,20 +100,20 @@ describe("A plan of several agents", () => {
     ]);
   });
 
-  test("has no allocation at all when the total exceeds the budget by a micro-unit", () => {
+  test("allocates nothing if the total exceeds the budget by a micro-unit", () => {
     expect(allocatePlan({ steps, budget: toMicro("5.499999") })).toEqual([]);
   });
 
-  test("has no allocation without steps", () => {
+  test("allocates nothing without steps", () => {
     expect(allocatePlan({ steps: [], budget: toMicro(1) })).toEqual([]);
   });
 
-  test("is never afforded because its sum left the safe range", () => {
+  test("allocates nothing if the sum leaves the safe range", () => {
     const dear = Array.from({ length: 4 }, () => ({ agentId: "ann", cost: MAX_BALANCE }));
     expect(allocatePlan({ steps: dear, budget: MAX_BALANCE })).toEqual([]);
   });
 
-  test("allocates exactly its cost whenever it fits", () => {
+  test("allocates exactly the cost of a plan within the budget", () => {
     const step = fc.record({
       agentId: fc.constantFrom("ann", "bob", "cid"),
       cost: fc.integer({ min: 0, max: 1_000_000 }).map(asMicro),

@@ -1,9 +1,9 @@
 import { asMicro, divideHalfUp, assertNotNegative, saturatingSum, type Micro } from "./money.ts";
 
 /**
- * What is set aside for a task, in micro-units: `min(estimate × (1 + riskFactor × 0.2),
- * available)`, rounded half up. `null` when that is below the estimate: no allocation, no
- * delegation (specification, "Allocation and settlement record").
+ * Computes the amount to hold for a task, in micro-units: `min(estimate × (1 + riskFactor × 0.2),
+ * available)`, rounded half up; null if that is below the estimate, so that the task is refused
+ * (specification, "Allocation and settlement record").
  */
 export function computeLockAmount({
   estimate,
@@ -22,16 +22,13 @@ export function computeLockAmount({
   return buffered < BigInt(available) ? asMicro(Number(buffered)) : available;
 }
 
-/**
- * One step of a plan: who does it and what that one task costs, in micro-units (see
- * `estimateCost`).
- */
+/** One step of a plan with its agent and the price of its task, in micro-units (see `estimateCost`). */
 export interface PlanStep {
   readonly agentId: string;
   readonly cost: Micro;
 }
 
-/** One participant's share of a plan: its steps and their cost together, in micro-units. */
+/** One agent's share of a plan: its steps and their total cost, in micro-units. */
 export interface PlanAllocation<Step extends PlanStep = PlanStep> {
   readonly agentId: string;
   readonly steps: readonly Step[];
@@ -39,8 +36,8 @@ export interface PlanAllocation<Step extends PlanStep = PlanStep> {
 }
 
 /**
- * One allocation per participant of a plan, by its assigned steps at their price per task, in order
- * of first appearance; none at all when the total exceeds the budget (specification, "Market").
+ * Allocates a plan to its agents by their assigned steps at the price per task, in order of first
+ * appearance; returns no allocation if the total exceeds the budget (specification, "Market").
  */
 export function allocatePlan<Step extends PlanStep>({
   steps,
@@ -57,13 +54,13 @@ export function allocatePlan<Step extends PlanStep>({
   }));
 }
 
-/** The decimal that a number is written as, as a fraction of two integers. */
+/** Parses the decimal text of a number as a fraction of two integers. */
 function parseFraction(value: number): {
   readonly numerator: bigint;
   readonly denominator: bigint;
 } {
   if (!Number.isFinite(value) || value < 0) {
-    throw new RangeError("a risk factor has to be a finite number from 0");
+    throw new RangeError("riskFactor must be a finite number of at least 0");
   }
   const [digits = "", exponent = "0"] = String(value).split("e");
   const [whole = "", decimals = ""] = digits.split(".");

@@ -3,20 +3,20 @@ import { describe, expect, test } from "vitest";
 import { MAX_AMOUNT, fromMicro, parseAmount, toMicro } from "./amount.ts";
 import { asMicro, MICRO } from "./money.ts";
 
-describe("An amount from outside", () => {
+describe("parseAmount", () => {
   test.each([
     [1, 1_000_000],
     [0.1, 100_000],
     [0.000001, 1],
     [1e-6, 1],
     [1.000001, 1_000_001],
-    // 1.005 × 1e6 and 4.35 × 1e6 are not whole numbers in doubles.
+    // As doubles, 1.005 × 1e6 and 4.35 × 1e6 are not whole numbers.
     [1.005, 1_005_000],
     [4.35, 4_350_000],
     [262_144.123457, 262_144_123_457],
     [999_999_999.999999, 999_999_999_999_999],
     [1e9, 1_000_000_000_000_000],
-  ])("%s is taken as %s micro-units", (value, amount) => {
+  ])("parses %s as %s micro-units", (value, amount) => {
     expect(parseAmount(value)).toEqual({ ok: true, amount });
   });
 
@@ -45,17 +45,17 @@ describe("An amount from outside", () => {
     [9.99e-7, "money.too_many_decimals"],
     [0.1 + 0.2, "money.too_many_decimals"],
     [1.0000001, "money.too_many_decimals"],
-  ])("%s is refused with %s", (value, code) => {
+  ])("refuses %s with %s", (value, code) => {
     expect(parseAmount(value)).toEqual({ ok: false, code });
   });
 
-  test("may be 0 where a price may be free, and then below 0 is still refused", () => {
+  test("accepts 0 with allowZero and still refuses negative amounts", () => {
     expect(parseAmount(0, { allowZero: true })).toEqual({ ok: true, amount: 0 });
     expect(parseAmount(-0, { allowZero: true })).toEqual({ ok: true, amount: 0 });
     expect(parseAmount(-1, { allowZero: true })).toEqual({ ok: false, code: "money.not_positive" });
   });
 
-  test("is taken exactly when its decimal text has at most 6 decimals and lies in 0..1e9", () => {
+  test("accepts exactly the decimals from 0 to 1e9 with at most 6 places", () => {
     fc.assert(
       fc.property(fc.double({ min: 1e-6, max: 1e9, noNaN: true }), (value) => {
         const decimals = String(value).split(".")[1] ?? "";
@@ -74,7 +74,7 @@ describe("toMicro", () => {
     ["-12.5", -12_500_000],
     [-0.3, -300_000],
     ["9007199254.740991", Number.MAX_SAFE_INTEGER],
-  ])("reads %s as %s micro-units", (value, amount) => {
+  ])("toMicro converts %s to %s micro-units", (value, amount) => {
     expect(toMicro(value)).toBe(amount);
   });
 
@@ -98,11 +98,11 @@ describe("toMicro", () => {
     1e-7,
     1e16,
     1e21,
-  ])("throws a RangeError on %j", (value) => {
+  ])("toMicro throws a RangeError for %j", (value) => {
     expect(() => toMicro(value)).toThrow(RangeError);
   });
 
-  test("gives back what fromMicro wrote, through JSON, at every amount and both signs", () => {
+  test("toMicro inverts fromMicro through JSON for every amount of both signs", () => {
     const greatest: number = MAX_AMOUNT;
     fc.assert(
       fc.property(fc.integer({ min: -greatest, max: greatest }), (integer) => {
@@ -112,7 +112,7 @@ describe("toMicro", () => {
     );
   });
 
-  test("gives back what fromMicro wrote up to 2^33 units", () => {
+  test("toMicro inverts fromMicro up to 2^33 units", () => {
     fc.assert(
       fc.property(fc.integer({ min: 2 ** 32 * MICRO, max: 2 ** 33 * MICRO }), (integer) => {
         expect(toMicro(fromMicro(asMicro(integer)))).toBe(integer);
@@ -120,7 +120,7 @@ describe("toMicro", () => {
     );
   });
 
-  test("adds a thousand deposits of 0.1 up to exactly 100", () => {
+  test("a thousand deposits of 0.1 add up to exactly 100", () => {
     let balance = asMicro(0);
     for (let deposit = 0; deposit < 1000; deposit += 1) {
       balance = asMicro(balance + toMicro(0.1));

@@ -1,22 +1,22 @@
 import { asMicro, MICRO, type Micro } from "./money.ts";
 import type { AmountCode } from "./refusals.ts";
 
-/** The greatest single amount that is taken in: 1e9 currency units. */
+/** The maximum amount that is accepted: 1e9 currency units. */
 export const MAX_AMOUNT: Micro = asMicro(1e9 * MICRO);
 
-const DECIMALS = 6;
+const MAX_DECIMALS = 6;
 const MIN_AMOUNT = 1 / MICRO;
 const plainDecimal = /^(-?(?:0|[1-9]\d*))(?:\.(\d+))?$/;
 
-/** A number that was taken as money, or why not. */
+/** A parsed amount, or the code of its refusal. */
 export type AmountResult =
   | { readonly ok: true; readonly amount: Micro }
   | { readonly ok: false; readonly code: AmountCode };
 
 /**
- * An untrusted JSON value in currency units as money in micro-units (specification, "Budget").
- * Refused: `money.not_a_number` (not a finite number; text is not), `money.not_positive` (below 0,
- * or 0 without `allowZero`), `money.too_large` (above 1e9), `money.too_many_decimals` (more than
+ * Parses an untrusted JSON value in currency units as money in micro-units (specification, "Budget").
+ * Refused with `money.not_a_number` (not a finite number; also any text), `money.not_positive` (below
+ * 0, or 0 without `allowZero`), `money.too_large` (above 1e9) or `money.too_many_decimals` (more than
  * 6).
  */
 export function parseAmount(
@@ -30,9 +30,9 @@ export function parseAmount(
 }
 
 /**
- * Currency units, as a number or as plain decimal text such as `"-12.5"`, as money in micro-units.
- * Throws RangeError on anything but a decimal of at most 6 places inside the safe range; for
- * untrusted values see `parseAmount`.
+ * Converts currency units, a number or plain decimal text such as `"-12.5"`, to micro-units. Throws a
+ * RangeError unless it is a decimal of at most 6 places within the safe range; for untrusted values see
+ * `parseAmount`.
  */
 export function toMicro(value: number | string): Micro {
   const read = parseDecimal(value);
@@ -41,16 +41,16 @@ export function toMicro(value: number | string): Micro {
 }
 
 /**
- * Money in micro-units as the JSON number of currency units, with at most 6 decimals. `toMicro`
- * gives the same money back up to 2^33 units; above, neighbouring micro-units share one double.
+ * Converts micro-units to the JSON number of currency units, with at most 6 decimals. `toMicro` is its
+ * inverse up to 2^33 units; above, neighbouring micro-units share one double.
  */
 export function fromMicro(amount: Micro): number {
   return amount / MICRO;
 }
 
 /**
- * Reads the decimal that was written: the shortest text of a double is exact where its product with
- * 1e6 is not.
+ * Parses the shortest decimal text of a number, which is exact where the product of the double with 1e6
+ * is not.
  */
 function parseDecimal(value: number | string): AmountResult {
   if (typeof value === "number") {
@@ -61,8 +61,8 @@ function parseDecimal(value: number | string): AmountResult {
   const match = plainDecimal.exec(String(value));
   if (match === null) return refuse("money.not_a_number");
   const [, whole = "", decimals = ""] = match;
-  if (decimals.length > DECIMALS) return refuse("money.too_many_decimals");
-  const micros = Number(whole + decimals.padEnd(DECIMALS, "0"));
+  if (decimals.length > MAX_DECIMALS) return refuse("money.too_many_decimals");
+  const micros = Number(whole + decimals.padEnd(MAX_DECIMALS, "0"));
   return Number.isSafeInteger(micros)
     ? { ok: true, amount: asMicro(micros) }
     : refuse("money.too_large");

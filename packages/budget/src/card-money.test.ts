@@ -21,7 +21,7 @@ import {
   type Posting,
 } from "./posting.ts";
 
-/** A relay's accounts with their lots, moved as the relay moves them. */
+/** The accounts of a relay with their lots, moved like in the relay. */
 class CardBook {
   balances: Map<Account, Micro> = new Map();
   readonly lots: Map<Account, readonly CardLot[]> = new Map();
@@ -57,7 +57,7 @@ const deposit = (agentId: string, amount: number) =>
 const withdrawal = (agentId: string, amount: number, withdrawalId = "w") =>
   buildWithdrawalPostings({ agentId, withdrawalId, amount: micro(amount) });
 
-/** A task of `payerId` that is held and paid; the fee is a tenth. */
+/** Holds and pays a task of `payerId`; the fee is a tenth. */
 function pay(book: CardBook, payerId: string, payeeId: string, charge: number, now: number): void {
   const task = { payerId, taskId: "t" };
   book.post(buildHoldPostings({ ...task, amount: micro(charge) }), now);
@@ -66,8 +66,8 @@ function pay(book: CardBook, payerId: string, payeeId: string, charge: number, n
   book.post(buildSettlementPostings({ ...task, payeeId, ...amounts }), now);
 }
 
-describe("A13: money that came from a card", () => {
-  test("A13: is withdrawn from its release time on and not before", () => {
+describe("A13: card money", () => {
+  test("A13: card money can be withdrawn from its release time on and not before", () => {
     const book = new CardBook();
     book.post(deposit("a", 100), 0, 50);
     expect(book.post(withdrawal("a", 1), 49)).toBe(false);
@@ -75,7 +75,7 @@ describe("A13: money that came from a card", () => {
     expect(book.post(withdrawal("a", 100), 50)).toBe(true);
   });
 
-  test("A13: is spent after other money, which can be withdrawn beside it", () => {
+  test("A13: card money is spent after other money, which can be withdrawn", () => {
     const book = new CardBook();
     book.post(deposit("a", 100), 0, 50);
     book.post(deposit("a", 100), 0);
@@ -87,7 +87,7 @@ describe("A13: money that came from a card", () => {
     expect(book.post(withdrawal("b", 54), 0)).toBe(true);
   });
 
-  test("A13: waits as long at its payee, and at the payee of that one", () => {
+  test("A13: card money keeps its release time at its payee and at the payee's payee", () => {
     const book = new CardBook();
     book.post(deposit("a", 100), 0, 50);
     pay(book, "a", "b", 100, 10);
@@ -98,7 +98,7 @@ describe("A13: money that came from a card", () => {
     expect(book.held(accountOf.agent("c"), 50)).toBe(0);
   });
 
-  test("A13: waits still after a hold that came back, and is held with the task meanwhile", () => {
+  test("A13: card money keeps its release time in a hold and after its return", () => {
     const book = new CardBook();
     book.post(deposit("a", 100), 0, 50);
     const task = { payerId: "a", taskId: "t", amount: micro(100) };
@@ -108,7 +108,7 @@ describe("A13: money that came from a card", () => {
     expect([book.held(accountOf.held("t"), 0), book.held(a, 0)]).toEqual([0, 100]);
   });
 
-  test("A13: goes first to the payee when other money pays a part, and the fee takes the other", () => {
+  test("A13: card money goes to the payee before the fee when other money pays a part", () => {
     const book = new CardBook();
     book.post(deposit("a", 50), 0, 50);
     book.post(deposit("a", 50), 0);
@@ -116,7 +116,7 @@ describe("A13: money that came from a card", () => {
     expect([book.balance(b), book.held(b, 0)]).toEqual([90, 50]);
   });
 
-  test("A13: keeps the release time of each payment, and the one released first is spent first", () => {
+  test("A13: each card payment keeps its release time, and the earliest one is spent first", () => {
     const book = new CardBook();
     book.post(deposit("a", 100), 0, 70);
     book.post(deposit("a", 100), 0, 50);
@@ -128,7 +128,7 @@ describe("A13: money that came from a card", () => {
     expect(book.lots.get(a)).toEqual([{ releaseAt: 70, amount: 50 }]);
   });
 
-  test("A13: leaves with the deposit that is taken back, so that other money stays free", () => {
+  test("A13: a reversed deposit takes its own card money, so that other money stays free", () => {
     const book = new CardBook();
     book.post(deposit("a", 100), 0, 50);
     book.post(deposit("a", 30), 0);
@@ -138,9 +138,9 @@ describe("A13: money that came from a card", () => {
   });
 
   test.each([
-    ["released already", 40, 50],
-    ["spent already", 10, 70],
-  ])("A13: of a payment that is %s frees no other payment when it is taken back", (...given) => {
+    ["already released", 40, 50],
+    ["already spent", 10, 70],
+  ])("A13: the reversal of a payment that is %s releases no other payment", (...given) => {
     const [, paidAt, otherUntil] = given;
     const book = new CardBook();
     book.post(deposit("a", 100), 0, 20);
@@ -152,7 +152,7 @@ describe("A13: money that came from a card", () => {
     expect(book.post(withdrawal("a", 1), otherUntil - 1)).toBe(false);
   });
 
-  test("A13: that repays a debt is not on the account any more", () => {
+  test("A13: card money that repays a debt is no longer on the account", () => {
     const book = new CardBook();
     book.post(deposit("a", 100), 0, 50);
     pay(book, "a", "b", 100, 0);
@@ -162,7 +162,7 @@ describe("A13: money that came from a card", () => {
     expect([book.balance(a), book.held(a, 0)]).toEqual([20, 20]);
   });
 
-  test("A13: waits at the payee also when the payment was taken back while it was held", () => {
+  test("A13: card money keeps its release time at the payee when its payment was reversed during the hold", () => {
     const book = new CardBook();
     book.post(deposit("a", 100), 0, 50);
     const task = { payerId: "a", taskId: "t" };
@@ -174,7 +174,7 @@ describe("A13: money that came from a card", () => {
     expect([book.balance(b), book.held(b, 0)]).toEqual([80, 80]);
   });
 
-  test("A13: that came at many times waits at most until the later of two neighbouring times", () => {
+  test("A13: card money of many payments waits at most until the later of two neighbouring times", () => {
     const book = new CardBook();
     for (let at = 1; at <= 2 * MAX_CARD_LOTS; at += 1) book.post(deposit("a", 1), 0, at * at);
     const lots = book.lots.get(a) ?? [];
@@ -210,7 +210,7 @@ const step = fc.oneof(
 );
 type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
 
-/** Runs steps, and says what came in, when it is released, and what went out. */
+/** Runs steps and returns the deposits with their release times and the withdrawals. */
 function run(steps: readonly Step[], feeShare: number) {
   const book = new CardBook();
   const came: { amount: number; releaseAt: number }[] = [];
@@ -221,7 +221,7 @@ function run(steps: readonly Step[], feeShare: number) {
     Math.max(0, Math.min(wanted, book.balance(accountOf.agent(agentId))));
   const released = () =>
     came.reduce((sum, lot) => sum + (lot.releaseAt <= now ? lot.amount : 0), 0);
-  /** What could be withdrawn now, if every hold went to an agent first. */
+  /** Returns what could be withdrawn now if every hold went to an agent first. */
   const free = () => {
     const outside = new Set(leaving.map(({ withdrawalId }) => accountOf.held(withdrawalId)));
     const inside = [...book.balances.keys()].filter(
@@ -304,7 +304,7 @@ function run(steps: readonly Step[], feeShare: number) {
 }
 
 describe("A13: no sequence of payments", () => {
-  test("A13: frees card money before its time", () => {
+  test("A13: no sequence of payments releases card money early", () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), fc.constantFrom(0, 0.1), (steps, feeShare) => {
         run(steps, feeShare);
@@ -313,7 +313,7 @@ describe("A13: no sequence of payments", () => {
     );
   });
 
-  test("A13: keeps other money or released card money back, while nothing is taken back", () => {
+  test("A13: no sequence of payments without reversals blocks other money or released card money", () => {
     const calm = step.filter((each) => each.do !== "reverse");
     fc.assert(
       fc.property(fc.array(calm, { maxLength: 40 }), (steps) => {

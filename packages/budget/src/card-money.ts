@@ -3,35 +3,35 @@ import { asMicro, negate, ZERO, type Micro } from "./money.ts";
 import { isReversal, type Posting } from "./posting.ts";
 
 /**
- * Money of an account that came from a card and may not be withdrawn before `releaseAt` (ms since
- * 1970), because the payment can still be taken back until then.
+ * Money of an account that came from a card and cannot be withdrawn before `releaseAt` (ms since the Unix
+ * epoch), because the payment can be reversed until then.
  */
 export interface CardLot {
   readonly releaseAt: number;
   readonly amount: Micro;
 }
 
-/** What an account holds before a movement; lots are sorted by their release time. */
+/** An account before a movement; its lots are sorted by release time. */
 export interface CardHolding {
   readonly balance: number;
   readonly lots: readonly CardLot[];
 }
 
-/** An account keeps at most so many lots; beyond it the two whose times are closest become one. */
+/** The maximum number of lots of an account; above it the two with the closest times are merged. */
 export const MAX_CARD_LOTS = 64;
 
-/** How much of an account's balance may not be withdrawn yet, in micro-units. */
+/** Sums the part of a balance that cannot be withdrawn yet, in micro-units. */
 export function sumHeldCardMoney(lots: readonly CardLot[], now: number): Micro {
   return sumLots(lots.filter(({ releaseAt }) => releaseAt > now));
 }
 
 /**
- * The lots of all accounts after a movement (docs/decisions.md, 5). What leaves an account is other
- * money first, then the lot that is released first, and a lot keeps its release time wherever it
- * goes: to a hold, to a payee, back to the payer. A payee takes card money before the relay's fee
- * does. A deposit that is taken back (negative on its account) takes its own lot first and then other
- * money, so that it frees no other payment. `releaseAt` is for a deposit by card, when it comes and when
- * it is taken back. Refused: `budget.card_hold`, a withdrawal of money that is not released.
+ * Computes the lots of all accounts after a movement (docs/decisions.md, 5). Other money leaves an account
+ * before card money, and the lot with the earliest release time first; a lot keeps its release time in a
+ * hold, at a payee and back at the payer. Card money goes to the payee before the relay's fee. A reversed
+ * deposit (negative on its account) takes its own lot first and then other money, so that it releases no
+ * other payment. `releaseAt` is given for a card deposit and its reversal. Refused with `budget.card_hold`
+ * for a withdrawal of money that is not released.
  */
 export function moveCardMoney(
   postings: readonly Posting[],
@@ -77,14 +77,14 @@ export function moveCardMoney(
 }
 
 /**
- * The lots as far as the balance covers them: what repaid a debt is not on the account. Only after the
- * whole movement, because a hold that comes back to an overdrawn account pays out of its own lots.
+ * Reduces the lots to the balance, because money that repaid a debt is not on the account. Applied only
+ * after the whole movement, because a hold returned to an overdrawn account pays from its own lots.
  */
 function capLots({ balance, lots }: CardHolding): readonly CardLot[] {
   return takeFromLots(lots, Math.max(0, sumLots(lots) - Math.max(0, balance))).rest;
 }
 
-/** Fees and other relays are not withdrawn from, so they keep no lots. */
+/** Returns whether an account has lots; fees and other relays have no withdrawals, so they have none. */
 function hasLots(account: Account): boolean {
   return account.startsWith("agent:") || account.startsWith("held:");
 }
@@ -94,7 +94,7 @@ function withoutReleasedLots(holding: CardHolding | undefined, now: number): Car
   return { balance, lots: lots.filter(({ releaseAt }) => releaseAt > now) };
 }
 
-/** Takes up to `amount` out of lots, those that are released first before the others. */
+/** Takes up to `amount` out of the lots, in the order of their release times. */
 function takeFromLots(lots: readonly CardLot[], amount: number) {
   const taken: CardLot[] = [];
   const rest: CardLot[] = [];
@@ -108,7 +108,7 @@ function takeFromLots(lots: readonly CardLot[], amount: number) {
   return { taken, rest };
 }
 
-/** Both together, sorted by release time, one lot for each time, at most `MAX_CARD_LOTS`. */
+/** Merges two lists of lots: sorted, one lot for each release time, at most `MAX_CARD_LOTS`. */
 function mergeLots(a: readonly CardLot[], b: readonly CardLot[]): readonly CardLot[] {
   if (a.length === 0 || b.length === 0) return a.length === 0 ? b : a;
   const amounts = new Map<number, number>();
@@ -122,7 +122,7 @@ function mergeLots(a: readonly CardLot[], b: readonly CardLot[]): readonly CardL
   return lots;
 }
 
-/** Joins two neighbours under the later time of both: money may wait longer, never less long. */
+/** Merges two neighbours under the later release time, so that no money is released early. */
 function mergeClosestLots(lots: CardLot[]): void {
   const gap = (at: number) => lots[at + 1]!.releaseAt - lots[at]!.releaseAt;
   let closest = 0;

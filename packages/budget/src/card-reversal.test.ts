@@ -8,15 +8,15 @@ test.each<[string, number, number, Disputed[], number]>([
   ["nothing happened", 10, 0, [], 0],
   ["a part was refunded", 10, 4, [], 4],
   ["all was refunded", 10, 10, [], 10],
-  ["more is said to be refunded than was paid", 10, 12, [], 10],
+  ["more was refunded than was paid", 10, 12, [], 10],
   ["it is disputed", 10, 0, [[10, true]], 10],
   ["the dispute was won", 10, 0, [[10, false]], 0],
   ["it was disputed and then refunded", 10, 10, [[10, true]], 10],
   ["a part was refunded and the rest disputed", 10, 4, [[6, true]], 10],
-  ["a part was refunded and all of it disputed", 10, 4, [[10, true]], 10],
+  ["a part was refunded and the whole disputed", 10, 4, [[10, true]], 10],
   ["a part was refunded and the dispute of the rest won", 10, 4, [[6, false]], 4],
   [
-    "of two disputes one was won",
+    "one of two disputes was won",
     10,
     0,
     [
@@ -25,7 +25,7 @@ test.each<[string, number, number, Disputed[], number]>([
     ],
     3,
   ],
-])("A13: when %s, of %d paid with %d refunded and disputes %j %d is taken back", (...row) => {
+])("A13: when %s, of %d paid with %d refunded and disputes %j, %d is reversed", (...row) => {
   const [, paid, refunded, disputes, reversed] = row;
   const amount = computeReversedAmount({
     paid: toMicro(paid),
@@ -35,27 +35,47 @@ test.each<[string, number, number, Disputed[], number]>([
   expect(amount).toBe(toMicro(reversed));
 });
 
-describe("A13: the state of a dispute", () => {
-  const said = (isFinal: boolean, isTaken: boolean, saidAt: number): CardDispute => ({
+describe("A13: selectNewerDispute", () => {
+  const dispute = (isFinal: boolean, isTaken: boolean, reportedAt: number): CardDispute => ({
     amount: toMicro(1),
     isFinal,
     isTaken,
-    reportedAt: saidAt,
+    reportedAt,
   });
 
   test.each([
-    ["is closed by a later event", said(false, true, 1), said(true, false, 2), "said"],
-    ["is closed by an event of the same second", said(false, true, 1), said(true, true, 1), "said"],
     [
-      "is not opened again by a delayed event",
-      said(true, false, 1),
-      said(false, true, 2),
+      "a dispute is closed by a later event",
+      dispute(false, true, 1),
+      dispute(true, false, 2),
+      "reported",
+    ],
+    [
+      "a dispute is closed by an event of the same second",
+      dispute(false, true, 1),
+      dispute(true, true, 1),
+      "reported",
+    ],
+    [
+      "a delayed event does not reopen a dispute",
+      dispute(true, false, 1),
+      dispute(false, true, 2),
       "stored",
     ],
-    ["is the same after a repeated event", said(true, false, 2), said(true, false, 2), "said"],
-    ["is not changed by an older end", said(true, false, 2), said(true, true, 1), "stored"],
-    ["is changed by a later end", said(true, true, 1), said(true, false, 2), "said"],
+    [
+      "a repeated event leaves a dispute the same",
+      dispute(true, false, 2),
+      dispute(true, false, 2),
+      "reported",
+    ],
+    [
+      "an older end does not change a dispute",
+      dispute(true, false, 2),
+      dispute(true, true, 1),
+      "stored",
+    ],
+    ["a later end changes a dispute", dispute(true, true, 1), dispute(true, false, 2), "reported"],
   ] as const)("A13: %s", (_, stored, incoming, expected) => {
-    expect(selectNewerDispute(stored, incoming)).toBe(expected === "said" ? incoming : stored);
+    expect(selectNewerDispute(stored, incoming)).toBe(expected === "reported" ? incoming : stored);
   });
 });

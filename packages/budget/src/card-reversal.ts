@@ -1,19 +1,19 @@
 import { asMicro, assertNotNegative, type Micro } from "./money.ts";
 
-/** What a dispute of a card payment stands at, as the newest event about it says. */
+/** The state of a dispute of a card payment according to its newest event. */
 export interface CardDispute {
   readonly amount: Micro;
-  /** Whether the processor has taken the amount: yes while it is open and when it was lost. */
+  /** Whether the processor has taken the amount: true while it is open and if it was lost. */
   readonly isTaken: boolean;
-  /** Whether it was closed. */
+  /** Whether it is closed. */
   readonly isFinal: boolean;
-  /** When the processor made the event, in seconds. */
+  /** The time at which the processor created the event, in seconds. */
   readonly reportedAt: number;
 }
 
 /**
- * How much of a card payment is taken back in all, in micro-units: what was refunded (`refunded` is the
- * sum of all refunds) and what disputes took, together never more than was paid.
+ * Computes how much of a card payment is reversed in total, in micro-units: the refunds (`refunded` is
+ * their sum) and the amounts that disputes took, at most the payment.
  */
 export function computeReversedAmount({
   paid,
@@ -30,8 +30,8 @@ export function computeReversedAmount({
 }
 
 /**
- * The newer of two states of one dispute, in whatever order their events come: a closed one is not
- * opened again by an event that was delayed, and of two alike the one that was made later counts.
+ * Returns the newer of two states of one dispute, regardless of the order of their events: a delayed
+ * event does not reopen a closed dispute, and otherwise the later event wins.
  */
 export function selectNewerDispute(stored: CardDispute, reported: CardDispute): CardDispute {
   if (stored.isFinal !== reported.isFinal) return stored.isFinal ? stored : reported;

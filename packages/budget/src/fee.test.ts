@@ -8,15 +8,15 @@ import { asMicro } from "./money.ts";
 const amounts = fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER }).map(asMicro);
 const rates = fc.integer({ min: 0, max: 999_999 }).map((ppm) => ppm / 1_000_000);
 
-/** The exact decimal in units of 1e-18, finer than anything in the vectors. */
+/** Parses a decimal exactly in units of 1e-18, finer than all decimals in the vectors. */
 const exact = (text: string): bigint => {
   const [whole = "", decimals = ""] = text.split(".");
   return BigInt(whole + decimals.padEnd(18, "0"));
 };
-const microUnit = 10n ** 12n;
+const MICRO_UNIT = 10n ** 12n;
 const distance = (a: bigint, b: bigint): bigint => (a > b ? a - b : b - a);
 
-describe("A fee rate", () => {
+describe("rateToPpm and isFeeRate", () => {
   test.each([
     [0, 0],
     [0.05, 50_000],
@@ -24,36 +24,42 @@ describe("A fee rate", () => {
     [0.333, 333_000],
     [0.000001, 1],
     [0.999999, 999_999],
-  ])("of %s is %s parts per million", (rate, ppm) => {
+  ])("a fee rate of %s is %s parts per million", (rate, ppm) => {
     expect(isFeeRate(rate)).toBe(true);
     expect(rateToPpm(rate)).toBe(ppm);
   });
 
-  test.each([-0.01, 1, 1.5, 1 / 3, 1e-7, Number.NaN, Infinity])("is never %s", (rate) => {
-    expect(isFeeRate(rate)).toBe(false);
-    expect(() => rateToPpm(rate)).toThrow(RangeError);
-  });
+  test.each([-0.01, 1, 1.5, 1 / 3, 1e-7, Number.NaN, Infinity])(
+    "a fee rate is never %s",
+    (rate) => {
+      expect(isFeeRate(rate)).toBe(false);
+      expect(() => rateToPpm(rate)).toThrow(RangeError);
+    },
+  );
 
-  test.each(["0.05", null, undefined, [0.05]])("is a number, so never %j", (rate) => {
-    expect(isFeeRate(rate)).toBe(false);
-  });
+  test.each(["0.05", null, undefined, [0.05]])(
+    "a fee rate is never the value %j, which is no number",
+    (rate) => {
+      expect(isFeeRate(rate)).toBe(false);
+    },
+  );
 });
 
-describe("The platform fee", () => {
+describe("splitFee", () => {
   test.each([
     ["5 percent of 2", "2", 0.05, "0.1", "1.9"],
-    ["nothing at rate 0", "2", 0, "0", "2"],
-    ["nothing of nothing", "0", 0.05, "0", "0"],
+    ["0 at rate 0", "2", 0, "0", "2"],
+    ["0 of 0", "0", 0.05, "0", "0"],
     ["rounded half up", "0.00001", 0.05, "0.000001", "0.000009"],
     ["rounded down below half", "0.000009", 0.05, "0", "0.000009"],
     ["a third as configured", "10", 0.333, "3.33", "6.67"],
     ["nearly all", "100", 0.99, "99", "1"],
     ["exact past the safe range of a double", "9000000000", 0.333333, "2999997000", "6000003000"],
-  ])("is %s", (_rule, amount, rate, fee, net) => {
+  ])("the platform fee is %s", (_rule, amount, rate, fee, net) => {
     expect(splitFee(toMicro(amount), rate)).toEqual({ fee: toMicro(fee), net: toMicro(net) });
   });
 
-  test("and what remains add up to the amount, for every amount and rate", () => {
+  test("the platform fee and the rest add up to every amount at every rate", () => {
     fc.assert(
       fc.property(amounts, rates, (amount, rate) => {
         const { fee, net } = splitFee(amount, rate);
@@ -64,29 +70,29 @@ describe("The platform fee", () => {
     );
   });
 
-  test("of a negative amount is a fault", () => {
+  test("the platform fee of a negative amount throws", () => {
     expect(() => splitFee(toMicro(-1), 0.05)).toThrow(RangeError);
   });
 });
 
-describe("Each relay of a chain keeps its fee and forwards the rest", () => {
+describe("computeFeeChain", () => {
   test.each(vectors.fee_chain)(
-    "budget $budget at $fee_rate over $hops hops, to a micro-unit",
+    "computes the fees of budget $budget at $fee_rate over $hops hops to a micro-unit",
     ({ budget, fee_rate, hops, agent_receives_exact, fees_exact }) => {
       const { fees, agentReceives } = computeFeeChain(toMicro(budget), Number(fee_rate), hops);
 
       expect(fees).toHaveLength(fees_exact.length);
       for (const [hop, fee] of fees.entries()) {
         const wanted = exact(fees_exact[hop] ?? "");
-        expect(distance(BigInt(fee) * microUnit, wanted)).toBeLessThan(microUnit);
+        expect(distance(BigInt(fee) * MICRO_UNIT, wanted)).toBeLessThan(MICRO_UNIT);
       }
-      // Each hop rounds by half a micro-unit at most.
-      const off = distance(BigInt(agentReceives) * microUnit, exact(agent_receives_exact));
-      expect(2n * off).toBeLessThanOrEqual(BigInt(hops) * microUnit);
+      // Each hop rounds by at most half a micro-unit.
+      const off = distance(BigInt(agentReceives) * MICRO_UNIT, exact(agent_receives_exact));
+      expect(2n * off).toBeLessThanOrEqual(BigInt(hops) * MICRO_UNIT);
     },
   );
 
-  test("and all fees and what the agent receives add up to the budget", () => {
+  test("all fees of a chain and the rest for the agent add up to the budget", () => {
     fc.assert(
       fc.property(amounts, rates, fc.nat(10), (budget, rate, hops) => {
         const { fees, agentReceives } = computeFeeChain(budget, rate, hops);
@@ -96,11 +102,11 @@ describe("Each relay of a chain keeps its fee and forwards the rest", () => {
     );
   });
 
-  test("without a hop the agent receives the budget", () => {
+  test("without a hop the agent receives the whole budget", () => {
     expect(computeFeeChain(toMicro(3), 0.05, 0)).toEqual({ fees: [], agentReceives: toMicro(3) });
   });
 
-  test.each([-1, 0.5, Number.NaN, Infinity])("%s hops are a fault", (hops) => {
+  test.each([-1, 0.5, Number.NaN, Infinity])("a chain of %s hops throws", (hops) => {
     expect(() => computeFeeChain(toMicro(3), 0.05, hops)).toThrow(RangeError);
   });
 });

@@ -1,45 +1,39 @@
 import { parseAmount } from "./amount.ts";
 import { asMicro, MICRO, scaleHalfUp, type Micro } from "./money.ts";
 
-/**
- * An amount shared between a relay and whoever comes next, in micro-units; `fee + net` is the
- * amount.
- */
+/** An amount divided into the relay's fee and the rest, in micro-units; `fee + net` is the amount. */
 export interface FeeSplit {
   readonly fee: Micro;
   readonly net: Micro;
 }
 
-/** Whether a value is a fee rate: a number from 0 to below 1 with at most 6 decimals. */
+/** Returns whether a value is a fee rate: a number from 0 to below 1 with at most 6 decimals. */
 export function isFeeRate(value: unknown): value is number {
   return parsePpm(value) !== null;
 }
 
-/**
- * A fee rate such as 0.05 as integer parts per million; throws RangeError where `isFeeRate` says
- * no.
- */
+/** Converts a fee rate such as 0.05 to integer parts per million; throws a RangeError unless `isFeeRate`. */
 export function rateToPpm(rate: number): number {
   const ppm = parsePpm(rate);
   if (ppm === null) {
-    throw new RangeError("a fee rate has to be from 0 to below 1 with at most 6 decimals");
+    throw new RangeError("a fee rate must be at least 0 and below 1 with at most 6 decimals");
   }
   return ppm;
 }
 
 /**
- * The relay's fee on an amount, rounded half up to a micro-unit, and what remains.
- * Throws RangeError on a negative amount and where `isFeeRate` says no (specification, "Budget").
+ * Splits an amount into the relay's fee, rounded half up to a micro-unit, and the rest. Throws a
+ * RangeError for a negative amount and unless `isFeeRate` (specification, "Budget").
  */
 export function splitFee(amount: Micro, rate: number): FeeSplit {
   const fee = scaleHalfUp(amount, rateToPpm(rate), MICRO);
-  // Never rounded on its own: two roundings would lose or make a micro-unit.
+  // The rest is not rounded separately, because two roundings could lose or create a micro-unit.
   return { fee, net: asMicro(amount - fee) };
 }
 
 /**
- * The fees of relays in a row, each taken from what the one before forwards, and what the agent
- * receives; all of it adds up to the budget, in micro-units (specification, "Federation",
+ * Computes the fees of a chain of relays, each on the amount that the previous one forwards, and the
+ * rest for the agent; their sum is the budget, in micro-units (specification, "Federation",
  * settlement).
  */
 export function computeFeeChain(
@@ -48,7 +42,7 @@ export function computeFeeChain(
   hops: number,
 ): { readonly fees: readonly Micro[]; readonly agentReceives: Micro } {
   if (!Number.isSafeInteger(hops) || hops < 0) {
-    throw new RangeError("hops have to be a whole number from 0");
+    throw new RangeError("hops must be a whole number of at least 0");
   }
   const fees: Micro[] = [];
   let agentReceives = budget;

@@ -21,7 +21,7 @@ interface OpenTask {
   readonly locked: Micro;
 }
 
-/** A relay's money without the relay: what this package decides, kept in maps. */
+/** The money of a relay as this package decides it, stored in maps. */
 class Book {
   balances: Map<Account, Micro> = new Map();
   readonly postings: Posting[] = [];
@@ -91,7 +91,7 @@ class Book {
   }
 }
 
-/** Runs one row of a history and says what came of it. */
+/** Runs one row of a history and returns its result. */
 function run(book: Book, row: string): string {
   const [verb = "", subject = "", ...words] = row.trim().split(/\s+/);
   const [first = "", second = "", third] = words;
@@ -175,7 +175,7 @@ const histories: Record<string, string> = {
     balance agent:ann                 -> 2
     balance agent:bob                 -> 0`,
 
-  "an expired task gives its hold back, once": `
+  "an expired task returns its hold once": `
     deposit ann 10                    -> ok
     hold    ann t1 2                  -> ok
     release t1                        -> ok
@@ -204,13 +204,13 @@ const histories: Record<string, string> = {
     release t1                        -> ok
     hold    ann t5 1                  -> ok`,
 
-  "an empty account holds nothing but a free task": `
+  "an empty account can only hold a free task": `
     hold    ann t1 0.000001           -> budget.insufficient
     hold    ann t2 0                  -> ok
     settle  t2 bob completed          -> completed
     balance agent:bob                 -> 0`,
 
-  "a cap limits the hold and refuses a higher price": `
+  "a maximum budget limits the hold and refuses a higher price": `
     deposit ann 10                    -> ok
     hold    ann t1 2 1.999999         -> budget.insufficient
     hold    ann t2 2 2.1              -> ok
@@ -218,13 +218,13 @@ const histories: Record<string, string> = {
     settle  t2 bob completed          -> completed
     balance agent:ann                 -> 8`,
 
-  "a balance stops at 9e9": `
+  "a balance above 9e9 is refused": `
     deposit ann 9000000000            -> ok
     deposit ann 0.000001              -> money.balance_limit
     deposit bob 0.000001              -> ok
     balance agent:ann                 -> 9000000000`,
 
-  "work for oneself costs the fee": `
+  "an agent that works for itself pays the fee": `
     deposit ann 10                    -> ok
     hold    ann t1 2                  -> ok
     settle  t1 ann completed          -> completed
@@ -244,7 +244,7 @@ const histories: Record<string, string> = {
     balance relay:fees                -> 0.125`,
 };
 
-describe("A history of money at a fee rate of 0.05", () => {
+describe("a history of money at a fee rate of 0.05", () => {
   test.each(Object.entries(histories))("%s", (_rule, text) => {
     const rows = text
       .trim()
@@ -256,7 +256,7 @@ describe("A history of money at a fee rate of 0.05", () => {
   });
 });
 
-describe("Over any history", () => {
+describe("any history", () => {
   const agent = fc.constantFrom("ann", "bob", "cid");
   const task = fc.constantFrom("t1", "t2", "t3", "t4");
   const amount = fc.integer({ min: 0, max: 3_000_000 }).map((micro) => fromMicro(micro as Micro));
@@ -275,7 +275,7 @@ describe("Over any history", () => {
   });
   const feeRate = fc.integer({ min: 0, max: 999_999 }).map((ppm) => ppm / 1_000_000);
 
-  /** Runs the rows; a task id that is still open is not taken again. */
+  /** Runs the rows; the id of an open task is not used again. */
   const play = (rows: readonly string[], rate: number): Book => {
     const book = new Book(rate);
     for (const row of rows) {
@@ -285,7 +285,7 @@ describe("Over any history", () => {
     return book;
   };
 
-  test("money is conserved, no agent owes, and every hold is open or fully paid out", () => {
+  test("in any history money is conserved, no balance is negative, and every hold is open or fully paid out", () => {
     fc.assert(
       fc.property(history, feeRate, (rows, rate) => {
         const book = play(rows, rate);
@@ -304,7 +304,7 @@ describe("Over any history", () => {
     );
   });
 
-  test("no balance dips below 0 after any single posting to it", () => {
+  test("in any history no single posting makes a balance negative", () => {
     fc.assert(
       fc.property(history, feeRate, (rows, rate) => {
         const running = new Map<Account, number>();
@@ -317,7 +317,7 @@ describe("Over any history", () => {
     );
   });
 
-  test("one deposit is all that agents, holds and fees can ever add up to", () => {
+  test("in any history agents, holds and fees add up to the deposit", () => {
     fc.assert(
       fc.property(history, feeRate, (rows, rate) => {
         const spending = rows.filter((row) => !row.startsWith("deposit"));

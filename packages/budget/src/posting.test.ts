@@ -26,15 +26,15 @@ const settled = {
   fee: toMicro("0.1"),
 };
 
-describe("Every movement is postings that sum to zero", () => {
-  test("a deposit comes from the world", () => {
+describe("the postings of a movement", () => {
+  test("a deposit moves money from the external account", () => {
     expect(rows(buildDepositPostings({ agentId: "ann", amount: toMicro(10) }))).toEqual([
       ["world", "deposit", -10],
       ["agent:ann", "deposit", 10],
     ]);
   });
 
-  test("a hold leaves the payer for the task, and a release is its mirror", () => {
+  test("a hold moves money from the payer to the task, and a release reverses it", () => {
     const hold = { payerId: "ann", taskId: "t1", amount: toMicro("2.4") };
     expect(rows(buildHoldPostings(hold))).toEqual([
       ["agent:ann", "allocation_hold", -2.4],
@@ -46,7 +46,7 @@ describe("Every movement is postings that sum to zero", () => {
     ]);
   });
 
-  test("a withdrawal is set aside first, then leaves for the world or goes back", () => {
+  test("a withdrawal is held first, then paid to the external account or returned", () => {
     const asked = { agentId: "ann", withdrawalId: "w1", amount: toMicro(3) };
     expect(rows(buildWithdrawalPostings(asked))).toEqual([
       ["agent:ann", "withdrawal", -3],
@@ -72,7 +72,7 @@ describe("Every movement is postings that sum to zero", () => {
     ]);
   });
 
-  test("a settlement without a fee writes no fee", () => {
+  test("a settlement without a fee has no fee posting", () => {
     expect(rows(buildSettlementPostings({ ...settled, fee: toMicro(0) }))).toEqual([
       ["held:t1", "allocation_release", -2.4],
       ["agent:ann", "allocation_release", 2.4],
@@ -81,14 +81,14 @@ describe("Every movement is postings that sum to zero", () => {
     ]);
   });
 
-  test("a refund is the release of the whole hold and nothing else", () => {
+  test("a refund only releases the whole hold", () => {
     const { payerId, taskId, locked } = settled;
     expect(buildSettlementPostings({ ...settled, charge: toMicro(0), fee: toMicro(0) })).toEqual(
       buildReleasePostings({ payerId, taskId, amount: locked }),
     );
   });
 
-  test("nothing is written for nothing", () => {
+  test("an amount of 0 has no postings", () => {
     expect(buildDepositPostings({ agentId: "ann", amount: toMicro(0) })).toEqual([]);
     expect(buildHoldPostings({ payerId: "ann", taskId: "t1", amount: toMicro(0) })).toEqual([]);
   });
@@ -98,11 +98,11 @@ describe("Every movement is postings that sum to zero", () => {
     ["a fee above the charge", { fee: toMicro("2.000001") }],
     ["a negative fee", { fee: toMicro("-0.1") }],
     ["a negative charge", { charge: toMicro(-1), fee: toMicro(0) }],
-  ])("%s is a fault", (_fault, change) => {
+  ])("a settlement with %s throws", (_fault, change) => {
     expect(() => buildSettlementPostings({ ...settled, ...change })).toThrow(RangeError);
   });
 
-  test("a negative deposit, hold or release is a fault", () => {
+  test("a negative deposit, hold or release throws", () => {
     const amount = toMicro(-1);
     expect(() => buildDepositPostings({ agentId: "ann", amount })).toThrow(RangeError);
     expect(() => buildHoldPostings({ payerId: "ann", taskId: "t1", amount })).toThrow(RangeError);
@@ -112,10 +112,10 @@ describe("Every movement is postings that sum to zero", () => {
   });
 });
 
-describe("Reconciliation", () => {
+describe("isBalanced and applyPostings", () => {
   const deposit = buildDepositPostings({ agentId: "ann", amount: toMicro(10) });
 
-  test("sees a posting without its other side, and one micro-unit too much", () => {
+  test("isBalanced detects a missing posting and a single micro-unit", () => {
     expect(isBalanced([])).toBe(true);
     expect(isBalanced(deposit)).toBe(true);
     expect(isBalanced(deposit.slice(1))).toBe(false);
@@ -123,7 +123,7 @@ describe("Reconciliation", () => {
     expect(isBalanced([...deposit, extra])).toBe(false);
   });
 
-  test("sums past the safe range of a double", () => {
+  test("isBalanced sums beyond the safe range of a double", () => {
     const amount = asMicro(Number.MAX_SAFE_INTEGER);
     const incoming: Posting[] = Array.from({ length: 3 }, () => ({
       account: EXTERNAL_ACCOUNT,
@@ -135,7 +135,7 @@ describe("Reconciliation", () => {
     expect(isBalanced([...incoming, ...outgoing.slice(1)])).toBe(false);
   });
 
-  test("adds postings to balances and leaves the given map as it was", () => {
+  test("applyPostings adds postings to balances and leaves the given map unchanged", () => {
     const before = applyPostings(new Map(), deposit);
     const after = applyPostings(before, buildSettlementPostings(settled));
     expect(before.get(accountOf.agent("ann"))).toBe(toMicro(10));

@@ -13,14 +13,14 @@ export const transactionTypes = [
 ] as const;
 export type TransactionType = (typeof transactionTypes)[number];
 
-/** One side of a movement: `amount` micro-units into the account, or out of it when negative. */
+/** One side of a movement: `amount` micro-units into the account, or out of it if negative. */
 export interface Posting {
   readonly account: Account;
   readonly type: TransactionType;
   readonly amount: Micro;
 }
 
-/** Money comes in from outside. */
+/** Builds the postings of a deposit from outside the relay. */
 export function buildDepositPostings({
   agentId,
   amount,
@@ -32,8 +32,8 @@ export function buildDepositPostings({
 }
 
 /**
- * A deposit is taken back from outside, as a refunded or disputed card payment is: a `deposit` with a
- * negative amount. It is the one movement that an agent's account need not cover.
+ * Builds the postings of a reversed deposit, for example a refunded or disputed card payment: a `deposit`
+ * with a negative amount. It is the only movement that may overdraw an agent's account.
  */
 export function buildReversalPostings({
   agentId,
@@ -45,17 +45,17 @@ export function buildReversalPostings({
   return buildTransfer("deposit", accountOf.agent(agentId), EXTERNAL_ACCOUNT, amount);
 }
 
-/** Whether a posting takes a deposit back. */
+/** Returns whether a posting reverses a deposit. */
 export function isReversal({ account, type, amount }: Posting): boolean {
   return type === "deposit" && amount < 0 && account.startsWith("agent:");
 }
 
-/** The payer's money is set aside for a task. */
+/** Builds the postings that hold the payer's money for a task. */
 export function buildHoldPostings({ payerId, taskId, amount }: Hold): readonly Posting[] {
   return buildTransfer("allocation_hold", accountOf.party(payerId), accountOf.held(taskId), amount);
 }
 
-/** The whole hold of a task goes back to its payer. */
+/** Builds the postings that return the whole hold of a task to its payer. */
 export function buildReleasePostings({ payerId, taskId, amount }: Hold): readonly Posting[] {
   return buildTransfer(
     "allocation_release",
@@ -66,9 +66,9 @@ export function buildReleasePostings({ payerId, taskId, amount }: Hold): readonl
 }
 
 /**
- * The whole hold goes back to the payer, who then pays the charge: the payee has it less the fee,
- * the relay has the fee. In this order no balance dips below 0 on the way. Throws RangeError unless
- * 0 <= fee <= charge <= locked.
+ * Builds the postings of a settlement: the whole hold returns to the payer, who then pays the charge;
+ * the payee receives it less the fee, the relay the fee. In this order no balance falls below 0. Throws
+ * a RangeError unless 0 <= fee <= charge <= locked.
  */
 export function buildSettlementPostings({
   payerId,
@@ -98,7 +98,7 @@ export function buildSettlementPostings({
   ];
 }
 
-/** Money that an agent takes out is set aside until the operator has paid it. */
+/** Builds the postings that hold a withdrawal until the operator has paid it. */
 export function buildWithdrawalPostings({
   agentId,
   withdrawalId,
@@ -112,7 +112,7 @@ export function buildWithdrawalPostings({
   );
 }
 
-/** What was set aside for a withdrawal has left the relay. */
+/** Builds the postings of a paid withdrawal, which leaves the relay. */
 export function buildPayoutPostings({
   withdrawalId,
   amount,
@@ -120,7 +120,7 @@ export function buildPayoutPostings({
   return buildTransfer("withdrawal", accountOf.held(withdrawalId), EXTERNAL_ACCOUNT, amount);
 }
 
-/** What was set aside for a withdrawal that failed goes back to its agent. */
+/** Builds the postings that return a failed withdrawal to its agent. */
 export function buildReturnPostings({ agentId, withdrawalId, amount }: Payout): readonly Posting[] {
   return buildTransfer(
     "withdrawal",
@@ -130,14 +130,14 @@ export function buildReturnPostings({ agentId, withdrawalId, amount }: Payout): 
   );
 }
 
-/** Whether the postings sum to zero, exactly, however many they are. */
+/** Returns whether the exact sum of the postings is zero, for any number of them. */
 export function isBalanced(postings: Iterable<Posting>): boolean {
   let sum = 0n;
   for (const { amount } of postings) sum += BigInt(amount);
   return sum === 0n;
 }
 
-/** The balances after the postings, in a new map; an account that is not in the map has nothing. */
+/** Returns the balances after the postings in a new map; a missing account has the balance 0. */
 export function applyPostings(
   balances: ReadonlyMap<Account, Micro>,
   postings: Iterable<Posting>,
@@ -167,7 +167,7 @@ function buildTransfer(
   to: Account,
   amount: Micro,
 ): readonly Posting[] {
-  // A free task and an empty hold move nothing, and nothing is written for them.
+  // A free task or an empty hold moves nothing and has no postings.
   if (assertNotNegative(amount) === 0) return [];
   return [
     { account: from, type, amount: negate(amount) },

@@ -9,23 +9,23 @@ const price = (capability: string, unitCost: string) => ({
 });
 const listing = [price("search", "2"), price("write", "0.5"), price("draw", "7")];
 
-describe("The price of a task", () => {
+describe("estimateCost", () => {
   test.each([
     ["the unit cost of the one required capability", listing, ["write"], "0.5"],
-    ["the sum of the required ones", listing, ["search", "draw"], "9"],
-    ["nothing for a capability without a price", listing, ["search", "fly"], "2"],
-    ["nothing when no required capability has a price", listing, ["fly"], "0"],
-    ["the same when a capability is asked for twice", listing, ["search", "search"], "2"],
+    ["the sum of the prices of the required capabilities", listing, ["search", "draw"], "9"],
+    ["0 for a capability without a price", listing, ["search", "fly"], "2"],
+    ["0 when no required capability has a price", listing, ["fly"], "0"],
+    ["the same when a capability is required twice", listing, ["search", "search"], "2"],
     ["the only price when none is required", [price("search", "2")], [], "2"],
     ["the highest of several when none is required", listing, undefined, "7"],
-    ["nothing without prices", [], undefined, "0"],
-    ["nothing without prices, whatever is required", [], ["search"], "0"],
-    ["nothing for a capability named like a member of objects", listing, ["constructor"], "0"],
-  ])("is %s", (_rule, prices, required, expected) => {
+    ["0 without prices", [], undefined, "0"],
+    ["0 without prices and with required capabilities", [], ["search"], "0"],
+    ["0 for a capability named like a member of objects", listing, ["constructor"], "0"],
+  ])("the estimated cost is %s", (_rule, prices, required, expected) => {
     expect(estimateCost({ prices, required })).toBe(toMicro(expected));
   });
 
-  test("that adds up past every balance stays past every balance", () => {
+  test("an estimated cost above every balance stays above every balance", () => {
     const prices = Array.from({ length: 10 }, (_, index) => ({
       capability: `c${index}`,
       unitCost: MAX_AMOUNT,
@@ -36,14 +36,20 @@ describe("The price of a task", () => {
   });
 });
 
-describe("B1: The quote of a task", () => {
+describe("B1: quoteTask", () => {
   const listed = ["search", "write", "draw", "greet"];
   const free = [price("search", "0")];
 
   test.each<[string, typeof listing, string[], string[] | undefined, string | null]>([
     ["the price of a listed capability", listing, listed, ["write"], "0.5"],
     ["0 for a capability that is listed without a price", listing, listed, ["greet"], "0"],
-    ["the sum, also with a listed one without a price", listing, listed, ["greet", "write"], "0.5"],
+    [
+      "the sum, also with a listed capability without a price",
+      listing,
+      listed,
+      ["greet", "write"],
+      "0.5",
+    ],
     ["the highest price when none is required", listing, listed, undefined, "7"],
     ["none for a capability that is not listed", listing, listed, ["fly"], null],
     ["none when one of several is not listed", listing, listed, ["write", "fly"], null],
@@ -51,7 +57,7 @@ describe("B1: The quote of a task", () => {
     ["none for a capability named like a member of arrays", listing, listed, ["length"], null],
     ["0 for anything from an agent without prices", [], [], ["fly"], "0"],
     ["0 for anything from an agent whose prices are 0", free, ["search"], ["fly"], "0"],
-  ])("B1: is %s", (_rule, prices, offered, required, expected) => {
+  ])("B1: the quote is %s", (_rule, prices, offered, required, expected) => {
     const quoted = quoteTask({ prices, listed: offered, required });
     expect(quoted).toBe(expected === null ? null : toMicro(expected));
   });

@@ -1,15 +1,15 @@
 import { saturatingSum, ZERO, type Micro } from "./money.ts";
 
-/** What an agent asks for one task with a capability, in micro-units. */
+/** The price of an agent for one task with a capability, in micro-units. */
 export interface CapabilityPrice {
   readonly capability: string;
   readonly unitCost: Micro;
 }
 
 /**
- * The price of one task in micro-units: the sum of the unit costs of the required capabilities,
- * where one without a price costs nothing; with none required, the only price or the highest of
- * several (specification, "Market").
+ * Computes the price of one task in micro-units: the sum of the unit costs of the required capabilities,
+ * with 0 for a capability without a price; without required capabilities, the highest price
+ * (specification, "Market").
  */
 export function estimateCost({
   prices,
@@ -25,19 +25,19 @@ export function estimateCost({
     );
   }
   const costs = new Map(prices.map(({ capability, unitCost }) => [capability, unitCost]));
-  // Asking for a capability twice does not buy it twice.
+  // A capability that is required twice is charged once.
   return saturatingSum([...new Set(required)].map((capability) => costs.get(capability) ?? ZERO));
 }
 
-/** Whether an agent asks for money at all; prices of 0 make it free (specification, "Service listing"). */
+/** Returns whether an agent has a price above 0 (specification, "Service listing"). */
 export function isPriced(prices: readonly CapabilityPrice[]): boolean {
   return prices.some(({ unitCost }) => unitCost > 0);
 }
 
 /**
- * The price of one task in micro-units, or null where the agent does not sell that task: an agent that
- * asks for money must list every required capability, or a made-up word would buy its work for
- * nothing. An agent without a price takes any task at 0 (docs/decisions.md, 4).
+ * Quotes the price of one task in micro-units; null if the agent does not offer it. An agent with prices
+ * must list every required capability, because an invented one would otherwise buy its work for free. An
+ * agent without a price accepts any task at 0 (docs/decisions.md, 4).
  */
 export function quoteTask({
   prices,
@@ -45,7 +45,7 @@ export function quoteTask({
   required = [],
 }: {
   readonly prices: readonly CapabilityPrice[];
-  /** The capabilities of the listing that names the prices. */
+  /** The capabilities of the listing that has the prices. */
   readonly listed: readonly string[];
   readonly required?: readonly string[] | undefined;
 }): Micro | null {

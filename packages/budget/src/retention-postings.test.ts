@@ -9,12 +9,12 @@ import {
   buildSettlementPostings,
 } from "./posting.ts";
 
-test("A party is an agent, or another relay by its clearing account", () => {
+test("the account of a party is that of an agent or the clearing account of a relay", () => {
   expect(accountOf.party("ann")).toBe("agent:ann");
   expect(accountOf.party("relay:b")).toBe(accountOf.peer("b"));
 });
 
-test("Another relay pays for a task by its clearing account, as an agent by its own", () => {
+test("another relay pays for a task from its clearing account like an agent from its own", () => {
   const [amount, fee] = [asMicro(950_000), asMicro(47_500)];
   const after = applyPostings(new Map(), [
     ...buildHoldPostings({ payerId: "relay:a", taskId: "t", amount }),
@@ -31,7 +31,7 @@ test("Another relay pays for a task by its clearing account, as an agent by its 
   expect([after.get(accountOf.agent("bob")), after.get(FEE_ACCOUNT)]).toEqual([902_500, 47_500]);
 });
 
-test("What a relay in the middle cannot pay on it keeps, and no peer's account moves", () => {
+test("an intermediate relay retains a payment that it cannot forward, without postings on peer accounts", () => {
   const postings = buildRetentionPostings({ taskId: "t", amount: asMicro(902_500) });
   expect(isBalanced(postings)).toBe(true);
   expect(postings.map(({ account }) => account)).toEqual([accountOf.held("t"), FEE_ACCOUNT]);

@@ -3,8 +3,8 @@ import { asMicro, negate, assertNotNegative, type Micro } from "./money.ts";
 import type { Posting } from "./posting.ts";
 
 /**
- * A relay in the middle was paid for a task and could not pay on: it keeps the rest for its operator
- * to hand over, because nothing moves on another relay's account without that relay.
+ * Builds the postings of an intermediate relay that was paid for a task and cannot pay the next relay: it
+ * retains the rest for its operator to pay, because postings on another relay's account need that relay.
  */
 export function buildRetentionPostings({
   taskId,

@@ -27,7 +27,7 @@ const changed = (at: number, change: Partial<Posting>) =>
 
 test.each<[string, boolean, RecordedSettlement, readonly Posting[]]>([
   ["matches the postings of its payment", true, record, postings],
-  ["matches nothing when nothing was paid", true, { ...record, amount: 0, fee: 0, net: 0 }, []],
+  ["matches no postings when nothing was paid", true, { ...record, amount: 0, fee: 0, net: 0 }, []],
   [
     "matches a returned hold when nothing was paid",
     true,
@@ -43,13 +43,13 @@ test.each<[string, boolean, RecordedSettlement, readonly Posting[]]>([
     ),
   ],
   [
-    "matches a payment by a peer, which is charged by the movement itself",
+    "matches a payment by a peer, which the movement itself charges",
     true,
     fromPeer,
     [...move("settlement_credit", held, "agent:payee", 190), ...move("fee", held, FEE_ACCOUNT, 10)],
   ],
   [
-    "matches what a relay in the middle passed on",
+    "matches the forwarded payment of an intermediate relay",
     true,
     fromPeer,
     [...move("fee", held, FEE_ACCOUNT, 10), ...move("settlement_credit", held, peer, 190)],
@@ -60,11 +60,11 @@ test.each<[string, boolean, RecordedSettlement, readonly Posting[]]>([
   ["differs by its payer", false, { ...record, payerId: "other" }, postings],
   ["differs by its payee", false, { ...record, payeeId: "other" }, postings],
   ["differs when a posting is missing", false, record, postings.slice(0, -1)],
-  ["differs when it names none", false, record, []],
+  ["differs when there are no postings", false, record, []],
   ["differs when a posting was changed", false, record, changed(3, { amount: asMicro(191) })],
-  ["differs when the fee went to somebody", false, record, changed(4, { account: "agent:x" })],
+  ["differs when the fee went to an agent", false, record, changed(4, { account: "agent:x" })],
   [
-    "differs when a payer beside its own was charged",
+    "differs when another payer was charged as well",
     false,
     record,
     [...postings, ...move("settlement_debit", "agent:x", "agent:y", 5)],

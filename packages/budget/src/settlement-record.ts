@@ -1,7 +1,7 @@
 import { accountOf, FEE_ACCOUNT, type Account } from "./account.ts";
 import { isBalanced, type Posting, type TransactionType } from "./posting.ts";
 
-/** What a settlement record says, in micro-units. */
+/** The parties and amounts of a settlement record, in micro-units. */
 export interface RecordedSettlement {
   readonly amount: number;
   readonly fee: number;
@@ -12,9 +12,9 @@ export interface RecordedSettlement {
 }
 
 /**
- * Whether the postings of a settlement say what its record says: they sum to zero, the fee and the net
- * amount arrived, and a payer of this relay was charged the whole. What a task passed to another relay
- * pays lies in that relay's account instead of the payee's.
+ * Returns whether the postings of a settlement match its record: they sum to zero, the fee and the net
+ * amount were credited, and a payer of this relay was charged the whole amount. The payment of a task
+ * forwarded to another relay is in that relay's account instead of the payee's.
  */
 export function matchesPostings(
   { amount, fee, net, payerId, payeeId }: RecordedSettlement,

@@ -9,9 +9,9 @@ const steps = fc
   .tuple(fc.nat(256), fc.nat(256))
   .map(([a, b]) => ({ completed: Math.min(a, b), total: Math.max(a, b) }));
 
-describe("The settlement amount", () => {
+describe("computeSettlementAmount", () => {
   test.each(vectors.partial)(
-    "of $amount_locked with $completed_steps of $total_steps steps completed is $amount_settled",
+    "settles $amount_locked with $completed_steps of $total_steps completed steps as $amount_settled",
     ({ amount_locked, completed_steps, total_steps, amount_settled }) => {
       expect(
         computeSettlementAmount({
@@ -33,14 +33,14 @@ describe("The settlement amount", () => {
     ["failed", { completed: 2, total: 2 }, "refunded", "0"],
     ["denied", undefined, "refunded", "0"],
     ["denied", { completed: 1, total: 2 }, "refunded", "0"],
-  ] as const)("of a %s receipt with steps %o is %s, %s", (status, count, outcome, amount) => {
+  ] as const)("settles a %s receipt with steps %o as %s, %s", (status, count, outcome, amount) => {
     expect(computeSettlementAmount({ status, locked: toMicro("3.141592"), steps: count })).toEqual({
       status: outcome,
       amount: toMicro(amount),
     });
   });
 
-  test("is never more than the price, though cents are coarser than the price", () => {
+  test("never settles more than a price with fractions of a cent", () => {
     const locked = toMicro("0.009");
     const twoThirds = { completed: 2, total: 3 };
     expect(computeSettlementAmount({ status: "completed", locked, steps: twoThirds })).toEqual({
@@ -56,20 +56,20 @@ describe("The settlement amount", () => {
     { completed: Number.NaN, total: 2 },
     { completed: 1, total: Infinity },
     { completed: 1, total: Number.NaN },
-  ])("cannot be decided from $completed of $total steps", (count) => {
+  ])("throws for $completed of $total steps", (count) => {
     expect(() =>
       computeSettlementAmount({ status: "completed", locked: toMicro(1), steps: count }),
     ).toThrow(RangeError);
   });
 
-  test("cannot be decided of a negative price", () => {
+  test("throws for a negative price", () => {
     expect(() => computeSettlementAmount({ status: "failed", locked: toMicro(-1) })).toThrow(
       RangeError,
     );
   });
 });
 
-describe("The decision on a receipt", () => {
+describe("decideSettlement", () => {
   test.each([
     // receipt, steps, hold, price -> status, paid, fee, net, back to the payer
     ["completed", undefined, "2.4", "2", "completed", "2", "0.1", "1.9", "0.4"],
@@ -82,7 +82,7 @@ describe("The decision on a receipt", () => {
     ["denied", [1, 2], "2.4", "2", "refunded", "0", "0", "0", "2.4"],
     ["completed", undefined, "0", "0", "completed", "0", "0", "0", "0"],
   ] as const)(
-    "%s with steps %o, hold %s and price %s: %s, paid %s, fee %s, net %s, back %s",
+    "decides for a %s receipt with steps %o, hold %s and price %s: %s, paid %s, fee %s, net %s, returned %s",
     (receiptStatus, count, locked, charge, status, amount, fee, net, released) => {
       expect(
         decideSettlement({
@@ -102,7 +102,7 @@ describe("The decision on a receipt", () => {
     },
   );
 
-  test("never pays more than the price, and hold = net + fee + what goes back", () => {
+  test("never pays more than the price, and net, fee and returned rest add up to the hold", () => {
     fc.assert(
       fc.property(
         fc.constantFrom("completed" as const, "failed" as const, "denied" as const),
@@ -127,7 +127,7 @@ describe("The decision on a receipt", () => {
     );
   });
 
-  test("is refused as a fault when the price exceeds the hold", () => {
+  test("throws if the price exceeds the hold", () => {
     expect(() =>
       decideSettlement({
         receiptStatus: "completed",

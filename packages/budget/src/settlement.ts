@@ -1,13 +1,13 @@
 import { splitFee } from "./fee.ts";
 import { asMicro, MICRO, assertNotNegative, scaleHalfUp, ZERO, type Micro } from "./money.ts";
 
-/** How a settlement can end (specification, "Settlement outcome"). */
+/** The outcome of a settlement (specification, "Settlement outcome"). */
 export type SettlementStatus = "completed" | "partial" | "refunded";
 
-/** How the executor says its task ended. */
+/** The outcome of a task as its executor states it. */
 export type ReceiptStatus = "completed" | "failed" | "denied";
 
-/** What the task's signed ledger says of its steps. */
+/** The steps in the task's signed ledger. */
 export interface StepCount {
   readonly completed: number;
   readonly total: number;
@@ -16,22 +16,21 @@ export interface StepCount {
 /** A settled task in micro-units. */
 export interface SettlementDecision {
   readonly status: SettlementStatus;
-  /** What the payer is charged; `fee + net`. */
+  /** The amount charged to the payer: `fee + net`. */
   readonly amount: Micro;
   readonly fee: Micro;
-  /** What the payee receives. */
+  /** The amount that the payee receives. */
   readonly net: Micro;
-  /** What remains of the hold for the payer: the risk buffer and whatever was not earned. */
+  /** The part of the hold returned to the payer: the risk buffer and the unearned price. */
   readonly released: Micro;
 }
 
 const CENT = MICRO / 100;
 
 /**
- * The settlement table (specification, "Settlement outcome"): what is paid, in micro-units, of the
- * amount that the table calls locked, which is the price of the task and never the hold with its
- * risk buffer (docs/decisions.md, 5). Throws RangeError on a negative amount and on steps that are
- * no count of a whole.
+ * Computes the settled amount in micro-units by the table of the specification ("Settlement outcome").
+ * `locked` is the price of the task and never the hold with its risk buffer (docs/decisions.md, 5).
+ * Throws a RangeError for a negative amount and for an invalid count of steps.
  */
 export function computeSettlementAmount({
   status,
@@ -47,18 +46,18 @@ export function computeSettlementAmount({
   if (steps === undefined) return { status: "completed", amount: locked };
 
   const { completed, total } = assertStepCount(steps);
-  // A ledger without steps has none that failed.
+  // A ledger without steps has no failed ones.
   if (completed === total) return { status: "completed", amount: locked };
   if (completed === 0) return { status: "refunded", amount: ZERO };
   const earned = scaleHalfUp(locked, completed, total * CENT) * CENT;
-  // Rounding to cents can exceed a price that has fractions of a cent.
+  // Rounding to cents can exceed a price with fractions of a cent.
   return { status: "partial", amount: asMicro(Math.min(earned, locked)) };
 }
 
 /**
- * Everything a verified receipt decides about a task's money: the table above on the charge, the
- * relay's fee on what is paid, and the rest of the hold. Throws RangeError when the charge exceeds
- * the hold and where its parts throw.
+ * Decides the settlement of a verified receipt: the settled amount of the charge, the relay's fee on it
+ * and the rest of the hold. Throws a RangeError if the charge exceeds the hold, and like
+ * `computeSettlementAmount` and `splitFee`.
  */
 export function decideSettlement({
   receiptStatus,
@@ -73,7 +72,7 @@ export function decideSettlement({
   readonly steps?: StepCount | undefined;
   readonly feeRate: number;
 }): SettlementDecision {
-  if (charge > locked) throw new RangeError("a charge must not exceed the hold behind it");
+  if (charge > locked) throw new RangeError("charge must not exceed locked");
   const { status, amount } = computeSettlementAmount({
     status: receiptStatus,
     locked: charge,
@@ -91,7 +90,7 @@ function assertStepCount(steps: StepCount): StepCount {
     completed < 0 ||
     completed > total
   ) {
-    throw new RangeError("completed steps have to be a whole number from 0 to the total");
+    throw new RangeError("steps.completed must be a whole number from 0 to steps.total");
   }
   return steps;
 }

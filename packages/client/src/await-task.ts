@@ -3,15 +3,15 @@ import { refusal, type CallRefusal } from "./calls/refusal.ts";
 import type { RelayClient } from "./relay-client.ts";
 import { sleep, retry, type RetryOptions } from "./calls/retry.ts";
 
-/** A task with its receipt, as the relay shows it. */
+/** A task with its receipt, as the relay returns it. */
 export type TaskView = Result<Operations["getTask"]>;
 
-/** How much longer than the poll itself its answer may take, in ms. */
+/** The time in ms that the answer may take in addition to the long poll itself. */
 const RESPONSE_TIMEOUT_MS = 10_000;
-// A relay that does not hold the answer back would otherwise be asked without end.
+// Limits the polls of a relay that does not delay its answer.
 const MIN_POLL_INTERVAL_MS = 1_000;
 
-/** A status of a later version is none of these, so its task is polled until it has one. */
+/** A task with an unknown status of a later version is polled until it has one of these. */
 const finalStatuses: ReadonlySet<string> = new Set<TaskStatus>([
   "completed",
   "failed",
@@ -20,8 +20,8 @@ const finalStatuses: ReadonlySet<string> = new Set<TaskStatus>([
 ]);
 
 /**
- * Polls a task until it is finished. Refused with `delegation.timed_out` at the deadline, `task.not_found`
- * when it expired, and what a poll is refused with for good.
+ * Polls a task until it is finished. Refused with `delegation.timed_out` at the deadline, with
+ * `task.not_found` if the task expired, and with every permanent refusal of a poll.
  */
 export async function awaitTask(
   client: RelayClient,
@@ -46,7 +46,7 @@ export async function awaitTask(
   }
 }
 
-/** One long poll, which the relay holds for as long as there is time left, at most 60 s. */
+/** Sends one long poll, which lasts for the remaining time, at most 60 s. */
 function poll(
   client: RelayClient,
   params: { readonly agentId: string; readonly taskId: string },

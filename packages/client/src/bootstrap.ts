@@ -7,18 +7,17 @@ import type { DeviceIdentity } from "./tokens/token-source.ts";
 
 export interface BootstrapOptions extends Partial<Environment> {
   readonly baseUrl: string;
-  /** A UUID; when it is left out it is the one of version 8 that belongs to the key at every relay. */
+  /** A UUID; by default the version 8 UUID that is derived from the key. */
   readonly agentId?: string;
   /** Ed25519 seed, 32 bytes. */
   readonly secretKey: Uint8Array;
 }
 
 /**
- * Binds a key to an agent id at a relay and proves its possession (specification, "Registry"); the
- * identity that comes back is what a client signs in with. Refused as operation `bootstrap` is, with
- * `agent.key_changed` when the relay knows the agent under another key, with `agent.id_not_of_key` when
- * the id is of version 8 and belongs to another key, and with `agent.key_in_use` when the key is proven
- * under another id.
+ * Binds a key to an agent id at a relay and proves its possession (specification, "Registry"); returns
+ * the identity for a client. Refused like operation `bootstrap`: with `agent.key_changed` if the relay
+ * knows the agent under another key, with `agent.id_not_of_key` if the id is of version 8 and derived
+ * from another key, and with `agent.key_in_use` if the key is proven under another id.
  */
 export async function bootstrapAgent(
   options: BootstrapOptions,

@@ -47,13 +47,13 @@ function receiptOf(by: Agent, change: Partial<ReceiptBody> = {}): ExecutionRecei
 }
 
 interface Plan {
-  /** The task as each poll finds it; the last one from then on. */
+  /** The task in each poll; the last one is repeated. */
   readonly polls: readonly Partial<Task>[];
   readonly receipt?: object | null;
   readonly devices?: Readonly<Record<string, object>>;
   readonly agents?: Readonly<Record<string, object>>;
   readonly listings?: Readonly<Record<string, object>>;
-  /** Answers that come before the relay's own, by method and path. */
+  /** Answers that precede the relay's own, by method and path. */
   readonly before?: Record<string, Reply[]>;
 }
 
@@ -108,7 +108,7 @@ const task: Task = {
 
 const notFound = (code: string): Reply => ({ status: 404, body: { code, message: code } });
 
-/** As much of a relay as a delegation needs, acting out a plan. */
+/** Starts a fake relay with the operations of a delegation, which follows a plan. */
 async function relayWith(plan: Plan) {
   const { polls, receipt = receiptOf(worker), devices = known, agents = {}, before = {} } = plan;
   const { listings = {} } = plan;
@@ -145,9 +145,9 @@ async function relayWith(plan: Plan) {
 
 const completed: Plan = { polls: [{ status: "completed", assigned_to: worker.agentId }] };
 
-/** Delegates to the worker at a relay with this plan; every wait is over at once. */
+/** Delegates to the worker at a relay with this plan; waits end at once. */
 async function run(plan: Plan, options: Partial<DelegateOptions> = {}) {
-  // Most tests are not about the price, so they name it.
+  // Most tests are not about the price, so it is given.
   const change = "maxBudget" in options ? options : { ...options, maxBudget: 5 };
   await using relay = await relayWith(plan);
   const waits: number[] = [];
@@ -166,8 +166,8 @@ async function run(plan: Plan, options: Partial<DelegateOptions> = {}) {
   return { delegated, waits, received: relay.received };
 }
 
-describe("a delegation", () => {
-  test("submits, waits for the receipt and returns it verified", async () => {
+describe("delegate", () => {
+  test("delegate submits a task, waits for the receipt and returns it verified", async () => {
     const { delegated, received } = await run(completed);
     expect(delegated).toMatchObject({
       ok: true,
@@ -184,7 +184,7 @@ describe("a delegation", () => {
     expect(JSON.parse(received[0]?.body ?? "")).toEqual({ prompt: PROMPT, max_budget: 5 });
   });
 
-  test("sends what limits the choice of the executor and the price", async () => {
+  test("delegate sends the limits of the executor and of the price", async () => {
     const { received } = await run(completed, {
       requiredCapabilities: ["add"],
       maxBudget: 1.5,
@@ -206,19 +206,22 @@ describe("a delegation", () => {
     });
   });
 
-  test.each(["failed", "denied"] as const)("that is %s is proven as well", async (status) => {
-    const receipt = receiptOf(worker, { status });
-    const { delegated } = await run({ ...completed, polls: [{ status }], receipt });
-    expect(delegated).toMatchObject({ ok: true, receipt: { status } });
-  });
+  test.each(["failed", "denied"] as const)(
+    "delegate returns the receipt of a %s task as proven",
+    async (status) => {
+      const receipt = receiptOf(worker, { status });
+      const { delegated } = await run({ ...completed, polls: [{ status }], receipt });
+      expect(delegated).toMatchObject({ ok: true, receipt: { status } });
+    },
+  );
 
-  test("may have been done by the executor that the relay chose", async () => {
+  test("delegate accepts the receipt of the executor that the relay assigned", async () => {
     const polls = [{ status: "completed", assigned_to: helper.agentId }] as const;
     const { delegated } = await run({ polls, receipt: receiptOf(helper) });
     expect(delegated).toMatchObject({ ok: true, receipt: { agent_id: helper.agentId } });
   });
 
-  test("goes on polling while the task is open, slowly at a relay that does not hold its answer", async () => {
+  test("delegate polls an open task, at most once per second if the relay answers at once", async () => {
     const polls = [{}, { status: "claimed" }, { status: "claimed" }, ...completed.polls] as const;
     const { delegated, waits } = await run({ polls });
     expect(delegated.ok).toBe(true);
@@ -231,7 +234,7 @@ describe("a delegation", () => {
     expect(delegated).toMatchObject({ ok: true, task: { status: "completed" } });
   });
 
-  test("waits as long as a busy relay asks for and survives a failing one", async () => {
+  test("delegate waits as long as a busy relay asks and retries at a failing one", async () => {
     const path = `/agent/${worker.agentId}/task`;
     const busy = (status: number, wait: string): Reply => ({
       status,
@@ -268,18 +271,23 @@ describe("A12: a delegation without a budget", () => {
 
   test.each<[string, Partial<Plan>, readonly string[] | undefined, object]>([
     ["the listed price", { listings: listed }, undefined, { max_budget: 0.01 }],
-    ["the listed price of what is required", { listings: listed }, ["greet"], { max_budget: 0 }],
-    ["no cap for what is not listed", { listings: listed }, ["fly"], {}],
-    ["the price that another relay tells", { agents: remote }, ["add"], { max_budget: 0.01 }],
-    ["the cost that another relay tells", { agents: costed }, undefined, { max_budget: 0.5 }],
+    [
+      "the listed price of the required capabilities",
+      { listings: listed },
+      ["greet"],
+      { max_budget: 0 },
+    ],
+    ["no maximum for a capability that is not listed", { listings: listed }, ["fly"], {}],
+    ["the price that another relay states", { agents: remote }, ["add"], { max_budget: 0.01 }],
+    ["the cost that another relay states", { agents: costed }, undefined, { max_budget: 0.5 }],
     [
       "0 for an agent without a listing",
       { agents: { [worker.agentId]: entryOf(worker) } },
       undefined,
       { max_budget: 0 },
     ],
-    ["no cap for an agent that the relay does not know", {}, undefined, {}],
-  ])("A12: sends %s", async (_, plan, requiredCapabilities, sent) => {
+    ["no maximum for an agent that the relay does not know", {}, undefined, {}],
+  ])("A12: delegate without maxBudget sends %s", async (_, plan, requiredCapabilities, sent) => {
     const required =
       requiredCapabilities === undefined ? {} : { required_capabilities: requiredCapabilities };
     const result = await run(
@@ -291,7 +299,7 @@ describe("A12: a delegation without a budget", () => {
     expect(result.received[0]?.url).toBe(`/api/v1/agents/${worker.agentId}/listing`);
   });
 
-  test("A12: is not submitted when the price cannot be read", async () => {
+  test("A12: delegate submits nothing when the price cannot be read", async () => {
     const path = `GET /api/v1/agents/${worker.agentId}/listing`;
     const denied = { status: 403, body: { code: "auth.device_not_authorized", message: "no" } };
     const result = await run(
@@ -302,7 +310,7 @@ describe("A12: a delegation without a budget", () => {
     expect(submissionOf(result)).toEqual([]);
   });
 
-  test("A12: reads the price again when the relay is busy", async () => {
+  test("A12: delegate reads the price again when the relay is busy", async () => {
     const path = `GET /api/v1/agents/${worker.agentId}/listing`;
     const busy = { status: 502, body: "" };
     const plan = { ...completed, listings: listed, before: { [path]: [busy] } };
@@ -311,7 +319,7 @@ describe("A12: a delegation without a budget", () => {
   });
 });
 
-describe("a submission that failed on its way", () => {
+describe("a submission whose answer is lost", () => {
   const path = `POST /agent/${worker.agentId}/task`;
   const failed = () => ({ ...completed, before: { [path]: [{ status: 502, body: "" }] } });
   const keysOf = ({ received }: Awaited<ReturnType<typeof run>>) =>
@@ -319,13 +327,13 @@ describe("a submission that failed on its way", () => {
       .filter(({ method }) => method === "POST")
       .map(({ headers }) => headers["idempotency-key"]);
 
-  test("is sent again under its key", async () => {
+  test("delegate repeats a submission with an idempotency key", async () => {
     const result = await run(failed(), { idempotencyKey: "k-1" });
     expect(result.delegated.ok).toBe(true);
     expect(keysOf(result)).toEqual(["k-1", "k-1"]);
   });
 
-  test("is not sent twice without one: it may have been taken", async () => {
+  test("delegate does not repeat a submission without an idempotency key", async () => {
     const result = await run(failed());
     expect(result.delegated).toMatchObject({ ok: false, status: 502 });
     expect(keysOf(result)).toEqual([undefined]);
@@ -335,18 +343,18 @@ describe("a submission that failed on its way", () => {
 describe("the executor's key", () => {
   const lost = { ...completed, devices: {} };
 
-  test("is its agent's when the relay does not know the device", async () => {
+  test("delegate verifies with the agent's key when the relay does not know the device", async () => {
     const agents = { [worker.agentId]: entryOf(worker) };
     expect((await run({ ...lost, agents })).delegated).toMatchObject({ ok: true });
   });
 
-  test("is its agent's when the device is another agent's", async () => {
+  test("delegate verifies with the agent's key when the device belongs to another agent", async () => {
     const devices = { [worker.deviceId]: { ...deviceOf(stranger), device_id: worker.deviceId } };
     const agents = { [worker.agentId]: entryOf(worker) };
     expect((await run({ ...completed, devices, agents })).delegated).toMatchObject({ ok: true });
   });
 
-  test("may be given beforehand, and then the relay is not asked", async () => {
+  test("delegate verifies with given executor keys without reading them from the relay", async () => {
     const executorKeys = [stranger.publicKey, worker.publicKey];
     const { delegated, received } = await run(lost, { executorKeys });
     expect(delegated).toMatchObject({ ok: true });
@@ -363,17 +371,20 @@ describe("the executor's key", () => {
       "not bound",
       { ...lost, agents: { [worker.agentId]: { ...entryOf(worker), public_key: null } } },
     ],
-  ])("that is %s proves nothing, although the receipt names it", async (_, plan) => {
-    const receipt = receiptOf(worker, { public_key: worker.publicKey });
-    expect((await run({ ...plan, receipt })).delegated).toMatchObject({
-      ok: false,
-      code: "receipt.key_missing",
-      taskId: TASK,
-    });
-  });
+  ])(
+    "delegate refuses a receipt whose key is %s, although the receipt names it",
+    async (_, plan) => {
+      const receipt = receiptOf(worker, { public_key: worker.publicKey });
+      expect((await run({ ...plan, receipt })).delegated).toMatchObject({
+        ok: false,
+        code: "receipt.key_missing",
+        taskId: TASK,
+      });
+    },
+  );
 });
 
-describe("a receipt is refused", () => {
+describe("a receipt of a delegation", () => {
   const other = "019b7d21-53eb-7c81-b2f1-75174603c806";
 
   test.each<[string, string, object | null]>([
@@ -385,7 +396,7 @@ describe("a receipt is refused", () => {
       "receipt.task_mismatch",
       receiptOf(worker, { relay_task_id: undefined }),
     ],
-    ["by an agent that had no part in it", "receipt.wrong_agent", receiptOf(stranger)],
+    ["by an agent that is neither target nor executor", "receipt.wrong_agent", receiptOf(stranger)],
     [
       "for another prompt",
       "receipt.prompt_hash_mismatch",
@@ -408,8 +419,8 @@ describe("a receipt is refused", () => {
       receiptOf(worker, { delegated_scope: "sub" }),
     ],
     ["without a member", "receipt.malformed", { ...receiptOf(worker), result: undefined }],
-    ["that never came", "receipt.missing", null],
-  ])("%s", async (_, code, receipt) => {
+    ["that is missing", "receipt.missing", null],
+  ])("delegate refuses a receipt %s", async (_, code, receipt) => {
     const { delegated } = await run({ ...completed, receipt });
     expect(delegated).toMatchObject({ ok: false, code, taskId: TASK });
     expect(delegated).not.toHaveProperty("receipt");
@@ -421,7 +432,7 @@ describe("nested receipts", () => {
   const forged = { ...nested, result: "4" };
   const foreign = receiptOf(stranger, { task_id: "t-2", relay_task_id: "t-2" });
 
-  test("are judged one by one, by keys that the relay knows, and leave the receipt valid", async () => {
+  test("delegate verifies each nested receipt with keys of the relay; the receipt stays valid", async () => {
     const receipt = receiptOf(worker, { delegation_receipts: [nested, forged, foreign] });
     const { delegated, received } = await run({ ...completed, receipt });
     expect(delegated).toMatchObject({
@@ -438,7 +449,7 @@ describe("nested receipts", () => {
     expect(received.filter(({ url }) => url.endsWith(helper.deviceId))).toHaveLength(1);
   });
 
-  test("cost at most 32 lookups of a key", async () => {
+  test("delegate looks up the keys of at most 32 signers of nested receipts", async () => {
     const many = Array.from({ length: 40 }, (_, i) => receiptOf(helper, { device_id: `d-${i}` }));
     const devices = Object.fromEntries(
       many.map(({ device_id }) => [device_id, { ...deviceOf(helper), device_id }]),
@@ -461,7 +472,7 @@ describe("a delegation ends without a receipt", () => {
     ["budget.insufficient", 402],
     ["task.submitter_full", 429],
     ["server.failed", 500],
-  ])("when the submission is refused: %s", async (code, status) => {
+  ])("delegate returns the refusal of the submission: %s", async (code, status) => {
     const before = { [`POST ${path}`]: [refused(code, status)] };
     const { delegated, received } = await run({ ...completed, before });
     expect(delegated).toMatchObject({ ok: false, code, status });
@@ -469,24 +480,24 @@ describe("a delegation ends without a receipt", () => {
     expect(received).toHaveLength(1);
   });
 
-  test("when the task expired", async () => {
+  test("delegate returns task.not_found for an expired task", async () => {
     const before = { [`GET ${path}/${TASK}`]: [notFound("task.not_found")] };
     const { delegated } = await run({ ...completed, before });
     expect(delegated).toMatchObject({ ok: false, code: "task.not_found", taskId: TASK });
   });
 
-  test("when the task was cancelled", async () => {
+  test("delegate returns task.cancelled for a cancelled task", async () => {
     const { delegated } = await run({ polls: [{ status: "cancelled" }], receipt: null });
     expect(delegated).toMatchObject({ ok: false, code: "task.cancelled", taskId: TASK });
   });
 
-  test("B13: when the texts of the task were erased", async () => {
+  test("B13: delegate returns task.erased for a task whose texts were erased", async () => {
     const polls = [{ status: "completed", erased_at: 1 }] as const;
     const { delegated } = await run({ polls, receipt: receiptOf(worker) });
     expect(delegated).toMatchObject({ ok: false, code: "task.erased", taskId: TASK });
   });
 
-  test("at the deadline, after one last look", async () => {
+  test("delegate returns delegation.timed_out at the deadline after a last poll", async () => {
     let now = NOW;
     const { delegated, received } = await run(
       { polls: [{}] },
@@ -505,7 +516,7 @@ describe("a delegation ends without a receipt", () => {
     expect(polls).toEqual(["2", "1", "0", "0"]);
   });
 
-  test("when the caller aborts it", async () => {
+  test("delegate ends when the caller aborts it", async () => {
     const controller = new AbortController();
     const { delegated } = await run(
       { polls: [{}] },

@@ -7,43 +7,43 @@ import { fetchListedPrice } from "./fetch-listed-price.ts";
 import { retry, toPerCallOptions, type RetryOptions } from "./calls/retry.ts";
 
 export interface DelegateOptions extends Partial<Omit<Environment, "fetch">> {
-  /** The agent that is asked; with `requiredCapabilities` another one may do the work. */
+  /** The target agent; with `requiredCapabilities` the relay may assign another one. */
   readonly agentId: string;
-  /** The agent's key, 64 hex digits: the task goes to the agent with this key or to none. */
+  /** The agent's key, 64 hex digits; the task is assigned to the agent with this key or refused. */
   readonly publicKey?: string;
   /** At most 256 KiB of UTF-8. */
   readonly prompt: string;
   readonly requiredCapabilities?: readonly string[];
   /**
-   * US dollars, at most 6 decimals: a cap on price and hold. Without it the cap is the price that the
-   * relay shows for the task at the agent, which is read first.
+   * The maximum price and hold in US dollars, at most 6 decimals. The default is the agent's listed
+   * price for the task, which is then read first.
    */
   readonly maxBudget?: number | undefined;
-  /** A delegation token whose delegate is `agentId`; it goes to the executor as it is. */
+  /** A delegation token whose delegate is `agentId`; it is passed to the executor unchanged. */
   readonly delegationToken?: Readonly<Record<string, unknown>>;
   readonly excludeAgents?: readonly string[];
-  /** The paying agent; counts under the master token only. */
+  /** The paying agent; used with the master token only. */
   readonly submittedBy?: string;
-  /** How long the relay keeps the task open, in ms from 60000; without it the relay's own time. */
+  /** The time until the task expires, in ms, at least 60000; the default is the relay's. */
   readonly ttlMs?: number;
-  /** Until the verified receipt is there; a task that is still open then stays open. */
+  /** The maximum time until the verified receipt is returned, in ms; an open task stays open afterwards. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal;
   /**
-   * With it a submission whose answer was lost is sent again, and still happens once. A caller that
-   * repeats a whole delegation under its key must pass `maxBudget` too: the relay takes only the same
-   * request again, and the price that is read for it may have changed.
+   * Allows a submission whose answer was lost to be sent again without a second task. A caller that
+   * repeats a whole delegation under its key must also pass `maxBudget`, because the relay accepts only
+   * an equal request and the listed price may have changed.
    */
   readonly idempotencyKey?: string;
-  /** The executor's public keys, 64 hex digits each, where they are known without the relay. */
+  /** The executor's public keys, 64 hex digits each; by default they are read from the relay. */
   readonly executorKeys?: readonly string[];
-  /** Tells the relay, under the delegator's own key, how the executor did. */
+  /** Issues credentials about the executor under the delegator's own key. */
   readonly recommender?: Recommender;
 }
 
 /**
- * A refusal after the submission names its task, which can still be polled or cancelled. What became of
- * the recommendation leaves the result as it is.
+ * The result of a delegation. A refusal after the submission names its task, which can still be polled
+ * or cancelled. A failed recommendation does not change the result.
  */
 export type DelegateResult = CheckedResult & {
   readonly taskId?: string;
@@ -51,11 +51,10 @@ export type DelegateResult = CheckedResult & {
 };
 
 /**
- * Submits a task at no more than the price that was shown, waits for its receipt and verifies that
- * before it is returned; the receipt's `status`
- * may be `failed` or `denied`, which is as well proven as `completed`. Refused as operations `submitTask`
- * and `getTask` are, with `delegation.timed_out`, `task.cancelled`, or with the rule
- * that the receipt breaks.
+ * Submits a task at the listed price or `maxBudget`, waits for its receipt and verifies it. The receipt's
+ * `status` may also be `failed` or `denied`, which the receipt proves like `completed`. Refused like
+ * operations `submitTask` and `getTask`, with `delegation.timed_out`, with `task.cancelled`, or with the
+ * code of the rule that the receipt breaks.
  */
 export async function delegate(
   client: RelayClient,
@@ -89,7 +88,7 @@ export async function delegate(
   return { ...checked, taskId, recommendation: await recommender.recommend(checked, perCall) };
 }
 
-/** A price that is raised between the look at it and the submission must not be charged. */
+/** Returns the price to submit as the maximum, so that a price raised in the meantime is not charged. */
 function resolveBudget(
   client: RelayClient,
   { agentId, maxBudget, requiredCapabilities: required = [] }: DelegateOptions,

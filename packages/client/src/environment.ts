@@ -1,16 +1,16 @@
-/** Network, time, chance and timers, replaceable so that a client runs on any clock and any transport. */
+/** Network, clock, randomness and timers, replaceable so that a client runs on any clock and transport. */
 export interface Environment {
   readonly fetch: typeof fetch;
   /** Milliseconds since the Unix epoch. */
   readonly now: () => number;
-  /** Unpredictable bytes: ids of tokens are made of them. */
+  /** Returns unpredictable bytes, used for the ids of tokens. */
   readonly randomBytes: (length: number) => Uint8Array;
   /** Runs `task` once after `ms`; the returned function cancels it. */
   readonly schedule: (ms: number, task: () => void) => () => void;
 }
 
 const platform: Environment = {
-  // Called as a function of the platform: some refuse to be a method of another object.
+  // Some platforms reject `fetch` as a method of another object.
   fetch: (input, init) => fetch(input, init),
   now: () => Date.now(),
   randomBytes: (length) => crypto.getRandomValues(new Uint8Array(length)),
@@ -20,7 +20,7 @@ const platform: Environment = {
   },
 };
 
-/** The given parts, and the platform's own where one is left out. */
+/** Creates an environment of the given parts and the platform's own for the others. */
 export function createEnvironment(overrides: Partial<Environment>): Environment {
   return {
     fetch: overrides.fetch ?? platform.fetch,

@@ -11,9 +11,9 @@ interface PriceQuery {
 type PriceResult = { readonly ok: true; readonly price: number | undefined } | CallRefusal;
 
 /**
- * Reads what the relay shows as the price of a task, in US dollars; undefined where it shows none, as
- * for an agent that it does not know or that does not offer a required capability. An agent without a
- * listing here may be free, or belong to another relay that tells its prices.
+ * Fetches the listed price of a task in US dollars; undefined if the relay does not know the agent or the
+ * agent does not offer a required capability. An agent without a listing at this relay may be free or
+ * have prices at another relay.
  */
 export async function fetchListedPrice(
   client: RelayClient,
@@ -29,11 +29,11 @@ export async function fetchListedPrice(
   const agent = await read(() => client.getAgent(request, toPerCallOptions(retryOptions)));
   if (!agent.ok) return agent.status === 404 ? { ok: true, price: undefined } : agent;
   const { pricing, cost } = agent.body;
-  // Another relay may tell what its agent costs without telling the prices that make it up.
+  // Another relay may state the cost of its agent without its individual prices.
   if (pricing.length === 0 && cost !== null) return { ok: true, price: cost };
   return toPriceResult(agent.body, required);
 }
 
-function toPriceResult(offer: PricedListing, required: readonly string[]): PriceResult {
-  return { ok: true, price: getListedPrice(offer, required) };
+function toPriceResult(listing: PricedListing, required: readonly string[]): PriceResult {
+  return { ok: true, price: getListedPrice(listing, required) };
 }

@@ -26,7 +26,7 @@ const stream = (...frames: string[]): Reply => ({
   body: frames.join(""),
 });
 
-/** A relay whose connections are answered in turn, the last answer again and again. */
+/** Starts a relay that answers its connections in turn, and repeats the last answer. */
 function relay(...answers: (Reply | ((response: ServerResponse) => void))[]): Promise<LocalServer> {
   let count = 0;
   return startLocalServer((_, response) => {
@@ -44,19 +44,19 @@ const follow = ({ baseUrl }: LocalServer, more: Partial<FollowTaskOptions> = {})
     agentId: AGENT,
     taskId: TASK,
     bearer: () => Promise.resolve({ ok: true, token: "token" }),
-    // Without chance there is nothing to wait for.
+    // With random bytes of zero every wait is 0.
     randomBytes: (length) => new Uint8Array(length),
     ...more,
   });
 
 async function all(following: AsyncIterable<FollowedEvent>): Promise<(number | string)[]> {
-  const told: (number | string)[] = [];
-  for await (const step of following) told.push(step.ok ? step.event.event_id : step.code);
-  return told;
+  const yielded: (number | string)[] = [];
+  for await (const step of following) yielded.push(step.ok ? step.event.event_id : step.code);
+  return yielded;
 }
 
-describe("a task that is followed", () => {
-  test("is told to its last event, as the holder of the token asked", async () => {
+describe("followTask", () => {
+  test("followTask yields all events of the task and sends the token", async () => {
     await using server = await relay(stream(frame(event(1)), frame(event(2, "completed"))));
     expect(await all(follow(server))).toEqual([1, 2]);
     expect(server.received).toMatchObject([
@@ -68,7 +68,7 @@ describe("a task that is followed", () => {
     expect(server.received[0]?.headers).not.toHaveProperty("last-event-id");
   });
 
-  test("goes on where it was cut off, and a frame that was cut comes again", async () => {
+  test("followTask continues after the last event when a connection is cut within a frame", async () => {
     await using server = await relay(
       stream(frame(event(1)), frame(event(2)), frame(event(3)).slice(0, -1)),
       (response) => response.write(frame(event(3)), () => response.destroy()),
@@ -79,72 +79,75 @@ describe("a task that is followed", () => {
     expect(asked).toEqual([undefined, "2", "3"]);
   });
 
-  test("begins after the event that is known", async () => {
+  test("followTask starts after the given event", async () => {
     await using server = await relay(stream(frame(event(8, "cancelled"))));
     expect(await all(follow(server, { after: 7 }))).toEqual([8]);
     expect(server.received[0]?.headers["last-event-id"]).toBe("7");
   });
 
-  test("is over at once when nothing is left to come", async () => {
+  test("followTask ends at once on status 204", async () => {
     await using server = await relay((response) => void response.writeHead(204).end());
     expect(await all(follow(server, { after: 8 }))).toEqual([]);
     expect(server.received).toHaveLength(1);
   });
 
-  test("may do what this client has not heard of", async () => {
+  test("followTask skips events of unknown types", async () => {
     const steps = [frame(event(1, "teleported")), frame(event(2, "expired"))];
     await using server = await relay(stream(...steps));
     expect(await all(follow(server))).toEqual([2]);
   });
 });
 
-describe("what is no frame of the task's stream is refused with response.malformed:", () => {
+describe("a malformed stream of events", () => {
   test.each<[string, Reply]>([
-    ["no JSON", stream("id: 1\ndata: {\n\n")],
-    ["no event", stream(frame({ event_id: 1 }))],
+    ["a frame without JSON", stream("id: 1\ndata: {\n\n")],
+    ["a frame without an event", stream(frame({ event_id: 1 }))],
     ["an event without a number", stream(frame({ ...event(1), event_id: "1" }, 1))],
     ["a number below 1", stream(frame(event(0)))],
-    ["a known type with another's members", stream(frame({ ...event(1), note: 1 }))],
+    ["an event with invalid members", stream(frame({ ...event(1), note: 1 }))],
     ["an event of another task", stream(frame({ ...event(1), task_id: AGENT }))],
-    ["another id than its event's", stream(frame(event(1), 2))],
-    ["no id", stream(`data: ${JSON.stringify(event(1))}\n\n`)],
-    ["a gap", stream(frame(event(2)))],
+    ["a frame id other than the event_id", stream(frame(event(1), 2))],
+    ["a frame without an id", stream(`data: ${JSON.stringify(event(1))}\n\n`)],
+    ["a gap in the event numbers", stream(frame(event(2)))],
     ["another media type", { status: 200, body: event(1) }],
     ["a page that is not the relay's", { status: 404, body: "<html>" }],
     ["a redirect", { status: 307, headers: { location: "http://127.0.0.1:1/" }, body: "" }],
-  ])("%s", async (_, answer) => {
+  ])("followTask refuses %s with response.malformed", async (_, answer) => {
     await using server = await relay(answer);
     expect(await all(follow(server))).toEqual(["response.malformed"]);
     expect(server.received).toHaveLength(1);
   });
 
-  test("what came before it was told", async () => {
+  test("followTask yields the events before a malformed frame", async () => {
     await using server = await relay(stream(frame(event(1)), "data: {\n\n", frame(event(2))));
     expect(await all(follow(server))).toEqual([1, "response.malformed"]);
   });
 
-  test("an event that does not end is response.too_large", async () => {
+  test("followTask refuses an endless event with response.too_large", async () => {
     const half = `data: ${"x".repeat(limits.outboundBytes / 2)}`;
     await using server = await relay(stream(`${half}\n`, half));
     expect(await all(follow(server))).toEqual(["response.too_large"]);
   });
 });
 
-describe("a follower", () => {
-  test.each(["task.not_found", "task.not_participant"])("is told of %s", async (code) => {
-    const body = { code, message: code };
-    await using server = await relay({ status: code === "task.not_found" ? 404 : 403, body });
-    expect(await all(follow(server))).toEqual([code]);
-  });
+describe("the end of followTask", () => {
+  test.each(["task.not_found", "task.not_participant"])(
+    "followTask ends with the refusal %s",
+    async (code) => {
+      const body = { code, message: code };
+      await using server = await relay({ status: code === "task.not_found" ? 404 : 403, body });
+      expect(await all(follow(server))).toEqual([code]);
+    },
+  );
 
-  test("without a token is told why", async () => {
+  test("followTask ends with the refusal of the token", async () => {
     await using server = await relay(stream());
     const bearer = () => Promise.resolve(refusal("auth.missing", ""));
     expect(await all(follow(server, { bearer }))).toEqual(["auth.missing"]);
     expect(server.received).toEqual([]);
   });
 
-  test("asks with a new token at each connection", async () => {
+  test("followTask requests a token for each connection", async () => {
     await using server = await relay(stream(frame(event(1))), stream(frame(event(2, "denied"))));
     let tokens = 0;
     const bearer = () => Promise.resolve({ ok: true as const, token: String((tokens += 1)) });
@@ -153,24 +156,24 @@ describe("a follower", () => {
     expect(sent).toEqual(["Bearer 1", "Bearer 2"]);
   });
 
-  test("that has ids no path can hold is refused", async () => {
+  test("followTask refuses ids that are no valid path segments", async () => {
     await using server = await relay(stream());
     expect(await all(follow(server, { taskId: ".." }))).toEqual(["request.invalid"]);
   });
 
-  test("that is aborted is told so, and so is one that was aborted before", async () => {
+  test("followTask ends with network.aborted when it is aborted during or before the call", async () => {
     await using server = await relay((response) => void response.write(frame(event(1))));
     const stop = new AbortController();
-    const told: FollowedEvent[] = [];
+    const yielded: FollowedEvent[] = [];
     for await (const step of follow(server, { signal: stop.signal })) {
-      told.push(step);
+      yielded.push(step);
       stop.abort();
     }
-    expect(told).toMatchObject([{ event: { event_id: 1 } }, { code: "network.aborted" }]);
+    expect(yielded).toMatchObject([{ event: { event_id: 1 } }, { code: "network.aborted" }]);
     expect(await all(follow(server, { signal: stop.signal }))).toEqual(["network.aborted"]);
   });
 
-  test("that stops listening hangs up", async () => {
+  test("followTask closes the connection when its consumer stops", async () => {
     const closed = Promise.withResolvers<void>();
     await using server = await relay((response) => {
       response.write(frame(event(1)));
@@ -184,8 +187,8 @@ describe("a follower", () => {
   });
 });
 
-describe("a follower waits before it comes again", () => {
-  /** Follows with every wait taken at once; the timers against silence are left out of `waits`. */
+describe("the waits of followTask", () => {
+  /** Follows with all waits ending at once; `waits` leaves out the silence timers. */
   async function waits(server: LocalServer) {
     const asked: number[] = [];
     const schedule: Environment["schedule"] = (ms, task) => {
@@ -195,31 +198,31 @@ describe("a follower waits before it comes again", () => {
       return () => {};
     };
     const randomBytes = (length: number) => new Uint8Array(length).fill(0x80);
-    const told = await all(follow(server, { schedule, randomBytes }));
-    return { told, waits: asked.map((ms) => Math.round(ms / 250) * 250) };
+    const yielded = await all(follow(server, { schedule, randomBytes }));
+    return { yielded, waits: asked.map((ms) => Math.round(ms / 250) * 250) };
   }
 
-  test("longer each time in vain, and anew from the shortest after an event", async () => {
+  test("followTask waits longer after each failure and starts again from the shortest wait after an event", async () => {
     const lost = { status: 502, body: "" };
     const end = stream(frame(event(2, "completed")));
     await using server = await relay(lost, lost, lost, stream(frame(event(1))), lost, end);
-    expect(await waits(server)).toEqual({ told: [1, 2], waits: [250, 500, 1_000, 250, 500] });
+    expect(await waits(server)).toEqual({ yielded: [1, 2], waits: [250, 500, 1_000, 250, 500] });
   });
 
-  test("as long as the relay asks, with a status or in its stream", async () => {
+  test("followTask waits as long as a status or the stream of the relay asks", async () => {
     const busy = { status: 503, headers: { "retry-after": "7" }, body: "" };
     const end = stream(frame(event(1, "completed")));
     await using server = await relay(busy, stream("retry: 4000\n\n"), end);
-    expect(await waits(server)).toEqual({ told: [1], waits: [7_250, 4_000] });
+    expect(await waits(server)).toEqual({ yielded: [1], waits: [7_250, 4_000] });
   });
 
-  test("at least half a second and at most 30, spread out, whatever the stream says", async () => {
+  test("followTask waits from 0.5 s to 30 s with jitter, regardless of the stream", async () => {
     const end = stream(frame(event(1, "completed")));
     await using server = await relay(stream("retry: 0\n\n"), stream("retry: 9999999\n\n"), end);
-    expect(await waits(server)).toEqual({ told: [1], waits: [250, 15_000] });
+    expect(await waits(server)).toEqual({ yielded: [1], waits: [250, 15_000] });
   });
 
-  test("but not because it took long over an event itself", async () => {
+  test("followTask does not count the time of its consumer as silence", async () => {
     const more = Promise.withResolvers<void>();
     await using server = await relay((response) => {
       response.write(frame(event(1)));
@@ -234,7 +237,7 @@ describe("a follower waits before it comes again", () => {
     expect(server.received).toHaveLength(1);
   });
 
-  test("and comes again when the relay says nothing for 37.5 s", async () => {
+  test("followTask reconnects after 37.5 s of silence", async () => {
     const open = Promise.withResolvers<void>();
     await using server = await relay(
       (response) => {

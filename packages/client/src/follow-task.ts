@@ -21,12 +21,12 @@ const finalEventTypes: ReadonlySet<string> = new Set<TaskEvent["type"]>([
 export interface FollowTaskOptions extends Partial<Environment> {
   /** The relay's address, http or https, with or without a path of its own. */
   readonly baseUrl: string;
-  /** The agent in the task's path: its target. */
+  /** The task's target agent. */
   readonly agentId: string;
   readonly taskId: string;
-  /** Gives a token of scope `task:read`: `() => client.getBearer("task:read")`. */
+  /** Returns a token of scope `task:read`: `() => client.getBearer("task:read")`. */
   readonly bearer: () => Promise<Bearer>;
-  /** The number of the last event that is known; without it, the task is told from its beginning. */
+  /** The number of the last known event; by default all events are returned. */
   readonly after?: number;
   readonly signal?: AbortSignal;
 }
@@ -36,11 +36,11 @@ export type FollowedEvent =
   | CallRefusal;
 
 /**
- * A task's events as they happen, each once and in order, to the one that ends the task. A connection that
- * is lost is made again after an exponential backoff with full jitter and goes on where it was cut off,
- * without end unless `signal` is aborted. A refusal is the last that is told: `network.aborted`,
- * `response.malformed` for what is no event of this task or leaves one out, `response.too_large`, or what
- * the relay refuses with for good, like `task.not_found` and `task.not_participant` (docs/decisions.md, 4).
+ * Yields a task's events as they happen, each once and in order, up to the one that ends the task. A lost
+ * connection is opened again after an exponential backoff with full jitter and continues after the last
+ * event, until `signal` is aborted. A refusal is the last value: `network.aborted`, `response.malformed`
+ * for a message that is no event of this task or skips one, `response.too_large`, or a permanent refusal
+ * of the relay such as `task.not_found` or `task.not_participant` (docs/decisions.md, 4).
  */
 export async function* followTask(
   options: FollowTaskOptions,
@@ -49,7 +49,7 @@ export async function* followTask(
   const environment = createEnvironment(options);
   const path = buildPath(operations.getTaskEvents.path, { params: { agentId, taskId } });
   if (path === null) {
-    yield refusal("request.invalid", "A path parameter cannot stand in a path");
+    yield refusal("request.invalid", "agentId and taskId must be valid path segments");
     return;
   }
   const url = buildUrl(options.baseUrl, path);
@@ -66,7 +66,7 @@ export async function* followTask(
         failure = read;
         break;
       }
-      // What was told before the cut may come again.
+      // After a reconnection, events that were already yielded may arrive again.
       if (read.number <= lastEventId) continue;
       lastEventId = read.number;
       failures = 0;

@@ -50,18 +50,18 @@ const proven = (change: Partial<ReceiptBody> = {}) =>
   ({ ok: true, receipt: { agent_id: WORKER, status: "completed", ...change } }) as ProvenResult;
 
 interface Plan {
-  /** The level at each look at the record; the last one from then on. */
+  /** The trust level of each read of the record; the last one is repeated. */
   readonly levels?: readonly TrustLevel[];
   readonly record?: Partial<TrustRecord>;
   readonly did?: string | null;
-  /** Answers to what is handed in, before the relay's own. */
+  /** Answers to submissions that precede the relay's own. */
   readonly before?: Reply[];
 }
 
-/** A delegator at as much of a relay as it needs to speak of the worker; every wait is over at once. */
+/** A delegator at a fake relay with the operations that a recommendation needs; waits end at once. */
 async function scene({ levels = ["first_contact"], before = [], ...plan }: Plan = {}) {
   let looks = 0;
-  const handedIn: VerifiableCredential[] = [];
+  const submitted: VerifiableCredential[] = [];
   const relay = await startLocalServer(({ method, url, body }) => {
     if (url === `/api/v1/agents/${BOSS}/trust/${WORKER}`) {
       const trust_level = levels[Math.min(looks++, levels.length - 1)]!;
@@ -76,7 +76,7 @@ async function scene({ levels = ["first_contact"], before = [], ...plan }: Plan 
     const instead = before.shift();
     if (instead !== undefined) return instead;
     const { credentials } = JSON.parse(body) as { credentials: VerifiableCredential[] };
-    handedIn.push(...credentials);
+    submitted.push(...credentials);
     return { status: 201, body: { agent_id: WORKER, credential_ids: [] } };
   });
   const client = createRelayClient({ ...relay, identity: { masterToken: "operator" } });
@@ -89,11 +89,11 @@ async function scene({ levels = ["first_contact"], before = [], ...plan }: Plan 
       return () => {};
     },
   });
-  const typesSaid = () => handedIn.map(({ type }) => type[1]);
+  const issuedTypes = () => submitted.map(({ type }) => type[1]);
   return {
     recommender,
-    handedIn,
-    typesSaid,
+    submitted,
+    issuedTypes,
     received: relay.received,
     [Symbol.asyncDispose]: () => relay[Symbol.asyncDispose](),
   };
@@ -102,12 +102,12 @@ async function scene({ levels = ["first_contact"], before = [], ...plan }: Plan 
 const Reputation = "AgentReputationCredential";
 const Trust = "AgentTrustCredential";
 
-describe("a recommendation", () => {
-  test("says under the delegator's key what its record says, and is handed in", async () => {
+describe("createRecommender", () => {
+  test("recommend issues the figures of the trust record under the delegator's key and submits them", async () => {
     await using s = await scene();
     const said = await s.recommender.recommend(proven());
-    expect(said).toEqual({ ok: true, credentials: s.handedIn });
-    const [reputation, trust] = s.handedIn;
+    expect(said).toEqual({ ok: true, credentials: s.submitted });
+    const [reputation, trust] = s.submitted;
     expect(reputation).toMatchObject({
       type: ["VerifiableCredential", Reputation],
       issuer: didOf(1),
@@ -134,63 +134,66 @@ describe("a recommendation", () => {
         last_seen_at: NOW - 1,
       },
     });
-    for (const credential of s.handedIn) {
+    for (const credential of s.submitted) {
       expect(verifyCredential(credential, { now: NOW })).toMatchObject({ valid: true });
       expect(credential.id).toMatch(/^urn:uuid:/);
     }
   });
 
-  test("says trust again only when its level is another one", async () => {
+  test("recommend attests trust again only when the level has changed", async () => {
     await using s = await scene({ levels: ["first_contact", "first_contact", "verified"] });
     for (let i = 0; i < 3; i += 1) await s.recommender.recommend(proven());
-    expect(s.typesSaid()).toEqual([Reputation, Trust, Reputation, Reputation, Trust]);
+    expect(s.issuedTypes()).toEqual([Reputation, Trust, Reputation, Reputation, Trust]);
   });
 
-  test.each(["failed", "denied"] as const)("of a %s task is of trust only", async (status) => {
-    await using s = await scene();
-    await s.recommender.recommend(proven({ status }));
-    expect(s.typesSaid()).toEqual([Trust]);
-    expect(await s.recommender.recommend(proven({ status }))).toEqual({
-      ok: true,
-      credentials: [],
-    });
-  });
+  test.each(["failed", "denied"] as const)(
+    "recommend attests only trust after a %s task",
+    async (status) => {
+      await using s = await scene();
+      await s.recommender.recommend(proven({ status }));
+      expect(s.issuedTypes()).toEqual([Trust]);
+      expect(await s.recommender.recommend(proven({ status }))).toEqual({
+        ok: true,
+        credentials: [],
+      });
+    },
+  );
 
   test.each<[string, Plan, Partial<ReceiptBody>]>([
-    ["of oneself", {}, { agent_id: BOSS }],
-    ["of an agent without a key", { did: null }, {}],
-  ])("%s is none", async (_, plan, change) => {
+    ["the delegator itself", {}, { agent_id: BOSS }],
+    ["an agent without a key", { did: null }, {}],
+  ])("recommend issues nothing about %s", async (_, plan, change) => {
     await using s = await scene(plan);
     expect(await s.recommender.recommend(proven(change))).toEqual({ ok: true, credentials: [] });
-    expect(s.handedIn).toEqual([]);
+    expect(s.submitted).toEqual([]);
   });
 
-  test("is of trust alone while nothing counted", async () => {
+  test("recommend attests only trust while no task counts", async () => {
     await using s = await scene({ record: { successful_tasks: 0, failed_tasks: 0 } });
     await s.recommender.recommend(proven());
-    expect(s.typesSaid()).toEqual([Trust]);
+    expect(s.issuedTypes()).toEqual([Trust]);
   });
 
-  test("outlives a relay that is busy", async () => {
+  test("recommend retries at a busy relay", async () => {
     const busy = { status: 503, headers: { "retry-after": "1" }, body: { code: "x", message: "" } };
     await using s = await scene({ before: [busy] });
     expect(await s.recommender.recommend(proven())).toMatchObject({ ok: true });
-    expect(s.typesSaid()).toEqual([Reputation, Trust]);
+    expect(s.issuedTypes()).toEqual([Reputation, Trust]);
   });
 
-  test("that is refused is said anew the next time", async () => {
+  test("recommend attests a refused level again the next time", async () => {
     const refused = { status: 404, body: { code: "agent.not_found", message: "" } };
     await using s = await scene({ before: [refused] });
     expect(await s.recommender.recommend(proven())).toMatchObject({ code: "agent.not_found" });
     expect(await s.recommender.recommend(proven())).toMatchObject({ ok: true });
-    expect(s.typesSaid()).toEqual([Reputation, Trust]);
+    expect(s.issuedTypes()).toEqual([Reputation, Trust]);
   });
 });
 
-test("a level that was set by hand is attested once", async () => {
+test("attest issues a manually set level once", async () => {
   await using s = await scene();
   const blocked = record({ trust_level: "blocked", trust_score: 0 });
   await s.recommender.attest(blocked);
   await s.recommender.attest(blocked);
-  expect(s.handedIn).toMatchObject([{ credentialSubject: { trust_level: "blocked" } }]);
+  expect(s.submitted).toMatchObject([{ credentialSubject: { trust_level: "blocked" } }]);
 });

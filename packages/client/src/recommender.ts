@@ -14,37 +14,37 @@ import { retry, toPerCallOptions, type RetryOptions } from "./calls/retry.ts";
 import { buildReputationSubject, buildTrustSubject } from "./results/credential-subjects.ts";
 
 export interface RecommenderOptions extends Partial<Omit<Environment, "fetch">> {
-  /** The agent that delegates, and speaks of those who worked for it. */
+  /** The delegating agent, which issues credentials about its executors. */
   readonly agentId: string;
   /** The seed of its own key or of one of its devices, 32 bytes. */
   readonly secretKey: Uint8Array;
-  /** How long its word holds, in ms; one hour unless given. */
+  /** The validity of its credentials, in ms; the default is one hour. */
   readonly validForMs?: number;
 }
 
-/** The credentials that were issued and that the relay keeps; none where there was nothing to say. */
+/** The credentials that were issued and stored by the relay; empty if none was due. */
 export type RecommendResult =
   | { readonly ok: true; readonly credentials: readonly VerifiableCredential[] }
   | CallRefusal;
 
-/** What a delegator says of its executors, under its own key. */
+/** Issues a delegator's credentials about its executors under its own key. */
 export interface Recommender {
   /**
-   * After a verified receipt: reputation when the work was completed, and trust when the level differs
-   * from the one that was said last. Refused as operations `getTrust`, `getAgent` and
-   * `submitCredentials` are.
+   * Issues, after a verified receipt, reputation if the work was completed, and trust if the level
+   * differs from the last one attested. Refused like operations `getTrust`, `getAgent` and
+   * `submitCredentials`.
    */
   recommend(delegated: ProvenResult, perCall?: PerCallOptions): Promise<RecommendResult>;
-  /** After the level was set by hand: trust, unless that level was said last. */
+  /** Issues trust after the level was set manually, unless that level was the last one attested. */
   attest(record: Received<typeof TrustRecord>, perCall?: PerCallOptions): Promise<RecommendResult>;
 }
 
-/** Whose levels are remembered; of somebody forgotten the level is said once more. */
+/** The agents whose last level is cached; the level of an evicted agent is attested once more. */
 const CACHE_SIZE = 10_000;
 
 /**
- * Issues credentials about executors and hands them in at the relay (specification, "Credentials"). The
- * figures are those of the relay's trust record, which every receipt of this delegator has moved.
+ * Creates a recommender, which issues credentials about executors and submits them to the relay
+ * (specification, "Credentials"). Their figures are those of the relay's trust record.
  */
 export function createRecommender(client: RelayClient, options: RecommenderOptions): Recommender {
   const environment = createEnvironment(options);
@@ -63,13 +63,13 @@ export function createRecommender(client: RelayClient, options: RecommenderOptio
   async function submitAttestations(
     record: Received<typeof TrustRecord>,
     completed: boolean,
-    patience: RetryOptions,
+    retryOptions: RetryOptions,
   ): Promise<RecommendResult> {
     const { remote_agent_id: remoteId, trust_level: level } = record;
     const agent = await retry(
-      () => client.getAgent({ params: { agentId: remoteId } }, toPerCallOptions(patience)),
+      () => client.getAgent({ params: { agentId: remoteId } }, toPerCallOptions(retryOptions)),
       true,
-      patience,
+      retryOptions,
     );
     if (!agent.ok) return agent;
     const { did, availability } = agent.body;
@@ -85,15 +85,15 @@ export function createRecommender(client: RelayClient, options: RecommenderOptio
     ];
     if (credentials.length === 0) return noCredentials;
     const body = { credentials: credentials.map((credential) => ({ ...credential })) };
-    // The same ids again change nothing, so what may have arrived can be sent once more.
+    // Submitting the same ids again changes nothing, so a lost answer allows a retry.
     const submitted = await retry(
       () =>
         client.submitCredentials(
           { params: { agentId: remoteId }, body },
-          toPerCallOptions(patience),
+          toPerCallOptions(retryOptions),
         ),
       true,
-      patience,
+      retryOptions,
     );
     if (!submitted.ok) return submitted;
     recordSubmittedLevel(remoteId, level);
@@ -118,14 +118,14 @@ export function createRecommender(client: RelayClient, options: RecommenderOptio
     async recommend({ receipt }, perCall = {}) {
       const remoteId = receipt.agent_id;
       if (remoteId === agentId) return noCredentials;
-      const patience = buildRetryOptions(perCall);
+      const retryOptions = buildRetryOptions(perCall);
       const record = await retry(
-        () => client.getTrust({ params: { agentId, remoteId } }, toPerCallOptions(patience)),
+        () => client.getTrust({ params: { agentId, remoteId } }, toPerCallOptions(retryOptions)),
         true,
-        patience,
+        retryOptions,
       );
       if (!record.ok) return record;
-      return submitAttestations(record.body, receipt.status === "completed", patience);
+      return submitAttestations(record.body, receipt.status === "completed", retryOptions);
     },
     attest: (record, perCall = {}) => submitAttestations(record, false, buildRetryOptions(perCall)),
   };

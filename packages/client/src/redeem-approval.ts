@@ -3,26 +3,26 @@ import { refusal, type CallRefusal } from "./calls/refusal.ts";
 import type { PerCallOptions, RelayClient } from "./relay-client.ts";
 
 export interface ApprovedCall {
-  /** The agent that wants to make the call. */
+  /** The agent that makes the call. */
   readonly agentId: string;
   readonly toolName: string;
   /** SHA-256 of the arguments' JCS, 64 lower-case hex digits. */
   readonly argsHash: string;
-  /** The votes that it takes, verified here; without it the relay's word that there are enough is taken. */
+  /** The quorum whose votes are verified here; by default the relay is trusted to count them. */
   readonly votes?: {
     readonly quorum: Quorum;
-    /** The relay's did:key, as the caller itself knows it. */
+    /** The relay's did:key, known to the caller independently of the relay. */
     readonly relay: string;
   };
 }
 
-/** As many of the newest approvals are looked through as a page holds. */
+/** The number of the newest approvals that are searched: one page. */
 const MAX_APPROVALS = 200;
 
 /**
- * Uses up an approval that a quorum gave for exactly this call, so that it may be made once; with `votes` one
- * whose votes do not verify counts as none. Refused as
- * `listApprovals` and `useApproval` are, and with `approval.not_found` while there is none.
+ * Redeems an approval that a quorum gave for exactly this call, which may then be made once. With `votes`,
+ * approvals whose votes do not verify are ignored. Refused like `listApprovals` and `useApproval`, and
+ * with `approval.not_found` if there is no such approval.
  */
 export async function redeemApproval(
   client: Pick<RelayClient, "listApprovals" | "useApproval">,
@@ -44,8 +44,8 @@ export async function redeemApproval(
     }
     const used = await client.useApproval({ params: { agentId, approvalId }, body }, perCall);
     if (used.ok) return { ok: true, approval: used.body };
-    // Another process of the agent was faster; there may be another approval of this call.
+    // Another process of the agent has used it; there may be another approval of this call.
     if (used.code !== "approval.not_approved") return used;
   }
-  return refusal("approval.not_found", "Nobody has approved this call", 404);
+  return refusal("approval.not_found", "No approval of this call was found", 404);
 }

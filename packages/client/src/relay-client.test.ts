@@ -25,7 +25,7 @@ const refused = (code: string, status: number): Reply => ({
   body: { code, message: code },
 });
 
-/** A relay that knows `did` as its own and answers everything else with `reply`. */
+/** Starts a relay with the given DID that answers all other requests with `reply`. */
 async function relayWith({
   did = () => didOf(9),
   reply = () => ({ status: 200, body: balance }),
@@ -67,8 +67,8 @@ test("a client has a method for every operation of the contract", () => {
   );
 });
 
-describe("a device's client", () => {
-  test("signs its calls for this relay, with the scope of the operation and no other", async () => {
+describe("the client of a device", () => {
+  test("a device's client signs each call for this relay with exactly the scope of the operation", async () => {
     await using relay = await relayWith();
     const client = createRelayClient({ ...relay, identity, now: () => START });
     expect(await client.getBalance({ params })).toEqual({ ok: true, status: 200, body: balance });
@@ -82,7 +82,7 @@ describe("a device's client", () => {
     expect((await claimsOf(second)).scopes).toEqual([]);
   });
 
-  test("asks the relay once who it is, also when calls start together", async () => {
+  test("a device's client reads the relay's DID once, also for concurrent calls", async () => {
     await using relay = await relayWith();
     const client = createRelayClient({ ...relay, identity });
     await Promise.all([
@@ -94,7 +94,7 @@ describe("a device's client", () => {
     expect(asked).toHaveLength(1);
   });
 
-  test("keeps a token for four minutes of its five, then mints another", async () => {
+  test("a device's client uses a token for four minutes and then mints another", async () => {
     await using relay = await relayWith();
     const time = createManualTime(START);
     const client = createRelayClient({ ...relay, identity, ...time });
@@ -109,7 +109,7 @@ describe("a device's client", () => {
     expect((await claimsOf(third, didOf(9), time.now())).jti).not.toBe((await claimsOf(first)).jti);
   });
 
-  test("mints a fresh token for each call of an operation that takes one once", async () => {
+  test("a device's client mints a new token for each call of a single-use operation", async () => {
     await using relay = await relayWith();
     const client = createRelayClient({ ...relay, identity, relayDid: didOf(9) });
     const revoke = () => client.revokeTokens({ params, body: { jtis: ["1"] } });
@@ -120,7 +120,7 @@ describe("a device's client", () => {
     expect(new Set(tokens).size).toBe(3);
   });
 
-  test("mints another when its clock went backwards", async () => {
+  test("a device's client mints another token when its clock goes backwards", async () => {
     await using relay = await relayWith();
     let now = START;
     const client = createRelayClient({ ...relay, identity, now: () => now });
@@ -131,7 +131,7 @@ describe("a device's client", () => {
     expect(second).not.toBe(first);
   });
 
-  test("asks again and repeats the call once when the relay came back under a new key", async () => {
+  test("a device's client repeats a call once when the relay has a new key", async () => {
     let seed = 9;
     await using relay = await relayWith({
       did: () => didOf(seed),
@@ -154,14 +154,14 @@ describe("a device's client", () => {
     });
   });
 
-  test("does not repeat a call that the same relay refuses", async () => {
+  test("a device's client does not repeat a call that a relay with the same key refuses", async () => {
     await using relay = await relayWith({ reply: () => refused("auth.verification_failed", 401) });
     const client = createRelayClient({ ...relay, identity });
     expect(await client.getBalance({ params })).toMatchObject({ code: "auth.verification_failed" });
     expect(tokensOf(relay.received)).toHaveLength(1);
   });
 
-  test("never asks for a did that was pinned, not even after a refusal", async () => {
+  test("a device's client never reads a pinned DID, even after a refusal", async () => {
     await using relay = await relayWith({ reply: () => refused("auth.verification_failed", 401) });
     const client = createRelayClient({ ...relay, identity, relayDid: didOf(7), now: () => START });
     expect(await client.getBalance({ params })).toMatchObject({ code: "auth.verification_failed" });
@@ -171,7 +171,7 @@ describe("a device's client", () => {
     });
   });
 
-  test("refuses as the relay did when that cannot say who it is, and asks anew next time", async () => {
+  test("a device's client returns the refusal of the relay's DID and reads it again at the next call", async () => {
     let up = false;
     await using relay = await startLocalServer(() =>
       up ? { status: 404, body: {} } : refused("server.unavailable", 503),
@@ -187,7 +187,7 @@ describe("a device's client", () => {
   });
 });
 
-test("the operator's client sends the master token as it is and asks for no did", async () => {
+test("the operator's client sends the master token and reads no DID", async () => {
   await using relay = await relayWith();
   const client = createRelayClient({ ...relay, identity: { masterToken: "master" } });
   await client.getBalance({ params });

@@ -13,20 +13,20 @@ import { createRelayAudience } from "./tokens/relay-audience.ts";
 import { createTokenSource, type Credentials } from "./tokens/token-source.ts";
 
 export interface RelayClientOptions extends Partial<Environment> {
-  /** The relay's address, http or https, with or without a path of its own. */
+  /** The relay's address, http or https, with or without a base path. */
   readonly baseUrl: string;
-  /** Without it only the public operations can be called. */
+  /** Required for all operations that are not public. */
   readonly identity?: Credentials;
-  /** The relay's did:key where it is known beforehand; otherwise the relay is asked for it. */
+  /** The relay's did:key if it is known in advance; by default it is read from the relay. */
   readonly relayDid?: string;
-  /** For one exchange; the default is 30,000 ms. */
+  /** The time limit of one exchange in ms; the default is 30,000. */
   readonly timeoutMs?: number;
 }
 
 export interface PerCallOptions {
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
-  /** Of a call that creates tasks or moves money: its repeat is answered as the first one was. */
+  /** For a call that creates tasks or moves money; a repeated call returns the first response. */
   readonly idempotencyKey?: string;
 }
 
@@ -36,18 +36,18 @@ type Method<O extends Operation> =
     : (request: CallRequest<O>, perCall?: PerCallOptions) => Promise<CallResult<O>>;
 
 export type Bearer =
-  /** `audience` is the did that a signed token is addressed to; the master token has none. */
+  /** `audience` is the DID that a signed token is addressed to; the master token has none. */
   { readonly ok: true; readonly token: string; readonly audience?: string } | CallRefusal;
 
-/** One method per operation of the contract, under its name. */
+/** A client with one method per operation of the contract, named like the operation. */
 export type RelayClient = { readonly [Name in OperationName]: Method<Operations[Name]> } & {
-  /** A bearer for doors that are no operation, like the WebSocket. */
+  /** Returns a token for endpoints that are no operation, such as the WebSocket. */
   getBearer(scope: Scope | undefined): Promise<Bearer>;
 };
 
 /**
- * A client of one relay, which mints, keeps and renews the tokens that its calls need. What a method
- * refuses with is described at `call`; without an identity it is `auth.missing`.
+ * Creates a client of one relay, which mints, caches and renews the tokens of its calls. Its methods are
+ * refused like `call`, and with `auth.missing` without an identity.
  */
 export function createRelayClient(options: RelayClientOptions): RelayClient {
   const environment = createEnvironment(options);
@@ -101,6 +101,6 @@ export function createRelayClient(options: RelayClientOptions): RelayClient {
     name,
     (request?: UntypedRequest, perCall?: PerCallOptions) => invoke(op, request, perCall),
   ]);
-  // Each method is typed by the operation whose name it has.
+  // Each method has the type of the operation of the same name.
   return { ...Object.fromEntries(methods), getBearer: (scope) => getBearer(scope) } as RelayClient;
 }

@@ -3,16 +3,16 @@ import { buildApprovalVote, type ApprovalDecision, type ApprovalSubject } from "
 
 export interface SignVoteOptions {
   readonly approverId: string;
-  /** The seed of the approver's own key, 32 bytes: a vote by a device's key does not count. */
+  /** The seed of the approver's own key, 32 bytes; a vote by a device's key is invalid. */
   readonly secretKey: Uint8Array;
   readonly decision: ApprovalDecision;
-  /** The did:key of the relay that the vote is cast at, as the approver itself knows it. */
+  /** The did:key of the relay at which the vote is cast, known to the approver independently of it. */
   readonly relay: string;
 }
 
 /**
- * The body of `voteOnApproval`: a vote that is bound to this call of this agent, to the quorum that was
- * asked and to the relay; `signature` is base64url over the JCS of all that it is bound to.
+ * Builds the body of `voteOnApproval`: a vote that is bound to this call of this agent, to the quorum and
+ * to the relay. `signature` is base64url over the JCS of all of these.
  */
 export function signVote(
   approval: ApprovalSubject,

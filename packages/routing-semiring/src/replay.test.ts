@@ -54,8 +54,8 @@ function graphOf(
 
 const asRead = (record: RoutingRecord) => JSON.parse(JSON.stringify(record)) as RoutingRecord;
 
-describe("a recorded decision", () => {
-  test("is the one that rank makes, and is made again from its JSON", () => {
+describe("rankAndRecord and replayRanking", () => {
+  test("a recorded decision equals that of rank and is replayed from its JSON", () => {
     fc.assert(
       fc.property(candidates, hops, demand, (all, edges, wanted) => {
         const options: RankOptions = { ...wanted, graph: graphOf(edges) };
@@ -84,7 +84,7 @@ describe("a recorded decision", () => {
   };
   const hop = { trust: 0.9, cost: 0, latency: 0, reliability: 1 };
 
-  test("keeps the hops that routes took, and no others", () => {
+  test("a record contains exactly the hops of the routes", () => {
     const graph = graphOf([
       { from: "self", to: "a", figures: hop },
       { from: "a", to: "b", figures: hop },
@@ -99,7 +99,7 @@ describe("a recorded decision", () => {
     expect(record.choice?.routing_paths).toEqual([["self", "a", "b"]]);
   });
 
-  test("holds all that decides: another seed, candidate or weight may decide otherwise", () => {
+  test("a record with another seed, candidate or weight can replay to another choice", () => {
     const all = ["b", "c", "d", "e"].map((agent_id) => ({ ...known, agent_id }));
     const { record } = rankAndRecord(all, { explorationDrive: 1, seed: 1 });
     const others = Array.from({ length: 20 }, (_, seed) => replayRanking({ ...record, seed }));
@@ -113,18 +113,18 @@ describe("a recorded decision", () => {
     );
   });
 
-  test("is not believed: what it says of its choice changes nothing", () => {
+  test("replayRanking ignores the recorded choice", () => {
     const { record } = rankAndRecord([known]);
     expect(replayRanking({ ...record, choice: null })).toEqual(record.choice);
   });
 
   test.each<[string, Partial<RoutingRecord>]>([
-    ["of another algorithm", { algorithm: "agent-routing@3" }],
-    ["A12: whose price cap its algorithm does not know", { price_cap: 1 }],
-    ["A12: without the price cap of its algorithm", { algorithm: "agent-routing@2" }],
-    ["whose graph is none", { graph: [{ from: "self", to: "b", ...hop, trust: 2 }] }],
-    ["whose weights are none", { weights: { ...rankAndRecord([]).record.weights, trust: -1 } }],
-  ])("%s is refused", (_, change) => {
+    ["with another algorithm", { algorithm: "agent-routing@3" }],
+    ["with a price cap that its algorithm does not support (A12)", { price_cap: 1 }],
+    ["without the price cap of its algorithm (A12)", { algorithm: "agent-routing@2" }],
+    ["with an invalid graph", { graph: [{ from: "self", to: "b", ...hop, trust: 2 }] }],
+    ["with invalid weights", { weights: { ...rankAndRecord([]).record.weights, trust: -1 } }],
+  ])("replayRanking throws for a record %s", (_, change) => {
     const { record } = rankAndRecord([known]);
     expect(() => replayRanking({ ...record, ...change })).toThrow(RangeError);
   });

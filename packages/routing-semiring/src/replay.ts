@@ -11,29 +11,29 @@ import {
 } from "./ranking/rank.ts";
 import { DEFAULT_WEIGHTS, type Weights } from "./weights.ts";
 
-/** The inputs of a decision as JSON, and what it came to: enough for anybody to make it again. */
+/** The inputs and the choice of a decision as JSON, from which it can be replayed. */
 export interface RoutingRecord {
-  /** `getAlgorithm` the price cap, in the version that decided. */
+  /** The result of `getAlgorithm` for the price cap in the deciding version. */
   readonly algorithm: string;
   readonly seed: number;
   readonly weights: Weights;
-  /** 0..1 */
+  /** From 0 to 1. */
   readonly exploration_drive: number;
-  /** The graph's id of the asking agent. */
+  /** The id of the asking agent in the graph. */
   readonly from: string;
   readonly required_capabilities: readonly string[];
-  /** In currency units; null = no limit. */
+  /** In currency units; null without a maximum. */
   readonly max_budget: number | null;
-  /** In currency units; absent = none. */
+  /** In currency units; absent without a cap. */
   readonly price_cap?: number | undefined;
-  /** All of them, as they were known then. */
+  /** All candidates as they were known at the decision. */
   readonly candidates: readonly Candidate[];
-  /** The hops of the routes to candidates; what no route took decided nothing. */
+  /** The hops of the routes to candidates; other hops do not affect the decision. */
   readonly graph: readonly Edge[];
   readonly choice: RoutingChoice | null;
 }
 
-/** Ranks as `rank` does, and keeps what the choice was made of. */
+/** Ranks like `rank` and returns the record of the decision. */
 export function rankAndRecord(
   candidates: readonly Candidate[],
   options: RankOptions = {},
@@ -57,7 +57,7 @@ export function rankAndRecord(
   return { ranking, record };
 }
 
-/** Every hop once. The best routes from one id make a tree, so among these alone they are the same. */
+/** Lists the hops of all routes, which form a tree, so that they alone give the same routes. */
 function listUsedEdges(
   graph: Graph,
   { candidateScores, indexes }: ReturnType<typeof decideRanking>,
@@ -67,7 +67,7 @@ function listUsedEdges(
     if (!candidateScores.isRouted(place)) continue;
     const path = candidateScores.path(place);
     for (let to = path.length - 1; to > 0; to -= 1) {
-      // The rest of this route was taken with another candidate's.
+      // The rest of this route was added with another candidate's.
       if (used.has(path[to]!)) break;
       const [source, target] = [path[to - 1]!, path[to]!];
       used.set(target, { from: source, to: target, ...graph.getAttributes(source, target)! });
@@ -77,13 +77,13 @@ function listUsedEdges(
 }
 
 /**
- * Makes a recorded decision again, from its inputs alone; the same choice as then, whatever the record
- * says of it. A record of another `algorithm`, or whose graph is none, throws a RangeError.
+ * Replays a recorded decision from its inputs alone and returns its choice, independently of the recorded
+ * one. Throws a RangeError for a record of another `algorithm` or with an invalid graph.
  */
 export function replayRanking(record: RoutingRecord): RoutingChoice | null {
   const algorithm = getAlgorithm(record.price_cap);
   if (record.algorithm !== algorithm) {
-    throw new RangeError(`this is ${algorithm}, and the decision was made by another algorithm`);
+    throw new RangeError(`algorithm must be ${algorithm}`);
   }
   const built = Graph.from(record.graph);
   if (!built.ok) throw new RangeError(`${built.code}: ${built.detail}`);

@@ -14,7 +14,7 @@ const sum = fc.oneof(
   { weight: 9, arbitrary: fc.double({ min: 0, max: 1e9, noNaN: true }) },
   { weight: 1, arbitrary: fc.constant(Infinity) },
 );
-// Figures as they are: shares of two decimals, prices and times of few, so that ties are frequent.
+// Typical values: shares of two decimals, prices and times of few digits, so that ties are frequent.
 const coarseShare = fc.integer({ min: 0, max: 100 }).map((percent) => percent / 100);
 const coarseSum = fc.integer({ min: 0, max: 50 }).map((tenths) => tenths / 10);
 const route = fc.oneof(
@@ -60,44 +60,52 @@ const laws: [string, Law][] = [
     "times distributes over plus from the right",
     (s, a, b, c) => s.equal(s.times(s.plus(a, b), c), s.plus(s.times(a, c), s.times(b, c))),
   ],
-  ["plus keeps one of the two", (s, a, b) => [a, b].includes(s.plus(a, b))],
-  ["times never improves", (s, a, b) => s.equal(s.plus(a, s.times(a, b)), a)],
+  ["plus returns one of its operands", (s, a, b) => [a, b].includes(s.plus(a, b))],
+  ["times never improves a value", (s, a, b) => s.equal(s.plus(a, s.times(a, b)), a)],
 ];
 
-/** The first of 10,000 random triples that breaks a law, or undefined. */
+/** Finds the first of 10,000 random triples that breaks a law. */
 const counterexample = <T>(semiring: Semiring<T>, value: fc.Arbitrary<T>, law: Law) =>
   fc.sample(fc.tuple(value, value, value), 10_000).find(([a, b, c]) => !law(semiring, a, b, c));
 
-describe.each(laws)("%s", (_, law) => {
+describe.each(laws)("%s", (name, law) => {
   test.each([
     ["trust", trustSemiring, share],
     ["reliability", reliabilitySemiring, share],
     ["cost", costSemiring, sum],
     ["latency", latencySemiring, sum],
-  ])("in %s, within float error", (_name, semiring, value) => {
+  ])(`${name} for %s within float error`, (_name, semiring, value) => {
     expect(counterexample(semiring, value, law)).toBeUndefined();
   });
 
-  test("in the product of all figures", () => {
+  test(`${name} for whole routes`, () => {
     expect(counterexample(routeSemiring, route, law)).toBeUndefined();
   });
 });
 
-describe("equal", () => {
+describe("equal of a semiring", () => {
   test.each([
-    ["float error is forgiven", trustSemiring.equal(0.9 * 0.8, 0.72), true],
-    ["so it is in sums", costSemiring.equal(0.1 + 0.2, 0.3), true],
-    ["a difference is a difference", trustSemiring.equal(0.9, 0.9000001), false],
-    ["so it is in sums of money", costSemiring.equal(1e6, 1e6 + 0.000_01), false],
-    ["no route equals no route", costSemiring.equal(Infinity, Infinity), true],
-    ["no route is not an expensive one", costSemiring.equal(Infinity, 1e9), false],
+    ["equal ignores float errors in products", trustSemiring.equal(0.9 * 0.8, 0.72), true],
+    ["equal ignores float errors in sums", costSemiring.equal(0.1 + 0.2, 0.3), true],
+    ["equal distinguishes a small difference of trust", trustSemiring.equal(0.9, 0.9000001), false],
     [
-      "a route without trust is no route",
+      "equal distinguishes a small difference of cost",
+      costSemiring.equal(1e6, 1e6 + 0.000_01),
+      false,
+    ],
+    ["equal is true for two missing routes", costSemiring.equal(Infinity, Infinity), true],
+    [
+      "equal distinguishes a missing route from an expensive one",
+      costSemiring.equal(Infinity, 1e9),
+      false,
+    ],
+    [
+      "equal treats a route without trust as no route",
       routeSemiring.equal(routeSemiring.zero, { ...routeSemiring.one, trust: 0 }),
       true,
     ],
     [
-      "figures differ when one differs",
+      "equal distinguishes routes that differ in one attribute",
       routeSemiring.equal(routeSemiring.one, { ...routeSemiring.one, cost: 1 }),
       false,
     ],
@@ -106,19 +114,19 @@ describe("equal", () => {
   });
 });
 
-describe("the better of two routes", () => {
+describe("plus of routeSemiring", () => {
   const plain = { trust: 0.72, cost: 2, latency: 10, reliability: 0.9, hops: 2 };
   test.each([
     [
-      "has the higher trust, whatever else",
+      "has the higher trust, regardless of the others",
       { trust: 0.8, cost: 9, latency: 99, reliability: 0.1, hops: 9 },
     ],
-    ["at equal trust has fewer hops", { cost: 9, latency: 99, reliability: 0.1, hops: 1 }],
-    ["has equal trust even if it was multiplied", { trust: 0.9 * 0.8, hops: 1 }],
-    ["at equal hops costs less", { cost: 1, latency: 99, reliability: 0.1 }],
-    ["at equal cost is faster", { latency: 9, reliability: 0.1 }],
-    ["at equal latency is more reliable", { reliability: 0.91 }],
-  ])("%s", (_, change) => {
+    ["has fewer hops at equal trust", { cost: 9, latency: 99, reliability: 0.1, hops: 1 }],
+    ["has fewer hops at a trust that ties after multiplication", { trust: 0.9 * 0.8, hops: 1 }],
+    ["costs less at equal hops", { cost: 1, latency: 99, reliability: 0.1 }],
+    ["is faster at equal cost", { latency: 9, reliability: 0.1 }],
+    ["is more reliable at equal latency", { reliability: 0.91 }],
+  ])("the better of two routes %s", (_, change) => {
     const better = { ...plain, ...change };
     expect(routeSemiring.plus(better, plain)).toBe(better);
     expect(routeSemiring.plus(plain, better)).toBe(better);

@@ -1,4 +1,4 @@
-/** What passing one hop adds: trust and reliability in 0..1, cost in currency units, latency in ms. */
+/** The attributes of one hop: trust and reliability in 0..1, cost in currency units, latency in ms. */
 export interface EdgeAttributes {
   readonly trust: number;
   readonly cost: number;
@@ -6,17 +6,17 @@ export interface EdgeAttributes {
   readonly reliability: number;
 }
 
-/** The figures of one whole route. */
+/** The attributes of one whole route. */
 export interface RouteAttributes extends EdgeAttributes {
   readonly hops: number;
 }
 
 /**
- * An algebra of routes: `times` joins two stretches into one route, `plus` keeps the better of two
- * routes, `zero` is no route, `one` is the empty route, `of` reads its value from an edge.
+ * An algebra of routes: `times` joins two parts of a route, `plus` returns the better of two routes,
+ * `zero` is no route, `one` is the empty route, `fromEdge` reads the value of an edge.
  *
- * Route search needs `plus` to return one of its operands and `times` never to improve a value.
- * `equal` means equal within float error.
+ * Route search requires that `plus` returns one of its operands and that `times` never improves a value.
+ * `equal` compares within float error.
  */
 export interface Semiring<T> {
   readonly zero: T;
@@ -27,7 +27,7 @@ export interface Semiring<T> {
   readonly fromEdge: (edge: EdgeAttributes) => T;
 }
 
-/** A trust below this (the smallest normal single-precision number) is no trust. */
+/** Trust below this value (the smallest normal single-precision number) counts as 0. */
 export const NEGLIGIBLE = 2 ** -126;
 
 function isClose(a: number, b: number): boolean {
@@ -56,30 +56,30 @@ function createMinSum(fromEdge: (edge: EdgeAttributes) => number): Semiring<numb
   };
 }
 
-/** Trust in 0..1: multiplied along a route, the highest wins. */
+/** Trust in 0..1: multiplied along a route, the highest is best. */
 export const trustSemiring = createMaxProduct((edge) => edge.trust);
 
-/** Reliability in 0..1: multiplied along a route, the highest wins. */
+/** Reliability in 0..1: multiplied along a route, the highest is best. */
 export const reliabilitySemiring = createMaxProduct((edge) => edge.reliability);
 
-/** Cost in currency units: added along a route, the lowest wins. */
+/** Cost in currency units: added along a route, the lowest is best. */
 export const costSemiring = createMinSum((edge) => edge.cost);
 
-/** Latency in ms: added along a route, the lowest wins. */
+/** Latency in ms: added along a route, the lowest is best. */
 export const latencySemiring = createMinSum((edge) => edge.latency);
 
-// Ties are found at the precision at which figures are known, so that 0.9 * 0.8 ties with 0.72
-// and 0.1 + 0.2 with 0.3. Rounding keeps "ties with" transitive, which a tolerance would not.
+// Ties are determined at the precision of the inputs, so that 0.9 * 0.8 ties with 0.72 and 0.1 + 0.2
+// with 0.3. Rounding makes ties transitive, unlike a tolerance.
 
-/** A share, rounded for comparison: to single precision. */
+/** Rounds a share for comparison, to single precision. */
 export const toShareKey = Math.fround;
 
-/** A cost or a latency, rounded for comparison: in millionths. */
+/** Rounds a cost or a latency for comparison, to millionths. */
 export function toSumKey(value: number): number {
   return Math.round(value * 1e6);
 }
 
-/** Negative when route `a` is preferred: more trust, fewer hops, lower cost, latency, reliability. */
+/** Compares two routes, negative if `a` is preferred: trust, hops, cost, latency, reliability. */
 export function compareRoutes(a: RouteAttributes, b: RouteAttributes): number {
   return (
     compareNumbers(toShareKey(b.trust), toShareKey(a.trust)) ||
@@ -90,14 +90,14 @@ export function compareRoutes(a: RouteAttributes, b: RouteAttributes): number {
   );
 }
 
-/** For sorting; unlike a difference it orders infinities too. */
+/** Compares numbers for sorting, including infinities, whose difference is NaN. */
 export function compareNumbers(a: number, b: number): number {
   return a === b ? 0 : a < b ? -1 : 1;
 }
 
 /**
- * All figures of one route at once: `plus` keeps a whole route (the one of the highest trust; ties:
- * fewer hops, lower cost, lower latency, higher reliability) and never mixes figures of two routes.
+ * All attributes of a route together: `plus` returns one whole route (that of the highest trust; ties:
+ * fewer hops, lower cost, lower latency, higher reliability) and never mixes attributes of two routes.
  */
 export const routeSemiring: Semiring<RouteAttributes> = {
   zero: { trust: 0, cost: Infinity, latency: Infinity, reliability: 0, hops: Infinity },
@@ -110,7 +110,7 @@ export const routeSemiring: Semiring<RouteAttributes> = {
     reliability: a.reliability * b.reliability,
     hops: a.hops + b.hops,
   }),
-  // Without trust there is no route, whatever the other figures are.
+  // A route without trust is no route, regardless of its other attributes.
   equal: (a, b) =>
     (a.trust < NEGLIGIBLE && b.trust < NEGLIGIBLE) ||
     (isClose(a.trust, b.trust) &&

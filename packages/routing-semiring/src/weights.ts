@@ -1,4 +1,4 @@
-/** The six factors of a candidate's score, each 0..1, higher is better. */
+/** The six factors of a candidate's score, each 0..1; higher is better. */
 export interface SubScores {
   readonly trust: number;
   readonly success_rate: number;
@@ -8,7 +8,7 @@ export interface SubScores {
   readonly availability: number;
 }
 
-/** How much each factor counts; only the proportions matter. */
+/** The weight of each factor; only the proportions matter. */
 export type Weights = SubScores;
 
 /** The default weights of the specification ("Market"). */
@@ -21,7 +21,7 @@ export const DEFAULT_WEIGHTS: Weights = {
   availability: 0.1,
 };
 
-/** The sum of the factors by their weights. */
+/** Computes the weighted sum of the factors. */
 export function computeWeightedSum(scores: SubScores, weights: Weights): number {
   return (
     scores.trust * weights.trust +
@@ -33,7 +33,7 @@ export function computeWeightedSum(scores: SubScores, weights: Weights): number 
   );
 }
 
-/** The weights in proportion, summing to 1; a negative or non-finite weight, or all 0, throws. */
+/** Scales the weights to a sum of 1; throws if one is negative or not finite, or all are 0. */
 export function normalizeWeights(weights: Weights): Weights {
   const { trust, success_rate, latency, price_efficiency, capability_match, availability } =
     weights;

@@ -8,16 +8,16 @@ import { toComponentSchema } from "./named-schemas.ts";
 import { operations } from "./operations.ts";
 import type { Operation } from "./engine/operation.ts";
 import { ServerMessage } from "./realtime.ts";
-import { TaskEvent } from "./operations/tasks/tasks.ts";
+import { TaskEvent } from "./operations/tasks/task.ts";
 
-/** Signed documents: their words belong to the version that they name, so they are closed. */
+/** Signed documents: their enumerations belong to the version that they name, so they are closed. */
 const documents: readonly unknown[] = [
   ExecutionReceiptSchema,
   LedgerSchema,
   VerifiableCredentialSchema,
 ];
 
-/** Every schema inside a schema, itself included. */
+/** Yields every schema within a schema, including itself. */
 function* schemasIn(value: unknown, path: string, seen = new Set()): Iterable<[string, object]> {
   if (typeof value !== "object" || value === null || seen.has(value)) return;
   if (documents.includes(value)) return;
@@ -36,21 +36,24 @@ const answers = [
   ["a task's events", TaskEvent] as const,
 ];
 
-describe("H17: the enumerations of answers", () => {
-  test.each(answers)("of %s take words of later versions", (name, answer) => {
-    const closed = [...schemasIn(answer, name)].filter(
-      ([, schema]) => "type" in schema && (schema.type === "picklist" || schema.type === "enum"),
-    );
-    expect(closed.map(([path]) => path)).toEqual([]);
-  });
+describe("H17: enumerations of answers", () => {
+  test.each(answers)(
+    "H17: every enumeration in the answer %s accepts values of later versions",
+    (name, answer) => {
+      const closed = [...schemasIn(answer, name)].filter(
+        ([, schema]) => "type" in schema && (schema.type === "picklist" || schema.type === "enum"),
+      );
+      expect(closed.map(([path]) => path)).toEqual([]);
+    },
+  );
 
-  test("are found by this test where they are closed", () => {
+  test("H17: the search finds a closed enumeration inside a schema", () => {
     const answer = v.object({ rows: v.array(v.optional(v.picklist(["a"]))) });
     const types = [...schemasIn(answer, "answer")].map(([, schema]) => Reflect.get(schema, "type"));
     expect(types).toContain("picklist");
   });
 
-  test("are text to a reader, and keep the words that are known", () => {
+  test("H17: an extensible enumeration accepts any string and lists its known values", () => {
     const colour = extensibleEnum(["red", "green"]);
     expect(v.parse(colour, "red")).toBe("red");
     expect(v.parse(colour, "blue")).toBe("blue");
@@ -59,14 +62,14 @@ describe("H17: the enumerations of answers", () => {
     expect(getEnumWords(v.string())).toBeNull();
   });
 
-  test("are marked `x-extensible` in OpenAPI, those of requests are not", () => {
+  test("H17: OpenAPI marks enumerations of answers `x-extensible`, and not those of requests", () => {
     expect(toComponentSchema(v.object({ colour: extensibleEnum(["red"]) }))).toMatchObject({
       properties: { colour: { type: "string", enum: ["red"], "x-extensible": true } },
     });
     expect(toComponentSchema(v.picklist(["red"]))).toEqual({ type: "string", enum: ["red"] });
   });
 
-  test("stay closed in requests: an unknown word is refused", () => {
+  test("H17: an unknown value in a request is refused", () => {
     const { query } = operations.listTasks;
     expect(v.is(query, { status: "completed" })).toBe(true);
     expect(v.is(query, { status: "paused" })).toBe(false);

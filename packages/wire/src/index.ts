@@ -1,5 +1,8 @@
-export { buildErrorBody, errors, formatRefusal, refuse } from "./engine/errors.ts";
-export type { Code, ErrorBody, ErrorText, Issue, Refusal } from "./engine/errors.ts";
+export { buildErrorBody, formatRefusal, refuse } from "./engine/refusal.ts";
+export type { ErrorBody, Issue, Refusal } from "./engine/refusal.ts";
+export { errors } from "./errors.ts";
+export type { Code } from "./errors.ts";
+export type { ErrorText } from "./errors/error-text.ts";
 export { extensibleEnum, getEnumWords } from "./engine/fields.ts";
 export { limits } from "./engine/limits.ts";
 export type { Tier } from "./engine/limits.ts";
@@ -26,14 +29,9 @@ export { listImpliedRefusals } from "./engine/list-implied-refusals.ts";
 export { buildOpenApi } from "./engine/openapi.ts";
 export { createRedactor, isSecretName, REDACTED } from "./engine/redact.ts";
 export { ClientMessage, ServerMessage, socketClose, SOCKET_PATH } from "./realtime.ts";
-export {
-  CapabilityPrice,
-  DiscoveryEntry,
-  Freshness,
-  Listing,
-  TrustLevel,
-} from "./operations/agents/registry.ts";
-export type { ListingBody } from "./operations/agents/registry.ts";
+export { CapabilityPrice, Listing } from "./operations/agents/listings.ts";
+export type { ListingBody } from "./operations/agents/listings.ts";
+export { DiscoveryEntry, Freshness, TrustLevel } from "./operations/agents/registry.ts";
 export {
   toCapabilityPrices,
   getListedPrice,
@@ -43,11 +41,11 @@ export {
   ListedStatus,
   ListedTask,
   RoutingChoice,
-  SubmitTaskBody,
   Task,
   TaskEvent,
   TaskStatus,
-} from "./operations/tasks/tasks.ts";
+} from "./operations/tasks/task.ts";
+export { SubmitTaskBody } from "./operations/tasks/tasks.ts";
 export { AccountSummary, Balance, Settlement, Transaction } from "./operations/money/budget.ts";
 export { Statement } from "./operations/money/statement.ts";
 export { Webhook, WebhookEvent } from "./operations/live/webhooks.ts";

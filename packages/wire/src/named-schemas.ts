@@ -14,17 +14,18 @@ import { KeyHistory } from "./operations/agents/keys.ts";
 import { MarketCandidate } from "./operations/agents/market.ts";
 import { Pairing } from "./operations/agents/pairing.ts";
 import { Plan } from "./operations/live/plans.ts";
-import { CapabilityPrice, DiscoveryEntry, Listing } from "./operations/agents/registry.ts";
+import { CapabilityPrice, Listing } from "./operations/agents/listings.ts";
+import { DiscoveryEntry } from "./operations/agents/registry.ts";
 import { RoutingRecord } from "./operations/tasks/routing.ts";
 import { Statement } from "./operations/money/statement.ts";
-import { RoutingChoice, Task, TaskEvent } from "./operations/tasks/tasks.ts";
+import { RoutingChoice, Task, TaskEvent } from "./operations/tasks/task.ts";
 import { TrustRecord } from "./operations/agents/trust.ts";
 import { Visibility } from "./operations/agents/visibility.ts";
 import { Withdrawal } from "./operations/money/withdrawals.ts";
 
 export type JsonObject = { [member: string]: unknown };
 
-/** Schemas that clients meet by name. */
+/** Schemas with a name in `#/components/schemas`. */
 const namedDefinitions = {
   ExecutionReceipt: ExecutionReceiptSchema,
   Task,
@@ -59,21 +60,21 @@ const namedDefinitions = {
   ExecutionLedger: LedgerSchema,
 } as const;
 
-/** Rules that JSON Schema has no word for; the text of the refusal names them. */
+/** Rules that JSON Schema cannot express; the message of the refusal names them. */
 const ignoreActions = ["finite", "check", "raw_check", "safe_integer", "max_bytes", "transform"];
 
 const conversion = {
   target: "draft-2020-12",
-  // What validation makes of the input; numbers in a query are numbers there.
+  // The output of validation, so that numbers in a query are described as numbers.
   typeMode: "output",
   ignoreActions,
-  // The only custom schema of the contract is the object that is handed on as it is.
+  // The only custom schemas of the contract are objects.
   overrideSchema: ({ valibotSchema }) =>
     valibotSchema.type === "custom" ? { type: "object" } : undefined,
   overrideRef: ({ referenceId }) => `#/components/schemas/${referenceId}`,
 } satisfies ConversionConfig;
 
-/** A schema of the contract as JSON Schema; those with a name are referred to. */
+/** Converts a schema of the contract to JSON Schema, with references to named schemas. */
 export function toComponentSchema(schema: v.GenericSchema): JsonObject {
   const converted = toJsonSchema(schema, {
     ...conversion,
@@ -83,7 +84,7 @@ export function toComponentSchema(schema: v.GenericSchema): JsonObject {
   return rest;
 }
 
-/** The schemas that have a name, for `#/components/schemas`. */
+/** Converts all named schemas to JSON Schema, for `#/components/schemas`. */
 export function buildNamedSchemas(): JsonObject {
   return toJsonSchemaDefs(namedDefinitions, conversion);
 }

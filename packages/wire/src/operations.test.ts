@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { errors } from "./engine/errors.ts";
+import { errors } from "./errors.ts";
 import { FEDERATION_PREFIX } from "./operations/peers/federation.ts";
 import { limits } from "./engine/limits.ts";
 import { scopes, type Operation } from "./engine/operation.ts";
@@ -10,7 +10,7 @@ const namesOf = (rule: (row: Operation) => boolean) =>
   rows.filter(([, row]) => rule(row)).map(([name]) => name);
 
 describe("the operation table", () => {
-  test("opens to everybody what is on the public list, and nothing else", () => {
+  test("allows public access to exactly the operations of this list", () => {
     expect(namesOf((row) => row.auth === "public").toSorted()).toEqual([
       "agentCard",
       "bootstrap",
@@ -31,7 +31,7 @@ describe("the operation table", () => {
     ]);
   });
 
-  test("keeps deposits and the books to the operator", () => {
+  test("reserves exactly these operations for the operator", () => {
     expect(namesOf((row) => row.auth === "master").toSorted()).toEqual([
       "acceptClock",
       "addPeer",
@@ -56,7 +56,7 @@ describe("the operation table", () => {
     ]);
   });
 
-  test("takes a token once where it opens money, keys or a say in them", () => {
+  test("requires a single-use token for operations on money, keys and approvals", () => {
     expect(namesOf((row) => row.singleUse === true).toSorted()).toEqual([
       "approvePairing",
       "createCheckout",
@@ -70,7 +70,7 @@ describe("the operation table", () => {
     ]);
   });
 
-  test("takes a key on a POST that creates tasks or moves money; between relays ids of their own do that", () => {
+  test("accepts an Idempotency-Key where a caller other than a peer creates tasks or moves money", () => {
     expect(namesOf((row) => row.keyed === true).toSorted()).toEqual([
       "cancelTask",
       "completeWithdrawal",
@@ -86,14 +86,14 @@ describe("the operation table", () => {
     ]);
   });
 
-  test("opens what is between relays to relays, all of it on one prefix", () => {
-    const between = namesOf((row) => row.auth === "peer");
+  test("places all operations of peers, and the relay's identity, under one prefix", () => {
+    const ofPeers = namesOf((row) => row.auth === "peer");
     expect(namesOf(({ path }) => path.startsWith(FEDERATION_PREFIX)).toSorted()).toEqual(
-      [...between, "relayIdentity"].toSorted(),
+      [...ofPeers, "relayIdentity"].toSorted(),
     );
   });
 
-  test("lets an agent reach money, keys, records and tasks of its own only", () => {
+  test("restricts money, keys, records and tasks to their own agent", () => {
     expect(namesOf((row) => row.ownerOnly === true).toSorted()).toEqual([
       "addMessages",
       "appendEvents",
@@ -144,8 +144,8 @@ describe("the operation table", () => {
     ]);
   });
 
-  test("limits everything but the probes of an orchestrator", () => {
-    // A peer is counted by its id, once that is known to be its own.
+  test("limits the rate of all operations except the probes of an orchestrator", () => {
+    // Requests of a peer are counted by its id, after its signature is verified.
     const byAddress = namesOf((row) => row.tier === null && row.auth !== "peer");
     expect(byAddress.toSorted()).toEqual(["live", "ready"]);
   });
@@ -156,13 +156,13 @@ describe("the operation table", () => {
     ["write", 30],
     ["public", 20],
     ["expensive", 10],
-  ] as const)("allows %s %i times a minute", (tier, perMinute) => {
+  ] as const)("allows operations of the tier %s %i times a minute", (tier, perMinute) => {
     expect(limits.tiers[tier]).toBe(perMinute);
     expect(limits.rateWindowMs).toBe(60_000);
     expect(namesOf((row) => row.tier === tier)).not.toEqual([]);
   });
 
-  test("knows an owner only where the path names one, and a scope only where there is a token", () => {
+  test("declares ownerOnly only with an agentId in the path, and a scope only with a token", () => {
     expect(namesOf((row) => row.ownerOnly === true && !row.path.includes("/:agentId"))).toEqual([]);
     expect(namesOf((row) => row.ownerOnly === true && row.auth !== "bearer")).toEqual([]);
     expect(namesOf((row) => row.scope !== undefined && row.auth !== "bearer")).toEqual([]);
@@ -170,7 +170,7 @@ describe("the operation table", () => {
     expect(scopes).toEqual(expect.arrayContaining([...named]));
   });
 
-  test("takes a body with POST and PUT only, and a signed one unread", () => {
+  test("declares a body only for POST and PUT, and rawBody only for signed documents", () => {
     const withBody = namesOf((row) => row.body !== undefined);
     expect(namesOf(({ method }) => method === "POST" || method === "PUT")).toEqual(
       expect.arrayContaining(withBody),
@@ -180,14 +180,14 @@ describe("the operation table", () => {
     expect(withBody).toEqual(expect.arrayContaining(unread));
   });
 
-  test("has each method of a path once", () => {
+  test("contains each pair of method and path once", () => {
     const places = rows.map(([, { method, path }]) => `${method} ${path}`);
     expect(new Set(places).size).toBe(places.length);
   });
 });
 
 describe.each(rows)("%s", (_, row) => {
-  test("answers a success, and names each of its refusals once", () => {
+  test("declares a success and each of its refusals once", () => {
     const statuses = Object.keys(row.ok).map(Number);
     expect(statuses).not.toEqual([]);
     expect([200, 201, 202, 204]).toEqual(expect.arrayContaining(statuses));

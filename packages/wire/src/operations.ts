@@ -21,6 +21,7 @@ import { pairing } from "./operations/agents/pairing.ts";
 import { payments } from "./operations/money/payments.ts";
 import { plans } from "./operations/live/plans.ts";
 import { receipts } from "./operations/proof/receipts.ts";
+import { listings } from "./operations/agents/listings.ts";
 import { registry } from "./operations/agents/registry.ts";
 import { routing } from "./operations/tasks/routing.ts";
 import { statement } from "./operations/money/statement.ts";
@@ -31,10 +32,11 @@ import { visibility } from "./operations/agents/visibility.ts";
 import { webhooks } from "./operations/live/webhooks.ts";
 import { withdrawals } from "./operations/money/withdrawals.ts";
 
-/** The whole HTTP contract of a relay. The order is the order in which paths are matched. */
+/** The complete HTTP contract of a relay, in the order in which paths are matched. */
 export const operations = {
   ...system,
   ...registry,
+  ...listings,
   ...visibility,
   ...devices,
   ...keys,

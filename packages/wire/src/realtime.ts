@@ -1,14 +1,14 @@
 import * as v from "valibot";
 import { capabilities, id, longText, looseObject } from "./engine/fields.ts";
-import { Task } from "./operations/tasks/tasks.ts";
+import { Task } from "./operations/tasks/task.ts";
 
-/** Where an agent's devices connect for tasks in real time (docs/decisions.md, 4). */
+/** The path of the WebSocket for an agent's devices (docs/decisions.md, 4). */
 export const SOCKET_PATH = "/ws/v1/agents/:agentId";
 
-/** Close codes of our own, in the range that RFC 6455 leaves to applications. */
+/** Close codes of this protocol, in the range that RFC 6455 reserves for applications. */
 export const socketClose = { unauthorized: 4401, tooManyMessages: 4429 } as const;
 
-/** What an agent's device may say. */
+/** A message from an agent's device. */
 export const ClientMessage = v.variant("type", [
   v.object({ type: v.literal("auth"), token: v.string() }),
   v.object({ type: v.literal("capabilities"), capabilities }),
@@ -21,7 +21,7 @@ export const ClientMessage = v.variant("type", [
 ]);
 export type ClientMessage = v.InferOutput<typeof ClientMessage>;
 
-/** What the relay may say. */
+/** A message from the relay. */
 export const ServerMessage = v.variant("type", [
   v.object({
     type: v.literal("ready"),

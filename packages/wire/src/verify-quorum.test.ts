@@ -46,7 +46,7 @@ const subject: ApprovalSubject = {
 
 type Change = Partial<ApprovalSubject> & Partial<ApprovalBallot>;
 
-/** A vote by the approver of this number, which signs these things instead. */
+/** Signs a vote by the approver of this number, with changed members. */
 function vote(number: number, change: Change = {}, secretKey = [ann, bob, cid][number]!.secretKey) {
   const ballot = { approver_id: id(number), decision: "approve", relay, ...change } as const;
   const { signature } = signJson(buildApprovalVote({ ...subject, ...change }, ballot), secretKey);
@@ -56,13 +56,13 @@ function vote(number: number, change: Change = {}, secretKey = [ann, bob, cid][n
 const verify = (votes: Parameters<typeof verifyQuorum>[2]["votes"], of = quorum) =>
   verifyQuorum(call, of, { votes, relay });
 
-describe("D3: a quorum", () => {
-  test("D3: is reached by distinct valid votes of named approvers, in any order", () => {
+describe("D3: verifyQuorum", () => {
+  test("D3: a quorum is reached by valid votes of distinct named approvers in any order", () => {
     expect(verify([vote(2), vote(0)])).toEqual({ ok: true });
     expect(verify([vote(1), vote(0), vote(2)])).toEqual({ ok: true });
   });
 
-  const outdated = () => {
+  const voteOfFirstVersion = () => {
     const { signature } = signJson(
       buildLegacyApprovalVote(subject, { approver_id: id(1), decision: "approve" }),
       bob.secretKey,
@@ -73,25 +73,28 @@ describe("D3: a quorum", () => {
   test.each<[string, ReturnType<typeof vote>[]]>([
     ["by one vote of two", [vote(0)]],
     ["by the same vote twice", [vote(0), vote(0)]],
-    ["by the vote of one under the name of another", [vote(0), vote(1, {}, ann.secretKey)]],
-    ["by a stranger", [vote(0), { ...vote(1), approver_id: id(5) }]],
+    ["by the vote of one approver under the id of another", [vote(0), vote(1, {}, ann.secretKey)]],
+    [
+      "by a vote of an agent that is not an approver",
+      [vote(0), { ...vote(1), approver_id: id(5) }],
+    ],
     ["by a vote for another tool", [vote(0), vote(1, { tool_name: "read" })]],
     ["by a vote for other arguments", [vote(0), vote(1, { args_hash: "cd".repeat(32) })]],
     ["by a vote for another approval", [vote(0), vote(1, { approval_id: id(6) })]],
     ["by a vote for another agent", [vote(0), vote(1, { agent_id: id(6) })]],
     ["by a vote at another relay", [vote(0), vote(1, { relay: ann.did })]],
     ["by a vote for a smaller quorum", [vote(0), vote(1, { quorum_required: 1 })]],
-    ["by a vote for a larger circle", [vote(0), vote(1, { quorum_approvers: [id(0), id(1)] })]],
-    ["by a vote that denied", [vote(0), vote(1, { decision: "deny" })]],
-    ["by a vote that is shown as a denial", [vote(0), { ...vote(1), decision: "deny" }]],
-    ["by a vote of the first form", [vote(0), outdated()]],
-    ["by what is no signature", [vote(0), { ...vote(1), signature: "A" }]],
-    ["by nothing", []],
-  ])("D3: is not reached %s", (_, votes) => {
+    ["by a vote for other approvers", [vote(0), vote(1, { quorum_approvers: [id(0), id(1)] })]],
+    ["by a signed denial", [vote(0), vote(1, { decision: "deny" })]],
+    ["by an approval that is returned as a denial", [vote(0), { ...vote(1), decision: "deny" }]],
+    ["by a vote of the first version", [vote(0), voteOfFirstVersion()]],
+    ["by an invalid signature", [vote(0), { ...vote(1), signature: "A" }]],
+    ["by no votes", []],
+  ])("D3: a quorum is not reached %s", (_, votes) => {
     expect(verify(votes)).toEqual({ ok: false, code: "approval.votes_missing" });
   });
 
-  test("D3: of one key under two ids is one approver", () => {
+  test("D3: one key under two ids counts as one approver", () => {
     const [first] = quorum.approvers;
     const twice = [first!, { agent_id: id(1), public_key: ann.publicKey }];
     const change = { quorum_approvers: [id(0), id(1)] };
@@ -100,12 +103,12 @@ describe("D3: a quorum", () => {
     expect(verifyQuorum(call, { required: 1, approvers: twice }, { votes, relay }).ok).toBe(false);
   });
 
-  test("D3: that requires none is reached by no votes at all", () => {
+  test("D3: a quorum of zero is never reached", () => {
     expect(verify([], { ...quorum, required: 0 }).ok).toBe(false);
   });
 });
 
-describe("D3: a vote", () => {
+describe("D3: verifyVote", () => {
   const signed = (
     secretKey: Uint8Array,
     body: Parameters<typeof buildApprovalVote>[1] = ballot,
@@ -115,14 +118,14 @@ describe("D3: a vote", () => {
   });
   const ballot = { approver_id: id(0), decision: "approve", relay } as const;
 
-  test("D3: counts under the approver's own key, a denial too", () => {
+  test("D3: a vote signed by the approver's own key is valid, also a denial", () => {
     expect(verifyVote(subject, signed(ann.secretKey), ann.publicKey)).toEqual({ ok: true });
     const denial = { ...ballot, decision: "deny" } as const;
     const { signature } = signed(ann.secretKey, denial);
     expect(verifyVote(subject, { ...denial, signature }, ann.publicKey)).toEqual({ ok: true });
   });
 
-  test("D3: does not count under another key, for another decision or in the first form", () => {
+  test("D3: a vote under another key, for another decision or of the first version is refused", () => {
     const invalid = { ok: false, code: "approval.signature_invalid" };
     expect(verifyVote(subject, signed(bob.secretKey), ann.publicKey)).toEqual(invalid);
     const { signature } = signed(ann.secretKey, { ...ballot, decision: "deny" });
@@ -137,7 +140,7 @@ describe("D3: a vote", () => {
   });
 });
 
-test("D3: the bytes of a vote are those of the vector", () => {
+test("D3: the signed bytes of a vote are those of the vector", () => {
   const file = new URL("../../../vectors/own/approval-votes.jsonl", import.meta.url);
   const [line = ""] = readFileSync(file, "utf8").split("\n");
   const {

@@ -1,7 +1,7 @@
 import type { ApprovalSubject } from "./operations/tasks/approvals.ts";
 import { verifyVote } from "./verify-vote.ts";
 
-/** The agents whose votes count, each under the one key that was named for it, and how many must approve. */
+/** The approvers, each with its one known key, and the number of them that must approve. */
 export interface Quorum {
   readonly required: number;
   readonly approvers: readonly QuorumApprover[];
@@ -13,7 +13,7 @@ export interface QuorumApprover {
   readonly public_key: string;
 }
 
-/** A vote as a relay shows it; its words may be those of a later version. */
+/** A vote as a relay returns it; its values may be those of a later version. */
 interface VoteEvidence {
   readonly approver_id: string;
   readonly decision: string;
@@ -21,11 +21,11 @@ interface VoteEvidence {
 }
 
 /**
- * Whether enough named approvers approved exactly this call by their own signatures, so that nobody has to
- * take a relay's word for it. Refused with `approval.votes_missing`.
+ * Verifies that enough named approvers signed an approval of exactly this call, without trust in the
+ * relay that returned the votes. Refused with `approval.votes_missing`.
  *
- * @param call what is about to be done; nothing of it may come from the relay
- * @param relay the did:key of the relay that the votes were cast at
+ * @param call the call to be made; no part of it may come from the relay
+ * @param relay the did:key of the relay at which the votes were cast
  */
 export function verifyQuorum(
   call: Pick<ApprovalSubject, "approval_id" | "agent_id" | "tool_name" | "args_hash">,
@@ -36,16 +36,16 @@ export function verifyQuorum(
   const quorum_approvers = approvers.map(({ agent_id }) => agent_id);
   const subject = { ...call, quorum_required, quorum_approvers };
   const approving = approvers.filter(({ agent_id: approver_id, public_key }) => {
-    // The first one only: a relay must not make its agents check a thousand signatures of one approver.
+    // Only the first vote counts, so that a relay cannot make its agents check many signatures of one approver.
     const vote = votes.find((each) => each.approver_id === approver_id);
     if (vote?.decision !== "approve") return false;
     const { signature } = vote;
     const signed = { approver_id, decision: "approve", relay, signature } as const;
     return verifyVote(subject, signed, public_key).ok;
   });
-  // One holder of a key is one approver, under however many ids.
+  // A key counts as one approver, no matter how many ids it has.
   const distinct = new Set(approving.map(({ public_key }) => public_key)).size;
-  // A quorum of none would be no quorum.
+  // A quorum of zero approvers is refused.
   return distinct >= Math.max(1, quorum.required)
     ? { ok: true }
     : { ok: false, code: "approval.votes_missing" };

@@ -11,11 +11,10 @@ export interface SignedVote extends ApprovalBallot {
 }
 
 /**
- * Whether a vote counts: it is signed over exactly this call by the approver's own key, which alone
- * speaks for the approver here (64 hex digits). A device's key approves nothing, because who verifies a
- * quorum knows one key of each approver and takes no relay's word for another. Refused with
- * `approval.vote_outdated` if the key has signed the form without tool and relay, else with
- * `approval.signature_invalid`.
+ * Verifies that a vote is signed over exactly this call by the approver's own key (64 hex digits).
+ * Signatures of device keys are refused, because the verifier of a quorum knows one key of each approver
+ * and trusts no relay to name others. Refused with `approval.vote_outdated` if the key signed the form
+ * without tool and relay, else with `approval.signature_invalid`.
  */
 export function verifyVote(
   subject: ApprovalSubject,

@@ -272,7 +272,7 @@ describe("a message", () => {
     const client = await clientOf(boss);
     await putListing(t, worker, 9);
     await expect(submitted(client, "work", { metadata })).rejects.toMatchObject({
-      data: [{}, { code: "budget.max_exceeded", error: "Price is above max_budget" }],
+      data: [{}, { code: "budget.max_exceeded", error: "Price exceeds max_budget" }],
     });
     const enough = { messageId: "m-2", metadata: { max_budget: 9 } };
     expect((await submitted(client, "work", enough)).id).toBeTruthy();

@@ -1,6 +1,6 @@
 /**
- * How long to wait before try `attempt` (from 0), in ms: anything up to a bound that doubles each time.
- * The full spread keeps clients that lost one relay together from returning together.
+ * Returns the wait before try `attempt` (from 0) in ms: a random time up to a bound that doubles each
+ * time. The full spread keeps clients that lost a relay together from returning together.
  */
 export function fullJitter(
   attempt: number,

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { boundedBody } from "./bounded-body.ts";
 
-/** Chunks of four bytes; `state` tells what became of the source and how often the end was told. */
+/** A source of chunks of four bytes; `state` records its cancellation and the calls of `ended`. */
 function bounded(maxBytes: number, chunks: number) {
   const state = { cancelled: undefined as unknown, ended: 0 };
   let left = chunks;
@@ -34,7 +34,7 @@ test("a body one byte over the limit fails and cancels its source", async () => 
   expect(state).toEqual({ cancelled: expect.any(RangeError) as unknown, ended: 1 });
 });
 
-test("an error of the source reaches the reader as the caller words it", async () => {
+test("an error of the source reaches the reader as mapped by `failed`", async () => {
   const source = new ReadableStream<Uint8Array<ArrayBuffer>>({
     pull: (controller) => controller.error(new Error("raw")),
   });

@@ -1,14 +1,14 @@
 export interface BodyBounds {
   readonly maxBytes: number;
-  /** The error of a body that is longer, as its reader sees it. */
+  /** Creates the error that the reader of a longer body receives. */
   readonly tooLong: () => Error;
-  /** Turns an error of the source into the one its reader sees; absent: it stays what it is. */
+  /** Maps an error of the source to the one that the reader receives; by default it is unchanged. */
   readonly failed?: (error: unknown) => unknown;
-  /** Called once, when the body has ended in any way. */
+  /** Called once when the body has ended in any way. */
   readonly ended?: () => void;
 }
 
-/** Passes a body on chunk by chunk and counts; a longer one is cut off as a failure. */
+/** Returns the body with a limit of bytes, after which it fails and the source is cancelled. */
 export function boundedBody(
   source: ReadableStream<Uint8Array<ArrayBuffer>>,
   { maxBytes, tooLong, failed = (error) => error, ended = () => {} }: BodyBounds,

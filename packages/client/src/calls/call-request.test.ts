@@ -4,7 +4,7 @@ import { expect, expectTypeOf, test } from "vitest";
 import { buildPath, buildUrl, type CallRequest } from "./call-request.ts";
 import { createRelayClient } from "../relay-client.ts";
 
-test("whatever a path parameter holds, it arrives as it is and as one segment, or is not sent", () => {
+test("every path parameter is transmitted unchanged as one segment or refused", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary" }), (agentId) => {
       const path = buildPath("/agent/:agentId/task", { params: { agentId } });
@@ -23,7 +23,7 @@ test("whatever a path parameter holds, it arrives as it is and as one segment, o
   );
 });
 
-test("whatever a query member holds, it arrives as it is", () => {
+test("every query parameter is transmitted unchanged", () => {
   fc.assert(
     fc.property(fc.string({ unit: "grapheme" }), fc.nat(), (q, limit) => {
       const path = buildPath("/discover", { query: { q, limit, cursor: undefined } }) ?? "";
@@ -36,11 +36,11 @@ test("whatever a query member holds, it arrives as it is", () => {
   );
 });
 
-test("a parameter that is missing is not sent as a name", () => {
+test("a missing path parameter is refused", () => {
   expect(buildPath("/agent/:agentId/task", {})).toBeNull();
 });
 
-test("a request is typed by its operation: what it needs is required, the rest may be left out", () => {
+test("the type of a request requires exactly the required input of its operation", () => {
   expectTypeOf<CallRequest<Operations["getTask"]>["params"]>().toEqualTypeOf<
     { readonly agentId: string } & { readonly taskId: string }
   >();

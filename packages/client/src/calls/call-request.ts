@@ -6,10 +6,10 @@ type Optional<Name extends string, T> = EmptyObject extends T
   ? { readonly [K in Name]?: T }
   : { readonly [K in Name]: T };
 
-/** A query is text on the wire; a number may be given where a text of digits is meant. */
+/** A query is text on the wire; numbers are accepted where it is a string of digits. */
 type QueryInput<T> = { readonly [K in keyof T]: string extends T[K] ? T[K] | number : T[K] };
 
-/** What an operation has to be told; members that it does not have, or that are all optional, may be left out. */
+/** The input of an operation; parts that it lacks or whose members are all optional may be omitted. */
 export type CallRequest<O extends Operation> = (O["path"] extends `${string}:${string}`
   ? { readonly params: PathParams<O["path"]> }
   : EmptyObject) &
@@ -28,8 +28,8 @@ export interface UntypedRequest {
 }
 
 /**
- * The path with its parameters and query, or null when a parameter has no place in a path: `.` and `..`
- * would climb out of it, however they are encoded.
+ * Builds the path with its parameters and query; returns null for a parameter that is no path segment:
+ * `.` and `..` would leave the path in any encoding.
  */
 export function buildPath(
   pattern: string,
@@ -51,7 +51,7 @@ export function buildPath(
   return search.size === 0 ? path : `${path}?${search.toString()}`;
 }
 
-/** Joins a relay's address, which may have a path of its own, with a path of the contract. */
+/** Joins a relay's address, which may have a base path, with a path of the contract. */
 export function buildUrl(baseUrl: string, path: string): string {
   return baseUrl.replace(/\/+$/, "") + path;
 }

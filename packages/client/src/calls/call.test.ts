@@ -5,14 +5,14 @@ import { call, type CallOptions } from "./call.ts";
 
 const healthy = { status: 200, body: { status: "ok" } };
 
-/** Calls `/health` of a server that answers with `handler`. */
+/** Calls `/health` of a server that answers by `handler`. */
 async function health(handler: Handler, options: Partial<CallOptions> = {}) {
   await using server = await startLocalServer(handler);
   return await call(operations.health, {}, { baseUrl: server.baseUrl, ...options });
 }
 
-describe("a call sends", () => {
-  test("path parameters percent-encoded, each in its own segment", async () => {
+describe("the request of a call", () => {
+  test("call sends path parameters percent-encoded, each as one segment", async () => {
     const agentId = "a/b?c#d%2e é";
     await using server = await startLocalServer(() => healthy);
     await call(operations.getAgent, { params: { agentId } }, server);
@@ -21,13 +21,13 @@ describe("a call sends", () => {
     ]);
   });
 
-  test("query members that are given, numbers as text", async () => {
+  test("call sends the given query parameters, numbers as text", async () => {
     await using server = await startLocalServer(() => healthy);
     await call(operations.discover, { query: { limit: 5, q: "a&b", cursor: undefined } }, server);
     expect(server.received[0]?.url).toBe("/api/v1/agents/discover?limit=5&q=a%26b");
   });
 
-  test("a body as JSON under its content type, and the bearer", async () => {
+  test("call sends a JSON body with its content type and the bearer token", async () => {
     await using server = await startLocalServer(() => healthy);
     const body = { prompt: "sum 1 and 2" };
     const request = { params: { agentId: "a" }, body };
@@ -41,7 +41,7 @@ describe("a call sends", () => {
     });
   });
 
-  test("neither bearer nor content type where there is none", async () => {
+  test("call sends no authorization without a token and no content type without a body", async () => {
     await using server = await startLocalServer(() => healthy);
     await call(operations.cancelTask, { params: { agentId: "a", taskId: "t" } }, server);
     const [received] = server.received;
@@ -50,14 +50,17 @@ describe("a call sends", () => {
     expect(received?.headers).not.toHaveProperty("content-type");
   });
 
-  test.each(["/relay", "/relay/", "/relay//"])("to a relay under the path %s", async (prefix) => {
-    await using server = await startLocalServer(() => healthy);
-    await call(operations.health, {}, { baseUrl: server.baseUrl + prefix });
-    expect(server.received[0]?.url).toBe("/relay/health");
-  });
+  test.each(["/relay", "/relay/", "/relay//"])(
+    "call reaches a relay under the base path %s",
+    async (prefix) => {
+      await using server = await startLocalServer(() => healthy);
+      await call(operations.health, {}, { baseUrl: server.baseUrl + prefix });
+      expect(server.received[0]?.url).toBe("/relay/health");
+    },
+  );
 
   test.each(["", ".", "..", "\ud800"])(
-    "nothing when a path parameter is %j, which would change the path",
+    "call sends nothing when a path parameter is %j, which would change the path",
     async (agentId) => {
       await using server = await startLocalServer(() => healthy);
       const answer = await call(operations.getAgent, { params: { agentId } }, server);
@@ -67,8 +70,8 @@ describe("a call sends", () => {
   );
 });
 
-describe("an answer", () => {
-  test("of a declared status and body is the result, without members the contract does not know", async () => {
+describe("the answer of a call", () => {
+  test("call returns a declared answer without undeclared members", async () => {
     const body = { agent_id: "a", device_id: "d", registered: true, extra: 1 };
     await using server = await startLocalServer(() => ({ status: 201, body }));
     const request = { body: { agent_id: "a", public_key: "k" } };
@@ -79,7 +82,7 @@ describe("an answer", () => {
     });
   });
 
-  test("H17: a list stays readable when one row has a word of a later version", async () => {
+  test("H17: a list is read when one row has an enumeration value of a later version", async () => {
     const goal = (status: string) => {
       return { goal_id: status, status, signed: false, plans: 0, task_status: null };
     };
@@ -89,7 +92,7 @@ describe("an answer", () => {
     expect(answer).toEqual({ ok: true, status: 200, body });
   });
 
-  test("H17: a row whose word is no text is malformed as before", async () => {
+  test("H17: a row whose enumeration value is no string is malformed", async () => {
     const goal = { goal_id: "g", status: 7, signed: false, plans: 0, task_status: null };
     const body = { goals: [goal], next_cursor: null };
     await using server = await startLocalServer(() => ({ status: 200, body }));
@@ -97,8 +100,8 @@ describe("an answer", () => {
     expect(answer).toMatchObject({ ok: false, code: "response.malformed" });
   });
 
-  test("that refuses comes back with its code, status, text, issues, request id and Retry-After", async () => {
-    const issues = [{ path: "prompt", message: "has to be non-empty" }];
+  test("call returns a refusal with code, status, message, issues, request id and Retry-After", async () => {
+    const issues = [{ path: "prompt", message: "must be non-empty" }];
     const body = {
       error: "x",
       message: "x",
@@ -121,29 +124,29 @@ describe("an answer", () => {
   test.each([
     ["Mon, 05 Jan 2026 12:00:30 GMT", 30],
     ["999999999", 86_400],
-  ])("that refuses until %s is told as %i seconds by the caller's clock", async (wait, seconds) => {
+  ])("call converts Retry-After %s to %i seconds by the caller's clock", async (wait, seconds) => {
     const busy = { status: 503, headers: { "retry-after": wait }, body: {} };
     const now = () => Date.UTC(2026, 0, 5, 12);
     expect(await health(() => busy, { now })).toMatchObject({ retryAfterSeconds: seconds });
   });
 
-  test("may refuse with a code that this client does not know", async () => {
+  test("call returns an unknown refusal code unchanged", async () => {
     const body = { message: "new", code: "moon.too_low" };
     expect(await health(() => ({ status: 418, body }))).toMatchObject({ code: "moon.too_low" });
   });
 
   test.each<[string, Handler, number]>([
     ["a proxy's page", () => ({ status: 502, body: "<h1>Bad gateway</h1>" }), 502],
-    ["an error of another shape", () => ({ status: 400, body: { error: "no" } }), 400],
-    ["a success that is no JSON", () => ({ status: 200, body: "ok" }), 200],
-    ["a success of another shape", () => ({ status: 200, body: { status: "fine" } }), 200],
+    ["an error with other members", () => ({ status: 400, body: { error: "no" } }), 400],
+    ["a success without JSON", () => ({ status: 200, body: "ok" }), 200],
+    ["a success with other members", () => ({ status: 200, body: { status: "fine" } }), 200],
     ["a success without a body", () => ({ status: 200 }), 200],
-    ["a success that is not declared", () => ({ status: 202, body: { status: "ok" } }), 202],
-  ])("is malformed: %s", async (_, handler, status) => {
+    ["a success with an undeclared status", () => ({ status: 202, body: { status: "ok" } }), 202],
+  ])("call refuses %s with response.malformed", async (_, handler, status) => {
     expect(await health(handler)).toMatchObject({ ok: false, code: "response.malformed", status });
   });
 
-  test("is read up to 2 MiB, even if it does not say how long it is", async () => {
+  test("call reads at most 2 MiB of an answer without a content length", async () => {
     const text = (length: number) => JSON.stringify({ status: "ok", x: "x".repeat(length - 22) });
     const sized = (length: number) =>
       health((_, response) => {
@@ -157,7 +160,7 @@ describe("an answer", () => {
     expect(await sized(limits.outboundBytes + 1)).toMatchObject({ code: "response.too_large" });
   });
 
-  test("that redirects is not followed, so the token goes nowhere else", async () => {
+  test("call does not follow a redirect, so the token reaches no other address", async () => {
     await using elsewhere = await startLocalServer(() => healthy);
     const headers = { location: `${elsewhere.baseUrl}/health` };
     const answer = await health(() => ({ status: 307, headers, body: {} }), { token: "secret" });
@@ -166,10 +169,10 @@ describe("an answer", () => {
   });
 });
 
-describe("a transport that fails", () => {
+describe("a failed transport", () => {
   const hang: Handler = () => undefined;
 
-  test("by silence is a timeout", async () => {
+  test("call returns network.timeout when no answer arrives", async () => {
     expect(await health(hang, { timeoutMs: 50 })).toMatchObject({
       ok: false,
       code: "network.timeout",
@@ -177,7 +180,7 @@ describe("a transport that fails", () => {
     });
   });
 
-  test("by silence in the middle of the body is a timeout too", async () => {
+  test("call returns network.timeout when the body stops arriving", async () => {
     const half: Handler = (_, response) => {
       response.writeHead(200).write("{");
       return undefined;
@@ -185,7 +188,7 @@ describe("a transport that fails", () => {
     expect(await health(half, { timeoutMs: 50 })).toMatchObject({ code: "network.timeout" });
   });
 
-  test("because the caller lost interest is an abort", async () => {
+  test("call returns network.aborted when the caller aborts", async () => {
     const signal = AbortSignal.abort();
     expect(await health(hang, { signal })).toMatchObject({ code: "network.aborted", status: 0 });
   });
@@ -196,11 +199,11 @@ describe("a transport that fails", () => {
       "within the answer",
       (_, response) => void response.writeHead(200).write("{", () => response.destroy()),
     ],
-  ])("by a connection cut %s is unreachable", async (_, cut) => {
+  ])("call returns network.unreachable when the connection is cut %s", async (_, cut) => {
     expect(await health(cut)).toMatchObject({ ok: false, code: "network.unreachable", status: 0 });
   });
 
-  test("because nobody listens is unreachable", async () => {
+  test("call returns network.unreachable when no server listens", async () => {
     const server = await startLocalServer(hang);
     await server[Symbol.asyncDispose]();
     const answer = await call(operations.health, {}, { baseUrl: server.baseUrl });

@@ -7,17 +7,17 @@ import { refusal, type CallRefusal } from "./refusal.ts";
 export const CALL_TIMEOUT_MS = 30_000;
 
 export interface CallOptions {
-  /** The relay's address, http or https, with or without a path of its own. */
+  /** The relay's address, http or https, with or without a base path. */
   readonly baseUrl: string;
   readonly fetch?: typeof fetch;
-  /** Milliseconds since the Unix epoch: how far away a date in `Retry-After` is. */
+  /** Milliseconds since the Unix epoch; used to read a date in `Retry-After`. */
   readonly now?: () => number;
-  /** Bearer: the master token or a signed one. */
+  /** The bearer token: the master token or a signed one. */
   readonly token?: string;
-  /** For the whole exchange; the default is 30,000 ms. */
+  /** The time limit of the whole exchange in ms; the default is 30,000. */
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
-  /** Of a call that creates tasks or moves money: its repeat is answered as the first one was. */
+  /** For a call that creates tasks or moves money; a repeated call returns the first response. */
   readonly idempotencyKey?: string;
 }
 
@@ -30,17 +30,17 @@ export interface CallSuccess<O extends Operation> {
 export type CallResult<O extends Operation> = CallSuccess<O> | CallRefusal;
 
 /**
- * Calls one operation of a relay. Never throws on what the other side does: the relay's refusals come
- * back with their code and status, a failed transport as `network.unreachable`, `network.timeout` or
- * `network.aborted`, an answer that is not the declared one as `response.malformed` or
- * `response.too_large`. Redirects are not followed, so the token reaches this address only.
+ * Calls one operation of a relay. Never throws because of the other side: a refusal of the relay is
+ * returned with its code and status, a failed transport as `network.unreachable`, `network.timeout` or
+ * `network.aborted`, an answer other than the declared one as `response.malformed` or
+ * `response.too_large`. Redirects are not followed, so that the token reaches this address only.
  */
 export async function call<O extends Operation>(
   op: O,
   request: CallRequest<O>,
   options: CallOptions,
 ): Promise<CallResult<O>> {
-  // The answer was parsed by the schema that `Result` is read from.
+  // The answer was parsed with the schema from which `Result` is inferred.
   return (await sendRequest(op, request as UntypedRequest, options)) as CallResult<O>;
 }
 
@@ -51,7 +51,7 @@ async function sendRequest(
 ): Promise<UntypedAnswer> {
   const path = buildPath(op.path, request);
   if (path === null)
-    return refusal("request.invalid", "A path parameter is missing or cannot stand in a path");
+    return refusal("request.invalid", "A path parameter is missing or is not a valid path segment");
   const { baseUrl, signal, timeoutMs = CALL_TIMEOUT_MS } = options;
   const environment = createEnvironment(options);
   const timeout = new AbortController();

@@ -4,30 +4,30 @@ import { hasMediaType, parseAnswer, readText } from "./parse-answer.ts";
 import type { Environment } from "../environment.ts";
 import { refusal, type CallRefusal } from "./refusal.ts";
 
-// The relay says something every 15 s: two of them missed, and some slack, mean that nobody is there.
+// The relay sends something every 15 s; after two missed signals and a margin the connection is dead.
 const SILENCE_TIMEOUT_MS = 2.5 * limits.streamKeepAliveMs;
 
 export interface StreamOptions {
   readonly url: string;
   readonly token: string;
-  /** The id of the last event that is known; 0 when there is none. */
+  /** The id of the last known event; 0 if there is none. */
   readonly after: number;
   readonly environment: Environment;
   readonly signal: AbortSignal | undefined;
-  /** The relay said how soon to come back, in ms. */
+  /** Called with the reconnection time in ms that the relay sends. */
   readonly onRetry: (ms: number) => void;
 }
 
 export type StreamResult =
   | { readonly ok: true; readonly message: EventSourceMessage }
-  /** Nothing is left to come, and nothing came. */
+  /** No event is left. */
   | { readonly ok: true; readonly message: undefined }
-  /** Why no more comes; a stream that simply ends has none. */
+  /** The reason why the stream ended early; a stream that ends normally has none. */
   | CallRefusal;
 
 /**
- * One connection to a stream of Server-Sent Events, until it ends by itself, breaks, is aborted, falls
- * silent, or is refused. An event that is cut off is left out.
+ * Opens one connection to a stream of Server-Sent Events and yields its messages until it ends, fails, is
+ * aborted, is silent for too long or is refused. An incomplete last event is dropped.
  */
 export async function* openEventStream(
   op: Operation,
@@ -64,7 +64,7 @@ export async function* openEventStream(
       return;
     }
     for await (const chunk of response.body ?? []) {
-      // Whoever takes long over an event does not make the relay silent.
+      // The time that the consumer spends on an event does not count as silence.
       cancel();
       parser.feed(decoder.decode(chunk, { stream: true }));
       for (const message of messages.splice(0)) yield { ok: true, message };
@@ -76,11 +76,12 @@ export async function* openEventStream(
     }
   } catch {
     if (signal?.aborted === true) yield refusal("network.aborted", "The stream was aborted");
-    else if (silence.signal.aborted) yield refusal("network.timeout", "The relay fell silent");
+    else if (silence.signal.aborted)
+      yield refusal("network.timeout", "The relay sent nothing for too long");
     else yield refusal("network.unreachable", "The relay could not be reached");
   } finally {
     cancel();
-    // Whoever stops reading in the middle leaves a connection behind.
+    // Closes the connection of a consumer that stops reading early.
     silence.abort();
   }
 }
@@ -112,5 +113,5 @@ async function parseStreamRefusal(
     const answer = parseAnswer(op, response, { text, now: environment.now() });
     if (!answer.ok) return answer;
   }
-  return refusal("response.malformed", "Answer is no event stream", status);
+  return refusal("response.malformed", "Answer is not an event stream", status);
 }

@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { refusal, type CallRefusal } from "./refusal.ts";
 import { readRetryAfterSeconds } from "./retry-after.ts";
 
-/** A relay's answer with the types taken off. */
+/** A relay's answer without its types. */
 export type UntypedAnswer =
   | { readonly ok: true; readonly status: number; readonly body: unknown }
   | CallRefusal;
@@ -16,8 +16,8 @@ const ErrorBodySchema = v.object({
 });
 
 /**
- * What an answer says. A success has to be one that the operation declares, members it does not declare
- * are dropped; an error that is not the relay's own (a proxy's page) is `response.malformed`.
+ * Parses an answer. A success must be one that the operation declares, and undeclared members are
+ * dropped; an error that is not the relay's (a proxy's page) is `response.malformed`.
  */
 export function parseAnswer(
   op: Operation,
@@ -33,7 +33,7 @@ export function parseAnswer(
   if (isText) return { ok: true, status, body: text };
   const parsed = schema === undefined ? undefined : v.safeParse(schema, body);
   if (parsed?.success !== true) {
-    return refusal("response.malformed", "Answer is not one that the operation declares", status);
+    return refusal("response.malformed", "Answer does not match the operation", status);
   }
   return { ok: true, status, body: parsed.output };
 }
@@ -43,7 +43,7 @@ function parseRefusal(response: Response, body: unknown, now: number): CallRefus
   const parsed = v.safeParse(ErrorBodySchema, body);
   const { code, message, request_id, issues } = parsed.success
     ? parsed.output
-    : { code: "response.malformed", message: `Answer ${status} is not a relay's` };
+    : { code: "response.malformed", message: `Answer ${status} is not an error of a relay` };
   return {
     ok: false,
     code,
@@ -67,7 +67,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** An answer's body, or null as soon as it is longer than 2 MiB, whatever its headers said. */
+/** Reads the body of an answer; returns null as soon as it exceeds 2 MiB, regardless of its headers. */
 export async function readText(response: Response): Promise<string | null> {
   if (response.body === null) return "";
   const decoder = new TextDecoder();

@@ -1,6 +1,6 @@
 import type { Code, Issue } from "@agent/wire";
 
-/** Why there is no answer of the relay to speak of. */
+/** The codes of failures without a valid answer of the relay. */
 export type TransportCode =
   | "network.unreachable"
   | "network.timeout"
@@ -8,23 +8,23 @@ export type TransportCode =
   | "response.malformed"
   | "response.too_large";
 
-/** A newer relay may refuse with codes that this client has not heard of. */
+/** A refusal code; a newer relay may use codes that this client does not know. */
 export type RefusalCode = Code | TransportCode | (string & Record<never, never>);
 
-/** A call without the result it asked for: the relay's refusal, or the transport's failure. */
+/** A failed call: a refusal of the relay or a failure of the transport. */
 export interface CallRefusal {
   readonly ok: false;
   readonly code: RefusalCode;
-  /** HTTP status; 0 when no answer came. */
+  /** The HTTP status; 0 without an answer. */
   readonly status: number;
   readonly message: string;
   readonly issues?: readonly Issue[];
   readonly retryAfterSeconds?: number;
-  /** Names the call in the relay's log. */
+  /** Identifies the call in the relay's log. */
   readonly requestId?: string;
 }
 
-/** A refusal that this side makes itself. */
+/** Builds a refusal by the client itself. */
 export function refusal(code: RefusalCode, message: string, status = 0): CallRefusal {
   return { ok: false, code, status, message };
 }

@@ -1,8 +1,8 @@
-/** A longer wait is cut to this one, so that an answer cannot silence a caller for good. */
+/** The longest wait accepted, so that an answer cannot stop a caller permanently. */
 const MAX_RETRY_AFTER_MS = 86_400_000;
 
 const SECONDS = /^\d+$/;
-/** A day's name before and GMT behind, as in both forms of a date that name their zone. */
+/** Matches the two forms of a date that name their zone: a day's name, the date and GMT. */
 const HTTP_DATE = /^[A-Z][a-z]{2,8}, .{1,30} GMT$/;
 
 /**
@@ -14,11 +14,11 @@ export function parseRetryAfterMs(
   now: number,
 ): number | undefined {
   const text = value?.trim() ?? "";
-  const ms = SECONDS.test(text) ? Number(text) * 1_000 : dateOf(text) - now;
+  const ms = SECONDS.test(text) ? Number(text) * 1_000 : parseHttpDate(text) - now;
   return Number.isNaN(ms) ? undefined : Math.min(Math.max(ms, 0), MAX_RETRY_AFTER_MS);
 }
 
-/** Returns the same wait in whole seconds, rounded up, as the member of a refusal or of a connection's end. */
+/** Returns the same wait in whole seconds, rounded up, as a member of a refusal or a `SocketEnd`. */
 export function readRetryAfterSeconds(
   value: string | null | undefined,
   now: number,
@@ -27,6 +27,6 @@ export function readRetryAfterSeconds(
   return ms === undefined ? {} : { retryAfterSeconds: Math.ceil(ms / 1_000) };
 }
 
-function dateOf(text: string): number {
+function parseHttpDate(text: string): number {
   return HTTP_DATE.test(text) ? Date.parse(text) : Number.NaN;
 }

@@ -11,7 +11,7 @@ const busy = (status: number, retryAfterSeconds?: number): CallRefusal => ({
   ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
 });
 
-/** Runs `retry` over the given answers; every wait is taken at once and noted. */
+/** Runs `retry` over the given answers; waits end at once and are recorded. */
 async function run(
   answers: readonly (typeof done | CallRefusal)[],
   { repeatable = false, timeoutMs = 60_000, signal = undefined as AbortSignal | undefined } = {},
@@ -30,17 +30,20 @@ async function run(
   });
   let asked = 0;
   const attempt = () => Promise.resolve(answers[asked++] ?? done);
-  const patience = { deadline: START + timeoutMs, environment, signal };
-  return { answer: await retry(attempt, repeatable, patience), asked, waits };
+  const retryOptions = { deadline: START + timeoutMs, environment, signal };
+  return { answer: await retry(attempt, repeatable, retryOptions), asked, waits };
 }
 
-describe("what passes is tried again", () => {
-  test.each([429, 503])("%i after the time that the relay names", async (status) => {
-    const result = await run([busy(status, 7)]);
-    expect(result).toMatchObject({ answer: done, asked: 2 });
-    expect(result.waits[0]).toBeGreaterThanOrEqual(7_000);
-    expect(result.waits[0]).toBeLessThan(7_500);
-  });
+describe("retry of temporary failures", () => {
+  test.each([429, 503])(
+    "retry repeats a call refused with %i after the time of Retry-After",
+    async (status) => {
+      const result = await run([busy(status, 7)]);
+      expect(result).toMatchObject({ answer: done, asked: 2 });
+      expect(result.waits[0]).toBeGreaterThanOrEqual(7_000);
+      expect(result.waits[0]).toBeLessThan(7_500);
+    },
+  );
 
   test.each<[string, CallRefusal]>([
     ["a lost connection", refusal("network.unreachable", "")],
@@ -48,8 +51,8 @@ describe("what passes is tried again", () => {
     ["a failed server", refusal("server.failed", "", 500)],
     ["a proxy without its relay", refusal("response.malformed", "", 502)],
     ["a rate limit without Retry-After", busy(429)],
-    ["the call that it repeats", refusal("idempotency.key_in_use", "", 409)],
-  ])("%s, for a read", async (_, failure) => {
+    ["a request with this key that is still running", refusal("idempotency.key_in_use", "", 409)],
+  ])("retry repeats a read after %s", async (_, failure) => {
     const result = await run([failure, failure, failure], { repeatable: true });
     expect(result).toMatchObject({ answer: done, asked: 4 });
     expect(result.waits).toHaveLength(3);
@@ -58,14 +61,14 @@ describe("what passes is tried again", () => {
   });
 });
 
-describe("nothing is tried again", () => {
+describe("retry of permanent failures", () => {
   test.each<[string, CallRefusal]>([
-    ["refused for good", refusal("task.not_found", "", 404)],
-    ["refused for good, although it names a time", busy(402, 1)],
+    ["refused permanently", refusal("task.not_found", "", 404)],
+    ["refused permanently with Retry-After", busy(402, 1)],
     ["aborted", refusal("network.aborted", "")],
-    ["not the contract's", refusal("response.malformed", "", 200)],
+    ["answered with a malformed response", refusal("response.malformed", "", 200)],
     ["never sent", refusal("request.invalid", "")],
-  ])("that was %s", async (_, failure) => {
+  ])("retry does not repeat a call that was %s", async (_, failure) => {
     expect(await run([failure], { repeatable: true })).toEqual({
       answer: failure,
       asked: 1,
@@ -73,19 +76,19 @@ describe("nothing is tried again", () => {
     });
   });
 
-  test("when the wait would outlast the deadline", async () => {
+  test("retry does not repeat a call when the wait would end after the deadline", async () => {
     const failure = busy(429, 60);
     expect(await run([failure])).toEqual({ answer: failure, asked: 1, waits: [] });
   });
 
-  test("after an abort", async () => {
+  test("retry does not repeat a call after an abort", async () => {
     const signal = AbortSignal.abort();
     const result = await run([busy(429, 1)], { signal });
     expect(result).toMatchObject({ answer: { code: "network.aborted" }, asked: 1, waits: [] });
   });
 });
 
-test("a pause ends at its time or at the abort, and leaves no timer behind", async () => {
+test("sleep ends after its time or at an abort and leaves no timer", async () => {
   const time = createManualTime(START);
   const environment = createEnvironment(time);
   const controller = new AbortController();

@@ -7,16 +7,16 @@ import type { PerCallOptions } from "../relay-client.ts";
 const BACKOFF = { baseMs: 500, capMs: 15_000 } as const;
 
 export interface RetryOptions {
-  /** When to give up, in ms since the Unix epoch. */
+  /** The time of the last attempt, in ms since the Unix epoch. */
   readonly deadline: number;
   readonly environment: Environment;
   readonly signal: AbortSignal | undefined;
 }
 
 /**
- * Tries again what failed for a reason that passes: after `Retry-After` where the relay names one, and,
- * if `repeatable` (a read, or a call with an idempotency key), also after a lost connection or a failed
- * server. What is refused for good, or still fails at the deadline, comes back as it was.
+ * Repeats a call that failed temporarily: after `Retry-After` if the relay sends it, and, if `repeatable`
+ * (a read, or a call with an idempotency key), also after a lost connection or a server failure. Returns
+ * permanent refusals, and the last refusal before the deadline, unchanged.
  */
 export async function retry<T extends { readonly ok: true }>(
   attempt: () => Promise<T | CallRefusal>,
@@ -36,20 +36,20 @@ export async function retry<T extends { readonly ok: true }>(
   }
 }
 
-/** Whether a call that was refused so may fare better later. */
+/** Returns whether a repeated call may succeed after this refusal. */
 export function isRetryable(
   { code, status, retryAfterSeconds }: CallRefusal,
   repeatable: boolean,
 ): boolean {
-  // The relay says itself that it did nothing.
+  // With Retry-After the relay states that it did nothing.
   if (retryAfterSeconds !== undefined && (status === 429 || status === 503)) return true;
   if (!repeatable || code === "network.aborted") return false;
-  // What it repeats is not done yet, and its answer is the one that counts.
+  // The first request with this key is still running, and its answer is awaited.
   if (code === "idempotency.key_in_use") return true;
   return status === 0 ? code.startsWith("network.") : status === 429 || status >= 500;
 }
 
-/** What one exchange may take of the time that is left: at most the 30 s of any call, at least a second. */
+/** Limits one exchange to the remaining time, at least 1 s and at most the 30 s of any call. */
 export function toPerCallOptions({ deadline, environment, signal }: RetryOptions): PerCallOptions {
   const timeoutMs = Math.min(CALL_TIMEOUT_MS, Math.max(1_000, deadline - environment.now()));
   return signal === undefined ? { timeoutMs } : { timeoutMs, signal };

@@ -8,19 +8,23 @@ function decide(end: Partial<SocketEnd>, before = noFailures) {
   return decideReconnection({ ...lost, ...end }, before, latest);
 }
 
-describe("a connection that ended is tried again", () => {
+describe("decideReconnection", () => {
   test.each<[string, Partial<SocketEnd>, number]>([
-    ["lost", {}, 499],
-    ["relay going away", { code: 1_001, readyForMs: 5_000 }, 499],
-    ["4401 after it had been accepted: the token died", { code: 4_401, readyForMs: 299_000 }, 499],
-    ["4429: the window of 10 s has to pass", { code: 4_429, readyForMs: 5_000 }, 10_499],
-    ["503 with Retry-After", { status: 503, retryAfterSeconds: 5 }, 5_499],
-    ["429 with Retry-After", { status: 429, retryAfterSeconds: 60 }, 60_499],
-  ])("%s", (_, end, inMs) => {
+    ["a lost connection", {}, 499],
+    ["a relay that shuts down", { code: 1_001, readyForMs: 5_000 }, 499],
+    [
+      "close code 4401 of an accepted device, whose token expired",
+      { code: 4_401, readyForMs: 299_000 },
+      499,
+    ],
+    ["close code 4429, after its window of 10 s", { code: 4_429, readyForMs: 5_000 }, 10_499],
+    ["status 503 with Retry-After", { status: 503, retryAfterSeconds: 5 }, 5_499],
+    ["status 429 with Retry-After", { status: 429, retryAfterSeconds: 60 }, 60_499],
+  ])("decideReconnection connects again after %s", (_, end, inMs) => {
     expect(decide(end)).toMatchObject({ retry: true, inMs });
   });
 
-  test("after waits that double up to 30 s, until one lived for 30 s", () => {
+  test("decideReconnection doubles its waits up to 30 s until a connection lasts 30 s", () => {
     let failures = noFailures;
     const waits = Array.from({ length: 9 }, () => {
       const next = decide({ readyForMs: 29_999 }, failures);
@@ -32,12 +36,12 @@ describe("a connection that ended is tried again", () => {
   });
 });
 
-describe("a device that is refused three times in a row is not tried again", () => {
+describe("decideReconnection for a refused device", () => {
   test.each<[string, Partial<SocketEnd>]>([
     ["close code 4401", { code: 4_401 }],
     ["status 401", { status: 401 }],
     ["status 403", { status: 403 }],
-  ])("by %s", (_, end) => {
+  ])("decideReconnection gives up after %s three times in a row", (_, end) => {
     expect(decide(end, { attempts: 0, rejections: 1 })).toMatchObject({
       retry: true,
       failures: { attempts: 1, rejections: 2 },
@@ -45,7 +49,7 @@ describe("a device that is refused three times in a row is not tried again", () 
     expect(decide(end, { attempts: 0, rejections: 2 })).toEqual({ retry: false });
   });
 
-  test("any other end between them starts the count anew", () => {
+  test("decideReconnection restarts the count of refusals after any other end", () => {
     expect(decide({}, { attempts: 5, rejections: 2 })).toMatchObject({
       retry: true,
       failures: { attempts: 6, rejections: 0 },

@@ -2,24 +2,24 @@ import { limits, socketClose } from "@agent/wire";
 import { fullJitter } from "../calls/backoff.ts";
 
 const BACKOFF = { baseMs: 500, capMs: 30_000 } as const;
-/** A connection that lived this long was a good one, and the next backoff starts anew. */
+/** After a connection of at least this duration the backoff starts again. */
 const STABLE_MS = 30_000;
-/** A token may be refused because a clock is off or a key just changed, but not again and again. */
+/** A clock or a new key may cause single rejections; after this many the relay refuses the device. */
 const MAX_REJECTIONS = 3;
 
-/** How a connection ended, or an attempt at one. */
+/** The end of a connection or of an attempt to connect. */
 export interface SocketEnd {
-  /** WebSocket close code; 1006 when there was no closing handshake. */
+  /** The WebSocket close code; 1006 without a closing handshake. */
   readonly code: number;
   readonly reason: string;
-  /** HTTP status, where the upgrade was refused. */
+  /** The HTTP status if the upgrade was refused. */
   readonly status?: number;
   readonly retryAfterSeconds?: number;
-  /** How long the relay had accepted the device; undefined when it did not. */
+  /** The time in ms since the relay accepted the device; undefined if it did not. */
   readonly readyForMs?: number;
 }
 
-/** Failures in a row since the last good connection. */
+/** Consecutive failures since the last stable connection. */
 export interface Failures {
   readonly attempts: number;
   readonly rejections: number;
@@ -29,10 +29,10 @@ export const noFailures: Failures = { attempts: 0, rejections: 0 };
 
 export type Reconnection =
   | { readonly retry: true; readonly inMs: number; readonly failures: Failures }
-  /** The relay refuses this device, and trying on would only burden it. */
+  /** The relay refuses this device, so no further attempt is made. */
   | { readonly retry: false };
 
-/** Whether and when to connect again after a connection ended. */
+/** Decides whether and when to connect again after a connection ended. */
 export function decideReconnection(
   end: SocketEnd,
   before: Failures,

@@ -14,7 +14,7 @@ import { createManualTime } from "../testing/manual-time.ts";
 const AGENT = "019b7d21-53eb-7ccd-926c-3badff397897";
 const ready: ServerMessage = { type: "ready", agent_id: AGENT, device_id: "d", pending: 0 };
 
-/** A queue that can be waited on: what happened first comes out first. */
+/** A queue whose next element can be awaited. */
 function queue<T>() {
   const items: T[] = [];
   const waiting: ((item: T) => void)[] = [];
@@ -39,7 +39,7 @@ interface Peer {
   readonly tell: (message: object) => void;
 }
 
-/** The relay's end: each connection comes out of `peers`, and it says nothing by itself. */
+/** Starts a relay that sends nothing by itself; `peers` yields its connections. */
 async function relaySocket() {
   const server = new WebSocketServer({ port: 0, host: "127.0.0.1" });
   await once(server, "listening");
@@ -64,7 +64,7 @@ type Event =
   | { readonly down: SocketEnd & { readonly retryInMs: number } }
   | { readonly refused: SocketEnd };
 
-/** A device on a clock that stands still; what it is told comes out of `events`. */
+/** Connects a device with a manual clock; `events` yields the callbacks that it receives. */
 function device(baseUrl: string, change: Partial<SocketOptions> = {}) {
   const time = createManualTime(1_760_000_000_000);
   const events = queue<Event>();
@@ -82,8 +82,8 @@ function device(baseUrl: string, change: Partial<SocketOptions> = {}) {
   return { ...socket, time, events, [Symbol.dispose]: () => socket.close() };
 }
 
-describe("a device that connects", () => {
-  test("signs in by the Authorization header at its agent's path and hears what the relay says", async () => {
+describe("connectSocket", () => {
+  test("connectSocket authenticates by header at its agent's path and receives messages", async () => {
     await using relay = await relaySocket();
     using mine = device(`${relay.baseUrl}/`);
     const { request, tell } = await relay.peers.take();
@@ -121,7 +121,7 @@ describe("a device that connects", () => {
     for (const message of messages) expect(await mine.events.take()).toEqual({ message });
   });
 
-  test("tells its capabilities at each `ready`", async () => {
+  test("connectSocket sends its capabilities after each `ready`", async () => {
     await using relay = await relaySocket();
     using mine = device(relay.baseUrl, { capabilities: ["add"] });
     const first = await relay.peers.take();
@@ -136,7 +136,7 @@ describe("a device that connects", () => {
     expect(await second.said.take()).toEqual({ type: "capabilities", capabilities: ["add"] });
   });
 
-  test("passes over what is no message of the contract", async () => {
+  test("connectSocket ignores messages outside the contract", async () => {
     await using relay = await relaySocket();
     using mine = device(relay.baseUrl);
     const { socket, tell } = await relay.peers.take();
@@ -150,7 +150,7 @@ describe("a device that connects", () => {
     expect(mine.events.items).toEqual([]);
   });
 
-  test("asks for its token at each connection and sends a new one before the old one dies", async () => {
+  test("connectSocket requests a token for each connection and sends a new one before it expires", async () => {
     await using relay = await relaySocket();
     let token = "token-1";
     using mine = device(relay.baseUrl, { bearer: () => Promise.resolve({ ok: true, token }) });
@@ -172,8 +172,8 @@ describe("a device that connects", () => {
   });
 });
 
-describe("a device may say", () => {
-  test("every message once the relay is ready, and nothing before", async () => {
+describe("send of a socket", () => {
+  test("send is refused before `ready` and accepts every message afterwards", async () => {
     await using relay = await relaySocket();
     using mine = device(relay.baseUrl);
     const { said, tell } = await relay.peers.take();
@@ -186,7 +186,7 @@ describe("a device may say", () => {
     expect(mine.send({ type: "ping" })).toEqual({ ok: false, code: "socket.not_ready" });
   });
 
-  test("at most 1 MiB at once", async () => {
+  test("send refuses a message above 1 MiB", async () => {
     await using relay = await relaySocket();
     using mine = device(relay.baseUrl);
     const { said, tell } = await relay.peers.take();
@@ -194,7 +194,7 @@ describe("a device may say", () => {
     await mine.events.take();
     const empty = { type: "progress", task_id: "t", note: "" } as const;
     const room = limits.socketFrameBytes - JSON.stringify(empty).length;
-    // Two bytes a letter: the limit is on bytes.
+    // Each letter has two bytes; the limit is in bytes.
     const fitting = { ...empty, note: "é".repeat(room / 2) + "x".repeat(room % 2) };
     expect(Buffer.byteLength(JSON.stringify(fitting))).toBe(limits.socketFrameBytes);
     expect(mine.send({ ...fitting, note: `${fitting.note} ` })).toEqual({
@@ -205,7 +205,7 @@ describe("a device may say", () => {
     expect(await said.take()).toEqual(fitting);
   });
 
-  test("no more while 4 MiB wait for a relay that does not read", async () => {
+  test("send is refused while 4 MiB wait for a relay that does not read", async () => {
     await using relay = await relaySocket();
     using mine = device(relay.baseUrl);
     const { socket, tell } = await relay.peers.take();
@@ -221,8 +221,8 @@ describe("a device may say", () => {
   });
 });
 
-describe("a connection that ends", () => {
-  test("is made again after each wait, a longer one each time", async () => {
+describe("the reconnection of a socket", () => {
+  test("connectSocket reconnects after waits that become longer", async () => {
     await using relay = await relaySocket();
     using mine = device(relay.baseUrl);
     for (const retryInMs of [499, 999, 1_999]) {
@@ -235,7 +235,7 @@ describe("a connection that ends", () => {
     await relay.peers.take();
   });
 
-  test("by 4429 waits until the relay's window has passed", async () => {
+  test("connectSocket waits for the relay's window after close code 4429", async () => {
     await using relay = await relaySocket();
     using mine = device(relay.baseUrl);
     const { socket, tell } = await relay.peers.take();
@@ -247,14 +247,14 @@ describe("a connection that ends", () => {
     });
   });
 
-  test("because nobody listens is tried again", async () => {
+  test("connectSocket connects again when no server listens", async () => {
     const relay = await relaySocket();
     await relay[Symbol.asyncDispose]();
     using mine = device(relay.baseUrl);
     expect(await mine.events.take()).toMatchObject({ down: { code: 1_006, retryInMs: 499 } });
   });
 
-  test("by silence of 75 s is cut, by a ping it lives on", async () => {
+  test("connectSocket cuts a connection after 75 s of silence, which a ping interrupts", async () => {
     await using relay = await relaySocket();
     using mine = device(relay.baseUrl);
     const { socket, tell } = await relay.peers.take();
@@ -270,7 +270,7 @@ describe("a connection that ends", () => {
     expect(await mine.events.take()).toMatchObject({ down: { code: 1_006, readyForMs: 149_999 } });
   });
 
-  test("by the device's own close stays closed and leaves no timer behind", async () => {
+  test("connectSocket does not reconnect after its own close and leaves no timer", async () => {
     await using relay = await relaySocket();
     const mine = device(relay.baseUrl);
     const { socket, tell } = await relay.peers.take();
@@ -282,7 +282,7 @@ describe("a connection that ends", () => {
     expect(mine.events.items).toEqual([]);
   });
 
-  test("while a new try is waited for is not tried after a close", async () => {
+  test("connectSocket cancels a pending reconnection on close", async () => {
     await using relay = await relaySocket();
     const mine = device(relay.baseUrl);
     (await relay.peers.take()).socket.terminate();
@@ -292,8 +292,8 @@ describe("a connection that ends", () => {
   });
 });
 
-describe("a device that is refused", () => {
-  test("by 4401 three times in a row gives up", async () => {
+describe("a refused socket", () => {
+  test("connectSocket gives up after close code 4401 three times in a row", async () => {
     await using relay = await relaySocket();
     using mine = device(relay.baseUrl);
     for (const retryInMs of [499, 999]) {
@@ -306,7 +306,7 @@ describe("a device that is refused", () => {
     expect(mine.time.pending()).toEqual([]);
   });
 
-  test("before the upgrade three times in a row gives up", async () => {
+  test("connectSocket gives up after three refused upgrades in a row", async () => {
     await using server = await startLocalServer(() => ({ status: 403, body: {} }));
     using mine = device(server.baseUrl);
     for (const retryInMs of [499, 999]) {
@@ -316,7 +316,7 @@ describe("a device that is refused", () => {
     expect(await mine.events.take()).toMatchObject({ refused: { status: 403 } });
   });
 
-  test("for a time waits for that time", async () => {
+  test("connectSocket waits for the time of Retry-After", async () => {
     await using server = await startLocalServer(() => ({
       status: 503,
       headers: { "retry-after": "9" },
@@ -328,7 +328,7 @@ describe("a device that is refused", () => {
     });
   });
 
-  test("a token is tried again, and connects when there is one", async () => {
+  test("connectSocket retries a refused token and connects when it receives one", async () => {
     await using relay = await relaySocket();
     const unavailable = { ...refusal("server.unavailable", "down", 503), retryAfterSeconds: 2 };
     const bearers: Bearer[] = [unavailable, { ok: true, token: "token-2" }];
@@ -342,6 +342,6 @@ describe("a device that is refused", () => {
   });
 });
 
-test("an agent id that cannot stand in a path is a mistake of the caller", () => {
+test("connectSocket throws for an agent id that is no valid path segment", () => {
   expect(() => device("http://127.0.0.1:1", { agentId: ".." })).toThrow(TypeError);
 });

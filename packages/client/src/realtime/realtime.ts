@@ -8,38 +8,38 @@ import { openConnection, type SendResult, type SocketConnection } from "./socket
 export interface SocketOptions extends Partial<Omit<Environment, "fetch">> {
   readonly baseUrl: string;
   readonly agentId: string;
-  /** Gives a token of scope `socket`: `() => client.getBearer("socket")`. */
+  /** Returns a token of scope `socket`: `() => client.getBearer("socket")`. */
   readonly bearer: () => Promise<Bearer>;
-  /** What this device can do, told at each connection; without it, what its agent registered. */
+  /** The capabilities of this device, sent at each connection; by default those of its agent. */
   readonly capabilities?: readonly string[];
-  /** Every message of the contract; the agent's open tasks come again after each `ready`. */
+  /** Called with each message of the contract; the agent's open tasks are sent again after each `ready`. */
   readonly onMessage: (message: ServerMessage) => void;
-  /** The connection is lost, or was not made, and is tried again in `retryInMs`. */
+  /** Called when a connection was lost or failed; the next attempt is in `retryInMs`. */
   readonly onDisconnect?: (end: SocketEnd & { readonly retryInMs: number }) => void;
-  /** The relay refused this device three times in a row, and no further try is made. */
+  /** Called when the relay refused this device three times in a row; no further attempt is made. */
   readonly onRefused?: (end: SocketEnd) => void;
 }
 
 export interface AgentSocket {
   /**
-   * Refused with `socket.not_ready` before the relay's `ready` and between connections, with
-   * `socket.too_large` above 1 MiB (such a receipt goes over HTTP), with `socket.backlogged` while 4 MiB
-   * wait to be sent.
+   * Sends a message. Refused with `socket.not_ready` before the relay's `ready` and between connections,
+   * with `socket.too_large` above 1 MiB (submit such a receipt over HTTP), and with `socket.backlogged`
+   * while 4 MiB are waiting to be sent.
    */
   readonly send: (message: ClientMessage) => SendResult;
-  /** Ends the connection and all trying. */
+  /** Closes the connection and stops reconnecting. */
   readonly close: () => void;
 }
 
 /**
- * Keeps an agent's device connected to its relay (docs/decisions.md, 4): signs in, renews its token,
- * notices a dead line, and reconnects after an exponential backoff with full jitter.
+ * Connects an agent's device to its relay (docs/decisions.md, 4): authenticates, renews its token, detects
+ * a dead connection, and reconnects after an exponential backoff with full jitter.
  */
 export function connectSocket(options: SocketOptions): AgentSocket {
   const environment = createEnvironment(options);
   const { agentId, bearer, capabilities, onMessage } = options;
   const path = buildPath(SOCKET_PATH, { params: { agentId } });
-  if (path === null) throw new TypeError("agentId cannot stand in a path");
+  if (path === null) throw new TypeError("agentId must be a valid path segment");
   const url = buildUrl(options.baseUrl, path).replace(/^http/, "ws");
 
   let connection: SocketConnection | undefined;
@@ -100,7 +100,7 @@ export function connectSocket(options: SocketOptions): AgentSocket {
   };
 }
 
-/** Without a token there is no connection to end; the reasons to try again are the same. */
+/** Converts a refused token to the end of an attempt, which is retried by the same rules. */
 function toSocketEnd(refused: Extract<Bearer, { ok: false }>): SocketEnd {
   const { message, status, retryAfterSeconds } = refused;
   const wait = retryAfterSeconds === undefined ? {} : { retryAfterSeconds };

@@ -1,7 +1,7 @@
 import { ServerMessage } from "@agent/wire";
 import * as v from "valibot";
 
-/** What the relay said, or null when it is none of the contract's messages: a newer relay may say more. */
+/** Parses a message of the relay; returns null for unknown messages, which a newer relay may send. */
 export function parseServerMessage(text: string): ServerMessage | null {
   let value: unknown;
   try {

@@ -7,7 +7,7 @@ import { readRetryAfterSeconds } from "../calls/retry-after.ts";
 import { parseServerMessage } from "./server-message.ts";
 
 const HANDSHAKE_TIMEOUT_MS = 10_000;
-// The relay pings every 30 s: two of them missed, and some slack, mean that nobody is there.
+// The relay pings every 30 s; after two missed pings and a margin the connection is dead.
 const SILENCE_TIMEOUT_MS = 2.5 * limits.socketPingMs;
 const TOKEN_CHECK_INTERVAL_MS = 30_000;
 
@@ -22,7 +22,7 @@ export interface ConnectionOptions {
   readonly url: string;
   readonly token: string;
   readonly environment: Environment;
-  /** Gives the same token again until it has to be replaced. */
+  /** Returns the same token until it must be replaced. */
   readonly bearer: () => Promise<Bearer>;
   readonly onMessage: (message: ServerMessage) => void;
   readonly onEnd: (end: SocketEnd) => void;
@@ -33,7 +33,7 @@ export interface SocketConnection {
   readonly close: () => void;
 }
 
-/** One connection: signs in, sends each new token before the old one dies, and ends a dead line. */
+/** Opens one connection: authenticates, sends each new token before the old one expires, ends if silent. */
 export function openConnection(options: ConnectionOptions): SocketConnection {
   const { environment, bearer, onMessage, onEnd } = options;
   const { now, schedule } = environment;
@@ -98,7 +98,7 @@ export function openConnection(options: ConnectionOptions): SocketConnection {
     };
     socket.terminate();
   });
-  // The close event follows and says the same.
+  // The close event follows with the same reason.
   socket.on("error", () => {});
   socket.on("close", (code, reason) => {
     cancelSilence();

@@ -4,7 +4,7 @@ import * as v from "valibot";
 import { parseJson } from "../calls/parse-answer.ts";
 import { refusal, type CallRefusal } from "../calls/refusal.ts";
 
-/** An event, of whatever type. */
+/** An event of any type. */
 const AnyEventSchema = v.object({
   event_id: v.pipe(v.number(), v.safeInteger(), v.minValue(1)),
   type: v.string(),
@@ -16,27 +16,27 @@ const knownTypes: ReadonlySet<string> = new Set(getEnumWords(TaskEvent.entries.t
 export interface TaskFrame {
   readonly ok: true;
   readonly number: number;
-  /** Undefined for a type that this client has not heard of: a newer relay may tell of more. */
+  /** Undefined for an unknown type, which a newer relay may send. */
   readonly event: Received<typeof TaskEvent> | undefined;
 }
 
-/** What a frame of a task's stream says; refused with `response.malformed`. */
+/** Parses a frame of a task's stream; refused with `response.malformed`. */
 export function parseFrame(
   { id, data }: EventSourceMessage,
   { taskId, seen }: { readonly taskId: string; readonly seen: number },
 ): TaskFrame | CallRefusal {
   const json = parseJson(data);
   const parsed = v.safeParse(AnyEventSchema, json);
-  if (!parsed.success) return malformed("A frame is no event of a task");
+  if (!parsed.success) return malformed("Frame is not an event of a task");
   const { event_id: number, type, task_id } = parsed.output;
-  if (task_id !== taskId) return malformed("A frame is an event of another task");
-  if (id !== String(number)) return malformed("A frame has another id than its event");
+  if (task_id !== taskId) return malformed("Frame is an event of another task");
+  if (id !== String(number)) return malformed("Frame id differs from its event_id");
   if (number > seen + 1) return malformed(`Event ${number} follows event ${seen}`);
   if (!knownTypes.has(type)) return { ok: true, number, event: undefined };
   const event = v.safeParse(TaskEvent, json);
   return event.success
     ? { ok: true, number, event: event.output }
-    : malformed(`A frame is no event of type ${type}`);
+    : malformed(`Frame is not an event of type ${type}`);
 }
 
 const malformed = (message: string) => refusal("response.malformed", message, 200);

@@ -12,16 +12,16 @@ import { refusal, type CallRefusal } from "../calls/refusal.ts";
 import type { RelayClient } from "../relay-client.ts";
 import type { RetryOptions } from "../calls/retry.ts";
 
-// Each costs a lookup; receipts nested beyond it stay unverified, and the verdict says so.
+// Each signer costs a lookup; receipts of further signers stay unverified, which the verdict reports.
 const MAX_NESTED_SIGNERS = 32;
 
-/** What makes a receipt worthless to the one who delegated, although its signature holds. */
+/** Codes that make a receipt worthless to the delegator although its signature is valid. */
 const mismatchCodes: ReadonlySet<string | undefined> = new Set([
   "receipt.prompt_hash_mismatch",
   "receipt.result_hash_mismatch",
 ]);
 
-/** A task with its receipt, once that was verified. */
+/** A task with its verified receipt. */
 export interface ProvenResult {
   readonly ok: true;
   readonly receipt: ExecutionReceipt;
@@ -34,15 +34,15 @@ export type CheckedResult = ProvenResult | (CallRefusal & { readonly verdict?: R
 export interface ExpectedResult {
   readonly taskId: string;
   readonly prompt: string;
-  /** The executor's keys where they are known beforehand; otherwise the relay is asked. */
+  /** The executor's keys if they are known in advance; otherwise they are read from the relay. */
   readonly executorKeys: readonly string[] | undefined;
 }
 
 /**
- * Verifies a finished task's receipt: made by the task's target or executor with a key of its own, for
- * this task, this prompt and this result. Refused with `task.cancelled`, `task.erased`, `receipt.missing`,
- * `receipt.wrong_agent`, the code of `@agent/receipts`, or as a key's lookup is refused. Nested receipts
- * are judged each by itself in `verdict.nested`.
+ * Verifies a finished task's receipt: signed by the task's target or executor with its own key, for this
+ * task, this prompt and this result. Refused with `task.cancelled`, `task.erased`, `receipt.missing`,
+ * `receipt.wrong_agent`, a code of `@agent/receipts`, or like the lookup of a key. Each nested receipt has
+ * its own verdict in `verdict.nested`.
  */
 export async function checkResult(
   client: RelayClient,
@@ -61,7 +61,10 @@ export async function checkResult(
   if (!parsed.ok) return refusal(parsed.code, `Receipt: ${parsed.path} ${parsed.message}`);
   const { receipt } = parsed;
   if (receipt.agent_id !== task.agent_id && receipt.agent_id !== task.assigned_to) {
-    return refusal("receipt.wrong_agent", "Receipt is neither the target's nor the executor's");
+    return refusal(
+      "receipt.wrong_agent",
+      "Receipt agent_id must be the target or the executor of the task",
+    );
   }
   const keys =
     expected.executorKeys === undefined
@@ -82,7 +85,7 @@ export async function checkResult(
   return { ok: true, receipt, verdict, task };
 }
 
-/** The keys of those who signed nested receipts; a signer whose lookup fails has none. */
+/** Fetches the keys of the signers of nested receipts; a signer whose lookup fails has none. */
 async function fetchNestedKeys(
   client: RelayClient,
   receipt: ExecutionReceipt,

@@ -1,10 +1,10 @@
 import type { CredentialSubject } from "@agent/credentials";
 import type { DiscoveryEntry, Received, TrustRecord } from "@agent/wire";
 
-/** Of whom something is said: the agent's did:key, and how available the relay finds it. */
+/** The subject of a credential: the agent's did:key and its availability as the relay measures it. */
 export type CredentialTarget = { readonly did: string } & Pick<DiscoveryEntry, "availability">;
 
-/** What a delegator has seen of an executor, or null while it has seen nothing succeed or fail. */
+/** Builds a delegator's reputation of an executor; null before any task succeeded or failed. */
 export function buildReputationSubject(
   record: Received<typeof TrustRecord>,
   { did, availability }: CredentialTarget,
@@ -24,7 +24,7 @@ export function buildReputationSubject(
   };
 }
 
-/** How far a delegator trusts an executor. */
+/** Builds a delegator's trust in an executor. */
 export function buildTrustSubject(
   record: Received<typeof TrustRecord>,
   { did }: Pick<CredentialTarget, "did">,

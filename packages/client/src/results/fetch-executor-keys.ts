@@ -2,7 +2,7 @@ import type { CallRefusal } from "../calls/refusal.ts";
 import type { RelayClient } from "../relay-client.ts";
 import { retry, toPerCallOptions, type RetryOptions } from "../calls/retry.ts";
 
-/** Who signed, by a receipt's own words. */
+/** The signer that a receipt names. */
 export interface Signer {
   readonly agent_id: string;
   readonly device_id: string;
@@ -11,8 +11,9 @@ export interface Signer {
 type KeysResult = { readonly ok: true; readonly keys: readonly string[] } | CallRefusal;
 
 /**
- * The keys that count for a signer: its device's, as the relay knows it and while it is not revoked, else
- * its agent's. None when the relay knows neither: a key that only the receipt names proves nothing.
+ * Fetches the valid keys of a signer: that of its device if the relay knows it and it is not revoked,
+ * otherwise that of its agent. Returns none if the relay knows neither, because a key that only the
+ * receipt names proves nothing.
  */
 export async function fetchExecutorKeys(
   client: RelayClient,

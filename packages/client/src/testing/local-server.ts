@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 
 export interface ReceivedRequest {
   readonly method: string;
-  /** Path and query as they came over the wire. */
+  /** Path and query as received. */
   readonly url: string;
   readonly headers: IncomingMessage["headers"];
   readonly body: string;
@@ -13,11 +13,11 @@ export interface ReceivedRequest {
 export interface Reply {
   readonly status: number;
   readonly headers?: Record<string, string>;
-  /** Sent as JSON, a text as it is. */
+  /** Sent as JSON; a string is sent unchanged. */
   readonly body?: unknown;
 }
 
-/** A reply, or what else to do with the connection. */
+/** Returns a reply, or handles the connection itself and returns undefined. */
 export type Handler = (
   received: ReceivedRequest,
   response: ServerResponse,
@@ -29,7 +29,7 @@ export interface LocalServer extends AsyncDisposable {
   readonly http: Server;
 }
 
-/** A server on this machine that answers as it is told and remembers what it was asked. */
+/** Starts a local server that answers by a handler and records the requests. */
 export async function startLocalServer(handler: Handler): Promise<LocalServer> {
   const received: ReceivedRequest[] = [];
   const http = createServer((request, response) => void answer(request, response));
@@ -38,9 +38,9 @@ export async function startLocalServer(handler: Handler): Promise<LocalServer> {
     let body = "";
     for await (const chunk of request.setEncoding("utf8")) body += String(chunk);
     const { method = "", url = "", headers } = request;
-    const one = { method, url, headers, body };
-    received.push(one);
-    const reply = await handler(one, response);
+    const entry = { method, url, headers, body };
+    received.push(entry);
+    const reply = await handler(entry, response);
     if (reply === undefined) return;
     response.writeHead(reply.status, { "content-type": "application/json", ...reply.headers });
     response.end(typeof reply.body === "string" ? reply.body : JSON.stringify(reply.body));

@@ -6,13 +6,13 @@ interface Timer {
 }
 
 export interface ManualTime extends Pick<Environment, "now" | "schedule"> {
-  /** The delays of the timers that are set, in ms from now, the next one first. */
+  /** Returns the delays of the pending timers in ms, the next one first. */
   readonly pending: () => number[];
-  /** Moves the clock, running what comes due on the way. */
+  /** Advances the clock and runs the timers that become due. */
   readonly advance: (ms: number) => void;
 }
 
-/** A clock that stands still until it is moved. */
+/** Creates a clock that only `advance` moves. */
 export function createManualTime(start: number): ManualTime {
   let now = start;
   const timers = new Set<Timer>();

@@ -5,11 +5,11 @@ import * as v from "valibot";
 export const TOKEN_TYPE = "agent-token+jwt";
 export const TOKEN_ALGORITHMS = ["EdDSA", "Ed25519"] as const;
 
-const MAX_CHARACTERS = 4_096;
+const MAX_TOKEN_CHARACTERS = 4_096;
 const SIGNATURE_BYTES = 64;
 
 const idText = v.pipe(v.string(), v.minLength(1), v.maxLength(limits.idLength));
-// The last second that a Date can hold.
+// The last second that a Date can represent.
 const seconds = v.pipe(v.number(), v.finite(), v.minValue(0), v.maxValue(8.64e12));
 
 const Header = v.object({
@@ -37,19 +37,20 @@ interface TokenParts {
 }
 
 /**
- * Whether a bearer has the outline of a compact JWS. Anything else never was a token; what has the
- * outline but not the canonical form is a malformed one.
+ * Returns whether a bearer has the outline of a compact JWS. A text with the outline but without the
+ * canonical form is a malformed token; any other text is no token.
  */
 export function looksLikeToken(text: string): boolean {
   return /^[\w=-]+\.[\w=-]+\.[\w=-]*$/.test(text);
 }
 
 /**
- * The members of a token, unverified, or null where its form is wrong. `jose` takes padding and stray
- * bits in a last character, by which one token would have many spellings; `fromBase64Url` does not.
+ * Parses a token without verifying it; returns null if its form is wrong. `jose` accepts padding and
+ * stray bits in a last character, so that one token would have several spellings; `fromBase64Url` does
+ * not.
  */
 export function parseToken(text: string): TokenParts | null {
-  if (text.length > MAX_CHARACTERS) return null;
+  if (text.length > MAX_TOKEN_CHARACTERS) return null;
   const parts = text.split(".");
   const [header = "", claims = "", signature = ""] = parts;
   if (parts.length !== 3) return null;

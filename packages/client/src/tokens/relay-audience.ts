@@ -4,16 +4,16 @@ import type { Operations } from "@agent/wire";
 
 type DidResult = { readonly ok: true; readonly did: string } | CallRefusal;
 
-/** The did:key that tokens for a relay are addressed to. */
+/** The did:key to which tokens for a relay are addressed. */
 export interface RelayAudience {
   did(): Promise<DidResult>;
-  /** Whether the relay by now has another did than the one a refused token was addressed to. */
+  /** Returns whether the relay now has another DID than the audience of a refused token. */
   differsFrom(did: string): Promise<boolean>;
 }
 
 /**
- * Asks the relay who it is when that is first needed, and again after a refusal: a relay in memory has a
- * new key after each start. A did that was pinned is never asked for.
+ * Reads the relay's DID when it is first needed, and again after a refusal, because a relay in memory has
+ * a new key after each start. A pinned DID is never read.
  */
 export function createRelayAudience(
   pinned: string | undefined,

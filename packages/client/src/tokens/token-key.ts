@@ -3,15 +3,15 @@ import { importJWK } from "jose";
 
 type TokenKey = Exclude<Awaited<ReturnType<typeof importJWK>>, Uint8Array>;
 
-// Importing a key costs about half a verification, so the keys in use are kept.
+// Importing a key costs about half a verification, so keys in use are cached.
 const CACHE_SIZE = 4_096;
 const verifyingKeys = new Map<string, Promise<TokenKey | null>>();
 const signingKeys = new WeakMap<Uint8Array, Promise<TokenKey>>();
 
-/** The key that checks tokens of `publicKey` (64 hex digits), or null when it cannot check any. */
+/** Imports the key that verifies tokens of `publicKey` (64 hex digits); null if it is no valid key. */
 export function importVerifyingKey(publicKey: string): Promise<TokenKey | null> {
   const key = verifyingKeys.get(publicKey) ?? importKey(hexToBytes(publicKey)).catch(() => null);
-  // Set anew at each use, so that the first one is the one that was not asked for longest.
+  // Inserted again at each use, so that the first entry is the least recently used one.
   verifyingKeys.delete(publicKey);
   verifyingKeys.set(publicKey, key);
   const [oldest] = verifyingKeys.keys();
@@ -19,7 +19,7 @@ export function importVerifyingKey(publicKey: string): Promise<TokenKey | null> 
   return key;
 }
 
-/** The key that signs with `secretKey` (a 32-byte seed); it is kept as long as that array lives. */
+/** Imports the key that signs with `secretKey` (a 32-byte seed); cached as long as that array exists. */
 export function importSigningKey(secretKey: Uint8Array): Promise<TokenKey> {
   const key = signingKeys.get(secretKey) ?? importKey(getPublicKey(secretKey), secretKey);
   signingKeys.set(secretKey, key);

@@ -3,7 +3,7 @@ import { limits, type Scope } from "@agent/wire";
 import type { Environment } from "../environment.ts";
 import { mintToken } from "./token.ts";
 
-/** Who calls: an agent's device, which signs its own tokens, or the operator. */
+/** The caller: an agent's device, which signs its own tokens, or the operator. */
 export type Credentials = DeviceIdentity | { readonly masterToken: string };
 
 export interface DeviceIdentity {
@@ -13,13 +13,13 @@ export interface DeviceIdentity {
   readonly secretKey: Uint8Array;
 }
 
-// A minute before its end a token is replaced: a slow clock and a slow network fit in between.
+// A token is replaced a minute before it expires, to allow for a slow clock and a slow network.
 const RENEW_AFTER_MS = limits.tokenLifetimeMs - 60_000;
 
 /**
- * Tokens that carry one scope word each, so that one that leaks opens one door only. A token is used
- * for four minutes, because the relay remembers those that it has verified; one that is asked for
- * `once` is fresh and not used again.
+ * Creates a source of tokens with one scope each, so that a leaked token allows one scope only. A token
+ * is used for four minutes, because the relay caches verified tokens; with `once` it is new and not used
+ * again.
  */
 export function createTokenSource(
   identity: DeviceIdentity,

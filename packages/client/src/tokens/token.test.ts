@@ -30,7 +30,7 @@ const claims = {
 
 type Members = Record<string, unknown>;
 
-/** A token that says whatever a test wants, truly signed. */
+/** Signs a token with the header and claims of a test. */
 async function signed(
   change: { header?: Members; claims?: Members | string },
   by = device,
@@ -50,7 +50,7 @@ async function signed(
     .sign(await importJWK(jwk, "EdDSA"));
 }
 
-/** The other spellings of a last character that a lenient decoder maps to the same bytes. */
+/** Returns the other last characters that a lenient decoder maps to the same bytes. */
 function respelled(token: string): string {
   const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
   return token.slice(0, -1) + alphabet[alphabet.indexOf(token.slice(-1)) + 1];
@@ -69,7 +69,7 @@ const mint = (change: Partial<Parameters<typeof mintToken>[0]> = {}) =>
   });
 
 describe("a minted token", () => {
-  test("is a compact JWS whose claims come back from the check", async () => {
+  test("mintToken returns a compact JWS whose claims verifyToken returns", async () => {
     const token = await mint();
     expect(looksLikeToken(token)).toBe(true);
     expect(peekToken(token)).toEqual({ ok: true, deviceId: "device-1", agentId: "agent-1" });
@@ -86,7 +86,7 @@ describe("a minted token", () => {
     });
   });
 
-  test("lives as long as asked, at most 300 s", async () => {
+  test("mintToken accepts a lifetime from 1 s to 300 s", async () => {
     const short = await mint({ lifetimeMs: 60_000 });
     expect(await verifyToken(short, { ...expected, now: NOW + 59_999 })).toMatchObject({
       ok: true,
@@ -100,7 +100,7 @@ describe("a minted token", () => {
   });
 });
 
-describe("a token is taken", () => {
+describe("a valid token", () => {
   test.each([
     ["with alg Ed25519", {}, { header: { alg: "Ed25519" } }],
     ["issued 300 s ago by a clock that is behind", { now: NOW + 299_999 }, {}],
@@ -110,48 +110,48 @@ describe("a token is taken", () => {
       {},
       { claims: { iat: SECOND - 0.5, exp: SECOND + 9.5 } },
     ],
-    ["without a scope word", {}, { claims: { scope: "" } }],
-  ])("%s", async (_, verifier, change) => {
+    ["without a scope", {}, { claims: { scope: "" } }],
+  ])("verifyToken accepts a token %s", async (_, verifier, change) => {
     expect(await verifyToken(await signed(change), { ...expected, ...verifier })).toMatchObject({
       ok: true,
     });
   });
 });
 
-describe("a token is refused as malformed", () => {
+describe("a malformed token", () => {
   test.each([
-    ["wrong typ", { header: { typ: "JWT" } }],
+    ["a wrong typ", { header: { typ: "JWT" } }],
     ["no kid", { header: { kid: undefined } }],
-    ["empty kid", { header: { kid: "" } }],
-    ["kid of 257 characters", { header: { kid: "x".repeat(257) } }],
+    ["an empty kid", { header: { kid: "" } }],
+    ["a kid of 257 characters", { header: { kid: "x".repeat(257) } }],
     ["iss other than sub", { claims: { iss: "agent-2" } }],
     ["no sub", { claims: { sub: undefined } }],
     ["no audience", { claims: { aud: undefined } }],
     ["several audiences", { claims: { aud: [audience, "did:key:z6Mk"] } }],
     ["no scope", { claims: { scope: undefined } }],
-    ["scope as a list", { claims: { scope: ["task:read"] } }],
+    ["a scope list", { claims: { scope: ["task:read"] } }],
     ["no iat", { claims: { iat: undefined } }],
-    ["iat as text", { claims: { iat: String(SECOND) } }],
+    ["a textual iat", { claims: { iat: String(SECOND) } }],
     ["no exp", { claims: { exp: undefined } }],
     [
       "exp that is not finite",
       { claims: JSON.stringify(claims).replace(/"exp":\d+/, '"exp":1e999') },
     ],
     ["no jti", { claims: { jti: undefined } }],
-    ["a life of 301 s", { claims: { exp: SECOND + 301 } }],
-    ["issued 301 s ahead", { claims: { iat: SECOND + 301, exp: SECOND + 302 } }],
-    ["not before a later time", { claims: { nbf: SECOND + 1 } }],
-    ["payload that is a list", { claims: "[]" }],
-    ["payload that is no JSON", { claims: "agent-1" }],
-    ["longer than 4096 characters", { claims: { scope: "x".repeat(4_096) } }],
-  ])("%s", async (_, change) => {
+    ["a lifetime of 301 s", { claims: { exp: SECOND + 301 } }],
+    ["iat 301 s ahead", { claims: { iat: SECOND + 301, exp: SECOND + 302 } }],
+    ["nbf in the future", { claims: { nbf: SECOND + 1 } }],
+    ["a payload that is a list", { claims: "[]" }],
+    ["a payload without JSON", { claims: "agent-1" }],
+    ["more than 4096 characters", { claims: { scope: "x".repeat(4_096) } }],
+  ])("verifyToken refuses a token with %s as malformed", async (_, change) => {
     expect(await verifyToken(await signed(change), expected)).toEqual({
       ok: false,
       code: "auth.malformed_token",
     });
   });
 
-  test("issued more than 300 s ago, even where it says that it still lives", async () => {
+  test("verifyToken refuses a token issued more than 300 s ago as malformed, even before its exp", async () => {
     const token = await signed({ claims: { iat: SECOND - 301, exp: SECOND - 1 } });
     const old = { ...expected, now: NOW - 1_001 };
     expect(await verifyToken(token, old)).toMatchObject({ ok: true });
@@ -162,7 +162,7 @@ describe("a token is refused as malformed", () => {
     });
   });
 
-  test("any other algorithm, `none` included", async () => {
+  test("verifyToken refuses every other algorithm as malformed, including `none`", async () => {
     const [, payload, signature] = (await mint()).split(".");
     for (const alg of ["none", "HS256", "RS256", "ES256", "eddsa"]) {
       const forged = toBase64Url(utf8ToBytes(JSON.stringify({ ...header, alg })));
@@ -176,7 +176,7 @@ describe("a token is refused as malformed", () => {
     }
   });
 
-  test("every spelling of the same token but the canonical one", async () => {
+  test("verifyToken refuses every spelling of a token except the canonical one", async () => {
     const token = await mint();
     const [head, payload, signature] = token.split(".");
     const spellings = [
@@ -195,21 +195,21 @@ describe("a token is refused as malformed", () => {
     }
   });
 
-  test("header members that the verifier has to understand but does not", async () => {
+  test("verifyToken refuses unknown critical header members", async () => {
     const forged = toBase64Url(utf8ToBytes(JSON.stringify({ ...header, crit: ["exp"], exp: 1 })));
     const token = (await mint()).replace(/^[^.]+/, forged);
     expect(await verifyToken(token, expected)).toEqual({ ok: false, code: "auth.malformed_token" });
   });
 });
 
-describe("a token fails verification", () => {
+describe("a token that fails verification", () => {
   const failed = { ok: false, code: "auth.verification_failed" };
 
-  test("when another key signed it", async () => {
+  test("verifyToken refuses a token signed by another key", async () => {
     expect(await verifyToken(await signed({}, stranger), expected)).toEqual(failed);
   });
 
-  test("when a claim was changed after signing", async () => {
+  test("verifyToken refuses a token whose claim was changed after signing", async () => {
     const [head, , signature] = (await mint()).split(".");
     const swapped = toBase64Url(
       utf8ToBytes(JSON.stringify({ ...claims, sub: "agent-2", iss: "agent-2" })),
@@ -217,20 +217,20 @@ describe("a token fails verification", () => {
     expect(await verifyToken(`${head}.${swapped}.${signature}`, expected)).toEqual(failed);
   });
 
-  test("when it was minted for another audience", async () => {
+  test("verifyToken refuses a token for another audience", async () => {
     const elsewhere = await mint({ audience: publicKeyToDidKey(stranger.publicKey) });
     expect(await verifyToken(elsewhere, expected)).toEqual(failed);
   });
 
   test.each([
     ["a small-order point", `01${"00".repeat(31)}`],
-    ["no curve point", `02${"00".repeat(31)}`],
+    ["not a curve point", `02${"00".repeat(31)}`],
     ["31 bytes", "11".repeat(31)],
-  ])("when the device's key is %s", async (_, publicKey) => {
+  ])("verifyToken refuses a token when the device's key is %s", async (_, publicKey) => {
     expect(await verifyToken(await mint(), { ...expected, publicKey })).toEqual(failed);
   });
 
-  test("before it is called expired: a forger learns nothing of the clock", async () => {
+  test("verifyToken checks the signature before the expiry, so that a forger learns nothing of the clock", async () => {
     const late = { ...expected, now: NOW + 600_000 };
     expect(await verifyToken(await signed({}, stranger), late)).toEqual(failed);
     expect(await verifyToken(await mint(), late)).toEqual({
@@ -251,7 +251,7 @@ test.each([
   "a.b.c\n",
   "ä.b.c",
   "a.b.c/d",
-])("%j never was a token", (text) => {
+])("looksLikeToken returns false for %j", (text) => {
   expect(looksLikeToken(text)).toBe(false);
   expect(peekToken(text)).toEqual({ ok: false, code: "auth.malformed_token" });
 });

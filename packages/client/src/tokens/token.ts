@@ -8,12 +8,12 @@ export interface MintTokenOptions {
   readonly deviceId: string;
   /** The device's Ed25519 seed, 32 bytes. */
   readonly secretKey: Uint8Array;
-  /** did:key of the relay or of the agent server that is called. */
+  /** The did:key of the called relay or agent server. */
   readonly audience: string;
   readonly scope: readonly string[];
   /** Milliseconds since the Unix epoch. */
   readonly now: number;
-  /** 1,000 to 300,000 ms; the default is 300,000. */
+  /** The lifetime in ms, from 1,000 to 300,000; the default is 300,000. */
   readonly lifetimeMs?: number;
   /** Unique per token. */
   readonly jti: string;
@@ -41,13 +41,13 @@ export interface TokenRefusal {
 }
 
 /**
- * Mints a signed device token, a compact JWS with `alg` EdDSA (docs/decisions.md, 2). A lifetime outside
- * 1 to 300 s throws: no verifier would take the token.
+ * Mints a signed device token, a compact JWS with `alg` EdDSA (docs/decisions.md, 2). Throws for a
+ * lifetime outside 1 to 300 s, because no verifier accepts such a token.
  */
 export async function mintToken(options: MintTokenOptions): Promise<string> {
   const lifetimeMs = options.lifetimeMs ?? limits.tokenLifetimeMs;
   if (!(lifetimeMs >= 1_000 && lifetimeMs <= limits.tokenLifetimeMs)) {
-    throw new RangeError("lifetimeMs has to be within 1000 and 300000");
+    throw new RangeError("lifetimeMs must be from 1000 to 300000");
   }
   const issuedAt = Math.floor(options.now / 1_000);
   const token = new SignJWT({ scope: options.scope.join(" ") })
@@ -61,7 +61,7 @@ export async function mintToken(options: MintTokenOptions): Promise<string> {
   return token.sign(await importSigningKey(options.secretKey));
 }
 
-/** Whose token this says it is, unverified: only to find the key that it has to be checked with. */
+/** Reads the device and agent of a token without verifying it, to find the key that verifies it. */
 export function peekToken(
   text: string,
 ): { readonly ok: true; readonly deviceId: string; readonly agentId: string } | TokenRefusal {
@@ -71,8 +71,8 @@ export function peekToken(
 }
 
 /**
- * Checks a signed device token against the device's key (64 hex digits), the verifier's did:key and its
- * clock (ms). Refused with `auth.malformed_token` (form, type, algorithm, `iss` other than `sub`, a life
+ * Verifies a signed device token with the device's key (64 hex digits), the verifier's did:key and its
+ * clock (ms). Refused with `auth.malformed_token` (form, type, algorithm, `iss` other than `sub`, lifetime
  * over 300 s, issued more than 300 s from now), `auth.verification_failed` (signature, audience) or
  * `auth.expired_token`.
  */
@@ -96,7 +96,7 @@ export async function verifyToken(
     throw error;
   }
   const { iat, exp, sub, scope, jti } = token.claims;
-  // `maxTokenAge` of jose refuses a clock that is one second ahead.
+  // `maxTokenAge` of jose refuses tokens of a clock that is one second ahead.
   const skewMs = Math.abs(expected.now - iat * 1_000);
   if (skewMs > limits.clockSkewMs || (exp - iat) * 1_000 > limits.tokenLifetimeMs) {
     return refusal("auth.malformed_token");

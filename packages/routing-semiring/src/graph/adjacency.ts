@@ -3,8 +3,8 @@ import { EdgeIndex, NONE } from "./edge-index.ts";
 import type { EdgeAttributes } from "../semiring.ts";
 
 /**
- * The edges of each node: a row of neighbouring edge numbers, then a chain of those added since
- * the edges were last grouped. Rows make a search fast, chains make adding an edge cheap.
+ * The edges of each node: a row of neighbouring edge numbers, then a chain of the edges added since the
+ * last grouping. Rows make a search fast, chains make adding an edge cheap.
  */
 export class Adjacency {
   #edges = new EdgeColumns(16);
@@ -26,7 +26,7 @@ export class Adjacency {
     this.#chains.push(NONE);
   }
 
-  /** Adds the edge, or replaces its figures. */
+  /** Adds the edge or replaces its attributes. */
   set(from: number, to: number, figures: EdgeAttributes): void {
     const known = this.#index.find(from, to);
     if (known !== NONE) return this.#edges.write(known, figures);
@@ -41,7 +41,7 @@ export class Adjacency {
     return edge === NONE ? undefined : this.#edges.read(edge);
   }
 
-  /** Puts all edges into rows, once enough were added to pay for it; edge numbers change. */
+  /** Groups all edges into rows if enough were added to make it worthwhile; edge numbers change. */
   group(): void {
     if (this.#next.length <= 64 + this.#grouped / 4) return;
     const { edges, starts } = this.#edges.sortedBySource(this.nodeCount);
@@ -53,7 +53,7 @@ export class Adjacency {
     this.#next = [];
   }
 
-  /** The edges of a node, one after the other. */
+  /** Yields the edges of a node. */
   *edgesOf(node: number): Generator<number> {
     const rowEnd = this.rowEnd(node);
     let edge = this.first(node);
@@ -63,18 +63,18 @@ export class Adjacency {
     }
   }
 
-  /** The end of a node's row: below it the next edge is the next number, then see `afterRow`. */
+  /** Returns the end of a node's row; below it the next edge is the next number, then see `afterRow`. */
   rowEnd(node: number): number {
     return this.#starts[node + 1] ?? 0;
   }
 
-  /** The first edge of a node, or NONE. */
+  /** Returns the first edge of a node, or NONE. */
   first(node: number): number {
     const start = this.#starts[node] ?? 0;
     return start < this.rowEnd(node) ? start : this.#chains[node]!;
   }
 
-  /** The edge of the same node after the last of its row or one of its chain, or NONE. */
+  /** Returns the edge that follows the last one of a row or one of a chain, or NONE. */
   afterRow(edge: number, node: number): number {
     return edge < this.#grouped ? this.#chains[node]! : this.#next[edge - this.#grouped]!;
   }

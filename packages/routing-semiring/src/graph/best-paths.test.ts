@@ -29,7 +29,7 @@ const hop = (from: string, to: string, figures: Partial<Edge> = {}): Edge => ({
   to,
 });
 
-/** The value of one path, from its edges alone. */
+/** Computes the value of one path from its edges alone. */
 const along = <T>(
   graph: Graph,
   { one, times, fromEdge: of }: Semiring<T>,
@@ -42,7 +42,7 @@ const along = <T>(
     .reduce((value, edge) => times(value, of(edge)), one);
 };
 
-/** Every path without a loop, by trying all. */
+/** Yields every path without a loop, by exhaustive search. */
 const allPaths = (graph: Graph, from: string, to: string): string[][] => {
   const edges = graph.edges();
   const walk = (path: string[]): string[][] => {
@@ -71,13 +71,13 @@ const edgesAmong = (nodes: string[], size: { minLength: number; maxLength: numbe
   );
 const fewEdges = edgesAmong(ids, { minLength: 1, maxLength: 18 });
 
-describe("of all paths that there are", () => {
+describe("findBestPath compared with all paths", () => {
   test.each([
     ["the highest trust", trustSemiring],
     ["the highest reliability", reliabilitySemiring],
     ["the lowest cost", costSemiring],
     ["the lowest latency", latencySemiring],
-  ])("the best path has %s, and its value is its own", (_, semiring) => {
+  ])("findBestPath returns the path with %s and the value of this path", (_, semiring) => {
     fc.assert(
       fc.property(fewEdges, (edges) => {
         const graph = graphOf(edges);
@@ -92,7 +92,7 @@ describe("of all paths that there are", () => {
     );
   });
 
-  test("the best product is that of highest trust; ties: hops, cost, latency, reliability, ids", () => {
+  test("the best route has the highest trust; ties: hops, cost, latency, reliability, ids", () => {
     fc.assert(
       fc.property(fewEdges, (edges) => {
         const graph = graphOf(edges);
@@ -107,7 +107,7 @@ describe("of all paths that there are", () => {
   });
 });
 
-test("one search for all targets finds what a search for each would", () => {
+test("findRoutes finds the routes that findBestPath finds for each target", () => {
   const many = Array.from({ length: 60 }, (_, index) => `n${index}`);
   fc.assert(
     fc.property(edgesAmong(many, { minLength: 100, maxLength: 400 }), (edges) => {
@@ -123,9 +123,9 @@ test("one search for all targets finds what a search for each would", () => {
   );
 });
 
-test("a search that avoids ids finds what it would in a graph without them", () => {
+test("findRoutes with avoided ids finds the routes of a graph without them", () => {
   fc.assert(
-    fc.property(fewEdges, fc.subarray([...ids.slice(1), "nobody"]), (edges, avoided) => {
+    fc.property(fewEdges, fc.subarray([...ids.slice(1), "unknown"]), (edges, avoided) => {
       const left = edges.filter(({ from, to }) => !avoided.includes(from) && !avoided.includes(to));
       const [routes, expected] = [
         findRoutes(graphOf(edges), "a", avoided),
@@ -138,7 +138,7 @@ test("a search that avoids ids finds what it would in a graph without them", () 
 });
 
 describe("a route", () => {
-  test("has the figures of one path, never the best of several", () => {
+  test("a route has the attributes of one path and never the best of several", () => {
     const graph = graphOf([
       hop("self", "safe", { trust: 0.9, cost: 5, latency: 500, reliability: 0.5 }),
       hop("safe", "x", { trust: 0.9, cost: 5, latency: 500, reliability: 0.5 }),
@@ -151,7 +151,7 @@ describe("a route", () => {
     });
   });
 
-  test("across relays multiplies trust and adds cost and latency", () => {
+  test("a route across relays multiplies trust and adds cost and latency", () => {
     const graph = graphOf([
       hop("self", "relay:local", { trust: 1 }),
       hop("relay:local", "relay:remote", { trust: 0.6, cost: 0.05, latency: 40 }),
@@ -163,7 +163,7 @@ describe("a route", () => {
     expect(value).toMatchObject({ latency: 100, reliability: 0.8, hops: 3 });
   });
 
-  test("is never trusted more than any of its hops", () => {
+  test("a route is never trusted more than any of its hops", () => {
     fc.assert(
       fc.property(fewEdges, (edges) => {
         const trusts = new Map(edges.map((edge) => [`${edge.from} ${edge.to}`, edge.trust]));
@@ -175,7 +175,7 @@ describe("a route", () => {
     );
   });
 
-  test("with fewer hops wins where trust ties, though floats differ", () => {
+  test("the route with fewer hops is best when trust ties, although floats differ", () => {
     const graph = graphOf([
       hop("self", "x", { trust: 0.72 }),
       hop("self", "y", { trust: 0.9 }),
@@ -185,7 +185,7 @@ describe("a route", () => {
     expect(findRoutes(graph, "self").get("x")?.path).toEqual(["self", "x"]);
   });
 
-  test("with lower cost wins where trust and hops tie, then the smaller ids", () => {
+  test("the route with lower cost, then smaller ids, is best when trust and hops tie", () => {
     const edges = [hop("self", "b"), hop("b", "x"), hop("self", "c"), hop("c", "x")];
     expect(findBestPath(graphOf(edges), trustSemiring, "self", "x")?.path).toEqual([
       "self",
@@ -196,7 +196,7 @@ describe("a route", () => {
     expect(findBestPath(dear, trustSemiring, "self", "x")?.path).toEqual(["self", "c", "x"]);
   });
 
-  test("by smaller ids is so from the start on, not from the end", () => {
+  test("smaller ids are compared from the start of a route", () => {
     const graph = graphOf([
       hop("self", "a"),
       hop("a", "z"),
@@ -209,24 +209,24 @@ describe("a route", () => {
   });
 });
 
-describe("no route leads", () => {
+describe("no route", () => {
   const graph = graphOf([hop("self", "a", { trust: 0 }), hop("a", "b"), hop("b", "self")]);
 
   test.each([
     ["over a hop without trust", "self", "b"],
-    ["to an unknown id", "self", "nobody"],
-    ["from an unknown id", "nobody", "a"],
-  ])("%s", (_, from, to) => {
+    ["to an unknown id", "self", "unknown"],
+    ["from an unknown id", "unknown", "a"],
+  ])("no route leads %s", (_, from, to) => {
     expect(findBestPath(graph, routeSemiring, from, to)).toBeNull();
     expect(findBestPath(graph, trustSemiring, from, to)).toBeNull();
     expect(findRoutes(graph, from).get(to)).toBeNull();
   });
 
-  test("but cost alone does not ask for trust", () => {
+  test("the cost semiring finds a route without trust", () => {
     expect(findBestPath(graph, costSemiring, "self", "b")?.path).toEqual(["self", "a", "b"]);
   });
 
-  test("to oneself but the empty one", () => {
+  test("the route from a node to itself is empty", () => {
     expect(findBestPath(graph, routeSemiring, "a", "a")).toEqual({
       path: ["a"],
       value: routeSemiring.one,

@@ -5,7 +5,7 @@ import { Heap } from "./heap.ts";
 import { buildPath, precedes } from "./predecessors.ts";
 import { compareNumbers, toSumKey, type Semiring } from "../semiring.ts";
 
-/** A route and its value under the semiring, which is that of this route alone. */
+/** A route and the value of this route alone under the semiring. */
 export interface BestPath<T> {
   readonly path: string[];
   readonly value: T;
@@ -19,9 +19,9 @@ interface Label<T> {
 }
 
 /**
- * The best route `from -> to` under a semiring, or null when there is none (or its value is zero).
+ * Finds the best route `from -> to` under a semiring; null if there is none or its value is zero.
  *
- * Ties: fewer hops, then lower cost, then the smaller ids from the start on.
+ * Ties: fewer hops, then lower cost, then smaller ids compared from the start.
  */
 export function findBestPath<T>(
   graph: Graph,
@@ -41,7 +41,7 @@ export function findBestPath<T>(
   const settled = new Uint8Array(graph.ids.length);
   const open = new Heap<Label<T>>((a, b) => compare(a, b) < 0);
   open.push(start);
-  // Extending a route never makes it better, so the best open label is final (Dijkstra).
+  // An extension never improves a route, so the best open label is final (Dijkstra).
   for (let label = open.pop(); label !== undefined && label.node !== goal; label = open.pop()) {
     if (settled[label.node] === 1) continue;
     settled[label.node] = 1;

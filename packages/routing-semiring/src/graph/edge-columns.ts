@@ -1,15 +1,15 @@
 import type { EdgeAttributes } from "../semiring.ts";
 
 /**
- * Edges between numbered nodes. What a search reads of every edge is a column of its own; what it
- * reads only of the edges that it takes lies side by side.
+ * Edges between numbered nodes. Attributes that a search reads of every edge have their own columns;
+ * those that it reads only of chosen edges are adjacent.
  */
 export class EdgeColumns {
   length = 0;
   from: Int32Array;
   to: Int32Array;
   trust: Float64Array;
-  /** Cost, latency and reliability of edge n from place 3n on. */
+  /** Cost, latency and reliability of edge n, from index 3n on. */
   rest: Float64Array;
 
   constructor(capacity: number) {
@@ -42,7 +42,7 @@ export class EdgeColumns {
     return edge;
   }
 
-  /** The same edges in order of their sources; those of node n begin at place n of `starts`. */
+  /** Returns the edges sorted by source; `starts[n]` is the first edge of node n. */
   sortedBySource(nodeCount: number): { edges: EdgeColumns; starts: Int32Array<ArrayBuffer> } {
     const starts = new Int32Array(nodeCount + 1);
     for (let edge = 0; edge < this.length; edge += 1) starts[this.from[edge]! + 1]! += 1;

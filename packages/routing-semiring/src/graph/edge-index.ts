@@ -2,7 +2,7 @@ import type { EdgeColumns } from "./edge-columns.ts";
 
 export const NONE = -1;
 
-/** Finds an edge by its two ends: a hash table of edge numbers, at most half full. */
+/** Finds an edge by its two nodes in a hash table of edge numbers that is at most half full. */
 export class EdgeIndex {
   readonly #edges: EdgeColumns;
   #slots = new Int32Array(0);
@@ -16,7 +16,7 @@ export class EdgeIndex {
     return this.#slots[this.#slotOf(from, to)]!;
   }
 
-  /** Takes in the edge that was pushed last. */
+  /** Adds the edge that was pushed last. */
   addLast(): void {
     if (2 * this.#edges.length > this.#slots.length) this.#rebuild();
     else this.#put(this.#edges.length - 1);
@@ -31,7 +31,7 @@ export class EdgeIndex {
     this.#slots[this.#slotOf(this.#edges.from[edge]!, this.#edges.to[edge]!)] = edge;
   }
 
-  /** The slot that holds the edge, or the free one where it belongs. */
+  /** Returns the slot of the edge, or the free slot for it. */
   #slotOf(from: number, to: number): number {
     const { from: sources, to: targets } = this.#edges;
     const mask = this.#slots.length - 1;

@@ -5,13 +5,13 @@ import { findRoutes } from "./routes.ts";
 
 const good = { trust: 0.5, cost: 1, latency: 10, reliability: 1 };
 
-describe("an edge is refused", () => {
+describe("a refused edge", () => {
   test.each([
     ["edge.trust_invalid", "trust", [NaN, -0.1, 1.1, Infinity]],
     ["edge.reliability_invalid", "reliability", [NaN, -0.1, 1.1, Infinity]],
     ["edge.cost_invalid", "cost", [NaN, -1, 1e9 + 1, Infinity]],
     ["edge.latency_invalid", "latency", [NaN, -1, 1e9 + 1, Infinity]],
-  ])("with %s and changes nothing", (code, figure, values) => {
+  ])("addEdge refuses an edge with %s and changes nothing", (code, figure, values) => {
     for (const value of values) {
       const graph = new Graph();
       expect(graph.addEdge("a", "b", { ...good, [figure]: value })).toEqual({ ok: false, code });
@@ -23,11 +23,11 @@ describe("an edge is refused", () => {
   test.each([
     ["", "b"],
     ["a", ""],
-  ])("without an id: %j -> %j", (from, to) => {
+  ])("addEdge refuses an edge without an id: %j -> %j", (from, to) => {
     expect(new Graph().addEdge(from, to, good)).toEqual({ ok: false, code: "edge.id_empty" });
   });
 
-  test("together with all others that are added at once", () => {
+  test("Graph.from refuses all edges if one is invalid", () => {
     const bad = { from: "b", to: "c", ...good, trust: 2 };
     expect(Graph.from([{ from: "a", to: "b", ...good }, bad])).toEqual({
       ok: false,
@@ -37,17 +37,17 @@ describe("an edge is refused", () => {
   });
 });
 
-describe("an edge is taken", () => {
+describe("an accepted edge", () => {
   test.each([
     ["at the lower bounds", { trust: 0, cost: 0, latency: 0, reliability: 0 }],
     ["at the upper bounds", { trust: 1, cost: 1e9, latency: 1e9, reliability: 1 }],
-  ])("%s", (_, figures) => {
+  ])("addEdge accepts an edge %s", (_, figures) => {
     const graph = new Graph();
     expect(graph.addEdge("a", "b", figures)).toEqual({ ok: true });
     expect(graph.edges()).toEqual([{ from: "a", to: "b", ...figures }]);
   });
 
-  test("and replaced by a later one between the same two", () => {
+  test("addEdge replaces an edge between the same nodes", () => {
     const graph = new Graph();
     graph.addEdge("a", "b", { ...good, trust: 0.9 });
     graph.addEdge("a", "b", good);
@@ -55,7 +55,7 @@ describe("an edge is taken", () => {
     expect(findRoutes(graph, "a").get("b")?.trust).toBe(0.5);
   });
 
-  test("and is not the one in the other direction", () => {
+  test("addEdge does not add the opposite direction", () => {
     const graph = new Graph();
     graph.addEdge("a", "b", good);
     expect(findRoutes(graph, "b").get("a")).toBeNull();
@@ -72,7 +72,7 @@ const edge: fc.Arbitrary<Edge> = fc.record({
   reliability: fc.constantFrom(0.5, 1),
 });
 
-test("a graph changed between searches is the graph of its last edges", () => {
+test("a graph that changes between searches equals a graph of its current edges", () => {
   fc.assert(
     fc.property(
       fc.array(fc.array(edge, { minLength: 20, maxLength: 200 }), { minLength: 1, maxLength: 5 }),

@@ -2,7 +2,7 @@ import { Adjacency } from "./adjacency.ts";
 import { NONE } from "./edge-index.ts";
 import type { EdgeAttributes } from "../semiring.ts";
 
-/** One directed hop between two ids, with what passing it adds. */
+/** One directed hop between two ids with its attributes. */
 export interface Edge extends EdgeAttributes {
   readonly from: string;
   readonly to: string;
@@ -36,13 +36,13 @@ function findEdgeFault(from: string, to: string, edge: EdgeAttributes): EdgeCode
   return null;
 }
 
-/** A directed graph of agents and relays, kept between requests and changed edge by edge. */
+/** A directed graph of agents and relays, reused between requests and updated edge by edge. */
 export class Graph {
   readonly #ids: string[] = [];
   readonly #numbers = new Map<string, number>();
   readonly #adjacency = new Adjacency();
 
-  /** A graph of many edges at once; the first one that `addEdge` refuses refuses the whole. */
+  /** Builds a graph of many edges; refused like the first edge that `addEdge` refuses. */
   static from(
     edges: Iterable<Edge>,
   ): { ok: true; graph: Graph } | { ok: false; code: EdgeCode; detail: string } {
@@ -55,9 +55,9 @@ export class Graph {
   }
 
   /**
-   * Adds the hop `from -> to`, or replaces its figures. Trust and reliability are in 0..1, cost
-   * (currency units) and latency (ms) in 0..1e9; anything else, NaN included, is refused
-   * (`edge.trust_invalid` and so on) and changes nothing. No route takes a hop of trust 0.
+   * Adds the hop `from -> to` or replaces its attributes. Trust and reliability are in 0..1, cost
+   * (currency units) and latency (ms) in 0..1e9; other values, including NaN, are refused
+   * (`edge.trust_invalid` and so on) and change nothing. No route contains a hop of trust 0.
    */
   addEdge(from: string, to: string, figures: EdgeAttributes): EdgeResult {
     const code = findEdgeFault(from, to, figures);
@@ -66,7 +66,7 @@ export class Graph {
     return { ok: true };
   }
 
-  /** Every hop once; `Graph.from` of them is this graph again. */
+  /** Lists all hops, from which `Graph.from` builds an equal graph. */
   edges(): Edge[] {
     const { edges } = this.#adjacency;
     return Array.from({ length: edges.length }, (_, edge) => ({
@@ -76,23 +76,23 @@ export class Graph {
     }));
   }
 
-  /** What the hop `from -> to` adds; undefined when there is none. */
+  /** Returns the attributes of the hop `from -> to`; undefined if there is none. */
   getAttributes(from: string, to: string): EdgeAttributes | undefined {
     const [source, target] = [this.findNode(from), this.findNode(to)];
     return source === NONE || target === NONE ? undefined : this.#adjacency.read(source, target);
   }
 
-  /** The ids by the numbers that searches work on. */
+  /** The ids, indexed by the node numbers of searches. */
   get ids(): readonly string[] {
     return this.#ids;
   }
 
-  /** The number of an id, or -1. */
+  /** Returns the node number of an id, or -1. */
   findNode(id: string): number {
     return this.#numbers.get(id) ?? NONE;
   }
 
-  /** The edges by numbers, ready for a search. */
+  /** Returns the edges by node numbers, grouped for a search. */
   getAdjacency(): Adjacency {
     this.#adjacency.group();
     return this.#adjacency;

@@ -5,7 +5,7 @@ import { NumberHeap } from "./number-heap.ts";
 
 const keys = fc.array(fc.integer({ min: 0, max: 50 }), { maxLength: 300, size: "max" });
 
-test("a heap gives back its items in order", () => {
+test("a heap returns its items in order", () => {
   fc.assert(
     fc.property(keys, (items) => {
       const heap = new Heap<number>((a, b) => a < b);
@@ -16,7 +16,7 @@ test("a heap gives back its items in order", () => {
   );
 });
 
-test("a heap of numbers gives back its nodes in the order of their keys", () => {
+test("a heap of numbers returns its nodes in the order of their keys", () => {
   fc.assert(
     fc.property(keys, (items) => {
       const heap = new NumberHeap();

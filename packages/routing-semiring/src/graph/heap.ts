@@ -1,4 +1,4 @@
-/** A binary heap of anything that can be put in order. */
+/** A binary heap of items with an order. */
 export class Heap<T> {
   readonly #before: (a: T, b: T) => boolean;
   readonly #items: T[] = [];
@@ -20,7 +20,7 @@ export class Heap<T> {
     items[place] = item;
   }
 
-  /** Takes out an item that no other is before; undefined when empty. */
+  /** Removes and returns a first item; undefined if the heap is empty. */
   pop(): T | undefined {
     const items = this.#items;
     const first = items[0];

@@ -1,4 +1,4 @@
-/** A binary heap of node numbers under numeric keys; a node may wait under several keys. */
+/** A binary heap of node numbers with numeric keys; a node may be contained with several keys. */
 export class NumberHeap {
   #keys = new Float64Array(64);
   #nodes = new Int32Array(64);
@@ -25,7 +25,7 @@ export class NumberHeap {
     nodes[place] = node;
   }
 
-  /** Takes out the node with the smallest key; the heap must not be empty. */
+  /** Removes and returns the node with the smallest key; the heap must not be empty. */
   pop(): number {
     const keys = this.#keys;
     const nodes = this.#nodes;

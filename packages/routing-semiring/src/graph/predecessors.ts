@@ -1,13 +1,13 @@
 import { NONE } from "./edge-index.ts";
 
-/** The ids from the source of a search to `node`. */
+/** Builds the list of ids from the source of a search to `node`. */
 export function buildPath(ids: readonly string[], previous: Int32Array, node: number): string[] {
   const path: string[] = [];
   for (let at = node; at !== NONE; at = previous[at]!) path.push(ids[at]!);
   return path.reverse();
 }
 
-/** Of the routes to two nodes, equally many hops long: has the first the smaller ids in front? */
+/** Returns whether the route to `a` has smaller ids from the start than that to `b`, of equal length. */
 export function precedes(
   ids: readonly string[],
   previous: Int32Array,

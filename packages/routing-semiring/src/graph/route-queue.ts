@@ -1,19 +1,19 @@
 import { NONE } from "./edge-index.ts";
 import { NumberHeap } from "./number-heap.ts";
 
-/** The trust label of a settled node: no offer beats it. */
+/** The trust of a settled node, which no other route exceeds. */
 export const SETTLED = Infinity;
 
 const single = new Float32Array(1);
 const bits = new Uint32Array(single.buffer);
 const BITS_OF_ONE = 0x3f800000;
 const HOP_SPAN = 2 ** 22;
-// 512 buckets for each halving of trust.
+// Each halving of trust has 512 buckets.
 const BUCKET_SHIFT = 14;
 
 /**
- * The open nodes of a search, highest trust first, then fewest hops. Only the nodes near the top are
- * kept sorted (a small heap stays in the cache), the others wait in buckets of similar trust.
+ * The open nodes of a search, highest trust first, then fewest hops. Only the first nodes are sorted, in
+ * a small heap that stays in the CPU cache; the others are in buckets of similar trust.
  */
 export class RouteQueue {
   readonly #trusts: Float32Array;
@@ -26,7 +26,7 @@ export class RouteQueue {
   #waiting = 0;
   #bucket = 0;
 
-  /** `trusts`: the single-precision trust of each node's best known route, SETTLED when final. */
+  /** `trusts` is the single-precision trust of each node's best known route, SETTLED if final. */
   constructor(trusts: Float32Array) {
     this.#trusts = trusts;
     this.#keys = new Float64Array(trusts.length);
@@ -34,9 +34,9 @@ export class RouteQueue {
     this.#next = new Int32Array(trusts.length);
   }
 
-  /** Queues a node; again whenever a better route to it was found. */
+  /** Adds a node; called again for each better route to it. */
   push(node: number, hops: number): void {
-    // The bits of positive floats order like the floats, so this is 0 for a trust of 1.
+    // The bits of positive floats have the order of the floats, so this is 0 for a trust of 1.
     single[0] = this.#trusts[node]!;
     const distrust = BITS_OF_ONE - bits[0]!;
     const key = distrust * HOP_SPAN + hops;
@@ -45,7 +45,7 @@ export class RouteQueue {
     else this.#wait(bucket, key, node);
   }
 
-  /** Takes out the first node that is not settled, or NONE. */
+  /** Removes and returns the first node that is not settled, or NONE. */
   pop(): number {
     for (;;) {
       if (this.#top.size === 0 && !this.#refill()) return NONE;

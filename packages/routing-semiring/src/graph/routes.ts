@@ -12,15 +12,15 @@ import {
   toShareKey,
 } from "../semiring.ts";
 
-/** A route by its ids, from the asking node on, with the figures of exactly this route. */
+/** A route by its ids, starting at the asking node, with the attributes of exactly this route. */
 export interface Route extends RouteAttributes {
   readonly agent_id: string;
   readonly path: string[];
 }
 
 /**
- * The best route from one id to every other, for all targets in one pass over the edges: those
- * that `findBestPath` finds with `product` in a graph without the avoided ids.
+ * Finds the best routes from one id to all others in one pass over the edges: those that `findBestPath`
+ * finds with `routeSemiring` in a graph without the avoided ids.
  */
 export function findRoutes(graph: Graph, from: string, avoided: Iterable<string> = []): Routes {
   return new Routes(graph, from, avoided);
@@ -39,13 +39,13 @@ export class Routes {
     if (source !== NONE) this.#search(source, avoided);
   }
 
-  /** The best route to an id, or null when there is none. */
+  /** Returns the best route to an id; null if there is none. */
   get(id: string): Route | null {
     const node = this.find(id);
     return node === NONE ? null : this.#route(node);
   }
 
-  /** Every route of at least one hop. */
+  /** Lists all routes of at least one hop. */
   list(): Route[] {
     const routes: Route[] = [];
     for (const [node, before] of this.#previous.entries()) {
@@ -54,7 +54,7 @@ export class Routes {
     return routes;
   }
 
-  /** The node number of an id that a route leads to, or -1. */
+  /** Returns the node number of an id with a route, or -1. */
   find(id: string): number {
     const node = this.#graph.findNode(id);
     return node === NONE || this.#figures.trust(node) === 0 ? NONE : node;
@@ -76,8 +76,8 @@ export class Routes {
     return { agent_id: this.#graph.ids[node]!, ...this.figures(node), path: this.path(node) };
   }
 
-  // Dijkstra. More hops make a route worse even where trust stays, so the order only grows, and
-  // all routes that could tie with a node's best are known when the node is taken out.
+  // Dijkstra: each hop makes a route worse, even with equal trust, so that all routes that can tie with
+  // the best one of a node are known when the node is removed from the queue.
   #search(source: number, avoided: Iterable<string>): void {
     const adjacency = this.#graph.getAdjacency();
     const { edges } = adjacency;
@@ -87,7 +87,7 @@ export class Routes {
     const offers = new Float32Array(previous.length);
     const lastEdges = new Int32Array(previous.length);
     const queue = new RouteQueue(offers);
-    // No offer beats a settled one, so nothing ever leads to these.
+    // No route replaces a settled one, so no route leads to these nodes.
     for (const id of avoided) offers[this.#graph.findNode(id)] = SETTLED;
     figures.start(source);
     offers[source] = 1;
@@ -116,14 +116,14 @@ export class Routes {
     }
   }
 
-  // Of two edges to one node: is the route by way of the first preferred?
+  // Returns whether the route through edge `a` is preferred to that through edge `b` to the same node.
   #winsTie(a: number, b: number, edges: EdgeColumns): boolean {
-    const order = compareRoutes(this.#byWayOf(a, edges), this.#byWayOf(b, edges));
+    const order = compareRoutes(this.#routeThrough(a, edges), this.#routeThrough(b, edges));
     if (order !== 0) return order < 0;
     return precedes(this.#graph.ids, this.#previous, edges.from[a]!, edges.from[b]!);
   }
 
-  #byWayOf(edge: number, edges: EdgeColumns): RouteAttributes {
+  #routeThrough(edge: number, edges: EdgeColumns): RouteAttributes {
     return routeSemiring.times(
       this.figures(edges.from[edge]!),
       routeSemiring.fromEdge(edges.read(edge)),

@@ -11,7 +11,7 @@ import {
 import { compareNumbers, type RouteAttributes, toSumKey } from "../semiring.ts";
 import { type SubScores, type Weights, computeWeightedSum } from "../weights.ts";
 
-/** What a task asks for. */
+/** The requirements of a task. */
 export interface RankingRequirements {
   /** The asking agent, which is no candidate for its own task. */
   readonly from: string;
@@ -21,13 +21,13 @@ export interface RankingRequirements {
 }
 
 /**
- * The scores of candidates, known by their places in the list. They are kept as columns: objects are
- * made only for a candidate that somebody asks about.
+ * The scores of candidates by their index in the list. They are stored as columns; objects are created
+ * only for candidates that are read.
  */
 export class CandidateScores {
   readonly #candidates: readonly Candidate[];
   readonly #routes: Routes | null;
-  readonly #demand: RankingRequirements;
+  readonly #requirements: RankingRequirements;
   readonly #nodes: Int32Array;
   readonly #costs: Float64Array;
   readonly #excluded: Uint8Array;
@@ -37,12 +37,12 @@ export class CandidateScores {
   constructor(
     candidates: readonly Candidate[],
     routes: Routes | null,
-    demand: RankingRequirements,
+    requirements: RankingRequirements,
     weights: Weights,
   ) {
     this.#candidates = candidates;
     this.#routes = routes;
-    this.#demand = demand;
+    this.#requirements = requirements;
     this.#nodes = new Int32Array(candidates.length).fill(NONE);
     this.#costs = new Float64Array(candidates.length);
     this.#excluded = new Uint8Array(candidates.length);
@@ -55,18 +55,18 @@ export class CandidateScores {
     return this.#candidates[place]!;
   }
 
-  /** The weighted score; 0 for a candidate that is blocked, incapable or without a valid price. */
+  /** Returns the weighted score; 0 for a candidate that is blocked, incapable or without a valid price. */
   composite(place: number): number {
     return this.#composites[place]!;
   }
 
   scores(place: number): SubScores {
     const candidate = this.candidate(place);
-    const capable = isCapable(candidate, this.#demand.requiredCapabilities);
+    const capable = isCapable(candidate, this.#requirements.requiredCapabilities);
     return computeSubScores(candidate, this.#route(place), capable, this.#price(place));
   }
 
-  /** Price and route together; Infinity without a valid price. */
+  /** Returns the cost of price and route; Infinity without a valid price. */
   cost(place: number): number {
     return this.#costs[place]!;
   }
@@ -77,37 +77,37 @@ export class CandidateScores {
     return this.#nodes[place] === NONE ? 1 : this.#routes!.hops(this.#nodes[place]!);
   }
 
-  /** Whether a route through the graph leads to the candidate. */
+  /** Returns whether a route through the graph leads to the candidate. */
   isRouted(place: number): boolean {
     return this.#nodes[place] !== NONE;
   }
 
-  /** The ids of the route; without a route through the graph the candidate is asked directly. */
+  /** Returns the ids of the route, which is direct without a route through the graph. */
   path(place: number): string[] {
     const given = this.candidate(place).route;
     if (given !== undefined) return [...given.path];
     const node = this.#nodes[place]!;
     return node === NONE
-      ? [this.#demand.from, this.candidate(place).agent_id]
+      ? [this.#requirements.from, this.candidate(place).agent_id]
       : this.#routes!.path(node);
   }
 
   isAffordable(place: number): boolean {
     const cost = this.#costs[place]!;
-    const { maxBudget, priceCap } = this.#demand;
+    const { maxBudget, priceCap } = this.#requirements;
     return cost < Infinity && isWithin(cost, maxBudget) && isWithin(cost, priceCap);
   }
 
-  /** Whether the candidate may be chosen. */
+  /** Returns whether the candidate may be chosen. */
   isEligible(place: number): boolean {
     return (
       this.#excluded[place] === 0 &&
       this.isAffordable(place) &&
-      this.candidate(place).agent_id !== this.#demand.from
+      this.candidate(place).agent_id !== this.#requirements.from
     );
   }
 
-  /** Ranks the places of two candidates: higher score, then fewer hops, lower cost, smaller id. */
+  /** Compares two candidates: higher score, then fewer hops, lower cost, smaller id. */
   compare(a: number, b: number): number {
     return (
       compareNumbers(this.composite(b), this.composite(a)) ||
@@ -125,12 +125,16 @@ export class CandidateScores {
   }
 
   #price(place: number): number {
-    return computePriceEfficiency(this.#costs[place]!, this.#demand.maxBudget, this.#meanCost);
+    return computePriceEfficiency(
+      this.#costs[place]!,
+      this.#requirements.maxBudget,
+      this.#meanCost,
+    );
   }
 
-  // One look at each candidate; what its price is worth is known only after all were seen.
+  // The price is scored separately, because it is compared with the mean of all candidates.
   #scoreAllButPrice(weights: Weights): void {
-    const { from, requiredCapabilities } = this.#demand;
+    const { from, requiredCapabilities } = this.#requirements;
     for (let place = 0; place < this.#candidates.length; place += 1) {
       const candidate = this.candidate(place);
       if (this.#routes !== null && candidate.route === undefined && candidate.agent_id !== from) {
@@ -154,7 +158,7 @@ export class CandidateScores {
     for (let place = 0; place < this.#composites.length; place += 1) {
       if (this.#excluded[place] === 1) continue;
       const sum = this.#composites[place]! + this.#price(place) * weight;
-      // To 12 decimals, so that scores which should be equal are.
+      // Rounded to 12 decimals, so that equal scores are not distinguished by float errors.
       this.#composites[place] = clampToUnit(Math.round(sum * 1e12) / 1e12);
     }
   }
@@ -172,7 +176,7 @@ export class CandidateScores {
   }
 }
 
-/** A bound that is no number covers nothing. */
+/** Returns whether a cost is within a maximum; a maximum of NaN allows nothing. */
 function isWithin(cost: number, max: number | null): boolean {
   return max === null || toSumKey(cost) <= toSumKey(max);
 }

@@ -1,36 +1,36 @@
 import type { EdgeAttributes } from "../semiring.ts";
 
-/** A way to an agent that the graph does not know of, such as one by way of other relays. */
+/** A route to an agent outside the graph, for example through other relays. */
 export interface FixedRoute extends EdgeAttributes {
   /** The ids from the asking agent to the candidate. */
   readonly path: readonly string[];
 }
 
 /**
- * What is known of one agent when a task is routed. Ids are unique among the candidates.
+ * An agent that a task can be routed to. Ids are unique among the candidates.
  *
- * Figures that are no finite number in their range count as unknown, and never in the agent's
- * favour; a `unit_cost` that is none excludes the agent.
+ * Numbers that are not finite or outside their range count as unknown and never in the agent's favour; an
+ * invalid `unit_cost` excludes the agent.
  */
 export interface Candidate {
   readonly agent_id: string;
   readonly capabilities: readonly string[];
-  /** Its price for the required capabilities together, in currency units; null = no price listed. */
+  /** The price of all required capabilities together, in currency units; null without a listed price. */
   readonly unit_cost: number | null;
-  /** 0..1: the score of its level; used where the graph holds no route to it. */
+  /** The score of its trust level, 0..1; used without a route through the graph. */
   readonly trust_score: number;
-  /** By the asking agent; a blocked agent scores 0 and is never chosen. */
+  /** Blocked by the asking agent; a blocked agent scores 0 and is never chosen. */
   readonly blocked: boolean;
   readonly successes: number;
-  /** Successes and failures; 0 = no history. */
+  /** Successes and failures; 0 without history. */
   readonly counted: number;
-  /** Measured by the relay's own clock; null = never measured. */
+  /** The mean latency by the relay's own clock; null if never measured. */
   readonly avg_latency_ms: number | null;
-  /** As its listing promises. */
+  /** The latency that its listing promises. */
   readonly listing_latency_ms: number | null;
   readonly online: boolean;
-  /** 0..1, as its listing promises. */
+  /** The availability that its listing promises, 0..1. */
   readonly availability_guarantee: number | null;
-  /** Counts instead of a route through the graph. */
+  /** Replaces a route through the graph. */
   readonly route?: FixedRoute;
 }

@@ -1,21 +1,21 @@
-/** Why the target of a submission gets no task. */
+/** Refusals of the target of a submission. */
 export type TargetRefusal = "task.target_blocked" | "task.no_candidate";
 
 /**
- * Whether the agent that a submission names may be given the task, and at which price
- * (docs/decisions.md, 4). Refused: `task.target_blocked`, `task.no_candidate` (the submitter excludes
- * the agent, or the agent does not sell the task).
+ * Checks whether the target of a submission may receive the task, and returns its price
+ * (docs/decisions.md, 4). Refused with `task.target_blocked`, or with `task.no_candidate` if the
+ * submitter excludes the agent or the agent does not offer the task.
  */
 export function checkTargetEligibility<Price extends number>({
   isBlocked,
   isExcluded,
   price,
 }: {
-  /** By the agent that pays. */
+  /** Blocked by the paying agent. */
   readonly isBlocked: boolean;
-  /** By the submission itself. */
+  /** Excluded by the submission. */
   readonly isExcluded: boolean;
-  /** Null where the agent does not sell a task with the required capabilities. */
+  /** Null if the agent does not offer a task with the required capabilities. */
   readonly price: Price | null;
 }):
   | { readonly ok: true; readonly price: Price }

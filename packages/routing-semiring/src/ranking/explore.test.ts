@@ -29,42 +29,46 @@ const winners = (explorationDrive: number) => {
   return counts;
 };
 
-describe("an exploration drive", () => {
+describe("rank with an exploration drive", () => {
   test.each([
     [0, [0.25, 0.25, 0.1, 0.1]],
     [0.5, [0.1875, 0.1875, 0.1625, 0.1625]],
     [1, [0.125, 0.125, 0.225, 0.225]],
-  ])("of %d moves weight to availability and capability match", (drive, expected) => {
-    const weights = shiftWeights(DEFAULT_WEIGHTS, drive);
-    const { trust, success_rate, capability_match, availability, latency, price_efficiency } =
-      weights;
-    const moved = [trust, success_rate, capability_match, availability];
-    for (const [index, weight] of moved.entries()) expect(weight).toBeCloseTo(expected[index]!, 12);
-    expect([latency, price_efficiency]).toEqual([0.15, 0.15]);
-    expect(Object.values<number>({ ...weights }).reduce((sum, each) => sum + each)).toBeCloseTo(
-      1,
-      12,
-    );
-  });
+  ])(
+    "an exploration drive of %d moves weight to availability and capability match",
+    (drive, expected) => {
+      const weights = shiftWeights(DEFAULT_WEIGHTS, drive);
+      const { trust, success_rate, capability_match, availability, latency, price_efficiency } =
+        weights;
+      const moved = [trust, success_rate, capability_match, availability];
+      for (const [index, weight] of moved.entries())
+        expect(weight).toBeCloseTo(expected[index]!, 12);
+      expect([latency, price_efficiency]).toEqual([0.15, 0.15]);
+      expect(Object.values<number>({ ...weights }).reduce((sum, each) => sum + each)).toBeCloseTo(
+        1,
+        12,
+      );
+    },
+  );
 
-  test("of 0 always takes the best, whatever the seed", () => {
+  test("an exploration drive of 0 chooses the best candidate for every seed", () => {
     expect(winners(0)).toEqual({ best: 2000 });
   });
 
-  test("of 1 draws evenly from all that may be chosen", () => {
+  test("an exploration drive of 1 draws uniformly from the eligible candidates", () => {
     for (const count of Object.values(winners(1))) {
       expect(count).toBeGreaterThan(420);
       expect(count).toBeLessThan(580);
     }
   });
 
-  test("of 0.4 takes the best but for a draw in two of five decisions", () => {
-    // 0.6 + 0.4 / 4 of 2000.
+  test("an exploration drive of 0.4 draws in two of five decisions", () => {
+    // Expected: 0.6 + 0.4 / 4 of 2000.
     expect(winners(0.4)["best"]).toBeGreaterThan(1330);
     expect(winners(0.4)["best"]).toBeLessThan(1470);
   });
 
-  test("never draws one that may not be chosen", () => {
+  test("exploration never draws a candidate that is not eligible", () => {
     const some = candidates.map((each) => ({ ...each, blocked: each.agent_id !== "d" }));
     const drawn = seeds
       .slice(0, 200)
@@ -76,7 +80,7 @@ describe("an exploration drive", () => {
     [-1, 0],
     [NaN, 0],
     [7, 1],
-  ])("of %d is taken as %d", (given, taken) => {
+  ])("an exploration drive of %d is clamped to %d", (given, taken) => {
     for (const seed of seeds.slice(0, 50)) {
       expect(rank(candidates, { explorationDrive: given, seed })).toEqual(
         rank(candidates, { explorationDrive: taken, seed }),
@@ -84,7 +88,7 @@ describe("an exploration drive", () => {
     }
   });
 
-  test("says whether it explored, and by which seed", () => {
+  test("a ranking states whether it explored and by which seed", () => {
     expect(rank(candidates, { explorationDrive: 1, seed: 7 })).toMatchObject({
       explored: true,
       seed: 7,
@@ -92,25 +96,25 @@ describe("an exploration drive", () => {
     expect(rank(candidates, { seed: 7 })).toMatchObject({ explored: false, seed: 7 });
   });
 
-  test("leaves the ranking in the order of scores", () => {
+  test("exploration keeps the list in the order of scores", () => {
     for (const seed of seeds.slice(0, 20)) {
       expect(rank(candidates, { explorationDrive: 1, seed }).ranked[0]?.agent_id).toBe("best");
     }
   });
 });
 
-describe("a draw", () => {
-  test("is repeatable", () => {
+describe("drawRandom", () => {
+  test("drawRandom is repeatable", () => {
     expect(drawRandom(7, "a")).toBe(drawRandom(7, "a"));
   });
 
-  test("differs by seed and by name", () => {
+  test("drawRandom differs by seed and by name", () => {
     expect(
       new Set([drawRandom(7, "a"), drawRandom(8, "a"), drawRandom(7, "b"), drawRandom(7, "")]).size,
     ).toBe(4);
   });
 
-  test("is even in each tenth of 0..1", () => {
+  test("drawRandom is uniform over the tenths of 0..1", () => {
     const tenths = Array.from({ length: 10 }, () => 0);
     for (const seed of seeds) {
       for (const name of ["", "0198c0de-0000-7000-8000-000000000001", "relay:remote"]) {
@@ -120,11 +124,11 @@ describe("a draw", () => {
         tenths[Math.floor(drawn * 10)]! += 1;
       }
     }
-    // 600 each; four standard deviations are 93.
+    // Expected: 600 in each; four standard deviations are 93.
     for (const count of tenths) expect(Math.abs(count - 600)).toBeLessThan(93);
   });
 
-  test("explores never at 0 and always at 1", () => {
+  test("shouldExplore is never true at 0 and always at 1", () => {
     expect(seeds.some((seed) => shouldExplore(seed, 0))).toBe(false);
     expect(seeds.every((seed) => shouldExplore(seed, 1))).toBe(true);
   });

@@ -1,11 +1,11 @@
 import type { Weights } from "../weights.ts";
 
-/** The share of the weight of trust and success that full exploration moves. */
+/** The share of the weights of trust and success that full exploration moves. */
 const MAX_SHIFT = 0.5;
 
 /**
- * The weights under an exploration drive (0..1): at 1, half the weight of trust and success rate is
- * moved, in equal parts, to availability and capability match. The sum stays the same.
+ * Shifts the weights by an exploration drive (0..1): at 1, half the weight of trust and success rate moves
+ * in equal parts to availability and capability match. The sum stays the same.
  */
 export function shiftWeights(weights: Weights, drive: number): Weights {
   const keptShare = 1 - MAX_SHIFT * drive;
@@ -20,10 +20,10 @@ export function shiftWeights(weights: Weights, drive: number): Weights {
 }
 
 /**
- * A number in 0..1 (1 excluded) that follows from a seed (0..2^32 - 1) and a name: even, repeatable,
- * and independent of what else is drawn. Not secret: whoever knows the seed knows the draw.
+ * Draws a number in 0..1 (1 excluded) that is determined by a seed (0..2^32 - 1) and a name: uniform,
+ * repeatable and independent of other draws. It is not secret, because the seed determines it.
  *
- * FNV-1a over the name, started from the seed, finished by the mixer of MurmurHash3.
+ * FNV-1a over the name, started from the seed and finished by the mixer of MurmurHash3.
  */
 export function drawRandom(seed: number, name: string): number {
   let hash = mixHash(seed ^ 0x811c9dc5);
@@ -40,7 +40,7 @@ function mixHash(value: number): number {
   return hash ^ (hash >>> 16);
 }
 
-/** Whether this decision explores: with the probability of the drive, so never at 0. */
+/** Returns whether this decision explores, with the probability of the drive and never at 0. */
 export function shouldExplore(seed: number, drive: number): boolean {
   return drawRandom(seed, "") < drive;
 }

@@ -17,7 +17,7 @@ test.each<Row>([
   ["failed", true, undefined, "failed"],
   ["denied", true, { status: "refunded", amount: 0 }, "denied"],
 ])(
-  "A6: a %s receipt of a task with a price (%s) that is settled as %o counts as %s",
+  "A6: a %s receipt of a task with a price (%s) and the settlement %o counts as %s",
   (receipt, priced, settlement, counted) => {
     expect(getCountedStatus({ receipt, priced, settlement })).toBe(counted);
   },

@@ -1,21 +1,21 @@
 import type { TaskOutcome } from "../trust/trust.ts";
 
-/** What a task and its settlement say about the executor; see `getCountedStatus`. */
+/** A task and its settlement as they affect the record of the executor; see `getCountedStatus`. */
 export interface EndedTask {
   /** The status of the verified receipt. */
   readonly receipt: "completed" | "failed" | "denied";
   /** Whether money was held for the task. */
   readonly priced: boolean;
-  /** How the task was settled, the amount in micro-units; undefined while that is not decided. */
+  /** The settlement, with the amount in micro-units; undefined while it is not decided. */
   readonly settlement?:
     | { readonly status: "completed" | "partial" | "refunded"; readonly amount: number }
     | undefined;
 }
 
 /**
- * As what a task counts for its executor (docs/decisions.md, 6). A completed receipt of a paid task is
- * a success only when its whole price was paid: otherwise the executor's own ledger says that work is
- * missing, or the money has yet to arrive. A failed receipt is a failure whatever it is settled with.
+ * Returns the status by which a task counts for its executor (docs/decisions.md, 6). A completed receipt of
+ * a paid task is a success only if its whole price was paid: otherwise the executor's own ledger shows
+ * missing work, or the payment is pending. A failed receipt is a failure with any settlement.
  */
 export function getCountedStatus({
   receipt,

@@ -31,8 +31,8 @@ const order = (candidates: Candidate[], options?: RankOptions) =>
 
 const hop = { trust: 1, cost: 0, latency: 0, reliability: 1 };
 
-describe("the score", () => {
-  test("is the sum of the six factors by the weights of the specification", () => {
+describe("the score of rank", () => {
+  test("the score is the sum of the six factors by the weights of the specification", () => {
     const [row] = rank([plain], { requiredCapabilities: ["x"], maxBudget: 4 }).ranked;
     expect(row?.sub_scores).toEqual({
       trust: 0.6,
@@ -50,39 +50,49 @@ describe("the score", () => {
 
   test.each([
     ["trust is the level score without a graph", {}, "trust", 0.6],
-    ["success rate is one half without history", { successes: 0, counted: 0 }, "success_rate", 0.5],
     [
-      "success rate is successes of all counted",
+      "the success rate is one half without history",
+      { successes: 0, counted: 0 },
+      "success_rate",
+      0.5,
+    ],
+    [
+      "the success rate is the share of successes",
       { successes: 3, counted: 4 },
       "success_rate",
       0.75,
     ],
-    ["latency is 1 - avg / (avg + 5000)", { avg_latency_ms: 1250 }, "latency", 0.8],
-    ["a latency of 0 is perfect", { avg_latency_ms: 0 }, "latency", 1],
+    ["the latency scores 1 - avg / (avg + 5000)", { avg_latency_ms: 1250 }, "latency", 0.8],
+    ["a latency of 0 scores 1", { avg_latency_ms: 0 }, "latency", 1],
     [
-      "unmeasured latency is the listing's",
+      "an unmeasured latency is that of the listing",
       { avg_latency_ms: null, listing_latency_ms: 15_000 },
       "latency",
       0.25,
     ],
-    ["measured latency goes before the listing's", { listing_latency_ms: 1 }, "latency", 0.5],
-    ["unknown latency is 5000 ms", { avg_latency_ms: null }, "latency", 0.5],
-    ["free is efficient", { unit_cost: 0 }, "price_efficiency", 1],
-    ["no listed price is free", { unit_cost: null }, "price_efficiency", 1],
-    ["online is available", { online: true }, "availability", 1],
-    ["offline without a promise is not", { online: false }, "availability", 0],
+    ["a measured latency replaces that of the listing", { listing_latency_ms: 1 }, "latency", 0.5],
+    ["an unknown latency is 5000 ms", { avg_latency_ms: null }, "latency", 0.5],
+    ["a free candidate has price efficiency 1", { unit_cost: 0 }, "price_efficiency", 1],
+    ["a candidate without a listed price is free", { unit_cost: null }, "price_efficiency", 1],
+    ["an online candidate has availability 1", { online: true }, "availability", 1],
     [
-      "a promise of an agent that is offline counts half",
+      "an offline candidate without a promise has availability 0",
+      { online: false },
+      "availability",
+      0,
+    ],
+    [
+      "the promise of an offline candidate counts half",
       { online: false, availability_guarantee: 0.9 },
       "availability",
       0.45,
     ],
-  ] as const)("%s", (_, change, factor, expected) => {
+  ] as const)("rank: %s", (_, change, factor, expected) => {
     const [row] = rank([agent("a", change)]).ranked;
     expect(row?.sub_scores[factor]).toBeCloseTo(expected, 12);
   });
 
-  test("without a budget measures a price by the mean of the candidates that may be chosen", () => {
+  test("without a budget the price is scored by the mean of the eligible candidates", () => {
     const { ranked } = rank(
       [
         agent("a", { unit_cost: 1 }),
@@ -102,7 +112,7 @@ describe("the score", () => {
     ]);
   });
 
-  test("uses other weights in proportion", () => {
+  test("rank uses other weights in proportion", () => {
     const onlyLatency = { ...DEFAULT_WEIGHTS, trust: 0, success_rate: 0, price_efficiency: 0 };
     const weights = { ...onlyLatency, capability_match: 0, availability: 0, latency: 7 };
     expect(rank([plain], { weights }).ranked[0]?.composite_score).toBe(0.5);
@@ -112,11 +122,11 @@ describe("the score", () => {
     ["negative", { trust: -0.1 }],
     ["not a number", { latency: NaN }],
     ["infinite", { availability: Infinity }],
-  ])("is not computed by a weight that is %s", (_, change) => {
+  ])("rank throws for a weight that is %s", (_, change) => {
     expect(() => rank([plain], { weights: { ...DEFAULT_WEIGHTS, ...change } })).toThrow(RangeError);
   });
 
-  test("is not computed by weights that are all 0", () => {
+  test("rank throws for weights that are all 0", () => {
     const zero = 0;
     const weights = {
       trust: zero,
@@ -130,15 +140,15 @@ describe("the score", () => {
   });
 });
 
-describe("a candidate scores 0 and is never chosen", () => {
+describe("an excluded candidate", () => {
   test.each([
-    ["when it is blocked", { blocked: true }],
-    ["when it lacks a required capability", { capabilities: ["x"] }],
-    ["when its price is negative", { unit_cost: -1 }],
-    ["when its price is not a number", { unit_cost: NaN }],
-    ["when its price is infinite", { unit_cost: Infinity }],
-    ["when its price is beyond any listing", { unit_cost: 1e9 + 1 }],
-  ])("%s", (_, change) => {
+    ["that is blocked", { blocked: true }],
+    ["that lacks a required capability", { capabilities: ["x"] }],
+    ["with a negative price", { unit_cost: -1 }],
+    ["with a price that is not a number", { unit_cost: NaN }],
+    ["with an infinite price", { unit_cost: Infinity }],
+    ["with a price above that of any listing", { unit_cost: 1e9 + 1 }],
+  ])("a candidate %s scores 0 and is never chosen", (_, change) => {
     const graph = new Graph();
     graph.addEdge("self", "a", hop);
     for (const explorationDrive of [0, 1]) {
@@ -152,7 +162,7 @@ describe("a candidate scores 0 and is never chosen", () => {
     }
   });
 
-  test("and a blocked one shows no trust, whatever the graph says", () => {
+  test("a blocked candidate has trust 0, also with a trusted route", () => {
     const graph = new Graph();
     graph.addEdge("self", "a", hop);
     const [row] = rank([agent("a", { blocked: true })], { graph }).ranked;
@@ -160,14 +170,14 @@ describe("a candidate scores 0 and is never chosen", () => {
   });
 });
 
-describe("a candidate is never chosen", () => {
-  test("above the budget, though it is shown with its score", () => {
-    const dear = agent("dear", { unit_cost: 5, trust_score: 1, successes: 10 });
-    const { ranked, choice } = rank([dear, agent("cheap", { trust_score: 0.1 })], {
+describe("a candidate that is not eligible", () => {
+  test("a candidate above the budget is listed with its score and never chosen", () => {
+    const expensive = agent("expensive", { unit_cost: 5, trust_score: 1, successes: 10 });
+    const { ranked, choice } = rank([expensive, agent("cheap", { trust_score: 0.1 })], {
       maxBudget: 4.999999,
     });
     expect(ranked.map((row) => [row.agent_id, row.affordable, row.eligible])).toEqual([
-      ["dear", false, false],
+      ["expensive", false, false],
       ["cheap", true, true],
     ]);
     expect(ranked[0]?.composite_score).toBeGreaterThan(0);
@@ -175,20 +185,20 @@ describe("a candidate is never chosen", () => {
   });
 
   test.each([
-    ["at the budget is within it", 5, 5, true],
-    ["at the budget but for float error is within it", 0.1 + 0.2, 0.3, true],
-    ["a micro-unit above is not", 5.000001, 5, false],
-    ["free is within a budget of 0", 0, 0, true],
-    ["nothing is within a budget that is not a number", 0, NaN, false],
-    ["nothing is within a negative budget", 0, -1, false],
-    ["anything valid is within no budget", 1e9, null, true],
+    ["a price at the budget is within it", 5, 5, true],
+    ["a price at the budget with a float error is within it", 0.1 + 0.2, 0.3, true],
+    ["a price a micro-unit above the budget is not within it", 5.000001, 5, false],
+    ["a free candidate is within a budget of 0", 0, 0, true],
+    ["no price is within a budget that is not a number", 0, NaN, false],
+    ["no price is within a negative budget", 0, -1, false],
+    ["every valid price is affordable without a budget", 1e9, null, true],
   ])("%s", (_, unit_cost, maxBudget, affordable) => {
     const { ranked, choice } = rank([agent("a", { unit_cost })], { maxBudget });
     expect(ranked[0]?.affordable).toBe(affordable);
     expect(choice !== null).toBe(affordable);
   });
 
-  test("when it is the asking agent", () => {
+  test("the asking agent is never chosen", () => {
     const graph = new Graph();
     graph.addEdge("me", "a", hop);
     const { ranked, choice } = rank([agent("me", { trust_score: 0.1 }), agent("a")], {
@@ -203,14 +213,17 @@ describe("a candidate is never chosen", () => {
   });
 });
 
-describe("without candidates", () => {
-  test.each([0, 1])("nobody is chosen, with an exploration drive of %d", (explorationDrive) => {
-    expect(rank([], { explorationDrive, maxBudget: 1 })).toMatchObject({
-      ranked: [],
-      choice: null,
-      algorithm: "agent-routing@1",
-    });
-  });
+describe("rank without candidates", () => {
+  test.each([0, 1])(
+    "rank without candidates chooses no agent with an exploration drive of %d",
+    (explorationDrive) => {
+      expect(rank([], { explorationDrive, maxBudget: 1 })).toMatchObject({
+        ranked: [],
+        choice: null,
+        algorithm: "agent-routing@1",
+      });
+    },
+  );
 });
 
 describe("a route through the graph", () => {
@@ -220,7 +233,7 @@ describe("a route through the graph", () => {
   graph.addEdge("relay:remote", "far", { ...hop, trust: 0.9, latency: 4000, reliability: 0.5 });
   graph.addEdge("self", "near", { ...hop, trust: 0.3 });
 
-  test("gives its trust, adds its cost and latency, and lowers the success rate", () => {
+  test("a route replaces the trust, adds cost and latency, and lowers the success rate", () => {
     const far = agent("far", { avg_latency_ms: 0, trust_score: 1 });
     const [row] = rank([far], { graph, maxBudget: 3 }).ranked;
     expect(row).toMatchObject({
@@ -236,7 +249,7 @@ describe("a route through the graph", () => {
     });
   });
 
-  test("competes with local ones in one ranking", () => {
+  test("routed and local candidates compete in one ranking", () => {
     const far = agent("far", { avg_latency_ms: 0 });
     expect(order([far, agent("near", { avg_latency_ms: 9000 })], { graph })).toEqual([
       "far",
@@ -245,18 +258,18 @@ describe("a route through the graph", () => {
     expect(order([far, agent("near", { successes: 10 })], { graph })).toEqual(["near", "far"]);
   });
 
-  test("may make a candidate too dear", () => {
+  test("the cost of a route can make a candidate too expensive", () => {
     expect(rank([agent("far")], { graph, maxBudget: 1.49 }).choice).toBeNull();
     expect(rank([agent("far")], { graph, maxBudget: 1.5 }).choice).not.toBeNull();
   });
 
-  test("is the direct one, with the level score, where the graph has none", () => {
+  test("a candidate without a route in the graph is reached directly with its level score", () => {
     const [row] = rank([agent("stranger", { trust_score: 0.1 })], { graph }).ranked;
     expect(row).toMatchObject({ path: ["self", "stranger"], hops: 1, cost: 1 });
     expect(row?.sub_scores.trust).toBe(0.1);
   });
 
-  test("is shown from self, whatever the graph calls the asking agent", () => {
+  test("a route is shown from self, regardless of the id of the asking agent", () => {
     const named = new Graph();
     named.addEdge("payer", "a", hop);
     expect(rank([plain], { graph: named, from: "payer" }).choice?.routing_paths).toEqual([
@@ -265,10 +278,10 @@ describe("a route through the graph", () => {
   });
 });
 
-describe("equal scores are ordered by", () => {
+describe("the order of equal scores", () => {
   const equal = { trust_score: 0.25, unit_cost: 0 };
 
-  test("fewer hops, though the larger id", () => {
+  test("equal scores are ordered by fewer hops before the id", () => {
     const graph = new Graph();
     graph.addEdge("self", "m", { ...hop, trust: 0.5 });
     graph.addEdge("m", "a", { ...hop, trust: 0.5 });
@@ -276,13 +289,13 @@ describe("equal scores are ordered by", () => {
     expect(order([agent("a", equal), agent("b", equal)], { graph })).toEqual(["b", "a"]);
   });
 
-  test("lower cost, though the larger id", () => {
+  test("equal scores are ordered by lower cost before the id", () => {
     const weights = { ...DEFAULT_WEIGHTS, price_efficiency: 0 };
     const candidates = [agent("a", { unit_cost: 2 }), agent("b", { unit_cost: 1 })];
     expect(order(candidates, { weights })).toEqual(["b", "a"]);
   });
 
-  test("lower cost, though floats make the dearer one better by a hair", () => {
+  test("equal scores are ordered by lower cost despite float errors", () => {
     const slim = { trust_score: 0.3, successes: 6 };
     const candidates = [
       agent("a", { ...slim, avg_latency_ms: 5_000, unit_cost: 3 }),
@@ -291,13 +304,13 @@ describe("equal scores are ordered by", () => {
     expect(order(candidates, { maxBudget: 4 })).toEqual(["b", "a"]);
   });
 
-  test("agent id at last", () => {
+  test("equal scores, hops and costs are ordered by agent id", () => {
     expect(order([agent("b"), agent("c"), agent("a")])).toEqual(["a", "b", "c"]);
   });
 });
 
 describe("the choice", () => {
-  test("is explained: four figures, the path from self, the alternatives", () => {
+  test("the choice has four scores, the path from self and the number of alternatives", () => {
     const { choice } = rank([plain, agent("b"), agent("c", { blocked: true })], { maxBudget: 4 });
     expect(choice).toEqual({
       selected_agent: "a",
@@ -315,14 +328,14 @@ describe("the choice", () => {
     [1e9, ["a", "b", "c"]],
     [-1, []],
     [NaN, []],
-  ])("does not depend on a limit of %d, which only shortens the list", (limit, listed) => {
+  ])("a limit of %d shortens the list and does not change the choice", (limit, listed) => {
     const { ranked, choice } = rank([agent("c"), agent("b"), plain], { limit });
     expect(ranked.map(({ agent_id }) => agent_id)).toEqual(listed);
     expect(choice?.selected_agent).toBe("a");
   });
 });
 
-test("a ring of agents that only praise each other ranks below one that others paid", () => {
+test("a ring of agents that only trust each other ranks below an agent that others paid", () => {
   const graph = new Graph();
   const ring = Array.from({ length: 10 }, (_, index) => `ring-${index}`);
   for (const from of ring) {
@@ -363,7 +376,7 @@ const anyCandidate = (agent_id: string) =>
     availability_guarantee: fc.option(anyNumber),
   });
 
-test("whatever the figures are, every score is in 0..1 and none is NaN", () => {
+test("every score is in 0..1 for any input and never NaN", () => {
   const candidates = fc.tuple(...["a", "b", "c", "d"].map(anyCandidate));
   fc.assert(
     fc.property(
@@ -407,8 +420,8 @@ const goodCandidate = (agent_id: string) =>
 
 test.each([
   ["without exploration", 0],
-  ["and with it, by the same seed", 1],
-])("the order of the candidates changes nothing %s", (_, explorationDrive) => {
+  ["with exploration by the same seed", 1],
+])("the order of the candidates does not change the ranking %s", (_, explorationDrive) => {
   const shuffled = fc
     .tuple(...["a", "b", "c", "d", "e"].map(goodCandidate))
     .chain((each) => fc.tuple(fc.constant(each), fc.shuffledSubarray(each, { minLength: 5 })));
@@ -424,7 +437,7 @@ test.each([
   );
 });
 
-describe("a route that a candidate brings along", () => {
+describe("a fixed route of a candidate", () => {
   const route = {
     path: ["self", "relay:local", "relay:remote", "b"],
     trust: 0.3,
@@ -433,20 +446,20 @@ describe("a route that a candidate brings along", () => {
     reliability: 0.5,
   };
 
-  test("counts with its figures, its hops and its path", () => {
+  test("a fixed route counts with its attributes, its hops and its path", () => {
     const [row] = rank([agent("b", { route })], { requiredCapabilities: ["x"] }).ranked;
     expect(row).toMatchObject({ path: route.path, hops: 3, cost: 1.5 });
     expect(row?.sub_scores).toMatchObject({ trust: 0.3, success_rate: 0.4, latency: 5 / 11 });
   });
 
-  test("counts instead of one through the graph", () => {
+  test("a fixed route replaces a route through the graph", () => {
     const graph = new Graph();
     graph.addEdge("self", "b", hop);
     const [row] = rank([agent("b", { route })], { graph }).ranked;
     expect(row).toMatchObject({ path: route.path, sub_scores: { trust: 0.3 } });
   });
 
-  test("competes with those that are reached directly", () => {
+  test("candidates with a fixed route compete with direct ones", () => {
     const direct = agent("a", { trust_score: 0.3 });
     const far = agent("b", { trust_score: 0.9, route: { ...route, cost: 0, reliability: 1 } });
     expect(order([far, direct])).toEqual(["a", "b"]);
@@ -460,8 +473,8 @@ describe("a route that a candidate brings along", () => {
 describe("A12: a price cap", () => {
   const cheap = agent("cheap", { unit_cost: 1, trust_score: 0.3 });
   const fair = agent("fair", { unit_cost: 2, trust_score: 0.4 });
-  const dear = agent("dear", { unit_cost: 500, trust_score: 0.9 });
-  const all = [cheap, fair, dear];
+  const expensive = agent("expensive", { unit_cost: 500, trust_score: 0.9 });
+  const all = [cheap, fair, expensive];
   const scored = ({ agent_id, composite_score, sub_scores }: RankedCandidate) => ({
     agent_id,
     composite_score,
@@ -469,20 +482,20 @@ describe("A12: a price cap", () => {
   });
 
   test.each<[priceCap: number | null, chosen: string | undefined]>([
-    [null, "dear"],
-    [500, "dear"],
+    [null, "expensive"],
+    [500, "expensive"],
     [499.999999, "fair"],
     [2, "fair"],
     [1, "cheap"],
     [0.999999, undefined],
     [0, undefined],
-  ])("A12: of %f leads to the best candidate that it covers: %s", (priceCap, chosen) => {
+  ])("A12: a price cap of %f selects the best candidate within it: %s", (priceCap, chosen) => {
     const { ranked, choice } = rank(all, { priceCap });
     expect(ranked.map(scored)).toEqual(rank(all).ranked.map(scored));
     expect(choice?.selected_agent).toBe(chosen);
   });
 
-  test("A12: that equals the price leaves the price its score, unlike a budget", () => {
+  test("A12: a price cap equal to the price does not change its score, unlike a budget", () => {
     const [capped] = rank([fair], { priceCap: 2 }).ranked;
     const [budgeted] = rank([fair], { maxBudget: 2 }).ranked;
     expect(capped?.sub_scores.price_efficiency).toBe(0.5);
@@ -490,13 +503,13 @@ describe("A12: a price cap", () => {
     expect(capped).toEqual(rank([fair]).ranked[0]);
   });
 
-  test("A12: counts beside a budget, and only what may be chosen is listed when asked so", () => {
+  test("A12: a price cap applies in addition to a budget, and onlyEligible lists eligible candidates only", () => {
     const options = { priceCap: 400, maxBudget: 1_000, onlyEligible: true };
     expect(order(all, options).toSorted()).toEqual(["cheap", "fair"]);
     expect(order(all, { ...options, limit: 1 })).toHaveLength(1);
   });
 
-  test("A12: never changes a choice that it covers, with or without exploration", () => {
+  test("A12: a price cap never changes a choice within it, with or without exploration", () => {
     const prices = fc.array(fc.constantFrom(0, 1, 2, 7), { minLength: 1, maxLength: 6 });
     fc.assert(
       fc.property(

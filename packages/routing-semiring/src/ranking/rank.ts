@@ -12,8 +12,8 @@ const UNCAPPED_ALGORITHM = "agent-routing@1";
 const CAPPED_ALGORITHM = "agent-routing@2";
 
 /**
- * The version of the rules below; the same inputs under the same version give the same choice. A price
- * cap came with the second version: a verifier that only knows the first must not judge such a choice.
+ * Returns the version of the rules below; equal inputs and versions give equal choices. A price cap needs
+ * the second version, so that a verifier of the first one does not verify such a choice.
  */
 export function getAlgorithm(priceCap: number | null | undefined): string {
   return (priceCap ?? null) === null ? UNCAPPED_ALGORITHM : CAPPED_ALGORITHM;
@@ -23,21 +23,21 @@ const SELF = "self";
 
 export interface RankOptions {
   readonly graph?: Graph;
-  /** The graph's id of the asking agent; it is shown as "self" and is never chosen. */
+  /** The id of the asking agent in the graph; it is shown as "self" and is never chosen. */
   readonly from?: string;
-  /** Ids whose word is worth nothing to the asking agent: no route passes them. */
+  /** Ids that no route passes, because the asking agent does not trust them. */
   readonly avoided?: Iterable<string>;
   readonly requiredCapabilities?: readonly string[];
-  /** In currency units: what price efficiency is measured by, and the most that a choice may cost. */
+  /** The maximum cost of a choice, in currency units; price efficiency is measured by it. */
   readonly maxBudget?: number | null;
-  /** In currency units: the most that a choice may cost. It changes no score and no order. */
+  /** The maximum cost of a choice, in currency units, without effect on scores and order. */
   readonly priceCap?: number | null;
   /** 0..1; other values are clamped. */
   readonly explorationDrive?: number;
-  /** 0..2^32 - 1, fresh for each decision; only exploration draws on it. */
+  /** From 0 to 2^32 - 1, new for each decision; only exploration uses it. */
   readonly seed?: number;
   readonly weights?: Weights;
-  /** How many candidates to list; the choice does not depend on it. */
+  /** The number of candidates to list; the choice does not depend on it. */
   readonly limit?: number;
   /** Whether to list only candidates that may be chosen. */
   readonly onlyEligible?: boolean;
@@ -50,7 +50,7 @@ export interface RankedCandidate {
   /** The ids of the route, beginning with "self". */
   readonly path: string[];
   readonly hops: number;
-  /** Price and route together, in currency units; null when the price is no valid number. */
+  /** The cost of price and route, in currency units; null without a valid price. */
   readonly cost: number | null;
   readonly affordable: boolean;
   /** Whether it may be chosen: affordable, capable, not blocked, not the asking agent. */
@@ -72,7 +72,7 @@ export interface RoutingChoice {
 }
 
 export interface Ranking {
-  /** Best first; whether or not they may be chosen, unless only those were asked for. */
+  /** All candidates, best first; only eligible ones with `onlyEligible`. */
   readonly ranked: RankedCandidate[];
   readonly choice: RoutingChoice | null;
   readonly explored: boolean;
@@ -81,24 +81,25 @@ export interface Ranking {
 }
 
 /**
- * Scores candidates by the six factors and chooses one of them ("Market", "Task routing choice").
+ * Scores candidates by the six factors and chooses one of them (specification, "Market" and "Task routing
+ * choice").
  *
  * A candidate that is blocked, lacks a required capability or has no valid price scores 0; neither it
- * nor one above `maxBudget` or `priceCap` is ever chosen. Ties: fewer hops, lower cost, then agent id. With an
- * exploration drive the weights shift, and with the probability of the drive the choice is drawn
- * evenly from all that may be chosen; the draw follows from `seed` and the agent ids, not from the
- * order of the candidates. Weights that are negative, not finite or all 0 throw a RangeError.
+ * nor one above `maxBudget` or `priceCap` is ever chosen. Ties: fewer hops, lower cost, then agent id.
+ * With an exploration drive the weights shift, and with the probability of the drive the choice is drawn
+ * uniformly from all eligible candidates; the draw depends on `seed` and the agent ids, not on the order
+ * of the candidates. Throws a RangeError for weights that are negative, not finite or all 0.
  */
 export function rank(candidates: readonly Candidate[], options: RankOptions = {}): Ranking {
   return buildRanking(decideRanking(candidates, options), options);
 }
 
-/** A decision with all that it was made of, before anything of it is shown. */
+/** A decision with its scores, before it is converted to a ranking. */
 export interface RankingDecision {
   readonly candidateScores: CandidateScores;
   readonly indexes: readonly number[];
   readonly eligible: readonly number[];
-  /** The place of the chosen candidate. */
+  /** The index of the chosen candidate. */
   readonly winner: number | undefined;
   readonly explored: boolean;
   readonly seed: number;

@@ -7,20 +7,24 @@ import { rank } from "./rank.ts";
 const record = { successes: 3, counted: 4, trustScore: 0.3, measuredMs: 200, promisedMs: 1_000 };
 
 test.each<[string, Partial<typeof record> | { measuredMs: null }, number | null]>([
-  ["one that was never measured stays unknown", { measuredMs: null }, null],
-  ["one that is faster than promised counts as measured", {}, 200],
-  ["one that is a little slower counts as measured", { measuredMs: 1_200 }, 1_200],
+  ["an unmeasured latency stays unknown", { measuredMs: null }, null],
+  ["a latency below the promise counts as measured", {}, 200],
+  ["a latency slightly above the promise counts as measured", { measuredMs: 1_200 }, 1_200],
   [
-    "one of as many failures as successes counts as measured",
+    "a latency with as many failures as successes counts as measured",
     { successes: 2, measuredMs: 60_000 },
     60_000,
   ],
-  ["one of more failures counts as measured", { successes: 1, measuredMs: 60_000 }, 60_000],
-])("D2: of the latencies of records %s", (_, change, expected) => {
+  [
+    "a latency with more failures than successes counts as measured",
+    { successes: 1, measuredMs: 60_000 },
+    60_000,
+  ],
+])("D2: %s", (_, change, expected) => {
   expect(computeRecordLatency({ ...record, ...change })).toBe(expected);
 });
 
-test("D2: a slow record with more successes than failures still pays for being slow", () => {
+test("D2: a slow record with more successes than failures still scores lower than a fast one", () => {
   const slow = computeRecordLatency({ ...record, measuredMs: 60_000 })!;
   expect(slow).toBeGreaterThan(record.promisedMs);
   expect(slow).toBeLessThan(60_000);

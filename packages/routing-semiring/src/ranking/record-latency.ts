@@ -2,23 +2,23 @@ import { HALF_SCORE_LATENCY_MS, DEFAULT_SUCCESS_RATE } from "./score.ts";
 import { getTrustScore } from "../trust/trust-level.ts";
 import { DEFAULT_WEIGHTS } from "../weights.ts";
 
-/** What is known of an agent that has done tasks. */
+/** The record of an agent that has executed tasks. */
 export interface WorkRecord {
   readonly successes: number;
   /** Successes and failures. */
   readonly counted: number;
-  /** 0..1: the score of its level. */
+  /** The score of its trust level, 0..1. */
   readonly trustScore: number;
-  /** In ms; null if it was never measured. */
+  /** The mean latency in ms; null if never measured. */
   readonly measuredMs: number | null;
-  /** As its listing promises, in ms; null if it promises none. */
+  /** The latency that its listing promises, in ms; null if it promises none. */
   readonly promisedMs: number | null;
 }
 
 /**
- * The latency by which an agent with a record is scored, in ms: the measured one. With more successes
- * than failures it is bounded, so that the agent keeps half of its lead over a newcomer with the same
- * listing, whose promise nobody has measured yet. A slow agent could else gain by taking a new id.
+ * Computes the latency by which an agent with a record is scored, in ms: the measured one. With more
+ * successes than failures it is bounded, so that the agent retains half of its lead over a newcomer with
+ * the same listing, whose promise is not measured yet. Otherwise a slow agent could gain by a new id.
  */
 export function computeRecordLatency(record: WorkRecord): number | null {
   const { successes, counted, measuredMs, promisedMs } = record;

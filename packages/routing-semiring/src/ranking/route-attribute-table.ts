@@ -3,7 +3,7 @@ import type { RouteAttributes } from "../semiring.ts";
 
 const STRIDE = 5;
 
-/** The figures of one route for each node, those of a node side by side; trust 0 is no route. */
+/** The attributes of one route for each node, stored adjacently; trust 0 means no route. */
 export class RouteAttributeTable {
   readonly #cells: Float64Array;
 
@@ -30,13 +30,13 @@ export class RouteAttributeTable {
     return this.#cells[STRIDE * node + 4]!;
   }
 
-  /** The empty route: the `one` of `product`. */
+  /** Stores the empty route, the `one` of `routeSemiring`. */
   start(node: number): void {
     this.#cells[STRIDE * node] = 1;
     this.#cells[STRIDE * node + 3] = 1;
   }
 
-  /** The route to the source of an edge and then this edge: `times` of `product`. */
+  /** Stores the route to the source of an edge followed by this edge, `times` of `routeSemiring`. */
   extend(node: number, edges: EdgeColumns, edge: number): void {
     const cells = this.#cells;
     const at = STRIDE * node;

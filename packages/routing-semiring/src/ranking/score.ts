@@ -2,7 +2,7 @@ import type { Candidate } from "./candidate.ts";
 import type { RouteAttributes } from "../semiring.ts";
 import type { SubScores } from "../weights.ts";
 
-/** The latency, in ms, that scores one half; also what is assumed where nothing is known. */
+/** The latency in ms that scores one half; also assumed for an unknown latency. */
 export const HALF_SCORE_LATENCY_MS = 5000;
 
 const MAX_PRICE = 1e9;
@@ -14,20 +14,20 @@ export function clampToUnit(value: number): number {
   return value >= 0 ? Math.min(value, 1) : 0;
 }
 
-/** Whether the candidate has every capability that is asked for. */
+/** Returns whether the candidate has every required capability. */
 export function isCapable(candidate: Candidate, required: readonly string[]): boolean {
   return required.every((capability) => candidate.capabilities.includes(capability));
 }
 
-/** The price of a candidate plus the cost of the route to it; Infinity when its price is none. */
+/** Computes the price of a candidate plus the cost of its route; Infinity without a valid price. */
 export function computeTotalCost(candidate: Candidate, route: RouteAttributes | null): number {
   const price = candidate.unit_cost ?? 0;
   return price >= 0 && price <= MAX_PRICE ? price + (route?.cost ?? 0) : Infinity;
 }
 
 /**
- * 1 when free; else the share of the budget that is left, or without a budget how the cost compares
- * with the mean cost of the candidates. All in currency units.
+ * Computes the price efficiency: 1 if free, otherwise the share of the budget that is left, or, without a
+ * budget, the mean cost of the candidates in relation to the cost. All costs are in currency units.
  */
 export function computePriceEfficiency(
   cost: number,
@@ -39,8 +39,8 @@ export function computePriceEfficiency(
 }
 
 /**
- * The factors of a candidate that is reached by `route` (null: directly). The route's trust takes
- * the place of the candidate's own, its latency adds, its reliability multiplies the success rate.
+ * Computes the factors of a candidate that is reached by `route` (null: directly). The route's trust
+ * replaces the candidate's own, its latency is added, its reliability multiplies the success rate.
  */
 export function computeSubScores(
   candidate: Candidate,

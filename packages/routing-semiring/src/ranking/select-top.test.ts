@@ -4,7 +4,7 @@ import { selectTop } from "./select-top.ts";
 
 const ascending = (a: number, b: number) => a - b;
 
-test("the first of many are those that a full sort would put first", () => {
+test("selectTop returns the first items of a full sort", () => {
   fc.assert(
     fc.property(fc.array(fc.nat(200), { maxLength: 500 }), fc.nat(40), (items, limit) => {
       expect(selectTop(items, limit, ascending)).toEqual(items.toSorted(ascending).slice(0, limit));
@@ -18,6 +18,6 @@ test.each([
   [0.5, []],
   [-1, []],
   [NaN, []],
-])("a limit of %d gives %j", (limit, expected) => {
+])("selectTop with a limit of %d returns %j", (limit, expected) => {
   expect(selectTop([3, 1, 2], limit, ascending)).toEqual(expected);
 });

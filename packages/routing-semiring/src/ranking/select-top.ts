@@ -1,4 +1,4 @@
-/** The first `limit` items in order, without sorting those that come after them. */
+/** Returns the first `limit` items in order without sorting the others. */
 export function selectTop<T>(
   items: Iterable<T>,
   limit: number,

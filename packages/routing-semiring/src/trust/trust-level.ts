@@ -1,4 +1,4 @@
-/** From no history to most trusted, and `blocked`, the end of it. */
+/** The levels from no history to the highest trust, and `blocked`, which is final. */
 export type TrustLevel = "unknown" | "first_contact" | "verified" | "trusted" | "blocked";
 
 const ascendingLevels = ["unknown", "first_contact", "verified", "trusted"] as const;
@@ -11,17 +11,17 @@ const levelScores: Record<TrustLevel, number> = {
   blocked: 0,
 };
 
-/** The score of a level, 0..1. */
+/** Returns the score of a level, 0..1. */
 export function getTrustScore(level: TrustLevel): number {
   return levelScores[level];
 }
 
 /**
- * The level after one more counted task; `successes` and `failures` include it.
+ * Computes the level after one more counted task; `successes` and `failures` include it.
  *
- * A first task of either kind leads to first_contact. A success can lead up to what was earned:
- * verified with 5 successes at a rate of 0.8, trusted with 20 at 0.9. A failure leads one level down
- * when, of at least 3 tasks, fewer than half succeeded. `blocked` is never left.
+ * The first task leads to first_contact. A success raises the level to the earned one: verified with 5
+ * successes at a rate of 0.8, trusted with 20 at 0.9. A failure lowers it by one level if fewer than half
+ * of at least 3 tasks succeeded. `blocked` never changes.
  */
 export function computeNextLevel(
   level: TrustLevel,
@@ -40,9 +40,9 @@ export function computeNextLevel(
 }
 
 /**
- * The level shown to an agent that asks about another: its own, if it has a record, else the best
- * level that at least two of those who paid the agent hold. Who is in `heldByPayers` is the
- * caller's to decide; one level for each payer, so that nobody vouches twice.
+ * Selects the level shown to an agent that asks about another: its own if it has a record, otherwise the
+ * best level that at least two payers of the agent have recorded. The caller chooses `heldByPayers`, with
+ * one level for each payer, so that no payer counts twice.
  */
 export function selectDisplayedLevel(
   own: TrustLevel | null,

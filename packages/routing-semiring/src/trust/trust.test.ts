@@ -17,7 +17,7 @@ const after = (...outcomes: TaskOutcome[]) =>
   outcomes.reduce(applyTaskOutcome, createTrustRecord("payer", "worker", 1000));
 
 describe("a trust record", () => {
-  test("begins unknown, with nothing counted", () => {
+  test("a trust record starts as unknown with nothing counted", () => {
     expect(after()).toEqual({
       agent_id: "payer",
       remote_agent_id: "worker",
@@ -32,7 +32,7 @@ describe("a trust record", () => {
     });
   });
 
-  test("counts a completed task, its latency, and moves the level with its score", () => {
+  test("a trust record counts a completed task and its latency and updates level and score", () => {
     expect(after(outcome("completed"))).toMatchObject({
       trust_level: "first_contact",
       trust_score: 0.3,
@@ -45,7 +45,7 @@ describe("a trust record", () => {
     });
   });
 
-  test("counts a failed task, but not how fast it failed", () => {
+  test("a trust record counts a failed task without its latency", () => {
     expect(after(outcome("completed", 100), outcome("failed", 1))).toMatchObject({
       interaction_count: 2,
       successful_tasks: 1,
@@ -55,7 +55,7 @@ describe("a trust record", () => {
   });
 
   test.each(["partial", "refunded", "unsettled"] as const)(
-    "A6: counts a %s task as an interaction, neither as success nor as failure",
+    "A6: a trust record counts a %s task as an interaction, neither as success nor as failure",
     (status) => {
       expect(after(outcome("completed"), outcome(status))).toMatchObject({
         trust_level: "first_contact",
@@ -67,12 +67,12 @@ describe("a trust record", () => {
     },
   );
 
-  test("A6: counts the success of an unsettled task once it is paid, as the same interaction", () => {
+  test("A6: applyPayment counts the success of an unsettled task without another interaction", () => {
     const paid = applyPayment(after(outcome("unsettled")), { latencyMs: 100, now: 3000 });
     expect(paid).toEqual({ ...after(outcome("completed")), last_seen_at: 3000 });
   });
 
-  test("counts a denied task neither as success nor as failure", () => {
+  test("a trust record counts a denied task neither as success nor as failure", () => {
     expect(after(outcome("denied"))).toMatchObject({
       trust_level: "unknown",
       interaction_count: 1,
@@ -83,13 +83,13 @@ describe("a trust record", () => {
     });
   });
 
-  test("averages the latency over the completed tasks", () => {
+  test("a trust record averages the latency over the completed tasks", () => {
     const latencies = [100, 400, 700, 40];
     const record = after(...latencies.map((latency) => outcome("completed", latency)));
     expect(record.avg_latency_ms).toBeCloseTo(310, 9);
   });
 
-  test("climbs to trusted with 20 completed tasks and falls level by level afterwards", () => {
+  test("a trust record reaches trusted with 20 completed tasks and falls level by level afterwards", () => {
     const completed = Array.from({ length: 20 }, () => outcome("completed"));
     const failed = (count: number) => Array.from({ length: count }, () => outcome("failed"));
     const levels = [0, 20, 21, 22, 23, 24].map(
@@ -105,16 +105,16 @@ describe("a trust record", () => {
     ]);
   });
 
-  test("is not seen earlier when a clock runs back", () => {
+  test("last_seen_at does not decrease when a clock goes backwards", () => {
     expect(after(outcome("completed", 1, 5000), outcome("completed", 1, 3000)).last_seen_at).toBe(
       5000,
     );
   });
 });
 
-describe("by hand", () => {
+describe("setTrustLevel", () => {
   test.each(["unknown", "first_contact", "verified", "trusted", "blocked"] as const)(
-    "a level can be set to %s",
+    "setTrustLevel sets a level to %s",
     (level) => {
       const set = setTrustLevel(after(outcome("completed")), level);
       expect(set).toMatchObject({ ok: true, record: { trust_level: level, successful_tasks: 1 } });
@@ -122,7 +122,7 @@ describe("by hand", () => {
   );
 
   test.each(["unknown", "first_contact", "verified", "trusted"] as const)(
-    "a blocked agent cannot be set to %s",
+    "setTrustLevel refuses to set a blocked agent to %s",
     (level) => {
       const blocked = setTrustLevel(after(), "blocked");
       expect(blocked.ok && setTrustLevel(blocked.record, level)).toEqual({
@@ -132,12 +132,12 @@ describe("by hand", () => {
     },
   );
 
-  test("blocking twice is no fault", () => {
+  test("setTrustLevel accepts blocking twice", () => {
     const blocked = setTrustLevel(after(), "blocked");
     expect(blocked.ok && setTrustLevel(blocked.record, "blocked")).toEqual(blocked);
   });
 
-  test("a block outlasts success", () => {
+  test("a blocked agent stays blocked after a success", () => {
     const blocked = setTrustLevel(after(), "blocked");
     expect(blocked.ok && applyTaskOutcome(blocked.record, outcome("completed"))).toMatchObject({
       trust_level: "blocked",

@@ -1,6 +1,6 @@
 import { computeNextLevel, type TrustLevel, getTrustScore } from "./trust-level.ts";
 
-/** What one agent (a delegator) knows of another that worked for it. Times in ms since 1970. */
+/** A delegator's record of an executor; times in ms since the Unix epoch. */
 export interface TrustRecord {
   readonly agent_id: string;
   readonly remote_agent_id: string;
@@ -10,13 +10,13 @@ export interface TrustRecord {
   readonly interaction_count: number;
   readonly successful_tasks: number;
   readonly failed_tasks: number;
-  /** Mean over the successful tasks; null before the first. */
+  /** The mean over the successful tasks; null before the first. */
   readonly avg_latency_ms: number | null;
   readonly first_seen_at: number;
   readonly last_seen_at: number;
 }
 
-/** How one task ended. `latencyMs` is by the relay's own clock, never by the worker's. */
+/** The outcome of a task; `latencyMs` is by the relay's own clock, never by the executor's. */
 export interface TaskOutcome {
   /** Only `completed` is a success and only `failed` a failure; see `getCountedStatus`. */
   readonly status: "completed" | "failed" | "denied" | "partial" | "refunded" | "unsettled";
@@ -24,7 +24,7 @@ export interface TaskOutcome {
   readonly now: number;
 }
 
-/** The record of two agents before their first task. */
+/** Creates the record of two agents before their first task. */
 export function createTrustRecord(
   agentId: string,
   remoteAgentId: string,
@@ -45,8 +45,8 @@ export function createTrustRecord(
 }
 
 /**
- * The record after one more task, its level moved as `computeNextLevel` says. A task that is neither
- * `completed` nor `failed` counts as an interaction, but neither as success nor as failure.
+ * Returns the record after one more task, with the level of `computeNextLevel`. A task that is neither
+ * `completed` nor `failed` counts only as an interaction, not as a success or a failure.
  */
 export function applyTaskOutcome(record: TrustRecord, outcome: TaskOutcome): TrustRecord {
   const { status, latencyMs, now } = outcome;
@@ -71,8 +71,8 @@ export function applyTaskOutcome(record: TrustRecord, outcome: TaskOutcome): Tru
 }
 
 /**
- * The record after a task that was counted as `unsettled` has been paid: the success is counted, and
- * the interaction is not counted a second time.
+ * Returns the record after the payment of a task that was counted as `unsettled`: the success is counted,
+ * and the interaction is not counted again.
  */
 export function applyPayment(
   record: TrustRecord,
@@ -86,7 +86,7 @@ export function applyPayment(
 }
 
 /**
- * The record with a level set by hand. Blocking is final: any other level for a blocked agent is
+ * Returns the record with a manually set level. Blocking is final: any other level for a blocked agent is
  * refused with `trust.blocked`.
  */
 export function setTrustLevel(

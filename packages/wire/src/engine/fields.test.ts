@@ -23,14 +23,14 @@ import {
   waitSeconds,
 } from "./fields.ts";
 
-/** A JSON text as a field sees it: `1e999` is Infinity, `-0` is -0. */
+/** Parses a JSON text; `1e999` becomes Infinity, `-0` stays -0. */
 const json = (text: string) => JSON.parse(text) as unknown;
 const limit = pageQuery.limit;
 
 interface Case {
   readonly schema: v.GenericSchema;
   readonly takes: readonly unknown[];
-  /** Each value with the rule that it breaks, as the caller reads it. */
+  /** Each value with the message of the rule that it breaks. */
   readonly refuses: readonly (readonly [value: unknown, rule: RegExp])[];
 }
 
@@ -112,7 +112,7 @@ const cases: Readonly<Record<string, Case>> = {
       [`${"ab".repeat(32)}\n`, /64/],
     ],
   },
-  "an address of an agent or a relay": {
+  "an endpoint URL": {
     schema: endpointUrl,
     takes: [
       "http://127.0.0.1:1",
@@ -128,11 +128,11 @@ const cases: Readonly<Record<string, Case>> = {
       [`https://a.example/${"x".repeat(2_031)}`, /at most 2048/],
     ],
   },
-  "an id of somebody else's": {
+  "an id that the caller chose": {
     schema: id,
     takes: ["x", "__proto__", "a\u0000b", "x".repeat(256)],
     refuses: [
-      ["", /non-empty/],
+      ["", /not be empty/],
       ["x".repeat(257), /256/],
       ["\ud800", /well-formed/],
       [0, /string/i],
@@ -158,7 +158,7 @@ const cases: Readonly<Record<string, Case>> = {
     schema: capability,
     takes: ["summarise", "constructor", "日本語"],
     refuses: [
-      ["", /non-empty/],
+      ["", /not be empty/],
       ["x".repeat(257), /256/],
       ["\ud800", /well-formed/],
     ],
@@ -196,9 +196,9 @@ const cases: Readonly<Record<string, Case>> = {
     schema: ratio,
     takes: [0, 0.5, 1],
     refuses: [
-      [-0.01, /within 0 and 1/],
-      [1.01, /within 0 and 1/],
-      [json("1e309"), /finite|within/],
+      [-0.01, /from 0 to 1/],
+      [1.01, /from 0 to 1/],
+      [json("1e309"), /finite|from 0/],
     ],
   },
   "a count": {
@@ -230,7 +230,7 @@ const cases: Readonly<Record<string, Case>> = {
       ["1.5", /from 0 to 60/],
     ],
   },
-  "an object whose members may all be left out": {
+  "an object whose members are all optional": {
     schema: objectOnly(v.object({ a: v.optional(v.number()) })),
     takes: [{}, { a: 1 }, { b: 1 }],
     refuses: [
@@ -241,7 +241,7 @@ const cases: Readonly<Record<string, Case>> = {
       [{ a: "1" }, /number/i],
     ],
   },
-  "an object that is handed on": {
+  "an object that is passed on unchanged": {
     schema: looseObject,
     takes: [{}, { toString: 1 }, json('{"__proto__": {"polluted": true}}')],
     refuses: [
@@ -253,23 +253,23 @@ const cases: Readonly<Record<string, Case>> = {
 };
 
 describe.each(Object.entries(cases))("%s", (_, { schema, takes, refuses }) => {
-  test.each(takes.map((value) => [value]))("takes %j", (value) => {
+  test.each(takes.map((value) => [value]))("accepts %j", (value) => {
     expect(v.is(schema, value)).toBe(true);
   });
 
-  test.each(refuses)("refuses %j: %s", (value, rule) => {
+  test.each(refuses)("refuses %j with a message matching %s", (value, rule) => {
     const result = v.safeParse(schema, value);
     expect(result.success).toBe(false);
     expect(result.issues?.map(({ message }) => message).join("; ")).toMatch(rule);
   });
 });
 
-test("an object that is handed on is the very one that came", () => {
+test("looseObject returns the same object that it was given", () => {
   const object = json('{"__proto__": {"a": 1}, "b": 2}');
   expect(v.parse(looseObject, object)).toBe(object);
 });
 
-test("a query's numbers arrive as numbers", () => {
+test("numbers in a query are parsed to numbers", () => {
   expect(v.parse(limit, "050")).toBe(50);
   expect(v.parse(priceText, "12.5")).toBe(12.5);
 });

@@ -1,4 +1,4 @@
-/** Every number of the specification's "Limits", and ours where it is silent (docs/decisions.md, 1 and 4). */
+/** The numbers of the specification's "Limits" and those it leaves open (docs/decisions.md, 1 and 4). */
 export const limits = {
   rateWindowMs: 60_000,
   tiers: { auth: 30, read: 60, write: 30, public: 20, expensive: 10 },
@@ -16,23 +16,23 @@ export const limits = {
   idempotencyKeyLength: 255,
   idempotencyKeyMs: 86_400_000,
 
-  /** Of one task, between its beginning and its end. */
+  /** Events of one task, besides its first and its last one. */
   taskEvents: 1_000,
   streamKeepAliveMs: 15_000,
 
   defaultPageSize: 50,
   maxPageSize: 200,
-  /** Looked through for a text on one page of discovery. */
+  /** Agents whose texts are searched for one page of discovery. */
   searchedAgents: 10_000,
-  /** In one free text. */
+  /** Words of one search text. */
   searchedWords: 16,
   pollWaitSeconds: 60,
   statementRows: 10_000,
-  /** Of one agent. */
+  /** Webhooks of one agent. */
   webhooks: 20,
 
   taskTtlMs: 900_000,
-  /** The shortest life that a submission may ask for. */
+  /** The shortest `ttl_ms` of a submission. */
   minTaskTtlMs: 60_000,
   liveTasks: 100_000,
   liveTasksPerSubmitter: 1_000,
@@ -43,7 +43,7 @@ export const limits = {
   credentialBytes: 65_536,
   submittedCredentials: 50,
 
-  /** Whose last cards are remembered, and how much of them for each. */
+  /** Readers whose last agent cards are cached, and the characters cached for each. */
   cardReaders: 1_000,
   cardReaderCharacters: 65_536,
 
@@ -53,7 +53,7 @@ export const limits = {
   probeTimeoutMs: 2_000,
 
   planSteps: 500,
-  /** Different capabilities and budgets of one plan for which agents are looked for. */
+  /** Distinct capabilities and budgets of one plan for which agents are searched. */
   planSearches: 10,
   recordBatch: 100,
   eventCharacters: 16_384,
@@ -84,14 +84,14 @@ export const limits = {
 
   forwardTimeoutMs: 330_000,
   outboundBytes: 2_097_152,
-  /** Of the forward that a relay in the middle shows the next one, its task left out. */
+  /** The forward that an intermediate relay shows the next one, without its task. */
   relayedBytes: 16_384,
 
   federationRequests: 30,
   federationProposals: 100,
   federationTimeoutMs: 10_000,
   federationProbeMs: 2_000,
-  /** How often a peer is asked for the succession of its key, at most. */
+  /** The shortest interval between two requests for the key succession of a peer. */
   federationKeyLookupMs: 1_000,
   federationHopMs: 1_000,
   federationGraceMs: 250,

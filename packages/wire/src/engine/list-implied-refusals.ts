@@ -1,17 +1,17 @@
-import type { Code } from "./errors.ts";
+import type { Code } from "../errors.ts";
 import { FEDERATION_PREFIX } from "../operations/peers/federation.ts";
 import type { Operation } from "./operation.ts";
 
-/** Refusals that the operation's row implies without naming them. */
+/** Lists the refusals that the operation's row implies without declaring them. */
 export function listImpliedRefusals(operation: Operation): Code[] {
   const codes: Code[] = ["server.failed", "server.unavailable"];
-  // Probes answer at any rate, and until the process ends.
+  // Probes have no rate limit and respond until the process ends.
   if (operation.tier !== null) codes.push("server.draining", "rate.exceeded");
   if (operation.method !== "GET" && !operation.whileFrozen) codes.push("server.frozen");
-  // Where federation is off there is no such path.
+  // The path does not exist while federation is disabled.
   if (operation.path.startsWith(FEDERATION_PREFIX)) codes.push("route.not_found");
   if (operation.auth === "peer") {
-    // A relay counts another's requests by its id, once they are known to be its own.
+    // Requests of a peer are counted by its id, which is known only after its signature is verified.
     if (operation.tier === null) codes.push("server.draining", "rate.exceeded");
     codes.push("federation.signature_invalid", "federation.timestamp_expired");
     if (operation.body !== undefined) codes.push("federation.wrong_receiver");

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { errors } from "./errors.ts";
+import { errors } from "../errors.ts";
 import { listImpliedRefusals } from "./list-implied-refusals.ts";
 import { buildOpenApi } from "./openapi.ts";
 import type { Operation } from "./operation.ts";
@@ -29,13 +29,13 @@ const document = buildOpenApi("1.2.3") as {
   readonly components: { readonly schemas: Readonly<Record<string, object>> };
 };
 
-function described({ path, method }: Operation): Described {
+function describedAs({ path, method }: Operation): Described {
   const found = document.paths[path.replaceAll(/:(\w+)/g, "{$1}")]?.[method.toLowerCase()];
-  if (found === undefined) throw new Error(`${method} ${path} is not described`);
+  if (found === undefined) throw new Error(`${method} ${path} is not in the document`);
   return found;
 }
 
-/** Every object anywhere in the document. */
+/** Yields every object in the document. */
 function* objectsIn(value: unknown): Iterable<Record<string, unknown>> {
   if (typeof value !== "object" || value === null) return;
   yield value as Record<string, unknown>;
@@ -43,47 +43,47 @@ function* objectsIn(value: unknown): Iterable<Record<string, unknown>> {
 }
 
 describe("the OpenAPI document", () => {
-  test("is of version 3.1 and carries the relay's version", () => {
+  test("has OpenAPI version 3.1 and the version of the relay", () => {
     expect(document.openapi).toBe("3.1.0");
     expect(document.info.version).toBe("1.2.3");
   });
 
-  test("describes the operations of the table and no others", () => {
+  test("describes exactly the operations of the table", () => {
     const ids = Object.values(document.paths).flatMap((path) =>
       Object.values(path).map(({ operationId }) => operationId),
     );
     expect(ids.toSorted()).toEqual(Object.keys(operations).toSorted());
   });
 
-  test("is JSON through and through", () => {
+  test("consists of JSON values only", () => {
     expect(JSON.parse(JSON.stringify(document))).toEqual(document);
   });
 
-  test("refers to nothing that it does not hold", () => {
-    const names = [...objectsIn(document)].flatMap(({ $ref }) =>
+  test("resolves each of its references within the document", () => {
+    const references = [...objectsIn(document)].flatMap(({ $ref }) =>
       $ref === undefined ? [] : [$ref],
     );
-    expect(names).not.toEqual([]);
+    expect(references).not.toEqual([]);
     const held = Object.keys(document.components.schemas);
     const known = held.map((name) => `#/components/schemas/${name}`);
-    for (const name of names) expect(known).toContain(name);
+    for (const reference of references) expect(known).toContain(reference);
   });
 
-  test("lets a body be left out when all its members may be", () => {
-    expect(described(operations.presentCredentials).requestBody?.required).toBe(false);
-    expect(described(operations.putListing).requestBody?.required).toBe(true);
+  test("does not require a body whose members are all optional", () => {
+    expect(describedAs(operations.presentCredentials).requestBody?.required).toBe(false);
+    expect(describedAs(operations.putListing).requestBody?.required).toBe(true);
   });
 
-  test("shows a body as it is sent and an answer as it is sent back", () => {
-    const listing = described(operations.putListing);
+  test("describes a body by its input and an answer by its output", () => {
+    const listing = describedAs(operations.putListing);
     expect(JSON.stringify(listing.requestBody)).toContain(`"required":["capabilities"]`);
     expect(document.components.schemas["Listing"]).toMatchObject({
       required: expect.arrayContaining(["listing_id", "updated_at", "capabilities"]) as unknown,
     });
   });
 
-  test("shows the headers that a handler reads", () => {
-    expect(described(operations.getTaskEvents).parameters).toContainEqual({
+  test("lists the headers that a handler reads", () => {
+    expect(describedAs(operations.getTaskEvents).parameters).toContainEqual({
       name: "Last-Event-ID",
       in: "header",
       description: expect.any(String) as unknown,
@@ -91,8 +91,8 @@ describe("the OpenAPI document", () => {
     });
   });
 
-  test("shows the parameters of a query with their bounds", () => {
-    expect(described(operations.listCandidates).parameters).toMatchObject([
+  test("lists the parameters of a query with their bounds", () => {
+    expect(describedAs(operations.listCandidates).parameters).toMatchObject([
       { name: "capability", in: "query", required: true },
       { name: "max_budget", in: "query", required: false, schema: { type: "number" } },
       { name: "limit", in: "query", required: false, schema: { minimum: 1, maximum: 200 } },
@@ -109,8 +109,8 @@ const securityOf = {
 };
 
 describe.each<[string, Operation]>(Object.entries(operations))("%s", (_, row) => {
-  test("is described with its statuses, those of its refusals and their codes", () => {
-    const { responses } = described(row);
+  test("describes the statuses of its successes and refusals with their codes", () => {
+    const { responses } = describedAs(row);
     const refusals = [...row.refusals, ...listImpliedRefusals(row)];
     const statuses = new Set([
       ...Object.keys(row.ok),
@@ -122,11 +122,11 @@ describe.each<[string, Operation]>(Object.entries(operations))("%s", (_, row) =>
     }
   });
 
-  test("asks for a token or a peer's headers, for parameters and a body as its row does", () => {
-    const { security, parameters = [], requestBody } = described(row);
+  test("requires the security, parameters and body of its row", () => {
+    const { security, parameters = [], requestBody } = describedAs(row);
     expect(security).toEqual(securityOf[row.auth]);
-    expect(described(row)["x-operator-only"]).toBe(row.auth === "master" || undefined);
-    expect(described(row)["x-owner-only"]).toBe(row.ownerOnly);
+    expect(describedAs(row)["x-operator-only"]).toBe(row.auth === "master" || undefined);
+    expect(describedAs(row)["x-owner-only"]).toBe(row.ownerOnly);
     const names = [...row.path.matchAll(/:(\w+)/g)].map(([, name]) => name);
     const inPath = parameters.filter((parameter) => parameter.in === "path");
     expect(inPath.map(({ name }) => name)).toEqual(names);
@@ -135,17 +135,17 @@ describe.each<[string, Operation]>(Object.entries(operations))("%s", (_, row) =>
   });
 });
 
-describe("a row implies", () => {
+describe("listImpliedRefusals", () => {
   const refusalsOf = (name: keyof typeof operations) => listImpliedRefusals(operations[name]);
 
   test.each([
     ["live", ["server.failed", "server.unavailable"]],
     ["health", ["server.failed", "server.unavailable", "server.draining", "rate.exceeded"]],
-  ] as const)("for %s, which is open to everybody: %j", (name, codes) => {
+  ] as const)("returns for the public operation %s: %j", (name, codes) => {
     expect(refusalsOf(name)).toEqual(codes);
   });
 
-  test("the refusals of tokens where one is needed, of owner and scope where it names them", () => {
+  test("returns token refusals where a token is required, and owner and scope refusals where declared", () => {
     expect(refusalsOf("getAgent")).toEqual(
       expect.arrayContaining(["auth.missing", "auth.device_not_authorized", "agent.revoked"]),
     );
@@ -158,7 +158,7 @@ describe("a row implies", () => {
     expect(refusalsOf("getBalance")).not.toContain("auth.master_only");
   });
 
-  test("the refusals of bodies where there is one, of values where there is a body or a query", () => {
+  test("returns body refusals for operations with a body, and request.invalid with a body or a query", () => {
     expect(refusalsOf("deposit")).toEqual(
       expect.arrayContaining(["request.malformed_json", "request.too_large", "request.media_type"]),
     );

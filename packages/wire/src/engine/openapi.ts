@@ -1,6 +1,6 @@
 import { FEDERATION_HEADERS } from "@agent/federation-protocol";
 import * as v from "valibot";
-import { errors, type Code } from "./errors.ts";
+import { errors, type Code } from "../errors.ts";
 import { listImpliedRefusals } from "./list-implied-refusals.ts";
 import { buildNamedSchemas, toComponentSchema, type JsonObject } from "../named-schemas.ts";
 import { limits } from "./limits.ts";
@@ -68,7 +68,8 @@ function buildContent({ media = [] }: Operation, schema: v.GenericSchema): JsonO
 const idempotencyKeyParameter: JsonObject = {
   name: "Idempotency-Key",
   in: "header",
-  description: "A repeat with the same key and body is answered as the first one was, for a day.",
+  description:
+    "A repeated request with the same key and body returns the first response for a day.",
   schema: { type: "string", minLength: 1, maxLength: limits.idempotencyKeyLength },
 };
 
@@ -120,7 +121,7 @@ const securitySchemes: JsonObject = {
   ),
   relayTimestamp: buildHeaderScheme(
     FEDERATION_HEADERS.timestamp,
-    "ISO 8601, at most five minutes off.",
+    "ISO 8601, at most five minutes from the receiver's clock.",
   ),
 };
 
@@ -129,7 +130,7 @@ const security: Record<Operation["auth"], JsonObject[]> = {
   public: [],
   bearer: bearerSecurity,
   master: bearerSecurity,
-  // The members of one requirement are asked for together.
+  // All members of one requirement are required together.
   peer: [{ relayId: [], relaySignature: [], relayTimestamp: [] }],
 };
 
@@ -150,7 +151,7 @@ function describeOperation(name: string, operation: Operation): JsonObject {
     ...(parameters.length > 0 && { parameters }),
     ...(operation.body !== undefined && {
       requestBody: {
-        // A blank body is the empty object.
+        // An empty body is read as an empty object.
         required: !v.is(operation.body, {}),
         content: { "application/json": { schema: toComponentSchema(operation.body) } },
       },
@@ -160,9 +161,9 @@ function describeOperation(name: string, operation: Operation): JsonObject {
 }
 
 /**
- * The OpenAPI 3.1 document of the operation table.
+ * Builds the OpenAPI 3.1 document of the operation table.
  *
- * @param version the relay's version, shown as the document's
+ * @param version the relay's version, used as the document's
  */
 export function buildOpenApi(version: string): JsonObject {
   const paths: { [path: string]: JsonObject } = {};
@@ -180,8 +181,8 @@ export function buildOpenApi(version: string): JsonObject {
       title: "Agent Delegation Relay",
       version,
       description:
-        "Agents are found, hired and paid when a signed receipt verifies. Amounts are US dollars " +
-        "with at most six decimals; timestamps are milliseconds since the Unix epoch.",
+        "Agents are discovered, given tasks and paid when a signed receipt verifies. Amounts are US " +
+        "dollars with at most six decimals; timestamps are milliseconds since the Unix epoch.",
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
     },
     servers: [{ url: "/" }],

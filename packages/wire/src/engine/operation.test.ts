@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { describe, expectTypeOf, test } from "vitest";
-import type { Refusal } from "./errors.ts";
+import type { Refusal } from "./refusal.ts";
 import {
   defineOperation,
   type Answer,
@@ -35,8 +35,8 @@ const bare = defineOperation({
   refusals: [],
 });
 
-describe("the types that a row gives", () => {
-  test("name the parameters of its path", () => {
+describe("the types of an operation row", () => {
+  test("PathParams names the parameters of a path", () => {
     expectTypeOf<PathParams<"/a/:b/c/:d">>().toEqualTypeOf<
       { readonly b: string } & { readonly d: string }
     >();
@@ -44,14 +44,14 @@ describe("the types that a row gives", () => {
     expectTypeOf<PathParams<"/a">>().toEqualTypeOf<unknown>();
   });
 
-  test("give a handler what validation made of the input", () => {
+  test("ParsedRequest has the output types of the schemas", () => {
     expectTypeOf<ParsedRequest<Search>["params"]["thingId"]>().toEqualTypeOf<string>();
     expectTypeOf<ParsedRequest<Search>["query"]>().toEqualTypeOf<{ limit?: number | undefined }>();
     expectTypeOf<ParsedRequest<Search>["body"]>().toEqualTypeOf<{ currency: string }>();
     expectTypeOf<ParsedRequest<typeof bare>["body"]>().toEqualTypeOf<undefined>();
   });
 
-  test("let a client send what validation takes", () => {
+  test("OperationRequest has the input types of the schemas", () => {
     expectTypeOf<OperationRequest<Search>["query"]>().toEqualTypeOf<
       { limit?: string | undefined } | undefined
     >();
@@ -61,7 +61,7 @@ describe("the types that a row gives", () => {
     expectTypeOf<Result<Search>>().toEqualTypeOf<{ found: number } | { made: string }>();
   });
 
-  test("allow a declared status with its own body, or a declared refusal", () => {
+  test("Answer allows a declared status with its own body or a declared refusal", () => {
     type Allowed = Answer<Search>;
     expectTypeOf<{ status: 201; body: { made: string } }>().toExtend<Allowed>();
     expectTypeOf<Refusal<"agent.not_found">>().toExtend<Allowed>();

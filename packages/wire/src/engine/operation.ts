@@ -1,8 +1,9 @@
 import type * as v from "valibot";
-import type { Code, Refusal } from "./errors.ts";
+import type { Code } from "../errors.ts";
+import type { Refusal } from "./refusal.ts";
 import type { Tier } from "./limits.ts";
 
-/** What a signed token may be used for (docs/decisions.md, 2). */
+/** The scopes of signed tokens (docs/decisions.md, 2). */
 export const scopes = [
   "task:submit",
   "task:read",
@@ -21,44 +22,44 @@ export type Scope = (typeof scopes)[number];
 type Schema = v.GenericSchema;
 
 /**
- * One row of the contract. Router, authentication, limiter, validation, client types and OpenAPI read
- * this and nothing else.
+ * One row of the contract, the only source of router, authentication, rate limiter, validation, client
+ * types and OpenAPI.
  */
 export interface Operation {
   readonly method: "GET" | "POST" | "PUT" | "DELETE";
-  /** Path with `:name` parameters. */
+  /** The path with `:name` parameters. */
   readonly path: string;
   readonly summary: string;
-  /** Section of the specification; groups the operations in OpenAPI. */
+  /** The section of the specification; groups the operations in OpenAPI. */
   readonly section: string;
   /**
    * `public`: no token. `bearer`: master or signed token. `master`: master token only. `peer`: the
    * three signed headers of another relay.
    */
   readonly auth: "public" | "bearer" | "master" | "peer";
-  /** Of a public operation: a token that comes along and holds names the caller, any other counts for nothing. */
+  /** Only of a public operation: a valid token identifies the caller, an invalid one is ignored. */
   readonly readsCaller?: true;
-  /** Under a signed token the path's `agentId` has to be the caller. */
+  /** With a signed token the path's `agentId` must be the caller. */
   readonly ownerOnly?: true;
-  /** The word that a signed token's `scope` has to hold. */
+  /** The scope that a signed token must contain. */
   readonly scope?: Scope;
-  /** A signed token opens this door once: its `jti` is taken. */
+  /** A signed token is accepted once, by its `jti`. */
   readonly singleUse?: true;
-  /** Rate-limit tier; probes of an orchestrator have none. */
+  /** The rate-limit tier; null for probes, and for most operations of peers, which are counted by id. */
   readonly tier: Tier | null;
   readonly query?: Schema;
-  /** Headers that its handler reads, and what they say. */
+  /** The headers that the handler reads, with their descriptions. */
   readonly headers?: { readonly [name: string]: string };
   readonly body?: Schema;
-  /** The handler checks the body itself: a signed object has to arrive as it was sent. */
+  /** The handler validates the body itself, because a signed object must not be changed by a schema. */
   readonly rawBody?: true;
-  /** Creates tasks or moves money: a call with an `Idempotency-Key` happens once. */
+  /** Creates tasks or moves money; a request with an `Idempotency-Key` is executed once. */
   readonly keyed?: true;
-  /** The handler answers JSON text, which goes out as it was stored. */
+  /** The handler answers JSON text, which is sent exactly as it was stored. */
   readonly rawAnswer?: true;
-  /** Does not write, or is what the operator needs meanwhile. Reads need not say so. */
+  /** Allowed while the relay is frozen; GET operations always are. */
   readonly whileFrozen?: true;
-  /** Media types beside JSON that it can answer with; where `ok` is a string, it answers those only. */
+  /** Media types of answers besides JSON; the only ones if `ok` is a string. */
   readonly media?: readonly string[];
   readonly ok: { readonly [status: number]: Schema };
   readonly refusals: readonly Code[];
@@ -68,7 +69,7 @@ export function defineOperation<const O extends Operation>(definition: O): O {
   return definition;
 }
 
-/** The `:name` parameters of a path, as an object of strings. */
+/** The `:name` parameters of a path as an object of strings. */
 export type PathParams<P extends string> = P extends `${string}:${infer Name}/${infer Rest}`
   ? { readonly [K in Name]: string } & PathParams<`/${Rest}`>
   : P extends `${string}:${infer Name}`
@@ -81,14 +82,14 @@ type Input<S> = S extends Schema ? v.InferInput<S> : undefined;
 export type QueryOf<O extends Operation> = Output<O["query"]>;
 export type BodyOf<O extends Operation> = Output<O["body"]>;
 
-/** What a handler is given: everything parsed and validated. */
+/** The parsed and validated input of a handler. */
 export interface ParsedRequest<O extends Operation> {
   readonly params: PathParams<O["path"]>;
   readonly query: QueryOf<O>;
   readonly body: BodyOf<O>;
 }
 
-/** A success: one of the declared statuses with the body that it declares. */
+/** A success: one of the declared statuses with its declared body. */
 export type SuccessAnswer<O extends Operation> = {
   [S in keyof O["ok"] & number]: {
     readonly status: S;
@@ -97,10 +98,10 @@ export type SuccessAnswer<O extends Operation> = {
   };
 }[keyof O["ok"] & number];
 
-/** Headers of one answer, in lower case. */
+/** Headers of one answer, names in lower case. */
 export type AnswerHeaders = { readonly [name: string]: string };
 
-/** A success that is no JSON: text of one of the declared media types, at once or piece by piece. */
+/** A success that is not JSON: text of one of the declared media types, complete or streamed. */
 export interface MediaAnswer<M extends string = string> {
   readonly status: 200;
   readonly mediaType: M;
@@ -113,8 +114,8 @@ type Media<O extends Operation> = O extends { readonly media: readonly (infer M 
   : never;
 
 /**
- * What the handlers of relays' requests share: they read the signed headers themselves. The last four
- * codes are for some of them only, and stand in the rows of those.
+ * Refusals shared by the handlers of peers' requests, which check the signed headers themselves. Only
+ * some of them answer the last four codes, which their rows declare.
  */
 export type PeerRefusal = Refusal<
   | "server.draining"
@@ -128,7 +129,7 @@ export type PeerRefusal = Refusal<
   | "peer.not_pending"
 >;
 
-/** What a handler may answer: a declared success or a declared refusal. */
+/** The answer of a handler: a declared success or a declared refusal. */
 export type Answer<O extends Operation> =
   | SuccessAnswer<O>
   | Media<O>
@@ -136,19 +137,19 @@ export type Answer<O extends Operation> =
   | (O["auth"] extends "peer" ? PeerRefusal : never);
 
 /**
- * What a reader gets of a schema of answers: its enumerations may hold words of later versions
- * (`extensibleEnum`), which the schema's own type, that of the side that answers, does not.
+ * The type of an answer as a reader receives it. Its enumerations may contain values of later versions
+ * (`extensibleEnum`), unlike the schema's input type, which is that of the answering side.
  */
 export type Received<S extends Schema> = v.InferOutput<S>;
 
-/** What a client sends. */
+/** The input of a client. */
 export interface OperationRequest<O extends Operation> {
   readonly params: PathParams<O["path"]>;
   readonly query?: Input<O["query"]>;
   readonly body?: Input<O["body"]>;
 }
 
-/** What a client receives on success. */
+/** The answer that a client receives on success. */
 export type Result<O extends Operation> =
   | { [S in keyof O["ok"]]: Output<O["ok"][S]> }[keyof O["ok"]]
   | (O extends { readonly media: readonly string[] } ? string : never);

@@ -182,11 +182,11 @@ describe("a refusal", () => {
       body: {
         code: "request.invalid",
         error:
-          "Invalid request: amount has to be above 0; currency has to be 'USD'; reference has to be non-empty",
+          "Invalid request: amount must be above 0; currency has to be 'USD'; reference must not be empty",
         issues: [
-          { path: "amount", message: "has to be above 0" },
+          { path: "amount", message: "must be above 0" },
           { path: "currency", message: "has to be 'USD'" },
-          { path: "reference", message: "has to be non-empty" },
+          { path: "reference", message: "must not be empty" },
         ],
       },
     });

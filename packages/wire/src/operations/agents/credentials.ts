@@ -4,7 +4,7 @@ import { id, looseObject, nextCursor, pageQuery, shortText } from "../../engine/
 import { limits } from "../../engine/limits.ts";
 import { defineOperation } from "../../engine/operation.ts";
 
-/** A credential as a relay keeps it; the document in it is handed on as it was signed. */
+/** A stored credential; its document is returned exactly as it was signed. */
 export const StoredCredential = v.object({
   credential_id: v.string(),
   type: v.string(),
@@ -22,14 +22,15 @@ export const CredentialStatus = v.object({
 });
 export type CredentialStatus = v.InferOutput<typeof CredentialStatus>;
 
-/** The name of a type of credential, as it stands in the document. */
+/** The type of a credential as its document names it. */
 const type = v.optional(shortText);
 
 export const credentials = {
   listCredentials: defineOperation({
     method: "GET",
     path: "/api/v1/agents/:agentId/credentials",
-    summary: "Credentials about an agent, newest first, revoked and expired ones included.",
+    summary:
+      "List the credentials about an agent, newest first, including revoked and expired ones.",
     section: "Credentials",
     auth: "bearer",
     scope: "credentials:read",
@@ -47,7 +48,8 @@ export const credentials = {
   submitCredentials: defineOperation({
     method: "POST",
     path: "/api/v1/agents/:agentId/credentials",
-    summary: "Hand in credentials that others issued about an agent: all are kept, or none.",
+    summary:
+      "Submit credentials that others issued about an agent; all of them are stored or none.",
     section: "Credentials",
     auth: "bearer",
     scope: "task:submit",
@@ -55,10 +57,10 @@ export const credentials = {
     body: v.object({
       credentials: v.pipe(
         v.array(looseObject),
-        v.minLength(1, "has to hold at least one credential"),
+        v.minLength(1, "must contain at least one credential"),
         v.maxLength(
           limits.submittedCredentials,
-          `has to hold at most ${limits.submittedCredentials} credentials`,
+          `must contain at most ${limits.submittedCredentials} credentials`,
         ),
       ),
     }),
@@ -80,7 +82,7 @@ export const credentials = {
   presentCredentials: defineOperation({
     method: "POST",
     path: "/api/v1/agents/:agentId/presentation",
-    summary: "The agent's valid credentials in a presentation that the relay signs.",
+    summary: "Create a presentation of the agent's valid credentials, signed by the relay.",
     section: "Credentials",
     auth: "bearer",
     ownerOnly: true,
@@ -101,7 +103,7 @@ export const credentials = {
     method: "POST",
     path: "/api/v1/credentials/verify",
     whileFrozen: true,
-    summary: "Whether a credential holds now: proof, dates and revocation at this relay.",
+    summary: "Verify a credential: its proof, its dates and its revocation at this relay.",
     section: "Credentials",
     auth: "public",
     tier: "read",
@@ -120,7 +122,7 @@ export const credentials = {
   revokeCredential: defineOperation({
     method: "POST",
     path: "/api/v1/agents/:agentId/revoke-credential",
-    summary: "Take a credential back, as its subject or its issuer; for good.",
+    summary: "Revoke a credential permanently, as its subject or its issuer.",
     section: "Credentials",
     auth: "bearer",
     ownerOnly: true,
@@ -134,7 +136,7 @@ export const credentials = {
   credentialStatus: defineOperation({
     method: "GET",
     path: "/api/v1/credentials/:credentialId/status",
-    summary: "Whether a credential was revoked at this relay.",
+    summary: "Get whether a credential was revoked at this relay.",
     section: "Credentials",
     auth: "public",
     tier: "public",

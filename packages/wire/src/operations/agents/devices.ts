@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { nextCursor, pageQuery } from "../../engine/fields.ts";
 import { defineOperation } from "../../engine/operation.ts";
 
-/** A key that may act for an agent, as anybody with a token may see it. */
+/** A key that may act for an agent, as every caller with a token sees it. */
 export const Device = v.object({
   device_id: v.string(),
   agent_id: v.string(),
@@ -20,7 +20,7 @@ export const devices = {
   getDevice: defineOperation({
     method: "GET",
     path: "/api/v1/devices/:deviceId",
-    summary: "Resolve a device's public key.",
+    summary: "Get a device and its public key.",
     section: "Registry",
     auth: "bearer",
     tier: "read",
@@ -30,7 +30,7 @@ export const devices = {
   listDevices: defineOperation({
     method: "GET",
     path: "/api/v1/agents/:agentId/devices",
-    summary: "An agent's devices and what each may do, revoked ones included.",
+    summary: "List an agent's devices and their scopes, including revoked ones.",
     section: "Registry",
     auth: "bearer",
     ownerOnly: true,
@@ -42,7 +42,7 @@ export const devices = {
   revokeDevice: defineOperation({
     method: "DELETE",
     path: "/api/v1/agents/:agentId/devices/:deviceId",
-    summary: "End a device for good; its tokens and sockets end with it.",
+    summary: "Revoke a device permanently, with its tokens and sockets.",
     section: "Registry",
     auth: "bearer",
     ownerOnly: true,

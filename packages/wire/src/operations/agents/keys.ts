@@ -3,14 +3,14 @@ import { id, looseObject, shortText } from "../../engine/fields.ts";
 import { limits } from "../../engine/limits.ts";
 import { defineOperation } from "../../engine/operation.ts";
 
-/** A key of an agent and when the relay took it as the agent's, in ms; null until it is left. */
+/** A key of an agent and the period in which it was bound to the agent, in ms; null while it is current. */
 const BoundKey = v.object({
   public_key: v.string(),
   valid_from: v.number(),
   valid_until: v.nullable(v.number()),
 });
 
-/** All keys that an agent had, oldest first, and the records by which it went from each to the next. */
+/** All keys of an agent, oldest first, and the succession record from each key to the next. */
 export const KeyHistory = v.object({
   agent_id: v.string(),
   current_public_key: v.string(),
@@ -23,7 +23,7 @@ export const keys = {
   rotateKey: defineOperation({
     method: "POST",
     path: "/api/v1/agents/:agentId/rotate-key",
-    summary: "Hand an agent over to its next key; tokens and sockets of the old one end.",
+    summary: "Rotate an agent's key; tokens and sockets of the old key end.",
     section: "Registry",
     auth: "bearer",
     ownerOnly: true,
@@ -45,7 +45,7 @@ export const keys = {
   getSuccession: defineOperation({
     method: "GET",
     path: "/api/v1/agents/:agentId/succession",
-    summary: "An agent's keys and the succession records that lead from each to the next.",
+    summary: "Get an agent's keys and the succession record from each key to the next.",
     section: "Registry",
     auth: "public",
     tier: "public",
@@ -55,7 +55,8 @@ export const keys = {
   revokeAgent: defineOperation({
     method: "POST",
     path: "/api/v1/agents/:agentId/revoke",
-    summary: "End an agent for good: its tokens, sockets and listing; money and history stay.",
+    summary:
+      "Revoke an agent permanently: its tokens, sockets and listing end, money and history stay.",
     section: "Registry",
     auth: "bearer",
     ownerOnly: true,
@@ -71,8 +72,7 @@ export const keys = {
   revokeTokens: defineOperation({
     method: "POST",
     path: "/api/v1/agents/:agentId/revoke-tokens",
-    summary:
-      "End signed tokens by their `jti` before their time; the agent's sockets sign in anew.",
+    summary: "Revoke signed tokens by their `jti`; the agent's sockets must authenticate again.",
     section: "Registry",
     auth: "bearer",
     ownerOnly: true,
@@ -82,8 +82,8 @@ export const keys = {
     body: v.object({
       jtis: v.pipe(
         v.array(id),
-        v.minLength(1, "has to be non-empty"),
-        v.maxLength(limits.revokedTokens, `has to hold at most ${limits.revokedTokens} entries`),
+        v.minLength(1, "must not be empty"),
+        v.maxLength(limits.revokedTokens, `must contain at most ${limits.revokedTokens} entries`),
       ),
     }),
     ok: { 200: v.object({ agent_id: v.string(), revoked: v.number() }) },

@@ -1,9 +1,9 @@
 import * as v from "valibot";
 import { capability, pageQuery, priceText } from "../../engine/fields.ts";
 import { defineOperation } from "../../engine/operation.ts";
-import { CapabilityPrice } from "./registry.ts";
+import { CapabilityPrice } from "./listings.ts";
 
-/** The six factors of a score, 0 to 1 each, higher is better. */
+/** The six factors of a score, each from 0 to 1; higher is better. */
 export const SubScores = v.object({
   trust: v.number(),
   success_rate: v.number(),
@@ -34,7 +34,7 @@ export const market = {
   listCandidates: defineOperation({
     method: "GET",
     path: "/api/v1/market/candidates",
-    summary: "Agents with a capability, scored and ranked.",
+    summary: "List the agents with a capability, scored and ranked.",
     section: "Market",
     auth: "bearer",
     tier: "expensive",

@@ -2,19 +2,19 @@ import * as v from "valibot";
 import { agentId, extensibleEnum, publicKey, shortText } from "../../engine/fields.ts";
 import { defineOperation, scopes } from "../../engine/operation.ts";
 
-/** Where a pairing stands; one that nobody resolved in time is gone. */
+/** The state of a pairing; one that is not resolved in time is deleted. */
 const PairingStatus = extensibleEnum(["pending", "claimed", "approved", "denied"]);
 
 export const Pairing = v.object({
   pairing_id: v.string(),
   agent_id: v.string(),
   status: PairingStatus,
-  /** What claimed the code; null before. */
+  /** The device that claimed the code; null before. */
   device_name: v.nullable(v.string()),
   public_key: v.nullable(v.string()),
   /** The first 16 hex digits of the SHA-256 of the claimed key's bytes. */
   fingerprint: v.nullable(v.string()),
-  /** Of the device that was approved. */
+  /** Only of an approved device. */
   device_id: v.nullable(v.string()),
   expires_at: v.number(),
 });
@@ -22,7 +22,7 @@ export type Pairing = v.InferInput<typeof Pairing>;
 
 const pairingCode = v.pipe(
   v.string(),
-  v.maxLength(32, "has to be at most 32 characters"),
+  v.maxLength(32, "must be at most 32 characters"),
   v.transform((text) => text.toUpperCase().replaceAll(/[\s-]/g, "")),
 );
 
@@ -30,7 +30,7 @@ export const pairing = {
   initiatePairing: defineOperation({
     method: "POST",
     path: "/pairing/initiate",
-    summary: "Open a pairing session: whoever has its code may offer a key for a new device.",
+    summary: "Start a pairing session, whose code lets a new device offer its key.",
     section: "Pairing",
     auth: "bearer",
     scope: "pair",
@@ -48,7 +48,7 @@ export const pairing = {
   claimPairing: defineOperation({
     method: "POST",
     path: "/pairing/claim",
-    summary: "Offer a device's key under a pairing code; repeated, it tells what became of it.",
+    summary: "Claim a pairing code with a device's key; repeating it returns the current status.",
     section: "Pairing",
     auth: "public",
     tier: "auth",
@@ -77,7 +77,7 @@ export const pairing = {
   getPairing: defineOperation({
     method: "GET",
     path: "/pairing/:pairingId",
-    summary: "A pairing session of the calling agent, with the key that claimed it.",
+    summary: "Get a pairing session of the calling agent, with the key that claimed it.",
     section: "Pairing",
     auth: "bearer",
     scope: "pair",
@@ -88,7 +88,7 @@ export const pairing = {
   approvePairing: defineOperation({
     method: "POST",
     path: "/pairing/:pairingId/approve",
-    summary: "Make the key that claimed a session a device of the agent.",
+    summary: "Approve a claimed pairing session; its key becomes a device of the agent.",
     section: "Pairing",
     auth: "bearer",
     scope: "pair",
@@ -109,7 +109,7 @@ export const pairing = {
   denyPairing: defineOperation({
     method: "POST",
     path: "/pairing/:pairingId/deny",
-    summary: "End a pairing session without a device.",
+    summary: "Deny a pairing session; no device is added.",
     section: "Pairing",
     auth: "bearer",
     scope: "pair",

@@ -4,23 +4,20 @@ import {
   capabilities,
   capability,
   count,
-  currency,
   endpointUrl,
   extensibleEnum,
-  finite,
   longText,
   looseObject,
   nextCursor,
   objectOnly,
   pageQuery,
-  price,
   publicKey,
-  ratio,
   shortText,
   timestamp,
 } from "../../engine/fields.ts";
 import { limits } from "../../engine/limits.ts";
 import { defineOperation } from "../../engine/operation.ts";
+import { CapabilityPrice } from "./listings.ts";
 
 /** Trust levels on the wire (docs/decisions.md, 6). */
 export const TrustLevel = v.picklist([
@@ -32,7 +29,7 @@ export const TrustLevel = v.picklist([
 ]);
 export type TrustLevel = v.InferOutput<typeof TrustLevel>;
 
-/** How long ago an agent was last heard of. */
+/** The time since the last sign of life of an agent, in four steps. */
 export const Freshness = v.picklist(["awake", "recent", "dormant", "cold"]);
 export type Freshness = v.InferOutput<typeof Freshness>;
 
@@ -46,7 +43,7 @@ const succession = v.optional(
         v.minLength(1, "must not be empty"),
         v.maxLength(
           limits.successionRecords,
-          `must hold at most ${limits.successionRecords} records`,
+          `must contain at most ${limits.successionRecords} records`,
         ),
       ),
     ],
@@ -76,7 +73,7 @@ export const RegisterBody = v.object({
       objectOnly(v.looseObject({ name: v.optional(shortText), description: v.optional(longText) })),
       v.check(
         (value) => JSON.stringify(value).length <= 16_384,
-        "has to be at most 16384 characters of JSON",
+        "must be at most 16384 characters of JSON",
       ),
     ),
   ),
@@ -85,60 +82,8 @@ export const RegisterBody = v.object({
   succession,
 });
 
-/** One thing that was looked at for an agent's owner. */
+/** The result of one check of an agent's registration, for its owner. */
 export const Check = v.object({ check: v.string(), ok: v.boolean(), detail: v.string() });
-
-export const CapabilityPrice = v.object({
-  capability,
-  unit_cost: price,
-  currency: v.optional(currency, "USD"),
-  per: v.optional(shortText, "task"),
-});
-
-export const ListingBody = v.object({
-  capabilities,
-  pricing: v.optional(
-    v.pipe(
-      v.array(CapabilityPrice),
-      v.maxLength(limits.capabilities, `has to hold at most ${limits.capabilities} entries`),
-      v.check(
-        (prices) => new Set(prices.map((entry) => entry.capability)).size === prices.length,
-        "has to name each capability once",
-      ),
-    ),
-    [],
-  ),
-  sla: v.optional(
-    objectOnly(
-      v.object({
-        max_latency_ms: v.optional(v.pipe(finite, v.minValue(0, "has to be 0 or more"))),
-        availability_guarantee: v.optional(ratio),
-      }),
-    ),
-  ),
-  description: v.optional(longText, ""),
-  /** How many relays may have taken their fee of a task from relays that this one never met; 3 if absent. */
-  federation_hops: v.optional(
-    v.pipe(
-      v.number(),
-      v.integer("has to be a whole number"),
-      v.minValue(1, "has to be within 1 and 3"),
-      v.maxValue(3, "has to be within 1 and 3"),
-    ),
-  ),
-  pay_to_address: v.optional(
-    v.pipe(v.string(), v.regex(/^0x[0-9a-fA-F]{40}$/, "has to be 0x and 40 hex digits")),
-  ),
-});
-export type ListingBody = v.InferOutput<typeof ListingBody>;
-
-export const Listing = v.object({
-  listing_id: v.string(),
-  agent_id: v.string(),
-  updated_at: v.number(),
-  ...ListingBody.entries,
-});
-export type Listing = v.InferOutput<typeof Listing>;
 
 export const DiscoveryEntry = v.object({
   agent_id: v.string(),
@@ -156,14 +101,14 @@ export const DiscoveryEntry = v.object({
   source_relay: v.string(),
   relay_name: v.string(),
   hop_distance: count,
-  /** Of an agent of this relay: whether a proof, token or receipt has proven its key under this id. */
+  /** Only of an agent of this relay: whether a proof, token or receipt proved its key under this id. */
   key_proven: v.optional(v.boolean()),
   /** Other relays claim this id under different keys; a task for it must name `public_key`. */
   id_conflict: v.optional(v.literal(true)),
 });
 export type DiscoveryEntry = v.InferInput<typeof DiscoveryEntry>;
 
-/** Words that an agent's own texts must contain, all of them, in any order. */
+/** Words that an agent's own texts must contain, all of them and in any order. */
 const freeText = v.pipe(
   shortText,
   v.check(
@@ -199,7 +144,7 @@ export const registry = {
   registerAgent: defineOperation({
     method: "POST",
     path: "/api/v1/agents/register",
-    summary: "Put an agent's endpoint and capabilities into the discovery registry.",
+    summary: "Register an agent's endpoint and capabilities for discovery.",
     section: "Registry",
     auth: "bearer",
     scope: "agent:write",
@@ -229,7 +174,7 @@ export const registry = {
   heartbeat: defineOperation({
     method: "POST",
     path: "/api/v1/agents/heartbeat",
-    summary: "Say that the calling agent is alive.",
+    summary: "Record that the calling agent is alive.",
     section: "Registry",
     auth: "bearer",
     scope: "agent:write",
@@ -242,8 +187,8 @@ export const registry = {
     method: "GET",
     path: "/api/v1/agents/discover",
     summary:
-      "Find agents, all of them, those with a capability, or those that say every word of `q`, the " +
-      "ones that say it in most places first.",
+      "List agents: all, those with a `capability`, or those whose texts contain every word of `q`, " +
+      "ordered by the number of matching texts.",
     section: "Registry",
     auth: "bearer",
     tier: "read",
@@ -258,7 +203,7 @@ export const registry = {
   getAgent: defineOperation({
     method: "GET",
     path: "/api/v1/agents/:agentId",
-    summary: "One agent of the registry.",
+    summary: "Get one agent of the registry.",
     section: "Registry",
     auth: "bearer",
     tier: "read",
@@ -268,7 +213,7 @@ export const registry = {
   deregisterAgent: defineOperation({
     method: "DELETE",
     path: "/api/v1/agents/:agentId",
-    summary: "Take an agent out of discovery; its key, account and history stay.",
+    summary: "Remove an agent from discovery; its key, account and history stay.",
     section: "Registry",
     auth: "bearer",
     ownerOnly: true,
@@ -276,28 +221,5 @@ export const registry = {
     tier: "write",
     ok: { 200: v.object({ agent_id: v.string(), registered: v.literal(false) }) },
     refusals: ["agent.not_found"],
-  }),
-  putListing: defineOperation({
-    method: "POST",
-    path: "/api/v1/agents/:agentId/listing",
-    summary: "Register or replace an agent's service listing.",
-    section: "Registry",
-    auth: "bearer",
-    ownerOnly: true,
-    scope: "agent:write",
-    tier: "write",
-    body: ListingBody,
-    ok: { 200: Listing },
-    refusals: ["agent.not_found", "agent.revoked"],
-  }),
-  getListing: defineOperation({
-    method: "GET",
-    path: "/api/v1/agents/:agentId/listing",
-    summary: "An agent's current service listing.",
-    section: "Registry",
-    auth: "public",
-    tier: "read",
-    ok: { 200: Listing },
-    refusals: ["listing.not_found"],
   }),
 } as const;

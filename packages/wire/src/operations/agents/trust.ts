@@ -3,7 +3,7 @@ import { count, extensibleEnum, nextCursor, pageQuery, ratio } from "../../engin
 import { defineOperation } from "../../engine/operation.ts";
 import { TrustLevel } from "./registry.ts";
 
-/** What a delegator's settled history says of an executor (docs/decisions.md, 6). */
+/** The trust that a delegator's settled tasks give an executor (docs/decisions.md, 6). */
 export const TrustRecord = v.object({
   agent_id: v.string(),
   remote_agent_id: v.string(),
@@ -20,14 +20,14 @@ export type TrustRecord = v.InferInput<typeof TrustRecord>;
 
 const path = v.array(v.string());
 
-/** An agent that is trusted, directly or by way of others; the path leads from the asking agent to it. */
+/** An agent that is trusted directly or through others; the path leads from the asking agent to it. */
 const TrustedAgent = v.object({ agent_id: v.string(), trust: ratio, path });
 
 export const trust = {
   listTrust: defineOperation({
     method: "GET",
     path: "/api/v1/agents/:agentId/trust",
-    summary: "An agent's trust records of the agents it delegated to.",
+    summary: "List an agent's trust records of the agents that it delegated to.",
     section: "Trust",
     auth: "bearer",
     ownerOnly: true,
@@ -40,7 +40,7 @@ export const trust = {
   getTrust: defineOperation({
     method: "GET",
     path: "/api/v1/agents/:agentId/trust/:remoteId",
-    summary: "What an agent knows of another one that it delegated to.",
+    summary: "Get an agent's trust record of an agent that it delegated to.",
     section: "Trust",
     auth: "bearer",
     ownerOnly: true,
@@ -52,7 +52,7 @@ export const trust = {
   setTrustLevel: defineOperation({
     method: "PUT",
     path: "/api/v1/agents/:agentId/trust/:remoteId",
-    summary: "Block an agent for good: it scores 0 and gets no task of this delegator.",
+    summary: "Block an agent permanently: it scores 0 and receives no task of this delegator.",
     section: "Trust",
     auth: "bearer",
     ownerOnly: true,
@@ -65,8 +65,7 @@ export const trust = {
   getTrustClosure: defineOperation({
     method: "GET",
     path: "/api/v1/agents/:agentId/trust-closure",
-    summary:
-      "Everybody that an agent trusts, directly or by way of others; the most trusted first.",
+    summary: "List the agents that an agent trusts directly or through others, most trusted first.",
     section: "Trust",
     auth: "bearer",
     ownerOnly: true,
@@ -78,7 +77,7 @@ export const trust = {
   getTrustPath: defineOperation({
     method: "GET",
     path: "/api/v1/agents/:agentId/path-to/:targetId",
-    summary: "The most trusted path from one agent to another.",
+    summary: "Find the most trusted path from one agent to another.",
     section: "Trust",
     auth: "bearer",
     tier: "expensive",

@@ -3,10 +3,10 @@ import { SubScores } from "./market.ts";
 import { defineOperation } from "../../engine/operation.ts";
 import { Check } from "./registry.ts";
 
-/** How an agent fares where somebody asks for one of its capabilities. */
+/** An agent's rank in a query for one of its capabilities. */
 const QueryRank = v.object({
   capability: v.string(),
-  /** From 1; null where the query does not show it. */
+  /** From 1; null if the query does not return the agent. */
   rank: v.nullable(v.number()),
   of: v.number(),
   composite_score: v.number(),
@@ -17,7 +17,7 @@ export const Visibility = v.object({
   agent_id: v.string(),
   checks: v.array(Check),
   queries: v.array(QueryRank),
-  /** What would make the agent be found, or found earlier. */
+  /** Changes that would let the agent be found, or be ranked higher. */
   hints: v.array(v.string()),
 });
 export type Visibility = v.InferOutput<typeof Visibility>;
@@ -26,7 +26,8 @@ export const visibility = {
   getVisibility: defineOperation({
     method: "GET",
     path: "/api/v1/agents/:agentId/visibility",
-    summary: "What keeps an agent from being found, and at which rank its queries show it.",
+    summary:
+      "Get what keeps an agent from being found and its rank in queries for its capabilities.",
     section: "Registry",
     auth: "bearer",
     ownerOnly: true,

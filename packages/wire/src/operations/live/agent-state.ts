@@ -4,11 +4,11 @@ import { extensibleEnum, nextCursor, pageQuery } from "../../engine/fields.ts";
 import { defineOperation } from "../../engine/operation.ts";
 import { Freshness } from "../agents/registry.ts";
 
-/** What an agent works or worked toward; of a goal that is a task it has the task's id. */
+/** A goal of an agent; a goal that is a task has the task's id. */
 export const Goal = v.object({
   goal_id: v.string(),
   status: extensibleEnum(LEDGER_STATUSES),
-  /** Whether a signed ledger of it is stored. */
+  /** Whether a signed ledger of the goal is stored. */
   signed: v.boolean(),
   plans: v.number(),
   task_status: v.nullable(v.string()),
@@ -22,7 +22,7 @@ export const AgentState = v.object({
   online: v.boolean(),
   freshness: extensibleEnum(Freshness.options),
   last_seen_at: v.number(),
-  /** Tasks that it has to do, and tasks of its own that are not done. */
+  /** Open tasks assigned to the agent; `submitted_open_tasks` are those that it submitted. */
   open_tasks: v.number(),
   submitted_open_tasks: v.number(),
   devices: v.number(),
@@ -31,7 +31,7 @@ export const AgentState = v.object({
 });
 export type AgentState = v.InferInput<typeof AgentState>;
 
-/** A line of who did what to an agent. */
+/** An action on an agent and its actor. */
 export const AuditEntry = v.object({
   sequence: v.number(),
   at: v.number(),
@@ -47,7 +47,7 @@ export const agentState = {
   listGoals: defineOperation({
     method: "GET",
     path: "/api/v1/agents/:agentId/goals",
-    summary: "Goals of which the relay has a ledger, a plan or a task of the agent, by their id.",
+    summary: "List the goals with a ledger, a plan or a task of the agent, by goal id.",
     section: "Records",
     auth: "bearer",
     ownerOnly: true,
@@ -60,7 +60,7 @@ export const agentState = {
   getState: defineOperation({
     method: "GET",
     path: "/api/v1/agents/:agentId/state",
-    summary: "How an agent stands at this relay.",
+    summary: "Get an agent's state at this relay.",
     section: "Records",
     auth: "bearer",
     ownerOnly: true,
@@ -72,7 +72,7 @@ export const agentState = {
   listAudit: defineOperation({
     method: "GET",
     path: "/api/v1/agents/:agentId/audit",
-    summary: "Who did what to an agent, newest first.",
+    summary: "List the audited actions on an agent, newest first.",
     section: "Records",
     auth: "bearer",
     ownerOnly: true,

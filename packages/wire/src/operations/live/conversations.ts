@@ -4,8 +4,8 @@ import {
   id,
   longText,
   nextCursor,
+  nonEmptyShortText,
   pageQuery,
-  shortText,
   timestamp,
   wellFormed,
 } from "../../engine/fields.ts";
@@ -30,10 +30,10 @@ export type Conversation = v.InferOutput<typeof Conversation>;
 
 const NewMessage = v.object({
   message_id: v.optional(id),
-  role: v.pipe(shortText, v.minLength(1, "has to be non-empty")),
+  role: nonEmptyShortText,
   content: v.pipe(
     v.string(),
-    v.maxBytes(limits.promptBytes, `has to be at most ${limits.promptBytes} bytes of UTF-8`),
+    v.maxBytes(limits.promptBytes, `must be at most ${limits.promptBytes} bytes of UTF-8`),
     wellFormed,
   ),
   created_at: v.optional(timestamp),
@@ -52,7 +52,7 @@ export const conversations = {
   putConversation: defineOperation({
     method: "POST",
     path: "/api/v1/agents/:agentId/conversations",
-    summary: "Record a conversation, or under its id its new title and times.",
+    summary: "Create a conversation, or update its title and times under its id.",
     section: "Records",
     auth: "bearer",
     ownerOnly: true,
@@ -65,7 +65,7 @@ export const conversations = {
   listConversations: defineOperation({
     method: "GET",
     path: "/api/v1/agents/:agentId/conversations",
-    summary: "An agent's conversations, newest first.",
+    summary: "List an agent's conversations, newest first.",
     section: "Records",
     auth: "bearer",
     ownerOnly: true,
@@ -78,7 +78,7 @@ export const conversations = {
   getConversation: defineOperation({
     method: "GET",
     path: "/api/v1/agents/:agentId/conversations/:conversationId",
-    summary: "One conversation, without its messages.",
+    summary: "Get a conversation without its messages.",
     section: "Records",
     auth: "bearer",
     ownerOnly: true,
@@ -90,7 +90,7 @@ export const conversations = {
   addMessages: defineOperation({
     method: "POST",
     path: "/api/v1/agents/:agentId/conversations/:conversationId/messages",
-    summary: "Add one message or several to a conversation; known ones are not added again.",
+    summary: "Add one or more messages to a conversation; known messages are not added again.",
     section: "Records",
     auth: "bearer",
     ownerOnly: true,
@@ -103,7 +103,7 @@ export const conversations = {
   listMessages: defineOperation({
     method: "GET",
     path: "/api/v1/agents/:agentId/conversations/:conversationId/messages",
-    summary: "A conversation's messages in the order in which they were added.",
+    summary: "List a conversation's messages in the order in which they were added.",
     section: "Records",
     auth: "bearer",
     ownerOnly: true,

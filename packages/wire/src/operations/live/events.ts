@@ -12,7 +12,7 @@ import {
 import { limits } from "../../engine/limits.ts";
 import { defineOperation } from "../../engine/operation.ts";
 
-/** Half a surrogate pair has no canonical form, and a ledger with it no hash. */
+/** Returns false for a payload with a lone surrogate: it has no canonical form, so no ledger can hash it. */
 function isCanonical(value: Record<string, unknown>): boolean {
   try {
     return canonicalize(value).length > 0;
@@ -24,10 +24,10 @@ function isCanonical(value: Record<string, unknown>): boolean {
 
 const payload = v.pipe(
   looseObject,
-  v.check(isCanonical, "has to be well-formed JSON"),
+  v.check(isCanonical, "must be well-formed JSON"),
   v.check(
     (value) => JSON.stringify(value).length <= limits.eventCharacters,
-    `has to be at most ${limits.eventCharacters} characters of JSON`,
+    `must be at most ${limits.eventCharacters} characters of JSON`,
   ),
 );
 
@@ -40,7 +40,7 @@ const NewEvent = v.object({
 });
 export type NewEvent = v.InferOutput<typeof NewEvent>;
 
-/** An entry of an agent's log; `clock` counts up with each. */
+/** An entry of an agent's log; `clock` increases by 1 with each entry. */
 export const AgentEvent = v.object({
   event_id: v.string(),
   type: v.string(),
@@ -55,7 +55,7 @@ export const events = {
   appendEvents: defineOperation({
     method: "POST",
     path: "/api/v1/agents/:agentId/events",
-    summary: "Append one event or several to an agent's log; known ones are not added again.",
+    summary: "Append one or more events to an agent's log; known events are not appended again.",
     section: "Records",
     auth: "bearer",
     ownerOnly: true,
@@ -68,7 +68,7 @@ export const events = {
   listEvents: defineOperation({
     method: "GET",
     path: "/api/v1/agents/:agentId/events",
-    summary: "An agent's log in its order, all of it or what it says of a goal.",
+    summary: "List an agent's events in log order, optionally those of one goal.",
     section: "Records",
     auth: "bearer",
     ownerOnly: true,
@@ -81,7 +81,7 @@ export const events = {
   getEvent: defineOperation({
     method: "GET",
     path: "/api/v1/agents/:agentId/events/:eventId",
-    summary: "One event of an agent's log.",
+    summary: "Get one event of an agent's log.",
     section: "Records",
     auth: "bearer",
     ownerOnly: true,

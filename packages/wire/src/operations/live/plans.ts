@@ -30,16 +30,16 @@ const StepBody = v.object({
   started_at: optionalTime,
   completed_at: optionalTime,
   delegation: v.optional(v.object({ receipt_hash: hash })),
-  /** Who is to do it; without, the best agent with `capability`. */
+  /** The agent for this step; if absent, the best agent with `capability`. */
   agent_id: v.optional(agentId),
-  /** What is asked of the agent, and so its price. */
+  /** The capability that is required of the agent; it determines the price. */
   capability: v.optional(capability),
-  /** What this step may cost. */
+  /** The maximum price of this step. */
   max_budget: v.optional(price),
 });
 type StepBody = v.InferOutput<typeof StepBody>;
 
-/** Steps that look for an agent alike are looked for once. */
+/** Counts the distinct agent searches of a plan; steps with equal criteria share one search. */
 function countSearches(steps: readonly StepBody[]): number {
   const searching = steps.filter((step) => step.agent_id === undefined && step.capability);
   return new Set(searching.map((step) => JSON.stringify([step.capability, step.max_budget]))).size;
@@ -50,26 +50,26 @@ const PlanBody = v.object({
   goal_id: id,
   title: longText,
   status: v.optional(v.picklist(LEDGER_STATUSES), "active"),
-  /** What the steps may cost together. */
+  /** The maximum total price of the steps. */
   max_budget: v.optional(price),
   steps: v.optional(
     v.pipe(
       v.array(StepBody),
-      v.maxLength(limits.planSteps, `has to hold at most ${limits.planSteps} entries`),
+      v.maxLength(limits.planSteps, `must contain at most ${limits.planSteps} entries`),
       v.check(
         (steps) => new Set(steps.map(({ step_id }) => step_id)).size === steps.length,
-        "has to name each step once",
+        "must name each step once",
       ),
       v.check(
         (steps) => countSearches(steps) <= limits.planSearches,
-        `has to look for agents by at most ${limits.planSearches} different capabilities and budgets`,
+        `must search for agents by at most ${limits.planSearches} different capabilities and budgets`,
       ),
     ),
     [],
   ),
 });
 
-/** How an agent means to reach a goal, and how far it has come. */
+/** The steps by which an agent pursues a goal, with their progress. */
 export const Plan = v.object({
   ...PlanBody.entries,
   status: extensibleEnum(LEDGER_STATUSES),
@@ -79,17 +79,17 @@ export const Plan = v.object({
   created_at: v.number(),
   updated_at: v.number(),
 });
-/** A plan as a relay answers it, with the words of its own version. */
+/** A plan as a relay answers it, with the enumeration values of its own version. */
 export type Plan = Omit<v.InferOutput<typeof Plan>, "status" | "steps"> &
   Pick<v.InferOutput<typeof PlanBody>, "status" | "steps">;
 
-/** Who does a step at which price. */
+/** The agent and the price of a step. */
 const StepAllocation = v.object({ step_id: v.string(), agent_id: v.string(), amount: money });
 export type StepAllocation = v.InferOutput<typeof StepAllocation>;
 
 const PutPlanAnswer = v.object({
   ...Plan.entries,
-  /** Of a plan with agents, capabilities or a budget; empty when it cannot be paid as it stands. */
+  /** Only of a plan with agents, capabilities or a budget; empty if its budget does not suffice. */
   allocation: v.optional(v.array(StepAllocation)),
 });
 
@@ -97,8 +97,7 @@ export const plans = {
   putPlan: defineOperation({
     method: "POST",
     path: "/api/v1/agents/:agentId/plans",
-    summary:
-      "Record a plan, or how far one has come, and learn who would do its steps at which price.",
+    summary: "Create or update a plan; the response allocates its steps to agents with prices.",
     section: "Records",
     auth: "bearer",
     ownerOnly: true,
@@ -111,7 +110,7 @@ export const plans = {
   listPlans: defineOperation({
     method: "GET",
     path: "/api/v1/agents/:agentId/plans",
-    summary: "An agent's plans, newest first, all of them or those of a goal.",
+    summary: "List an agent's plans, newest first, optionally those of one goal.",
     section: "Records",
     auth: "bearer",
     ownerOnly: true,
@@ -124,7 +123,7 @@ export const plans = {
   getPlan: defineOperation({
     method: "GET",
     path: "/api/v1/agents/:agentId/plans/:planId",
-    summary: "One plan with its steps.",
+    summary: "Get a plan with its steps.",
     section: "Records",
     auth: "bearer",
     ownerOnly: true,

@@ -3,7 +3,7 @@ import { extensibleEnum, longText } from "../../engine/fields.ts";
 import { limits } from "../../engine/limits.ts";
 import { defineOperation } from "../../engine/operation.ts";
 
-/** What an agent can be told of as it happens. */
+/** The events that a webhook can receive. */
 export const WebhookEvent = v.picklist([
   "task.assigned",
   "task.completed",
@@ -17,10 +17,10 @@ export const Webhook = v.object({
   webhook_id: v.string(),
   url: v.string(),
   events: v.array(extensibleEnum(WebhookEvent.options)),
-  /** A disabled one is told nothing more; a test that is delivered makes it active again. */
+  /** A disabled webhook receives no events; a delivered test makes it active again. */
   state: extensibleEnum(["active", "disabled"]),
   last_error: v.nullable(v.string()),
-  /** In a row, up to now. */
+  /** The number of consecutive failed deliveries. */
   failures: v.number(),
 });
 export type Webhook = v.InferInput<typeof Webhook>;
@@ -37,15 +37,15 @@ export const webhooks = {
     method: "POST",
     path: "/api/v1/agents/:agentId/webhooks",
     summary:
-      "Have events sent to an address, signed (Standard Webhooks); the secret is shown once.",
+      "Create a webhook; events are signed (Standard Webhooks) with a secret that is shown once.",
     scope: "agent:write",
     tier: "write",
     body: v.object({
       url: longText,
       events: v.pipe(
         v.array(WebhookEvent),
-        v.minLength(1, "has to name an event"),
-        v.maxLength(WebhookEvent.options.length, "names an event twice"),
+        v.minLength(1, "must contain at least one event"),
+        v.maxLength(WebhookEvent.options.length, "must not contain an event twice"),
       ),
     }),
     ok: { 201: v.object({ webhook_id: v.string(), secret: v.string() }) },
@@ -55,7 +55,7 @@ export const webhooks = {
     ...ownerOperation,
     method: "GET",
     path: "/api/v1/agents/:agentId/webhooks",
-    summary: `An agent's webhooks, at most ${limits.webhooks}, and how they are doing.`,
+    summary: `List an agent's webhooks, at most ${limits.webhooks}, with their delivery state.`,
     scope: "account:read",
     tier: "read",
     ok: { 200: v.object({ webhooks: v.array(Webhook) }) },
@@ -65,7 +65,7 @@ export const webhooks = {
     ...ownerOperation,
     method: "DELETE",
     path: "/api/v1/agents/:agentId/webhooks/:webhookId",
-    summary: "Take a webhook away, and what it was still to be told.",
+    summary: "Delete a webhook and its undelivered events.",
     scope: "agent:write",
     tier: "write",
     ok: { 200: v.object({ deleted: v.literal(true) }) },
@@ -75,7 +75,7 @@ export const webhooks = {
     ...ownerOperation,
     method: "POST",
     path: "/api/v1/agents/:agentId/webhooks/:webhookId/test",
-    summary: "Send an event `webhook.test` now, and say whether it was taken.",
+    summary: "Send the event `webhook.test` now and return whether it was delivered.",
     scope: "agent:write",
     tier: "write",
     ok: { 200: v.object({ delivered: v.boolean() }) },

@@ -6,6 +6,7 @@ import {
   extensibleEnum,
   money,
   nextCursor,
+  nonEmptyShortText,
   pageQuery,
   shortText,
 } from "../../engine/fields.ts";
@@ -30,7 +31,7 @@ export const Balance = v.object({
   currency: v.literal("USD"),
   pending_withdrawals: money,
   pending_allocations: money,
-  /** How much of the balance came from a card and cannot be withdrawn yet. */
+  /** The part of the balance that came from a card and cannot be withdrawn yet. */
   card_held: v.optional(money),
   transactions: v.array(Transaction),
 });
@@ -50,7 +51,7 @@ export const Settlement = v.object({
   payee_id: v.string(),
   status: extensibleEnum(["completed", "partial", "refunded"]),
   settled_at: v.number(),
-  /** The payment by x402 that the task came with, and the chain that it was made on. */
+  /** The transaction and the chain of the x402 payment that was sent with the task. */
   x402_tx_hash: v.optional(v.string()),
   x402_network: v.optional(v.string()),
   issuer: v.string(),
@@ -59,14 +60,14 @@ export const Settlement = v.object({
 });
 export type Settlement = v.InferInput<typeof Settlement>;
 
-/** What lies on an account, for the operator. */
+/** An account as the operator sees it. */
 export const AccountSummary = v.object({
   agent_id: v.string(),
   balance: money,
-  /** In holds of tasks that have not been settled. */
+  /** The sum of the holds of tasks that have not been settled. */
   held: money,
   pending_withdrawals: money,
-  /** How much of the balance came from a card and cannot be withdrawn yet. */
+  /** The part of the balance that came from a card and cannot be withdrawn yet. */
   card_held: v.optional(money),
   /** False for an id that no agent has registered or bootstrapped, for example a mistyped one. */
   agent_known: v.boolean(),
@@ -76,7 +77,7 @@ export type AccountSummary = v.InferOutput<typeof AccountSummary>;
 export const DepositBody = v.object({
   amount,
   currency: v.optional(currency, "USD"),
-  reference: v.optional(v.pipe(shortText, v.minLength(1, "has to be non-empty"))),
+  reference: v.optional(nonEmptyShortText),
   description: v.optional(shortText),
 });
 
@@ -84,7 +85,7 @@ export const budget = {
   getBalance: defineOperation({
     method: "GET",
     path: "/api/v1/agents/:agentId/balance",
-    summary: "An agent's balance with its newest 50 transactions.",
+    summary: "Get an agent's balance with its newest 50 transactions.",
     section: "Budget",
     auth: "bearer",
     ownerOnly: true,
@@ -96,7 +97,7 @@ export const budget = {
   listTransactions: defineOperation({
     method: "GET",
     path: "/api/v1/agents/:agentId/transactions",
-    summary: "An agent's whole history, newest first.",
+    summary: "List all transactions of an agent, newest first.",
     section: "Budget",
     auth: "bearer",
     ownerOnly: true,
@@ -109,7 +110,8 @@ export const budget = {
   listSettlements: defineOperation({
     method: "GET",
     path: "/api/v1/agents/:agentId/settlements",
-    summary: "Signed settlement records in which the agent paid or was paid, newest first.",
+    summary:
+      "List the signed settlement records in which the agent paid or was paid, newest first.",
     section: "Budget",
     auth: "bearer",
     ownerOnly: true,
@@ -122,7 +124,7 @@ export const budget = {
   deposit: defineOperation({
     method: "POST",
     path: "/api/v1/agents/:agentId/deposit",
-    summary: "Credit an account; a repeated reference credits nothing.",
+    summary: "Credit an account; a repeated `reference` credits nothing.",
     section: "Budget",
     auth: "master",
     tier: "write",
@@ -134,7 +136,7 @@ export const budget = {
         balance: money,
         transaction_id: v.nullable(v.string()),
         idempotent: v.boolean(),
-        /** False: the id belongs to no agent of this relay yet; the account was credited anyway. */
+        /** False if no agent of this relay has the id yet; the account was credited nevertheless. */
         agent_known: v.optional(v.boolean()),
       }),
     },
@@ -143,7 +145,7 @@ export const budget = {
   listAccounts: defineOperation({
     method: "GET",
     path: "/api/v1/admin/accounts",
-    summary: "What lies on every account, by agent id; marks ids that no agent has.",
+    summary: "List all accounts by agent id; ids without an agent are marked.",
     section: "Operator",
     auth: "master",
     tier: "read",

@@ -6,7 +6,7 @@ export const cards = {
   createCheckout: defineOperation({
     method: "POST",
     path: "/api/v1/agents/:agentId/checkout",
-    summary: "Begin a deposit by card: the answer is the page where it is paid.",
+    summary: "Start a card deposit; the response names the page where it is paid.",
     section: "Budget",
     auth: "bearer",
     ownerOnly: true,
@@ -16,7 +16,9 @@ export const cards = {
     singleUse: true,
     body: v.object({
       amount,
-      return_url: v.optional(v.pipe(longText, v.regex(/^https?:\/\/\S+$/, "has to be an address"))),
+      return_url: v.optional(
+        v.pipe(longText, v.regex(/^https?:\/\/\S+$/, "must be an http or https URL")),
+      ),
     }),
     ok: { 201: v.object({ checkout_url: v.string(), session_id: v.string() }) },
     refusals: [
@@ -31,11 +33,11 @@ export const cards = {
     method: "POST",
     path: "/api/v1/webhooks/stripe",
     summary:
-      "Events of the card processor: payments are credited, refunds and disputes taken back.",
+      "Receive an event of the card processor: credit a payment, reverse a refund or a dispute.",
     section: "Budget",
     auth: "public",
     tier: "read",
-    headers: { "Stripe-Signature": "The processor's signature of the body; required." },
+    headers: { "Stripe-Signature": "Required. The processor's signature of the body." },
     body: looseObject,
     rawBody: true,
     ok: { 200: v.object({ received: v.literal(true) }) },

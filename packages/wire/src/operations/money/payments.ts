@@ -1,22 +1,22 @@
 import * as v from "valibot";
-import { extensibleEnum, longText, money } from "../../engine/fields.ts";
+import { extensibleEnum, money, nonEmptyLongText } from "../../engine/fields.ts";
 import { defineOperation } from "../../engine/operation.ts";
 
-/** How the operator saw a payment end: `settled` if the chain has it, `failed` if it never will. */
+/** The end of a payment: `settled` if it is on the chain, `failed` if it never will be. */
 const Outcome = v.picklist(["settled", "failed"]);
 
 export const payments = {
   resolvePayment: defineOperation({
     method: "POST",
     path: "/api/v1/admin/payments/:paymentId/resolve",
-    summary: "Close an undecided x402 payment: credit it, or note that it never came.",
+    summary: "Resolve an undecided x402 payment as settled, which credits it, or as failed.",
     section: "Operator",
     auth: "master",
     tier: "write",
     keyed: true,
     body: v.object({
       outcome: Outcome,
-      reason: v.pipe(longText, v.minLength(1, "must be non-empty")),
+      reason: nonEmptyLongText,
     }),
     ok: {
       200: v.object({

@@ -3,7 +3,7 @@ import { Transaction } from "./budget.ts";
 import { money, timeText } from "../../engine/fields.ts";
 import { defineOperation } from "../../engine/operation.ts";
 
-/** An account's movements of a period: `opening_balance` and the amounts sum to `closing_balance`. */
+/** The movements of an account in a period; `opening_balance` plus the amounts is `closing_balance`. */
 export const Statement = v.object({
   agent_id: v.string(),
   currency: v.literal("USD"),
@@ -20,8 +20,8 @@ export const statement = {
     method: "GET",
     path: "/api/v1/agents/:agentId/statement",
     summary:
-      "An account from `from` (inclusive) to `to` (exclusive), oldest first, in milliseconds since " +
-      "the epoch; without them everything up to now. `format=csv` answers comma-separated values.",
+      "Get an account's transactions from `from` (inclusive) to `to` (exclusive), oldest first, in " +
+      "milliseconds since the epoch; by default all up to now. `format=csv` returns CSV.",
     section: "Budget",
     auth: "bearer",
     ownerOnly: true,

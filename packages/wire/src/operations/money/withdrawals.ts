@@ -2,18 +2,18 @@ import * as v from "valibot";
 import {
   amount,
   extensibleEnum,
-  longText,
   money,
   nextCursor,
+  nonEmptyLongText,
+  nonEmptyShortText,
   pageQuery,
-  shortText,
 } from "../../engine/fields.ts";
 import { defineOperation } from "../../engine/operation.ts";
 
 export const WithdrawalStatus = v.picklist(["pending", "completed", "failed"]);
 export type WithdrawalStatus = v.InferOutput<typeof WithdrawalStatus>;
 
-/** Money on its way out: it has left the balance, and the operator pays it or gives it back. */
+/** A withdrawal has left the balance; the operator pays it or returns it to the balance. */
 export const Withdrawal = v.object({
   withdrawal_id: v.string(),
   agent_id: v.string(),
@@ -23,22 +23,21 @@ export const Withdrawal = v.object({
   status: extensibleEnum(WithdrawalStatus.options),
   created_at: v.number(),
   resolved_at: v.nullable(v.number()),
-  /** What the operator's payment is known by; only of a completed one. */
+  /** The reference of the operator's payment; only of a completed withdrawal. */
   payout_reference: v.nullable(v.string()),
-  /** Why it was not paid; only of a failed one. */
+  /** The reason why it was not paid; only of a failed withdrawal. */
   reason: v.nullable(v.string()),
 });
 export type Withdrawal = v.InferInput<typeof Withdrawal>;
 
 const Withdrawals = v.object({ withdrawals: v.array(Withdrawal), next_cursor: nextCursor });
 
-const nonEmptyText = v.pipe(shortText, v.minLength(1, "has to be non-empty"));
-
 export const withdrawals = {
   requestWithdrawal: defineOperation({
     method: "POST",
     path: "/api/v1/agents/:agentId/withdrawals",
-    summary: "Take money out: it leaves the balance at once and waits for the operator.",
+    summary:
+      "Request a withdrawal; the amount leaves the balance at once and waits for the operator.",
     section: "Budget",
     auth: "bearer",
     ownerOnly: true,
@@ -46,14 +45,14 @@ export const withdrawals = {
     singleUse: true,
     tier: "write",
     keyed: true,
-    body: v.object({ amount, destination: nonEmptyText }),
+    body: v.object({ amount, destination: nonEmptyShortText }),
     ok: { 201: Withdrawal },
     refusals: ["budget.insufficient", "account.overdrawn", "budget.card_hold", "agent.id_reserved"],
   }),
   listWithdrawals: defineOperation({
     method: "GET",
     path: "/api/v1/agents/:agentId/withdrawals",
-    summary: "An agent's withdrawals, newest first.",
+    summary: "List an agent's withdrawals, newest first.",
     section: "Budget",
     auth: "bearer",
     ownerOnly: true,
@@ -66,7 +65,8 @@ export const withdrawals = {
   listAllWithdrawals: defineOperation({
     method: "GET",
     path: "/api/v1/admin/withdrawals",
-    summary: "Everybody's withdrawals, newest first; `status=pending` is the operator's work.",
+    summary:
+      "List the withdrawals of all agents, newest first; `status=pending` are those to be paid.",
     section: "Operator",
     auth: "master",
     tier: "read",
@@ -77,24 +77,24 @@ export const withdrawals = {
   completeWithdrawal: defineOperation({
     method: "POST",
     path: "/api/v1/admin/withdrawals/:withdrawalId/complete",
-    summary: "Note that a withdrawal was paid, and by which payment.",
+    summary: "Mark a withdrawal as paid and record the reference of the payment.",
     section: "Operator",
     auth: "master",
     tier: "write",
     keyed: true,
-    body: v.object({ payout_reference: nonEmptyText }),
+    body: v.object({ payout_reference: nonEmptyShortText }),
     ok: { 200: Withdrawal },
     refusals: ["withdrawal.not_found", "withdrawal.resolved"],
   }),
   failWithdrawal: defineOperation({
     method: "POST",
     path: "/api/v1/admin/withdrawals/:withdrawalId/fail",
-    summary: "Give a withdrawal that could not be paid back to its agent.",
+    summary: "Mark a withdrawal as failed and return its amount to the agent.",
     section: "Operator",
     auth: "master",
     tier: "write",
     keyed: true,
-    body: v.object({ reason: v.pipe(longText, v.minLength(1, "has to be non-empty")) }),
+    body: v.object({ reason: nonEmptyLongText }),
     ok: { 200: Withdrawal },
     refusals: ["withdrawal.not_found", "withdrawal.resolved"],
   }),

@@ -5,7 +5,7 @@ export const clock = {
   acceptClock: defineOperation({
     method: "POST",
     path: "/api/v1/admin/clock/accept",
-    summary: "Accept the wall clock at once after it jumped, instead of in 10 minutes.",
+    summary: "Accept the wall clock at once after a jump, instead of after 10 minutes.",
     section: "Operator",
     auth: "master",
     tier: "write",

@@ -7,33 +7,33 @@ import {
   extensibleEnum,
   money,
   nextCursor,
+  nonEmptyShortText,
   pageQuery,
   price,
-  shortText,
 } from "../../engine/fields.ts";
 import { defineOperation } from "../../engine/operation.ts";
 
 /** A peer as the operator sees it; money in USD. */
 export const FederationPeer = v.object({
   ...PeerEntrySchema.entries,
-  /** The most that either side may come to owe the other. */
+  /** The maximum that either side may owe the other. */
   credit_limit: money,
-  /** What this relay owes the peer; below 0 what the peer owes. */
+  /** The amount that this relay owes the peer; negative if the peer owes this relay. */
   position: money,
-  /** What tasks that are under way to the peer may add. */
+  /** The amount that open tasks forwarded to the peer may add. */
   reserved: money,
-  /** What it accepted results for and did not settle in time; it counts as owed until cleared. */
+  /** The prices of results that it accepted and did not settle in time; counts as owed until cleared. */
   defaulted: v.optional(money),
-  /** What it can do, by its own signed word. */
+  /** The features that it states in its signed identity. */
   features: v.optional(v.array(v.string())),
-  /** Grows with every restore of its database; 0 where it named none. */
+  /** Grows with every restore of its database; 0 if it states none. */
   incarnation: v.optional(v.number()),
 });
 export type FederationPeer = v.InferInput<typeof FederationPeer>;
 
 const OutboxState = v.picklist(["pending", "completed", "failed"]);
 
-/** A settlement on its way to a peer. */
+/** A settlement that is delivered to a peer. */
 export const OutboxEntry = v.object({
   settlement_id: v.string(),
   task_id: v.string(),
@@ -41,7 +41,7 @@ export const OutboxEntry = v.object({
   agent_id: v.string(),
   amount: money,
   state: extensibleEnum(OutboxState.options),
-  /** Failed, and the hold went back to whoever paid. */
+  /** True if it failed and the hold was returned to the payer. */
   refunded: v.boolean(),
   attempts: v.number(),
   next_attempt_at: v.nullable(v.number()),
@@ -63,7 +63,7 @@ export const federationAdmin = {
   addPeer: defineOperation({
     method: "POST",
     path: "/api/v1/admin/federation/peers",
-    summary: "Peer with the relay at an address: the whole handshake, from this side.",
+    summary: "Add the relay at an address as a peer by a handshake that this relay initiates.",
     section: "Operator",
     auth: "master",
     tier: "write",
@@ -81,7 +81,7 @@ export const federationAdmin = {
   listFederationPeers: defineOperation({
     method: "GET",
     path: "/api/v1/admin/federation/peers",
-    summary: "All peers, removed ones included, with what is owed.",
+    summary: "List all peers, including removed ones, with the amounts owed.",
     section: "Operator",
     auth: "master",
     tier: "read",
@@ -91,7 +91,7 @@ export const federationAdmin = {
   setPeerCredit: defineOperation({
     method: "PUT",
     path: "/api/v1/admin/federation/peers/:relayId",
-    summary: "Say how much a peer and this relay may come to owe each other.",
+    summary: "Set the maximum that a peer and this relay may owe each other.",
     section: "Operator",
     auth: "master",
     tier: "write",
@@ -102,7 +102,7 @@ export const federationAdmin = {
   removePeer: defineOperation({
     method: "DELETE",
     path: "/api/v1/admin/federation/peers/:relayId",
-    summary: "End a peering until the operator adds the peer again; the peer is told.",
+    summary: "Remove a peer until the operator adds it again; the peer is notified.",
     section: "Operator",
     auth: "master",
     tier: "write",
@@ -112,18 +112,18 @@ export const federationAdmin = {
   clearPeerDefaults: defineOperation({
     method: "POST",
     path: "/api/v1/admin/federation/peers/:relayId/clear-defaults",
-    summary: "No longer count as owed what a peer did not settle in time.",
+    summary: "Clear the defaulted amount of a peer, which then no longer counts as owed.",
     section: "Operator",
     auth: "master",
     tier: "write",
-    body: v.object({ reason: v.pipe(shortText, v.minLength(1, "must be non-empty")) }),
+    body: v.object({ reason: nonEmptyShortText }),
     ok: { 200: v.object({ relay_id: v.string(), cleared: money, tasks: v.number() }) },
     refusals: ["federation.disabled", "peer.not_found"],
   }),
   settlePeer: defineOperation({
     method: "POST",
     path: "/api/v1/admin/federation/peers/:relayId/settle",
-    summary: "Record what relays paid each other outside, once per reference.",
+    summary: "Record a payment between the relays made elsewhere, once per `reference`.",
     section: "Operator",
     auth: "master",
     tier: "write",
@@ -131,7 +131,7 @@ export const federationAdmin = {
     body: v.object({
       amount,
       direction: v.picklist(["sent", "received"]),
-      reference: v.pipe(shortText, v.minLength(1, "has to be non-empty")),
+      reference: nonEmptyShortText,
     }),
     ok: {
       200: v.object({ relay_id: v.string(), position: money, idempotent: v.boolean() }),
@@ -141,7 +141,7 @@ export const federationAdmin = {
   listOutbox: defineOperation({
     method: "GET",
     path: "/api/v1/admin/federation/outbox",
-    summary: "Settlements on their way to peers, newest first.",
+    summary: "List the settlements to be delivered to peers, newest first.",
     section: "Operator",
     auth: "master",
     tier: "read",
@@ -153,14 +153,14 @@ export const federationAdmin = {
     ...outboxOperation,
     method: "POST",
     path: "/api/v1/admin/federation/outbox/:settlementId/retry",
-    summary: "Begin the attempts of a settlement anew.",
+    summary: "Restart the delivery attempts of a settlement.",
   }),
   giveUpOutbox: defineOperation({
     ...outboxOperation,
     method: "POST",
     path: "/api/v1/admin/federation/outbox/:settlementId/give-up",
-    summary: "End a settlement that failed: the hold goes back to whoever paid.",
+    summary: "Give up a failed settlement; the hold is returned to the payer.",
     keyed: true,
-    body: v.object({ reason: v.pipe(shortText, v.minLength(1, "has to be non-empty")) }),
+    body: v.object({ reason: nonEmptyShortText }),
   }),
 } as const;

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { longText } from "../../engine/fields.ts";
+import { nonEmptyLongText } from "../../engine/fields.ts";
 import { defineOperation } from "../../engine/operation.ts";
 
 const Frozen = v.object({
@@ -12,25 +12,25 @@ export const freeze = {
   freeze: defineOperation({
     method: "POST",
     path: "/api/v1/admin/freeze",
-    summary: "Stop everything that writes: other calls are refused, and no task expires meanwhile.",
+    summary: "Freeze the relay: writes are refused and no task expires until it is unfrozen.",
     section: "Operator",
     auth: "master",
     tier: "write",
     whileFrozen: true,
-    body: v.object({ reason: v.pipe(longText, v.minLength(1, "has to be non-empty")) }),
+    body: v.object({ reason: nonEmptyLongText }),
     ok: { 200: Frozen },
     refusals: [],
   }),
   unfreeze: defineOperation({
     method: "POST",
     path: "/api/v1/admin/unfreeze",
-    summary: "Go on: the time that the relay stood still is added to every open task.",
+    summary: "Unfreeze the relay; the frozen time is added to the deadline of every open task.",
     section: "Operator",
     auth: "master",
     tier: "write",
     whileFrozen: true,
     body: v.object({
-      /** Must be true after a restore: what the backup lacks was compared with the world outside. */
+      /** Must be true after a restore: the operator has reconciled what the backup lacks. */
       restored: v.optional(v.boolean()),
     }),
     ok: { 200: Frozen },

@@ -4,8 +4,8 @@ import { defineOperation } from "../../engine/operation.ts";
 
 const Checks = v.array(v.object({ check: v.string(), ok: v.boolean(), detail: v.string() }));
 /**
- * POSIX seconds of the latest restore of the relay's database from a backup; 0 without one. A relay of
- * an older version does not name it.
+ * POSIX seconds of the latest restore of the relay's database from a backup; 0 without one. Relays of
+ * older versions omit it.
  */
 const incarnation = v.optional(v.number());
 const Alive = v.object({ status: v.literal("ok") });
@@ -14,7 +14,7 @@ export const system = {
   health: defineOperation({
     method: "GET",
     path: "/health",
-    summary: "The relay answers.",
+    summary: "Check that the relay responds.",
     section: "System",
     auth: "public",
     tier: "public",
@@ -24,7 +24,7 @@ export const system = {
   live: defineOperation({
     method: "GET",
     path: "/health/live",
-    summary: "The process runs; an orchestrator restarts it otherwise.",
+    summary: "Check that the process runs; an orchestrator restarts it otherwise.",
     section: "System",
     auth: "public",
     tier: null,
@@ -34,7 +34,8 @@ export const system = {
   ready: defineOperation({
     method: "GET",
     path: "/health/ready",
-    summary: "Database, schema and background jobs are well, and the relay is not draining.",
+    summary:
+      "Check that database, schema and background jobs work and that the relay is not draining.",
     section: "System",
     auth: "public",
     tier: null,
@@ -44,7 +45,7 @@ export const system = {
   metrics: defineOperation({
     method: "GET",
     path: "/metrics",
-    summary: "What the relay counts, in the text format of Prometheus.",
+    summary: "Get the relay's metrics in the Prometheus text format.",
     section: "Operator",
     auth: "master",
     tier: "read",
@@ -55,7 +56,7 @@ export const system = {
   docs: defineOperation({
     method: "GET",
     path: "/docs",
-    summary: "This contract as a page to read, without anything from elsewhere.",
+    summary: "Show this contract as a self-contained HTML page.",
     section: "System",
     auth: "public",
     tier: "public",
@@ -66,8 +67,7 @@ export const system = {
   relayInfo: defineOperation({
     method: "GET",
     path: "/.well-known/agent-relay.json",
-    summary:
-      "Who this relay is: the key that its own tokens and settlement records are signed with.",
+    summary: "Get the relay's identity and the key that signs its tokens and settlement records.",
     section: "System",
     auth: "public",
     tier: "public",
@@ -76,7 +76,7 @@ export const system = {
         relay_id: v.string(),
         did: v.string(),
         public_key: v.string(),
-        /** How the relay came from one key to the next, oldest first. */
+        /** The succession records of the relay's key, oldest first. */
         succession: v.optional(v.array(looseObject)),
         name: v.string(),
         base_url: v.nullable(v.string()),
@@ -91,7 +91,7 @@ export const system = {
   openApi: defineOperation({
     method: "GET",
     path: "/openapi.json",
-    summary: "This document.",
+    summary: "Get this document.",
     section: "System",
     auth: "public",
     tier: "public",
@@ -101,8 +101,7 @@ export const system = {
   reconcile: defineOperation({
     method: "GET",
     path: "/api/v1/admin/reconciliation",
-    summary:
-      "Check all books: that no money was made or lost, and that records, holds and postings agree.",
+    summary: "Check that no money was created or lost and that records, holds and postings agree.",
     section: "Operator",
     auth: "master",
     tier: "expensive",
@@ -125,7 +124,7 @@ export const system = {
           holds: money,
           fees: money,
           peers: money,
-          /** Card payments that were refunded or disputed; already taken off the deposits. */
+          /** Card payments that were refunded or disputed; already subtracted from the deposits. */
           card_reversals: v.optional(money),
         }),
       }),

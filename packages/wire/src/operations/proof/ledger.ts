@@ -13,7 +13,7 @@ export const ledger = {
   storeLedger: defineOperation({
     method: "POST",
     path: "/agent/:agentId/ledger",
-    summary: "Store an agent's signed ledger of a goal, or one that extends the stored one.",
+    summary: "Store an agent's signed ledger of a goal, or an extension of the stored one.",
     section: "Ledger",
     auth: "bearer",
     ownerOnly: true,
@@ -38,7 +38,7 @@ export const ledger = {
   getLedger: defineOperation({
     method: "GET",
     path: "/agent/:agentId/ledger/:goalId",
-    summary: "The signed ledger of a goal as it was stored, else one from the relay's records.",
+    summary: "Get the stored signed ledger of a goal, or else one built from the relay's records.",
     section: "Ledger",
     auth: "bearer",
     scope: "task:read",
@@ -50,7 +50,7 @@ export const ledger = {
   getManifest: defineOperation({
     method: "GET",
     path: "/api/v1/execution/:agentId/:goalId",
-    summary: "What the relay's own records tell of a goal, in the shape of an unsigned ledger.",
+    summary: "Get the relay's own records of a goal in the form of an unsigned ledger.",
     section: "Ledger",
     auth: "bearer",
     scope: "task:read",

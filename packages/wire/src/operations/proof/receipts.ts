@@ -1,9 +1,9 @@
 import * as v from "valibot";
 import { extensibleEnum, looseObject, nextCursor, pageQuery } from "../../engine/fields.ts";
 import { defineOperation } from "../../engine/operation.ts";
-import { TaskStatus } from "../tasks/tasks.ts";
+import { TaskStatus } from "../tasks/task.ts";
 
-/** A receipt in the archive; `status` as long as its task is kept. */
+/** A receipt in the archive; `status` is present while its task is stored. */
 export const ArchivedReceipt = v.object({
   task_id: v.string(),
   receipt_hash: v.string(),
@@ -16,7 +16,7 @@ export const receipts = {
   listReceipts: defineOperation({
     method: "GET",
     path: "/api/v1/agents/:agentId/receipts",
-    summary: "The accepted receipts that an agent signed, newest task first.",
+    summary: "List the accepted receipts that an agent signed, newest task first.",
     section: "Receipts",
     auth: "bearer",
     ownerOnly: true,
@@ -29,7 +29,7 @@ export const receipts = {
   getReceipt: defineOperation({
     method: "GET",
     path: "/api/v1/agents/:agentId/receipts/:taskId",
-    summary: "A receipt that the agent signed, byte for byte as it arrived.",
+    summary: "Get a receipt that the agent signed, byte for byte as it was received.",
     section: "Receipts",
     auth: "bearer",
     ownerOnly: true,

@@ -2,12 +2,12 @@ import * as v from "valibot";
 import { id, looseObject, price } from "../../engine/fields.ts";
 import { defineOperation } from "../../engine/operation.ts";
 
-/** What work costs and under which id it is paid for, on an agent card and in a message's metadata. */
+/** The extension for price and payer, on an agent card and in the metadata of a message. */
 export const DELEGATION_EXTENSION = "urn:agent-delegation:extensions:hire:v1";
 
-const RpcId = v.union([id, v.pipe(v.number(), v.safeInteger("has to be a whole number"))]);
+const RpcId = v.union([id, v.pipe(v.number(), v.safeInteger("must be a whole number"))]);
 
-/** A call of A2A 1.0 over JSON-RPC 2.0; one without an `id` could not be answered. */
+/** A call of A2A 1.0 over JSON-RPC 2.0; `id` is required because a notification has no response. */
 export const RpcCall = v.object({
   jsonrpc: v.literal("2.0"),
   id: RpcId,
@@ -16,7 +16,7 @@ export const RpcCall = v.object({
 });
 export type RpcCall = v.InferOutput<typeof RpcCall>;
 
-/** It has a result or an error. */
+/** A response of JSON-RPC 2.0, with either a result or an error. */
 export const RpcAnswer = v.object({
   jsonrpc: v.literal("2.0"),
   id: RpcId,
@@ -27,12 +27,12 @@ export const RpcAnswer = v.object({
 });
 export type RpcAnswer = v.InferOutput<typeof RpcAnswer>;
 
-/** A message to an agent: a task's prompt, and by `DELEGATION_EXTENSION` in its metadata the task's terms. */
+/** A message to an agent: the prompt of a task and, in its metadata, the terms of the task. */
 export const SendMessageParams = v.object({
   message: v.object({
     messageId: id,
     role: v.literal("ROLE_USER"),
-    parts: v.pipe(v.array(looseObject), v.minLength(1, "has to hold a part")),
+    parts: v.pipe(v.array(looseObject), v.minLength(1, "must contain at least one part")),
     contextId: v.optional(v.string(), ""),
     taskId: v.optional(v.string(), ""),
     metadata: v.optional(
@@ -53,7 +53,7 @@ export const SendMessageParams = v.object({
 });
 export type SendMessageParams = v.InferOutput<typeof SendMessageParams>;
 
-/** The parameters of what is asked about one task. */
+/** The parameters of a method that refers to one task. */
 export const TaskIdParams = v.object({ id });
 export type TaskIdParams = v.InferOutput<typeof TaskIdParams>;
 
@@ -61,7 +61,7 @@ export const a2a = {
   relayCard: defineOperation({
     method: "GET",
     path: "/.well-known/agent-card.json",
-    summary: "The relay's own agent card (A2A 1.0); its agents have cards of their own.",
+    summary: "Get the relay's own agent card (A2A 1.0); each agent has its own card.",
     section: "A2A",
     auth: "public",
     tier: "public",
@@ -71,7 +71,7 @@ export const a2a = {
   agentCard: defineOperation({
     method: "GET",
     path: "/a2a/:agentId/.well-known/agent-card.json",
-    summary: "An agent's card (A2A 1.0): its capabilities as skills, and what they cost.",
+    summary: "Get an agent's card (A2A 1.0) with its capabilities as skills and their prices.",
     section: "A2A",
     auth: "public",
     readsCaller: true,
@@ -83,14 +83,14 @@ export const a2a = {
     method: "POST",
     path: "/a2a/:agentId",
     summary:
-      "A2A 1.0 over JSON-RPC: `SendMessage`, `SendStreamingMessage`, `GetTask`, `SubscribeToTask`, `CancelTask`. What submits or cancels needs the scope `task:submit` as well.",
+      "Call an agent by A2A 1.0 over JSON-RPC: `SendMessage`, `SendStreamingMessage`, `GetTask`, `SubscribeToTask`, `CancelTask`. Methods that submit or cancel also need the scope `task:submit`.",
     section: "A2A",
     auth: "bearer",
     scope: "task:read",
     tier: "write",
     headers: {
-      "A2A-Version": "`1.0`; without it A2A means 0.3, which is refused.",
-      "PAYMENT-SIGNATURE": "A payment by x402, as for `submitTask`.",
+      "A2A-Version": "Must be `1.0`; a request without it means version 0.3, which is refused.",
+      "PAYMENT-SIGNATURE": "An x402 payment, as for `submitTask`.",
     },
     body: RpcCall,
     media: ["text/event-stream"],

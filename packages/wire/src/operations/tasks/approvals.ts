@@ -16,7 +16,7 @@ import { defineOperation } from "../../engine/operation.ts";
 export const ApprovalDecision = v.picklist(["approve", "deny"]);
 export type ApprovalDecision = v.InferOutput<typeof ApprovalDecision>;
 
-/** `used`: the call that it was given for has been made. */
+/** `used` means that the approved call has been made. */
 const ApprovalStatus = v.picklist(["pending", "approved", "denied", "used"]);
 
 const ApprovalVote = v.object({
@@ -28,7 +28,7 @@ const ApprovalVote = v.object({
 
 export const Approval = v.object({
   approval_id: v.string(),
-  /** Who wants to make the call. */
+  /** The agent that makes the call. */
   agent_id: v.string(),
   tool_name: v.string(),
   args_hash: v.string(),
@@ -49,45 +49,45 @@ const RequestApprovalBody = v.pipe(
     args_hash: hash,
     quorum_required: v.pipe(
       v.number(),
-      v.safeInteger("has to be a whole number"),
-      v.minValue(1, "has to be 1 or more"),
+      v.safeInteger("must be a whole number"),
+      v.minValue(1, "must be 1 or more"),
     ),
     quorum_approvers: v.pipe(
       v.array(agentId),
-      v.maxLength(limits.approvers, `has to hold at most ${limits.approvers} entries`),
+      v.maxLength(limits.approvers, `must contain at most ${limits.approvers} entries`),
     ),
   }),
   v.forward(
     v.check(
       ({ quorum_required, quorum_approvers }) => quorum_required <= new Set(quorum_approvers).size,
-      "has to be at most the number of distinct approvers",
+      "must be at most the number of distinct approvers",
     ),
     ["quorum_required"],
   ),
 );
 
-/** SHA-256 of the JCS of how many approvers are required of whom; their order does not count. */
+/** Returns the SHA-256 (hex) of the JCS of the required number and the sorted distinct approvers. */
 export function hashQuorum(quorum: Pick<Approval, "quorum_required" | "quorum_approvers">): string {
   const { quorum_required } = quorum;
   const quorum_approvers = [...new Set(quorum.quorum_approvers)].toSorted();
   return sha256Hex(canonicalize({ quorum_required, quorum_approvers }));
 }
 
-/** The call, the agent and the quorum that a vote is about. */
+/** The call, the agent and the quorum that a vote refers to. */
 export type ApprovalSubject = Pick<
   Approval,
   "approval_id" | "agent_id" | "tool_name" | "args_hash" | "quorum_required" | "quorum_approvers"
 >;
 
-/** Who votes, where and how. */
+/** The approver, its decision and the relay that counts it. */
 export interface ApprovalBallot {
   readonly approver_id: string;
   readonly decision: ApprovalDecision;
-  /** The did:key of the relay that counts the vote: at another relay it is worth nothing. */
+  /** The did:key of the relay that counts the vote; the vote is invalid at any other relay. */
   readonly relay: string;
 }
 
-/** What an approver signs over its JCS. */
+/** Builds the body whose JCS an approver signs. */
 export function buildApprovalVote(subject: ApprovalSubject, ballot: ApprovalBallot) {
   const { approval_id, agent_id, tool_name, args_hash } = subject;
   const { relay, approver_id, decision } = ballot;
@@ -97,7 +97,7 @@ export function buildApprovalVote(subject: ApprovalSubject, ballot: ApprovalBall
   return { type, ...call, relay, approver_id, decision };
 }
 
-/** What votes signed in the first version: neither the tool nor the relay. Only to tell who still does. */
+/** Builds the body of the first version, without tool and relay, to recognise outdated votes. */
 export function buildLegacyApprovalVote(
   subject: ApprovalSubject,
   { approver_id, decision }: Omit<ApprovalBallot, "relay">,
@@ -112,7 +112,7 @@ export const approvals = {
   requestApproval: defineOperation({
     method: "POST",
     path: "/api/v1/agents/:agentId/approvals",
-    summary: "Ask a quorum of agents whether a tool may be called with certain arguments.",
+    summary: "Request a quorum's approval of a tool call with given arguments.",
     section: "Approvals",
     auth: "bearer",
     ownerOnly: true,
@@ -125,7 +125,8 @@ export const approvals = {
   listApprovals: defineOperation({
     method: "GET",
     path: "/api/v1/agents/:agentId/approvals",
-    summary: "Approvals that an agent asked for, or with `as=approver` those that it may vote on.",
+    summary:
+      "List the approvals an agent requested, or with `as=approver` those that it may vote on.",
     section: "Approvals",
     auth: "bearer",
     ownerOnly: true,
@@ -141,7 +142,7 @@ export const approvals = {
   getApproval: defineOperation({
     method: "GET",
     path: "/api/v1/agents/:agentId/approvals/:approvalId",
-    summary: "One approval with its votes, for its agent and its approvers.",
+    summary: "Get an approval with its votes, as its agent or one of its approvers.",
     section: "Approvals",
     auth: "bearer",
     tier: "read",
@@ -151,7 +152,7 @@ export const approvals = {
   voteOnApproval: defineOperation({
     method: "POST",
     path: "/api/v1/agents/:agentId/approvals/:approvalId/vote",
-    summary: "Cast an approver's signed vote; the quorum approves, one deny ends it.",
+    summary: "Cast an approver's signed vote; a quorum approves, a single deny denies.",
     section: "Approvals",
     auth: "bearer",
     scope: "agent:write",
@@ -171,7 +172,7 @@ export const approvals = {
   useApproval: defineOperation({
     method: "POST",
     path: "/api/v1/agents/:agentId/approvals/:approvalId/use",
-    summary: "Use an approval up for the one call that it was given for.",
+    summary: "Use an approval for the single call that it was given for.",
     section: "Approvals",
     auth: "bearer",
     ownerOnly: true,

@@ -7,11 +7,11 @@ const ClaimLease = v.object({
   task_id: v.string(),
   status: v.literal("claimed"),
   lease_until: v.number(),
-  /** The submitter asks to stop: release the claim, or go on and say so. */
+  /** The time at which the submitter asked to stop; the executor may release the claim or continue. */
   cancel_requested_at: v.optional(v.number()),
 });
 
-/** How workers that poll hold on to a task. */
+/** Claims for workers that poll instead of using the socket. */
 export const claims = {
   claimTask: defineOperation({
     method: "POST",
@@ -27,7 +27,7 @@ export const claims = {
   reportProgress: defineOperation({
     method: "POST",
     path: "/agent/:agentId/task/:taskId/progress",
-    summary: "Renew the claim of this device with a note on how the work goes.",
+    summary: "Renew the claim of this device and report progress with a note.",
     section: "Tasks",
     auth: "bearer",
     scope: "task:result",
@@ -39,7 +39,7 @@ export const claims = {
   releaseClaim: defineOperation({
     method: "DELETE",
     path: "/agent/:agentId/task/:taskId/claim",
-    summary: "Release the claim of this device, and so agree to a requested cancel.",
+    summary: "Release the claim of this device, which also accepts a requested cancel.",
     section: "Tasks",
     auth: "bearer",
     scope: "task:result",

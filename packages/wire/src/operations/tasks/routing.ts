@@ -2,11 +2,11 @@ import * as v from "valibot";
 import { looseObject } from "../../engine/fields.ts";
 import { SubScores } from "../agents/market.ts";
 import { defineOperation } from "../../engine/operation.ts";
-import { RoutingChoice } from "./tasks.ts";
+import { RoutingChoice } from "./task.ts";
 
-/** What a scored decision was made of, as `replayRanking` of `@agent/routing-semiring` takes it. */
+/** The inputs and the choice of a scored routing; `replayRanking` of `@agent/routing-semiring` takes it. */
 export const RoutingRecord = v.object({
-  /** The version of the rules. */
+  /** The name and version of the scoring rules. */
   algorithm: v.string(),
   seed: v.number(),
   weights: SubScores,
@@ -14,7 +14,7 @@ export const RoutingRecord = v.object({
   from: v.string(),
   required_capabilities: v.array(v.string()),
   max_budget: v.nullable(v.number()),
-  /** Absent where the submission named no `max_budget`. */
+  /** Absent if the submission had no `max_budget`. */
   price_cap: v.optional(v.number()),
   candidates: v.array(looseObject),
   graph: v.array(
@@ -35,7 +35,7 @@ export const routing = {
     method: "GET",
     path: "/agent/:agentId/task/:taskId/routing",
     summary:
-      "The frozen inputs of a task's scored routing, from which its choice can be made again.",
+      "Get the recorded inputs of a task's scored routing, from which its choice can be replayed.",
     section: "Tasks",
     auth: "bearer",
     scope: "task:read",

@@ -4,7 +4,6 @@ import {
   agentId,
   capabilities,
   eventNumber,
-  extensibleEnum,
   finite,
   id,
   looseObject,
@@ -18,82 +17,21 @@ import {
 } from "../../engine/fields.ts";
 import { limits } from "../../engine/limits.ts";
 import { defineOperation } from "../../engine/operation.ts";
+import { ListedStatus, ListedTask, RoutingChoice, Task } from "./task.ts";
 
-/** States of a task; expiry is no state, it removes the task (specification, "Task"). */
-export const TaskStatus = v.picklist([
-  "pending",
-  "claimed",
-  "completed",
-  "failed",
-  "denied",
-  "cancelled",
-]);
-export type TaskStatus = v.InferOutput<typeof TaskStatus>;
-
-/** What a list of submitted tasks shows beside: a task that expired while somebody had claimed it. */
-export const ListedStatus = v.picklist([...TaskStatus.options, "expired"]);
-export type ListedStatus = v.InferOutput<typeof ListedStatus>;
-
-export const RoutingChoice = v.object({
-  selected_agent: v.string(),
-  composite_score: v.number(),
-  sub_scores: v.object({
-    trust: v.number(),
-    cost: v.number(),
-    latency: v.number(),
-    reliability: v.number(),
-  }),
-  routing_paths: v.array(v.array(v.string())),
-  alternatives_considered: v.number(),
-});
-export type RoutingChoice = v.InferOutput<typeof RoutingChoice>;
-
-export const Task = v.object({
-  task_id: v.string(),
-  agent_id: v.string(),
-  prompt: v.string(),
-  submitted_at: v.number(),
-  status: extensibleEnum(TaskStatus.options),
-  submitted_by: v.nullable(v.string()),
-  assigned_to: v.nullable(v.string()),
-  required_capabilities: v.array(v.string()),
-  expires_at: v.number(),
-  wall_clock_ms: v.nullable(v.number()),
-  step_id: v.nullable(v.string()),
-  routing_choice: v.nullable(RoutingChoice),
-  estimated_cost: v.number(),
-  amount_locked: v.number(),
-  /** The number of its newest event. */
-  event_id: v.optional(v.number()),
-  /** When its submitter asked the holder of the claim to stop; only then. */
-  cancel_requested_at: v.optional(v.number()),
-  /** Only where the task came with one. */
-  delegation_token: v.optional(looseObject),
-  /** Only where the texts were erased: when `prompt`, result and notes became their hashes. */
-  erased_at: v.optional(v.number()),
-});
-export type Task = v.InferInput<typeof Task>;
-
-/** The prompt of an expired task is not kept: it is empty. */
-export const ListedTask = v.object({
-  ...Task.entries,
-  status: extensibleEnum(ListedStatus.options),
-});
-export type ListedTask = v.InferInput<typeof ListedTask>;
-
-const PROMPT_RULE = `has to be at most ${limits.promptBytes} bytes of UTF-8`;
+const PROMPT_RULE = `must be at most ${limits.promptBytes} bytes of UTF-8`;
 
 export const SubmitTaskBody = v.object({
   prompt: v.pipe(
     v.string(),
-    v.minLength(1, "has to be non-empty"),
+    v.minLength(1, "must not be empty"),
     v.maxBytes(limits.promptBytes, PROMPT_RULE),
     wellFormed,
   ),
   submitted_by: v.optional(agentId),
   required_capabilities: v.optional(capabilities),
-  wall_clock_ms: v.optional(v.pipe(finite, v.minValue(1, "has to be 1 or more"))),
-  /** How long the task lives; at most what the relay allows. */
+  wall_clock_ms: v.optional(v.pipe(finite, v.minValue(1, "must be 1 or more"))),
+  /** The time until the task expires, in ms; reduced to the maximum of the relay. */
   ttl_ms: v.optional(
     v.pipe(
       v.number(),
@@ -106,50 +44,23 @@ export const SubmitTaskBody = v.object({
   exclude_agents: v.optional(
     v.pipe(
       v.array(id),
-      v.maxLength(limits.excludedAgents, `has to hold at most ${limits.excludedAgents} entries`),
+      v.maxLength(limits.excludedAgents, `must contain at most ${limits.excludedAgents} entries`),
     ),
   ),
   max_budget: v.optional(price),
-  /** The target's key: the task goes to the agent with this key or to none. */
+  /** The target's key: the task is assigned to the agent with this key or refused. */
   public_key: v.optional(publicKey),
-  /** The token, or its JSON text. */
+  /** The token as an object or as its JSON text. */
   delegation_token: v.optional(v.union([looseObject, v.string()])),
 });
 export type SubmitTaskBody = v.InferOutput<typeof SubmitTaskBody>;
 
-/**
- * What happened to a task, numbered from 1 without gaps. A stream, a held poll, a socket and the list
- * all speak of these numbers.
- */
-export const TaskEvent = v.object({
-  event_id: v.number(),
-  type: extensibleEnum([
-    "submitted",
-    "claimed",
-    "progress",
-    "released",
-    "reassigned",
-    "completed",
-    "failed",
-    "denied",
-    "cancelled",
-    "expired",
-  ]),
-  at: v.number(),
-  task_id: v.string(),
-  /** Whom the task is with now; only of `reassigned`. */
-  assigned_to: v.optional(v.nullable(v.string())),
-  /** Only of `progress`. */
-  note: v.optional(v.string()),
-});
-export type TaskEvent = v.InferInput<typeof TaskEvent>;
-
 const TaskAnswer = v.object({
   task: Task,
   receipt: v.nullable(looseObject),
-  /** Only where another relay had the task: its signed word on the receipt. */
+  /** The signed attestation of the relay that executed the task; only of a forwarded task. */
   attestation: v.exactOptional(looseObject),
-  /** Only for the operator, of a task that came from a peer: what the peer has signed for it. */
+  /** The messages that the peer signed; only for the operator and a task that came from a peer. */
   peer: v.exactOptional(
     v.object({
       relay_id: v.string(),
@@ -165,13 +76,15 @@ export const tasks = {
   submitTask: defineOperation({
     method: "POST",
     path: "/agent/:agentId/task",
-    summary: "Submit a task: price and hold are taken before anything is routed.",
+    summary: "Submit a task; its price is quoted and held before it is routed.",
     section: "Tasks",
     auth: "bearer",
     scope: "task:submit",
     tier: "write",
     keyed: true,
-    headers: { "PAYMENT-SIGNATURE": "A payment by x402 v2 of what a 402 asked for." },
+    headers: {
+      "PAYMENT-SIGNATURE": "An x402 v2 payment that meets the requirements of a 402 response.",
+    },
     body: SubmitTaskBody,
     ok: {
       201: v.object({
@@ -222,7 +135,7 @@ export const tasks = {
   getTask: defineOperation({
     method: "GET",
     path: "/agent/:agentId/task/:taskId",
-    summary: "A task and its receipt; `wait` holds the answer until the task changes.",
+    summary: "Get a task and its receipt; `wait` delays the response until the task changes.",
     section: "Tasks",
     auth: "bearer",
     scope: "task:read",
@@ -235,15 +148,17 @@ export const tasks = {
     method: "GET",
     path: "/agent/:agentId/task/:taskId/events",
     summary:
-      "A task's events as a stream (Server-Sent Events), from `Last-Event-ID` or `after` on until it ends.",
+      "Stream a task's events (Server-Sent Events) after `Last-Event-ID` or `after` until it ends.",
     section: "Tasks",
     auth: "bearer",
     scope: "task:read",
     tier: "read",
     query: v.object({ after: eventNumber }),
-    headers: { "Last-Event-ID": "The number of the last event that is known; wins over `after`." },
+    headers: {
+      "Last-Event-ID": "The number of the last received event; takes precedence over `after`.",
+    },
     media: ["text/event-stream"],
-    // Nothing is left to come: whoever reads streams by the standard does not ask again.
+    // By the standard a client does not reconnect after 204, which says that no event will follow.
     ok: { 200: v.string(), 204: v.undefined() },
     refusals: ["task.not_found", "task.not_participant"],
   }),
@@ -251,7 +166,7 @@ export const tasks = {
     method: "GET",
     path: "/agent/:agentId/tasks",
     summary:
-      "Tasks addressed or assigned to an agent, or with `submitted_by=me` those it submitted.",
+      "List the tasks targeted at or assigned to an agent, or with `submitted_by=me` those it submitted.",
     section: "Tasks",
     auth: "bearer",
     ownerOnly: true,
@@ -289,7 +204,7 @@ export const tasks = {
     method: "DELETE",
     path: "/api/v1/admin/tasks/:taskId/texts",
     summary:
-      "Replace the prompt, the result and the notes of a finished task by their hashes, for its submitter or the operator.",
+      "Replace the prompt, result and notes of a finished task by their hashes, as its submitter or the operator.",
     section: "Tasks",
     auth: "bearer",
     scope: "task:submit",
@@ -298,7 +213,7 @@ export const tasks = {
       200: v.object({
         task_id: v.string(),
         erased_at: v.number(),
-        /** Receipts of others' tasks that still carry this task's receipt with its result. */
+        /** The number of receipts of other tasks that still contain this task's receipt with its result. */
         copies_left: v.number(),
       }),
     },
@@ -307,7 +222,7 @@ export const tasks = {
   postResult: defineOperation({
     method: "POST",
     path: "/agent/:agentId/task/:taskId/result",
-    summary: "Deliver a signed receipt: verified whole, then settled in one transaction.",
+    summary: "Submit a signed receipt; it is fully verified, then settled in one transaction.",
     section: "Tasks",
     auth: "bearer",
     scope: "task:result",

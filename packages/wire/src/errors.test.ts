@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest";
-import { buildErrorBody, errors, refuse, type Code } from "./errors.ts";
-import { listImpliedRefusals } from "./list-implied-refusals.ts";
-import type { Operation } from "./operation.ts";
-import { operations } from "../operations.ts";
+import { listImpliedRefusals } from "./engine/list-implied-refusals.ts";
+import type { Operation } from "./engine/operation.ts";
+import { errors, type Code } from "./errors.ts";
+import { operations } from "./operations.ts";
 
 const codes = Object.keys(errors) as Code[];
 const rows: readonly Operation[] = Object.values(operations);
 
-describe("the specification's errors", () => {
+describe("the errors of the specification", () => {
   test.each<[number, Code, string]>([
     [400, "request.invalid", "Invalid request"],
     [400, "agent.succession_invalid", "Invalid key succession"],
@@ -33,14 +33,14 @@ describe("the specification's errors", () => {
     [404, "task.not_found", "not found or expired"],
     [409, "agent.key_changed", "Public key changed - succession record required"],
     [429, "rate.exceeded", "Rate limit exceeded"],
-  ])("%i %s: %s", (status, code, text) => {
+  ])("answers %i for %s with a text about %s", (status, code, text) => {
     expect(errors[code].status).toBe(status);
     expect(errors[code].text).toContain(text);
   });
 });
 
 describe("the table of errors", () => {
-  test.each(codes)("%s is noun.reason with a client's or a server's status and a text", (code) => {
+  test.each(codes)("%s is named noun.reason and has an error status and a text", (code) => {
     expect(code).toMatch(/^[a-z]+\.[a-z]+(_[a-z]+)*$/);
     const { status, text } = errors[code];
     expect(status).toBeGreaterThanOrEqual(400);
@@ -48,32 +48,9 @@ describe("the table of errors", () => {
     expect(text).not.toBe("");
   });
 
-  test("holds what operations answer, and what is answered where there is no operation", () => {
+  test("holds exactly the codes that operations answer and those answered without an operation", () => {
     const answered = rows.flatMap((row) => [...row.refusals, ...listImpliedRefusals(row)]);
     const elsewhere: Code[] = ["route.method_not_allowed"];
     expect(new Set(codes)).toEqual(new Set([...answered, ...elsewhere]));
-  });
-});
-
-describe("the body of an error", () => {
-  test("says one text twice, with code, status and request id", () => {
-    expect(buildErrorBody(refuse("task.not_found"), "r-1")).toEqual({
-      error: "Task not found or expired",
-      message: "Task not found or expired",
-      code: "task.not_found",
-      status: 404,
-      request_id: "r-1",
-    });
-  });
-
-  test("appends the detail, and names issues and the seconds to wait where there are any", () => {
-    const issues = [{ path: "limit", message: "has to be a whole number from 1 to 200" }];
-    const refusal = { ...refuse("request.invalid", "limit"), issues, retryAfterSeconds: 7 };
-    expect(buildErrorBody(refusal, "r-1")).toMatchObject({
-      error: "Invalid request: limit",
-      message: "Invalid request: limit",
-      issues,
-      retry_after: 7,
-    });
   });
 });

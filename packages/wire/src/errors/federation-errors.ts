@@ -1,0 +1,77 @@
+import type { ErrorText } from "./error-text.ts";
+
+/** Refusals between relays, and of what the operator asks about peers. */
+export const federationErrors = {
+  "federation.disabled": { status: 403, text: "Federation is disabled on this relay" },
+  "federation.signature_invalid": { status: 403, text: "Invalid federation signature" },
+  "federation.timestamp_expired": {
+    status: 403,
+    text: "Federation request is older than 5 minutes or from the future",
+  },
+  "federation.wrong_receiver": {
+    status: 403,
+    text: "Federation request is addressed to another relay",
+  },
+  "federation.wrong_sender": {
+    status: 403,
+    text: "Federation request names a sender other than the relay that signed it",
+  },
+  "federation.replayed": { status: 403, text: "Federation request was already received" },
+  "federation.peer_removed": {
+    status: 403,
+    text: "Peer was removed by the operator and must be added again by the operator",
+  },
+  "peer.own_identity": { status: 409, text: "Peer has this relay's own id or key" },
+  "peer.blocked": { status: 403, text: "Peer is blocked" },
+  "peer.not_allowed": { status: 403, text: "Peer is not in allowlist" },
+  "peer.exists": { status: 409, text: "Federation peer already exists" },
+  "peer.key_changed": { status: 409, text: "Federation peer is known under another key" },
+  "peer.limit_reached": { status: 503, text: "Maximum federation peer limit reached" },
+  "peer.not_pending": { status: 404, text: "Pending federation peer not found" },
+  "peer.identity_mismatch": {
+    status: 403,
+    text: "Peer identity differs from the one at its endpoint",
+  },
+  "peer.challenge_invalid": { status: 403, text: "Peer did not prove possession of its key" },
+  "peer.timestamp_stale": {
+    status: 403,
+    text: "timestamp is older than one that the peer has already signed",
+  },
+  "peer.suspended": { status: 403, text: "Peer is suspended" },
+  "peer.not_found": { status: 404, text: "Federation peer not found" },
+  "peer.unreachable": { status: 502, text: "Peer cannot be reached" },
+  "peer.refused": { status: 502, text: "Peer refused the request" },
+  "forward.duplicate": { status: 409, text: "Task was already forwarded" },
+  "forward.looped": { status: 400, text: "Task has already passed through this relay" },
+  "forward.expired": { status: 400, text: "Task has expired" },
+  "forward.agent_not_found": { status: 404, text: "Agent not found" },
+  "forward.key_mismatch": { status: 400, text: "Agent's key differs from the one the task names" },
+  "forward.not_offered": {
+    status: 422,
+    text: "Agent has a price and does not list a required capability",
+  },
+  "forward.underpaid": { status: 402, text: "Budget is below the agent's price" },
+  "clearing.limit_exceeded": {
+    status: 402,
+    text: "Credit limit between the relays would be exceeded",
+  },
+  "result.task_not_found": { status: 404, text: "Forwarded task not found or expired" },
+  "result.wrong_peer": { status: 403, text: "Task was not forwarded to this peer" },
+  "result.already_finished": { status: 409, text: "Forwarded task already has another result" },
+  "result.key_mismatch": {
+    status: 400,
+    text: "Result names a key other than the one the task was forwarded for",
+  },
+  "result.receipt_invalid": { status: 400, text: "Receipt verification failed" },
+  "result.attestation_invalid": { status: 400, text: "Relay attestation verification failed" },
+  "cancel.task_not_found": { status: 404, text: "Task of this peer not found or purged" },
+  "cancel.wrong_peer": { status: 403, text: "Task was received from another peer" },
+  "cancel.already_finished": { status: 409, text: "Task already has a receipt" },
+  "settlement.not_owed": { status: 404, text: "Task of this peer not found" },
+  "settlement.not_completed": { status: 409, text: "Task is not completed" },
+  "settlement.already_settled": { status: 409, text: "Task was already settled" },
+  "settlement.amount_mismatch": { status: 400, text: "amount differs from the agreed one" },
+  "settlement.receipt_mismatch": { status: 400, text: "Receipt does not match the task" },
+  "outbox.not_found": { status: 404, text: "Settlement not found" },
+  "outbox.not_open": { status: 409, text: "Settlement is not waiting for the operator" },
+} as const satisfies Record<string, ErrorText>;
