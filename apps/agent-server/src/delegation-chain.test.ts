@@ -208,7 +208,7 @@ describe.each(doors)("a token that the boss hands to a worker %s", (_, start) =>
   });
 
   test.each<[string, Partial<DelegateRequest>, string]>([
-    ["a tool that is not its own", { scope: ["erase"] }, "goes beyond"],
+    ["a tool that is not its own", { scope: ["erase"] }, "exceeds"],
     ["less money than the work costs", { max_budget: 0.9 }, "budget.max_exceeded"],
   ])("is not passed on with %s", async (_, change, reason) => {
     const { receipt, nested } = await ask(patron, request(change));

@@ -54,7 +54,7 @@ test(
   async () => {
     const { pid, ended } = await startDemo(text);
     const { code, output } = await ended;
-    expect([code, output]).toEqual([0, expect.stringContaining("All of it held")]);
+    expect([code, output]).toEqual([0, expect.stringContaining("All checks passed")]);
     expect(output).toContain("agent 2, receipt 2");
     expect(output.match(/^ {2}ok {2}/gm)).toHaveLength(10);
     const receipt = await readFile(join(folder, "output", "receipt.json"), "utf8");

@@ -150,7 +150,7 @@ describe("what stops the start", () => {
       { policy: { quorum: { approvers: [approver], required: 2 } } },
       "must not require more agents",
     ],
-    [{ policy: { quorum: { approvers: [approver] } } }, "config policy.quorum: needs a relay"],
+    [{ policy: { quorum: { approvers: [approver] } } }, "config policy.quorum: requires a relay"],
     [{ policy: { quorum: {} } }, "config policy.quorum.approvers: is required"],
     [{ mcpServers: [] }, "config mcpServers: must be an object of servers"],
     [

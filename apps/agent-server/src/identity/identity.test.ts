@@ -81,7 +81,7 @@ describe("stored identity", () => {
 
   test("a wrong passphrase stops the start", async () => {
     await identityOf({ passphrase: "right" });
-    expect(await faultOf({ passphrase: "wrong" })).toContain("does not open");
+    expect(await faultOf({ passphrase: "wrong" })).toContain("cannot be opened");
   });
 
   test.each([

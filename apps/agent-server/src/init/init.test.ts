@@ -74,7 +74,7 @@ configuration ok
     await rm(join(folder, "mine", "agent.config.jsonc"));
     await expect(run("init", "mine")).rejects.toMatchObject({
       code: 1,
-      stderr: "init: mine/tools.mjs is there already\n",
+      stderr: "init: mine/tools.mjs already exists\n",
     });
     expect(await readFile(join(folder, "mine", "tools.mjs"), "utf8")).toBe("mine");
     await expect(stat(join(folder, "mine", "agent.config.jsonc"))).rejects.toThrow("ENOENT");
@@ -82,7 +82,7 @@ configuration ok
 
   test.each([
     [["init", "x", "y"], /^arguments: .*\n$/],
-    [["init", "--port=1"], /^init: takes no flags\n$/],
+    [["init", "--port=1"], /^init: must have no flags\n$/],
   ])("%j is refused, with nothing said of a configuration", async (args, stderr) => {
     await expect(run(...args)).rejects.toSatisfy((refusal: { stderr: string }) =>
       stderr.test(refusal.stderr),

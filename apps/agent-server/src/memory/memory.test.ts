@@ -275,7 +275,11 @@ describe("a memory on disk", () => {
       (at) => writeFileSync(at, "not a database at all, but long enough"),
       /not a database/,
     ],
-    ["somebody else's", (at) => new Sqlite(at).exec("CREATE TABLE t (a)").close(), /not a memory/],
+    [
+      "somebody else's",
+      (at) => new Sqlite(at).exec("CREATE TABLE t (a)").close(),
+      /not an agent's memory/,
+    ],
     [
       "of a newer version",
       (at) => {

@@ -72,7 +72,7 @@ describe("E1: the tools on offer", () => {
   });
 
   test.each<[string, OfferSetting, string[], RegExp]>([
-    ["a listed capability that is no tool", undefined, ["magic"], /"magic" leads to no tool/],
+    ["a listed capability that is no tool", undefined, ["magic"], /"magic" has no tool/],
     ["a listed tool that a list leaves out", ["report"], ["count"], /leaves out/],
     ["a name in a list that no tool has", ["missing"], [], /"missing" is not a tool/],
     ["a mapped name that no tool has", { text: ["missing"] }, ["text"], /"missing" is not a tool/],

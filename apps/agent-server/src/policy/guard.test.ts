@@ -169,7 +169,7 @@ describe("a call that needs an approval", () => {
 test("no tool runs without its line in the audit log", async () => {
   const runtime = createSystemRuntime(silentLog);
   const guard = createGuard({
-    gate: () => ({ ok: true }),
+    checkPolicy: () => ({ ok: true }),
     approver: createApprovals(runtime),
     audit: {
       recordDecision: () => Promise.reject(new Error("no space left on device")),

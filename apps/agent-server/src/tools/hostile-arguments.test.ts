@@ -174,7 +174,7 @@ describe("H6: a pattern", () => {
     const read = parseTools([named("odd", { text: backwards }), named("even", {})], "tools.mjs");
     expect(read).toMatchObject({ ok: true, tools: [{ definition: { name: "even" } }] });
     expect(read.ok && read.skipped).toEqual([
-      expect.stringMatching(/^tools\.mjs: tool "odd" is left out: the pattern /),
+      expect.stringMatching(/^tools\.mjs: tool "odd" is skipped: pattern /),
     ]);
   });
 

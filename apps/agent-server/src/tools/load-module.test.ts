@@ -33,8 +33,8 @@ describe("a tools module", () => {
   });
 
   test.each([
-    ["no array", "export const tools = {}", "has to export an array of tools"],
-    ["nothing", "", "has to export an array of tools"],
+    ["no array", "export const tools = {}", "must export an array of tools"],
+    ["nothing", "", "must export an array of tools"],
     ["what does not parse", "export default [", "cannot be loaded"],
     ["what throws while it loads", 'throw new Error("boom")', "cannot be loaded: boom"],
   ])("with %s is refused", async (_, source, fault) => {

@@ -6,7 +6,7 @@ import { buildDelegation } from "../testing/paid-delegation.ts";
 
 const { outer, inner } = buildDelegation();
 const right: MoneyEvidence = {
-  hired: { outer, inner },
+  delegation: { outer, inner },
   before: balances(10, 1, 0, 0),
   after: balances(8, 2.5, 0.38, 0.12),
   reconciliation: { consistent: true },
@@ -30,7 +30,7 @@ function innerWith(part: {
     task: { ...inner.task, ...part.task },
     settlement: { ...inner.settlement, ...part.settlement },
   };
-  return { hired: { outer, inner: changed } };
+  return { delegation: { outer, inner: changed } };
 }
 
 const failed = (books: MoneyEvidence) =>

@@ -238,7 +238,7 @@ describe("execution by rules", () => {
     expect(calls).toEqual([]);
     expect(outcome).toEqual({
       status: "failed",
-      result: 'Tool "sum" needs "n", which the prompt does not say',
+      result: 'Tool "sum" needs "n", which the prompt does not contain',
     });
   });
 

@@ -57,7 +57,7 @@ describe("the answer to a call", () => {
     await clock.advance(15_000);
     answer.resolve({ id: 1 });
     expect(await (await response).text()).toBe(
-      ': still at it\n\nevent: message\ndata: {"id":1}\n\n',
+      ': keep-alive\n\nevent: message\ndata: {"id":1}\n\n',
     );
   });
 

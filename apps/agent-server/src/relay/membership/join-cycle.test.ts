@@ -68,13 +68,13 @@ test("a run that throws is logged and repeated after the interval", async () => 
 test("a cycle is hurried instead of its next run, but neither while it runs nor after it was stopped", async () => {
   const { clock, cycle, state } = newCycle(async () => undefined);
   const running = cycle.start();
-  expect(cycle.hurry()).toBe(false);
+  expect(cycle.runNow()).toBe(false);
   await running;
-  expect(cycle.hurry()).toBe(true);
+  expect(cycle.runNow()).toBe(true);
   await clock.advance(0);
   expect(state.runs).toBe(2);
   expect(clock.pending()).toEqual([60_000]);
   cycle.stop();
-  expect(cycle.hurry()).toBe(false);
+  expect(cycle.runNow()).toBe(false);
   expect([cycle.stopped, clock.pending()]).toEqual([true, []]);
 });

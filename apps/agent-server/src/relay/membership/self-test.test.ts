@@ -52,7 +52,7 @@ describe("the self-test", () => {
   test("names the step that failed and exits 1", async () => {
     const broke = await run({ file: { listing } });
     expect([broke.code, broke.steps.at(-1)]).toEqual([1, "failed submit"]);
-    expect(broke.lines.at(-1)).toContain("deposit its price to ");
+    expect(broke.lines.at(-1)).toContain("deposit the price to ");
     const broken = await run({ tools: [failingTool] });
     expect([broken.code, broken.steps.at(-1)]).toEqual([1, "failed execute"]);
     const risky = await run({
@@ -70,7 +70,7 @@ describe("the self-test", () => {
     const refused = await run({ env: { AGENT_SYNC_TOKEN: "wrong" } });
     expect([refused.code, refused.lines[0]]).toEqual([
       1,
-      expect.stringContaining("does not take AGENT_SYNC_TOKEN"),
+      expect.stringContaining("refused AGENT_SYNC_TOKEN"),
     ]);
   });
 });

@@ -218,7 +218,7 @@ test("nor does one that has not joined yet, and the call takes nobody's place", 
   const approver = createQuorumApprover({
     agentId: "a",
     quorum: { required: 1, approvers: approvers() },
-    asked: await openAsked("none"),
+    requests: await openAsked("none"),
     client: () => undefined,
     relayKey: () => undefined,
     runtime: { now: Date.now, randomBytes: (length) => new Uint8Array(length) },
@@ -252,7 +252,7 @@ describe("an approval of a quorum", () => {
       createQuorumApprover({
         agentId,
         quorum: { required: 1, approvers: named(approvers()) },
-        asked: await openAsked(agentId),
+        requests: await openAsked(agentId),
         client: () => client,
         relayKey: () => relayKey,
         runtime: {
@@ -310,7 +310,7 @@ describe("an approval of a quorum", () => {
   };
   const missing = {
     status: "refused",
-    reason: "the votes for this call do not verify (approval.votes_missing)",
+    reason: "the votes for this call are invalid (approval.votes_missing)",
   };
 
   test("D3: on the relay's word alone gives no leave, and uses nothing up", async () => {
@@ -368,7 +368,7 @@ describe("an approval of a quorum", () => {
     wait(3_600_000);
     expect(await take()).toEqual({
       status: "refused",
-      reason: "the time to approve this call is over (approval.expired)",
+      reason: "the approval of this call has expired (approval.expired)",
       approvalId: id,
     });
     const next = await take();

@@ -9,7 +9,7 @@ import { createSystemRuntime } from "../../runtime.ts";
 export function createTestGuard(policy: Partial<Policy> = {}): Guard {
   const runtime = createSystemRuntime(silentLog);
   return createGuard({
-    gate: createPolicyCheck(
+    checkPolicy: createPolicyCheck(
       { ...defaultPolicy, ...policy },
       {
         listed: new Set(),

@@ -159,7 +159,7 @@ describe("a tool that goes wrong", () => {
     async (text) => {
       logged.length = 0;
       expect(await call("wrong", { text })).toMatchObject({ kind: "failed" });
-      expect(logged.join()).toContain("a handler has to return {ok: true, data}");
+      expect(logged.join()).toContain("handler must return {ok: true, data}");
     },
   );
 

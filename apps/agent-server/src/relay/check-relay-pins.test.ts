@@ -6,7 +6,7 @@ import {
   uuidV7,
 } from "@agent/crypto";
 import { expect, test } from "vitest";
-import { judgeRelay, type RelayPin } from "./judge-relay.ts";
+import { checkRelayPins, type RelayPin } from "./check-relay-pins.ts";
 
 const pairs = [1, 2, 3, 4].map((byte) => generateKeyPair(new Uint8Array(32).fill(byte)));
 const [first = "", second = "", third = "", other = ""] = pairs.map(({ publicKey }) =>
@@ -51,7 +51,7 @@ test.each<[string, RelayPin[], ReturnType<typeof stated>]>([
     stated(2, chain),
   ],
 ])("D8: a relay is the pinned one: %s", (_, pins, relay) => {
-  expect(judgeRelay(pins, relay)).toEqual({ ok: true });
+  expect(checkRelayPins(pins, relay)).toEqual({ ok: true });
 });
 
 test.each<[string, RelayPin[], ReturnType<typeof stated>]>([
@@ -77,12 +77,12 @@ test.each<[string, RelayPin[], ReturnType<typeof stated>]>([
   ],
   ["a stranger's key", named(other), stated(2, chain)],
 ])("D8: a relay is not the pinned one: %s", (_, pins, relay) => {
-  expect(judgeRelay(pins, relay)).toEqual({ ok: false, code: "relay.key_changed" });
+  expect(checkRelayPins(pins, relay)).toEqual({ ok: false, code: "relay.key_changed" });
 });
 
 test("D8: a relay whose did is not that of its key is refused, so that no token is made for another", () => {
   for (const change of [{ did: stated(1).did }, { public_key: "" }, { did: "" }]) {
-    expect(judgeRelay([], { ...stated(0), ...change })).toEqual({
+    expect(checkRelayPins([], { ...stated(0), ...change })).toEqual({
       ok: false,
       code: "relay.identity_invalid",
     });
