@@ -9,11 +9,14 @@ test.each(["22.18.0", "22.19.1", "23.0.0", "24.1.0", "100.0.0"])(
   },
 );
 
-test.each(["20.20.2", "22.17.9", "22.9.0"])("Node.js %s is refused by its number", (version) => {
-  expect(checkNodeVersion(version)).toBe(`Node.js 22.18 or newer is needed, this is ${version}`);
-});
+test.each(["20.20.2", "22.17.9", "22.9.0"])(
+  "refuses Node.js %s with its version in the fault",
+  (version) => {
+    expect(checkNodeVersion(version)).toBe(`Node.js 22.18 or newer is needed, this is ${version}`);
+  },
+);
 
-test("the manifest asks for the same", () => {
+test("package.json requires the same versions of Node.js", () => {
   const manifest = readFileSync(new URL("../package.json", import.meta.url), "utf8");
   expect(JSON.parse(manifest)).toMatchObject({ engines: { node: ">=22.18" } });
 });

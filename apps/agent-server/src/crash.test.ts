@@ -9,7 +9,7 @@ import { startAgentProcess, type AgentProcess } from "./testing/agents/agent-pro
 import { createTestIdentity } from "./testing/agents/test-identity.ts";
 import { startTestRelay, type TestRelay } from "./testing/agents/test-relay.ts";
 
-/** Says that it began, and ends when it is let go. */
+/** Reports its start, and ends when it is released. */
 const tools = `
 import { appendFileSync, existsSync } from "node:fs";
 export const tools = [{
@@ -25,7 +25,7 @@ export const tools = [{
 let folder: string;
 let relay: TestRelay;
 let agent: AgentProcess;
-/** As the agent knows it. */
+/** The task's state at the agent. */
 let relayUrl: string;
 let closeProxy = () => {};
 beforeEach(async () => {
@@ -53,7 +53,7 @@ async function openRelay(port: number): Promise<void> {
   relay = await startTestRelay(port, { AGENT_DB_PATH: join(folder, "relay.db") });
 }
 
-/** Passes requests on to the relay, and no sockets: work comes over MCP then. */
+/** A proxy for the relay's requests but not its sockets, so that tasks arrive over MCP. */
 async function openProxy(): Promise<string> {
   const proxy = createServer((request, response) => {
     void text(request).then(async (body) => {
@@ -109,7 +109,7 @@ interface Job {
   readonly taskId: string;
 }
 
-/** A paid task that the agent has begun. */
+/** Submits a paid task and waits until the agent has begun it. */
 async function begin(): Promise<Job> {
   await startAgent();
   const found = await relay.operator.discover({ query: { capability: "work" } });

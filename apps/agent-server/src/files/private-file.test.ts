@@ -17,7 +17,7 @@ const kept = async () => JSON.parse(await readFile(path, "utf8")) as unknown;
 
 describe("a private file", () => {
   test.each<[string, () => Promise<unknown>]>([
-    ["where nothing was", async () => undefined],
+    ["in a new place", async () => undefined],
     [
       "over one that was open to everybody",
       async () => {
@@ -32,7 +32,7 @@ describe("a private file", () => {
         await chmod(`${path}.tmp`, 0o666);
       },
     ],
-  ])("is its owner's alone, %s", async (_, prepare) => {
+  ])("a private file is readable only by its owner, %s", async (_, prepare) => {
     await prepare();
     await writePrivateFile(path, { a: 1 });
     expect([await kept(), await modeOf(path)]).toEqual([{ a: 1 }, 0o600]);
@@ -50,14 +50,14 @@ describe("a private file", () => {
     },
   );
 
-  test("is one of those that were written, when many are at once, and leaves no draft", async () => {
+  test("concurrent writes leave one complete file and no temporary file", async () => {
     const long = "x".repeat(100_000);
     await Promise.all(Array.from({ length: 20 }, (_, n) => writePrivateFile(path, { n, long })));
     expect(await kept()).toMatchObject({ long });
     expect(await readdir(folder)).toEqual(["file.json"]);
   });
 
-  test("that cannot be written leaves the old one, and no draft", async () => {
+  test("a failed write leaves the old file and no temporary file", async () => {
     await writePrivateFile(path, "old");
     await expect(writePrivateFile(path, 1n)).rejects.toThrow("BigInt");
     await expect(writePrivateFile(folder, "new")).rejects.toThrow(/EISDIR|ENOTEMPTY/);
