@@ -16,7 +16,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true }));
 
-/** A group of its own, so that every process that it leaves behind can be told from others. */
+/** A separate process group, so that processes that the demo leaves behind can be found. */
 async function startDemo(input: string) {
   const path = join(folder, "text.md");
   await writeFile(path, input);
@@ -49,7 +49,7 @@ async function expectNothingLeft(pid: number): Promise<void> {
 }
 
 test(
-  "everything holds, the receipt is in a file, and nothing is left behind",
+  "the demo passes all checks, writes the receipt and leaves no process or folder",
   { timeout },
   async () => {
     const { pid, ended } = await startDemo(text);
@@ -64,7 +64,7 @@ test(
 );
 
 test(
-  "what goes wrong on the way is named, exit 1, and nothing is left behind",
+  "a failing demo names the failure, exits with 1 and leaves no process or folder",
   { timeout },
   async () => {
     const { pid, ended } = await startDemo("");
@@ -74,7 +74,7 @@ test(
   },
 );
 
-test("an interruption ends all processes, exit 1", { timeout }, async () => {
+test("an interrupted demo ends all processes and exits with 1", { timeout }, async () => {
   const { pid, begun, ended } = await startDemo(text);
   await begun;
   process.kill(pid, "SIGINT");

@@ -276,7 +276,7 @@ describe("a memory on disk", () => {
       /not a database/,
     ],
     [
-      "somebody else's",
+      "another program's",
       (at) => new Sqlite(at).exec("CREATE TABLE t (a)").close(),
       /not an agent's memory/,
     ],

@@ -21,7 +21,7 @@ test.each([undefined, 2])(
   },
 );
 
-test("a result that is not in the text, or has no digit, cannot be changed", () => {
+test("rejects a result that is not in the text or has no digit", () => {
   expect(() => changeOneByte(JSON.stringify(receipt), "other 1")).toThrow("no digit");
   expect(() => changeOneByte(JSON.stringify({ result: "none" }), "none")).toThrow("no digit");
 });

@@ -20,7 +20,7 @@ const failed = (proof: ProofInput) =>
     .filter(({ passed: held }) => !held)
     .map(({ claim }) => claim);
 
-test("of work that is proven, everything holds", () => {
+test("all checks pass for correct proofs", () => {
   expect(failed(right)).toEqual([]);
   expect(findFailedCheck(right.verdicts.asSigned)).toBeUndefined();
 });
@@ -63,6 +63,6 @@ test.each<[string, Partial<ProofInput>, RegExp]>([
     /^Repeating the work/,
   ],
   ["wrong stems", { delegation: misspelt, verdicts: verdictsOn(misspelt) }, /^Repeating the work/],
-])("%s is named", (_, wrong, claim) => {
+])("%s fails its check", (_, wrong, claim) => {
   expect(failed({ ...right, ...wrong })).toEqual([expect.stringMatching(claim)]);
 });

@@ -20,7 +20,7 @@ afterAll(() => relay.stop());
 
 const signal = new AbortController().signal;
 
-/** What `agent_credentials` answers, and what is wrong with it. */
+/** Returns the answer of `agent_credentials` and the faults of its verification. */
 async function shownBy({ relayLink: home }: RunningAgent) {
   const answer = await home?.credentials?.present(signal);
   if (answer?.ok !== true) throw new Error(answer?.error ?? "no credentials");
@@ -49,7 +49,7 @@ async function until(condition: () => Promise<boolean>): Promise<void> {
 }
 
 describe("an agent presents", () => {
-  test("its own gradient and what others say of it, under its own key", async () => {
+  test("an agent presents its own gradient and the credentials of others under its own key", async () => {
     const running = await startJoinedAgent({ relayUrl: relay.url });
     const { did } = running.agent.identity;
     const payer = createTestIdentity();
@@ -67,7 +67,7 @@ describe("an agent presents", () => {
     await running.stop();
   });
 
-  test("its own gradient where no relay can be reached, and no other's", async () => {
+  test("an agent without a reachable relay presents only its own gradient", async () => {
     const running = await startTestAgent({ relayUrl: "http://127.0.0.1:9" });
     const shown = await shownBy(running);
     expect(kindsOf(shown)).toEqual(["AgentGradientCredential"]);
@@ -75,7 +75,7 @@ describe("an agent presents", () => {
     await running.stop();
   });
 
-  test("what the relay said last, as long as it cannot be asked", async () => {
+  test("an agent presents the relay's last answer while the relay is unreachable", async () => {
     const early = await startTestRelay(0, { AGENT_RELAY_ISSUE_CREDENTIALS: "true" });
     const running = await startJoinedAgent({ relayUrl: early.url });
     const { agentId } = running.agent.identity;
@@ -101,7 +101,7 @@ describe("a gradient credential", () => {
       | VerifiableCredential<Record<string, unknown> & { id: string }>
       | undefined;
 
-  test("is issued in each housekeeping cycle, of what was counted by then", async () => {
+  test("a gradient credential is issued from the counts of each housekeeping cycle", async () => {
     const running = await startJoinedAgent({
       relayUrl: relay.url,
       file: { housekeepingIntervalMs: 100 },
@@ -120,7 +120,7 @@ describe("a gradient credential", () => {
     await running.stop();
   });
 
-  test("is handed to the relay, which shows it to those who ask there", async () => {
+  test("a gradient credential is submitted to the relay, which presents it to others", async () => {
     const running = await startJoinedAgent({ relayUrl: relay.url });
     const { agentId, did } = running.agent.identity;
     const list = () =>
@@ -135,7 +135,7 @@ describe("a gradient credential", () => {
   });
 });
 
-test("an agent that hired another says of it, under its own key, how it did", async () => {
+test("an agent issues a credential about an agent that it delegated to", async () => {
   const worker = await startAgentWithoutSocket({ relayUrl: relay.url });
   const { agentId } = worker.identity;
   const boss = await startJoinedAgent({
