@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { checkNodeVersion } from "./check-node-version.ts";
 
 test.each(["22.18.0", "22.19.1", "23.0.0", "24.1.0", "100.0.0"])(
-  "Node.js %s is enough",
+  "accepts Node.js %s",
   (version) => {
     expect(checkNodeVersion(version)).toBeUndefined();
   },

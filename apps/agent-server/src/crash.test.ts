@@ -93,7 +93,7 @@ async function startAgent(): Promise<void> {
 const begun = () =>
   existsSync(join(folder, "begun")) ? readFileSync(join(folder, "begun"), "utf8").length : 0;
 
-function kept(): string[] {
+function listStored(): string[] {
   const outbox = join(folder, "data", "outbox");
   return existsSync(outbox) ? readdirSync(outbox).filter((name) => name.endsWith(".json")) : [];
 }
@@ -132,7 +132,7 @@ async function expectPaidOnce({ agentId, publicKey, payerId, taskId }: Job): Pro
   if (!answer.ok) throw new Error(answer.message);
   expect(answer.body.receipt).toMatchObject({ status: "completed", result: "HELLO" });
   expect(verifyReceipt(answer.body.receipt ?? {}, { publicKey, taskId }).valid).toBe(true);
-  await until(() => kept().length === 0);
+  await until(() => listStored().length === 0);
 
   const params = { agentId };
   const settled = await relay.operator.listSettlements({ params, query: {} });
@@ -148,14 +148,14 @@ test.each([
   ["its socket", async () => relay.url],
   ["MCP", openProxy],
 ])(
-  "killed (SIGKILL) between finishing a task that came over %s and delivering it, it delivers once when it is back",
+  "an agent killed after a task over %s but before its delivery delivers the receipt once after a restart",
   async (_, urlOf) => {
     relayUrl = await urlOf();
     const job = await begin();
     const { port } = relay;
     await relay.stop();
     writeFileSync(join(folder, "go"), "");
-    await until(() => kept().length === 1);
+    await until(() => listStored().length === 1);
     await agent.kill("SIGKILL");
 
     await openRelay(port);

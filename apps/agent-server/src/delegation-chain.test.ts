@@ -147,14 +147,14 @@ const transports = [
 
 describe.each(transports)("a token that the boss issues to a worker %s", (_, start) => {
   let patron: Patron;
-  let hired: Identity;
+  let workerIdentity: Identity;
   beforeAll(async () => {
     patron = await newPatron();
-    hired = createTestIdentity("worker");
+    workerIdentity = createTestIdentity("worker");
     const { tools, listing } = worker;
     const { stop } = await start({
       relayUrl: relay.url,
-      identity: hired,
+      identity: workerIdentity,
       tools,
       file: { listing },
     });
@@ -162,7 +162,7 @@ describe.each(transports)("a token that the boss issues to a worker %s", (_, sta
   });
 
   const request = (change: Partial<DelegateRequest>) => ({
-    agent_id: hired.agentId,
+    agent_id: workerIdentity.agentId,
     prompt: "it",
     ...change,
   });
@@ -177,14 +177,14 @@ describe.each(transports)("a token that the boss issues to a worker %s", (_, sta
     );
     expect(receipt).toMatchObject({ status: "completed", delegated_scope: "manage,read,write" });
     expect(nested).toMatchObject({
-      agent_id: hired.agentId,
+      agent_id: workerIdentity.agentId,
       result: "write it",
       tools_used: ["write"],
       delegated_scope: "write",
     });
     expect(passedOn?.delegation_token).toMatchObject({
       issuer_agent_id: boss.agentId,
-      delegate_agent_id: hired.agentId,
+      delegate_agent_id: workerIdentity.agentId,
       scope: "write",
       max_budget: 1.1,
       parent: token,
@@ -231,11 +231,11 @@ describe.each(transports)("a token that the boss issues to a worker %s", (_, sta
     const own = tokenFor(boss, patron, { scope: "read" });
     const wider = attenuateDelegationToken(
       own,
-      { token_id: "wider", delegate_agent_id: hired.agentId, scope: "read,write" },
+      { token_id: "wider", delegate_agent_id: workerIdentity.agentId, scope: "read,write" },
       boss,
     );
     const answer = await relay.operator.submitTask({
-      params: hired,
+      params: workerIdentity,
       body: { prompt: "it", submitted_by: boss.agentId, delegation_token: { ...wider } },
     });
     expect(answer).toMatchObject({ ok: false, status: 403, code: "delegation.widened" });
@@ -259,12 +259,12 @@ describe.each(transports)("a token that the boss issues to a worker %s", (_, sta
     expect(rotated).toMatchObject({ ok: true });
     const child = attenuateDelegationToken(
       old,
-      { token_id: "child", delegate_agent_id: hired.agentId, scope: "write" },
+      { token_id: "child", delegate_agent_id: workerIdentity.agentId, scope: "write" },
       boss,
     );
     for (const [token, target, by] of [
       [old, boss, agentId],
-      [child, hired, boss.agentId],
+      [child, workerIdentity, boss.agentId],
     ] as const) {
       const answer = await relay.operator.submitTask({
         params: target,
@@ -278,7 +278,7 @@ describe.each(transports)("a token that the boss issues to a worker %s", (_, sta
 
 test("over three hops each token narrows, each receipt nests, and each agent is paid", async () => {
   const patron = await newPatron();
-  const [middle, hired] = [createTestIdentity("middle"), createTestIdentity("worker")];
+  const [middle, workerIdentity] = [createTestIdentity("middle"), createTestIdentity("worker")];
   const priced = (capability: string, unit_cost: number) => ({
     listing: { capabilities: [capability], pricing: [{ capability, unit_cost }] },
   });
@@ -291,7 +291,7 @@ test("over three hops each token narrows, each receipt nests, and each agent is 
     }),
     startJoinedAgent({
       relayUrl: relay.url,
-      identity: hired,
+      identity: workerIdentity,
       tools: worker.tools,
       file: priced("write", 1),
     }),
@@ -299,7 +299,12 @@ test("over three hops each token narrows, each receipt nests, and each agent is 
   stops.push(...agents.map(({ stop }) => stop));
   await deposit(middle, 10);
 
-  const toWorker = { agent_id: hired.agentId, prompt: "it", scope: ["write"], max_budget: 1.1 };
+  const toWorker = {
+    agent_id: workerIdentity.agentId,
+    prompt: "it",
+    scope: ["write"],
+    max_budget: 1.1,
+  };
   const toMiddle = {
     agent_id: middle.agentId,
     prompt: JSON.stringify(toWorker),
@@ -311,7 +316,7 @@ test("over three hops each token narrows, each receipt nests, and each agent is 
   expect(receipt).toMatchObject({ status: "completed", result: "write it" });
   expect(nested).toMatchObject({ agent_id: middle.agentId, delegated_scope: "manage,write" });
   expect(nested?.delegation_receipts).toMatchObject([
-    { agent_id: hired.agentId, delegated_scope: "write", tools_used: ["write"] },
+    { agent_id: workerIdentity.agentId, delegated_scope: "write", tools_used: ["write"] },
   ]);
   expect(passedOn?.delegation_token).toMatchObject({ scope: "manage,write", max_budget: 4 });
 
@@ -321,6 +326,6 @@ test("over three hops each token narrows, each receipt nests, and each agent is 
       ? answer.body.settlements.map((one) => [one.payer_id, one.amount_settled])
       : [];
   };
-  expect(await settled(hired)).toContainEqual([middle.agentId, 1]);
+  expect(await settled(workerIdentity)).toContainEqual([middle.agentId, 1]);
   expect(await settled(middle)).toContainEqual([boss.agentId, 2]);
 });

@@ -7,7 +7,7 @@ import { verifyReceipt } from "@agent/receipts";
 import { afterEach, beforeEach, expect, test } from "vitest";
 
 const main = fileURLToPath(new URL("main.ts", import.meta.url));
-const text = "Agents hire agents. Relays settle receipts, and everybody verifies receipts.";
+const text = "Agents delegate tasks. Relays settle receipts, and agents verify receipts.";
 const timeout = 60_000;
 
 let folder: string;

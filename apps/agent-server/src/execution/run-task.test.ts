@@ -26,7 +26,7 @@ const identity = createTestIdentity();
 
 function runner(
   tool: RegisteredTool,
-  options: { taskTimeoutMs?: number; hire?: DelegateTask; executor?: Executor } = {},
+  options: { taskTimeoutMs?: number; delegateTask?: DelegateTask; executor?: Executor } = {},
 ) {
   const runtime = createSystemRuntime(silentLog);
   const registry = createRegistry([tool]);
@@ -41,7 +41,7 @@ function runner(
       runtime,
     }),
     executor: options.executor ?? directExecutor,
-    delegateTask: options.hire,
+    delegateTask: options.delegateTask,
     taskTimeoutMs: options.taskTimeoutMs ?? 5_000,
     runtime,
   });
@@ -228,8 +228,8 @@ describe("a delegation of a tool", () => {
 
   test("a delegation nests the complete receipt, which verifies", async () => {
     const receipt = sub("42");
-    const hire: DelegateTask = async () => ({ ok: true, data: "42", receipt });
-    const outer = await runner(delegating, { hire })();
+    const delegateTask: DelegateTask = async () => ({ ok: true, data: "42", receipt });
+    const outer = await runner(delegating, { delegateTask })();
     expect(outer).toMatchObject({ result: "got 42", delegation_receipts: [receipt] });
     const verdict = verifyReceipt(outer, { publicKey: identity.publicKey });
     expect(verdict.nested.map((nested) => nested.valid)).toEqual([true]);
@@ -238,19 +238,21 @@ describe("a delegation of a tool", () => {
   test("a failed delegation nests its receipt if there is one", async () => {
     const receipt = sub("broken", "failed");
     const failed: DelegateTask = async () => ({ ok: false, error: "broken", receipt });
-    const outer = await runner(delegating, { hire: failed })();
+    const outer = await runner(delegating, { delegateTask: failed })();
     expect(outer).toMatchObject({ result: "did it alone", delegation_receipts: [receipt] });
-    const nobody: DelegateTask = async () => ({ ok: false, error: "nobody" });
-    expect(await runner(delegating, { hire: nobody })()).not.toHaveProperty("delegation_receipts");
+    const failingDelegate: DelegateTask = async () => ({ ok: false, error: "no agent" });
+    expect(await runner(delegating, { delegateTask: failingDelegate })()).not.toHaveProperty(
+      "delegation_receipts",
+    );
   });
 
   test("a delegation ends together with its task", async () => {
     let signal: AbortSignal | undefined;
-    const hire: DelegateTask = (_, on) => {
+    const delegateTask: DelegateTask = (_, on) => {
       signal = on.signal;
       return new Promise(() => {});
     };
-    await runner(delegating, { hire, taskTimeoutMs: 20 })();
+    await runner(delegating, { delegateTask, taskTimeoutMs: 20 })();
     expect(signal?.aborted).toBe(true);
   });
 
@@ -267,8 +269,8 @@ test("a receipt that exceeds a request becomes a failed one that fits", async ()
   const big = await runner(
     createTextTool("big", () => ({ ok: true, data: "y".repeat(400_000) })),
   )();
-  const hire: DelegateTask = async () => ({ ok: true, data: "", receipt: big });
-  const receipt = await runner(many, { hire })();
+  const delegateTask: DelegateTask = async () => ({ ok: true, data: "", receipt: big });
+  const receipt = await runner(many, { delegateTask })();
   expect(receipt.status).toBe("failed");
   expect(receipt.result).toContain("larger than 1048576 bytes");
   expect(isSigned(receipt)).toBe(true);

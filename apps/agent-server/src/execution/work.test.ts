@@ -166,7 +166,7 @@ describe("B2: work on a relay task that is withdrawn", () => {
   });
 
   test.each(["auto", "legacy"] as const)(
-    "B2: is stopped by the cancellation of its MCP call (%s)",
+    "B2: work stops when its MCP call is cancelled (%s)",
     async (era) => {
       const stopped = Promise.withResolvers<void>();
       const delivered: ExecutionReceipt[] = [];
@@ -217,7 +217,7 @@ describe("B2: work on a relay task that is withdrawn", () => {
 function homeThatDelivers(delivered: ExecutionReceipt[]): RelayFeatures {
   return {
     deviceId: () => undefined,
-    delegateTask: async () => ({ ok: false, error: "This agent hires nobody" }),
+    delegateTask: async () => ({ ok: false, error: "This agent does not delegate" }),
     getIssuerKeys: async () => [],
     deliverReceipt: (receipt) => void delivered.push(receipt),
     findUndelivered: () => undefined,

@@ -162,7 +162,7 @@ describe("a body of /mcp", () => {
   });
 
   test.each(["[]", "7", "null", '"text"', "{}", '{"jsonrpc":"2.0"}'])(
-    "%s is refused without a session being opened",
+    "the body %s is refused without opening a session",
     async (body) => {
       const response = await send("/mcp", { body, headers: bearer });
       expect(response.status).toBe(400);

@@ -81,14 +81,14 @@ async function dial() {
   return {
     socket,
     statuses: () => [...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => Number(status)),
-    told: () => [...text.matchAll(/"id":(\d+),"result".*?"text":"(\w*)"/g)].map((hit) => hit[2]),
+    answers: () => [...text.matchAll(/"id":(\d+),"result".*?"text":"(\w*)"/g)].map((hit) => hit[2]),
   };
 }
 
 async function stillServes(): Promise<void> {
   const line = await dial();
   line.socket.write(bytesOf(call(1, "note", "after")));
-  await expect.poll(line.told).toEqual(["after"]);
+  await expect.poll(line.answers).toEqual(["after"]);
 }
 
 describe("a request of ambiguous length", () => {
@@ -140,7 +140,7 @@ describe("a request of ambiguous length", () => {
     for (const byte of bytes.slice(0, -2)) slow.socket.write(byte);
     await stillServes();
     slow.socket.write(bytes.slice(-2));
-    await expect.poll(slow.told).toEqual(["slow"]);
+    await expect.poll(slow.answers).toEqual(["slow"]);
     expect(ran).toEqual(["owner after", "owner slow"]);
   });
 });
@@ -152,12 +152,12 @@ describe("many calls on one connection", () => {
       "mcp-session-id": await newSession("agent:x"),
     };
     const line = await dial();
-    const told = Array.from({ length: 40 }, (_, id) => `n${id}`);
+    const answers = Array.from({ length: 40 }, (_, id) => `n${id}`);
     line.socket.write(
-      told.map((text, id) => bytesOf(call(id, "note", text), id % 2 ? asAlice : {})).join(""),
+      answers.map((text, id) => bytesOf(call(id, "note", text), id % 2 ? asAlice : {})).join(""),
     );
-    await expect.poll(line.told).toEqual(told);
-    const callers = told.map((text, id) => `${id % 2 ? "agent" : "owner"} ${text}`);
+    await expect.poll(line.answers).toEqual(answers);
+    const callers = answers.map((text, id) => `${id % 2 ? "agent" : "owner"} ${text}`);
     expect(ran.toSorted()).toEqual(callers.toSorted());
   });
 
@@ -173,14 +173,14 @@ describe("many calls on one connection", () => {
 
   test("of two concurrent calls with one id only one runs, and the id is free afterwards", async () => {
     const lines = await Promise.all([dial(), dial(), dial(), dial()]);
-    const told = new Promise<void>((resolve) => aborted.push(resolve));
+    const abort = new Promise<void>((resolve) => aborted.push(resolve));
     for (const line of lines) line.socket.write(bytesOf(call(7, "hanging")));
     const refused = () => lines.flatMap((line) => line.statuses());
     await expect.poll(refused).toEqual([400, 400, 400]);
     const params = { requestId: 7 };
     const cancel = { jsonrpc: "2.0", method: "notifications/cancelled", params };
     (await dial()).socket.write(bytesOf(JSON.stringify(cancel)));
-    await told;
+    await abort;
     await expect.poll(() => refused().toSorted((a, b) => a - b)).toEqual([202, 400, 400, 400]);
     await stillServes();
   });
@@ -201,7 +201,7 @@ test("a session that ends while a body arrives refuses its call", async () => {
 });
 
 test("the call of a client that disconnects continues, and its id is free afterwards", async () => {
-  const told = new Promise<void>((resolve) => aborted.push(resolve));
+  const abort = new Promise<void>((resolve) => aborted.push(resolve));
   const line = await dial();
   line.socket.write(bytesOf(call(9, "hanging")));
   const again = await dial();
@@ -212,10 +212,10 @@ test("the call of a client that disconnects continues, and its id is free afterw
   again.socket.write(
     bytesOf(JSON.stringify({ jsonrpc: "2.0", method: "notifications/cancelled", params })),
   );
-  await told;
+  await abort;
   await expect.poll(again.statuses).toEqual([400, 202]);
   again.socket.write(bytesOf(call(9, "note", "again")));
-  await expect.poll(again.told).toEqual(["again"]);
+  await expect.poll(again.answers).toEqual(["again"]);
 });
 
 test("a stopping server waits neither for incomplete bodies nor for disconnected clients", async () => {
@@ -239,7 +239,7 @@ test("a stopping server answers remaining requests and closes their connections"
   const closed = server.close(60_000);
   kept.socket.write(begun.slice(-2) + bytesOf(call(3, "note", "last")));
   await once(kept.socket, "close");
-  expect(kept.told()).toEqual(["begun", "last"]);
+  expect(kept.answers()).toEqual(["begun", "last"]);
   expect(busy.statuses()).toEqual([]);
   busy.socket.destroy();
   await closed;

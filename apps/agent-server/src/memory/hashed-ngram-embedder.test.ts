@@ -29,7 +29,7 @@ describe("related texts reach the threshold, others do not", () => {
 });
 
 test.each(["a", "The sky is blue", "!!!", "🙂", "é".normalize("NFD")])(
-  "%j is as similar to itself as can be",
+  "%j has the cosine 1 with itself",
   async (text) => {
     expect(await similarity(text, text)).toBeCloseTo(1, 5);
   },

@@ -165,7 +165,7 @@ describe("a note", () => {
   });
 
   test.each(["medical", "financial", "secret", "PERSONAL", ""])(
-    "of sensitivity %j is refused and not kept",
+    "a note of sensitivity %j is refused and not stored",
     async (sensitivity) => {
       const note = { caller: "alice", content: "x", sensitivity, type: "semantic" } as const;
       const answer = await memory.remember(note, signal);

@@ -204,7 +204,7 @@ describe("E1: a direct MCP call of a stranger", () => {
 
 describe("B1: a required capability", () => {
   test.each(["made-up", "write_file"])(
-    "B1: that the agent does not offer (%s) is answered with a signed denied receipt, and no tool runs",
+    "B1: a required capability that is not offered (%s) gets a signed denied receipt, and no tool runs",
     async (capability) => {
       const receipt = await directly("what may be read?", [capability]);
       expect(receipt).toMatchObject({ status: "denied", tools_used: [] });

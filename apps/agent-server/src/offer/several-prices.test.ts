@@ -75,7 +75,7 @@ describe("E2: an agent whose tools have several prices", () => {
   });
 
   test.each(["please use get-sum for 20 and 22", "echo hello", "get-summary a=1 b=2"])(
-    "E2: does not take the prompt %j for a call",
+    "E2: does not treat the prompt %j as a call",
     async (prompt) => {
       expect(await ask(prompt)).toMatchObject({ status: "denied", tools_used: [] });
     },

@@ -13,7 +13,7 @@ import type { RunningAgent } from "../start-agent.ts";
 import { createApprovals } from "./approvals.ts";
 import { createGuard } from "./guard.ts";
 
-const secret = "my prompt is nobody's business";
+const secret = "my prompt is confidential";
 const deploy = createTextTool("deploy", (text) => ({ ok: true, data: `deployed ${text}` }), 3);
 const look = createTextTool("look", async () => ({ ok: true, data: await readFile(path, "utf8") }));
 const pay = createTextTool("pay", () => ({ ok: true, data: "paid" }), 4);

@@ -88,7 +88,7 @@ describe("D6: the owner's approvals", () => {
   });
 
   test.each(["{", '{"owner":[["a",{}]]}', '{"owner":7}'])(
-    "D6: that cannot be read (%s) count as none, and the log says so",
+    "D6: unreadable approvals (%s) are logged and ignored",
     async (text) => {
       const approvals = await open();
       await approvals.decide(idOf(await approvals.redeem(call)), "approved");
@@ -101,14 +101,14 @@ describe("D6: the owner's approvals", () => {
   test("D6: an approval is not used if its use cannot be stored", async () => {
     const approvals = await open();
     await approvals.decide(idOf(await approvals.redeem(call)), "approved");
-    const kept = await readFile(path, "utf8");
+    const stored = await readFile(path, "utf8");
     await rm(join(folder, "data"), { recursive: true });
     await writeFile(join(folder, "data"), "no folder");
     expect(await approvals.redeem(call)).toMatchObject({
       status: "refused",
       reason: expect.stringContaining("approval.not_kept") as string,
     });
-    expect(kept).toContain('"approved"');
+    expect(stored).toContain('"approved"');
   });
 
   test("D6: approvals are valid in this process if the disk accepts no writes", async () => {

@@ -28,9 +28,9 @@ function decide(
   options: { name?: string; listed?: string[]; policy?: Partial<Policy>; task?: WorkTask } = {},
 ): string {
   const { name = "tool", listed = [], policy = {} } = options;
-  const gate = createPolicyCheck({ ...defaultPolicy, ...policy }, offering(listed));
+  const checkPolicy = createPolicyCheck({ ...defaultPolicy, ...policy }, offering(listed));
   const tool = risk === undefined ? { name } : { name, risk };
-  const decision = gate({ tool, caller, task: options.task });
+  const decision = checkPolicy({ tool, caller, task: options.task });
   return decision.ok ? "run" : decision.kind;
 }
 
@@ -107,9 +107,9 @@ describe("the owner's rules for single tools", () => {
 });
 
 test("refusals have the texts of the specification", () => {
-  const gate = createPolicyCheck(defaultPolicy, offering([]));
+  const checkPolicy = createPolicyCheck(defaultPolicy, offering([]));
   const textFor = (risk: Risk) => {
-    const decision = gate({ tool: { name: "run", risk }, caller: owner });
+    const decision = checkPolicy({ tool: { name: "run", risk }, caller: owner });
     return decision.ok ? "" : decision.message;
   };
   expect(textFor(4)).toMatch(/^Policy denied: /);

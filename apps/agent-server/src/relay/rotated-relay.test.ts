@@ -120,7 +120,7 @@ const isKnownAtRelay = async () => {
 };
 
 test.each([["the key that the relay had at first"], [undefined]])(
-  "D8: a running agent server goes on working after its relay's key was rotated; named: %s",
+  "D8: a running agent server keeps working after its relay rotates its key; configured: %s",
   async (named) => {
     const { joined } = await start(named && firstKey);
     expect(await joined).toMatchObject({ ok: true });

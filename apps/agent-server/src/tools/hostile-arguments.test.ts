@@ -119,7 +119,7 @@ describe("H6: uniqueItems", () => {
 
 describe("H6: a pattern", () => {
   test.each(["^(a+)+$", "^(a|a)*b$", "^(a|aa)+$", "(x+x+)+y", "^(.*)*,$"])(
-    "H6: that is catastrophic (%s) does not stop the agent",
+    "H6: a catastrophic pattern (%s) does not block the agent",
     async (pattern) => {
       const text = `${pattern.includes("x") ? "x" : "a"}`.repeat(100_000);
       const { ms } = await call({ text: { type: "string", pattern } }, { text: `${text}!` });

@@ -81,7 +81,7 @@ describe("agent_remember", () => {
   });
 
   test.each(["medical", "financial", "secret", "Personal", "none ", ""])(
-    "refuses the sensitivity %j, from the owner too, and keeps nothing",
+    "agent_remember refuses the sensitivity %j, also from the owner, and stores nothing",
     async (sensitivity) => {
       const { call, memory } = newTools();
       const answer = await call("agent_remember", { content: "x", sensitivity });

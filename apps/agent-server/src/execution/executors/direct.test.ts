@@ -21,7 +21,7 @@ describe("the parameter for the prompt", () => {
   });
 
   test.each([{}, { properties: null }, { properties: [] }, { properties: { a: true } }])(
-    "nothing in the schema %j",
+    "finds no parameter in the schema %j",
     (inputSchema) => {
       expect(findPromptParameter({ inputSchema })).toBeUndefined();
     },

@@ -114,23 +114,23 @@ describe("a plain call of a session", () => {
 
 describe("a call that ends early", () => {
   test("a plain call that its client cancels stops its tool and gets 202", async () => {
-    const told = nextAbort();
+    const aborted = nextAbort();
     const answer = post(call(20, "hanging"));
     await expect.poll(async () => (await post(call(20, "shout"))).status).toBe(400);
     const params = { requestId: 20 };
     await post({ jsonrpc: "2.0", method: "notifications/cancelled", params });
-    await told;
+    await aborted;
     expect((await answer).status).toBe(202);
     expect((await post(call(20, "shout"))).status).toBe(200);
   });
 
   test("a plain call stops when its session ends", async () => {
-    const told = nextAbort();
+    const aborted = nextAbort();
     const own = { "mcp-session-id": await open(TEST_TOKEN) };
     const answer = post(call(1, "hanging"), own);
     await expect.poll(async () => (await post(call(1, "shout"), own)).status).toBe(400);
     await fetch(server.url, { method: "DELETE", headers: { ...headers, ...own } });
-    await told;
+    await aborted;
     expect((await answer).status).toBe(202);
     expect((await post(call(2, "shout"), own)).status).toBe(404);
   });

@@ -16,18 +16,19 @@ const accepted: SendReceiptResult = { ok: true, status: "completed" };
 const lost = refusal(0, "network.unreachable");
 
 function memoryStore() {
-  const kept = new Map<string, PendingReceipt>();
+  const stored = new Map<string, PendingReceipt>();
   const store = {
-    load: async () => [...kept.values()],
-    save: async (parcel: PendingReceipt) => void kept.set(parcel.receipt.task_id, parcel),
-    delete: async (taskId: string) => void kept.delete(taskId),
+    load: async () => [...stored.values()],
+    save: async (pendingReceipt: PendingReceipt) =>
+      void stored.set(pendingReceipt.receipt.task_id, pendingReceipt),
+    delete: async (taskId: string) => void stored.delete(taskId),
   };
-  return { kept, store };
+  return { stored, store };
 }
 
 /** Gives these answers in order, and repeats the last one. */
 function outboxWith(...answers: SendReceiptResult[]) {
-  const { kept, store } = memoryStore();
+  const { stored, store } = memoryStore();
   const clock = createManualClock();
   const start = clock.now();
   const tries: number[] = [];
@@ -51,7 +52,7 @@ function outboxWith(...answers: SendReceiptResult[]) {
     outbox.deliver(buildTestReceipt(taskId), "target");
     await clock.advance(0);
   };
-  return { clock, deliver, events, kept, outbox, store, tries };
+  return { clock, deliver, events, stored, outbox, store, tries };
 }
 
 describe("a receipt is posted", () => {
@@ -139,21 +140,21 @@ test("a stopping agent continues to post only for its grace period", async () =>
   expect(tries).toEqual([0, 499]);
 });
 
-describe("a receipt is kept", () => {
+describe("storage of a receipt", () => {
   test("a receipt is stored until the relay accepts it", async () => {
-    const { clock, deliver, kept, outbox } = outboxWith(lost, accepted);
+    const { clock, deliver, stored, outbox } = outboxWith(lost, accepted);
     await deliver("t");
-    expect([...kept.keys()]).toEqual(["t"]);
+    expect([...stored.keys()]).toEqual(["t"]);
     expect(outbox.findReceipt("t")).toMatchObject({ task_id: "t" });
     await clock.advance(10_000);
-    expect(kept.size).toBe(0);
+    expect(stored.size).toBe(0);
     expect(outbox.findReceipt("t")).toBeUndefined();
   });
 
   test("a receipt is deleted once the relay refuses it for good", async () => {
-    const { deliver, kept } = outboxWith(refusal(409, "task.already_finished"));
+    const { deliver, stored } = outboxWith(refusal(409, "task.already_finished"));
     await deliver("t");
-    expect(kept.size).toBe(0);
+    expect(stored.size).toBe(0);
   });
 
   test("a receipt that a stopping agent could not deliver is sent by the next run", async () => {
@@ -179,7 +180,7 @@ describe("a receipt is kept", () => {
   });
 });
 
-describe("when the relay is there again", () => {
+describe("when the relay is reachable again", () => {
   test("a receipt that waits for an unreachable relay is sent once it is reachable", async () => {
     const { clock, deliver, outbox, tries } = outboxWith(lost, lost, lost, accepted);
     await deliver("t");

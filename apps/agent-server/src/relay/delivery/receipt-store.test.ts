@@ -35,12 +35,12 @@ const finishedAt = (taskId: string, completed_at: number) => ({
 
 test("stored receipts are loaded by the next process, oldest first, until they are deleted", async () => {
   const unaddressed = { ...finishedAt("c", 2), targetAgentId: undefined };
-  const parcels = [finishedAt("b", 1), unaddressed, finishedAt("a", 3)];
-  for (const parcel of parcels.toReversed()) await storeOf().save(parcel);
-  expect(await storeOf().load()).toEqual(parcels);
+  const pendingReceipts = [finishedAt("b", 1), unaddressed, finishedAt("a", 3)];
+  for (const pendingReceipt of pendingReceipts.toReversed()) await storeOf().save(pendingReceipt);
+  expect(await storeOf().load()).toEqual(pendingReceipts);
   await storeOf().delete("b");
-  await storeOf().delete("never kept");
-  expect(await storeOf().load()).toEqual(parcels.slice(1));
+  await storeOf().delete("never saved");
+  expect(await storeOf().load()).toEqual(pendingReceipts.slice(1));
 });
 
 test("a missing folder holds no receipts", async () => {
@@ -63,7 +63,7 @@ test("receipts of another relay or agent stay in the folder and are not loaded",
 });
 
 test.each(["", "{", "null", "{}", '{"relay_url":1}'])(
-  "a file that holds %j is left alone and told of",
+  "a file that contains %j is logged and left unchanged",
   async (text) => {
     await storeOf().save(parcelOf("a"));
     await writeFile(join(path, "broken.json"), text);

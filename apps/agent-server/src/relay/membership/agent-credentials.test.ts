@@ -21,8 +21,8 @@ afterAll(() => relay.stop());
 const signal = new AbortController().signal;
 
 /** Returns the answer of `agent_credentials` and the faults of its verification. */
-async function shownBy({ relayLink: home }: RunningAgent) {
-  const answer = await home?.credentials?.present(signal);
+async function shownBy({ relayLink }: RunningAgent) {
+  const answer = await relayLink?.credentials?.present(signal);
   if (answer?.ok !== true) throw new Error(answer?.error ?? "no credentials");
   const verdict = verifyPresentation(answer.presentation, { now: Date.now() });
   expect(verdict.code).toBeUndefined();
@@ -33,7 +33,7 @@ function kindsOf({ verifiableCredential: shown }: VerifiablePresentation): strin
   return shown.map(({ type }) => type.find((name) => name !== "VerifiableCredential") ?? "");
 }
 
-async function hire(running: RunningAgent, by?: string) {
+async function requestDelegation(running: RunningAgent, by?: string) {
   const { agentId } = running.agent.identity;
   const done = await delegate(relay.operator, {
     agentId,
@@ -53,7 +53,7 @@ describe("an agent presents", () => {
     const running = await startJoinedAgent({ relayUrl: relay.url });
     const { did } = running.agent.identity;
     const payer = createTestIdentity();
-    await hire(running, payer.agentId);
+    await requestDelegation(running, payer.agentId);
     const shown = await shownBy(running);
     expect(shown.holder).toBe(did);
     expect(kindsOf(shown).toSorted()).toEqual([
@@ -108,7 +108,7 @@ describe("a gradient credential", () => {
     });
     const first = gradientIn(await shownBy(running));
     expect(first?.credentialSubject).toMatchObject({ interaction_efficiency: 0 });
-    await hire(running);
+    await requestDelegation(running);
     await until(async () => gradientIn(await shownBy(running))?.id !== first?.id);
     await until(async () => {
       const { credentialSubject } = gradientIn(await shownBy(running)) ?? {};
@@ -147,7 +147,7 @@ test("an agent issues a credential about an agent that it delegated to", async (
       }),
     ],
   });
-  await hire(boss);
+  await requestDelegation(boss);
   const byBoss = async () => {
     const listed = await relay.operator.listCredentials({ params: { agentId }, query: {} });
     const all = listed.ok ? listed.body.credentials : [];

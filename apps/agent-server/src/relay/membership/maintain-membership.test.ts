@@ -80,8 +80,8 @@ describe("a member", () => {
     const { asked, identity, member } = newMember(60_000);
     await member.start("http://127.0.0.1:1/mcp");
     const listingPath = `/api/v1/agents/${identity.agentId}/listing`;
-    const told = asked.filter((path) => path === listingPath || path === registerPath);
-    expect(told).toEqual([listingPath, registerPath]);
+    const published = asked.filter((path) => path === listingPath || path === registerPath);
+    expect(published).toEqual([listingPath, registerPath]);
     member.stop();
   });
 
@@ -119,8 +119,8 @@ test("D8: a member does not rejoin a relay with another key that no chain proves
   member.handleRefused();
   await until(() => events.includes("relay.join_failed"));
   expect(member.membership()).toBeUndefined();
-  const told = asked.slice(asked.lastIndexOf(relayPath) + 1);
-  expect(told).toEqual([]);
+  const published = asked.slice(asked.lastIndexOf(relayPath) + 1);
+  expect(published).toEqual([]);
   delete stating.relay;
   await until(() => member.membership() !== undefined);
   member.stop();

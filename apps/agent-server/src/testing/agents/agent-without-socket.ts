@@ -40,7 +40,7 @@ export async function startAgentWithoutSocket(options: TestAgentOptions): Promis
   const clientParts = { agentId: identity.agentId, client: () => membership?.client, runtime };
   const relay: RelayFeatures = {
     deviceId: () => membership?.deviceId,
-    delegateTask: async () => ({ ok: false, error: "This agent hires nobody" }),
+    delegateTask: async () => ({ ok: false, error: "This agent does not delegate" }),
     getIssuerKeys: createGetIssuerKeys(parts),
     deliverReceipt: () => {},
     findUndelivered: () => undefined,

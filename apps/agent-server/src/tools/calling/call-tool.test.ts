@@ -114,7 +114,7 @@ describe("a tool that does not run", () => {
   });
 
   test.each([[{}], [{ text: 7 }], [null], ["text"], [[]]])(
-    "arguments %j do not fit its schema",
+    "a tool does not run with the invalid arguments %j",
     async (args) => {
       expect(await call("shout", args)).toMatchObject({ ok: false, kind: "invalid" });
     },
@@ -169,7 +169,7 @@ describe("a tool that goes wrong", () => {
   });
 
   test.each(Object.keys(rich))(
-    "structured content that is no JSON (%s) is a failure",
+    "structured content without a JSON form (%s) is a failure",
     async (text) => {
       const error = 'Tool "structured" failed';
       expect(await call("structured", { text })).toEqual({ ok: false, kind: "failed", error });
