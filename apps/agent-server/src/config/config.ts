@@ -8,6 +8,7 @@ import { buildModelEndpoint } from "./config-models.ts";
 import { UNKNOWN_SETTING } from "./strict-settings.ts";
 import type { LogLevel } from "../log.ts";
 import { formatRule } from "./format-rule.ts";
+import { readVariable } from "./read-variable.ts";
 import { parseJsonc } from "./parse-jsonc.ts";
 import type { ModelEndpoint } from "../model/model-caller.ts";
 import type { OfferSetting } from "../offer/offer.ts";
@@ -85,10 +86,7 @@ export type ConfigResult =
 
 type SettingTree = Record<string, unknown>;
 
-/**
- * Lays the flags and then the environment over the file. All faults are reported at once, and none
- * quotes a value.
- */
+/** Lays flags, then the environment over the file; reports all faults at once, quoting no value. */
 export function readConfig(input: ConfigInput): ConfigResult {
   const file = parseConfigFile(input.file);
   if (!file.ok) return { ok: false, faults: [file.fault] };
@@ -112,10 +110,7 @@ export function readConfig(input: ConfigInput): ConfigResult {
   return faults.length > 0 ? { ok: false, faults } : { ok: true, config };
 }
 
-/**
- * Collects all issues. The library reports one unknown setting of an object at a time, so each is
- * removed from the tree before the next pass.
- */
+/** Removes each unknown setting and checks again, because the library reports one at a time. */
 function collectIssues(tree: SettingTree): v.BaseIssue<unknown>[] {
   const issues = v.safeParse(Settings, tree, { abortPipeEarly: true }).issues ?? [];
   const unknown = issues.filter(({ message }) => message === UNKNOWN_SETTING);
@@ -183,12 +178,6 @@ function overlayEnvironment(
     const value = kind === "number" ? parseNumber(text) : kind === "list" ? parseList(text) : text;
     setSetting(tree, names, path, value, variable);
   }
-}
-
-/** Returns undefined for a blank value. */
-function readVariable(env: ConfigInput["env"], variable: string): string | undefined {
-  const text = env[variable]?.trim();
-  return text === "" ? undefined : text;
 }
 
 function parseNumber(text: string | undefined): unknown {
@@ -295,10 +284,7 @@ function buildConfig(settings: Settings, { env, flags, workingDirectory }: Confi
   };
 }
 
-/**
- * Returns undefined by default for an agent whose key comes from the environment: it may have no
- * disk.
- */
+/** An agent whose key comes from the environment may have no disk for an audit log. */
 function resolveAuditLog(
   { auditLog, dataDir }: Settings,
   env: ConfigInput["env"],
