@@ -1,4 +1,4 @@
-// Two agents at a running relay: one asks and pays, the other does the work and signs a receipt.
+// Two agents at a running relay: one delegates and pays, the other works and signs a receipt.
 import { bootstrapAgent, connectSocket, createRelayClient, delegate } from "@agent/client";
 import { bytesToHex, generateKeyPair, getPublicKey, sha256Hex } from "@agent/crypto";
 import { signReceipt, type ExecutionReceipt } from "@agent/receipts";
@@ -12,7 +12,7 @@ const operator = createRelayClient({ baseUrl, identity: { masterToken } });
 const worker = await joinRelay();
 const asker = await joinRelay();
 
-// The worker offers what it can do for 2 dollars, and waits for tasks.
+// The worker offers its capability for 2 dollars and waits for tasks.
 const pricing = [{ capability: CAPABILITY, unit_cost: 2 }];
 unwrapBody(
   await worker.client.putListing({ params: worker, body: { capabilities: [CAPABILITY], pricing } }),
@@ -48,7 +48,7 @@ for (const [name, { agentId, client }] of Object.entries({ asker, worker })) {
   console.log(`${name} has ${balance}`);
 }
 
-/** What the worker is paid for: the sum of the numbers in the prompt, and its signature under it. */
+/** Adds the numbers in the prompt and signs the receipt. */
 function executeTask(task: Received<typeof Task>): ExecutionReceipt {
   const numbers = task.prompt.match(/\d+/g) ?? [];
   const result = String(numbers.reduce((sum, digits) => sum + Number(digits), 0));
@@ -72,7 +72,7 @@ function executeTask(task: Received<typeof Task>): ExecutionReceipt {
   );
 }
 
-/** A new agent with a key of its own and a client that signs in with it. */
+/** Registers a new agent with its own key and creates its authenticated client. */
 async function joinRelay() {
   const { secretKey } = generateKeyPair();
   const joined = await bootstrapAgent({ baseUrl, secretKey });

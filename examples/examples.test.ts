@@ -11,7 +11,7 @@ const fromSources = "--conditions=agent-source";
 const compiled = { NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] };
 const read = (path: string) => readFileSync(join(here, path), "utf8");
 
-/** Runs an example as its reader would; a refusal is an exit code and not an exception. */
+/** Runs an example as a reader would; a refusal is an exit code and not an exception. */
 async function run(file: string, args: readonly string[] = [], env: Record<string, string> = {}) {
   const command = [fromSources, file, ...args];
   try {
@@ -26,30 +26,30 @@ async function run(file: string, args: readonly string[] = [], env: Record<strin
   }
 }
 
-// Each test starts a process or two, which takes seconds on a machine that is busy.
+// Each test starts one or two processes, which takes seconds on a slow machine.
 const patient = { timeout: 30_000 };
 
 describe("verify-receipt", patient, () => {
   const folder = mkdtempSync(join(tmpdir(), "examples-"));
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  it("is the example of the README", () => {
+  it("verify-receipt is the example of the README", () => {
     expect(read("../README.md")).toContain(`\`\`\`ts\n${read("verify-receipt.ts")}\`\`\``);
   });
 
-  it("has the receipt under whose key the packages' READMEs verify one", () => {
+  it("the example's receipt is signed by the key in the packages' READMEs", () => {
     const { public_key: publicKey } = JSON.parse(read("receipt.json")) as { public_key: string };
     for (const name of ["receipts", "verify"]) {
       expect(read(`../packages/${name}/README.md`)).toContain(publicKey);
     }
   });
 
-  it("accepts the receipt that lies beside it", async () => {
+  it("verify-receipt accepts the receipt beside it", async () => {
     const { exitCode, lines } = await run("verify-receipt.ts");
     expect({ exitCode, last: lines.at(-1) }).toEqual({ exitCode: 0, last: "valid" });
   });
 
-  it("refuses it with one changed byte inside its result", async () => {
+  it("verify-receipt refuses the receipt with one changed byte in its result", async () => {
     const changed = join(folder, "changed.json");
     writeFileSync(changed, read("receipt.json").replace("to 2", "to 3"));
     const { exitCode, lines } = await run("verify-receipt.ts", [changed]);
@@ -57,7 +57,7 @@ describe("verify-receipt", patient, () => {
     expect({ exitCode, last: lines.at(-1) }).toEqual({ exitCode: 1, last });
   });
 
-  it("refuses it under another agent's key", async () => {
+  it("verify-receipt refuses the receipt under another agent's key", async () => {
     const { exitCode } = await run("verify-receipt.ts", ["receipt.json", "ab".repeat(32)]);
     expect(exitCode).toBe(1);
   });
@@ -68,7 +68,7 @@ describe("delegate-task", patient, () => {
   let relay: ChildProcess | undefined;
   afterAll(() => relay?.kill());
 
-  it("pays for work at a real relay and gets a verified receipt", async () => {
+  it("delegate-task pays for work at a real relay and gets a verified receipt", async () => {
     relay = spawn(process.execPath, [fromSources, join(here, "../apps/relay/src/main.ts")], {
       env: {
         ...compiled,

@@ -46,24 +46,26 @@ import {
   type ToolRegistry,
 } from "./tools/registry.ts";
 
-/** What the relay adds to an agent; absent when it works without one. */
+/** The features that a relay adds to an agent; absent when it works without one. */
 export interface RelayFeatures {
-  /** The device id that the relay gave to the agent's key, once it is known there. */
+  /** The device id that the relay gave to the agent's key; undefined until the agent has joined. */
   deviceId(): string | undefined;
   readonly delegateTask: DelegateTask;
-  /** Of the issuers of delegation tokens. */
+  /** Returns the keys of issuers of delegation tokens. */
   readonly getIssuerKeys: GetIssuerKeys;
   readonly deliverReceipt: DeliverReceipt;
-  /** The receipt of a relay task that was done, in this run or the last, and is still on its way. */
+  /**
+   * Finds the receipt of a finished relay task, of this run or the last, that is not delivered yet.
+   */
   readonly findUndelivered: (relayTaskId: string) => ExecutionReceipt | undefined;
-  /** Whether the relay still waits for a task whose call was closed; absent: it does not. */
+  /** Asks whether the relay still needs a task whose call was closed; absent: it does not. */
   readonly isWanted?: (relayTaskId: string) => Promise<boolean>;
-  /** Tells the relay that work on a task of one of its calls was stopped for a cancel. */
+  /** Informs the relay that work on a task was stopped because its call was cancelled. */
   readonly releaseClaim?: (relayTaskId: string) => Promise<void>;
   readonly credentials?: CredentialSource;
-  /** Asked in the owner's place about calls that need an approval. */
+  /** Decides in the owner's place about calls that need an approval. */
   readonly approver?: Approver;
-  /** As in the newest gradient credential, 0 to 1. */
+  /** The value of the newest gradient credential, 0 to 1. */
   readonly gradient?: () => number | null;
 }
 
@@ -73,16 +75,19 @@ export interface AgentOptions {
   readonly description: string;
   readonly version: string;
   readonly tools: readonly RegisteredTool[];
-  /** What the agent asks for its capabilities, where it does. */
+  /** The prices of the agent's capabilities, if it has any. */
   readonly listing?: ListingBody | undefined;
-  /** Which tools others may have run; absent: the listing decides, without one the agent's own tools. */
+  /**
+   * The tools that other callers may use; absent: those of the listing, or the agent's own without
+   * one.
+   */
   readonly offer?: Offer | undefined;
   readonly policy?: Policy;
-  /** Where the owner's approvals are kept; absent: they end with the process. */
+  /** The file that stores the owner's approvals; absent: they end with the process. */
   readonly approvalsFile?: ApprovalsFile;
-  /** Absent: the lines go to the ordinary log. */
+  /** Absent: audit records go to the ordinary log. */
   readonly audit?: AuditLog;
-  /** Absent: a memory of this process only. */
+  /** Absent: an in-memory database. */
   readonly memory?: Memory;
   readonly executor?: Executor;
   readonly taskTimeoutMs?: number;
@@ -94,11 +99,11 @@ export interface Agent {
   readonly identity: Identity;
   readonly work: Work;
   readonly counts: () => LocalCounts;
-  /** The calls that wait for the owner's word. */
+  /** The calls that wait for the owner's decision. */
   readonly approvals: Approvals;
-  /** Makes an MCP server object; `callerOf` says who stands behind each of its requests. */
+  /** Creates an MCP server object; `callerOf` returns the caller of each of its requests. */
   readonly newServer: (callerOf: (context: BaseContext) => Caller) => Server;
-  /** Answers one tool call without such an object. */
+  /** Answers one tool call without a server object. */
   readonly answerCall: AnswerCall;
 }
 
@@ -108,14 +113,14 @@ export type CreateAgentResult =
 
 const TASK_TIMEOUT_MS = 300_000;
 
-/** Puts an agent together from its parts; it listens to nobody yet. */
+/** Builds an agent from its parts; it does not listen for requests yet. */
 export function createAgent(options: AgentOptions): CreateAgentResult {
   const { identity, name, description, version, relay, runtime, tools } = options;
   const executor = options.executor ?? directExecutor;
   const resolvedOffer = resolveOffer(options, executor);
   if (!resolvedOffer.ok) return resolvedOffer;
   const { offer } = resolvedOffer;
-  // Executors see the owner's tools only: a task that starts tasks would have no end.
+  // Executors see the owner's tools only: a task that could start tasks might never end.
   const ownTools = createRegistry(tools);
 
   const { approvalsFile } = options;
@@ -161,11 +166,10 @@ export function createAgent(options: AgentOptions): CreateAgentResult {
   const faults = findNameCollisions(allTools);
   if (faults.length > 0) return { ok: false, faults };
   const registry = createRegistry(allTools);
-  const {
-    resources,
-    prompts,
-    readings: readableRegistry,
-  } = createReadings(options, { activity: taskCounter, memory });
+  const { resources, prompts, readableRegistry } = createReadables(options, {
+    activity: taskCounter,
+    memory,
+  });
   for (const tool of findUnknownTools(policy, [
     ...registry.definitions,
     ...readableRegistry.definitions,
@@ -206,15 +210,17 @@ function resolveOffer({ offer, listing, tools }: AgentOptions, executor: Executo
   return decideOffer({ setting: undefined, listing, tools, answersWithoutTools });
 }
 
-/** Lets others call what the agent offers, under the owner's policy. */
+/**
+ * Creates the guard that restricts other callers to the offered tools, under the owner's policy.
+ */
 function createAgentGuard(
   { audit, runtime }: AgentOptions,
   by: { policy: Policy; offer: Offer; own: ToolRegistry; approver: Approver },
 ): Guard {
   const { policy, offer, own, approver } = by;
   return createGuard({
-    // What every agent has (identity, memory, prompts, ...) is not the owner's to offer.
-    gate: createPolicyCheck(policy, {
+    // Tools that every agent has (identity, memory, prompts, ...) are not part of the offer.
+    checkPolicy: createPolicyCheck(policy, {
       listed: offer.listed,
       isOffered: ({ tool, caller, task }) =>
         own.get(tool.name) === undefined ||
@@ -235,42 +241,42 @@ function openAgentMemory({ memory, runtime }: AgentOptions): OpenMemoryResult {
 }
 
 function createAgentRunner(
-  { identity, relay: home, taskTimeoutMs = TASK_TIMEOUT_MS, runtime }: AgentOptions,
+  { identity, relay, taskTimeoutMs = TASK_TIMEOUT_MS, runtime }: AgentOptions,
   by: { executor: Executor; offer: Offer; own: ToolRegistry; callTool: CallTool },
 ): RunTask {
   const { executor, offer, own, callTool } = by;
   return createTaskRunner({
     identity,
-    deviceId: () => home?.deviceId() ?? identity.agentId,
+    deviceId: () => relay?.deviceId() ?? identity.agentId,
     tools: () => own.definitions,
     offer,
     callTool,
     executor,
-    delegateTask: home?.delegateTask,
+    delegateTask: relay?.delegateTask,
     taskTimeoutMs,
     runtime,
   });
 }
 
-function createAgentWork({ identity, relay: home, runtime }: AgentOptions, run: RunTask): Work {
+function createAgentWork({ identity, relay, runtime }: AgentOptions, run: RunTask): Work {
   return createWork({
     run,
     checkDelegation: createDelegationCheck({
       identity,
-      keysOf: home?.getIssuerKeys,
+      keysOf: relay?.getIssuerKeys,
       now: runtime.now,
     }),
     runtime,
-    deliver: home?.deliverReceipt,
-    undelivered: home?.findUndelivered,
-    isWanted: home?.isWanted,
-    release: home?.releaseClaim,
+    deliver: relay?.deliverReceipt,
+    undelivered: relay?.findUndelivered,
+    isWanted: relay?.isWanted,
+    release: relay?.releaseClaim,
   });
 }
 
-/** What can be read about an agent: its resources and prompts, and a registry of both to call them by. */
-function createReadings(
-  { identity, name, description, relay: home, runtime }: AgentOptions,
+/** Creates the agent's resources and prompts, and one registry of both to call them by. */
+function createReadables(
+  { identity, name, description, relay, runtime }: AgentOptions,
   of: { activity: TaskCounter; memory: Memory },
 ) {
   const { activity, memory } = of;
@@ -279,10 +285,10 @@ function createReadings(
     agentId: identity.agentId,
     taskCounter: activity,
     memory,
-    gradient: () => home?.gradient?.() ?? null,
+    gradient: () => relay?.gradient?.() ?? null,
     startedAt: runtime.now(),
     now: runtime.now,
   });
   const prompts = agentPrompts({ name, description, memory });
-  return { resources, prompts, readings: createRegistry([...resources, ...prompts]) };
+  return { resources, prompts, readableRegistry: createRegistry([...resources, ...prompts]) };
 }

@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-/** The agent in a process of its own, until it is killed without warning. */
+/** Starts the agent in its own process, which a test kills without warning. */
 async function withAgent<T>(use: (url: string) => Promise<T>): Promise<T> {
   const agent = startAgentProcess({
     args: ["--tools", "tools.mjs", "--port", "0"],
@@ -36,7 +36,7 @@ async function withAgent<T>(use: (url: string) => Promise<T>): Promise<T> {
 const headers = { authorization: "Bearer owner-token", "content-type": "application/json" };
 const call = (url: string) => callTextTool(`${url}/mcp`, "owner-token", "risky", "it");
 
-test("D6: an approval that the owner gave is used once, over any number of crashes", async () => {
+test("D6: an approval by the owner is used once, however often the agent crashes", async () => {
   const asked = await withAgent(call);
   const id = /approval_id (\S+)/.exec(asked)?.[1];
   expect(id).toBeDefined();

@@ -1,19 +1,22 @@
 import type { TrustLevel } from "@agent/wire";
 
 /**
- * Who sent a request. It is passed along with each request and never kept in shared state, so that
- * two callers at once cannot take each other's rights.
+ * The sender of a request. It is passed along with each request and never stored in shared state,
+ * so that concurrent callers cannot get each other's rights.
  */
 export type Caller =
-  /** Holder of the static token, the process on stdio, or anybody on an explicitly open loopback. */
+  /**
+   * The holder of the static token, the process on stdio, or any caller of an explicitly open
+   * loopback.
+   */
   | { readonly kind: "owner" }
-  /** The home relay, by its own signed token or over its socket. */
+  /** The agent's relay, identified by its own signed token or over its socket. */
   | { readonly kind: "relay"; readonly relayId: string }
   | { readonly kind: "agent"; readonly agentId: string; readonly trust: TrustLevel };
 
 export const owner: Caller = { kind: "owner" };
 
-/** One text per caller; a session belongs to the key that opened it. */
+/** Returns a text that is unique per caller; a session belongs to the key that opened it. */
 export function callerKey(caller: Caller): string {
   switch (caller.kind) {
     case "owner":
@@ -25,7 +28,9 @@ export function callerKey(caller: Caller): string {
   }
 }
 
-/** The owner and the home relay are trusted; another agent has the level that was earned. */
+/**
+ * Returns "trusted" for the owner and the agent's relay, and the earned level for another agent.
+ */
 export function getTrustLevel(caller: Caller): TrustLevel {
   return caller.kind === "agent" ? caller.trust : "trusted";
 }

@@ -3,17 +3,20 @@ import { expect, test } from "vitest";
 import { checkNodeVersion } from "./check-node-version.ts";
 
 test.each(["22.18.0", "22.19.1", "23.0.0", "24.1.0", "100.0.0"])(
-  "Node.js %s is enough",
+  "accepts Node.js %s",
   (version) => {
     expect(checkNodeVersion(version)).toBeUndefined();
   },
 );
 
-test.each(["20.20.2", "22.17.9", "22.9.0"])("Node.js %s is refused by its number", (version) => {
-  expect(checkNodeVersion(version)).toBe(`Node.js 22.18 or newer is needed, this is ${version}`);
-});
+test.each(["20.20.2", "22.17.9", "22.9.0"])(
+  "refuses Node.js %s with its version in the fault",
+  (version) => {
+    expect(checkNodeVersion(version)).toBe(`Node.js 22.18 or newer is needed, this is ${version}`);
+  },
+);
 
-test("the manifest asks for the same", () => {
+test("package.json requires the same versions of Node.js", () => {
   const manifest = readFileSync(new URL("../package.json", import.meta.url), "utf8");
   expect(JSON.parse(manifest)).toMatchObject({ engines: { node: ">=22.18" } });
 });

@@ -1,4 +1,6 @@
-/** Why this Node.js cannot run the agent, as a line for its operator; the manifest says the same to npm. */
+/**
+ * Returns an error line when this Node.js version is too old; package.json states the same range.
+ */
 export function checkNodeVersion(version: string): string | undefined {
   const [major = 0, minor = 0] = version.split(".").map(Number);
   const isEnough = major > 22 || (major === 22 && minor >= 18);

@@ -30,7 +30,7 @@ afterAll(async () => {
 
 const whisper = createTextTool("whisper", (text) => ({ ok: true, data: text.toLowerCase() }));
 
-/** A whole agent with a shout and a whisper; calls its tools as the owner over HTTP. */
+/** Starts an agent with the tools shout and whisper; calls its tools as the owner over HTTP. */
 async function start(options: StandaloneOptions = {}) {
   const started = await startStandaloneAgent({ tools: [shoutTool, whisper], ...options });
   if (!started.ok) throw new Error(started.faults.join("; "));
@@ -53,7 +53,7 @@ test("without a model, rules choose the tool that the prompt names", async () =>
   });
 });
 
-test("with a model, the model chooses, with the key of the environment", async () => {
+test("a configured model chooses the tool, with the API key of the environment", async () => {
   server.setReplies(
     replyToolCalls({ name: "whisper", arguments: { text: "YES" } }),
     replyText("It whispered."),
@@ -72,7 +72,7 @@ test("with a model, the model chooses, with the key of the environment", async (
   ]);
 });
 
-test("with a model, agent_query asks it without tools and remembers", async () => {
+test("agent_query asks a configured model without tools and stores the exchange", async () => {
   server.setReplies(replyText("Paris."), replyText("Paris, as I said."));
   const call = await start({ file: model() });
   const message = "What is the capital of France?";
@@ -97,7 +97,7 @@ test("--direct bypasses the model, also for agent_query", async () => {
   expect(server.received).toEqual([]);
 });
 
-test("a memory with a path is there again after a restart", async () => {
+test("a memory with a path survives a restart", async () => {
   const file = { memory: { path: join(folder, "memory.db") } };
   const before = await start({ file });
   await before("agent_remember", { content: "The sky is blue" });
@@ -109,14 +109,14 @@ test("a memory with a path is there again after a restart", async () => {
   ]);
 });
 
-test("a memory that is none stops the start", async () => {
+test("an invalid memory file stops the start", async () => {
   const path = join(folder, "other.db");
   writeFileSync(path, "something else that is long enough to be looked at");
   const started = await startStandaloneAgent({ file: { memory: { path } } });
   expect(started.ok ? [] : started.faults).toEqual([expect.stringMatching(/^memory\.path: /)]);
 });
 
-test("memories are embedded at the endpoint that is configured for it", async () => {
+test("memories are embedded by the configured endpoint", async () => {
   server.setReplies(replyJson({ data: [{ index: 0, embedding: [1, 0] }] }));
   const file = { embeddings: { baseUrl: server.baseUrl, model: "e1" } };
   const env = {
@@ -131,7 +131,7 @@ test("memories are embedded at the endpoint that is configured for it", async ()
   ]);
 });
 
-test("the listing is shown by a tool where there is one, and only there", async () => {
+test("agent_service_listing exists only for an agent with a listing", async () => {
   const listing = { capabilities: ["shout"], pricing: [], description: "Shouts" };
   const listed = await start({ file: { listing } });
   expect(await listed("agent_service_listing", {})).toMatchObject(listing);

@@ -83,7 +83,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** The runner's own list of what a revision asks of a server, scored or not. */
+/** The runner's list of the scenarios of a revision for servers, scored or not. */
 async function scenariosOf(revision: string): Promise<string[]> {
   const { stdout } = await run(process.execPath, [
     runner,
@@ -100,11 +100,11 @@ async function scenariosOf(revision: string): Promise<string[]> {
   return named.map(([, name = ""]) => name);
 }
 
-/** Runs them all and reads what the runner wrote down of each. */
+/** Runs all scenarios and reads the results that the runner wrote. */
 async function resultsOf(revision: string): Promise<Map<string, readonly Check[]>> {
   const output = join(folder, revision);
   const args = ["server", "--url", running.url ?? "", "--requirements", revision, "-o", output];
-  // It exits with 1 when anything failed, skipped ones too: what counts is what it wrote.
+  // The runner exits with 1 even if only skipped scenarios failed, so its files are what counts.
   await run(process.execPath, [runner, ...args]).catch(() => {});
   const results = new Map<string, readonly Check[]>();
   for (const name of await readdir(output)) {
@@ -118,7 +118,7 @@ async function resultsOf(revision: string): Promise<Map<string, readonly Check[]
 describe.each(Object.entries(conformanceSkips))(
   "the official conformance suite, %s",
   (revision, skipped) => {
-    test("passes every scenario but the skipped ones, each of which has its reason", async () => {
+    test("passes every scenario of the conformance suite except those skipped with a reason", async () => {
       const results = await resultsOf(revision);
       expect([...results.keys()].toSorted()).toEqual((await scenariosOf(revision)).toSorted());
       const failed = [...results].flatMap(([scenario, checks]) =>
@@ -126,7 +126,7 @@ describe.each(Object.entries(conformanceSkips))(
           .filter(({ status }) => status === "FAILURE")
           .map(({ id }) => (scenario in skipped ? scenario : `${scenario}:${id}`)),
       );
-      // The other way round as well: what passes by now may not stay skipped.
+      // A scenario that passes must not stay skipped.
       expect([...new Set(failed)].toSorted()).toEqual(Object.keys(skipped).toSorted());
     });
   },

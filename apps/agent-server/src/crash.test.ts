@@ -9,7 +9,7 @@ import { startAgentProcess, type AgentProcess } from "./testing/agents/agent-pro
 import { createTestIdentity } from "./testing/agents/test-identity.ts";
 import { startTestRelay, type TestRelay } from "./testing/agents/test-relay.ts";
 
-/** Says that it began, and ends when it is let go. */
+/** Reports its start, and ends when it is released. */
 const tools = `
 import { appendFileSync, existsSync } from "node:fs";
 export const tools = [{
@@ -25,7 +25,7 @@ export const tools = [{
 let folder: string;
 let relay: TestRelay;
 let agent: AgentProcess;
-/** As the agent knows it. */
+/** The task's state at the agent. */
 let relayUrl: string;
 let closeProxy = () => {};
 beforeEach(async () => {
@@ -53,7 +53,7 @@ async function openRelay(port: number): Promise<void> {
   relay = await startTestRelay(port, { AGENT_DB_PATH: join(folder, "relay.db") });
 }
 
-/** Passes requests on to the relay, and no sockets: work comes over MCP then. */
+/** A proxy for the relay's requests but not its sockets, so that tasks arrive over MCP. */
 async function openProxy(): Promise<string> {
   const proxy = createServer((request, response) => {
     void text(request).then(async (body) => {
@@ -93,7 +93,7 @@ async function startAgent(): Promise<void> {
 const begun = () =>
   existsSync(join(folder, "begun")) ? readFileSync(join(folder, "begun"), "utf8").length : 0;
 
-function kept(): string[] {
+function listStored(): string[] {
   const outbox = join(folder, "data", "outbox");
   return existsSync(outbox) ? readdirSync(outbox).filter((name) => name.endsWith(".json")) : [];
 }
@@ -109,7 +109,7 @@ interface Job {
   readonly taskId: string;
 }
 
-/** A paid task that the agent has begun. */
+/** Submits a paid task and waits until the agent has begun it. */
 async function begin(): Promise<Job> {
   await startAgent();
   const found = await relay.operator.discover({ query: { capability: "work" } });
@@ -132,7 +132,7 @@ async function expectPaidOnce({ agentId, publicKey, payerId, taskId }: Job): Pro
   if (!answer.ok) throw new Error(answer.message);
   expect(answer.body.receipt).toMatchObject({ status: "completed", result: "HELLO" });
   expect(verifyReceipt(answer.body.receipt ?? {}, { publicKey, taskId }).valid).toBe(true);
-  await until(() => kept().length === 0);
+  await until(() => listStored().length === 0);
 
   const params = { agentId };
   const settled = await relay.operator.listSettlements({ params, query: {} });
@@ -148,14 +148,14 @@ test.each([
   ["its socket", async () => relay.url],
   ["MCP", openProxy],
 ])(
-  "killed (SIGKILL) between finishing a task that came over %s and delivering it, it delivers once when it is back",
+  "an agent killed after a task over %s but before its delivery delivers the receipt once after a restart",
   async (_, urlOf) => {
     relayUrl = await urlOf();
     const job = await begin();
     const { port } = relay;
     await relay.stop();
     writeFileSync(join(folder, "go"), "");
-    await until(() => kept().length === 1);
+    await until(() => listStored().length === 1);
     await agent.kill("SIGKILL");
 
     await openRelay(port);

@@ -29,7 +29,7 @@ let boss: Identity;
 let ran: string[] = [];
 const stops: (() => Promise<void>)[] = [];
 
-/** Does with its prompt what `context.delegate` takes. */
+/** A tool that passes its prompt to `context.delegate`. */
 const manage = createTextTool("manage", async (prompt, { delegate }) => {
   const answer = await delegate?.(JSON.parse(prompt) as DelegateRequest);
   return answer ?? { ok: false, error: "no relay" };
@@ -75,7 +75,7 @@ interface Patron extends Identity {
   readonly client: RelayClient;
 }
 
-/** Somebody without a server who pays the boss for work. */
+/** A client without a server that pays the boss for its work. */
 async function newPatron(): Promise<Patron> {
   const identity = createTestIdentity("patron");
   const known = await bootstrapAgent({ ...runtime, ...identity, baseUrl: relay.url });
@@ -105,7 +105,7 @@ function tokenFor(
   );
 }
 
-/** What the boss answers to its patron, and what became of the task that it passed on. */
+/** Returns the boss's answer to its patron, and the task that it delegated. */
 async function ask(patron: Patron, request: DelegateRequest, token?: DelegationToken) {
   const submitted = await patron.client.submitTask({
     params: boss,
@@ -130,7 +130,7 @@ async function finished(
   client: RelayClient,
   params: { agentId: string; taskId: string },
 ): Promise<{ task: Received<typeof Task>; receipt: ExecutionReceipt }> {
-  // A held answer comes at every change of the task, so also when it is claimed.
+  // A long poll returns at every change of the task, also when it is claimed.
   const poll = () => client.getTask({ params, query: { wait: 10 } });
   let answer = await poll();
   while (answer.ok && answer.body.receipt === null) answer = await poll();
@@ -140,21 +140,21 @@ async function finished(
   return { task: answer.body.task, receipt: parsed.receipt };
 }
 
-const doors = [
+const transports = [
   ["over its socket", startJoinedAgent],
   ["over MCP", startAgentWithoutSocket],
 ] as const;
 
-describe.each(doors)("a token that the boss hands to a worker %s", (_, start) => {
+describe.each(transports)("a token that the boss issues to a worker %s", (_, start) => {
   let patron: Patron;
-  let hired: Identity;
+  let workerIdentity: Identity;
   beforeAll(async () => {
     patron = await newPatron();
-    hired = createTestIdentity("worker");
+    workerIdentity = createTestIdentity("worker");
     const { tools, listing } = worker;
     const { stop } = await start({
       relayUrl: relay.url,
-      identity: hired,
+      identity: workerIdentity,
       tools,
       file: { listing },
     });
@@ -162,12 +162,12 @@ describe.each(doors)("a token that the boss hands to a worker %s", (_, start) =>
   });
 
   const request = (change: Partial<DelegateRequest>) => ({
-    agent_id: hired.agentId,
+    agent_id: workerIdentity.agentId,
     prompt: "it",
     ...change,
   });
 
-  test("is a child of its own, with a smaller scope, budget and life", async () => {
+  test("is a child token with a smaller scope, budget and lifetime", async () => {
     const token = tokenFor(boss, patron);
     const before = Date.now();
     const { receipt, nested, passedOn } = await ask(
@@ -177,14 +177,14 @@ describe.each(doors)("a token that the boss hands to a worker %s", (_, start) =>
     );
     expect(receipt).toMatchObject({ status: "completed", delegated_scope: "manage,read,write" });
     expect(nested).toMatchObject({
-      agent_id: hired.agentId,
+      agent_id: workerIdentity.agentId,
       result: "write it",
       tools_used: ["write"],
       delegated_scope: "write",
     });
     expect(passedOn?.delegation_token).toMatchObject({
       issuer_agent_id: boss.agentId,
-      delegate_agent_id: hired.agentId,
+      delegate_agent_id: workerIdentity.agentId,
       scope: "write",
       max_budget: 1.1,
       parent: token,
@@ -195,7 +195,7 @@ describe.each(doors)("a token that the boss hands to a worker %s", (_, start) =>
     expect(ran).toEqual(["write"]);
   });
 
-  test("keeps every tool out that it does not name", async () => {
+  test("the worker refuses every tool that the token does not name", async () => {
     const { receipt, nested } = await ask(patron, request({ scope: ["read"] }));
     expect(nested).toMatchObject({
       status: "denied",
@@ -208,16 +208,16 @@ describe.each(doors)("a token that the boss hands to a worker %s", (_, start) =>
   });
 
   test.each<[string, Partial<DelegateRequest>, string]>([
-    ["a tool that is not its own", { scope: ["erase"] }, "goes beyond"],
+    ["a tool that is not its own", { scope: ["erase"] }, "exceeds"],
     ["less money than the work costs", { max_budget: 0.9 }, "budget.max_exceeded"],
-  ])("is not passed on with %s", async (_, change, reason) => {
+  ])("a delegation with %s is refused", async (_, change, reason) => {
     const { receipt, nested } = await ask(patron, request(change));
     expect([receipt.status, receipt.result]).toEqual(["failed", expect.stringContaining(reason)]);
     expect(nested).toBeUndefined();
     expect(ran).toEqual([]);
   });
 
-  test("spends the patron's bound, whoever asks and however often", async () => {
+  test("all delegations together spend at most the patron's budget", async () => {
     const token = tokenFor(boss, patron, { max_budget: 2.5 });
     const results = [];
     for (let i = 0; i < 3; i += 1) {
@@ -227,21 +227,21 @@ describe.each(doors)("a token that the boss hands to a worker %s", (_, start) =>
     expect(ran).toEqual(["write", "write"]);
   });
 
-  test("that is wider than the boss's own is refused by the relay", async () => {
+  test("the relay refuses a token that is wider than the boss's own", async () => {
     const own = tokenFor(boss, patron, { scope: "read" });
     const wider = attenuateDelegationToken(
       own,
-      { token_id: "wider", delegate_agent_id: hired.agentId, scope: "read,write" },
+      { token_id: "wider", delegate_agent_id: workerIdentity.agentId, scope: "read,write" },
       boss,
     );
     const answer = await relay.operator.submitTask({
-      params: hired,
+      params: workerIdentity,
       body: { prompt: "it", submitted_by: boss.agentId, delegation_token: { ...wider } },
     });
     expect(answer).toMatchObject({ ok: false, status: 403, code: "delegation.widened" });
   });
 
-  test("counts no longer when the patron has another key", async () => {
+  test("the token is refused after the patron has changed its key", async () => {
     const rotating = await newPatron();
     const old = tokenFor(boss, rotating);
     const { agentId, secretKey: oldSecretKey } = rotating;
@@ -259,12 +259,12 @@ describe.each(doors)("a token that the boss hands to a worker %s", (_, start) =>
     expect(rotated).toMatchObject({ ok: true });
     const child = attenuateDelegationToken(
       old,
-      { token_id: "child", delegate_agent_id: hired.agentId, scope: "write" },
+      { token_id: "child", delegate_agent_id: workerIdentity.agentId, scope: "write" },
       boss,
     );
     for (const [token, target, by] of [
       [old, boss, agentId],
-      [child, hired, boss.agentId],
+      [child, workerIdentity, boss.agentId],
     ] as const) {
       const answer = await relay.operator.submitTask({
         params: target,
@@ -276,9 +276,9 @@ describe.each(doors)("a token that the boss hands to a worker %s", (_, start) =>
   });
 });
 
-test("over three hops each token narrows, each receipt nests, and each hop is paid for itself", async () => {
+test("over three hops each token narrows, each receipt nests, and each agent is paid", async () => {
   const patron = await newPatron();
-  const [middle, hired] = [createTestIdentity("middle"), createTestIdentity("worker")];
+  const [middle, workerIdentity] = [createTestIdentity("middle"), createTestIdentity("worker")];
   const priced = (capability: string, unit_cost: number) => ({
     listing: { capabilities: [capability], pricing: [{ capability, unit_cost }] },
   });
@@ -291,7 +291,7 @@ test("over three hops each token narrows, each receipt nests, and each hop is pa
     }),
     startJoinedAgent({
       relayUrl: relay.url,
-      identity: hired,
+      identity: workerIdentity,
       tools: worker.tools,
       file: priced("write", 1),
     }),
@@ -299,7 +299,12 @@ test("over three hops each token narrows, each receipt nests, and each hop is pa
   stops.push(...agents.map(({ stop }) => stop));
   await deposit(middle, 10);
 
-  const toWorker = { agent_id: hired.agentId, prompt: "it", scope: ["write"], max_budget: 1.1 };
+  const toWorker = {
+    agent_id: workerIdentity.agentId,
+    prompt: "it",
+    scope: ["write"],
+    max_budget: 1.1,
+  };
   const toMiddle = {
     agent_id: middle.agentId,
     prompt: JSON.stringify(toWorker),
@@ -311,7 +316,7 @@ test("over three hops each token narrows, each receipt nests, and each hop is pa
   expect(receipt).toMatchObject({ status: "completed", result: "write it" });
   expect(nested).toMatchObject({ agent_id: middle.agentId, delegated_scope: "manage,write" });
   expect(nested?.delegation_receipts).toMatchObject([
-    { agent_id: hired.agentId, delegated_scope: "write", tools_used: ["write"] },
+    { agent_id: workerIdentity.agentId, delegated_scope: "write", tools_used: ["write"] },
   ]);
   expect(passedOn?.delegation_token).toMatchObject({ scope: "manage,write", max_budget: 4 });
 
@@ -321,6 +326,6 @@ test("over three hops each token narrows, each receipt nests, and each hop is pa
       ? answer.body.settlements.map((one) => [one.payer_id, one.amount_settled])
       : [];
   };
-  expect(await settled(hired)).toContainEqual([middle.agentId, 1]);
+  expect(await settled(workerIdentity)).toContainEqual([middle.agentId, 1]);
   expect(await settled(middle)).toContainEqual([boss.agentId, 2]);
 });

@@ -36,7 +36,7 @@ const noting = (name: string) =>
     return { ok: true, data: `${name} ${text}` };
   });
 
-/** A real agent at a real relay that knows every agent but the stranger. */
+/** A real agent at a real relay that knows all of the agents except the stranger. */
 beforeAll(async () => {
   relay = await startTestRelay();
   for (const { agentId, secretKey } of [issuer, middle]) {
@@ -100,31 +100,34 @@ async function ask(token: DelegationToken | string, tool?: string) {
 }
 
 describe("a tool under a delegation token", () => {
-  test.each([["read"], ["write"]])("runs when the scope names it (%s)", async (tool) => {
-    expect(await ask(tokenOf(), tool)).toMatchObject({
-      status: "completed",
-      tools_used: [tool],
-      delegated_scope: "read,write",
-    });
-    expect(ran).toEqual([tool]);
-  });
+  test.each([["read"], ["write"]])(
+    "a tool runs when the token's scope names it (%s)",
+    async (tool) => {
+      expect(await ask(tokenOf(), tool)).toMatchObject({
+        status: "completed",
+        tools_used: [tool],
+        delegated_scope: "read,write",
+      });
+      expect(ran).toEqual([tool]);
+    },
+  );
 
-  test("runs again under the same token, which is leave and not a ticket", async () => {
+  test("a tool runs again under the same token, which is not used up", async () => {
     const token = tokenOf();
     await ask(token, "read");
     expect(await ask(token, "read")).toMatchObject({ status: "completed" });
     expect(ran).toEqual(["read", "read"]);
   });
 
-  test("runs under a token that the agent issued to itself", async () => {
+  test("a tool runs under a token that the agent issued to itself", async () => {
     expect(await ask(tokenOf({}, worker), "read")).toMatchObject({ status: "completed" });
   });
 
   test.each<[string, string, string | undefined]>([
     ["is not in the scope and is required", "read", "erase"],
     ["is not in the scope and is the agent's choice", "write", undefined],
-    ["meets an empty scope", "", undefined],
-  ])("does not run when it %s", async (_, scope, tool) => {
+    ["is called under an empty scope", "", undefined],
+  ])("a tool does not run when it %s", async (_, scope, tool) => {
     const receipt = await ask(tokenOf({ scope }), tool);
     expect(receipt).toMatchObject({ status: "denied", tools_used: [], delegated_scope: scope });
     expect(ran).toEqual([]);
@@ -134,7 +137,7 @@ describe("a tool under a delegation token", () => {
 describe("nothing runs under a token", () => {
   const impostor = { ...stranger, agentId: issuer.agentId };
   test.each<[string, string, () => DelegationToken | string]>([
-    ["that is no JSON", "malformed", () => "{"],
+    ["that is malformed JSON", "malformed", () => "{"],
     ["that is empty", "malformed", () => ""],
     ["of more than 64 KiB", "malformed", () => tokenOf({ scope: "read,".repeat(14_000) })],
     [
@@ -149,9 +152,9 @@ describe("nothing runs under a token", () => {
       () => tokenOf({ delegate_agent_id: stranger.agentId }),
     ],
     ["changed after it was signed", "signature_invalid", () => ({ ...tokenOf(), scope: "erase" })],
-    ["of an issuer that nobody knows", "key_unbound", () => tokenOf({}, stranger)],
+    ["of an issuer that is unknown", "key_unbound", () => tokenOf({}, stranger)],
     ["under a key that is not the issuer's", "key_unbound", () => tokenOf({}, impostor)],
-  ])("%s", async (_, code, make) => {
+  ])("no tool runs under a token %s", async (_, code, make) => {
     const receipt = await ask(make(), "read");
     expect(receipt).toMatchObject({ status: "denied", tools_used: [] });
     expect(receipt["result"]).toContain(`delegation.${code}`);
@@ -168,7 +171,7 @@ describe("a token that was passed on", () => {
       holder,
     );
 
-  test("allows what every one of its chain allows", async () => {
+  test("a chain of tokens allows only what each of its tokens allows", async () => {
     expect(await ask(passed("read"), "read")).toMatchObject({
       status: "completed",
       delegated_scope: "read",
@@ -180,7 +183,7 @@ describe("a token that was passed on", () => {
   test.each<[string, string, DelegationToken]>([
     ["wider than its parent", "widened", passed("read,erase")],
     ["by an agent that it was not given to", "key_unbound", passed("read", stranger)],
-  ])("is refused when it was %s", async (_, code, token) => {
+  ])("a token that was passed on %s is refused", async (_, code, token) => {
     expect(await ask(token, "read")).toMatchObject({
       status: "denied",
       result: `The delegation token is refused (delegation.${code})`,

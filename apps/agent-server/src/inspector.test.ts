@@ -36,7 +36,10 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** Rejects when the Inspector exits with anything but 0; `--strict` does for a schema that others trip over. */
+/**
+ * Rejects when the Inspector exits with another code than 0; `--strict` also rejects schemas that
+ * other clients refuse.
+ */
 async function inspect(era: string, target: readonly string[], ...args: string[]) {
   const command = [
     inspector,
@@ -65,12 +68,12 @@ describe.each(["legacy", "auto", "modern"])("the MCP Inspector in the era %s", (
   test.each([
     ["over HTTP", overHttp],
     ["over stdio", overStdio],
-  ])("%s finds nothing to object to in the schemas of the tools", async (_, target) => {
+  ])("%s accepts the schemas of the tools", async (_, target) => {
     const { result } = await inspect(era, target(), "--method", "tools/list", "--strict");
     expect(result["tools"]).toContainEqual(expect.objectContaining({ name: "agent_task" }));
   });
 
-  test("a call is answered and tagged", async () => {
+  test("a call by the Inspector is answered with the identity tag", async () => {
     const args = ["--tool-name", "shout", "--tool-args-json", '{"text":"hi"}'];
     const { result } = await inspect(era, overHttp(), "--method", "tools/call", ...args);
     expect(result["content"]).toEqual([
@@ -83,12 +86,12 @@ describe.each(["legacy", "auto", "modern"])("the MCP Inspector in the era %s", (
 test.each([
   ["resources/list", "resources", { uri: "agent://identity" }],
   ["prompts/list", "prompts", { name: "chat" }],
-])("%s names them", async (method, member, entry) => {
+])("%s returns the agent's entries", async (method, member, entry) => {
   const { result } = await inspect("auto", overHttp(), "--method", method);
   expect(result[member]).toContainEqual(expect.objectContaining(entry));
 });
 
-test("a wrong token gets it nowhere", async () => {
+test("the Inspector with a wrong token is refused", async () => {
   const listing = inspect("auto", overHttp("wrong"), "--method", "tools/list");
   await expect(listing).rejects.toThrow("auth_required");
 });

@@ -3,12 +3,12 @@ import { createRedactor, isSecretName, REDACTED } from "@agent/wire";
 export const logLevels = ["debug", "info", "warn", "error"] as const;
 export type LogLevel = (typeof logLevels)[number];
 
-/** Writes one event; `fields` hold no secret and no prompt. */
+/** Writes one event; `fields` must not hold secrets or prompts. */
 export type Log = (level: LogLevel, event: string, fields?: Record<string, unknown>) => void;
 
 /**
- * One JSON object per line, from `threshold` upwards. `secrets` are taken out of every line, as is whatever
- * looks like a token: a tool's error may name one.
+ * Creates a log of one JSON object per line, from `threshold` upwards. `secrets` and texts that
+ * look like tokens are redacted in every line, because a tool's error may contain one.
  */
 export function createJsonLog(options: {
   threshold: LogLevel;
@@ -31,5 +31,5 @@ export function createJsonLog(options: {
   };
 }
 
-/** For embedding an agent where nobody reads its log. */
+/** A log for embedded agents that discards everything. */
 export const silentLog: Log = () => {};

@@ -13,7 +13,7 @@ const echo = `export default [{
   handler: ({ text }) => ({ ok: true, data: text }),
 }]`;
 
-/** Goes wrong where nobody waits for it. */
+/** A tool that fails after its answer. */
 const stray = `
 export const tools = [{
   definition: {
@@ -56,7 +56,7 @@ function start(args: string[], env: Record<string, string> = {}) {
   const ended = new Promise<{ code: number | null; stdout: string; stderr: string }>((resolve) => {
     child.on("close", (code) => resolve({ code, ...output }));
   });
-  /** Everything that was printed when `pattern` was. */
+  /** Resolves to the output once it matches `pattern`. */
   const line = (pattern: RegExp) =>
     new Promise<string>((resolve) => {
       const look = () => void (pattern.test(output.stdout) && resolve(output.stdout));
@@ -79,14 +79,14 @@ describe("agent-server", () => {
     expect([code, stdout]).toEqual([0, expect.stringMatching(/^\d+\.\d+\.\d+\n$/)]);
   });
 
-  test("--check-config says whether it could start, and does not", async () => {
+  test("--check-config reports whether the agent could start, without starting it", async () => {
     const args = ["--check-config", "--tools", "tools.mjs", "--allow-anonymous"];
     const { code, stdout } = await start(args).ended;
     expect([code, stdout]).toEqual([0, expect.stringMatching(/\nconfiguration ok\n$/)]);
     expect(await start([...args, "--port=x"]).ended).toMatchObject({ code: 1, stdout: "" });
   });
 
-  test("every fault is one line on standard error, exit 1", async () => {
+  test("each fault is one line on standard error, and the exit code is 1", async () => {
     const { code, stderr } = await start(["--unknown"], { AGENT_PORT: "x", LOG_LEVEL: "y" }).ended;
     expect(code).toBe(1);
     expect(stderr.trim().split("\n")).toHaveLength(4);
@@ -105,21 +105,26 @@ describe("agent-server", () => {
   });
 
   test.each<[string, string, Record<string, string>, RegExp]>([
-    ["known agents that are not there", "{}", { AGENT_KNOWN_AGENTS: "no" }, /no: cannot be read/],
+    ["a missing file of known agents", "{}", { AGENT_KNOWN_AGENTS: "no" }, /no: cannot be read/],
     [
       "a file of none",
       "{}",
       { AGENT_KNOWN_AGENTS: "bad.mjs" },
       /bad\.mjs: must be a list of agents/,
     ],
-    ["no audit log", "{}", { AGENT_AUDIT_LOG: "bad.mjs/x" }, /auditLog: .* cannot be written/],
+    [
+      "an audit log that cannot be written",
+      "{}",
+      { AGENT_AUDIT_LOG: "bad.mjs/x" },
+      /auditLog: .* cannot be written/,
+    ],
     [
       "a server that does not start",
       '{"mcpServers": {"files": {"command": "/no/such/program"}}}',
       {},
       /mcpServers\.files: cannot be reached: /,
     ],
-    ["a comment without an end", "{ /* }", {}, /wrong\.jsonc: is not valid JSON/],
+    ["an unterminated comment", "{ /* }", {}, /wrong\.jsonc: is not valid JSON/],
   ])("%s stops the start with one line", async (_, text, env, fault) => {
     await writeFile(join(folder, "wrong.jsonc"), text);
     const args = ["--config", "wrong.jsonc", "--allow-anonymous", "--port", "0"];
@@ -127,7 +132,7 @@ describe("agent-server", () => {
     expect([code, stderr.trim().split("\n")]).toEqual([1, [expect.stringMatching(fault)]]);
   });
 
-  test("says where it really listens, answers there, and ends on SIGTERM", async () => {
+  test("the agent prints its bound address, answers there, and ends on SIGTERM", async () => {
     const { child, ended, line } = start(["--allow-anonymous", "--port", "0"]);
     const url = /listening on (http:\/\/127\.0\.0\.1:\d+)\/mcp\n/.exec(
       await line(/listening/),
@@ -138,7 +143,7 @@ describe("agent-server", () => {
     expect(await ended).toMatchObject({ code: 0, stderr: "" });
   });
 
-  test("lives on when a tool fails after it has answered, and when nobody reads its log", async () => {
+  test("the agent survives a tool that fails after its answer, and a closed log", async () => {
     await writeFile(join(folder, "stray.mjs"), stray);
     const args = ["--tools", "stray.mjs", "--port", "0"];
     const { child, ended, line } = start(args, { AGENT_AUTH_TOKEN: "secret" });
@@ -156,7 +161,7 @@ describe("agent-server", () => {
     expect((await ended).code).toBe(0);
   });
 
-  test("a name in the policy that nothing has is warned of: it would turn nothing off", async () => {
+  test("an unknown tool in the policy is logged as a warning", async () => {
     const policy = { deny: ["ecko", "echo", "agent_query"], allow: ["prompt.chat"] };
     const file = { tools: "echo.mjs", policy, port: 0 };
     await writeFile(join(folder, "policy.json"), JSON.stringify(file));
@@ -169,7 +174,7 @@ describe("agent-server", () => {
     ]);
   });
 
-  test("a taken port stops the start", async () => {
+  test("a port in use stops the start", async () => {
     const first = start(["--allow-anonymous", "--port", "0"]);
     const port = /:(\d+)\/mcp/.exec(await first.line(/listening/))?.[1] ?? "";
     const env = { AGENT_DATA_DIR: join(folder, "elsewhere") };
@@ -179,7 +184,7 @@ describe("agent-server", () => {
     await first.ended;
   });
 
-  test("E5: a second process on one data folder ends with a message that names the first's pid", async () => {
+  test("E5: a second process on the same data folder exits with a fault that names the first's pid", async () => {
     const env = { AGENT_DATA_DIR: join(folder, "shared") };
     const args = ["--allow-anonymous", "--port", "0"];
     const first = start(args, env);
@@ -190,7 +195,7 @@ describe("agent-server", () => {
       `${env.AGENT_DATA_DIR}: is in use by another agent-server, process ${first.child.pid}\n`,
     ]);
 
-    // The lock of a killed process is taken over, and another folder was never locked.
+    // The lock of a killed process is free, and another folder was never locked.
     first.child.kill("SIGKILL");
     await first.ended;
     const third = start(args, env);
@@ -200,7 +205,7 @@ describe("agent-server", () => {
     expect([(await third.ended).code, (await beside.ended).code]).toEqual([0, 0]);
   });
 
-  test("E5: of two first starts at once one makes the identity and the other ends", async () => {
+  test("E5: of two concurrent first starts one creates the identity and the other exits", async () => {
     const env = { AGENT_DATA_DIR: join(folder, "new") };
     const args = ["--allow-anonymous", "--port", "0"];
     const both = [start(args, env), start(args, env)];
@@ -212,7 +217,7 @@ describe("agent-server", () => {
     expect((await left?.ended)?.code).toBe(0);
   });
 
-  test("H7: a token that a tool's error names is not in the log", async () => {
+  test("H7: the log redacts a token in a tool's error", async () => {
     const failing = stray.replace("stray rejection", "refused: Bearer ghp_canary1");
     await writeFile(
       join(folder, "leaky.mjs"),
@@ -232,14 +237,14 @@ describe("agent-server", () => {
     expect((await ended).code).toBe(0);
   });
 
-  test("--self-test without a relay to reach exits 2", async () => {
+  test("--self-test exits with 2 when the relay is unreachable", async () => {
     const env = { AGENT_SYNC_URL: "http://127.0.0.1:9", LOG_LEVEL: "error" };
     const { code, stdout } = await start(["--self-test", "--port", "0"], env).ended;
     expect(code).toBe(2);
     expect(stdout).toContain("relay unreachable");
   });
 
-  test("joins its relay, says so, and tests itself through it", async () => {
+  test("--self-test joins the relay, reports it, and runs a task through it", async () => {
     const relay = await startTestRelay();
     const env = { AGENT_SYNC_URL: relay.url, LOG_LEVEL: "error" };
     const args = ["--tools", "echo.mjs", "--port", "0"];
@@ -253,7 +258,7 @@ describe("agent-server", () => {
     await relay.stop();
   });
 
-  test("neither its output nor its log holds a secret", async () => {
+  test("neither the output nor the log contains a secret", async () => {
     const secrets = {
       AGENT_AUTH_TOKEN: "canary-token",
       AGENT_PASSPHRASE: "canary-passphrase",

@@ -27,7 +27,10 @@ import { listSyntheticToolNames } from "./tools/index.ts";
 import { loadToolsModule } from "./tools/load-module.ts";
 import { findNameCollisions, type RegisteredTool } from "./tools/registry.ts";
 
-/** The exit code, or undefined while the agent runs. 1 is a fault of the configuration or the start. */
+/**
+ * Returns the exit code, or undefined while the agent runs. 1 is a fault of the configuration or
+ * the start.
+ */
 async function main(): Promise<number | undefined> {
   const { flags, faults } = parseFlags(process.argv.slice(2));
   if (flags.help) return print(formatHelp());
@@ -46,13 +49,13 @@ async function main(): Promise<number | undefined> {
   return flags.checkConfig ? runCheckConfig(setup) : runAgent(setup);
 }
 
-/** Asks where somebody can answer; a script has said yes by calling the command. */
+/** Asks on a terminal only; a script confirms by calling the command. */
 async function runConfirmTools({ config }: Setup): Promise<number> {
   const ask = process.stdin.isTTY ? askOnTerminal : async () => true;
   const printLine = (line: string) => void print(`${line}\n`);
   const confirmed = await confirmTools(config, {
     ...createProcessContext(config),
-    say: printLine,
+    printLine,
     ask,
   });
   return confirmed.ok ? 0 : fail(confirmed.faults);
@@ -82,12 +85,12 @@ async function runCheckConfig(setup: Setup): Promise<number> {
   return checked.ok ? print(`${checked.table}configuration ok\n`) : fail(checked.faults);
 }
 
-/** What only a process has: its version, its clock and the stream of its log. */
+/** Creates the context of the process: version, clock and the stream of its log. */
 function createProcessContext(config: Config): {
   readonly version: string;
   readonly runtime: Runtime;
 } {
-  // Standard output belongs to the protocol on stdio, so the log never goes there.
+  // On stdio, standard output carries the protocol, so the log must not use it.
   const write = (line: string) => void process.stderr.write(line);
   const { logLevel: threshold } = config;
   const log = createJsonLog({ threshold, now: Date.now, write, secrets: listSecrets(config) });
@@ -95,7 +98,7 @@ function createProcessContext(config: Config): {
   return { version: readVersion(), runtime };
 }
 
-/** The configuration and the files that it names. */
+/** The configuration and the contents of the files that it names. */
 interface Setup {
   readonly config: Config;
   readonly tools: readonly RegisteredTool[];
@@ -188,7 +191,10 @@ async function runAgent({ config, tools, knownAgents }: Setup): Promise<number |
   return undefined;
 }
 
-/** An agent whose key comes from the environment may have no disk, and then nothing to be locked. */
+/**
+ * Locks the data folder. An agent whose key comes from the environment may have no disk, and then
+ * there is nothing to lock.
+ */
 async function lockDataFolder({ identity }: Config, { log }: Runtime): Promise<FolderLock> {
   const { dataDir, privateKeyHex } = identity;
   try {
@@ -224,7 +230,7 @@ async function runSelfTest(
   return code;
 }
 
-/** A tool may fail when it has answered long ago: that is no reason to leave the work of others. */
+/** Logs errors that a tool throws after its answer: they must not stop the tasks of others. */
 function logUncaughtErrors({ log }: Runtime): void {
   process.on("uncaughtException", (cause) => {
     log("error", "process.uncaught", { cause: inspect(cause) });
@@ -232,7 +238,7 @@ function logUncaughtErrors({ log }: Runtime): void {
   process.on("unhandledRejection", (cause) => {
     log("error", "process.unhandled", { cause: inspect(cause) });
   });
-  // Who read the log may go away; to log that would only fail again, without end.
+  // If the reader of the log is gone, logging that error would only fail again, without end.
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
 }
 
@@ -245,7 +251,7 @@ function stopOnSignals(running: RunningAgent): void {
   };
   process.on("SIGTERM", stop);
   process.on("SIGINT", stop);
-  // On stdio the client ends the agent by closing its end.
+  // On stdio the client stops the agent by closing its end of the stream.
   if (running.url === undefined) process.stdin.once("end", stop);
 }
 
@@ -266,5 +272,5 @@ function fail(faults: readonly string[]): 1 {
 }
 
 const exitCode = await main().catch((cause: unknown) => fail([inspect(cause)]));
-// What has ended is not kept alive by an idle connection or a tool's own timer.
+// An idle connection or a tool's own timer must not keep the process alive.
 if (exitCode !== undefined) process.exit(exitCode);

@@ -23,13 +23,13 @@ export interface McpServerParts {
   readonly callTool: CallTool;
   readonly resources: readonly ToolDefinition[];
   readonly prompts: readonly ToolDefinition[];
-  /** Reaches resources and prompts as `callTool` reaches tools. */
+  /** Calls resources and prompts as `callTool` calls tools. */
   readonly callReadable: CallTool;
   readonly taskTimeoutMs: number;
   readonly runtime: Runtime;
 }
 
-/** What a server object does with `tools/call`, for those who have the call at hand and need no such object. */
+/** Handles `tools/call` as a server object does, without the cost of creating one. */
 export type AnswerCall = (
   call: { readonly name: string; readonly arguments?: unknown },
   caller: Caller,
@@ -37,12 +37,15 @@ export type AnswerCall = (
 ) => Promise<CallToolResult>;
 
 export interface McpServers {
-  /** Makes one MCP server object, for one session, one request or one stdio connection. */
+  /** Creates one MCP server object, for one session, one request or one stdio connection. */
   readonly newServer: (callerOf: (context: BaseContext) => Caller) => Server;
   readonly answerCall: AnswerCall;
 }
 
-/** Their own `tools/*` handlers see every call, so that each result, refusal and validation error ends with the tag. */
+/**
+ * Creates MCP servers with their own `tools/*` handlers, so that each result, refusal and
+ * validation error ends with the identity tag.
+ */
 export function createMcpServers(parts: McpServerParts): McpServers {
   const { callTool, callReadable, taskTimeoutMs, runtime } = parts;
   const serveResources = createResourceHandlers(parts.resources);
@@ -73,7 +76,7 @@ export function createMcpServers(parts: McpServerParts): McpServers {
     contextParts: Omit<ToolContext, "signal">,
     cancel: AbortSignal,
   ) {
-    // agent_task has its own limit, and needs a moment beyond it to sign what became of the task.
+    // agent_task has its own limit, and needs more time after it to sign the receipt.
     const ms = name === "agent_task" ? taskTimeoutMs + 10_000 : taskTimeoutMs;
     const timed = await withDeadline({ runtime, ms, cancel }, (signal) =>
       callWith(name, args, { ...contextParts, signal }),
@@ -120,8 +123,8 @@ export function createMcpServers(parts: McpServerParts): McpServers {
 }
 
 /**
- * Tells the cancellation of a call from the end of its session. Where there are no sessions, MCP makes a
- * closed request its cancellation.
+ * Distinguishes the cancellation of a call from the end of its session. Without sessions MCP treats
+ * a closed request as its cancellation.
  */
 function createCancelSignal(signal: AbortSignal, { sessionId }: BaseContext): AbortSignal {
   const controller = new AbortController();
@@ -139,7 +142,7 @@ function createCancelSignal(signal: AbortSignal, { sessionId }: BaseContext): Ab
   return controller.signal;
 }
 
-/** Only a client that sent a progress token wants to hear of it. */
+/** Sends progress only to a client that sent a progress token. */
 function createProgressContext(
   { mcpReq }: BaseContext,
   { log }: Pick<Runtime, "log">,

@@ -24,7 +24,7 @@ interface ToolResult {
   readonly content: readonly { readonly type: string; readonly text?: string }[];
 }
 
-/** What all clients have in common, as far as these tests go. */
+/** The common part of all clients that these tests use. */
 interface AnyClient {
   tools(): Promise<readonly { name: string; inputSchema: unknown }[]>;
   call(name: string, args?: Record<string, unknown>): Promise<ToolResult>;
@@ -120,7 +120,7 @@ describe.each(clients)("%s over HTTP", (_, connect, era) => {
     return `[agent:${agentId.slice(0, 8)} key:${publicKey.slice(0, 16)}]`;
   };
 
-  test("speaks its revision", () => {
+  test("negotiates the revision of its era", () => {
     expect(client.version()).toMatch(era);
   });
 
@@ -149,7 +149,7 @@ describe.each(clients)("%s over HTTP", (_, connect, era) => {
     ["a tool's own error", "failing", { text: "" }, true],
     ["a tool that throws", "throwing", { text: "" }, true],
     ["an unknown tool", "nothing", {}, true],
-    ["arguments that do not fit", "shout", { text: 7 }, true],
+    ["arguments that violate the schema", "shout", { text: 7 }, true],
     ["a policy denial", "risky", { text: "" }, true],
     ["a call that needs an approval", "deploying", { text: "" }, true],
     ["a tool that never returns", "hanging", { text: "" }, true],
@@ -168,7 +168,7 @@ describe.each(clients)("%s over HTTP", (_, connect, era) => {
     expect(verifyReceipt(receipt, { publicKey }).valid).toBe(true);
   });
 
-  test("agent_task past its time answers with a signed failed receipt", async () => {
+  test("agent_task past its time limit answers with a signed failed receipt", async () => {
     const args = { prompt: "p", required_capabilities: ["hanging"], relay_task_id: `t-${era}` };
     const receipt = JSON.parse((await client.call("agent_task", args)).content[0]?.text ?? "") as {
       status: string;
@@ -203,7 +203,7 @@ describe("over stdio", () => {
     ["the 2.x client in the newer era", () => current("auto", true)],
     ["the 2.x client in the older era", () => current("legacy", true)],
     ["the 1.x client", () => old(true)],
-  ])("%s is the owner and gets receipts", async (_, connect) => {
+  ])("over stdio %s is the owner and gets receipts", async (_, connect) => {
     const client = await connect();
     const result = await client.call("agent_task", { prompt: "hello" });
     await client.close();

@@ -9,7 +9,10 @@ const codes: Readonly<Record<FailureKind, ProtocolErrorCode>> = {
   failed: ProtocolErrorCode.InternalError,
 };
 
-/** For resources and prompts: unlike a tool's result, theirs has no place for a failure. */
+/**
+ * Converts a failed call to an error of the protocol, because the results of resources and prompts
+ * cannot state a failure.
+ */
 export function toProtocolError({ kind, error }: CallAnswer & { ok: false }): ProtocolError {
   return new ProtocolError(codes[kind], error);
 }

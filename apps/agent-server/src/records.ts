@@ -5,7 +5,7 @@ import { openMemory } from "./memory/open-memory.ts";
 import { openAuditLog, type AuditLog } from "./policy/audit-log.ts";
 import type { Runtime } from "./runtime.ts";
 
-/** What an agent writes down while it runs. */
+/** The audit log and the memory that an agent writes while it runs. */
 export interface Records {
   readonly audit: AuditLog;
   readonly memory: Memory;

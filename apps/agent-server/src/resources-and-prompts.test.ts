@@ -8,7 +8,7 @@ import { failingTool, shoutTool } from "./testing/tools/test-tools.ts";
 
 let server: TestServer;
 
-/** Who calls stands in the token; a name that begins with "blocked" is blocked. */
+/** The token names the caller; a name that begins with "blocked" is blocked. */
 beforeAll(async () => {
   server = await startTestServer(
     { tools: [shoutTool, failingTool], description: "Shouts" },
@@ -98,7 +98,7 @@ describe.each(["auto", "legacy"] as const)("a client that negotiates %s", (mode)
     expect(after.uptime_ms).toBeGreaterThanOrEqual(before.uptime_ms);
   });
 
-  test("agent://memories has what is not sensitive", async () => {
+  test("agent://memories lists only memories that are not sensitive", async () => {
     const memories = (await read(client, "agent://memories")) as { content: string }[];
     const contents = memories.map(({ content }) => content);
     expect(contents).toContain("The sky is blue");
@@ -118,19 +118,19 @@ describe.each(["auto", "legacy"] as const)("a client that negotiates %s", (mode)
     ]);
   });
 
-  test("another prompt, and one without its arguments, are refused as prompts", async () => {
+  test("an unknown prompt and one without its arguments are refused as prompts", async () => {
     await expect(prompt(client, "sing")).rejects.toThrow('Unknown prompt "sing"');
     const missing = 'Invalid arguments for prompt "chat": message: is required';
     await expect(prompt(client, "chat", {})).rejects.toThrow(missing);
   });
 
-  test("chat hands the message on to the agent", async () => {
+  test("chat passes the message on to the agent", async () => {
     const text = await prompt(client, "chat", { message: "How are you?" });
     expect(text).toMatch(/tester: Shouts/);
     expect(text).toMatch(/How are you\?$/);
   });
 
-  test("recall and reflect show what is remembered and not sensitive", async () => {
+  test("recall and reflect show only memories that are not sensitive", async () => {
     expect(await prompt(client, "recall", { query: "the sky" })).toContain("- The sky is blue");
     expect(await prompt(client, "recall", { query: "zzz" })).toContain("(none)");
     const reflection = await prompt(client, "reflect");
@@ -155,7 +155,7 @@ test("a blocked caller reads no resource and gets no prompt", async () => {
   await client.close();
 });
 
-test("200 interleaved calls of four callers never show one the memories of another", async () => {
+test("200 interleaved calls of four callers never show a caller the memories of another", async () => {
   const names = ["ann", "ben", "cat", "dan"];
   const clients = await Promise.all(
     names.map(async (name, index) => ({

@@ -1,6 +1,8 @@
 import type { Log } from "./log.ts";
 
-/** Time, chance and network: whatever is not a function of its arguments gets them from here. */
+/**
+ * Clock, randomness, network and log: all code that is not a pure function receives them from here.
+ */
 export interface Runtime {
   /** Milliseconds since the Unix epoch. */
   readonly now: () => number;
@@ -8,12 +10,12 @@ export interface Runtime {
   readonly fetch: typeof fetch;
   /** Runs `task` once after `ms`; the returned function cancels it. */
   readonly schedule: (ms: number, task: () => void) => () => void;
-  /** Runs `task` when all that has arrived by now is looked at. */
+  /** Runs `task` after the events that have already arrived are handled. */
   readonly afterTurn: (task: () => void) => void;
   readonly log: Log;
 }
 
-/** The runtime of a real process. */
+/** Creates the runtime of a real process. */
 export function createSystemRuntime(log: Log): Runtime {
   return {
     now: Date.now,

@@ -18,7 +18,7 @@ async function connect(url: string | undefined, mode: "auto" | "legacy") {
 
 describe("an agent that stops", () => {
   test.each(["auto", "legacy"] as const)(
-    "finishes what it is doing and answers before it closes (%s)",
+    "a stopping agent finishes its calls and answers them before it closes (%s)",
     async (mode) => {
       const running = await startTestAgent({
         relayUrl: "http://127.0.0.1:9",
@@ -43,7 +43,7 @@ test.each([
   [false, false],
   [true, true],
 ])(
-  "an agent with a relay (%s) and a listing (%s) has the synthetic tools of that",
+  "an agent with a relay (%s) and a listing (%s) has the matching synthetic tools",
   async (hasRelay, hasListing) => {
     const started = await startStandaloneAgent({
       file: hasListing ? { listing: { capabilities: ["shout"], pricing: [] } } : {},

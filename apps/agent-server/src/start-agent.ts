@@ -30,7 +30,9 @@ import type { Runtime } from "./runtime.ts";
 import { serveStdioStreams } from "./stdio.ts";
 import type { RegisteredTool } from "./tools/registry.ts";
 
-/** What a stopped agent is given to finish its work, then to hand its receipts over and to answer. */
+/**
+ * The time that a stopping agent has to finish its work, then to deliver receipts, then to answer.
+ */
 const WORK_GRACE_MS = 5_000;
 const DELIVERY_GRACE_MS = 2_000;
 const ANSWER_GRACE_MS = 1_000;
@@ -39,7 +41,7 @@ export interface StartOptions {
   readonly config: Config;
   readonly identity: Identity;
   readonly tools: readonly RegisteredTool[];
-  /** The owner's own file of agents. */
+  /** The agents of the owner's file. */
   readonly knownAgents?: KnownAgents | (() => KnownAgents);
   readonly version: string;
   readonly runtime: Runtime;
@@ -50,9 +52,9 @@ export interface StartOptions {
 export interface RunningAgent {
   readonly agent: Agent;
   readonly relayLink: RelayLink | undefined;
-  /** How the first attempt to join the relay ended; it is tried again if it failed. */
+  /** The result of the first attempt to join the relay; a failed one is retried. */
   readonly joined: Promise<JoinResult> | undefined;
-  /** Where MCP is served over HTTP; absent on stdio. */
+  /** The URL of MCP over HTTP; absent on stdio. */
   readonly url: string | undefined;
   readonly stop: () => Promise<void>;
 }
@@ -61,14 +63,14 @@ export type StartResult =
   | { readonly ok: true; readonly running: RunningAgent }
   | { readonly ok: false; readonly faults: readonly string[] };
 
-/** Starts an agent as its configuration says; the promise resolves when it can be reached. */
+/** Starts an agent from its configuration; resolves when the agent can be reached. */
 export async function startAgent(options: StartOptions): Promise<StartResult> {
   const { config, version, runtime } = options;
   const opened = openRecords(config, runtime);
   if (!opened.ok) return opened;
   const { records } = opened;
   const path = buildConfirmedToolsPath(config);
-  // Else every tool would count as new, and what has changed as confirmed.
+  // Without the file every tool would count as new, and changed tools as confirmed.
   const hasWrappedServers = Object.keys(config.mcpServers).length > 0;
   const fault = hasWrappedServers ? checkConfirmedTools(path) : undefined;
   if (fault !== undefined) {
@@ -203,7 +205,7 @@ async function openEndpoint(
 ): Promise<Endpoint> {
   const { server } = config;
   if (server.transport === "stdio") {
-    if (streams === undefined) throw new Error("the stdio transport needs its streams");
+    if (streams === undefined) throw new Error("stdio transport started without streams");
     const connection = serveStdioStreams({
       ...streams,
       newServer: () => agent.newServer(() => owner),

@@ -6,7 +6,7 @@ import {
 } from "@modelcontextprotocol/server/stdio";
 import type { Readable, Writable } from "node:stream";
 
-/** Serves one client over a pair of streams, in whichever protocol era it opens with. */
+/** Serves one client over a pair of streams, in the protocol era that it chooses. */
 export function serveStdioStreams(options: {
   newServer: () => Server;
   input: Readable;

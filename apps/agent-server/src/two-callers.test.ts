@@ -12,7 +12,7 @@ import { createTextTool } from "./testing/tools/test-tools.ts";
 const alice = createTestIdentity("alice");
 const bob = createTestIdentity("bob");
 
-/** Answers late and out of order, so that calls of both callers are under way at any moment. */
+/** Answers late and out of order, so that calls of both callers always overlap. */
 const whoami = createTextTool("whoami", async (text, { caller }) => {
   await new Promise((resolve) => setTimeout(resolve, Math.random() * 5));
   return { ok: true, data: caller.kind === "agent" ? `${caller.agentId} ${text}` : caller.kind };
@@ -68,7 +68,7 @@ function tokenOf({ agentId, secretKey }: Identity): Promise<string> {
 const whatIsMine = ({ agentId }: Identity, round: number) => `${agentId} likes number ${round}`;
 
 describe("two callers at once, in both eras, with 200 interleaved calls", () => {
-  test("are told apart in each of them", async () => {
+  test("each of 200 interleaved calls is attributed to its own caller", async () => {
     const calls = connections.flatMap(({ self, client }, index) =>
       Array.from({ length: 50 }, async (_, round) => {
         const text = `${index}.${round}`;
@@ -89,7 +89,7 @@ describe("two callers at once, in both eras, with 200 interleaved calls", () => 
     }
   });
 
-  test("each remembers its own, and sees nothing of the other", async () => {
+  test("each caller recalls its own memories and none of the other's", async () => {
     for (const { self, other, client } of connections) {
       const items = JSON.parse(
         await callText(client, "agent_recall", { query: "likes number", limit: 100 }),
@@ -102,7 +102,7 @@ describe("two callers at once, in both eras, with 200 interleaved calls", () => 
     }
   });
 
-  test("neither can use, read or end the other's session", async () => {
+  test("no caller can use, read or close the other's session", async () => {
     const ofAlice = connections.find(({ self, client }) => self === alice && sessionOf(client));
     const session = ofAlice && sessionOf(ofAlice.client);
     expect(session).toMatch(/^[A-Za-z0-9_-]{32}$/);

@@ -18,15 +18,15 @@ import type { DemoContext } from "./run-to-completion.ts";
 import { startParticipants } from "./participants/participants.ts";
 
 export interface DemoSettings {
-  /** What the editor wants to have counted. */
+  /** The text whose terms the editor wants counted. */
   readonly textPath: string;
-  /** Where the receipt is left. */
+  /** The folder that the receipt is written to. */
   readonly outputDir: string;
 }
 
 export type DemoOptions = DemoSettings & DemoContext;
 
-/** One paid delegation from the deposit to the proof; what has to be true of it is answered. */
+/** Runs one paid delegation from the deposit to the proof, and returns the checks of the result. */
 export async function runDemo({
   textPath,
   outputDir,
@@ -68,8 +68,8 @@ export async function runDemo({
   );
   print(formatProof(receiptPath, delegation, verdicts));
   return [
-    ...checkMoney({ hired: delegation, before, after, reconciliation, feeRate: relay.fee_rate }),
-    ...checkProof({ hired: delegation, prompt, verdicts, relayKey: relay.public_key }),
+    ...checkMoney({ delegation, before, after, reconciliation, feeRate: relay.fee_rate }),
+    ...checkProof({ delegation, prompt, verdicts, relayKey: relay.public_key }),
     { claim: "No process is left", passed: runningNames.length === 0 },
   ];
 }

@@ -7,7 +7,7 @@ import { verifyReceipt } from "@agent/receipts";
 import { afterEach, beforeEach, expect, test } from "vitest";
 
 const main = fileURLToPath(new URL("main.ts", import.meta.url));
-const text = "Agents hire agents. Relays settle receipts, and everybody verifies receipts.";
+const text = "Agents delegate tasks. Relays settle receipts, and agents verify receipts.";
 const timeout = 60_000;
 
 let folder: string;
@@ -16,7 +16,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true }));
 
-/** A group of its own, so that every process that it leaves behind can be told from others. */
+/** A separate process group, so that processes that the demo leaves behind can be found. */
 async function startDemo(input: string) {
   const path = join(folder, "text.md");
   await writeFile(path, input);
@@ -49,12 +49,12 @@ async function expectNothingLeft(pid: number): Promise<void> {
 }
 
 test(
-  "everything holds, the receipt is in a file, and nothing is left behind",
+  "the demo passes all checks, writes the receipt and leaves no process or folder",
   { timeout },
   async () => {
     const { pid, ended } = await startDemo(text);
     const { code, output } = await ended;
-    expect([code, output]).toEqual([0, expect.stringContaining("All of it held")]);
+    expect([code, output]).toEqual([0, expect.stringContaining("All checks passed")]);
     expect(output).toContain("agent 2, receipt 2");
     expect(output.match(/^ {2}ok {2}/gm)).toHaveLength(10);
     const receipt = await readFile(join(folder, "output", "receipt.json"), "utf8");
@@ -64,7 +64,7 @@ test(
 );
 
 test(
-  "what goes wrong on the way is named, exit 1, and nothing is left behind",
+  "a failing demo names the failure, exits with 1 and leaves no process or folder",
   { timeout },
   async () => {
     const { pid, ended } = await startDemo("");
@@ -74,7 +74,7 @@ test(
   },
 );
 
-test("an interruption ends all processes, exit 1", { timeout }, async () => {
+test("an interrupted demo ends all processes and exits with 1", { timeout }, async () => {
   const { pid, begun, ended } = await startDemo(text);
   await begun;
   process.kill(pid, "SIGINT");

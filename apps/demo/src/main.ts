@@ -7,7 +7,7 @@ import { runToCompletion } from "./run-to-completion.ts";
 const TIME_LIMIT_MS = 60_000;
 const repositoryRoot = fileURLToPath(new URL("../../../", import.meta.url));
 
-/** `pnpm demo [FILE] [--output FOLDER]`, both as seen from the root of the repository. */
+/** Parses `pnpm demo [FILE] [--output FOLDER]`, both relative to the root of the repository. */
 function parseSettings(): DemoSettings {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
@@ -20,9 +20,9 @@ function parseSettings(): DemoSettings {
   };
 }
 
-// What was interrupted may still wait for something.
+// An interrupted demo may still have pending timers or requests.
 process.exit(
-  await runToCompletion(TIME_LIMIT_MS, async (surroundings) =>
-    runDemo({ ...parseSettings(), ...surroundings }),
+  await runToCompletion(TIME_LIMIT_MS, async (context) =>
+    runDemo({ ...parseSettings(), ...context }),
   ),
 );

@@ -11,9 +11,9 @@ import type { TermReport } from "./figures/terms.ts";
 
 const repositoryRoot = fileURLToPath(new URL("../../../", import.meta.url));
 
-/** Who takes part. */
-export function formatParticipants(stage: Participants): string[] {
-  const { relay, relayUrl, editor, research, linguist, professor } = stage;
+/** Formats the participants. */
+export function formatParticipants(participants: Participants): string[] {
+  const { relay, relayUrl, editor, research, linguist, professor } = participants;
   const describeWorker = ({ name, agentId, capability, price }: Worker) => [
     name,
     shortenId(agentId),
@@ -21,19 +21,15 @@ export function formatParticipants(stage: Participants): string[] {
   ];
   return [
     ...formatColumns([
-      [
-        "relay",
-        shortenId(relay.relay_id),
-        `keeps ${formatPercent(relay.fee_rate)} of a price, at ${relayUrl}`,
-      ],
-      ["editor", shortenId(editor.agentId), `wants a ${research.capability}`],
+      ["relay", shortenId(relay.relay_id), `fee ${formatPercent(relay.fee_rate)}, at ${relayUrl}`],
+      ["editor", shortenId(editor.agentId), `requests ${research.capability}`],
       ...[research, linguist, professor].map(describeWorker),
     ]),
     "",
   ];
 }
 
-/** What was done. */
+/** Formats the result of the work. */
 export function formatWork(
   textPath: string,
   { receipt }: PaidDelegation,
@@ -48,7 +44,7 @@ export function formatWork(
   ];
 }
 
-/** How the relay chose who works. */
+/** Formats the relay's routing decisions. */
 export function formatRouting({ outer, inner }: PaidDelegation): string[] {
   const scores = [outer, inner].map(({ payer, worker, task: { routing_choice: choice } }) => [
     payer.name,
@@ -59,10 +55,10 @@ export function formatRouting({ outer, inner }: PaidDelegation): string[] {
     ),
   ]);
   const names = Object.keys(outer.task.routing_choice?.sub_scores ?? {});
-  return [...formatColumns([["hires", "chosen", "others", "score", ...names], ...scores], 2), ""];
+  return [...formatColumns([["payer", "chosen", "others", "score", ...names], ...scores], 2), ""];
 }
 
-/** Where the money went, in USD. */
+/** Formats the payments and the balances, in USD. */
 export function formatMoney(
   { outer, inner }: PaidDelegation,
   before: readonly Balance[],
@@ -84,14 +80,14 @@ export function formatMoney(
     return [name, formatDollars(balance), formatDollars(now), formatChange(balance, now)];
   });
   return [
-    ...formatColumns([["pays", "works", "price", "hold", "settled", "fee", "earned"], ...jobs], 2),
+    ...formatColumns([["payer", "worker", "price", "hold", "settled", "fee", "net"], ...jobs], 2),
     "",
     ...formatColumns([["account", "before", "after", "change"], ...accounts], 1),
     "",
   ];
 }
 
-/** What the receipt alone says, after everybody has gone. */
+/** Formats the verification of the receipt after all processes have ended. */
 export function formatProof(
   path: string,
   { outer, inner }: PaidDelegation,
@@ -102,12 +98,12 @@ export function formatProof(
     formatVerdict(verdict),
   ]);
   return [
-    `All processes have ended. By ${relative(repositoryRoot, path)} alone:`,
+    `All processes have ended. Verified from ${relative(repositoryRoot, path)} alone:`,
     ...formatColumns([
       [`${outer.worker.name}'s receipt`, formatVerdict(asSigned)],
       ...nested,
       [
-        `its result with ${tampered.after} for a ${tampered.before}`,
+        `with ${tampered.after} instead of ${tampered.before} in the result`,
         formatVerdict(tampered.verdict),
       ],
     ]),
@@ -125,7 +121,7 @@ export function formatChecks(checks: readonly DemoCheck[]): string[] {
   return checks.map(({ claim, passed }) => `  ${passed ? "ok" : "NO"}  ${claim}`);
 }
 
-/** Pads each column to its widest cell; from column `numbers` on to the left, as figures are. */
+/** Pads each column to its widest cell; from column `numbers` on cells are right-aligned. */
 export function formatColumns(rows: readonly (readonly string[])[], numbers = Infinity): string[] {
   const widths = rows.reduce<number[]>(
     (widest, row) => row.map((cell, index) => Math.max(cell.length, widest[index] ?? 0)),
@@ -140,7 +136,7 @@ export function formatColumns(rows: readonly (readonly string[])[], numbers = In
   });
 }
 
-/** The start of a UUID of version 7 is its time, so the end tells agents apart. */
+/** Shortens an id to its end, because a UUID of version 7 starts with its time. */
 export function shortenId(id: string): string {
   return `...${id.slice(-8)}`;
 }

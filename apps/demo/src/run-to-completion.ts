@@ -5,17 +5,17 @@ import type { DemoCheck } from "./checks/demo-check.ts";
 import { createProcesses, type Processes } from "./participants/processes.ts";
 import { formatChecks } from "./report.ts";
 
-/** What a demo has to itself while it runs. */
+/** The resources of a running demo. */
 export interface DemoContext {
-  /** Where relays and agents keep what they store. */
+  /** The folder in which relays and agents store their data. */
   readonly dataDir: string;
   readonly processes: Processes;
   readonly print: (lines: readonly string[]) => void;
-  /** Fires when the demo is ended from outside. */
+  /** Fires when the demo is interrupted. */
   readonly signal: AbortSignal;
 }
 
-/** Ends the demo from outside: by a signal, or because it takes too long. */
+/** Interrupts the demo by a signal or after its time limit. */
 function createInterruption(limitMs: number): {
   readonly signal: AbortSignal;
   readonly interrupted: Promise<never>;
@@ -30,7 +30,7 @@ function createInterruption(limitMs: number): {
   for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     process.on(name, () => end(`stopped by ${name}`));
   }
-  setTimeout(() => end(`not over after ${limitMs / 1_000} seconds`), limitMs).unref();
+  setTimeout(() => end(`not finished after ${limitMs / 1_000} seconds`), limitMs).unref();
   return { signal: controller.signal, interrupted };
 }
 
@@ -38,10 +38,10 @@ function printLines(lines: readonly string[]): void {
   for (const line of lines) process.stdout.write(`${line}\n`);
 }
 
-/** Runs a demo, tells what held of what it claims, and leaves no process and no folder behind. */
+/** Runs a demo, prints its checks, and removes all its processes and folders. */
 export async function runToCompletion(
   limitMs: number,
-  demo: (surroundings: DemoContext) => Promise<readonly DemoCheck[]>,
+  demo: (context: DemoContext) => Promise<readonly DemoCheck[]>,
 ): Promise<0 | 1> {
   const startedAt = performance.now();
   const processes = createProcesses();
@@ -61,10 +61,15 @@ export async function runToCompletion(
     await rm(dataDir, { recursive: true, force: true });
   }
   if (failures.length > 0) {
-    printLines(["", ...processes.lastLines(8), "", ...failures.map((what) => `FAILED: ${what}`)]);
+    printLines([
+      "",
+      ...processes.lastLines(8),
+      "",
+      ...failures.map((failure) => `FAILED: ${failure}`),
+    ]);
     return 1;
   }
   const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1);
-  printLines(["", `All of it held, in ${seconds} s.`]);
+  printLines(["", `All checks passed in ${seconds} s.`]);
   return 0;
 }

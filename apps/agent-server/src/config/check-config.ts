@@ -11,8 +11,8 @@ export type CheckConfigResult =
   | { readonly ok: false; readonly faults: readonly string[] };
 
 /**
- * Finds what would stop the start of an agent, and shows what it would offer. The wrapped servers are
- * asked for their tools, because the offer cannot be known without them.
+ * Finds the faults that would stop an agent's start, and formats the tools that it would offer. It
+ * connects to the wrapped servers, because their tools are part of the offer.
  */
 export async function checkConfig(
   { config, tools }: { readonly config: Config; readonly tools: readonly RegisteredTool[] },

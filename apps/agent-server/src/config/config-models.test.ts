@@ -18,7 +18,7 @@ function configOf(...given: Parameters<typeof read>) {
 }
 
 describe("models", () => {
-  test("are none by default, and memories are kept nowhere", () => {
+  test("configures no model by default and keeps memories in memory", () => {
     expect(configOf({})).toMatchObject({
       direct: false,
       llm: undefined,
@@ -26,7 +26,7 @@ describe("models", () => {
     });
   });
 
-  test("come from the file, their keys from the environment only", () => {
+  test("reads models from the file and their keys from the environment only", () => {
     const file = {
       llm: { baseUrl: "https://models.example/v1/", model: "m1" },
       embeddings: { baseUrl: "http://127.0.0.1:8080/v1", model: "e1" },
@@ -37,7 +37,7 @@ describe("models", () => {
     expect(read({ llm: { ...file.llm, apiKey: "key-1" } })).toMatchObject({ ok: false });
   });
 
-  test("come from the environment over the file", () => {
+  test("prefers models of the environment over those of the file", () => {
     const file = { llm: { baseUrl: "https://models.example/v1", model: "m1" } };
     expect(configOf(file, { AGENT_LLM_MODEL: "m2" }).llm?.model).toBe("m2");
     const env = { AGENT_EMBEDDINGS_BASE_URL: "http://e/v1", AGENT_EMBEDDINGS_MODEL: "e2" };
@@ -50,14 +50,14 @@ describe("models", () => {
     [{ AGENT_LLM_BASE_URL: "ftp://m", AGENT_LLM_MODEL: "m1" }, /^AGENT_LLM_BASE_URL: /],
     [{ AGENT_LLM_BASE_URL: "http://u:p@m/v1", AGENT_LLM_MODEL: "m1" }, /^AGENT_LLM_BASE_URL: /],
     [{ AGENT_EMBEDDINGS_MODEL: "e1" }, /AGENT_EMBEDDINGS_BASE_URL/],
-  ])("%j is a fault that names what is wrong and quotes nothing", (env, fault) => {
+  ])("%j is a fault that names the setting and quotes no value", (env, fault) => {
     const result = read({}, env);
     expect(result.ok ? [] : result.faults).toHaveLength(1);
     expect(result.ok ? "" : result.faults[0]).toMatch(fault);
     expect(result.ok ? "" : result.faults[0]).not.toContain("u:p");
   });
 
-  test("--direct is a flag", () => {
+  test("parses the flag --direct", () => {
     expect(configOf({}, {}, ["--direct"]).direct).toBe(true);
   });
 });
@@ -68,11 +68,11 @@ describe("memory.path", () => {
     ["/home/agent/memory.db", {}, { AGENT_MEMORY_PATH: "memory.db" }],
     [":memory:", { memory: { path: ":memory:" } }, {}],
     [":memory:", { memory: { path: "memory.db" } }, { AGENT_MEMORY_PATH: ":memory:" }],
-  ])("is %s for %j and %j", (expected, file, env) => {
+  ])("memory.path is %s for %j and %j", (expected, file, env) => {
     expect(configOf(file, env).memory.path).toBe(expected);
   });
 
-  test("that is empty is a fault", () => {
+  test("an empty memory.path is a fault", () => {
     expect(read({ memory: { path: "" } })).toMatchObject({ ok: false });
   });
 });

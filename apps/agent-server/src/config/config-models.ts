@@ -4,7 +4,7 @@ import type { ModelEndpoint } from "../model/model-caller.ts";
 
 type TextSchema = v.GenericSchema<string>;
 
-/** An OpenAI-compatible endpoint in a configuration; `name` is how its variables begin. */
+/** Builds the schema of an OpenAI-compatible endpoint; `name` is the prefix of its variables. */
 export function modelSettings(name: string, schemas: { httpUrl: TextSchema; text: TextSchema }) {
   const { httpUrl, text } = schemas;
   return v.optional(
@@ -12,13 +12,13 @@ export function modelSettings(name: string, schemas: { httpUrl: TextSchema; text
       strictSettings({ baseUrl: v.optional(httpUrl), model: v.optional(text) }),
       v.check(
         ({ baseUrl, model }) => (baseUrl === undefined) === (model === undefined),
-        `needs both ${name}_BASE_URL (baseUrl) and ${name}_MODEL (model)`,
+        `must have both ${name}_BASE_URL (baseUrl) and ${name}_MODEL (model)`,
       ),
     ),
   );
 }
 
-/** The endpoint, where one is configured. */
+/** Returns the endpoint if one is configured. */
 export function buildModelEndpoint(
   settings: { readonly baseUrl?: string | undefined; readonly model?: string | undefined } = {},
   apiKey?: string,

@@ -24,7 +24,9 @@ const bearerToken = v.pipe(
   v.check((token) => !token.startsWith("agent:"), 'must not begin with "agent:"'),
 );
 
-/** Named members of one kind; a list, which the library would read as an empty object, is none. */
+/**
+ * Checks an object whose members have one schema. The library would read a list as an empty object.
+ */
 function recordOf<S extends v.GenericSchema>(value: S, rule: string) {
   const isObject = (given: unknown) => typeof given === "object" && !Array.isArray(given);
   return v.pipe(
@@ -35,7 +37,7 @@ function recordOf<S extends v.GenericSchema>(value: S, rule: string) {
 
 const texts = recordOf(v.string("must be text"), "must be an object of texts");
 
-/** The form in which other programs of the field name MCP servers too. */
+/** The usual form of MCP servers in the configuration of other programs. */
 const mcpServer = v.union(
   [
     v.strictObject({
@@ -54,7 +56,7 @@ const relayKey = v.pipe(text, v.regex(/^[0-9a-f]{64}$/, "must be 64 lower-case h
 
 const riskBand = wholeNumber(0, 4);
 
-// As a Host header has it: a name, an address, or an IPv6 address in brackets.
+// The form of a Host header: a name, an address, or an IPv6 address in brackets.
 const hostName = v.pipe(
   text,
   v.regex(/^(?:[\w.-]+|\[[\da-f:.]+\])$/i, "must be a host name without scheme and port"),
@@ -63,7 +65,10 @@ const hostName = v.pipe(
 const APPROVER_RULE = "must be {agent_id, public_key}: a UUID and 64 lower-case hex digits";
 const APPROVERS_RULE = "must be a list of 1 to 50 approvers with distinct ids and keys";
 
-/** One key each, because an agent that could vote under two ids would be two approvers. */
+/**
+ * Keys must be distinct, because an agent that could vote under two ids would count as two
+ * approvers.
+ */
 const approver = v.strictObject(
   {
     agent_id: v.pipe(v.string(APPROVER_RULE), v.check(isUuid, APPROVER_RULE)),
@@ -72,7 +77,9 @@ const approver = v.strictObject(
   APPROVER_RULE,
 );
 
-/** Agents that approve calls in the owner's place, and how many of them have to: all unless said. */
+/**
+ * Agents that approve calls in the owner's place, and the number that must approve; all by default.
+ */
 const quorum = v.pipe(
   strictSettings({
     approvers: v.pipe(
@@ -98,7 +105,7 @@ const quorum = v.pipe(
 );
 const DAY_MS = 86_400_000;
 
-/** The configuration file; the environment and the flags are laid over it before it is checked. */
+/** The schema of the configuration file, applied after flags and environment were laid over it. */
 export const Settings = strictSettings({
   name: v.optional(v.pipe(text, v.maxLength(256, "must be at most 256 characters")), "agent"),
   description: v.optional(v.string("must be text"), ""),
@@ -159,7 +166,7 @@ export const Settings = strictSettings({
 
 export type Settings = v.InferOutput<typeof Settings>;
 
-/** Where else a setting can come from; `kind` says how its text reads. */
+/** Another source of a setting; `kind` selects how its text is parsed. */
 export interface SettingSource {
   readonly path: string;
   readonly variable: string;
@@ -175,7 +182,7 @@ export const settingSources: readonly SettingSource[] = [
   {
     path: "knownAgents",
     variable: "AGENT_KNOWN_AGENTS",
-    summary: "file of agents whose signed tokens are taken",
+    summary: "file of agents whose signed tokens are accepted",
   },
   {
     path: "tools",
@@ -187,9 +194,13 @@ export const settingSources: readonly SettingSource[] = [
   {
     path: "relay.public_key",
     variable: "AGENT_SYNC_PUBLIC_KEY",
-    summary: "that relay's key, or one it had before: no other is joined",
+    summary: "key of that relay, current or former; another relay is refused",
   },
-  { path: "publicUrl", variable: "AGENT_PUBLIC_URL", summary: "where others reach this server" },
+  {
+    path: "publicUrl",
+    variable: "AGENT_PUBLIC_URL",
+    summary: "URL under which others reach this server",
+  },
   { path: "transport", variable: "AGENT_TRANSPORT", summary: "http (default) or stdio" },
   { path: "host", variable: "AGENT_HOST", summary: "address to listen on (127.0.0.1)" },
   { path: "port", variable: "AGENT_PORT", kind: "number", summary: "port to listen on (3100)" },
@@ -199,11 +210,11 @@ export const settingSources: readonly SettingSource[] = [
     kind: "list",
     summary: "further names for the Host and Origin check",
   },
-  { path: "dataDir", variable: "AGENT_DATA_DIR", summary: "where the identity is kept (.agent)" },
+  { path: "dataDir", variable: "AGENT_DATA_DIR", summary: "folder of the identity (.agent)" },
   {
     path: "auditLog",
     variable: "AGENT_AUDIT_LOG",
-    summary: "file of the audit log (audit.jsonl among the data), - for the ordinary log",
+    summary: "file of the audit log (audit.jsonl in the data folder), - for the ordinary log",
   },
   {
     path: "memory.path",
@@ -215,42 +226,42 @@ export const settingSources: readonly SettingSource[] = [
     variable: "AGENT_LLM_BASE_URL",
     summary: "OpenAI-compatible API, with /v1",
   },
-  { path: "llm.model", variable: "AGENT_LLM_MODEL", summary: "the model that plans tasks there" },
+  { path: "llm.model", variable: "AGENT_LLM_MODEL", summary: "model that plans tasks" },
   {
     path: "embeddings.baseUrl",
     variable: "AGENT_EMBEDDINGS_BASE_URL",
-    summary: "the same for memories (built-in embeddings)",
+    summary: "OpenAI-compatible API for embeddings (built-in embedder)",
   },
   {
     path: "embeddings.model",
     variable: "AGENT_EMBEDDINGS_MODEL",
-    summary: "the model that embeds memories there",
+    summary: "model that embeds memories",
   },
   {
     path: "taskTimeoutMs",
     variable: "AGENT_TASK_TIMEOUT_MS",
     kind: "number",
-    summary: "longest run of one task (300000)",
+    summary: "time limit of one task in ms (300000)",
   },
   {
     path: "syncIntervalMs",
     variable: "AGENT_SYNC_INTERVAL_MS",
     kind: "number",
-    summary: "between heartbeats to the relay (30000)",
+    summary: "ms between heartbeats to the relay (30000)",
   },
   {
     path: "housekeepingIntervalMs",
     variable: "AGENT_HOUSEKEEPING_INTERVAL_MS",
     kind: "number",
-    summary: "between gradient credentials (1800000)",
+    summary: "ms between gradient credentials (1800000)",
   },
   { path: "logLevel", variable: "LOG_LEVEL", summary: "debug, info (default), warn or error" },
 ];
 
-/** Only from the environment, never from a file or a flag. */
+/** Variables that are read only from the environment, never from a file or a flag. */
 export const secretVariables = [
-  { variable: "AGENT_SYNC_TOKEN", summary: "token used once, for registering at the relay" },
-  { variable: "AGENT_API_TOKEN", summary: "the same, when AGENT_SYNC_TOKEN is not set" },
+  { variable: "AGENT_SYNC_TOKEN", summary: "token used once, to register at the relay" },
+  { variable: "AGENT_API_TOKEN", summary: "used when AGENT_SYNC_TOKEN is not set" },
   { variable: "AGENT_LLM_API_KEY", summary: "sent to AGENT_LLM_BASE_URL only" },
   { variable: "AGENT_EMBEDDINGS_API_KEY", summary: "sent to AGENT_EMBEDDINGS_BASE_URL only" },
   { variable: "AGENT_PASSPHRASE", summary: "seals the stored private key" },

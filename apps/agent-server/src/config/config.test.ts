@@ -31,15 +31,15 @@ function faultsOf(given: Parameters<typeof read>[0]): readonly string[] {
 
 const auth = { AGENT_AUTH_TOKEN: "secret" };
 
-describe("where a setting comes from", () => {
-  test("the defaults are those of the specification", () => {
+describe("the source of a setting", () => {
+  test("settings default to those of the specification", () => {
     const config = configOf({ env: auth });
     expect(config).toMatchObject({ taskTimeoutMs: 300_000, logLevel: "info" });
     expect(config.server).toMatchObject({ transport: "http", host: "127.0.0.1", port: 3100 });
     expect(config.policy).toEqual(defaultPolicy);
   });
 
-  test("a flag wins over the file, the environment over both", () => {
+  test("a flag overrides the file, the environment overrides both", () => {
     const file = { port: 1, host: "::1", transport: "http" };
     const args = ["--port", "2", "--host", "127.0.0.2"];
     const config = configOf({ file, args, env: { ...auth, AGENT_PORT: "3" } });
@@ -48,7 +48,7 @@ describe("where a setting comes from", () => {
     expect(configOf({ file, env: auth }).server.port).toBe(1);
   });
 
-  test("AGENT_SYNC_URL is relay.url, AGENT_PUBLIC_URL is publicUrl", () => {
+  test("AGENT_SYNC_URL sets relay.url, AGENT_PUBLIC_URL sets publicUrl", () => {
     const env = { AGENT_SYNC_URL: "http://relay:3000", AGENT_PUBLIC_URL: "https://agent.example" };
     const config = configOf({
       file: { relay: { url: "http://other" }, publicUrl: "http://x" },
@@ -72,12 +72,12 @@ describe("where a setting comes from", () => {
     });
   });
 
-  test("a passphrase keeps its outer blanks", () => {
+  test("a passphrase keeps its leading and trailing blanks", () => {
     const { identity } = configOf({ env: { ...auth, AGENT_PASSPHRASE: " two words " } });
     expect(identity.passphrase).toBe(" two words ");
   });
 
-  test("a path in the file is meant from its folder, one in the environment from the working folder", () => {
+  test("a path in the file is relative to its folder, one in the environment to the working folder", () => {
     expect(configOf({ file: { tools: "tools.mjs", dataDir: "data" }, env: auth })).toMatchObject({
       tools: ["/etc/agent/tools.mjs"],
       identity: { dataDir: "/etc/agent/data" },
@@ -94,12 +94,24 @@ describe("the audit log", () => {
   const key = { AGENT_PRIVATE_KEY_HEX: "00".repeat(32) };
 
   test.each<[string, Parameters<typeof read>[0], string | undefined]>([
-    ["lies among the data", { env: auth }, "/home/agent/.agent/audit.jsonl"],
-    ["lies where it is said", { env: { ...auth, AGENT_AUDIT_LOG: "a" } }, "/home/agent/a"],
-    ["is meant from the file", { env: auth, file: { auditLog: "a" } }, "/etc/agent/a"],
-    ["goes into the log if asked", { env: auth, file: { auditLog: "-" } }, undefined],
-    ["goes there without a data folder", { env: { ...auth, ...key } }, undefined],
-  ])("%s", (_, given, path) => {
+    ["is a file in the data folder by default", { env: auth }, "/home/agent/.agent/audit.jsonl"],
+    [
+      "is the file that the environment names",
+      { env: { ...auth, AGENT_AUDIT_LOG: "a" } },
+      "/home/agent/a",
+    ],
+    [
+      "is relative to the configuration file",
+      { env: auth, file: { auditLog: "a" } },
+      "/etc/agent/a",
+    ],
+    [
+      "goes to the ordinary log when the setting is -",
+      { env: auth, file: { auditLog: "-" } },
+      undefined,
+    ],
+    ["goes to the ordinary log without a data folder", { env: { ...auth, ...key } }, undefined],
+  ])("the audit log %s", (_, given, path) => {
     expect(configOf(given).auditLog).toBe(path);
   });
 });
@@ -108,7 +120,7 @@ const agentId = "01890000-0000-7000-8000-000000000001";
 const otherId = "01890000-0000-7000-8000-000000000002";
 const approver = { agent_id: agentId, public_key: "0".repeat(64) };
 
-describe("what stops the start", () => {
+describe("a faulty configuration", () => {
   test.each([
     [{ port: 65_536 }, "config port: must be a whole number from 0 to 65535"],
     [{ port: "3100" }, "config port: must be a whole number from 0 to 65535"],
@@ -150,7 +162,7 @@ describe("what stops the start", () => {
       { policy: { quorum: { approvers: [approver], required: 2 } } },
       "must not require more agents",
     ],
-    [{ policy: { quorum: { approvers: [approver] } } }, "config policy.quorum: needs a relay"],
+    [{ policy: { quorum: { approvers: [approver] } } }, "config policy.quorum: requires a relay"],
     [{ policy: { quorum: {} } }, "config policy.quorum.approvers: is required"],
     [{ mcpServers: [] }, "config mcpServers: must be an object of servers"],
     [
@@ -181,13 +193,13 @@ describe("what stops the start", () => {
     ],
     ["{", "/etc/agent/config.json: is not valid JSON"],
     ["[]", "/etc/agent/config.json: must hold a JSON object"],
-  ])("%j", (file, fault) => {
+  ])("%j stops the start", (file, fault) => {
     const faults = faultsOf({ file, args: ["--allow-anonymous"] });
     expect(faults).toHaveLength(1);
     expect(faults[0]).toContain(fault);
   });
 
-  test("every fault is named at once, after the place that it came from", () => {
+  test("reports all faults at once, each with its source", () => {
     const faults = faultsOf({
       file: { name: 7 },
       args: ["--transport", "pipe"],
@@ -198,7 +210,7 @@ describe("what stops the start", () => {
     );
   });
 
-  test("of several unknown settings each is named, once", () => {
+  test("reports each of several unknown settings once", () => {
     const file = { colour: 1, "a.b": 2, port: -1, policy: { loose: 1, strict: 2 } };
     expect(faultsOf({ file, env: auth }).toSorted()).toEqual([
       "config a.b: is not a known setting",
@@ -209,14 +221,14 @@ describe("what stops the start", () => {
     ]);
   });
 
-  test("a key from the environment is looked at before the start, without being quoted", () => {
+  test("checks a private key from the environment before the start, without quoting it", () => {
     const env = { ...auth, AGENT_PRIVATE_KEY_HEX: "zz" };
     expect(faultsOf({ env })).toEqual([
       "AGENT_PRIVATE_KEY_HEX: holds no private key (64 or 128 hex digits, or a sealed key)",
     ]);
   });
 
-  test("no fault quotes a value", () => {
+  test("faults quote no value of a setting", () => {
     const env = { AGENT_AUTH_TOKEN: "my secret", AGENT_SYNC_URL: "http://me:secret@relay" };
     expect(faultsOf({ env }).join()).not.toContain("secret");
   });
@@ -231,10 +243,14 @@ describe("what stops the start", () => {
 
 describe("HTTP is never open on a network", () => {
   test.each<[string, Parameters<typeof read>[0], string | undefined]>([
-    ["no token", {}, "authToken"],
-    ["a token", { env: auth }, undefined],
-    ["known agents", { env: { AGENT_KNOWN_AGENTS: "agents.json" } }, undefined],
-    ["a relay, whose signed tokens count", { env: { AGENT_SYNC_URL: "http://r" } }, undefined],
+    ["without a token is refused", {}, "authToken"],
+    ["with a token is accepted", { env: auth }, undefined],
+    ["with known agents is accepted", { env: { AGENT_KNOWN_AGENTS: "agents.json" } }, undefined],
+    [
+      "with a relay, whose signed tokens count, is accepted",
+      { env: { AGENT_SYNC_URL: "http://r" } },
+      undefined,
+    ],
     ["--allow-anonymous on loopback", { args: ["--allow-anonymous"] }, undefined],
     [
       "--allow-anonymous on a network",
@@ -246,9 +262,9 @@ describe("HTTP is never open on a network", () => {
       { args: ["--allow-anonymous", "--host", "10.0.0.1"], env: auth },
       "--allow-anonymous",
     ],
-    ["stdio without a token", { args: ["--transport", "stdio"] }, undefined],
+    ["over stdio without a token is accepted", { args: ["--transport", "stdio"] }, undefined],
     ["--self-test without a relay", { args: ["--self-test"], env: auth }, "--self-test"],
-  ])("%s", (_, given, fault) => {
+  ])("a server %s", (_, given, fault) => {
     expect(faultsOf(given).map((text) => text.split(":")[0])).toEqual(
       fault === undefined ? [] : [fault],
     );

@@ -8,32 +8,33 @@ import { buildModelEndpoint } from "./config-models.ts";
 import { UNKNOWN_SETTING } from "./strict-settings.ts";
 import type { LogLevel } from "../log.ts";
 import { formatRule } from "./format-rule.ts";
+import { readVariable } from "./read-variable.ts";
 import { parseJsonc } from "./parse-jsonc.ts";
 import type { ModelEndpoint } from "../model/model-caller.ts";
 import type { OfferSetting } from "../offer/offer.ts";
 import type { Policy } from "../policy/policy-check.ts";
 import type { ServerAddress } from "../proxy/transport.ts";
 
-/** Everything an operator can choose, validated. Secrets are here: never log this object. */
+/** The validated configuration. It holds secrets: never log this object. */
 export interface Config {
   readonly name: string;
   readonly description: string;
   readonly agentType: string;
   /** Absolute paths of tools modules. */
   readonly tools: readonly string[];
-  /** Absolute path of the owner's file of agents. */
+  /** Absolute path of the owner's file of known agents. */
   readonly knownAgents: string | undefined;
-  /** Other MCP servers whose tools this agent offers, by the name it gives them. */
+  /** Wrapped MCP servers whose tools this agent offers, by their configured names. */
   readonly mcpServers: Readonly<Record<string, ServerAddress>>;
   readonly listing: Settings["listing"];
-  /** Which tools others may have run; absent: the listing decides. */
+  /** The tools that other callers may use; absent: those of the listing. */
   readonly offer: OfferSetting;
   readonly policy: Policy;
   /** Absent: the owner approves calls. */
   readonly quorum: Quorum | undefined;
-  /** Absolute path; absent: the lines go to the ordinary log. */
+  /** Absolute path; absent: audit records go to the ordinary log. */
   readonly auditLog: string | undefined;
-  /** Tools run on the prompt as it is, also where there is a model. */
+  /** Runs tools on the prompt as it is, even if a model is configured. */
   readonly direct: boolean;
   readonly llm: ModelEndpoint | undefined;
   readonly memory: {
@@ -85,7 +86,7 @@ export type ConfigResult =
 
 type SettingTree = Record<string, unknown>;
 
-/** Lays the flags and then the environment over the file; names every fault at once, quotes no value. */
+/** Lays flags, then the environment over the file; reports all faults at once, quoting no value. */
 export function readConfig(input: ConfigInput): ConfigResult {
   const file = parseConfigFile(input.file);
   if (!file.ok) return { ok: false, faults: [file.fault] };
@@ -99,7 +100,8 @@ export function readConfig(input: ConfigInput): ConfigResult {
   const issues = collectIssues(tree);
   const faults = [...new Set(issues.map((issue) => formatIssue(issue, sources)))];
   const invalidSettings = new Set(issues.map((issue) => getIssuePath(issue).split(".")[0] ?? ""));
-  // What is wrong by itself falls back to its default, so that the rest can be held against the rules.
+  // An invalid setting falls back to its default, so that the rules between settings can be
+  // checked.
   for (const name of invalidSettings) delete tree[name];
   const config = buildConfig(v.parse(Settings, tree), input);
   for (const { settings, message } of findContradictions(config)) {
@@ -108,7 +110,7 @@ export function readConfig(input: ConfigInput): ConfigResult {
   return faults.length > 0 ? { ok: false, faults } : { ok: true, config };
 }
 
-/** The library names one unknown setting of an object at a time, so each is taken out of the tree. */
+/** Removes each unknown setting and checks again, because the library reports one at a time. */
 function collectIssues(tree: SettingTree): v.BaseIssue<unknown>[] {
   const issues = v.safeParse(Settings, tree, { abortPipeEarly: true }).issues ?? [];
   const unknown = issues.filter(({ message }) => message === UNKNOWN_SETTING);
@@ -136,14 +138,14 @@ function parseConfigFile(
   }
 }
 
-/** Both stand where a file's path could. */
+/** Both are allowed in place of a file's path. */
 const ORDINARY_LOG = "-";
 const IN_MEMORY = ":memory:";
 
-/** A path in a file is meant from that file's folder. */
+/** Resolves the paths in a file relative to that file's folder. */
 function resolvePaths(tree: SettingTree, folder: string): void {
   const { tools } = tree;
-  // An empty path is a fault, not the folder.
+  // An empty path is a fault; it must not become the folder itself.
   const toAbsolute = (path: unknown) =>
     typeof path === "string" && path !== "" ? resolve(folder, path) : path;
   if (tools !== undefined)
@@ -176,12 +178,6 @@ function overlayEnvironment(
     const value = kind === "number" ? parseNumber(text) : kind === "list" ? parseList(text) : text;
     setSetting(tree, names, path, value, variable);
   }
-}
-
-/** A blank value counts as unset. */
-function readVariable(env: ConfigInput["env"], variable: string): string | undefined {
-  const text = env[variable]?.trim();
-  return text === "" ? undefined : text;
 }
 
 function parseNumber(text: string | undefined): unknown {
@@ -219,7 +215,7 @@ function getIssuePath(issue: v.BaseIssue<unknown>): string {
   return v.getDotPath(issue) ?? "";
 }
 
-/** Named after where the value came from; the file's own settings after their path. */
+/** Formats an issue after its flag or variable, or after the path of the setting in the file. */
 function formatIssue(issue: v.BaseIssue<unknown>, names: ReadonlyMap<string, string>): string {
   const path = getIssuePath(issue);
   const source = names.get(path) ?? names.get(path.split(".")[0] ?? "") ?? `config ${path}`;
@@ -261,7 +257,7 @@ function buildConfig(settings: Settings, { env, flags, workingDirectory }: Confi
     selfTest: flags.selfTest,
     identity: {
       dataDir: toAbsolute(settings.dataDir),
-      // A passphrase keeps its outer blanks.
+      // Leading and trailing blanks belong to a passphrase.
       passphrase: readVariable(env, "AGENT_PASSPHRASE") && env["AGENT_PASSPHRASE"],
       privateKeyHex: readVariable(env, "AGENT_PRIVATE_KEY_HEX"),
     },
@@ -288,7 +284,7 @@ function buildConfig(settings: Settings, { env, flags, workingDirectory }: Confi
   };
 }
 
-/** An agent whose key comes from the environment may have no disk to write to. */
+/** An agent whose key comes from the environment may have no disk for an audit log. */
 function resolveAuditLog(
   { auditLog, dataDir }: Settings,
   env: ConfigInput["env"],

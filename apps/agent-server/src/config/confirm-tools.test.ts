@@ -46,7 +46,7 @@ describe("E4: a tool of a wrapped server that changes", () => {
     return config;
   }
 
-  test("E4: is refused as soon as its server tells of it, until its owner confirms it", async () => {
+  test("E4: a changed tool is refused as soon as its server announces it, until the owner confirms it", async () => {
     const config = await configured();
     const { url, agent } = await start("--config", config);
     expect(await report(url)).toBe("reported");
@@ -67,7 +67,7 @@ describe("E4: a tool of a wrapped server that changes", () => {
     await client.close();
   }, 60_000);
 
-  test("E4: is refused after a restart as well, and the same tool is not", async () => {
+  test("E4: a changed tool is refused after a restart, and an unchanged one is not", async () => {
     const config = await configured();
     const first = await start("--config", config);
     await first.agent.kill("SIGTERM");
@@ -80,12 +80,12 @@ describe("E4: a tool of a wrapped server that changes", () => {
     expect(await report(third.url)).toMatch(/has changed/);
     await third.agent.kill("SIGTERM");
 
-    // A damaged list must not make a changed tool a new one.
+    // A damaged file must not turn a changed tool into a new one.
     await writeFile(join(folder, "data", "tools.json"), "{");
     await expect(start("--config", config)).rejects.toThrow(/tools\.json: is not a list of tools/);
   }, 60_000);
 
-  test("E4: confirm-tools says so when nothing has changed, and changes nothing", async () => {
+  test("E4: confirm-tools reports that nothing has changed, and changes nothing", async () => {
     const config = await configured();
     const { agent } = await start("--config", config);
     const before = await readFile(join(folder, "data", "tools.json"), "utf8");
@@ -95,7 +95,7 @@ describe("E4: a tool of a wrapped server that changes", () => {
   }, 60_000);
 });
 
-test("E4: blocking a known agent acts at once, and so does letting it in again", async () => {
+test("E4: blocking and unblocking a known agent take effect at once", async () => {
   const friend = createTestIdentity("friend");
   const { agentId, publicKey, secretKey } = friend;
   const file = join(folder, "agents.json");
@@ -121,7 +121,7 @@ test("E4: blocking a known agent acts at once, and so does letting it in again",
   expect(await ask()).toContain("agent_identity");
   await say("blocked");
   expect(await ask()).toMatch(/the caller is blocked/);
-  // While the file cannot be read, what it said last stands.
+  // While the file cannot be read, its last content stays in force.
   await writeFile(file, "[");
   expect(await ask()).toMatch(/the caller is blocked/);
   await say("verified");

@@ -4,7 +4,7 @@ import { checkConfirmedTools, openConfirmedTools } from "../proxy/confirmed-tool
 import { connectServers } from "../proxy/connect-servers.ts";
 import type { Runtime } from "../runtime.ts";
 
-/** Where an agent keeps the tools of wrapped servers as its owner confirmed them. */
+/** Returns the path of the file with the tools of wrapped servers that the owner confirmed. */
 export function buildConfirmedToolsPath({ identity }: Pick<Config, "identity">): string {
   return join(identity.dataDir, "tools.json");
 }
@@ -13,17 +13,20 @@ export type ConfirmToolsResult =
   | { readonly ok: true }
   | { readonly ok: false; readonly faults: readonly string[] };
 
-/** Shows how the tools of the wrapped servers differ from what was confirmed, and confirms what they are now. */
+/**
+ * Prints how the tools of the wrapped servers differ from those confirmed, and confirms them as
+ * they are now.
+ */
 export async function confirmTools(
   config: Pick<Config, "identity" | "mcpServers">,
   context: {
     readonly version: string;
     readonly runtime: Runtime;
-    readonly say: (line: string) => void;
+    readonly printLine: (line: string) => void;
     readonly ask: (question: string) => Promise<boolean>;
   },
 ): Promise<ConfirmToolsResult> {
-  const { version, runtime, say, ask } = context;
+  const { version, runtime, printLine, ask } = context;
   const path = buildConfirmedToolsPath(config);
   const fault = checkConfirmedTools(path);
   if (fault !== undefined) return { ok: false, faults: [fault] };
@@ -34,13 +37,13 @@ export async function confirmTools(
   await servers.close();
 
   for (const { server, tool, differences } of changes) {
-    say(`${server}: ${tool.name}`);
-    for (const difference of differences) say(`  ${difference}`);
+    printLine(`${server}: ${tool.name}`);
+    for (const difference of differences) printLine(`  ${difference}`);
   }
-  if (changes.length === 0) say("no tool has changed");
+  if (changes.length === 0) printLine("no tool has changed");
   else if (await ask(`confirm ${changes.length} changed tools?`)) {
     await confirmed.confirm(changes.map(({ server, tool }) => [server, tool]));
-    say(`confirmed: ${changes.map(({ tool }) => tool.name).join(", ")}`);
-  } else say("nothing was confirmed");
+    printLine(`confirmed: ${changes.map(({ tool }) => tool.name).join(", ")}`);
+  } else printLine("nothing was confirmed");
   return { ok: true };
 }

@@ -2,13 +2,13 @@ import type { Config } from "./config.ts";
 import { isLoopback } from "../http/hosts.ts";
 import { checkPrivateKey } from "../identity/identity.ts";
 
-/** `about` names the settings that a rule looks at. */
+/** `settings` are the ones that the rule reads. */
 interface Contradiction {
   readonly settings: readonly string[];
   readonly message: string;
 }
 
-/** What no single setting is to blame for, or comes from the environment alone. */
+/** Finds faults between settings, and faults of values that come from the environment alone. */
 export function* findContradictions(config: Config): Iterable<Contradiction> {
   const { identity, server, relay, policy, quorum, selfTest } = config;
   const { maxRiskAuto, requireApprovalAbove, denyAbove } = policy;
@@ -19,29 +19,29 @@ export function* findContradictions(config: Config): Iterable<Contradiction> {
   const keyFault = checkPrivateKey(identity.privateKeyHex);
   if (keyFault !== undefined) yield { settings: [], message: keyFault };
   if (quorum !== undefined && relay === undefined) {
-    const message = "config policy.quorum: needs a relay (AGENT_SYNC_URL)";
+    const message = "config policy.quorum: requires a relay (AGENT_SYNC_URL)";
     yield { settings: ["policy", "relay"], message };
   }
   if (selfTest && relay === undefined) {
-    yield { settings: ["relay"], message: "--self-test: needs a relay (AGENT_SYNC_URL)" };
+    yield { settings: ["relay"], message: "--self-test: requires a relay (AGENT_SYNC_URL)" };
   }
   if (selfTest && server.transport === "stdio") {
-    yield { settings: ["transport"], message: "--self-test: needs the http transport" };
+    yield { settings: ["transport"], message: "--self-test: requires the http transport" };
   }
   if (server.transport === "http") yield* findUnprotectedAccess(config);
 }
 
-/** Over HTTP nobody is let in unasked, but on a loopback address where the operator said so. */
+/** Rejects unauthenticated HTTP access, except on a loopback address with explicit permission. */
 function* findUnprotectedAccess({ server, relay, knownAgents }: Config): Iterable<Contradiction> {
   if (server.allowAnonymous && !isLoopback(server.host)) {
-    const message = "--allow-anonymous: is only possible on a loopback address";
+    const message = "--allow-anonymous: is allowed only on a loopback address";
     yield { settings: ["host"], message };
   }
   const hasNoKnownCallers = relay === undefined && knownAgents === undefined;
   if (server.authToken === undefined && hasNoKnownCallers && !server.allowAnonymous) {
     const message =
-      "authToken: HTTP needs a token (AGENT_AUTH_TOKEN), a relay whose signed tokens count " +
-      "(AGENT_SYNC_URL), a file of agents whose tokens count (AGENT_KNOWN_AGENTS), " +
+      "authToken: HTTP requires a token (AGENT_AUTH_TOKEN), a relay whose signed tokens are accepted " +
+      "(AGENT_SYNC_URL), a file of known agents (AGENT_KNOWN_AGENTS), " +
       "or --allow-anonymous on a loopback address";
     yield { settings: ["authToken", "relay", "knownAgents"], message };
   }

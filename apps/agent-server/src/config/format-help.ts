@@ -1,34 +1,34 @@
 import { secretVariables, settingSources } from "./config-settings.ts";
 
 const flags = [
-  ["--config FILE", "settings as JSON with comments; the variables below win over it"],
+  ["--config FILE", "settings as JSON with comments; the variables below override it"],
   ["--tools MODULE", "a module that exports tools (default export or `tools`); repeatable"],
   ["--direct", "run tools directly on the prompt, without any model"],
   ["--transport KIND", "http (default) or stdio"],
   ["--host ADDRESS", "address to listen on (127.0.0.1)"],
   ["--port PORT", "port to listen on (3100), 0 for any free one"],
-  ["--allow-anonymous", "no token on a loopback address: whoever can reach it is the owner"],
-  ["--self-test", "submit a task to itself through the relay and exit 0, 1 or 2"],
-  ["--check-config", "check the configuration, show what it offers, and exit"],
+  ["--allow-anonymous", "require no token on a loopback address: every caller is the owner"],
+  ["--self-test", "submit a task to itself through the relay, then exit with 0, 1 or 2"],
+  ["--check-config", "check the configuration, show the offered tools, and exit"],
   ["--help, --version", "print and exit"],
 ] as const;
 
-/** What `agent-server --help` prints; the variables come from the table that reads them. */
+/** Formats the text of `agent-server --help`; the variables come from the table that reads them. */
 export function formatHelp(): string {
   const formatRows = (entries: readonly (readonly [string, string])[]) =>
     entries.map(([name, summary]) => `  ${name.padEnd(24)} ${summary}`).join("\n");
   const variables = [...settingSources, ...secretVariables].map(
     ({ variable, summary }) => [variable, summary] as const,
   );
-  return `agent-server: makes a set of tools an agent that others can hire
+  return `agent-server: turns a set of tools into an agent that takes tasks from others
 
 Usage: agent-server [--config FILE] [--tools MODULE]... [options]
-       agent-server init [FOLDER]    writes a commented configuration and an example tools module
-       agent-server confirm-tools    shows which tools of wrapped servers have changed, and confirms them
+       agent-server init [FOLDER]    write a commented configuration and an example tools module
+       agent-server confirm-tools    show which tools of wrapped servers have changed, and confirm them
 
 ${formatRows(flags)}
 
-Environment (wins over the file and the flags):
+Environment (overrides the file and the flags):
 ${formatRows(variables)}
 `;
 }

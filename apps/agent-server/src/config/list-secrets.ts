@@ -1,10 +1,10 @@
 import { isSecretName } from "@agent/wire";
 import type { Config } from "./config.ts";
 
-/** Shorter texts occur in ordinary words, which a log must go on showing. */
+/** Shorter texts occur in ordinary words, which a log must not redact. */
 const MIN_SECRET_LENGTH = 6;
 
-/** The values of a configuration that no log may show, wherever they stand. */
+/** Lists the values of a configuration that must be redacted anywhere in a log. */
 export function listSecrets(config: Config): readonly string[] {
   const { identity, server, relay, llm, memory, mcpServers } = config;
   const serverSecrets = Object.values(mcpServers).flatMap((address) =>

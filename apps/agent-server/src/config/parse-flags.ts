@@ -15,9 +15,9 @@ const flagOptions = {
 } as const;
 
 export interface Flags {
-  /** The folder that `init` writes into; absent: another command. */
+  /** The folder that `init` writes into; absent: the command is another one. */
   readonly init?: string;
-  /** Shows what has changed of the wrapped servers' tools, and confirms it. */
+  /** Whether to show the changed tools of the wrapped servers and confirm them. */
   readonly confirmTools: boolean;
   readonly config?: string;
   readonly tools?: readonly string[];
@@ -32,7 +32,10 @@ export interface Flags {
   readonly version: boolean;
 }
 
-/** Reads the arguments behind the command's name; every wrong one is a fault, the others still count. */
+/**
+ * Parses the arguments after the command's name; each invalid one is a fault, and the others still
+ * apply.
+ */
 export function parseFlags(args: readonly string[]): { flags: Flags; faults: string[] } {
   const { values, positionals } = parseArgs({
     args: [...args],
@@ -46,17 +49,17 @@ export function parseFlags(args: readonly string[]): { flags: Flags; faults: str
   const faults: string[] = [];
   const isKnown = command === undefined || command === "init" || confirmTools;
   if (!isKnown || rest.length > 0 || (confirmTools && positionals.length > 1)) {
-    faults.push(
-      'arguments: nothing but "init" with its folder, or "confirm-tools", may stand beside the flags',
-    );
+    faults.push('arguments: must be flags, "init" with its folder, or "confirm-tools"');
   }
-  if (command === "init" && Object.keys(values).length > 0) faults.push("init: takes no flags");
+  if (command === "init" && Object.keys(values).length > 0) faults.push("init: must have no flags");
   for (const [name, value] of Object.entries(values)) {
     const expected = isFlag(name) ? flagOptions[name].type : undefined;
     const given = Array.isArray(value) ? value : [value];
-    if (expected === undefined) faults.push(`--${name}: is not a flag of this command`);
+    if (expected === undefined) faults.push(`--${name}: is not a known flag`);
     else if (given.some((one) => typeof one !== expected)) {
-      faults.push(`--${name}: ${expected === "string" ? "needs a value" : "takes no value"}`);
+      faults.push(
+        `--${name}: ${expected === "string" ? "must have a value" : "must not have a value"}`,
+      );
     }
   }
   const textFlag = (name: "config" | "transport" | "host" | "port") => {

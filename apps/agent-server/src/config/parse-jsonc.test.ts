@@ -10,18 +10,15 @@ test.each<[string, unknown]>([
   ['{"a": 1, /* then */ }', { a: 1 }],
   ['{"url": "http://a/*b*/"}', { url: "http://a/*b*/" }],
   [String.raw`{"quote": "\"//,]"}`, { quote: '"//,]' }],
-])("%s is read", (text, value) => {
+])("parses %s", (text, value) => {
   expect(parseJsonc(text)).toEqual(value);
 });
 
-test.each(["{,}", "[,]", "{/* open}", '{"a" 1}', "", "{} /"])(
-  "%s is no JSON either way",
-  (text) => {
-    expect(() => parseJsonc(text)).toThrow(SyntaxError);
-  },
-);
+test.each(["{,}", "[,]", "{/* open}", '{"a" 1}', "", "{} /"])("rejects %s", (text) => {
+  expect(() => parseJsonc(text)).toThrow(SyntaxError);
+});
 
-test("a mistake behind comments is named by its own line", () => {
+test("an error after comments names its own line", () => {
   const text = '{ /* one\nmore */\n"a": 1 // a\n"b": 2\n}';
   expect(() => parseJsonc(text)).toThrow(/line 4/);
 });
@@ -37,13 +34,13 @@ test.each<[string, string]>([
   expect(() => parseJsonc(text)).toThrow(new SyntaxError(message));
 });
 
-test("a member named __proto__ is a member like any other", () => {
+test("a member named __proto__ is an ordinary member", () => {
   const parsed = parseJsonc('{"__proto__": {"polluted": true}}') as object;
   expect(Object.keys(parsed)).toEqual(["__proto__"]);
   expect(Object.getPrototypeOf(parsed)).toBe(Object.prototype);
 });
 
-test("whatever is JSON already is read as before", () => {
+test("parses any JSON as JSON.parse does", () => {
   fc.assert(
     fc.property(fc.json(), (text) => {
       expect(parseJsonc(text)).toEqual(JSON.parse(text));

@@ -1,9 +1,12 @@
 import * as v from "valibot";
 
-/** What is said of a name that no setting has. */
+/** The fault of an unknown setting. */
 export const UNKNOWN_SETTING = "is not a known setting";
 
-/** An object of settings in which a misspelt name is refused: it would silently change nothing. */
+/**
+ * Builds an object schema that refuses unknown names, because a misspelt setting would have no
+ * effect.
+ */
 export function strictSettings<const E extends v.ObjectEntries>(entries: E) {
   return v.strictObject(entries, ({ expected, received }) => {
     if (expected === "never") return UNKNOWN_SETTING;

@@ -1,17 +1,17 @@
-/** The reason of an abort by which a caller takes a call back, unlike one that merely lost its connection. */
+/** The abort reason of a call that its caller cancelled, as opposed to a lost connection. */
 export class CallCancelled extends Error {
-  /** Nothing but the end of the connection says so, which is also what a lost caller looks like. */
+  /** True when the only sign is a closed connection, which a lost caller leaves as well. */
   readonly byClosing: boolean;
 
   constructor({ byClosing }: { byClosing: boolean }) {
-    super("The call was cancelled");
+    super("the call was cancelled");
     this.byClosing = byClosing;
   }
 }
 
-/** The reason of an abort that ends work for which no receipt is wanted any more. */
+/** The abort reason of work that must end without a receipt. */
 export class WorkWithdrawn extends Error {
   constructor() {
-    super("The work was withdrawn");
+    super("the work was withdrawn");
   }
 }

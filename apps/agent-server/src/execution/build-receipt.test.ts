@@ -22,7 +22,7 @@ const end: TaskEnd = {
   completedAt: at,
 };
 
-test("the receipt tells what was asked and answered, and its signature verifies", () => {
+test("a receipt states prompt and result, and its signature verifies", () => {
   const receipt = buildReceipt(task, end, signer);
   expect(receipt).toMatchObject({
     task_id: "t",
@@ -38,7 +38,7 @@ test("the receipt tells what was asked and answered, and its signature verifies"
   expect(verifyReceipt(receipt, { publicKey: identity.publicKey }).valid).toBe(true);
 });
 
-test("a receipt that no request could carry becomes that of a failed task without nested ones", () => {
+test("a receipt above the size of a request becomes that of a failed task without nested ones", () => {
   const nested = [buildReceipt(task, end, signer)];
   const result = "x".repeat(limits.requestBytes);
   const outcome = { status: "completed", result } as const;
@@ -48,7 +48,7 @@ test("a receipt that no request could carry becomes that of a failed task withou
   expect(verifyReceipt(receipt, { publicKey: identity.publicKey }).valid).toBe(true);
 });
 
-test("a task that waited for longer than a receipt may span is told from its begin", () => {
+test("the receipt of a task that waited too long states when the work began", () => {
   const waited = { ...task, submittedAt: 1 };
   expect(buildReceipt(waited, end, signer).submitted_at).toBe(at - 1_000);
 });

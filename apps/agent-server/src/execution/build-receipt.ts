@@ -7,7 +7,7 @@ import type { WorkTask } from "./task.ts";
 
 export type StartedTask = WorkTask & { readonly startedAt: number };
 
-/** How a task ended, and by which means. */
+/** The end of a task: its outcome, the tools used and the nested receipts. */
 export interface TaskEnd {
   readonly outcome: Outcome;
   readonly toolsUsed: readonly string[];
@@ -21,7 +21,9 @@ export interface ReceiptSigner {
   readonly deviceId: string;
 }
 
-/** Signs the receipt of a task; one that no request could carry becomes that of a failed task. */
+/**
+ * Signs the receipt of a task. A receipt above the size of a request becomes that of a failed task.
+ */
 export function buildReceipt(
   task: StartedTask,
   { outcome, toolsUsed, nested, completedAt }: TaskEnd,
@@ -53,17 +55,20 @@ export function buildReceipt(
   if (Buffer.byteLength(JSON.stringify(receipt)) <= limits.requestBytes) return receipt;
   return buildReceipt(
     task,
-    { outcome: tooLargeOutcome, toolsUsed, nested: [], completedAt },
+    { outcome: TOO_LARGE_OUTCOME, toolsUsed, nested: [], completedAt },
     signer,
   );
 }
 
-/** A task may wait for longer than a receipt may span; then the receipt tells when the work began. */
+/**
+ * Returns the start that the receipt states. A task may wait longer than a receipt may span; then
+ * the span begins when the work began.
+ */
 function getReceiptStart({ submittedAt, startedAt }: StartedTask, completedAt: number): number {
   return completedAt - submittedAt > RECEIPT_LIMITS.maxSpanMs ? startedAt : submittedAt;
 }
 
-const tooLargeOutcome: Outcome = {
+const TOO_LARGE_OUTCOME: Outcome = {
   status: "failed",
   result: `The receipt would be larger than ${limits.requestBytes} bytes`,
 };

@@ -5,8 +5,8 @@ export type DeadlineResult<T> =
   | { readonly ok: false; readonly reason: "timeout" | "cancelled" };
 
 /**
- * Runs `work` for at most `ms` milliseconds or until `cancel` fires. Either aborts the signal given to
- * the work, and neither waits for work that ignores it; timer and listener are gone afterwards.
+ * Runs `work` for at most `ms` milliseconds or until `cancel` fires. Both abort the work's signal,
+ * and neither waits for work that ignores it. Timer and listener are removed afterwards.
  */
 export async function withDeadline<T>(
   options: { runtime: Runtime; ms: number; cancel?: AbortSignal | undefined },

@@ -7,21 +7,24 @@ export interface Outcome {
   readonly result: string;
 }
 
-/** The tools of one task: scope, policy and time limit are already applied to every call. */
+/** The tools of one task; scope, policy and time limit apply to every call. */
 export interface Toolbox {
   readonly tools: readonly ToolDefinition[];
-  /** Those of `tools` that are behind a required capability. */
+  /** Returns those of `tools` that provide a required capability. */
   toolsFor(capability: string): readonly ToolDefinition[];
-  /** Whether the agent has this tool, offered for the task or not. */
+  /** Returns whether the agent has this tool, even if it is not offered for the task. */
   has(name: string): boolean;
-  /** Whether another tool would have had another price, so that guessing which one is meant is wrong. */
+  /**
+   * Whether tools have different prices, so that a wrongly guessed tool would charge the wrong
+   * price.
+   */
   readonly hasSeveralPrices: boolean;
   call(name: string, args: unknown): Promise<CallAnswer>;
 }
 
-/** Turns a prompt into a result with the tools at hand. */
+/** Turns a prompt into a result with the tools of the toolbox. */
 export interface Executor {
-  /** It has an answer of its own also where there is no tool to call. */
+  /** True when the executor can answer even if there is no tool to call. */
   readonly answersWithoutTools?: boolean;
   execute(task: WorkTask, toolbox: Toolbox, signal: AbortSignal): Promise<Outcome>;
 }

@@ -26,7 +26,7 @@ const identity = createTestIdentity();
 
 function runner(
   tool: RegisteredTool,
-  options: { taskTimeoutMs?: number; hire?: DelegateTask; executor?: Executor } = {},
+  options: { taskTimeoutMs?: number; delegateTask?: DelegateTask; executor?: Executor } = {},
 ) {
   const runtime = createSystemRuntime(silentLog);
   const registry = createRegistry([tool]);
@@ -41,7 +41,7 @@ function runner(
       runtime,
     }),
     executor: options.executor ?? directExecutor,
-    delegateTask: options.hire,
+    delegateTask: options.delegateTask,
     taskTimeoutMs: options.taskTimeoutMs ?? 5_000,
     runtime,
   });
@@ -63,7 +63,7 @@ function isSigned(receipt: ExecutionReceipt, taskId?: string): boolean {
 }
 
 describe("a receipt", () => {
-  test("says who did what for which prompt, and verifies", async () => {
+  test("a receipt states agent, prompt and result, and verifies", async () => {
     const receipt = await runner(shoutTool)({ taskId: "r", relayTaskId: "r" });
     expect(receipt).toMatchObject({
       task_id: "r",
@@ -82,7 +82,7 @@ describe("a receipt", () => {
     expect(isSigned({ ...receipt, result: "GRÜSSE!" }, "r")).toBe(false);
   });
 
-  test("B12: of a task that waited for hours tells when the work began, and holds", async () => {
+  test("B12: the receipt of a task that waited for hours states when the work began, and is valid", async () => {
     const now = Date.now();
     const waited = await runner(shoutTool)({ submittedAt: now - 7_200_000 });
     expect(waited.submitted_at).toBeGreaterThanOrEqual(now);
@@ -91,11 +91,11 @@ describe("a receipt", () => {
     expect(prompt.submitted_at).toBe(now - 3_000_000);
   });
 
-  test("does not name a relay task when there is none", async () => {
+  test("a receipt names no relay task for local work", async () => {
     expect(await runner(shoutTool)()).not.toHaveProperty("relay_task_id");
   });
 
-  test("is signed also over a result with a lone surrogate", async () => {
+  test("signs a result with a lone surrogate", async () => {
     const broken = createTextTool("broken", () => ({ ok: true, data: "a\ud800b" }));
     const receipt = await runner(broken)();
     expect(receipt.result).toBe("a\ufffdb");
@@ -104,7 +104,7 @@ describe("a receipt", () => {
 });
 
 describe("a task that cannot be done ends in a signed failed receipt", () => {
-  test("when time is up, and the tool is told to end", async () => {
+  test("a task past its time limit ends as failed, and its tool is aborted", async () => {
     let aborted = false;
     const receipt = await runner(
       createHangingTool(() => (aborted = true)),
@@ -119,12 +119,12 @@ describe("a task that cannot be done ends in a signed failed receipt", () => {
     expect(isSigned(receipt)).toBe(true);
   });
 
-  test("when the delegator's own limit is up first", async () => {
+  test("a task past the delegator's shorter limit ends as failed", async () => {
     const receipt = await runner(createHangingTool())({ wallClockMs: 20 });
     expect(receipt.result).toBe("The task did not finish within 20 ms");
   });
 
-  test("when it is cancelled while it runs, and before", async () => {
+  test("a task that is cancelled before or while it runs ends as failed", async () => {
     const controller = new AbortController();
     const running = runner(createHangingTool())({}, { cancel: controller.signal });
     controller.abort();
@@ -133,7 +133,7 @@ describe("a task that cannot be done ends in a signed failed receipt", () => {
     expect(never).toMatchObject({ status: "failed", tools_used: [] });
   });
 
-  test("when the tool throws or returns 50 MB", async () => {
+  test("a task whose tool throws or returns 50 MB ends as failed", async () => {
     for (const tool of [throwingTool, hugeTool]) {
       const receipt = await runner(tool)();
       expect(receipt.status).toBe("failed");
@@ -142,7 +142,7 @@ describe("a task that cannot be done ends in a signed failed receipt", () => {
     }
   });
 
-  test("when the executor itself breaks", async () => {
+  test("a task whose executor throws ends as failed", async () => {
     const executor: Executor = { execute: () => Promise.reject(new Error("hunter2")) };
     const receipt = await runner(shoutTool, { executor })();
     expect(receipt).toMatchObject({ status: "failed", result: "The task failed" });
@@ -150,7 +150,7 @@ describe("a task that cannot be done ends in a signed failed receipt", () => {
 });
 
 describe("a task that may not be done ends in a signed denied receipt", () => {
-  test("when its scope does not hold the tool, which then does not run", async () => {
+  test("a task whose tool is outside its scope is denied without running it", async () => {
     let ran = false;
     const tool = createTextTool("tool", () => ({ ok: (ran = true), data: "" }));
     const receipt = await runner(tool)({ scope: ["other"] });
@@ -159,7 +159,7 @@ describe("a task that may not be done ends in a signed denied receipt", () => {
     expect(isSigned(receipt)).toBe(true);
   });
 
-  test("when its token ends between two of its tools", async () => {
+  test("a task whose token expires between two tools is denied", async () => {
     let runs = 0;
     const endsAt = Date.now() + 20;
     const slow = createTextTool("slow", async () => {
@@ -186,12 +186,12 @@ describe("a task that may not be done ends in a signed denied receipt", () => {
     expect(runs).toBe(1);
   });
 
-  test("when the policy refuses the tool", async () => {
+  test("a task whose tool the policy refuses is denied", async () => {
     const risky = createTextTool("risky", () => ({ ok: true, data: "" }), 4);
     expect(await runner(risky)()).toMatchObject({ status: "denied", tools_used: [] });
   });
 
-  test("when it is refused as a whole", async () => {
+  test("a task that is refused as a whole is denied", async () => {
     const receipt = await runner(shoutTool)({}, { refusal: "not for you" });
     expect(receipt).toMatchObject({ status: "denied", result: "not for you", tools_used: [] });
   });
@@ -226,40 +226,42 @@ describe("a delegation of a tool", () => {
       : { ok: true, data: "did it alone" };
   });
 
-  test("nests the sub-receipt, whole and verifying", async () => {
+  test("a delegation nests the complete receipt, which verifies", async () => {
     const receipt = sub("42");
-    const hire: DelegateTask = async () => ({ ok: true, data: "42", receipt });
-    const outer = await runner(delegating, { hire })();
+    const delegateTask: DelegateTask = async () => ({ ok: true, data: "42", receipt });
+    const outer = await runner(delegating, { delegateTask })();
     expect(outer).toMatchObject({ result: "got 42", delegation_receipts: [receipt] });
     const verdict = verifyReceipt(outer, { publicKey: identity.publicKey });
     expect(verdict.nested.map((nested) => nested.valid)).toEqual([true]);
   });
 
-  test("nests the receipt of a failed one too, and none when there was none", async () => {
+  test("a failed delegation nests its receipt if there is one", async () => {
     const receipt = sub("broken", "failed");
     const failed: DelegateTask = async () => ({ ok: false, error: "broken", receipt });
-    const outer = await runner(delegating, { hire: failed })();
+    const outer = await runner(delegating, { delegateTask: failed })();
     expect(outer).toMatchObject({ result: "did it alone", delegation_receipts: [receipt] });
-    const nobody: DelegateTask = async () => ({ ok: false, error: "nobody" });
-    expect(await runner(delegating, { hire: nobody })()).not.toHaveProperty("delegation_receipts");
+    const failingDelegate: DelegateTask = async () => ({ ok: false, error: "no agent" });
+    expect(await runner(delegating, { delegateTask: failingDelegate })()).not.toHaveProperty(
+      "delegation_receipts",
+    );
   });
 
-  test("ends with the task that wanted it", async () => {
+  test("a delegation ends together with its task", async () => {
     let signal: AbortSignal | undefined;
-    const hire: DelegateTask = (_, on) => {
+    const delegateTask: DelegateTask = (_, on) => {
       signal = on.signal;
       return new Promise(() => {});
     };
-    await runner(delegating, { hire, taskTimeoutMs: 20 })();
+    await runner(delegating, { delegateTask, taskTimeoutMs: 20 })();
     expect(signal?.aborted).toBe(true);
   });
 
-  test("is not there without a relay", async () => {
+  test("delegation is not available without a relay", async () => {
     expect(await runner(delegating)()).toMatchObject({ status: "failed", result: "no delegate" });
   });
 });
 
-test("a receipt that would not fit into a request becomes a failed one that does", async () => {
+test("a receipt that exceeds a request becomes a failed one that fits", async () => {
   const many = createTextTool("many", async (prompt, { delegate }) => {
     for (let i = 0; i < 3; i++) await delegate?.({ capability: "c", prompt });
     return { ok: true, data: "x".repeat(400_000) };
@@ -267,8 +269,8 @@ test("a receipt that would not fit into a request becomes a failed one that does
   const big = await runner(
     createTextTool("big", () => ({ ok: true, data: "y".repeat(400_000) })),
   )();
-  const hire: DelegateTask = async () => ({ ok: true, data: "", receipt: big });
-  const receipt = await runner(many, { hire })();
+  const delegateTask: DelegateTask = async () => ({ ok: true, data: "", receipt: big });
+  const receipt = await runner(many, { delegateTask })();
   expect(receipt.status).toBe("failed");
   expect(receipt.result).toContain("larger than 1048576 bytes");
   expect(isSigned(receipt)).toBe(true);

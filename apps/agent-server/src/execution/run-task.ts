@@ -30,11 +30,14 @@ export interface TaskRunnerParts {
 export interface RunOptions {
   readonly caller: Caller;
   readonly cancel?: AbortSignal;
-  /** Why nothing may run; the receipt is then a `denied` one. */
+  /** The reason why the task must not run; its receipt is then a `denied` one. */
   readonly refusal?: string;
 }
 
-/** Runs a task to its end and signs the receipt; being late, failing and being stopped are ends too. Work that is withdrawn rejects with `WorkWithdrawn`. */
+/**
+ * Runs a task to its end and signs the receipt, also for a task that fails, times out or is
+ * cancelled. Rejects with `WorkWithdrawn` for withdrawn work, which gets no receipt.
+ */
 export type RunTask = (task: WorkTask, options: RunOptions) => Promise<ExecutionReceipt>;
 
 export function createTaskRunner(parts: TaskRunnerParts): RunTask {
@@ -71,13 +74,13 @@ export function createTaskRunner(parts: TaskRunnerParts): RunTask {
         },
         callTool,
         context,
-        mandate: task,
+        rights: task,
         used,
         now,
       });
       return runExecutor(task, toolbox, signal);
     });
-    // What is withdrawn has no end that anybody could be shown.
+    // Withdrawn work has no result that a receipt could state.
     if (!timed.ok && cancel?.reason instanceof WorkWithdrawn) throw cancel.reason;
     const outcome = timed.ok ? timed.value : buildStoppedOutcome(timed.reason, ms);
     return signOutcome(task, outcome, { used: [...used], nested });
@@ -106,7 +109,7 @@ export function createTaskRunner(parts: TaskRunnerParts): RunTask {
   }
 }
 
-/** The owner may also require a tool by its name. */
+/** Returns the tools behind a capability. The owner may also require a tool by its name. */
 function findToolsFor(
   capability: string,
   tools: readonly ToolDefinition[],

@@ -9,7 +9,7 @@ import { WorkWithdrawn } from "./abort-reasons.ts";
 const caller = { kind: "owner" } as const;
 const work = { prompt: "p", requiredCapabilities: [], relayTaskId: "t" };
 
-/** Tasks that end only when they are cancelled; `reasons` tells why they were. */
+/** Tasks that end only when they are cancelled; `reasons` collects the abort reasons. */
 function newTasks() {
   const clock = createManualClock();
   const reasons: unknown[] = [];
@@ -27,7 +27,7 @@ function newTasks() {
   return { clock, reasons, tasks };
 }
 
-test("a running task is cancelled for the reason that is given, and one that is over is not", async () => {
+test("abort cancels a running task with the given reason and ignores a finished one", async () => {
   const { clock, reasons, tasks } = newTasks();
   const running = tasks.runWork(work, caller);
   await clock.advance(0);
@@ -38,7 +38,7 @@ test("a running task is cancelled for the reason that is given, and one that is 
   expect(tasks.abort("t")).toBe(false);
 });
 
-test("a stop lets tasks run for the grace, then cancels them and waits for their end", async () => {
+test("stop lets tasks run for the grace period, then cancels them and waits for their end", async () => {
   const { clock, reasons, tasks } = newTasks();
   const running = tasks.runWork(work, caller);
   await clock.advance(0);
@@ -51,7 +51,7 @@ test("a stop lets tasks run for the grace, then cancels them and waits for their
   expect(clock.pending()).toEqual([]);
 });
 
-test("work of the relay keeps its id and time, other work gets an id and is submitted now", () => {
+test("a relay's work keeps its id and time, other work gets a new id and the present time", () => {
   const runtime = { now: () => 7, randomBytes: (count: number) => new Uint8Array(count) };
   const given = { ...work, submittedAt: 3, submittedBy: "x", wallClockMs: 9 };
   expect(buildTask(given, runtime)).toEqual({

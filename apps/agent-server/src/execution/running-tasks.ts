@@ -7,13 +7,13 @@ import type { RunTask } from "./run-task.ts";
 import type { WorkTask } from "./task.ts";
 import type { NewWork } from "./work.ts";
 
-/** The tasks that run at the moment, each of which can be stopped. */
+/** The tasks that run at the moment; each can be stopped. */
 export interface RunningTasks {
-  /** Runs the work under its mandate; aborting `signal` cancels it. */
+  /** Runs the work within its delegation scope; aborting `signal` cancels it. */
   runWork(work: NewWork, caller: Caller, signal?: AbortSignal): Promise<ExecutionReceipt>;
-  /** Cancels a running task for `reason`; false when no task of this id runs. */
+  /** Cancels a running task for `reason`; returns false when no task of this id runs. */
   abort(taskId: string, reason?: Error): boolean;
-  /** Lets what runs finish for `graceMs`; then it is cancelled. Resolves when nothing runs. */
+  /** Gives running tasks `graceMs` to finish, then cancels them. Resolves when no task runs. */
   stop(graceMs: number): Promise<void>;
 }
 
@@ -37,8 +37,8 @@ export function createRunningTasks(parts: {
         ...(signal === undefined ? [] : [signal]),
       ];
       const cancel = AbortSignal.any(signals);
-      const running = checkDelegation(work.delegationToken, task).then(({ refusal, ...mandate }) =>
-        run({ ...task, ...mandate }, { caller, cancel, ...(refusal !== undefined && { refusal }) }),
+      const running = checkDelegation(work.delegationToken, task).then(({ refusal, ...rights }) =>
+        run({ ...task, ...rights }, { caller, cancel, ...(refusal !== undefined && { refusal }) }),
       );
       controllers.set(task.taskId, taskController);
       unfinished.add(running);
@@ -64,7 +64,10 @@ export function createRunningTasks(parts: {
   };
 }
 
-/** Work becomes a task here: it gets an id unless the relay gave one, and is submitted now unless told otherwise. */
+/**
+ * Builds a task from new work: it gets an id unless the relay gave one, and the present time as its
+ * submission unless the work states another.
+ */
 export function buildTask(
   work: NewWork,
   { now, randomBytes }: Pick<Runtime, "now" | "randomBytes">,

@@ -7,7 +7,7 @@ function counter() {
   return { start: async () => (starts += 1), starts: () => starts };
 }
 
-test("the work of one key is started once, and everybody gets its result", async () => {
+test("starts the work of one key once and returns its result to all callers", async () => {
   const once = createSingleFlight<number>(10);
   const { start, starts } = counter();
   const [first, second] = [once.run("k", "f", start), once.run("k", "f", start)];
@@ -16,7 +16,7 @@ test("the work of one key is started once, and everybody gets its result", async
   expect(starts()).toBe(1);
 });
 
-test("another fingerprint under the same key is refused, running or finished", async () => {
+test("refuses another fingerprint for the key of running or finished work", async () => {
   const once = createSingleFlight<number>(10);
   const { start } = counter();
   once.run("k", "f", start);
@@ -25,14 +25,14 @@ test("another fingerprint under the same key is refused, running or finished", a
   expect(once.run("k", "g", start)).toEqual({ ok: false, code: "work.conflict" });
 });
 
-test("work that throws is forgotten and can be tried again", async () => {
+test("work that throws can be tried again", async () => {
   const once = createSingleFlight<number>(10);
   const answer = once.run("k", "f", () => Promise.reject(new Error("broken")));
   await expect(answer.ok && answer.value).rejects.toThrow("broken");
   expect(once.find("k")).toBeUndefined();
 });
 
-test("of the finished the newest are kept, of the running all", async () => {
+test("remembers all running work and the newest finished work", async () => {
   const once = createSingleFlight<string>(2);
   once.run("slow", "f", () => new Promise(() => {}));
   for (const key of ["a", "b", "c"]) {

@@ -3,7 +3,7 @@ export type SingleFlightResult<T> =
   | { readonly ok: false; readonly code: "work.conflict" };
 
 export interface SingleFlight<T> {
-  /** Starts the work of `key`, or joins it; another `fingerprint` under the same key is refused. */
+  /** Starts the work of `key`, or joins it; another `fingerprint` for the same key is refused. */
   run(key: string, fingerprint: string, start: () => Promise<T>): SingleFlightResult<T>;
   find(key: string): Promise<T> | undefined;
 }
@@ -14,8 +14,8 @@ interface Entry<T> {
 }
 
 /**
- * One piece of work per key, however often and over however many ways it arrives. What runs is always
- * known, and of what is finished the `kept` newest; work that throws can be tried again.
+ * Runs one piece of work per key, however often it arrives. All running work and the `maxFinished`
+ * newest finished results are remembered; work that throws can be tried again.
  */
 export function createSingleFlight<T>(maxFinished: number): SingleFlight<T> {
   const running = new Map<string, Entry<T>>();

@@ -7,10 +7,10 @@ export interface TaskCounts {
   readonly failed: number;
 }
 
-/** What this process has done since it started. */
+/** Counts the tasks of this process since its start. */
 export interface TaskCounter {
   counts(): TaskCounts;
-  /** The same runner, counted. */
+  /** Returns a runner that counts the tasks of `run`. */
   countRuns(run: RunTask): RunTask;
 }
 

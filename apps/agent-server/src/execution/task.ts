@@ -1,6 +1,6 @@
 import type { DelegationToken } from "@agent/receipts";
 
-/** Work as this agent was given it, over MCP or over the relay's socket. */
+/** A task as this agent received it, over MCP or over the relay's socket. */
 export interface WorkTask {
   readonly taskId: string;
   /** The relay's id of the task; present when a relay pays for it. */
@@ -9,14 +9,14 @@ export interface WorkTask {
   readonly requiredCapabilities: readonly string[];
   /** Milliseconds since the Unix epoch. */
   readonly submittedAt: number;
-  /** The agent that pays for it, where the relay said so. */
+  /** The agent that pays for the task, if the relay named it. */
   readonly submittedBy?: string;
-  /** The delegator's hint of how long it may take. */
+  /** The time limit that the delegator asked for. */
   readonly wallClockMs?: number;
   /** The only tools that may run, sorted; absent: all of them. */
   readonly scope?: readonly string[];
-  /** From when on no tool may run any more, in ms since the Unix epoch. */
+  /** The time after which no tool may run, in ms since the Unix epoch. */
   readonly scopeExpiresAt?: number;
-  /** The valid token that both follow from. */
+  /** The valid token that `scope` and `scopeExpiresAt` follow from. */
   readonly delegationToken?: DelegationToken;
 }

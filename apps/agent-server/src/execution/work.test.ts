@@ -24,7 +24,7 @@ const newWork = (prompt: string, relayTaskId?: string) => ({
 });
 
 describe("a relay task", () => {
-  test("is done once, over whichever ways and however often it comes", async () => {
+  test("a relay task runs once, however often and over whichever transport it arrives", async () => {
     const { work, runs } = counting();
     const answers = await Promise.all([
       work.accept(newWork("p", "t"), { caller: relay }),
@@ -36,7 +36,7 @@ describe("a relay task", () => {
     expect(new Set([...answers, later].map((answer) => JSON.stringify(answer))).size).toBe(1);
   });
 
-  test("is refused when its id comes with another prompt", async () => {
+  test("a relay task is refused when its id arrives with another prompt", async () => {
     const { work, runs } = counting();
     await work.accept(newWork("p", "t"), { caller: relay });
     const answer = await work.accept(newWork("other", "t"), { caller: relay });
@@ -44,7 +44,7 @@ describe("a relay task", () => {
     expect(runs()).toBe(1);
   });
 
-  test("is not taken from another agent, who would choose what a paid receipt says", async () => {
+  test("a relay task from another agent is refused, because it would choose the text of a paid receipt", async () => {
     const { work, runs } = counting();
     const caller: Caller = { kind: "agent", agentId: "a", trust: "trusted" };
     expect(await work.accept(newWork("p", "t"), { caller })).toMatchObject({ ok: false });
@@ -52,7 +52,7 @@ describe("a relay task", () => {
     expect(runs()).toBe(1);
   });
 
-  test("goes on when its caller hangs up, and stops when the relay cancels it", async () => {
+  test("a relay task continues when its caller disconnects, and stops when the relay cancels it", async () => {
     const { work } = createTestAgent({ tools: [createHangingTool()] });
     const gone = new AbortController();
     const answer = work.accept(newWork("p", "t"), { caller: relay, signal: gone.signal });
@@ -63,7 +63,7 @@ describe("a relay task", () => {
   });
 });
 
-test("work without a relay stops when its caller hangs up", async () => {
+test("local work stops when its caller disconnects", async () => {
   const { work } = createTestAgent({ tools: [createHangingTool()] });
   const gone = new AbortController();
   const answer = work.accept(newWork("p"), { caller: owner, signal: gone.signal });
@@ -71,7 +71,7 @@ test("work without a relay stops when its caller hangs up", async () => {
   expect(await answer).toMatchObject({ receipt: { result: "The task was cancelled" } });
 });
 
-test("each receipt of a relay task is handed over for delivery, whoever asked for it", async () => {
+test("each receipt of a relay task is passed to delivery, whichever caller requested it", async () => {
   const delivered: unknown[] = [];
   const { receipt } = await completed();
   const work = createWork({
@@ -90,7 +90,7 @@ test("each receipt of a relay task is handed over for delivery, whoever asked fo
   ]);
 });
 
-test("work that was done before and is still on its way to the relay is not done again", async () => {
+test("finished work with an undelivered receipt does not run again", async () => {
   const { receipt } = await completed();
   const work = createWork({
     run: () => Promise.reject(new Error("was run again")),
@@ -104,7 +104,7 @@ test("work that was done before and is still on its way to the relay is not done
   expect(other.ok ? "" : other.error).toContain("another prompt");
 });
 
-test("work is denied when what it brings as a delegation token is none", async () => {
+test("work with a malformed delegation token is denied", async () => {
   const { work, runs } = counting();
   const answer = await work.accept({ ...newWork("p"), delegationToken: "{}" }, { caller: owner });
   expect(answer).toMatchObject({ ok: true, receipt: { status: "denied", tools_used: [] } });
@@ -112,7 +112,7 @@ test("work is denied when what it brings as a delegation token is none", async (
 });
 
 describe("an agent that stops", () => {
-  test("takes nothing new, and signs what it cannot finish as failed", async () => {
+  test("a stopping agent refuses new work and signs unfinished work as failed", async () => {
     const { work } = createTestAgent({ tools: [createHangingTool()] });
     const running = work.accept(newWork("p"), { caller: owner });
     await work.stop(20);
@@ -128,7 +128,7 @@ async function completed() {
 }
 
 describe("B2: work on a relay task that is withdrawn", () => {
-  test("B2: stops its tool, and no receipt is signed or delivered", async () => {
+  test("B2: withdrawn work stops its tool, and no receipt is signed or delivered", async () => {
     const stopped = Promise.withResolvers<void>();
     const delivered: ExecutionReceipt[] = [];
     const { work } = createTestAgent({
@@ -143,7 +143,7 @@ describe("B2: work on a relay task that is withdrawn", () => {
     expect([delivered, work.withdraw("t")]).toEqual([[], "unknown"]);
   });
 
-  test("B2: can be taken again", async () => {
+  test("B2: withdrawn work can be accepted again", async () => {
     let runs = 0;
     const tool = createTextTool("once-slow", (text) =>
       runs++ === 0 ? new Promise(() => {}) : { ok: true, data: text },
@@ -157,7 +157,7 @@ describe("B2: work on a relay task that is withdrawn", () => {
     expect(again).toMatchObject({ ok: true, receipt: { status: "completed" } });
   });
 
-  test("B2: keeps the receipt that is signed already", async () => {
+  test("B2: withdrawal keeps a receipt that is already signed", async () => {
     const delivered: ExecutionReceipt[] = [];
     const { work } = createTestAgent({ relay: homeThatDelivers(delivered) });
     await work.accept(newWork("p", "t"), { caller: relay });
@@ -166,7 +166,7 @@ describe("B2: work on a relay task that is withdrawn", () => {
   });
 
   test.each(["auto", "legacy"] as const)(
-    "B2: is stopped by the cancellation of its MCP call (%s)",
+    "B2: work stops when its MCP call is cancelled (%s)",
     async (era) => {
       const stopped = Promise.withResolvers<void>();
       const delivered: ExecutionReceipt[] = [];
@@ -194,7 +194,7 @@ describe("B2: work on a relay task that is withdrawn", () => {
     },
   );
 
-  test("B2: goes on when the session of its MCP call ends without a cancellation", async () => {
+  test("B2: work continues when the session of its MCP call ends without a cancellation", async () => {
     const finish = Promise.withResolvers<void>();
     const delivered: ExecutionReceipt[] = [];
     const slow = createTextTool("slow", async (text) => {
@@ -217,7 +217,7 @@ describe("B2: work on a relay task that is withdrawn", () => {
 function homeThatDelivers(delivered: ExecutionReceipt[]): RelayFeatures {
   return {
     deviceId: () => undefined,
-    delegateTask: async () => ({ ok: false, error: "This agent hires nobody" }),
+    delegateTask: async () => ({ ok: false, error: "This agent does not delegate" }),
     getIssuerKeys: async () => [],
     deliverReceipt: (receipt) => void delivered.push(receipt),
     findUndelivered: () => undefined,

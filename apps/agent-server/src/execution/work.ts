@@ -8,73 +8,72 @@ import type { RunTask } from "./run-task.ts";
 import { createRunningTasks } from "./running-tasks.ts";
 import { CallCancelled, WorkWithdrawn } from "./abort-reasons.ts";
 
-/** A task as somebody brings it. */
+/** A task as its sender describes it. */
 export interface NewWork {
   readonly prompt: string;
   readonly requiredCapabilities: readonly string[];
   readonly relayTaskId?: string;
-  /** Whom the relay task was submitted to, which need not be the one who does it. */
+  /** The agent that the relay task was submitted to, which need not be its executor. */
   readonly targetAgentId?: string;
-  /** A value or its JSON text, not yet judged. */
+  /** A value or its JSON text, not yet checked. */
   readonly delegationToken?: unknown;
-  /** Milliseconds since the Unix epoch; absent: it is submitted now. */
+  /** Milliseconds since the Unix epoch; absent: the task is submitted now. */
   readonly submittedAt?: number;
   readonly submittedBy?: string;
   readonly wallClockMs?: number;
 }
 
-/** Takes care that the relay gets a receipt; the target may be unknown to whoever did the work. */
+/** Delivers a receipt to the relay; the executor may not know the target agent. */
 export type DeliverReceipt = (receipt: ExecutionReceipt, targetAgentId: string | undefined) => void;
 
 export type WorkAnswer =
   | { readonly ok: true; readonly receipt: ExecutionReceipt }
   | { readonly ok: false; readonly error: string; readonly code?: "work.withdrawn" };
 
-/** `signed`: the receipt is there already. `stopping`: `accept` answers when it has stopped. */
+/**
+ * `signed`: the receipt exists already. `stopping`: `accept` resolves when the work has stopped.
+ */
 export type WithdrawAnswer = "stopping" | "signed" | "unknown";
 
 export interface Work {
-  /** Runs it, or joins it when the same relay task is already running or was done. */
+  /** Runs the task, or joins it when the same relay task runs or has finished. */
   accept(work: NewWork, by: { caller: Caller; signal?: AbortSignal }): Promise<WorkAnswer>;
-  /** The work on a relay task, running or remembered. */
+  /** Finds the work on a relay task that runs or is remembered. */
   find(relayTaskId: string): Promise<ExecutionReceipt> | undefined;
-  /** Stops a running relay task: nobody waits for it any more. */
+  /** Stops a running relay task because its result is no longer needed. */
   cancel(relayTaskId: string): void;
-  /** Stops a running relay task without a receipt: whoever gave it agreed to nothing being done. */
+  /** Stops a running relay task without a receipt, because its sender withdrew it. */
   withdraw(relayTaskId: string): WithdrawAnswer;
-  /** Takes no more and lets what runs finish for `graceMs`; then it is cancelled and signed as failed. */
+  /**
+   * Refuses new tasks and gives running ones `graceMs`; then they are cancelled and signed as
+   * failed.
+   */
   stop(graceMs: number): Promise<void>;
 }
 
-/** Finished tasks whose receipts stay at hand, at most half a MiB each as a rule. */
+/** The number of finished tasks whose receipts stay in memory, usually at most half a MiB each. */
 const CACHE_SIZE = 100;
 
 export interface WorkParts {
   readonly run: RunTask;
   readonly checkDelegation: CheckDelegation;
   readonly runtime: Runtime;
-  /** Told of each receipt of a relay task: whoever asked may be gone by the time that it is there. */
+  /** Receives each receipt of a relay task, because its caller may be gone by then. */
   readonly deliver: DeliverReceipt | undefined;
-  /** What was done before, in this run or the last, and is not delivered yet. */
+  /** Finds a receipt of this run or the last that is not delivered yet. */
   readonly undelivered?: ((relayTaskId: string) => ExecutionReceipt | undefined) | undefined;
-  /** Asked when the relay closes a call, which may mean that it stops or that the task is cancelled. */
+  /** Asked when the relay closes a call: either the relay stops or the task was cancelled. */
   readonly isWanted?: ((relayTaskId: string) => Promise<boolean>) | undefined;
-  /** Told of work that was stopped because the relay took its call back. */
+  /** Called after work was stopped because the relay cancelled its call. */
   readonly release?: ((relayTaskId: string) => Promise<void>) | undefined;
 }
 
-/** The place where every task arrives, whichever way it came. */
+/** Creates the entry point of all tasks, independent of their transport. */
 export function createWork(parts: WorkParts): Work {
-  const {
-    run,
-    checkDelegation: readMandate,
-    runtime,
-    deliver,
-    undelivered = () => undefined,
-  } = parts;
+  const { run, checkDelegation, runtime, deliver, undelivered = () => undefined } = parts;
   const { isWanted = async () => false, release } = parts;
   const singleFlight = createSingleFlight<ExecutionReceipt>(CACHE_SIZE);
-  const running = createRunningTasks({ run, checkDelegation: readMandate, runtime });
+  const running = createRunningTasks({ run, checkDelegation, runtime });
   let closed = false;
 
   function withdraw(relayTaskId: string): WithdrawAnswer {
@@ -96,11 +95,12 @@ export function createWork(parts: WorkParts): Work {
       if (relayTaskId === undefined) {
         return { ok: true, receipt: await running.runWork(work, caller, signal) };
       }
-      // A receipt that names a relay's task can end that task, so strangers do not choose its prompt.
+      // A receipt that names a relay's task can end that task, so only its relay and the owner may
+      // choose the prompt.
       if (caller.kind === "agent") {
         return {
           ok: false,
-          error: "relay_task_id is taken only from the home relay and the owner",
+          error: "relay_task_id is accepted only from the agent's relay and the owner",
         };
       }
       const fingerprint = sha256Hex(work.prompt);
@@ -110,10 +110,11 @@ export function createWork(parts: WorkParts): Work {
           ? singleFlight.run(relayTaskId, fingerprint, () => running.runWork(work, caller))
           : { ok: undeliveredReceipt.prompt_hash === fingerprint, value: undeliveredReceipt };
       if (!answer.ok) {
-        return { ok: false, error: "This relay_task_id was given with another prompt before" };
+        return { ok: false, error: "This relay_task_id was used with another prompt before" };
       }
-      // The relay may lose its connection and want the receipt nevertheless; a cancelled call it does not.
-      const unlisten = onCancelled(signal, ({ byClosing }) => {
+      // After a lost connection the relay may still need the receipt; after a cancelled call it
+      // does not.
+      const unlisten = listenForCancel(signal, ({ byClosing }) => {
         if (byClosing && caller.kind === "relay") withdrawIfUnwanted(relayTaskId);
         else withdraw(relayTaskId);
       });
@@ -145,14 +146,17 @@ export function createWork(parts: WorkParts): Work {
   };
 }
 
-/** Listens for the caller to take its call back, which a lost connection does not say; returns the end of it. */
-function onCancelled(
+/**
+ * Listens for a cancellation by the caller, as opposed to a lost connection; returns a function
+ * that stops listening.
+ */
+function listenForCancel(
   signal: AbortSignal | undefined,
-  cancelled: (reason: CallCancelled) => void,
+  onCancel: (reason: CallCancelled) => void,
 ): () => void {
   const onAbort = () => {
     const reason: unknown = signal?.reason;
-    if (reason instanceof CallCancelled) cancelled(reason);
+    if (reason instanceof CallCancelled) onCancel(reason);
   };
   signal?.addEventListener("abort", onAbort, { once: true });
   return () => signal?.removeEventListener("abort", onAbort);

@@ -8,15 +8,15 @@ export type FolderLock =
   | { readonly ok: false; readonly fault: string };
 
 /**
- * Keeps a second process off a data folder: two would share one identity, send each receipt twice and lose
- * approvals. The system's own lock on a file is used, which ends with its process however that ends, so that
- * none is left behind. The pid beside it only tells the owner which process that is.
+ * Locks a data folder against a second process: two would share one identity, send each receipt
+ * twice and lose approvals. The operating system's lock on a file is used because it ends with its
+ * process, even after a crash. The pid file only names that process to the owner.
  */
 export async function lockFolder(path: string, pid: number): Promise<FolderLock> {
   await createPrivateFolder(path);
   const lockPath = join(path, "agent.lock");
   const pidPath = join(path, "agent.pid");
-  // Not left to SQLite, which would let others read the file.
+  // SQLite would create a file that others can read.
   closeSync(openSync(lockPath, "a", 0o600));
   const lockDatabase = new Sqlite(lockPath, { timeout: 0 });
   try {

@@ -2,13 +2,17 @@ import { randomUUID } from "node:crypto";
 import { mkdir, open, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
-/** Makes a folder of the agent's own; it ignores itself, so that no key slips into a repository. */
+/**
+ * Creates a private folder with a `.gitignore` of its own, so that no key gets into a repository.
+ */
 export async function createPrivateFolder(path: string): Promise<void> {
   await mkdir(path, { recursive: true, mode: 0o700 });
   await writeFile(join(path, ".gitignore"), "*\n", { mode: 0o600 });
 }
 
-/** Puts JSON in a file whole or not at all, for its owner only; it is on the disk when this resolves. */
+/**
+ * Writes JSON atomically to a file that only its owner can read; it is on disk when this resolves.
+ */
 export async function writePrivateFile(path: string, value: unknown): Promise<void> {
   const temporaryPath = `${path}.${randomUUID()}.tmp`;
   try {
@@ -21,7 +25,7 @@ export async function writePrivateFile(path: string, value: unknown): Promise<vo
   await syncFolder(dirname(path));
 }
 
-/** Into a file of its own: one that lies there already may be open to others, or lead elsewhere. */
+/** Writes a new file, because an existing one may be readable by others or be a link. */
 async function writeDurably(path: string, text: string): Promise<void> {
   const handle = await open(path, "wx", 0o600);
   try {
@@ -32,7 +36,7 @@ async function writeDurably(path: string, text: string): Promise<void> {
   }
 }
 
-/** Without this a power cut could forget the rename. */
+/** Syncs the folder, because a power cut could otherwise undo the rename. */
 async function syncFolder(path: string): Promise<void> {
   const handle = await open(path, "r");
   try {

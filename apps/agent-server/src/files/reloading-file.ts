@@ -2,14 +2,14 @@ import { readFileSync, statSync } from "node:fs";
 import type { Runtime } from "../runtime.ts";
 
 /**
- * What a file says, read again whenever the file has changed: a look at its dates costs microseconds, and
- * what is asked acts at once, which a watcher of the system cannot promise. While the file cannot be read,
- * what it said before stands.
+ * Reads a file again whenever it has changed. Checking its dates costs microseconds and takes
+ * effect at once, which a file watcher cannot guarantee. While the file cannot be read, the last
+ * value stays in force.
  */
 export function createReloadingFile<T>(options: {
   readonly path: string;
   readonly initial: T;
-  /** Undefined: the text cannot be used. */
+  /** Returns undefined for an unusable text. */
   readonly parse: (text: string) => T | undefined;
   readonly runtime: Pick<Runtime, "log">;
 }): () => T {

@@ -1,26 +1,26 @@
-/** How often something was tried, and how often that came to something. */
+/** The number of attempts, and of those that succeeded. */
 export interface Attempts {
   readonly total: number;
   readonly succeeded: number;
 }
 
-/** What an agent has counted since its process started. */
+/** The counts of an agent since its process started. */
 export interface Counts {
   readonly tasks: Attempts;
-  /** Calls of its own tools within tasks. */
+  /** Calls of the agent's own tools within tasks. */
   readonly toolCalls: Attempts;
   readonly tools: { readonly offered: number; readonly used: number };
   readonly memories: number;
-  /** Good: something related was remembered. */
+  /** A recall succeeds when it finds a related memory. */
   readonly recalls: Attempts;
-  /** Related memories that were recalled, and their confidence added up. */
+  /** The number of related memories that were recalled, and the sum of their confidence. */
   readonly recalled: { readonly items: number; readonly confidence: number };
-  /** Good: the receipt says that the other agent completed the work. */
+  /** A delegation succeeds when the receipt states that the other agent completed the work. */
   readonly delegations: Attempts;
   readonly heartbeats: Attempts;
 }
 
-/** The part that the agent counts without a relay. */
+/** The counts that need no relay. */
 export type LocalCounts = Omit<Counts, "delegations" | "heartbeats">;
 
 export interface AttemptCounter {

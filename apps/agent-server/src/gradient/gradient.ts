@@ -4,8 +4,9 @@ import type { Counts, Attempts } from "./counts.ts";
 export type Gradient = Omit<CredentialSubject<"AgentGradientCredential">, "id" | "measured_at">;
 
 /**
- * The figures of the gradient credential (docs/decisions.md, 10): plain shares of what was counted, each
- * from 0 to 1, and 0 while there is nothing to count. `gradient` is the mean of all but the last.
+ * Calculates the figures of the gradient credential (docs/decisions.md, 10): shares of the counts,
+ * each from 0 to 1, and 0 while there is nothing to count. `gradient` is the mean of all but the
+ * last.
  */
 export function calculateGradient(counts: Counts): Gradient {
   const { tasks, tools, memories, recalled } = counts;

@@ -15,12 +15,12 @@ const failure = (kind: "unknown" | "invalid" | "denied" | "aborted" | "failed"):
 });
 
 test.each<[string, CallAnswer, { total: number; succeeded: number }, number]>([
-  ["that answered counts as good", { ok: true, data: "" }, { total: 1, succeeded: 1 }, 1],
-  ["that failed counts", failure("failed"), { total: 1, succeeded: 0 }, 1],
-  ["that was too slow counts", failure("aborted"), { total: 1, succeeded: 0 }, 1],
+  ["that answered counts as a success", { ok: true, data: "" }, { total: 1, succeeded: 1 }, 1],
+  ["that failed counts as a failure", failure("failed"), { total: 1, succeeded: 0 }, 1],
+  ["that was too slow counts as a failure", failure("aborted"), { total: 1, succeeded: 0 }, 1],
   ["that the policy stopped does not count", failure("denied"), { total: 0, succeeded: 0 }, 0],
   ["with wrong arguments does not count", failure("invalid"), { total: 0, succeeded: 0 }, 0],
-  ["of no tool does not count", failure("unknown"), { total: 0, succeeded: 0 }, 0],
+  ["of an unknown tool does not count", failure("unknown"), { total: 0, succeeded: 0 }, 0],
 ])("a tool call %s", async (_, answer, toolCalls, toolsUsed) => {
   const tally = createUsageCounter();
   const call = tally.countToolCalls(async () => answer);
@@ -28,7 +28,7 @@ test.each<[string, CallAnswer, { total: number; succeeded: number }, number]>([
   expect(tally.counts()).toMatchObject({ toolCalls, toolsUsed });
 });
 
-test("a recall counts as good when something related was remembered", async () => {
+test("a recall succeeds when it finds a related memory", async () => {
   const tally = createUsageCounter();
   const runtime = createSystemRuntime(silentLog);
   const opened = openMemory({ path: ":memory:", embedder: hashedNgramEmbedder, runtime });

@@ -2,7 +2,7 @@ import type { Memory } from "../memory/memory.ts";
 import type { CallTool } from "../tools/calling/call-tool.ts";
 import { createAttemptCounter, type LocalCounts } from "./counts.ts";
 
-/** Counts the tool calls and recalls that pass through it, and changes nothing about them. */
+/** Counts the tool calls and recalls that pass through it without changing them. */
 export interface UsageCounter {
   countToolCalls(callTool: CallTool): CallTool;
   countRecalls(memory: Memory): Memory;
@@ -21,7 +21,7 @@ export function createUsageCounter(): UsageCounter {
   return {
     countToolCalls: (callTool) => async (name, args, context) => {
       const answer = await callTool(name, args, context);
-      // What was refused before it ran says nothing about the tool.
+      // A call that was refused before it ran is no sign of the tool's quality.
       if (answer.ok || answer.kind === "failed" || answer.kind === "aborted") {
         used.add(name);
         toolCalls.record(answer.ok);

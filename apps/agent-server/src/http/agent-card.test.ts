@@ -29,7 +29,7 @@ beforeAll(async () => {
 afterAll(() => running.stop());
 
 describe("the agent card", () => {
-  test("is read by the official A2A client, every required member of it", async () => {
+  test("the official A2A client reads every required member of the agent card", async () => {
     const asOwner: typeof fetch = (input) =>
       fetch(input, { headers: { authorization: "Bearer secret" } });
     const resolver = new DefaultAgentCardResolver({ fetchImpl: asOwner });
@@ -51,7 +51,7 @@ describe("the agent card", () => {
     });
   });
 
-  test("tells in an extension what work costs and whom to hire", async () => {
+  test("the agent card states prices and the agent's id in an extension", async () => {
     const { agentId, did } = running.agent.identity;
     const { capabilities } = (await (await cardOf(running)).json()) as {
       capabilities: { extensions: unknown[] };
@@ -68,12 +68,12 @@ describe("the agent card", () => {
     ]);
   });
 
-  test("says that a token is needed, and is itself behind it", async () => {
+  test("the agent card requires a token and states so", async () => {
     expect(await (await cardOf(running)).json()).toHaveProperty("securityRequirements");
     expect((await cardOf(running, { headers: {} })).status).toBe(401);
   });
 
-  test("of an agent that lets everybody in asks for nothing", async () => {
+  test("the agent card of an open server requires no authentication", async () => {
     const open = await start({ env: {}, args: ["--allow-anonymous"] });
     const response = await cardOf(open, { headers: {} });
     expect(response.status).toBe(200);
@@ -81,7 +81,7 @@ describe("the agent card", () => {
     await open.stop();
   });
 
-  test("names the public address where there is one", async () => {
+  test("the agent card names the public URL if there is one", async () => {
     const far = await start({ file: { publicUrl: "https://agent.example/base" } });
     expect(await (await cardOf(far)).json()).toMatchObject({
       supportedInterfaces: [{ url: "https://agent.example/base/mcp" }],
@@ -89,7 +89,7 @@ describe("the agent card", () => {
     await far.stop();
   });
 
-  test("can only be read", async () => {
+  test("the agent card allows only reading methods", async () => {
     expect((await cardOf(running, { method: "HEAD" })).status).toBe(200);
     const posted = await cardOf(running, { method: "POST" });
     expect([posted.status, posted.headers.get("allow")]).toEqual([405, "GET, HEAD"]);

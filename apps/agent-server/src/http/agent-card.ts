@@ -8,21 +8,21 @@ export interface AgentCardParts {
   readonly name: string;
   readonly description: string;
   readonly version: string;
-  /** The agent's own tools, not those that every agent has; those on offer are its skills. */
+  /** The agent's own tools, without those that every agent has; the offered ones are its skills. */
   readonly tools: readonly ToolDefinition[];
   readonly offer: Offer;
   readonly listing: ListingBody | undefined;
-  /** Where others call `agent_task`. */
+  /** The URL at which others call `agent_task`. */
   readonly mcpUrl: string;
-  /** Whether a caller has to prove who it is. */
+  /** Whether a caller must authenticate. */
   readonly requiresAuth: boolean;
 }
 
-/** A2A names bindings other than its own three by a URI. */
+/** The URI of the MCP binding; A2A identifies bindings other than its own three by a URI. */
 const MCP_BINDING = "https://modelcontextprotocol.io/specification";
 const BEARER_SCHEME = "bearer";
 
-/** The agent card of A2A 1.0, in the JSON form of its protocol buffers. */
+/** Builds the agent card of A2A 1.0, in the JSON form of its protocol buffers. */
 export function buildAgentCard(parts: AgentCardParts) {
   const { identity, listing, offer } = parts;
   const offered = new Set([...offer.capabilities.values()].flat());
@@ -41,7 +41,7 @@ export function buildAgentCard(parts: AgentCardParts) {
       extensions: [
         {
           uri: DELEGATION_EXTENSION,
-          description: "Prices of skills, and the id by which a relay knows this agent",
+          description: "Prices of skills, and the agent's id at relays",
           required: false,
           params: {
             agent_id: identity.agentId,

@@ -44,17 +44,17 @@ function send(
 const bearer = { authorization: `Bearer ${TEST_TOKEN}` };
 
 describe("GET /health", () => {
-  test("needs no token and says who answers", async () => {
+  test("GET /health needs no token and names the agent", async () => {
     const response = await send("/health");
     expect(response.status).toBe(200);
     expect(await response.json()).toEqual({ status: "ok", agent_id: agent.identity.agentId });
   });
 
-  test("answers under any name: a probe calls by whatever address it has", async () => {
+  test("GET /health answers for any Host, because probes use any address", async () => {
     expect((await send("/health", { headers: { host: "10.0.0.7:3100" } })).status).toBe(200);
   });
 
-  test("HEAD is as GET, other methods are not allowed", async () => {
+  test("/health allows GET and HEAD only", async () => {
     expect((await send("/health", { method: "HEAD" })).status).toBe(200);
     const response = await send("/health", { method: "DELETE" });
     expect(response.status).toBe(405);
@@ -79,7 +79,7 @@ describe("every other path needs the token", () => {
       { authorization: "Bearer agent:x.y.z" },
       "auth.unknown_caller",
     ],
-  ])("%s: 401", async (_, headers, code) => {
+  ])("a request with %s gets 401", async (_, headers, code) => {
     for (const path of ["/mcp", "/", "/.well-known/agent-card.json", "/health/", "//health"]) {
       const response = await send(path, { method: "POST", headers });
       expect(response.status).toBe(401);
@@ -88,7 +88,7 @@ describe("every other path needs the token", () => {
     }
   });
 
-  test("with it an unknown path is 404", async () => {
+  test("an authenticated request for an unknown path gets 404", async () => {
     const response = await send("/nothing", { headers: bearer });
     expect(response.status).toBe(404);
     expect(await response.json()).toEqual({
@@ -100,12 +100,12 @@ describe("every other path needs the token", () => {
     });
   });
 
-  test("the scheme is read in any case", async () => {
+  test("the bearer scheme is case-insensitive", async () => {
     const headers = { authorization: `bearer ${TEST_TOKEN}` };
     expect((await send("/mcp", { headers, body: initialize })).status).toBe(200);
   });
 
-  test("an open server answers without a header, but not to a wrong one", async () => {
+  test("an open server answers requests without a token and refuses a wrong one", async () => {
     const open = createTestApp(agent, { allowAnonymous: true });
     expect((await send("/mcp", { body: initialize, to: open })).status).toBe(200);
     const headers = { authorization: "Bearer wrong" };
@@ -119,7 +119,7 @@ describe("a page of another name cannot use this server (DNS rebinding)", () => 
     [{ host: "127.0.0.1.evil.example:3100" }, "request.host_not_allowed"],
     [{ origin: "http://evil.example" }, "request.origin_not_allowed"],
     [{ origin: "null" }, "request.origin_not_allowed"],
-  ])("%j: 403, with or without the token", async (headers, code) => {
+  ])("%j gets 403, with or without the token", async (headers, code) => {
     for (const auth of [{}, bearer]) {
       const response = await send("/mcp", { body: initialize, headers: { ...headers, ...auth } });
       expect(response.status).toBe(403);
@@ -127,20 +127,20 @@ describe("a page of another name cannot use this server (DNS rebinding)", () => 
     }
   });
 
-  test("a local origin may", async () => {
+  test("a local origin is accepted", async () => {
     const headers = { ...bearer, origin: "http://localhost:5173", host: "localhost" };
     expect((await send("/mcp", { body: initialize, headers })).status).toBe(200);
   });
 });
 
 describe("a body of /mcp", () => {
-  test("that is not JSON is a parse error", async () => {
+  test("a malformed body of /mcp is a parse error", async () => {
     const response = await send("/mcp", { body: "{", headers: bearer });
     expect(response.status).toBe(400);
     expect(await response.json()).toMatchObject({ error: { code: -32700 }, id: null });
   });
 
-  test("above 1 MiB is refused, whether or not it says so beforehand", async () => {
+  test("a body above 1 MiB is refused, with or without a Content-Length", async () => {
     const body = JSON.stringify({ ...initialize, padding: "x".repeat(1_048_576) });
     const response = await send("/mcp", { body, headers: bearer });
     expect(response.status).toBe(413);
@@ -156,13 +156,13 @@ describe("a body of /mcp", () => {
     expect(streamed.status).toBe(413);
   });
 
-  test("of another media type is refused", async () => {
+  test("a body of another media type is refused", async () => {
     const headers = { ...bearer, "content-type": "text/plain" };
     expect((await send("/mcp", { body: initialize, headers })).status).toBe(415);
   });
 
   test.each(["[]", "7", "null", '"text"', "{}", '{"jsonrpc":"2.0"}'])(
-    "%s is refused without a session being opened",
+    "the body %s is refused without opening a session",
     async (body) => {
       const response = await send("/mcp", { body, headers: bearer });
       expect(response.status).toBe(400);
@@ -170,21 +170,21 @@ describe("a body of /mcp", () => {
     },
   );
 
-  test("other methods are named", async () => {
+  test("a refused method gets the allowed ones", async () => {
     const response = await send("/mcp", { method: "PUT", headers: bearer });
     expect(response.status).toBe(405);
     expect(response.headers.get("allow")).toBe("GET, POST, DELETE");
   });
 });
 
-test("a request id is echoed when it is one, and made up otherwise", async () => {
+test("a well-formed request id is echoed, another one is replaced", async () => {
   const id = async (given: string) =>
     (await send("/x", { headers: { "x-request-id": given } })).headers.get("x-request-id");
   expect(await id("abc-1.2_3")).toBe("abc-1.2_3");
   expect(await id("a b")).toMatch(/^[0-9a-f]{24}$/);
 });
 
-test("approvals are the owner's: another agent does not even see them", async () => {
+test("only the owner can list and decide approvals", async () => {
   const caller = { kind: "agent", agentId: "a", trust: "trusted" } as const;
   const guarded = createTestApp(agent, { checkSigned: async () => ({ ok: true, caller }) });
   const headers = { authorization: "Bearer agent:x" };

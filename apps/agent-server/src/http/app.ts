@@ -18,14 +18,15 @@ import { createSessions } from "./sessions.ts";
 
 export interface HttpApp {
   readonly fetch: (request: Request) => Response | Promise<Response>;
-  /** Asked before `fetch`. */
+  /** Tried before `fetch`. */
   readonly fastPath: FastPath;
   close(): Promise<void>;
 }
 
 /**
- * `/health` for everybody; for all else the Host and Origin check comes first, then the caller, then the
- * body. One URL serves both protocol eras: the older in kept sessions, the newer request by request.
+ * Creates the HTTP application. `/health` is public; all other paths check the Host and Origin
+ * first, then the caller, then the body. One URL serves both protocol eras: the older in sessions,
+ * the newer request by request.
  */
 export function createHttpApp(options: {
   agentId: string;
@@ -34,7 +35,7 @@ export function createHttpApp(options: {
   newServer: () => Server;
   answerCall: AnswerCall;
   approvals: Approvals;
-  /** What the agent says of itself at the well-known path of A2A. */
+  /** Returns the agent card for the well-known path of A2A. */
   card?: () => object;
   runtime: Runtime;
 }): HttpApp {
@@ -51,7 +52,7 @@ export function createHttpApp(options: {
     return next();
   });
 
-  // Before the Host check: probes call by whatever address they have.
+  // Registered before the Host check because probes use any address of the server.
   app.get("/health", (c) => c.json({ status: "ok", agent_id: agentId }));
   app.all("/health", (c) => refuseRequest(c, "route.method_not_allowed", { Allow: "GET, HEAD" }));
 

@@ -7,7 +7,7 @@ import { refuseRequest, type HttpEnv } from "./refuse-request.ts";
 const Decision = v.object({ decision: v.picklist(["approve", "deny"]) });
 const MAX_BODY_BYTES = 4_096;
 
-/** Where the owner says yes or no to the calls that wait for it; nobody else sees them. */
+/** Creates the routes on which the owner decides about waiting calls; other callers are refused. */
 export function createApprovalRoutes(approvals: Approvals): Hono<HttpEnv> {
   const routes = new Hono<HttpEnv>();
   routes.use(async (c, next) =>

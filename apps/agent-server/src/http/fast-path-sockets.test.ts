@@ -54,7 +54,7 @@ const call = (id: number, name: string, text = "") =>
     params: { name, arguments: { text } },
   });
 
-/** The bytes of a request; a header that is `undefined` is left out. */
+/** The bytes of a request; a header that is `undefined` is omitted. */
 function bytesOf(body: string, other: Record<string, string | undefined> = {}): string {
   const headers = {
     host: server.url.host,
@@ -70,7 +70,7 @@ function bytesOf(body: string, other: Record<string, string | undefined> = {}): 
   return `POST /mcp HTTP/1.1\r\n${lines.join("\r\n")}\r\n\r\n${body}`;
 }
 
-/** A raw connection, and all that came back on it so far. */
+/** A raw connection and everything that it has received so far. */
 async function dial() {
   const socket = connect(Number(server.url.port), "127.0.0.1");
   open.push(socket);
@@ -81,25 +81,25 @@ async function dial() {
   return {
     socket,
     statuses: () => [...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => Number(status)),
-    told: () => [...text.matchAll(/"id":(\d+),"result".*?"text":"(\w*)"/g)].map((hit) => hit[2]),
+    answers: () => [...text.matchAll(/"id":(\d+),"result".*?"text":"(\w*)"/g)].map((hit) => hit[2]),
   };
 }
 
 async function stillServes(): Promise<void> {
   const line = await dial();
   line.socket.write(bytesOf(call(1, "note", "after")));
-  await expect.poll(line.told).toEqual(["after"]);
+  await expect.poll(line.answers).toEqual(["after"]);
 }
 
-describe("a request whose end is in doubt reaches no tool", () => {
+describe("a request of ambiguous length", () => {
   test.each<[string, Record<string, string | undefined>, number]>([
     ["two lengths", { "Content-Length": "5" }, 400],
     ["a length and chunks", { "transfer-encoding": "chunked" }, 400],
-    ["a length that is none", { "content-length": "+9" }, 400],
+    ["a malformed length", { "content-length": "+9" }, 400],
     ["a length below 0", { "content-length": "-1" }, 400],
     ["a length in hex", { "content-length": "0x20" }, 400],
-    ["headers beyond all measure", { "x-more": "x".repeat(40_000) }, 431],
-  ])("%s", async (_, other, status) => {
+    ["headers above the limit", { "x-more": "x".repeat(40_000) }, 431],
+  ])("a request with %s reaches no tool", async (_, other, status) => {
     const line = await dial();
     line.socket.write(bytesOf(call(1, "note", "smuggled"), other));
     await once(line.socket, "close");
@@ -108,7 +108,7 @@ describe("a request whose end is in doubt reaches no tool", () => {
     await stillServes();
   });
 
-  test("what follows a body that is longer than it says is no second request", async () => {
+  test("bytes beyond the declared length of a body are not a second request", async () => {
     const hidden = bytesOf(call(2, "note", "hidden"));
     const outer = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping", params: { hidden } });
     const line = await dial();
@@ -121,7 +121,7 @@ describe("a request whose end is in doubt reaches no tool", () => {
     await stillServes();
   });
 
-  test("a body that stops short, and a client that leaves in the middle of it", async () => {
+  test("an incomplete body reaches no tool, even if its client disconnects", async () => {
     const body = call(1, "note", "short");
     const length = { "content-length": String(body.length + 10) };
     const ended = await dial();
@@ -134,34 +134,34 @@ describe("a request whose end is in doubt reaches no tool", () => {
     expect(ran).toEqual(["owner after"]);
   });
 
-  test("a body that comes a byte at a time holds up nobody, and is one call in the end", async () => {
+  test("a body sent byte by byte delays no other request and is one call", async () => {
     const slow = await dial();
     const bytes = bytesOf(call(1, "note", "slow"));
     for (const byte of bytes.slice(0, -2)) slow.socket.write(byte);
     await stillServes();
     slow.socket.write(bytes.slice(-2));
-    await expect.poll(slow.told).toEqual(["slow"]);
+    await expect.poll(slow.answers).toEqual(["slow"]);
     expect(ran).toEqual(["owner after", "owner slow"]);
   });
 });
 
 describe("many calls on one connection", () => {
-  test("are answered in their order, each as its own caller's", async () => {
+  test("pipelined calls are answered in order, each for its own caller", async () => {
     const asAlice = {
       authorization: "Bearer agent:x",
       "mcp-session-id": await newSession("agent:x"),
     };
     const line = await dial();
-    const told = Array.from({ length: 40 }, (_, id) => `n${id}`);
+    const answers = Array.from({ length: 40 }, (_, id) => `n${id}`);
     line.socket.write(
-      told.map((text, id) => bytesOf(call(id, "note", text), id % 2 ? asAlice : {})).join(""),
+      answers.map((text, id) => bytesOf(call(id, "note", text), id % 2 ? asAlice : {})).join(""),
     );
-    await expect.poll(line.told).toEqual(told);
-    const callers = told.map((text, id) => `${id % 2 ? "agent" : "owner"} ${text}`);
+    await expect.poll(line.answers).toEqual(answers);
+    const callers = answers.map((text, id) => `${id % 2 ? "agent" : "owner"} ${text}`);
     expect(ran.toSorted()).toEqual(callers.toSorted());
   });
 
-  test("cannot use another caller's session, even right behind that caller's own call", async () => {
+  test("a pipelined call cannot use the session of the caller before it", async () => {
     const line = await dial();
     const asAlice = { authorization: "Bearer agent:x" };
     line.socket.write(
@@ -171,22 +171,22 @@ describe("many calls on one connection", () => {
     expect(ran).toEqual(["owner own"]);
   });
 
-  test("of one id at the same time: one is taken, and the id is free when that one ends", async () => {
+  test("of two concurrent calls with one id only one runs, and the id is free afterwards", async () => {
     const lines = await Promise.all([dial(), dial(), dial(), dial()]);
-    const told = new Promise<void>((resolve) => aborted.push(resolve));
+    const abort = new Promise<void>((resolve) => aborted.push(resolve));
     for (const line of lines) line.socket.write(bytesOf(call(7, "hanging")));
     const refused = () => lines.flatMap((line) => line.statuses());
     await expect.poll(refused).toEqual([400, 400, 400]);
     const params = { requestId: 7 };
     const cancel = { jsonrpc: "2.0", method: "notifications/cancelled", params };
     (await dial()).socket.write(bytesOf(JSON.stringify(cancel)));
-    await told;
+    await abort;
     await expect.poll(() => refused().toSorted((a, b) => a - b)).toEqual([202, 400, 400, 400]);
     await stillServes();
   });
 });
 
-test("a session that ends while a body is on its way takes no call of it", async () => {
+test("a session that ends while a body arrives refuses its call", async () => {
   const slow = await dial();
   const bytes = bytesOf(call(1, "note", "late"));
   slow.socket.write(bytes.slice(0, -5));
@@ -200,8 +200,8 @@ test("a session that ends while a body is on its way takes no call of it", async
   expect(ran).toEqual(["owner after"]);
 });
 
-test("a client that leaves lets its call go on, and its id is free when that one ends", async () => {
-  const told = new Promise<void>((resolve) => aborted.push(resolve));
+test("the call of a client that disconnects continues, and its id is free afterwards", async () => {
+  const abort = new Promise<void>((resolve) => aborted.push(resolve));
   const line = await dial();
   line.socket.write(bytesOf(call(9, "hanging")));
   const again = await dial();
@@ -212,13 +212,13 @@ test("a client that leaves lets its call go on, and its id is free when that one
   again.socket.write(
     bytesOf(JSON.stringify({ jsonrpc: "2.0", method: "notifications/cancelled", params })),
   );
-  await told;
+  await abort;
   await expect.poll(again.statuses).toEqual([400, 202]);
   again.socket.write(bytesOf(call(9, "note", "again")));
-  await expect.poll(again.told).toEqual(["again"]);
+  await expect.poll(again.answers).toEqual(["again"]);
 });
 
-test("a server that stops waits for no half body and for no answer that nobody can take", async () => {
+test("a stopping server waits neither for incomplete bodies nor for disconnected clients", async () => {
   const slow = await dial();
   slow.socket.write(bytesOf(call(1, "note", "late")).slice(0, -5));
   const queue = await dial();
@@ -230,7 +230,7 @@ test("a server that stops waits for no half body and for no answer that nobody c
   server = await startTestServer();
 });
 
-test("a server that stops answers what still comes, and lets nobody keep a connection", async () => {
+test("a stopping server answers remaining requests and closes their connections", async () => {
   const [busy, kept] = [await dial(), await dial()];
   busy.socket.write(bytesOf(call(7, "hanging")));
   const begun = bytesOf(call(2, "note", "begun"));
@@ -239,7 +239,7 @@ test("a server that stops answers what still comes, and lets nobody keep a conne
   const closed = server.close(60_000);
   kept.socket.write(begun.slice(-2) + bytesOf(call(3, "note", "last")));
   await once(kept.socket, "close");
-  expect(kept.told()).toEqual(["begun", "last"]);
+  expect(kept.answers()).toEqual(["begun", "last"]);
   expect(busy.statuses()).toEqual([]);
   busy.socket.destroy();
   await closed;

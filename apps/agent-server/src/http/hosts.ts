@@ -2,7 +2,7 @@ import { networkInterfaces } from "node:os";
 
 const loopbackHostnames = ["localhost", "127.0.0.1", "[::1]"];
 
-/** Whether only programs on this machine can reach a server that listens on `host`. */
+/** Returns whether a server on `host` is reachable only from this machine. */
 export function isLoopback(host: string): boolean {
   return host === "localhost" || host === "::1" || /^127(\.\d{1,3}){3}$/.test(host);
 }
@@ -12,8 +12,8 @@ function isWildcard(host: string): boolean {
 }
 
 /**
- * The names under which a Host or Origin header may address this server. A page whose own name was
- * pointed at this machine (DNS rebinding) names none of them.
+ * Lists the host names that a Host or Origin header may contain. A page whose own name was pointed
+ * at this machine (DNS rebinding) sends none of them.
  */
 export function listAllowedHostnames(server: {
   host: string;

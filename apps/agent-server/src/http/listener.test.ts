@@ -63,7 +63,10 @@ const post = (bearer: string, length: number) =>
     "\r\n",
   ].join("\r\n");
 
-/** Says the pieces, then a byte every 20 ms, until it is cut off; answers the status that it was told. */
+/**
+ * Sends the pieces, then a byte every 20 ms until the connection is closed; returns the status that
+ * it received.
+ */
 async function say(pieces: string, more: string): Promise<number | undefined> {
   const socket = connect(Number(new URL(listener.url).port), "127.0.0.1");
   socket.on("error", () => {});
@@ -72,14 +75,14 @@ async function say(pieces: string, more: string): Promise<number | undefined> {
   await once(socket, "connect");
   socket.write(pieces);
   const drip = setInterval(() => socket.write(more), 20);
-  // A reset is an end like any other: `once` would reject with it.
+  // A reset counts as an end, but `once` would reject with it.
   await new Promise((resolve) => socket.on("close", resolve));
   clearInterval(drip);
   const [, status] = /^HTTP\/1\.1 (\d+)/.exec(said) ?? [];
   return status === undefined ? undefined : Number(status);
 }
 
-test("a client has 10 s for headers, 30 s for a request, 60 s between two; looked at every second", () => {
+test("a client has 10 s for headers, 30 s for a request and 60 s between requests, checked every second", () => {
   expect(SERVER_TIMEOUTS).toEqual({
     headersTimeout: 10_000,
     requestTimeout: 30_000,
@@ -91,18 +94,18 @@ test("a client has 10 s for headers, 30 s for a request, 60 s between two; looke
 describe("IN5 a client that takes longer is cut off, and reaches no tool", () => {
   test.each<[string, () => string, string]>([
     ["whose headers never end", () => "POST /mcp HTTP/1.1\r\n", "x-more: x\r\n"],
-    ["whose call comes a byte at a time", () => post(TEST_TOKEN, 5_000) + body, " "],
+    ["that sends its call byte by byte", () => post(TEST_TOKEN, 5_000) + body, " "],
     ["that sends nothing of its call", () => post(TEST_TOKEN, 5_000), ""],
-  ])("%s: 408", async (_, pieces, more) => {
+  ])("IN5 a client %s gets 408 and reaches no tool", async (_, pieces, more) => {
     expect(await say(pieces(), more)).toBe(408);
     expect(ran).toEqual([]);
   });
 
-  test("without a token nobody is waited for: 401", async () => {
+  test("a client without a token gets 401 without waiting for its body", async () => {
     expect(await say(post("x", 5_000), " ")).toBe(401);
   });
 
-  test("nor are 100 of them, and meanwhile others are served", async () => {
+  test("100 slow clients without a token do not delay others", async () => {
     const crowd = Array.from({ length: 100 }, () => say(post(TEST_TOKEN, 5_000) + body, " "));
     for (let i = 0; i < 5; i += 1) {
       expect((await fetch(`${listener.url}/health`)).status).toBe(200);

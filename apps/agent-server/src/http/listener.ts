@@ -5,13 +5,15 @@ import type { Runtime } from "../runtime.ts";
 import type { FastPath } from "./fast-path/fast-path.ts";
 
 export interface Listener {
-  /** `http://<host>:<port>`, with the port that was really bound. */
+  /** `http://<host>:<port>`, with the port that was bound. */
   readonly url: string;
-  /** Takes no more, lets running calls be answered for up to `graceMs`, and closes what is left. */
+  /** Stops listening, gives running calls `graceMs` to be answered, then closes all connections. */
   readonly close: (graceMs: number) => Promise<void>;
 }
 
-/** How long a client may take, in milliseconds; Node itself would look only every half minute. */
+/**
+ * The time limits of a client in milliseconds; by default Node checks them only every 30 seconds.
+ */
 export const SERVER_TIMEOUTS = {
   headersTimeout: 10_000,
   requestTimeout: 30_000,
@@ -19,7 +21,9 @@ export const SERVER_TIMEOUTS = {
   connectionsCheckingInterval: 1_000,
 };
 
-/** Serves the app on `host` and `port` (0 takes any free one); rejects when the address is taken. */
+/**
+ * Serves the app on `host` and `port` (0 binds any free port); rejects when the address is in use.
+ */
 export async function startListener(
   app: {
     readonly fetch: (request: Request) => Response | Promise<Response>;
@@ -30,7 +34,8 @@ export async function startListener(
   timeouts: typeof SERVER_TIMEOUTS = SERVER_TIMEOUTS,
 ): Promise<Listener> {
   const { fetch, fastPath = async () => false } = app;
-  // Two Hosts or two tokens are one wrong one, instead of the first.
+  // Duplicate Host or Authorization headers are joined into one invalid value, instead of using the
+  // first.
   const options = { ...timeouts, joinDuplicateHeaders: true };
   const respond = getRequestListener(fetch, { hostname: address.host });
   const server = createServer(options, (request, response) => {
@@ -51,7 +56,8 @@ export async function startListener(
     url: buildUrl(address.host, server.address()),
     async close(graceMs) {
       const closed = new Promise((done) => server.close(done));
-      // Who keeps a connection would go on calling until it is cut in the middle of a call.
+      // A client with a persistent connection would otherwise send calls until it is cut off during
+      // one.
       server.prependListener("request", (_, response) => {
         response.shouldKeepAlive = false;
       });
@@ -59,14 +65,14 @@ export async function startListener(
       const cancel = runtime.schedule(graceMs, () => server.closeAllConnections());
       await runningCalls.ended();
       cancel();
-      // Event streams never end by themselves.
+      // Event streams do not end by themselves.
       server.closeAllConnections();
       await closed;
     },
   };
 }
 
-/** Watches the requests that somebody expects an answer to; a GET may be a stream without end. */
+/** Tracks the POST requests. A GET may be an endless stream. */
 function trackRunningCalls(server: Server): { ended: () => Promise<void> } {
   let running = 0;
   let onEnd = () => {};

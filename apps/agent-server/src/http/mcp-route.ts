@@ -12,7 +12,7 @@ import { createRpcRefusal } from "./refusals.ts";
 import { refuseRequest, type HttpEnv } from "./refuse-request.ts";
 import type { Sessions } from "./sessions.ts";
 
-/** Handles `/mcp` for both protocol eras: the older in kept sessions, the newer request by request. */
+/** Handles `/mcp` for both protocol eras: the older in sessions, the newer request by request. */
 export function createMcpRoute(eras: {
   sessions: Pick<Sessions, "handle">;
   modern: Pick<McpHttpHandler, "fetch">;

@@ -2,11 +2,11 @@ import { readRequestBody } from "@modelcontextprotocol/server";
 
 type ReadBodyResult = { readonly ok: true; readonly text: string } | { readonly ok: false };
 
-/** A request's body, never more than `maxBytes` of it, whatever its headers claim. */
+/** Reads at most `maxBytes` of a request's body, independent of its headers. */
 export async function readBody(request: Request, maxBytes: number): Promise<ReadBodyResult> {
   const declared = request.headers.get("content-length");
   if (declared !== null) {
-    // The HTTP parser holds the sender to the length that it declared, and reading in one go is quicker.
+    // The HTTP parser enforces the declared length, and reading the whole body at once is faster.
     return Number(declared) > maxBytes ? { ok: false } : { ok: true, text: await request.text() };
   }
   const body = await readRequestBody(request, maxBytes);

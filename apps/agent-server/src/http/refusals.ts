@@ -1,19 +1,19 @@
-/** Every refusal of this server over HTTP; what happens inside MCP is answered as JSON-RPC. */
+/** The refusals of this server over HTTP; refusals within MCP are JSON-RPC errors. */
 const refusals = {
   "auth.missing": { status: 401, text: "Missing authorization" },
   "auth.malformed_token": { status: 401, text: "Invalid token" },
   "auth.expired_token": { status: 401, text: "Invalid token" },
   "auth.unknown_token": { status: 401, text: "Invalid token" },
   "auth.verification_failed": { status: 401, text: "Token verification failed" },
-  "auth.unknown_caller": { status: 401, text: "The token's agent or device is not known" },
+  "auth.unknown_caller": { status: 401, text: "The token's agent or device is unknown" },
   "auth.not_owner": { status: 403, text: "Only the owner of this agent may do this" },
-  "approval.not_found": { status: 404, text: "No call waits under this approval_id" },
-  "approval.resolved": { status: 409, text: "This call was decided before" },
-  "request.invalid": { status: 400, text: 'Body has to be {"decision": "approve" or "deny"}' },
+  "approval.not_found": { status: 404, text: "No waiting call has this approval_id" },
+  "approval.resolved": { status: 409, text: "This call is already decided" },
+  "request.invalid": { status: 400, text: 'Body must be {"decision": "approve" or "deny"}' },
   "request.host_not_allowed": { status: 403, text: "Host header does not name this server" },
   "request.origin_not_allowed": { status: 403, text: "Origin is not allowed" },
   "request.too_large": { status: 413, text: "Request body is larger than 1 MiB" },
-  "request.media_type": { status: 415, text: "Request body has to be application/json" },
+  "request.media_type": { status: 415, text: "Request body must be application/json" },
   "route.not_found": { status: 404, text: "No such path" },
   "route.method_not_allowed": { status: 405, text: "Method not allowed on this path" },
   "server.failed": { status: 500, text: "Internal error" },
@@ -22,7 +22,7 @@ const refusals = {
 export type HttpCode = keyof typeof refusals;
 export type AuthCode = Extract<HttpCode, `auth.${string}`>;
 
-/** The one shape of an error answer (docs/decisions.md, 1). */
+/** Creates an error response (docs/decisions.md, 1). */
 export function createRefusalResponse(
   code: HttpCode,
   requestId: string,
@@ -38,7 +38,7 @@ export function createRefusalResponse(
   );
 }
 
-/** A refusal inside MCP, about a message rather than about the HTTP request. */
+/** Creates a JSON-RPC error about a message rather than about the HTTP request. */
 export function createRpcRefusal(
   status: number,
   error: { code: number; message: string },

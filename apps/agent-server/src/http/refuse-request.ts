@@ -2,7 +2,7 @@ import type { Context } from "hono";
 import type { Caller } from "../caller.ts";
 import { createRefusalResponse, type HttpCode } from "./refusals.ts";
 
-/** What every request carries on its way through the handlers. */
+/** The variables of a request that its handlers share. */
 export interface HttpEnv {
   Variables: { requestId: string; caller: Caller };
 }

@@ -23,7 +23,7 @@ function newTable() {
   return { clock, table, closed, open };
 }
 
-test("a caller at its limit gives up its own oldest idle session", async () => {
+test("a caller at its limit loses its own oldest idle session", async () => {
   const { clock, table, closed, open } = newTable();
   open("other", "b");
   await clock.advance(1);
@@ -33,7 +33,7 @@ test("a caller at its limit gives up its own oldest idle session", async () => {
   expect(closed).toEqual(["second"]);
 });
 
-test("a caller whose sessions are all busy gets no room, and another caller's stay", () => {
+test("a caller whose sessions are all busy gets no new one, and other callers keep theirs", () => {
   const { table, closed, open } = newTable();
   open("other", "b");
   open("first", "a").inFlight.add([1]);
@@ -43,7 +43,7 @@ test("a caller whose sessions are all busy gets no room, and another caller's st
   expect([closed, table.size]).toEqual([[], 3]);
 });
 
-test("idle sessions are ended, those with a request or a stream are kept", async () => {
+test("idle sessions are closed, those with a request or a stream stay open", async () => {
   const { clock, table, closed, open } = newTable();
   open("idle", "a");
   open("busy", "b").inFlight.add([1]);
@@ -54,7 +54,7 @@ test("idle sessions are ended, those with a request or a stream are kept", async
   expect(table.size).toBe(2);
 });
 
-test("a table that is closed holds no session and sets no timer", async () => {
+test("a closed table holds no session and sets no timer", async () => {
   const { clock, table, closed, open } = newTable();
   open("one", "a");
   await table.close();

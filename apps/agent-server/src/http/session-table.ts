@@ -20,12 +20,15 @@ export interface SessionLimits {
   readonly maxPerCaller: number;
 }
 
-/** The open sessions by their ids: as many as the limits allow, none of them idle for too long. */
+/** The open sessions by their ids, within the limits on number and idle time. */
 export interface SessionTable {
   get(sessionId: string): Session | undefined;
   set(sessionId: string, session: Session): void;
   delete(sessionId: string): void;
-  /** Whether this caller may open one more; at a limit its own oldest idle session is ended for it. */
+  /**
+   * Returns whether this caller may open another session; at a limit its oldest idle session is
+   * closed.
+   */
   makeRoom(callerKey: string): boolean;
   close(): Promise<void>;
   readonly size: number;
@@ -44,7 +47,7 @@ export function createSessionTable(
     return sessions.size >= max || ownedBy(callerKey).length >= maxPerCaller;
   }
 
-  /** A caller at the limit gives up its own oldest session, never another caller's. */
+  /** Closes the oldest idle session of a caller at the limit, never another caller's. */
   function evictOldestIdle(callerKey: string): boolean {
     const [oldest] = ownedBy(callerKey)
       .filter(({ inFlight }) => inFlight.size === 0)

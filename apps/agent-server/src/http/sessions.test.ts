@@ -58,7 +58,7 @@ async function open(sessions: Sessions, caller: Caller): Promise<string> {
 }
 
 describe("a session", () => {
-  test("has an id that cannot be guessed and serves who opened it", async () => {
+  test("a session has an unguessable id and serves its own caller", async () => {
     const sessions = newSessions();
     const id = await open(sessions, alice);
     expect(id).toMatch(/^[A-Za-z0-9_-]{32}$/);
@@ -67,7 +67,7 @@ describe("a session", () => {
     expect(await response.text()).toContain("agent_task");
   });
 
-  test("of another caller looks like an unknown one: 404", async () => {
+  test("a session of another caller gets 404 like an unknown one", async () => {
     const sessions = newSessions();
     const id = await open(sessions, alice);
     const foreign = await post(sessions, bob, list(1), id);
@@ -77,11 +77,11 @@ describe("a session", () => {
     expect((await post(sessions, alice, list(2), id)).status).toBe(200);
   });
 
-  test("without an id there is none: 400", async () => {
+  test("a request without a session id gets 400", async () => {
     expect((await post(newSessions(), alice, list(1))).status).toBe(400);
   });
 
-  test("that was ended is gone: 404", async () => {
+  test("a session that was closed gets 404", async () => {
     const sessions = newSessions();
     const id = await open(sessions, alice);
     const end = new Request("http://127.0.0.1/mcp", {
@@ -93,7 +93,7 @@ describe("a session", () => {
     expect((await post(sessions, alice, list(1), id)).status).toBe(404);
   });
 
-  test("refuses a second request with an id that is still running, and takes it afterwards", async () => {
+  test("a session refuses a second request with a running id and accepts it afterwards", async () => {
     const sessions = newSessions();
     const id = await open(sessions, alice);
     await post(sessions, alice, call(7, "hanging"), id);
@@ -107,8 +107,8 @@ describe("a session", () => {
   });
 });
 
-describe("sessions that nobody uses", () => {
-  test("end after their idle time; one that is working does not", async () => {
+describe("idle sessions", () => {
+  test("idle sessions are closed after their time, working ones are not", async () => {
     const clock = createManualClock();
     const runtime = { ...createSystemRuntime(silentLog), now: clock.now, schedule: clock.schedule };
     const sessions = newSessions({ runtime, idleMs: 1_000 });
@@ -124,7 +124,7 @@ describe("sessions that nobody uses", () => {
     await sessions.close();
   });
 
-  test("make room for their own caller's new one, never for somebody else's", async () => {
+  test("idle sessions are replaced by their own caller's new one, never by another caller's", async () => {
     const sessions = newSessions({ max: 2 });
     const first = await open(sessions, alice);
     const second = await open(sessions, alice);
@@ -135,7 +135,7 @@ describe("sessions that nobody uses", () => {
     expect((await post(sessions, alice, list(1), second)).status).toBe(200);
   });
 
-  test("no caller takes all of them; one whose sessions all work gets no further one", async () => {
+  test("a caller cannot open all sessions, and gets no new one while all of its own work", async () => {
     const sessions = newSessions({ max: 10, maxPerCaller: 2 });
     const working = await open(sessions, alice);
     await post(sessions, alice, call(1, "hanging"), working);

@@ -24,13 +24,16 @@ export interface SessionRequest {
 export interface Sessions {
   handle(request: Request, options: SessionRequest): Promise<Response>;
   has(sessionId: string): boolean;
-  /** Lets a call run past the transport; undefined: its session is not this caller's, or busy with its id. */
+  /**
+   * Registers a call that bypasses the transport; undefined if the session is not this caller's or
+   * already uses the id.
+   */
   beginCall(sessionId: string, callerKey: string, id: string | number): RunningCall | undefined;
   close(): Promise<void>;
   readonly size: number;
 }
 
-/** The kept sessions of the older protocol era, found by their `Mcp-Session-Id`. */
+/** Creates the sessions of the older protocol era, identified by their `Mcp-Session-Id`. */
 export function createSessions(options: {
   newServer: () => Server;
   runtime: Runtime;
@@ -74,7 +77,7 @@ export function createSessions(options: {
     return session.inFlight.beginCall(id);
   }
 
-  /** An unknown id and another caller's id look the same from outside. */
+  /** Returns the same refusal for an unknown id and for another caller's id. */
   async function findOrOpenSession(
     request: Request,
     given: SessionRequest,
@@ -133,7 +136,7 @@ async function openSession(
   return session;
 }
 
-/** A session with an open stream is in use until the stream ends. */
+/** Counts a session with an open stream as used until the stream ends. */
 function trackStream(session: Session, signal: AbortSignal, { now }: Pick<Runtime, "now">): void {
   session.openStreams += 1;
   const release = () => {

@@ -12,7 +12,7 @@ const IdentityFileSchema = v.looseObject({
   signature: v.string(),
 });
 
-/** Who an agent is, in public: signed by the key that it names (docs/decisions.md, 10). */
+/** The public identity of an agent, signed by the key that it names (docs/decisions.md, 10). */
 export type IdentityFile = v.InferOutput<typeof IdentityFileSchema>;
 
 export function signIdentityFile(
@@ -39,7 +39,9 @@ export function signIdentityFile(
   );
 }
 
-/** The identity file in a text, or null when it is none or was changed after it was signed. */
+/**
+ * Parses an identity file; returns null when it is malformed or was changed after it was signed.
+ */
 export function parseIdentityFile(text: string): IdentityFile | null {
   try {
     const parsed = v.safeParse(IdentityFileSchema, JSON.parse(text));

@@ -42,7 +42,7 @@ async function faultOf(options: Partial<IdentityOptions> = {}) {
 }
 
 describe("stored identity", () => {
-  test("D1: is created on the first start with the id of its key, with mode 0600, and is the same on the next", async () => {
+  test("D1: an identity is created with the id of its key and mode 0600, and is the same on the next start", async () => {
     const first = await identityOf();
     expect(isAgentIdOfKey(first.agentId, first.publicKey)).toBe(true);
     for (const name of ["identity.key", "identity.json"]) {
@@ -53,7 +53,7 @@ describe("stored identity", () => {
     expect(second.file).toMatchObject({ name: "renamed", created_at: first.file.created_at });
   });
 
-  test("keeps itself out of a repository", async () => {
+  test("the identity's folder is ignored by Git", async () => {
     await identityOf();
     expect(await readFile(join(dataDir, ".gitignore"), "utf8")).toBe("*\n");
   });
@@ -65,7 +65,7 @@ describe("stored identity", () => {
     expect(parseIdentityFile(text.replace("tester", "impostor"))).toBeNull();
   });
 
-  test("with a passphrase the key is not in the file", async () => {
+  test("a passphrase keeps the plain key out of the file", async () => {
     const { secretKey, agentId } = await identityOf({ passphrase: "correct horse" });
     const text = await readFile(join(dataDir, "identity.key"), "utf8");
     expect(text).not.toContain(Buffer.from(secretKey).toString("hex"));
@@ -81,7 +81,7 @@ describe("stored identity", () => {
 
   test("a wrong passphrase stops the start", async () => {
     await identityOf({ passphrase: "right" });
-    expect(await faultOf({ passphrase: "wrong" })).toContain("does not open");
+    expect(await faultOf({ passphrase: "wrong" })).toContain("cannot be opened");
   });
 
   test.each([
@@ -109,7 +109,7 @@ describe("stored identity", () => {
 describe("identity from AGENT_PRIVATE_KEY_HEX", () => {
   const privateKeyHex = "0a".repeat(32);
 
-  test("needs no disk: the agent id follows from the key", async () => {
+  test("a key from the environment needs no disk, because the agent id is derived from it", async () => {
     const first = await identityOf({ privateKeyHex });
     const second = await identityOf({ privateKeyHex });
     expect(isAgentIdOfKey(first.agentId, first.publicKey)).toBe(true);
@@ -117,7 +117,7 @@ describe("identity from AGENT_PRIVATE_KEY_HEX", () => {
     await expect(stat(dataDir)).rejects.toThrow("ENOENT");
   });
 
-  test("takes the seed with its public key behind it, and refuses a wrong half", async () => {
+  test("a key from the environment may include its public key, and a wrong one is refused", async () => {
     const { publicKey } = await identityOf({ privateKeyHex });
     expect((await identityOf({ privateKeyHex: privateKeyHex + publicKey })).publicKey).toBe(
       publicKey,

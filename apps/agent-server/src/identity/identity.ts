@@ -27,9 +27,10 @@ export interface IdentityOptions {
 type Result<T> = ({ readonly ok: true } & T) | { readonly ok: false; readonly fault: string };
 
 /**
- * The agent's identity: stored in the data folder, created there on the first start, or made from a
- * key in the environment. A new agent id is the one of its key, which no other key can take at a relay.
- * A stored identity that cannot be read stops the start and is never replaced.
+ * Loads the agent's identity from the data folder, creates it there on the first start, or derives
+ * it from a key in the environment. A new agent id is derived from its key, so that no other key
+ * can claim it at a relay. A stored identity that cannot be read stops the start and is never
+ * replaced.
  */
 export async function loadIdentity(
   options: IdentityOptions,
@@ -89,7 +90,7 @@ async function loadOrCreateKey(
   const read = await readKeyFile(path, options.passphrase);
   if (!read.ok && read.code !== "key.file_missing") return fault(path, keyFaults[read.code]);
   if (!read.ok && isIdentityStored)
-    return fault(path, "is missing, though its identity file is there");
+    return fault(path, "is missing, although its identity file exists");
   if (read.ok && !read.needsSealing) return read;
 
   const secretKey = read.ok ? read.secretKey : runtime.randomBytes(32);
@@ -100,7 +101,7 @@ async function loadOrCreateKey(
 
 const PRIVATE_KEY_VARIABLE = "AGENT_PRIVATE_KEY_HEX";
 
-/** What is wrong with a key from the environment, known without touching the data folder. */
+/** Returns the fault of a key from the environment, without access to the data folder. */
 export function checkPrivateKey(hex: string | undefined): string | undefined {
   const parsed = hex === undefined ? undefined : parseSecretKeyHex(hex);
   return parsed?.ok === false ? `${PRIVATE_KEY_VARIABLE}: ${keyFaults[parsed.code]}` : undefined;
@@ -110,7 +111,7 @@ const keyFaults = {
   "key.malformed": "holds no private key (64 or 128 hex digits, or a sealed key)",
   "key.halves_mismatch": "holds a private key whose second half is not its public key",
   "key.passphrase_missing": "is sealed: AGENT_PASSPHRASE is required",
-  "key.passphrase_wrong": "does not open with this AGENT_PASSPHRASE",
+  "key.passphrase_wrong": "cannot be opened with this AGENT_PASSPHRASE",
 } as const;
 
 function identityFilePath(dataDir: string): string {

@@ -1,41 +1,41 @@
-/** What `init` writes: every setting, those that an agent needs to be paid switched on. */
-export const configTemplate = `// The settings of an agent; comments are allowed. Every variable of "agent-server --help" wins over them.
+/** The configuration that `init` writes: all settings, with those of a paid agent enabled. */
+export const configTemplate = `// The settings of an agent; comments are allowed. The variables of "agent-server --help" override them.
 {
-  // How the agent calls itself at the relay and to MCP clients.
+  // The agent's name at the relay and for MCP clients.
   "name": "word-counter",
   "description": "Counts the words of a text",
 
-  // Modules that export an array of tools; paths are meant from this file.
+  // Modules that export an array of tools; paths are relative to this file.
   "tools": ["./tools.mjs"],
 
-  // Tools of MCP servers that exist already, under their own names.
+  // MCP servers whose tools the agent offers under their own names.
   // "mcpServers": {
   //   "files": { "command": "npx", "args": ["-y", "@modelcontextprotocol/server-filesystem", "."] },
   //   "weather": { "url": "https://mcp.example/mcp", "headers": { "authorization": "Bearer ..." } },
   // },
 
-  // The relay that brings work and money.
+  // The relay that sends tasks and settles payments.
   "relay": { "url": "http://127.0.0.1:3000" },
 
-  // What is offered there. A capability is the name of a tool; a price above 0 makes the agent a paid one.
+  // The agent's listing there. A capability is the name of a tool; a price above 0 makes the agent a paid one.
   "listing": {
     "capabilities": ["count-words"],
     "pricing": [{ "capability": "count-words", "unit_cost": 0.05, "currency": "USD", "per": "task" }],
     "description": "Send a text as the prompt; the result is the number of its words",
   },
 
-  // What others may have run: tools, or the tools behind each capability whose name is no tool's, or "all".
-  // Without it the listing's capabilities are the tools on offer; a wrapped server's tools never are unnamed.
+  // The tools that others may use: a list, or the tools of each capability that is not a tool's name, or "all".
+  // Default: the tools that the listing names. A wrapped server's tools are offered only if named.
   // "offer": { "count-words": ["count-words"] },
 
-  // Where others reach this agent; without it work comes over the agent's own socket to the relay.
+  // The URL of this agent; without it tasks arrive over the agent's own socket to the relay.
   // "publicUrl": "https://agent.example",
 
-  // Who else may call: whoever has this token is the owner; agents of the file have the trust it gives them.
+  // Other callers: a holder of this token is the owner; agents of the file have the trust level stated there.
   // "authToken": "a long random text",
   // "knownAgents": "./agents.json",
 
-  // Where MCP is served: http, or stdio for a client that starts this agent itself.
+  // The transport of MCP: http, or stdio for a client that starts this agent itself.
   // "transport": "http",
   // "host": "127.0.0.1",
   // "port": 3100,
@@ -43,7 +43,7 @@ export const configTemplate = `// The settings of an agent; comments are allowed
 
   // Risk of a tool: 0 reads, 1 drafts, 2 writes, 3 executes, 4 moves money. Above require_approval_above
   // the owner is asked (GET and POST /approvals), above deny_above nothing runs. With a quorum the relay
-  // asks these agents instead; all have to approve unless fewer are required.
+  // asks these agents instead; all must approve unless fewer are required.
   // "policy": {
   //   "max_risk_auto": 2,
   //   "require_approval_above": 2,
@@ -56,12 +56,12 @@ export const configTemplate = `// The settings of an agent; comments are allowed
   //   },
   // },
 
-  // A model that plans tasks, and one that embeds memories: OpenAI-compatible. Keys come from the
+  // A model that plans tasks, and one that embeds memories; both OpenAI-compatible. Keys come from the
   // environment: AGENT_LLM_API_KEY, AGENT_EMBEDDINGS_API_KEY.
   // "llm": { "baseUrl": "http://127.0.0.1:11434/v1", "model": "qwen3" },
   // "embeddings": { "baseUrl": "http://127.0.0.1:11434/v1", "model": "nomic-embed-text" },
 
-  // What the agent keeps: its key, its memories, and a line for each decision about a tool.
+  // The agent's data: its key, its memories, and a line for each decision about a tool call.
   "dataDir": "./.agent",
   // "memory": { "path": "./.agent/memory.db" },
   // "auditLog": "./.agent/audit.jsonl",

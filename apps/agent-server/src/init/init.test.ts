@@ -11,7 +11,7 @@ import { parseJsonc } from "../config/parse-jsonc.ts";
 import { MASTER_TOKEN, startTestRelay } from "../testing/agents/test-relay.ts";
 import { configTemplate } from "./config-template.ts";
 
-/** What the calls below read of the relay's answers. */
+/** The members of the relay's answers that the calls below read. */
 interface Answer {
   readonly task_id: string;
   readonly receipt: object | null;
@@ -36,14 +36,14 @@ const run = (...args: string[]) =>
   });
 
 describe("the configuration that init writes", () => {
-  test("names every setting", () => {
+  test("the template of init names every setting", () => {
     const top = Object.keys(Settings.entries);
     const inner = settingSources.map(({ path }) => path.split(".").at(-1));
     const missing = [...top, ...inner].filter((name) => !configTemplate.includes(`"${name}":`));
     expect(missing).toEqual([]);
   });
 
-  test("is right with every setting switched on as well", () => {
+  test("the template of init is valid with every setting enabled", () => {
     const everything = configTemplate.replaceAll(/^ {2}\/\/ (?=[ "}])/gm, "  ");
     const tree = parseJsonc(everything) as Record<string, unknown>;
     expect(Object.keys(tree).toSorted()).toEqual(Object.keys(Settings.entries).toSorted());
@@ -51,7 +51,7 @@ describe("the configuration that init writes", () => {
 });
 
 describe("agent-server init", () => {
-  test("writes what can be started, and says how", async () => {
+  test("init writes a configuration that can be started, and prints the command", async () => {
     const { stdout } = await run("init", "agent");
     expect(stdout).toContain("agent-server --config agent/agent.config.jsonc");
     const checked = await run("--check-config", "--config", "agent/agent.config.jsonc");
@@ -64,17 +64,17 @@ configuration ok
     expect((await stat(join(folder, "agent", "agent.config.jsonc"))).mode & 0o777).toBe(0o600);
   });
 
-  test("keeps the identity beside the configuration, wherever it is started from", () => {
+  test("the identity is stored beside the configuration, whatever the working folder", () => {
     expect(parseJsonc(configTemplate)).toMatchObject({ dataDir: "./.agent" });
   });
 
-  test("writes over nothing: exit 1, and nothing is changed", async () => {
+  test("init overwrites no file and exits with 1", async () => {
     await run("init", "mine");
     await writeFile(join(folder, "mine", "tools.mjs"), "mine");
     await rm(join(folder, "mine", "agent.config.jsonc"));
     await expect(run("init", "mine")).rejects.toMatchObject({
       code: 1,
-      stderr: "init: mine/tools.mjs is there already\n",
+      stderr: "init: mine/tools.mjs already exists\n",
     });
     expect(await readFile(join(folder, "mine", "tools.mjs"), "utf8")).toBe("mine");
     await expect(stat(join(folder, "mine", "agent.config.jsonc"))).rejects.toThrow("ENOENT");
@@ -82,14 +82,14 @@ configuration ok
 
   test.each([
     [["init", "x", "y"], /^arguments: .*\n$/],
-    [["init", "--port=1"], /^init: takes no flags\n$/],
-  ])("%j is refused, with nothing said of a configuration", async (args, stderr) => {
+    [["init", "--port=1"], /^init: must have no flags\n$/],
+  ])("%j is refused without reading a configuration", async (args, stderr) => {
     await expect(run(...args)).rejects.toSatisfy((refusal: { stderr: string }) =>
       stderr.test(refusal.stderr),
     );
   });
 
-  test("its agent is hired and paid, by the calls of the README", async () => {
+  test("the agent of init completes a paid task by the calls of the README", async () => {
     const relay = await startTestRelay();
     await run("init", "paid");
     const env = { AGENT_SYNC_URL: relay.url, AGENT_PORT: "0", LOG_LEVEL: "error" };

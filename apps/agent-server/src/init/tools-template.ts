@@ -1,5 +1,5 @@
 /** The tools module that `init` writes beside the configuration. */
-export const toolsTemplate = `// What the agent can do: an array of tools. Any function fits into a handler.
+export const toolsTemplate = `// The agent's tools. A handler may call any function.
 
 function countWords(text) {
   return text.split(/\\s+/).filter((word) => word !== "").length;
@@ -10,7 +10,7 @@ export const tools = [
     definition: {
       name: "count-words",
       description: "Counts the words of a text",
-      // JSON Schema of the arguments: what does not fit never reaches the handler.
+      // JSON Schema of the arguments; invalid ones never reach the handler.
       inputSchema: {
         type: "object",
         properties: { text: { type: "string" } },
@@ -20,7 +20,7 @@ export const tools = [
     },
     // The second argument has {signal, caller, task, delegate, progress}.
     handler: ({ text }) => ({ ok: true, data: String(countWords(text)) }),
-    // When it cannot be done: {ok: false, error: "why, for the caller to read"}.
+    // On failure return {ok: false, error: "the reason, for the caller"}.
   },
 ];
 `;

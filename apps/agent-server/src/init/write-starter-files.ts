@@ -8,18 +8,18 @@ export type WriteStarterResult =
   | { readonly ok: true; readonly config: string; readonly tools: string }
   | { readonly ok: false; readonly faults: readonly string[] };
 
-/** Writes a configuration and a tools module into a folder, and never over what is there. */
+/** Writes a configuration and a tools module into a folder without overwriting files. */
 export async function writeStarterFiles(folder: string): Promise<WriteStarterResult> {
   const config = join(folder, "agent.config.jsonc");
   const tools = join(folder, "tools.mjs");
   const faults = [config, tools]
     .filter((path) => existsSync(path))
-    .map((path) => `init: ${path} is there already`);
+    .map((path) => `init: ${path} already exists`);
   if (faults.length > 0) return { ok: false, faults };
   try {
     await mkdir(folder, { recursive: true });
     await writeFile(tools, toolsTemplate, { flag: "wx" });
-    // A token may be written into it later.
+    // The file is private because it may hold a token later.
     await writeFile(config, configTemplate, { flag: "wx", mode: 0o600 });
   } catch (cause) {
     return {

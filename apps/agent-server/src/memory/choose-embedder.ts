@@ -4,7 +4,7 @@ import type { Embedder } from "./embedder.ts";
 import { createEndpointEmbedder } from "./endpoint-embedder.ts";
 import { hashedNgramEmbedder } from "./hashed-ngram-embedder.ts";
 
-/** The endpoint where one is configured, else the embedder that needs none. */
+/** Returns the configured endpoint's embedder, else the built-in one. */
 export function chooseEmbedder(endpoint: ModelEndpoint | undefined, runtime: Runtime): Embedder {
   return endpoint === undefined
     ? hashedNgramEmbedder

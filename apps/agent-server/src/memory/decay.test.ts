@@ -12,7 +12,7 @@ const fadings = fc.record<Decay>({
 });
 
 describe("confidence", () => {
-  test("is halved with every half-life of 30 days", () => {
+  test("confidence is halved with every half-life of 30 days", () => {
     const fading = createInitialDecay(now);
     expect(fading.halfLifeDays).toBe(30);
     for (const [halfLives, share] of [
@@ -25,7 +25,7 @@ describe("confidence", () => {
     }
   });
 
-  test("stays within 0 and 1 and never rises by waiting", () => {
+  test("confidence stays within 0 and 1 and never rises with time", () => {
     fc.assert(
       fc.property(fadings, fc.nat(1_000 * day), (fading, wait) => {
         const before = calculateConfidence(fading, now);
@@ -39,7 +39,7 @@ describe("confidence", () => {
 });
 
 describe("reinforcement", () => {
-  test("raises confidence and half-life, the latter to 365 days at most", () => {
+  test("reinforcement raises confidence and half-life, the latter to at most 365 days", () => {
     fc.assert(
       fc.property(fadings, (fading) => {
         const after = reinforceDecay(fading, now);
@@ -54,7 +54,7 @@ describe("reinforcement", () => {
     );
   });
 
-  test("repeated often enough reaches 365 days and stays there", () => {
+  test("repeated reinforcement reaches a half-life of 365 days and stays there", () => {
     let fading = createInitialDecay(now);
     for (let times = 0; times < 20; times++) fading = reinforceDecay(fading, now);
     expect(fading.halfLifeDays).toBe(365);

@@ -2,7 +2,7 @@ const DAY_MS = 86_400_000;
 const MAX_HALF_LIFE_DAYS = 365;
 const HALF_LIFE_GROWTH = 1.2;
 
-/** How sure a memory was when it was last touched, and how fast that fades. */
+/** The confidence of a memory when it was last reinforced, and its half-life. */
 export interface Decay {
   /** 0 to 1, at `reinforcedAt`. */
   readonly confidence: number;
@@ -15,7 +15,7 @@ export function createInitialDecay(now: number): Decay {
   return { confidence: 0.8, halfLifeDays: 30, reinforcedAt: now };
 }
 
-/** Halved with every half-life; a clock that was set back makes nothing surer than it was. */
+/** Halves the confidence with every half-life; a clock that was set back does not raise it. */
 export function calculateConfidence(
   { confidence, halfLifeDays, reinforcedAt }: Decay,
   now: number,
@@ -24,7 +24,10 @@ export function calculateConfidence(
   return confidence * 0.5 ** (days / halfLifeDays);
 }
 
-/** Recalled, or said again: half of the doubt is gone, and it fades more slowly from here on. */
+/**
+ * Reinforces a memory that was recalled or repeated: half of the doubt is removed, and the
+ * half-life grows.
+ */
 export function reinforceDecay(decay: Decay, now: number): Decay {
   return {
     confidence: (1 + calculateConfidence(decay, now)) / 2,

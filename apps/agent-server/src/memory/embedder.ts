@@ -3,22 +3,25 @@ export type EmbedAnswer =
   | { readonly ok: true; readonly vectors: readonly Float32Array[] }
   | { readonly ok: false; readonly code: "memory.not_embedded"; readonly detail: string };
 
-/** Turns texts into vectors whose angle says how much the texts have in common. */
+/** Turns texts into vectors whose angle measures how similar the texts are. */
 export interface Embedder {
-  /** Changes whenever vectors from before cannot be compared any more. */
+  /** Changes whenever older vectors are no longer comparable. */
   readonly id: string;
-  /** The cosine from which on two texts are about the same thing. */
+  /** The lowest cosine of two related texts. */
   readonly relatedThreshold: number;
   embed(texts: readonly string[], signal: AbortSignal): Promise<EmbedAnswer>;
 }
 
-/** Scales to length 1; a vector without direction stays as it is. */
+/** Scales a vector to length 1; a zero vector is returned unchanged. */
 export function normalize(vector: Float32Array): Float32Array {
   const length = Math.sqrt(calculateDotProduct(vector, vector));
   return length === 0 ? vector : vector.map((value) => value / length);
 }
 
-/** Of vectors of length 1, within -1 and 1; vectors of different spaces have nothing in common. */
+/**
+ * Calculates the cosine of vectors of length 1, within -1 and 1; 0 for vectors of different
+ * dimensions.
+ */
 export function calculateCosine(a: Float32Array, b: Float32Array): number {
   return a.length === b.length ? Math.max(-1, Math.min(1, calculateDotProduct(a, b))) : 0;
 }

@@ -34,7 +34,7 @@ async function embed(texts: string[], ...replies: Reply[]) {
 const vectors = (...given: unknown[]) =>
   replyJson({ data: given.map((embedding, index) => ({ index, embedding })) });
 
-test("texts go to the endpoint in one request, with its own key", async () => {
+test("sends all texts to the endpoint in one request with its own key", async () => {
   await embed(["a", "b"], vectors([1, 0], [0, 1]));
   expect(server.received).toEqual([
     {
@@ -45,7 +45,7 @@ test("texts go to the endpoint in one request, with its own key", async () => {
   ]);
 });
 
-test("vectors are scaled to length 1 and put in the order of the texts", async () => {
+test("scales vectors to length 1 and returns them in the order of the texts", async () => {
   const answer = await embed(
     ["a", "b"],
     replyJson({
@@ -65,7 +65,7 @@ test("vectors are scaled to length 1 and put in the order of the texts", async (
   });
 });
 
-test("a rate limit is waited for", async () => {
+test("waits for a rate limit and tries again", async () => {
   expect(await embed(["a"], replyStatus(429, { "retry-after": "1" }), vectors([1]))).toMatchObject({
     ok: true,
   });
@@ -76,16 +76,16 @@ describe("an answer is refused", () => {
     ["with too few vectors", vectors([1, 0])],
     ["with vectors of different dimensions", vectors([1, 0], [1])],
     ["with empty vectors", vectors([], [])],
-    ["with something else than numbers", vectors(["1"], ["2"])],
+    ["with texts instead of numbers", vectors(["1"], ["2"])],
     [
       "with a number beyond all numbers",
       (response) =>
         response.end('{"data":[{"index":0,"embedding":[1e999]},{"index":1,"embedding":[1]}]}'),
     ],
     ["of another shape", replyJson({ vectors: [] })],
-    ["that is no JSON", (response) => response.end("<html>")],
-    ["with a status of its own", replyStatus(401)],
-  ])("%s", async (_, reply) => {
+    ["that is malformed JSON", (response) => response.end("<html>")],
+    ["with another status", replyStatus(401)],
+  ])("an answer %s is refused", async (_, reply) => {
     expect(await embed(["a", "b"], reply)).toMatchObject({
       ok: false,
       code: "memory.not_embedded",
@@ -94,7 +94,7 @@ describe("an answer is refused", () => {
   });
 });
 
-test("a memory remembers and recalls by what the endpoint says", async () => {
+test("a memory stores and recalls by the endpoint's embeddings", async () => {
   const runtime = createSystemRuntime(silentLog);
   const opened = openMemory({ path: ":memory:", embedder: newEmbedder(), runtime });
   if (!opened.ok) throw new Error(opened.fault);

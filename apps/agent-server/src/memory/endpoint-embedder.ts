@@ -15,14 +15,14 @@ const Answer = v.object({
   ),
 });
 
-/** Embeddings of an OpenAI-compatible endpoint. */
-export function createEndpointEmbedder(model: string, exchange: CallModel): Embedder {
+/** Creates an embedder that calls an OpenAI-compatible endpoint. */
+export function createEndpointEmbedder(model: string, callModel: CallModel): Embedder {
   return {
     id: `endpoint:${model}`,
     relatedThreshold: 0.4,
     async embed(texts, signal) {
       const body = { input: texts, encoding_format: "float" };
-      const answer = await exchange(
+      const answer = await callModel(
         "/embeddings",
         body,
         (response) => readEmbeddings(response, texts),
@@ -40,16 +40,16 @@ async function readEmbeddings(
 ): Promise<ModelResult<readonly Float32Array[]>> {
   const text = await new Response(answerBody(response, MAX_ANSWER_BYTES)).text();
   const parsed = v.safeParse(Answer, parseJson(text));
-  if (!parsed.success) return malformedRefusal;
-  // Endpoints need not keep the order.
+  if (!parsed.success) return MALFORMED_REFUSAL;
+  // Endpoints may return embeddings in any order.
   const byIndex = new Map(parsed.output.data.map(({ index, embedding }) => [index, embedding]));
   const vectors = texts.flatMap((_, index) => {
     const embedding = byIndex.get(index);
     return embedding === undefined ? [] : [normalize(Float32Array.from(embedding))];
   });
   const dimensions = new Set(vectors.map(({ length }) => length));
-  if (vectors.length !== texts.length || dimensions.size !== 1) return malformedRefusal;
+  if (vectors.length !== texts.length || dimensions.size !== 1) return MALFORMED_REFUSAL;
   return { ok: true, value: vectors };
 }
 
-const malformedRefusal = buildModelRefusal("model.malformed", "gave embeddings that are none");
+const MALFORMED_REFUSAL = buildModelRefusal("model.malformed", "sent malformed embeddings");

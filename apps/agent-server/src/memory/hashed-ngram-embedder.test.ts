@@ -12,7 +12,7 @@ async function similarity(a: string, b: string): Promise<number> {
   return calculateCosine(first, second);
 }
 
-describe("related texts pass the bar, others do not", () => {
+describe("related texts reach the threshold, others do not", () => {
   test.each([
     ["The capital of France is Paris", "What is the capital of France?", true],
     ["The capital of France is Paris", "paris", true],
@@ -23,31 +23,31 @@ describe("related texts pass the bar, others do not", () => {
     ["The capital of France is Paris", "How do I bake bread?", false],
     ["The sky is blue", "quantum computing basics", false],
     ["roses and gardening", "stock market prediction", false],
-  ])("%j and %j", async (a, b, related) => {
+  ])("%j and %j are related: %j", async (a, b, related) => {
     expect((await similarity(a, b)) >= hashedNgramEmbedder.relatedThreshold).toBe(related);
   });
 });
 
 test.each(["a", "The sky is blue", "!!!", "🙂", "é".normalize("NFD")])(
-  "%j is as similar to itself as can be",
+  "%j has the cosine 1 with itself",
   async (text) => {
     expect(await similarity(text, text)).toBeCloseTo(1, 5);
   },
 );
 
-test("case and Unicode form make no difference", async () => {
+test("letter case and Unicode form do not change a vector", async () => {
   expect(await similarity("CAFÉ", "café".normalize("NFD"))).toBeCloseTo(1, 5);
 });
 
-test("a text without anything in it resembles nothing, not even itself", async () => {
+test("an empty text is similar to no text, not even itself", async () => {
   expect(await similarity("", "")).toBe(0);
 });
 
-test("a cosine stays within -1 and 1, however the numbers were rounded", () => {
+test("a cosine stays within -1 and 1 despite rounding", () => {
   const [a, b] = [Float32Array.of(1.000001), Float32Array.of(-1.000001)];
   expect([calculateCosine(a, a), calculateCosine(a, b)]).toEqual([1, -1]);
 });
 
-test("vectors of different dimensions have nothing in common", () => {
+test("vectors of different dimensions have the cosine 0", () => {
   expect(calculateCosine(Float32Array.of(1), Float32Array.of(1, 0))).toBe(0);
 });

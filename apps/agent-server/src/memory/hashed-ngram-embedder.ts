@@ -1,13 +1,13 @@
 import { normalize, type Embedder } from "./embedder.ts";
 
 const DIMENSIONS = 512;
-/** Words this long and longer count fully; shorter ones are mostly grammar. */
+/** Words of this length and longer have full weight; shorter ones are mostly grammar. */
 const FULL_WORD_LENGTH = 6;
 const GRAM_LENGTH = 3;
 
 /**
- * The embedder that needs neither a model nor a network: words and their trigrams, hashed into
- * a fixed number of dimensions. It sees common words and word forms, not synonyms.
+ * Embeds texts without a model or a network: words and their trigrams are hashed into a fixed
+ * number of dimensions. It detects common words and word forms, not synonyms.
  */
 export const hashedNgramEmbedder: Embedder = {
   id: "hashed-ngrams-1",
@@ -22,7 +22,7 @@ function embedText(text: string): Float32Array {
   for (const [feature, weight] of extractFeatures(text)) {
     const hash = fnv1a(feature);
     const at = hash % DIMENSIONS;
-    // Half of the features count downwards, so that collisions cancel out instead of adding up.
+    // Half of the features are subtracted, so that collisions cancel out instead of adding up.
     vector[at] = (vector[at] ?? 0) + (hash & 0x80000000 ? -weight : weight);
   }
   return normalize(vector);
@@ -34,7 +34,7 @@ function extractFeatures(text: string): Map<string, number> {
     features.set(feature, (features.get(feature) ?? 0) + weight);
 
   const plain = text.normalize("NFKC").toLowerCase();
-  // Han text has no blanks between words, so there each character counts as one.
+  // Han text has no spaces between words, so each character counts as a word.
   const words = plain.match(/\p{Script=Han}|[\p{L}\p{M}\p{N}]+/gu) ?? [plain.trim()];
   for (const word of words) {
     const characters = Array.from(word);
@@ -46,11 +46,11 @@ function extractFeatures(text: string): Map<string, number> {
       add(padded.slice(start, start + GRAM_LENGTH).join(""), share);
     }
   }
-  // The tenth mention says less than the first.
+  // The logarithm lets repetitions of a word count less than its first mention.
   return new Map([...features].map(([feature, weight]) => [feature, Math.log1p(weight)]));
 }
 
-/** FNV-1a over UTF-16 code units, unsigned 32 bits. */
+/** Hashes UTF-16 code units with FNV-1a to unsigned 32 bits. */
 function fnv1a(text: string): number {
   let hash = 0x811c9dc5;
   for (let index = 0; index < text.length; index++) {

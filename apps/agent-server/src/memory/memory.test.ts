@@ -45,7 +45,7 @@ async function recall(query: string, caller = "alice", limit?: number) {
 }
 
 describe("recall", () => {
-  test("answers with every member of the specification, the most fitting memory first", async () => {
+  test("recall returns all members of the specification, the best match first", async () => {
     await remember("The sky is blue");
     await remember("The capital of France is Paris", { type: "episodic" });
     const items = await recall("What is the capital of France?");
@@ -62,20 +62,20 @@ describe("recall", () => {
     expect(similarities).toEqual(similarities.toSorted((a, b) => b - a));
   });
 
-  test("has at most as many items as asked for, 10 unless said", async () => {
+  test("recall returns at most the requested number of items, 10 by default", async () => {
     for (let n = 0; n < 12; n++) await remember(`note ${n}`);
     expect(await recall("note")).toHaveLength(10);
     expect(await recall("note", "alice", 3)).toHaveLength(3);
     expect(await recall("note", "alice", 100)).toHaveLength(12);
   });
 
-  test("is empty where nothing is remembered or nothing has anything in common", async () => {
+  test("recall returns nothing without memories or without a match", async () => {
     expect(await recall("anything")).toEqual([]);
     await remember("The sky is blue");
     expect(await recall("zzz")).toEqual([]);
   });
 
-  test("and a snapshot tell no more at once than a tool's result can hold", async () => {
+  test("recall and a snapshot return no more than a tool's result can hold", async () => {
     // A control character takes six bytes as JSON.
     for (let n = 0; n < 30; n++) await remember(`note ${n} ${"\u0001".repeat(10_000)}`);
     for (const told of [await recall("note", "alice", 100), memory.listNewest("alice")]) {
@@ -84,7 +84,7 @@ describe("recall", () => {
     }
   });
 
-  test("of two equally similar memories has the surer one first, else the newer one", async () => {
+  test("recall ranks equally similar memories by confidence, then by age", async () => {
     memory.close();
     const vector = Float32Array.of(1);
     memory = open(":memory:", {
@@ -102,7 +102,7 @@ describe("recall", () => {
     expect(await order()).toEqual(["older", "newer"]);
   });
 
-  test("is not needed for a snapshot, which has the newest first", async () => {
+  test("a snapshot needs no query and lists the newest first", async () => {
     for (const content of ["one", "two", "three"]) {
       await remember(content);
       await clock.advance(1);
@@ -114,7 +114,7 @@ describe("recall", () => {
     ]);
   });
 
-  test("reinforces what it found and nothing else", async () => {
+  test("recall reinforces only the memories that it found", async () => {
     await remember("The sky is blue");
     await remember("roses and gardening");
     for (let times = 0; times < 3; times++) await recall("blue sky");
@@ -124,7 +124,7 @@ describe("recall", () => {
     expect((await recall("gardening"))[0]).toMatchObject({ half_life_days: 30, confidence: 0.8 });
   });
 
-  test("finds a memory fading with its half-life", async () => {
+  test("recall shows a confidence that decays with the half-life", async () => {
     await remember("The sky is blue");
     await clock.advance(60 * day);
     expect((await recall("sky"))[0]?.confidence).toBeCloseTo(0.2);
@@ -132,20 +132,20 @@ describe("recall", () => {
 });
 
 describe("a note", () => {
-  test("said again is one memory, reinforced", async () => {
+  test("a repeated note reinforces the one memory", async () => {
     const first = await remember("The sky is blue");
     expect(await remember("The sky is blue")).toBe(first);
     expect(memory.count()).toBe(1);
     expect(memory.listNewest("alice")[0]?.half_life_days).toBeCloseTo(36);
   });
 
-  test("said at the same time twice is one memory", async () => {
+  test("two concurrent equal notes become one memory", async () => {
     const ids = await Promise.all([remember("at once"), remember("at once")]);
     expect(new Set(ids).size).toBe(1);
     expect(memory.count()).toBe(1);
   });
 
-  test("said again with a stricter sensitivity is told no more, and not again by a laxer one", async () => {
+  test("a note repeated with a stricter sensitivity is hidden and stays so", async () => {
     await remember("The sky is blue");
     await remember("The sky is blue", { sensitivity: "personal" });
     expect(await recall("sky")).toEqual([]);
@@ -153,7 +153,7 @@ describe("a note", () => {
     expect(await recall("sky")).toEqual([]);
   });
 
-  test("larger than the limit is refused and not kept", async () => {
+  test("a note above the limit is refused and not stored", async () => {
     const fitting = "é".repeat(memoryLimits.contentBytes / 2);
     await remember(fitting);
     const answer = await memory.remember(
@@ -165,7 +165,7 @@ describe("a note", () => {
   });
 
   test.each(["medical", "financial", "secret", "PERSONAL", ""])(
-    "of sensitivity %j is refused and not kept",
+    "a note of sensitivity %j is refused and not stored",
     async (sensitivity) => {
       const note = { caller: "alice", content: "x", sensitivity, type: "semantic" } as const;
       const answer = await memory.remember(note, signal);
@@ -175,15 +175,15 @@ describe("a note", () => {
   );
 });
 
-describe("nobody is told", () => {
-  test("what was kept as personal", async () => {
+describe("recall hides", () => {
+  test("recall hides personal memories", async () => {
     await remember("alice lives in Paris", { sensitivity: "personal" });
     expect(memory.count()).toBe(1);
     expect(await recall("Paris")).toEqual([]);
     expect(memory.listNewest("alice")).toEqual([]);
   });
 
-  test("what another caller said, not even when it is the same text", async () => {
+  test("recall hides another caller's memories, even of the same text", async () => {
     await remember("the launch is on Friday", { caller: "alice" });
     expect(await recall("launch", "bob")).toEqual([]);
     expect(memory.listNewest("bob")).toEqual([]);
@@ -193,7 +193,7 @@ describe("nobody is told", () => {
   });
 });
 
-test("when a caller has said too much, what has faded most is forgotten, and nobody else's", async () => {
+test("at a caller's limit its memories of the lowest confidence are deleted, and no other caller's", async () => {
   await remember("of bob", { caller: "bob" });
   await remember("faded");
   await clock.advance(day);
@@ -207,7 +207,7 @@ test("when a caller has said too much, what has faded most is forgotten, and nob
 });
 
 describe("the embedder", () => {
-  /** Knows by the first character only what a text is about. */
+  /** Embeds a text by its first character only. */
   const initials = (id: string): Embedder => ({
     id,
     relatedThreshold: 0.5,
@@ -219,7 +219,7 @@ describe("the embedder", () => {
     }),
   });
 
-  test("may change: what an earlier one left is found by the next", async () => {
+  test("memories of a former embedder are found by its successor", async () => {
     const folder = mkdtempSync(join(tmpdir(), "agent-memory-"));
     const path = join(folder, "memory.db");
     memory.close();
@@ -233,7 +233,7 @@ describe("the embedder", () => {
     rmSync(folder, { recursive: true });
   });
 
-  test("that fails is the answer, and nothing is kept", async () => {
+  test("an embedder's failure is returned, and nothing is stored", async () => {
     memory.close();
     const refusal = { ok: false, code: "memory.not_embedded", detail: "down" } as const;
     memory = open(":memory:", { id: "down", relatedThreshold: 0, embed: async () => refusal });
@@ -259,7 +259,7 @@ describe("a memory on disk", () => {
     return opened.ok ? "" : opened.fault;
   };
 
-  test("is there again after a restart, and only its owner can read it", async () => {
+  test("a memory on disk survives a restart, and only its owner can read it", async () => {
     memory.close();
     memory = open(path);
     await remember("The sky is blue");
@@ -275,7 +275,11 @@ describe("a memory on disk", () => {
       (at) => writeFileSync(at, "not a database at all, but long enough"),
       /not a database/,
     ],
-    ["somebody else's", (at) => new Sqlite(at).exec("CREATE TABLE t (a)").close(), /not a memory/],
+    [
+      "another program's",
+      (at) => new Sqlite(at).exec("CREATE TABLE t (a)").close(),
+      /not an agent's memory/,
+    ],
     [
       "of a newer version",
       (at) => {
@@ -285,7 +289,7 @@ describe("a memory on disk", () => {
       },
       /version 2/,
     ],
-  ])("that is %s is refused and stays as it is", (_, spoil, reason) => {
+  ])("a memory file that is %s is refused and left unchanged", (_, spoil, reason) => {
     open(path).close();
     if (reason.source !== "version 2") rmSync(path);
     spoil(path);
@@ -294,7 +298,7 @@ describe("a memory on disk", () => {
     expect(readFileSync(path)).toEqual(before);
   });
 
-  test("that is damaged in the middle is refused and stays as it is", async () => {
+  test("a memory file that is damaged in the middle is refused and left unchanged", async () => {
     memory.close();
     memory = open(path);
     for (let n = 0; n < 50; n++) await remember(`note ${n} ${"x".repeat(1_000)}`);
@@ -307,7 +311,7 @@ describe("a memory on disk", () => {
     memory = open(":memory:");
   });
 
-  test("at a place that cannot be written is refused", () => {
+  test("a memory at a path that cannot be written is refused", () => {
     writeFileSync(join(folder, "new"), "a file where the folder should be");
     expect(fault()).toMatch(/^memory\.path: /);
   });

@@ -10,11 +10,11 @@ export const memoryLimits = {
   memoriesPerCaller: 2_000,
   recallDefault: 10,
   recallMax: 100,
-  /** Of everything that is told at once, as JSON: more would not pass as a tool's result. */
+  /** Limit of one answer as JSON; a larger one would exceed a tool's result. */
   recalledBytes: 393_216,
 } as const;
 
-/** Memories that another embedder left are taken over in portions, so that no recall waits for all. */
+/** The memories of a former embedder that one recall embeds again; all at once would delay it. */
 const REEMBED_BATCH_SIZE = 64;
 
 export type MemoryCode = "memory.sensitivity_refused" | "memory.too_large" | "memory.not_embedded";
@@ -26,14 +26,14 @@ export interface MemoryRefusal {
 }
 
 export interface NewMemory {
-  /** The key of the caller that it is formed with; nobody else ever sees it. */
+  /** The key of the caller that the memory belongs to; it is never shown to another caller. */
   readonly caller: string;
   readonly content: string;
   readonly sensitivity?: string | undefined;
   readonly type: MemoryType;
 }
 
-/** One memory as it is told (specification, "Other shapes"). */
+/** One memory as it is shown to the caller (specification, "Other shapes"). */
 export interface RecallItem {
   readonly content: string;
   readonly confidence: number;
@@ -45,27 +45,29 @@ export interface RecallItem {
 
 export interface Recalled {
   readonly ok: true;
-  /** The fittest first: similarity times confidence. */
+  /** The best matches first: similarity times confidence. */
   readonly items: readonly RecallItem[];
 }
 
 export interface Memory {
-  /** From this similarity on a memory is about what was asked. */
+  /** The lowest similarity of a memory that is related to a query. */
   readonly relatedThreshold: number;
-  /** Keeps a note, or reinforces the one that says the same. */
+  /** Stores a note, or reinforces the one with the same content. */
   remember(
     note: NewMemory,
     signal: AbortSignal,
   ): Promise<{ readonly ok: true; readonly nodeId: string } | MemoryRefusal>;
-  /** What this caller's memories, those of sensitivity `none`, have on a query; what is related is reinforced. */
+  /**
+   * Finds this caller's memories of sensitivity `none` for a query; related ones are reinforced.
+   */
   recall(
     query: string,
     by: { readonly caller: string; readonly limit?: number | undefined },
     signal: AbortSignal,
   ): Promise<Recalled | MemoryRefusal>;
-  /** The same memories, newest first, without being touched. */
+  /** Lists this caller's memories of sensitivity `none`, newest first, without reinforcing them. */
   listNewest(caller: string): readonly Omit<RecallItem, "similarity">[];
-  /** All memories of all callers. */
+  /** Counts the memories of all callers. */
   count(): number;
   close(): void;
 }
@@ -135,7 +137,7 @@ export function createMemory(parts: MemoryParts): Memory {
   };
 }
 
-interface JudgedNote {
+interface CheckedNote {
   readonly caller: string;
   readonly content: string;
   readonly sensitivity: Sensitivity;
@@ -143,10 +145,13 @@ interface JudgedNote {
   readonly embedding: Float32Array;
 }
 
-/** Inserts a note, or reinforces the one of the same content under the stricter sensitivity of both. */
+/**
+ * Inserts a note, or reinforces the one of the same content under the stricter sensitivity of the
+ * two.
+ */
 function saveNote(
   { store, embedder, runtime }: MemoryParts,
-  { caller, content, sensitivity, type, embedding }: JudgedNote,
+  { caller, content, sensitivity, type, embedding }: CheckedNote,
 ): { readonly ok: true; readonly nodeId: string } {
   const now = runtime.now();
   const contentHash = sha256Hex(content);
@@ -197,7 +202,7 @@ function toRecallItem(memory: StoredMemory, now: number): Omit<RecallItem, "simi
   };
 }
 
-/** The first of these, as many as may be told at once. */
+/** Returns the first items that fit into one answer. */
 function limitToRecalledBytes<T>(items: readonly T[]): T[] {
   let left: number = memoryLimits.recalledBytes;
   return items.filter((item) => {
@@ -209,11 +214,11 @@ function limitToRecalledBytes<T>(items: readonly T[]): T[] {
 const sensitivityRefusal: MemoryRefusal = {
   ok: false,
   code: "memory.sensitivity_refused",
-  detail: 'Only memories of sensitivity "none" or "personal" are taken',
+  detail: 'The sensitivity must be "none" or "personal"',
 };
 
 const tooLargeRefusal: MemoryRefusal = {
   ok: false,
   code: "memory.too_large",
-  detail: `A memory holds at most ${memoryLimits.contentBytes} bytes of UTF-8`,
+  detail: `The content must be at most ${memoryLimits.contentBytes} bytes of UTF-8`,
 };

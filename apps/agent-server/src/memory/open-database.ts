@@ -2,7 +2,7 @@ import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import Sqlite, { type Database } from "better-sqlite3";
 
-/** "AgMe": marks the file as an agent's memory. */
+/** "AgMe" marks the file as an agent's memory. */
 const APPLICATION_ID = 0x41674d65;
 const SCHEMA_VERSION = 1;
 
@@ -31,8 +31,8 @@ export type OpenDatabaseResult =
   | { readonly ok: false; readonly fault: string };
 
 /**
- * Opens the memory at `path`, or an empty one for `:memory:`. A file that is damaged, foreign or of a
- * newer version is refused and stays as it is: an agent that silently forgets would not be noticed.
+ * Opens the memory at `path`, or an empty one for `:memory:`. A damaged, foreign or newer file is
+ * refused and left unchanged, because the silent loss of memories would go unnoticed.
  */
 export function openDatabase(path: string): OpenDatabaseResult {
   let db: Database | undefined;
@@ -50,7 +50,9 @@ export function openDatabase(path: string): OpenDatabaseResult {
   }
 }
 
-/** Only its owner reads it, also when it was restored from a backup with a wider mode. */
+/**
+ * Restricts the files to their owner, even if they were restored from a backup with a wider mode.
+ */
 function prepareFile(path: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   if (!existsSync(path)) closeSync(openSync(path, "ax", 0o600));
@@ -59,18 +61,18 @@ function prepareFile(path: string): void {
   }
 }
 
-/** What is wrong with the database, or undefined once it has our tables. */
+/** Returns the fault of the database, or undefined once it has the tables. */
 function initializeDatabase(db: Database): string | undefined {
   const tables = db.prepare("SELECT count(*) FROM sqlite_schema").pluck().get();
   const id = db.pragma("application_id", { simple: true });
   const found = db.pragma("user_version", { simple: true });
   if (tables === 0) db.transaction(() => db.exec(SCHEMA_SQL))();
-  else if (id !== APPLICATION_ID) return "is not a memory of this program";
+  else if (id !== APPLICATION_ID) return "is not an agent's memory";
   else if (found !== SCHEMA_VERSION)
-    return `has version ${String(found)}, this program knows ${SCHEMA_VERSION}`;
+    return `has version ${String(found)}, this program supports ${SCHEMA_VERSION}`;
   else if (db.pragma("quick_check(1)", { simple: true }) !== "ok") return "is damaged";
   db.pragma("journal_mode = WAL");
-  // Survives the end of the process; with the power only the last seconds may go.
+  // This mode is safe when the process ends; a power cut may lose the last seconds.
   db.pragma("synchronous = NORMAL");
   return undefined;
 }

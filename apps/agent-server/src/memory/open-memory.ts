@@ -8,7 +8,7 @@ export type OpenMemoryResult =
   | { readonly ok: true; readonly memory: Memory }
   | { readonly ok: false; readonly fault: string };
 
-/** The memory at a path; `:memory:` begins empty and is gone when it is closed. */
+/** Opens the memory at a path; `:memory:` starts empty and is discarded when it is closed. */
 export function openMemory(options: {
   path: string;
   embedder: Embedder;

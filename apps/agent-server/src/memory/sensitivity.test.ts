@@ -5,7 +5,7 @@ test.each([
   [undefined, "none"],
   ["none", "none"],
   ["personal", "personal"],
-])("a note of sensitivity %s is taken", (given, expected) => {
+])("accepts a note of sensitivity %s", (given, expected) => {
   expect(parseSensitivity(given)).toBe(expected);
 });
 
@@ -19,11 +19,11 @@ test.each([
   "",
   "public",
   "__proto__",
-])("a note of sensitivity %j is refused", (given) => {
+])("refuses a note of sensitivity %j", (given) => {
   expect(parseSensitivity(given)).toBeUndefined();
 });
 
-test("of two sensitivities the stricter holds, in either order", () => {
+test("picks the stricter of two sensitivities in either order", () => {
   for (const [index, low] of sensitivities.entries()) {
     for (const high of sensitivities.slice(index)) {
       expect([pickStricterSensitivity(low, high), pickStricterSensitivity(high, low)]).toEqual([

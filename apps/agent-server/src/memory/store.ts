@@ -6,7 +6,7 @@ export type MemoryType = "semantic" | "episodic";
 
 export interface StoredMemory extends Decay {
   readonly nodeId: string;
-  /** Whose it is: the key of the caller that it was formed with. */
+  /** The key of the caller that the memory belongs to. */
   readonly caller: string;
   readonly content: string;
   readonly contentHash: string;
@@ -18,7 +18,7 @@ export interface StoredMemory extends Decay {
   readonly embedding: Float32Array;
 }
 
-/** As much of a memory as it takes to rank it; a caller may have thousands. */
+/** The columns that ranking needs, because a caller may have thousands of memories. */
 export type Candidate = Pick<StoredMemory, "nodeId" | "createdAt" | "embedding" | keyof Decay>;
 
 interface EmbeddingBytes {
@@ -29,25 +29,28 @@ type CandidateRow = Omit<Candidate, "embedding"> & EmbeddingBytes;
 
 export interface MemoryStore {
   insert(memory: StoredMemory): void;
-  /** Content and id of what other embedders have left, at most `limit`. */
+  /** Lists content and id of memories of other embedders, at most `limit`. */
   listForeignEmbedded(
     caller: string,
     embedder: string,
     limit: number,
   ): { nodeId: string; content: string }[];
   updateEmbedding(nodeId: string, embedder: string, embedding: Float32Array): void;
-  /** All that may be told to this caller: its own, of sensitivity `none`. */
+  /** Lists the caller's memories of sensitivity `none`. */
   listRecallable(caller: string, embedder: string): Candidate[];
   findById(nodeId: string): StoredMemory | undefined;
-  /** The same whatever its embedder, newest first, at most `limit`. */
+  /**
+   * Lists the caller's memories of sensitivity `none` of any embedder, newest first, at most
+   * `limit`.
+   */
   listNewest(caller: string, limit: number): StoredMemory[];
   findByContent(caller: string, contentHash: string): StoredMemory | undefined;
   updateDecay(nodeId: string, decay: Decay): void;
   updateSensitivity(nodeId: string, sensitivity: Sensitivity): void;
-  /** Deletes what has faded most until the caller has at most `kept`. */
-  purgeMostDecayed(caller: string, kept: number, now: number): void;
+  /** Deletes the memories of the lowest confidence until the caller has at most `maxCount`. */
+  purgeMostDecayed(caller: string, maxCount: number, now: number): void;
   count(): number;
-  /** Runs all of `work` or nothing. */
+  /** Runs `work` in one transaction. */
   runInTransaction<T>(work: () => T): T;
   close(): void;
 }
@@ -64,7 +67,10 @@ export function createMemoryStore(db: Database): MemoryStore {
     `SELECT node_id AS nodeId, content FROM memories WHERE caller = ? AND embedder <> ? LIMIT ?`,
   );
   const embed = db.prepare("UPDATE memories SET embedder = ?, embedding = ? WHERE node_id = ?");
-  const tellable = db.prepare<[string, string], CandidateRow>(`SELECT node_id AS nodeId, confidence,
+  const recallable = db.prepare<
+    [string, string],
+    CandidateRow
+  >(`SELECT node_id AS nodeId, confidence,
     half_life_days AS halfLifeDays, reinforced_at AS reinforcedAt, created_at AS createdAt, embedding
     FROM memories WHERE caller = ? AND embedder = ? AND sensitivity = 'none'`);
   const newest = db.prepare<[string, number], Row>(`SELECT ${COLUMNS} FROM memories
@@ -76,11 +82,11 @@ export function createMemoryStore(db: Database): MemoryStore {
   const reinforce = db.prepare(`UPDATE memories
     SET confidence = ?, half_life_days = ?, reinforced_at = ? WHERE node_id = ?`);
   const classify = db.prepare("UPDATE memories SET sensitivity = ? WHERE node_id = ?");
-  const forget = db.prepare(`DELETE FROM memories WHERE node_id IN (
+  const purge = db.prepare(`DELETE FROM memories WHERE node_id IN (
     SELECT node_id FROM memories WHERE caller = :caller
     ORDER BY confidence * pow(0.5, (:now - reinforced_at) / 86400000.0 / half_life_days) DESC,
       node_id DESC
-    LIMIT -1 OFFSET :kept)`);
+    LIMIT -1 OFFSET :maxCount)`);
   const countOfCaller = db
     .prepare<[string], number>("SELECT count(*) FROM memories WHERE caller = ?")
     .pluck();
@@ -94,7 +100,7 @@ export function createMemoryStore(db: Database): MemoryStore {
     updateEmbedding(nodeId, embedder, embedding) {
       embed.run(embedder, toBytes(embedding), nodeId);
     },
-    listRecallable: (caller, embedder) => tellable.all(caller, embedder).map(fromRow),
+    listRecallable: (caller, embedder) => recallable.all(caller, embedder).map(fromRow),
     listNewest: (caller, limit) => newest.all(caller, limit).map(fromRow),
     findById(nodeId) {
       const row = byId.get(nodeId);
@@ -110,8 +116,8 @@ export function createMemoryStore(db: Database): MemoryStore {
     updateSensitivity(nodeId, sensitivity) {
       classify.run(sensitivity, nodeId);
     },
-    purgeMostDecayed(caller, kept, now) {
-      if ((countOfCaller.get(caller) ?? 0) > kept) forget.run({ caller, kept, now });
+    purgeMostDecayed(caller, maxCount, now) {
+      if ((countOfCaller.get(caller) ?? 0) > maxCount) purge.run({ caller, maxCount, now });
     },
     count: () => count.get() ?? 0,
     runInTransaction: (work) => db.transaction(work)(),
@@ -131,7 +137,7 @@ function fromRow<T extends EmbeddingBytes>(
   return { ...row, embedding: toVector(row.embedding) };
 }
 
-/** A view where the bytes begin where a float may, else a copy. */
+/** Returns a view when the bytes are aligned for floats, else a copy. */
 function toVector(bytes: Uint8Array): Float32Array {
   const { buffer, byteOffset, byteLength } =
     bytes.byteOffset % Float32Array.BYTES_PER_ELEMENT === 0 ? bytes : new Uint8Array(bytes);

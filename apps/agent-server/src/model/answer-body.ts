@@ -1,6 +1,6 @@
 import { boundedBody } from "@agent/client";
 
-/** Returns the body of an endpoint's answer, which breaks off with an error after `maxBytes`. */
+/** Returns the body of an endpoint's answer, which fails with an error after `maxBytes`. */
 export function answerBody(
   response: Response,
   maxBytes: number,

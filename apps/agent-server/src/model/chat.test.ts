@@ -41,7 +41,7 @@ const text = (value: string, complete = true) => ({
 });
 
 describe("a request", () => {
-  test("names the model, asks for a stream and carries the key", async () => {
+  test("a request names the model, asks for a stream and carries the key", async () => {
     const { seen } = await ask([replyText("x")], [user], "key-1");
     expect(seen).toEqual([
       {
@@ -52,11 +52,11 @@ describe("a request", () => {
     ]);
   });
 
-  test("carries no key where there is none", async () => {
+  test("a request carries no key if there is none", async () => {
     expect((await ask([replyText("x")])).seen[0]?.authorization).toBeUndefined();
   });
 
-  test("tells what tools were called before, and what they answered", async () => {
+  test("a request contains the earlier tool calls and their answers", async () => {
     const request = { id: "c1", name: "shout", arguments: "{}" };
     const { seen } = await ask(
       [replyText("x")],
@@ -110,7 +110,7 @@ describe("an answer", () => {
       ),
       text("x"),
     ],
-    ["no answer", replyDeltas([], "stop"), text("")],
+    ["an empty stream", replyDeltas([], "stop"), text("")],
     [
       "a stream that counts tokens behind its reason to end",
       replyStream(
@@ -130,13 +130,13 @@ describe("an answer", () => {
       replyDeltas([{ content: "x" }], "content_filter"),
       text("x", false),
     ],
-  ])("is read from %s", async (_, given, expected) => {
+  ])("an answer is read from %s", async (_, given, expected) => {
     const { answer, seen } = await ask([given]);
     expect(answer).toEqual(expected);
     expect(seen).toHaveLength(1);
   });
 
-  test("has the tool calls in their order, put together from their pieces", async () => {
+  test("an answer contains the tool calls in order, joined from their pieces", async () => {
     const { answer } = await ask([
       replyToolCalls({ name: "a", arguments: { text: "hi" } }, { name: "b", arguments: "{oops" }),
     ]);
@@ -151,25 +151,25 @@ describe("an answer", () => {
   });
 
   test.each<[string, Reply]>([
-    ["no JSON", replyStream("data: {oops\n\n")],
+    ["malformed JSON", replyStream("data: {oops\n\n")],
     ["another shape", replyStream(formatEvent({ error: { message: "overloaded" } }))],
-    ["one piece that is no JSON", (response) => response.end("<html>")],
+    ["one piece of malformed JSON", (response) => response.end("<html>")],
     ["one piece of another shape", replyJson({ choices: "none" })],
     ["tool calls of another shape", replyDeltas([{ tool_calls: [{ index: -1 }] }], "stop")],
-  ])("that is %s is malformed, and not asked for again", async (_, given) => {
+  ])("an answer that is %s is malformed, and the request is not repeated", async (_, given) => {
     const { answer, seen } = await ask([given, replyText("again")]);
     expect(answer).toMatchObject({ ok: false, code: "model.malformed" });
     expect(seen).toHaveLength(1);
   });
 
-  test("larger than 4 MiB is given up", async () => {
+  test("an answer above 4 MiB is aborted", async () => {
     const huge = replyDeltas([{ content: "x".repeat(5_000_000) }], "stop");
     const { answer } = await ask([huge, huge, huge, huge]);
     expect(answer).toMatchObject({ ok: false, code: "model.cut_off" });
   });
 });
 
-describe("what passes is tried again", () => {
+describe("a temporary failure", () => {
   test.each<[string, Reply]>([
     ["a rate limit", replyStatus(429)],
     ["an overloaded server", replyStatus(503)],
@@ -177,13 +177,13 @@ describe("what passes is tried again", () => {
     ["a stream that is cut off in an event", replyCutOff({ content: "half" })],
     ["a stream that ends early", replyStream(formatEvent(buildDelta({ content: "half" })))],
     ["a connection that is closed", (response) => void response.destroy()],
-  ])("%s", async (_, failure) => {
+  ])("the request is repeated after %s", async (_, failure) => {
     const { answer, seen } = await ask([failure, replyText("whole")]);
     expect(answer).toEqual(text("whole"));
     expect(seen).toHaveLength(2);
   });
 
-  test("after the time that Retry-After says, in seconds or as a date", async () => {
+  test("the request is repeated after the Retry-After, in seconds or as a date", async () => {
     const inTenSeconds = new Date(Date.now() + 10_500).toUTCString();
     const { answer, waits } = await ask([
       replyStatus(429, { "retry-after": "7" }),
@@ -196,7 +196,7 @@ describe("what passes is tried again", () => {
     expect(waits[1]).toBeLessThanOrEqual(10_500);
   });
 
-  test("four times in all, then it is given up without the words of the endpoint", async () => {
+  test("the request is sent at most four times, and the fault does not quote the endpoint", async () => {
     const { answer, seen } = await ask([
       replyStatus(429),
       replyStatus(429),
@@ -212,20 +212,23 @@ describe("what passes is tried again", () => {
     expect(seen).toHaveLength(4);
   });
 
-  test("but not when it asks for more than a minute", async () => {
+  test("the request is not repeated for a Retry-After above a minute", async () => {
     const { answer, seen } = await ask([replyStatus(429, { "retry-after": "61" }), replyText("x")]);
     expect(answer).toMatchObject({ code: "model.busy" });
     expect(seen).toHaveLength(1);
   });
 
-  test.each([400, 401, 403, 404, 422])("and never a request that is refused: %i", async (code) => {
-    const { answer, seen } = await ask([replyStatus(code), replyText("x")]);
-    expect(answer).toMatchObject({ ok: false, code: "model.refused" });
-    expect(seen).toHaveLength(1);
-  });
+  test.each([400, 401, 403, 404, 422])(
+    "the request is not repeated after a refusal with status %i",
+    async (code) => {
+      const { answer, seen } = await ask([replyStatus(code), replyText("x")]);
+      expect(answer).toMatchObject({ ok: false, code: "model.refused" });
+      expect(seen).toHaveLength(1);
+    },
+  );
 });
 
-test("the key and the prompt follow no redirect", async () => {
+test("a redirect does not receive the key or the prompt", async () => {
   const { answer, seen } = await ask([
     replyStatus(307, { location: "/v1/elsewhere" }),
     replyStatus(307, { location: "/v1/elsewhere" }),
@@ -236,7 +239,7 @@ test("the key and the prompt follow no redirect", async () => {
   expect(seen.every(({ path }) => path === "/v1/chat/completions")).toBe(true);
 });
 
-test("an endpoint that is not there is unreachable", async () => {
+test("a missing endpoint is unreachable", async () => {
   const endpoint = { baseUrl: "http://127.0.0.1:9", model: "m1" };
   const chat = createChat(createModelCaller(endpoint, createFastRuntime()));
   const answer = await chat({ messages: [user], tools: [] }, new AbortController().signal);
@@ -244,7 +247,7 @@ test("an endpoint that is not there is unreachable", async () => {
 });
 
 describe("aborting", () => {
-  test("closes the connection of a silent endpoint", async () => {
+  test("an abort closes the connection of a silent endpoint", async () => {
     const controller = new AbortController();
     const closed = new Promise<void>((resolve) => server.setReplies(neverReply(resolve)));
     const endpoint = { baseUrl: server.baseUrl, model: "m1" };
@@ -256,7 +259,7 @@ describe("aborting", () => {
     expect(server.received).toHaveLength(1);
   });
 
-  test("ends the wait for the next try", async () => {
+  test("an abort ends the wait for the next attempt", async () => {
     const controller = new AbortController();
     server.setReplies(replyStatus(429, { "retry-after": "50" }), replyText("x"));
     const runtime = createFastRuntime();

@@ -7,7 +7,7 @@ import { parseJson } from "./parse-json.ts";
 export interface ToolRequest {
   readonly id: string;
   readonly name: string;
-  /** JSON text, as the model wrote it. */
+  /** JSON text as the model wrote it. */
   readonly arguments: string;
 }
 
@@ -29,11 +29,11 @@ export interface ChatTool {
 export interface ChatAnswer {
   readonly text: string;
   readonly toolRequests: readonly ToolRequest[];
-  /** False when it ended for want of room or was filtered. */
+  /** False when the answer was cut at the length limit or filtered. */
   readonly complete: boolean;
 }
 
-/** One turn of a model. */
+/** Requests one turn of a model. */
 export type Chat = (
   request: { readonly messages: readonly ChatMessage[]; readonly tools: readonly ChatTool[] },
   signal: AbortSignal,
@@ -53,7 +53,7 @@ const MessagePart = v.object({
   tool_calls: v.nullish(v.array(ToolCallPart)),
 });
 
-/** A whole answer has a `message`, an event of a stream a `delta`; the members are the same. */
+/** A whole answer has a `message`, an event of a stream a `delta` with the same members. */
 const AnswerChunk = v.object({
   choices: v.array(
     v.object({
@@ -64,8 +64,11 @@ const AnswerChunk = v.object({
   ),
 });
 
-/** Chat completions, asked for as a stream; an endpoint that answers in one piece is understood too. */
-export function createChat(exchange: CallModel): Chat {
+/**
+ * Creates a client of chat completions. It requests a stream and also accepts an answer in one
+ * piece.
+ */
+export function createChat(callModel: CallModel): Chat {
   return ({ messages, tools }, signal) => {
     const body = {
       messages: messages.map(toRequestMessage),
@@ -74,7 +77,7 @@ export function createChat(exchange: CallModel): Chat {
         tools: tools.map((tool) => ({ type: "function", function: tool })),
       }),
     };
-    return exchange("/chat/completions", body, readChatAnswer, signal);
+    return callModel("/chat/completions", body, readChatAnswer, signal);
   };
 }
 
@@ -82,7 +85,7 @@ async function readChatAnswer(response: Response): Promise<ModelResult<ChatAnswe
   const body = answerBody(response, MAX_ANSWER_BYTES);
   const answer = createAnswerCollector();
   if (!(response.headers.get("content-type") ?? "").startsWith("text/event-stream")) {
-    if (!answer.add(await new Response(body).text())) return malformedRefusal;
+    if (!answer.add(await new Response(body).text())) return MALFORMED_REFUSAL;
     return { ok: true, value: answer.value() };
   }
   const events = body
@@ -90,14 +93,14 @@ async function readChatAnswer(response: Response): Promise<ModelResult<ChatAnswe
     .pipeThrough(new EventSourceParserStream());
   for await (const { data } of events) {
     if (data === DONE_DATA) return { ok: true, value: answer.value() };
-    if (!answer.add(data)) return malformedRefusal;
+    if (!answer.add(data)) return MALFORMED_REFUSAL;
   }
-  // Not every server says [DONE]; one that gave its reason to finish had finished.
+  // Not every server sends [DONE]; one that sent its finish reason had finished.
   if (answer.finished()) return { ok: true, value: answer.value() };
-  return buildModelRefusal("model.cut_off", "broke off its answer");
+  return buildModelRefusal("model.cut_off", "ended its answer early");
 }
 
-/** Puts an answer together from its pieces. */
+/** Builds an answer from its pieces. */
 function createAnswerCollector() {
   let text = "";
   let reason: string | undefined;
@@ -114,11 +117,11 @@ function createAnswerCollector() {
 
   return {
     finished: () => reason !== undefined,
-    /** False when the piece is not one. */
+    /** Adds a piece; returns false when it is malformed. */
     add(json: string): boolean {
       const parsed = v.safeParse(AnswerChunk, parseJson(json));
       if (!parsed.success) return false;
-      // The last event of some servers counts tokens and has no choice.
+      // The last event of some servers contains only token counts and no choice.
       const [choice] = parsed.output.choices;
       const part = choice?.delta ?? choice?.message;
       text += part?.content ?? "";
@@ -158,4 +161,4 @@ function toRequestMessage(message: ChatMessage): object {
   }
 }
 
-const malformedRefusal = buildModelRefusal("model.malformed", "gave an answer that is none");
+const MALFORMED_REFUSAL = buildModelRefusal("model.malformed", "sent a malformed answer");

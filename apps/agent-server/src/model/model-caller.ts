@@ -1,28 +1,28 @@
 import { fullJitter, parseRetryAfterMs } from "@agent/client";
 import type { Runtime } from "../runtime.ts";
 
-/** Where a model answers: an OpenAI-compatible API. */
+/** The OpenAI-compatible API of a model. */
 export interface ModelEndpoint {
-  /** With the version, without a slash at the end: `https://api.example/v1`. */
+  /** Includes the version, without a trailing slash: `https://api.example/v1`. */
   readonly baseUrl: string;
   readonly model: string;
   readonly apiKey?: string | undefined;
 }
 
 export type ModelCode =
-  /** No answer at all. */
+  /** The endpoint did not answer. */
   | "model.unreachable"
-  /** 429 or 503, and longer than it is worth waiting for. */
+  /** The endpoint answered 429 or 503 for longer than the caller waits. */
   | "model.busy"
-  /** Any other status than 200. */
+  /** The endpoint answered another status than 200. */
   | "model.refused"
   /** The answer ended before it was complete. */
   | "model.cut_off"
-  /** The answer is not what the protocol says. */
+  /** The answer does not follow the protocol. */
   | "model.malformed"
   | "model.aborted";
 
-/** `detail` is ours: what an endpoint says about a failure stays with us. */
+/** A failed call. `detail` never contains the endpoint's own text. */
 export interface ModelRefusal {
   readonly ok: false;
   readonly code: ModelCode;
@@ -31,7 +31,7 @@ export interface ModelRefusal {
 
 export type ModelResult<T> = { readonly ok: true; readonly value: T } | ModelRefusal;
 
-/** Posts `body` and has `read` read a 200; what fails for a reason that passes is tried again. */
+/** Posts `body` and passes a 200 to `read`; temporary failures are retried. */
 export type CallModel = <T>(
   path: string,
   body: object,
@@ -40,8 +40,8 @@ export type CallModel = <T>(
 ) => Promise<ModelResult<T>>;
 
 const MAX_ATTEMPTS = 4;
-const backoff = { baseMs: 500, capMs: 8_000 } as const;
-/** Whoever asks for more patience than this is as good as down. */
+const BACKOFF = { baseMs: 500, capMs: 8_000 } as const;
+/** The longest Retry-After that is honoured; a longer one counts as a failure. */
 const MAX_RETRY_AFTER_MS = 60_000;
 
 type ModelFailure = ModelRefusal & {
@@ -63,12 +63,13 @@ export function createModelCaller(
     for (let attempt = 1; ; attempt++) {
       const answer = await sendRequest(path, text, read, signal);
       if (answer.ok) return answer;
-      const { ok, code, detail, isRetryable: passes, retryAfterMs: requestedMs = 0 } = answer;
+      const { ok, code, detail, isRetryable, retryAfterMs: requestedMs = 0 } = answer;
       runtime.log("warn", "model.failed", { code, detail, attempt });
       const refusal = { ok, code, detail };
-      if (!passes || attempt === MAX_ATTEMPTS || requestedMs > MAX_RETRY_AFTER_MS) return refusal;
-      await sleep(requestedMs + fullJitter(attempt - 1, backoff, runtime.randomBytes), signal);
-      if (signal.aborted) return abortedRefusal;
+      if (!isRetryable || attempt === MAX_ATTEMPTS || requestedMs > MAX_RETRY_AFTER_MS)
+        return refusal;
+      await sleep(requestedMs + fullJitter(attempt - 1, BACKOFF, runtime.randomBytes), signal);
+      if (signal.aborted) return ABORTED_REFUSAL;
     }
   };
 
@@ -80,11 +81,11 @@ export function createModelCaller(
   ): Promise<{ readonly ok: true; readonly value: T } | ModelFailure> {
     let response: Response;
     try {
-      // A redirect could carry the key and the prompt to anywhere.
+      // A redirect could send the key and the prompt to another host.
       const request = { method: "POST", headers, body, signal, redirect: "error" } as const;
       response = await runtime.fetch(`${endpoint.baseUrl}${path}`, request);
     } catch {
-      if (signal.aborted) return { ...abortedRefusal, isRetryable: false };
+      if (signal.aborted) return { ...ABORTED_REFUSAL, isRetryable: false };
       return { ...buildModelRefusal("model.unreachable", "cannot be reached"), isRetryable: true };
     }
     try {
@@ -92,8 +93,8 @@ export function createModelCaller(
       const answer = await read(response);
       return answer.ok ? answer : { ...answer, isRetryable: answer.code === "model.cut_off" };
     } catch {
-      if (signal.aborted) return { ...abortedRefusal, isRetryable: false };
-      return { ...buildModelRefusal("model.cut_off", "broke off its answer"), isRetryable: true };
+      if (signal.aborted) return { ...ABORTED_REFUSAL, isRetryable: false };
+      return { ...buildModelRefusal("model.cut_off", "ended its answer early"), isRetryable: true };
     }
   }
 
@@ -122,11 +123,11 @@ export function createModelCaller(
   }
 }
 
-export function buildModelRefusal(code: ModelCode, what: string): ModelRefusal {
-  return { ok: false, code, detail: `The endpoint of the model ${what}` };
+export function buildModelRefusal(code: ModelCode, problem: string): ModelRefusal {
+  return { ok: false, code, detail: `The endpoint of the model ${problem}` };
 }
 
-const abortedRefusal: ModelRefusal = {
+const ABORTED_REFUSAL: ModelRefusal = {
   ok: false,
   code: "model.aborted",
   detail: "The call of the model was aborted",

@@ -2,7 +2,7 @@ import type { Config } from "../config/config.ts";
 import { decideOffer, type OfferResult } from "./offer.ts";
 import type { RegisteredTool } from "../tools/registry.ts";
 
-/** The offer of an agent with this configuration and these tools. */
+/** Decides the offer of an agent with this configuration and these tools. */
 export function decideConfiguredOffer(
   { offer, listing, llm, direct }: Pick<Config, "offer" | "listing" | "llm" | "direct">,
   tools: readonly RegisteredTool[],

@@ -33,7 +33,9 @@ let socketAgent: RunningAgent;
 let servers: ConnectedServers;
 let mcpAgent: Awaited<ReturnType<typeof startAgentWithoutSocket>>;
 
-/** The official file server, wrapped by one agent with a socket and by one that only has an address. */
+/**
+ * The official file server, wrapped by one agent with a socket and by one that has only an address.
+ */
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "files-"));
   await writeFile(join(folder, "secret.txt"), "the secret");
@@ -77,7 +79,7 @@ function tokenFor(audience: string, scope: Scope[]): Promise<string> {
   return mintToken({ agentId, deviceId, secretKey, audience, scope, now: Date.now(), jti });
 }
 
-type Door = (prompt: string, capabilities?: readonly string[]) => Promise<ExecutionReceipt>;
+type EntryPoint = (prompt: string, capabilities?: readonly string[]) => Promise<ExecutionReceipt>;
 
 async function receiptOf(agentId: string, taskId: string): Promise<ExecutionReceipt> {
   for (;;) {
@@ -89,7 +91,7 @@ async function receiptOf(agentId: string, taskId: string): Promise<ExecutionRece
   }
 }
 
-function throughRelay(agent: () => Identity): Door {
+function throughRelay(agent: () => Identity): EntryPoint {
   return async (prompt, capabilities = []) => {
     const { agentId } = agent();
     const answer = await asPayer.submitTask({
@@ -101,7 +103,7 @@ function throughRelay(agent: () => Identity): Door {
   };
 }
 
-const throughA2a: Door = async (text) => {
+const throughA2a: EntryPoint = async (text) => {
   const { agentId } = socketAgent.agent.identity;
   const message = { messageId: crypto.randomUUID(), role: "ROLE_USER", parts: [{ text }] };
   const token = await tokenFor(relayDid, ["task:read", "task:submit"]);
@@ -133,7 +135,7 @@ async function callDirectly(name: string, args: Record<string, unknown>) {
   }
 }
 
-const directly: Door = async (prompt, capabilities = []) => {
+const directly: EntryPoint = async (prompt, capabilities = []) => {
   const { text } = await callDirectly("agent_task", {
     prompt,
     required_capabilities: [...capabilities],
@@ -145,14 +147,14 @@ async function expectUntouched(): Promise<void> {
   expect(await readdir(folder)).toEqual(["secret.txt"]);
 }
 
-describe.each<[string, Door, () => Identity]>([
+describe.each<[string, EntryPoint, () => Identity]>([
   ["the relay's socket", throughRelay(() => socketAgent.agent.identity), socket],
   ["MCP forward", throughRelay(() => quiet), () => quiet],
   ["A2A", throughA2a, socket],
   ["agent_task of a direct MCP call", directly, socket],
-])("E1: through %s", (_, door, agent) => {
-  test("E1: the listed tool of a wrapped server is run", async () => {
-    const receipt = await door("what may be read?");
+])("E1: through %s", (_, entryPoint, agent) => {
+  test("E1: the listed tool of a wrapped server runs", async () => {
+    const receipt = await entryPoint("what may be read?");
     expect(receipt).toMatchObject({ status: "completed", tools_used: [HARMLESS_TOOL] });
     expect(receipt.result).toContain(folder);
   });
@@ -164,15 +166,18 @@ describe.each<[string, Door, () => Identity]>([
       "an object of tool and arguments",
       (path) => JSON.stringify({ tool: "write_file", arguments: { path, content: "x" } }),
     ],
-  ])("E1: no other tool of it is run by a prompt in the form of %s", async (_form, prompt) => {
-    const name = prompt("").startsWith("read") ? "secret.txt" : "new.txt";
-    const receipt = await door(prompt(join(folder, name)));
-    expect(receipt).toMatchObject({ status: "denied", tools_used: [] });
-    expect(receipt.result).not.toContain("the secret");
-    const { publicKey } = agent();
-    expect(verifyReceipt(receipt, { publicKey }).valid).toBe(true);
-    await expectUntouched();
-  });
+  ])(
+    "E1: an unlisted tool of a wrapped server does not run for a prompt of the form %s",
+    async (_form, prompt) => {
+      const name = prompt("").startsWith("read") ? "secret.txt" : "new.txt";
+      const receipt = await entryPoint(prompt(join(folder, name)));
+      expect(receipt).toMatchObject({ status: "denied", tools_used: [] });
+      expect(receipt.result).not.toContain("the secret");
+      const { publicKey } = agent();
+      expect(verifyReceipt(receipt, { publicKey }).valid).toBe(true);
+      await expectUntouched();
+    },
+  );
 });
 
 function socket(): Identity {
@@ -180,12 +185,12 @@ function socket(): Identity {
 }
 
 describe("E1: a direct MCP call of a stranger", () => {
-  test("E1: runs the listed tool of a wrapped server", async () => {
+  test("E1: a direct call runs the listed tool of a wrapped server", async () => {
     const { text, isError } = await callDirectly(HARMLESS_TOOL, {});
     expect([isError, text]).toEqual([false, expect.stringContaining(folder)]);
   });
 
-  test("E1: is refused every other tool of it, and nothing is read or written", async () => {
+  test("E1: a direct call of an unlisted tool is refused, and nothing is read or written", async () => {
     const path = join(folder, "secret.txt");
     const read = await callDirectly("read_text_file", { path });
     const write = await callDirectly("write_file", { path: join(folder, "new"), content: "x" });
@@ -199,7 +204,7 @@ describe("E1: a direct MCP call of a stranger", () => {
 
 describe("B1: a required capability", () => {
   test.each(["made-up", "write_file"])(
-    "B1: that the agent does not offer (%s) is answered with a signed denied receipt, and no tool runs",
+    "B1: a required capability that is not offered (%s) gets a signed denied receipt, and no tool runs",
     async (capability) => {
       const receipt = await directly("what may be read?", [capability]);
       expect(receipt).toMatchObject({ status: "denied", tools_used: [] });
@@ -209,7 +214,7 @@ describe("B1: a required capability", () => {
     },
   );
 
-  test("B1: that the agent offers is served", async () => {
+  test("B1: a required capability that the agent offers is served", async () => {
     const receipt = await throughRelay(() => quiet)("x", [HARMLESS_TOOL]);
     expect(receipt).toMatchObject({ status: "completed", tools_used: [HARMLESS_TOOL] });
   });

@@ -4,7 +4,7 @@ import type { Offer, OfferedListing } from "./offer.ts";
 
 const HEADINGS = ["tool", "offered", "price", "risk"] as const;
 
-/** Lines that show the owner which tools others can hire, at which price. */
+/** Formats the table of the tools that others may use, with their prices, for the owner. */
 export function formatOfferTable(
   tools: readonly Pick<RegisteredTool, "definition">[],
   offer: Offer,

@@ -14,7 +14,7 @@ const tools = Array.from({ length: limits.capabilities + 20 }, (_, index) =>
   createTextTool(`tool-${index}`, (text) => ({ ok: true, data: text })),
 );
 
-test("B7: an agent that offers more tools than a relay takes is hired for what it lists", async () => {
+test("B7: an agent with more tools than a relay accepts gets tasks for its listed ones", async () => {
   const agent = await startJoinedAgent({
     relayUrl: relay.url,
     tools,

@@ -72,7 +72,7 @@ describe("E1: the tools on offer", () => {
   });
 
   test.each<[string, OfferSetting, string[], RegExp]>([
-    ["a listed capability that is no tool", undefined, ["magic"], /"magic" leads to no tool/],
+    ["a listed capability without a tool", undefined, ["magic"], /"magic" has no tool/],
     ["a listed tool that a list leaves out", ["report"], ["count"], /leaves out/],
     ["a name in a list that no tool has", ["missing"], [], /"missing" is not a tool/],
     ["a mapped name that no tool has", { text: ["missing"] }, ["text"], /"missing" is not a tool/],
@@ -91,14 +91,14 @@ describe("E1: the tools on offer", () => {
     expect(decideOffer(unsaid).ok).toBe(false);
   });
 
-  test("E1: who requires a capability gets the tools behind it and no others", () => {
+  test("E1: a task that requires a capability may use only its tools", () => {
     const decided = offer({ text: ["count"], files: ["read_file"] }, ["text", "files"]);
     expect(offeredTo(decided, relay, ["files"])).toEqual(["read_file"]);
     expect(offeredTo(decided, relay, ["files", "text"])).toEqual(["count", "read_file"]);
     expect(offeredTo(decided, relay, ["count"])).toEqual([]);
   });
 
-  test("B1: a required capability that is not offered is refused, but not to the owner", () => {
+  test("B1: a required capability that is not offered is refused, except to the owner", () => {
     const decided = offer(undefined, ["count"]);
     const wanted = { requiredCapabilities: ["count", "made\nup"] };
     expect(checkRequiredCapabilities(decided, { caller: relay, ...wanted })).toMatch(/"made\?up"/);
@@ -120,7 +120,7 @@ test("E2: prices differ when an unpriced capability stands beside a priced one",
   expect(several(["count", "report"], {})).toBe(false);
 });
 
-test("E1: the table shows for each tool whether it is offered, its price and its risk", () => {
+test("E1: the table shows whether each tool is offered, its price and its risk", () => {
   const listing = listingOf(["count", "text"], { count: 0.05 });
   const setting = { text: ["report"] };
   const decided = decideOffer({ setting, listing, tools });

@@ -2,7 +2,7 @@ import { limits, type ListingBody } from "@agent/wire";
 import type { Caller } from "../caller.ts";
 import type { RegisteredTool } from "../tools/registry.ts";
 
-/** The setting `offer`: every tool, these tools, or the tools behind each capability. */
+/** The setting `offer`: all tools, a list of tools, or the tools of each capability. */
 export type OfferSetting =
   | "all"
   | readonly string[]
@@ -11,13 +11,13 @@ export type OfferSetting =
 
 export type OfferedListing = Pick<ListingBody, "capabilities" | "pricing">;
 
-/** What callers other than the owner may have this agent do. */
+/** The tools and capabilities that callers other than the owner may use. */
 export interface Offer {
   /** The names of the tools behind each offered capability. */
   readonly capabilities: ReadonlyMap<string, readonly string[]>;
   /** The names of the tools behind the capabilities of the listing. */
   readonly listed: ReadonlySet<string>;
-  /** Whether it matters for the price which of the listed capabilities a task uses. */
+  /** Whether the listed capabilities have different prices. */
   readonly hasSeveralPrices: boolean;
 }
 
@@ -28,19 +28,19 @@ export type OfferResult =
 interface OfferInput {
   readonly setting: OfferSetting;
   readonly listing: OfferedListing | undefined;
-  /** A tool with an origin belongs to another MCP server. */
+  /** A tool with an origin belongs to a wrapped MCP server. */
   readonly tools: readonly {
     readonly origin?: string;
     readonly definition: Pick<RegisteredTool["definition"], "name">;
   }[];
-  /** A model can serve a capability that no tool is behind. */
+  /** Whether a model can serve a capability without a tool. */
   readonly answersWithoutTools?: boolean | undefined;
 }
 
 /**
- * Decides which tools are behind which capability: those of the setting, else those that the listing
- * names, else the agent's own tools. A wrapped server's tools are never offered without being named,
- * because its owner configured it for the agent's use and not for everybody's.
+ * Decides the tools of each capability: those of the setting, else those that the listing names,
+ * else the agent's own. A wrapped server's tools are offered only if named, because their owner
+ * configured them for the agent's own use.
  */
 export function decideOffer(input: OfferInput): OfferResult {
   const { setting, listing } = input;
@@ -89,10 +89,10 @@ function describeMissingTool(capability: string, names: ReadonlySet<string>): st
   const quoted = JSON.stringify(capability);
   return names.has(capability)
     ? `listing: capability ${quoted} is a tool that "offer" leaves out`
-    : `listing: capability ${quoted} leads to no tool; name the tools behind it: "offer": {${quoted}: ["<tool>"]}`;
+    : `listing: capability ${quoted} has no tool; name its tools: "offer": {${quoted}: ["<tool>"]}`;
 }
 
-/** A listed capability without a price costs nothing. */
+/** Lists the distinct prices; a listed capability without a price is free. */
 function listPrices(listing: OfferedListing | undefined): ReadonlySet<number> {
   const pricing = listing?.pricing ?? [];
   const unpriced = (listing?.capabilities ?? []).filter(
@@ -101,7 +101,7 @@ function listPrices(listing: OfferedListing | undefined): ReadonlySet<number> {
   return new Set([...pricing.map((one) => one.unit_cost), ...unpriced.map(() => 0)]);
 }
 
-/** As many offered capabilities as a relay takes of one agent, those of the listing before all others. */
+/** Lists the offered capabilities up to a relay's limit per agent, those of the listing first. */
 export function listPublishedCapabilities(
   { capabilities }: Pick<Offer, "capabilities">,
   listing: OfferedListing | undefined,
@@ -112,13 +112,13 @@ export function listPublishedCapabilities(
 
 interface OfferQuery {
   readonly caller: Caller;
-  /** Of the task for which the tool runs; none: any offered capability will do. */
+  /** The required capabilities of the task; empty: any offered capability. */
   readonly requiredCapabilities: readonly string[];
 }
 
 /**
- * Whether a caller may have one of the agent's tools run. Who asks for a capability gets the tools behind
- * that one only: it is what the price was asked for.
+ * Returns whether a caller may use one of the agent's tools. A task that requires a capability may
+ * use only its tools, because its price is for that capability.
  */
 export function isOffered(
   { capabilities }: Offer,
@@ -133,7 +133,7 @@ export function isOffered(
   return toolLists.some((tools) => tools.includes(tool));
 }
 
-/** Why nothing of a task may run; undefined: it may. */
+/** Returns the reason why a task must not run; undefined if it may. */
 export function checkRequiredCapabilities(
   offer: Offer,
   { caller, requiredCapabilities }: OfferQuery,

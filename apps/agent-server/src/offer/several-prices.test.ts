@@ -57,7 +57,7 @@ async function balance(): Promise<number> {
 }
 
 describe("E2: an agent whose tools have several prices", () => {
-  test("E2: runs nothing for a prompt that names no tool, says what it takes, and is paid nothing", async () => {
+  test("E2: a prompt that names no tool is denied with the accepted forms, and nothing is paid", async () => {
     const before = await balance();
     const receipt = await ask("add 20 and 22");
     expect(receipt).toMatchObject({ status: "denied", tools_used: [] });
@@ -75,7 +75,7 @@ describe("E2: an agent whose tools have several prices", () => {
   });
 
   test.each(["please use get-sum for 20 and 22", "echo hello", "get-summary a=1 b=2"])(
-    "E2: does not take the prompt %j for a call",
+    "E2: does not treat the prompt %j as a call",
     async (prompt) => {
       expect(await ask(prompt)).toMatchObject({ status: "denied", tools_used: [] });
     },
@@ -85,7 +85,7 @@ describe("E2: an agent whose tools have several prices", () => {
     expect(await ask("add 20 and 22", ["get-sum"])).toMatchObject({ result: "42" });
   });
 
-  test("E2: does not run a dear tool for the price of a cheap one", async () => {
+  test("E2: does not run an expensive tool for the price of a cheap one", async () => {
     const receipt = await ask('{"tool": "echo", "arguments": {"text": "hi"}}', ["get-sum"]);
     expect(receipt.tools_used).not.toContain("echo");
     expect(receipt.status).not.toBe("completed");

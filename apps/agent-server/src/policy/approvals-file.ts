@@ -6,13 +6,15 @@ import type { Runtime } from "../runtime.ts";
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** One file for all calls that wait for somebody's word: the owner's and a quorum's, in members of their own. */
+/**
+ * The file of all calls that wait for an approval: the owner's and a quorum's, in separate members.
+ */
 export interface ApprovalsFile {
-  /** As the file had it at the start, not yet judged. */
+  /** The unchecked content of the file at the start. */
   readonly initialContent: Members;
-  /** Puts members into the file beside the others; false: it could not be written. */
+  /** Merges members into the file; returns false when it could not be written. */
   write(members: Members): Promise<boolean>;
-  /** A member is not what it should be; nothing of it counts. */
+  /** Logs a malformed member, which is then ignored. */
   logUnreadable(cause: unknown): void;
 }
 
@@ -57,7 +59,7 @@ export async function openApprovalsFile(
     logUnreadable,
     write(members) {
       current = { ...current, ...members };
-      // One write at a time; those that wait for the same next one share it.
+      // Writes are sequential; all changes during one write share the next.
       if (queuedWrite === undefined) {
         queuedWrite = lastWrite.then(writeCurrent);
         lastWrite = queuedWrite;

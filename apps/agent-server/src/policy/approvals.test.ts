@@ -29,7 +29,7 @@ function idOf(taken: ApprovalResult): string {
 }
 
 describe("an approval", () => {
-  test("is wanted once, however often the call is tried", () => {
+  test("an approval is requested once, however often the call is repeated", () => {
     const { approvals } = newApprovals();
     const first = take(approvals);
     expect(first.status).toBe("pending");
@@ -37,7 +37,7 @@ describe("an approval", () => {
     expect(approvals.list()).toMatchObject([{ tool: "t", risk: 3, args: { text: "h" } }]);
   });
 
-  test("counts for one call", () => {
+  test("an approval is valid for one call", () => {
     const { approvals } = newApprovals();
     const approvalId = idOf(take(approvals));
     expect(approvals.decide(approvalId, "approved")).toMatchObject({ ok: true });
@@ -47,7 +47,7 @@ describe("an approval", () => {
     expect(idOf(again)).not.toBe(approvalId);
   });
 
-  test("counts for the same tool, arguments and caller only", () => {
+  test("an approval is valid only for the same tool, arguments and caller", () => {
     const { approvals } = newApprovals();
     approvals.decide(idOf(take(approvals)), "approved");
     expect(take(approvals, "other").status).toBe("pending");
@@ -56,14 +56,14 @@ describe("an approval", () => {
     expect(take(approvals).status).toBe("approved");
   });
 
-  test("that was refused stays refused", () => {
+  test("a denied approval stays denied", () => {
     const { approvals } = newApprovals();
     approvals.decide(idOf(take(approvals)), "denied");
     expect(take(approvals).status).toBe("denied");
     expect(take(approvals).status).toBe("denied");
   });
 
-  test("ends after an hour, given or not", async () => {
+  test("an approval expires after an hour, whether it was granted or not", async () => {
     const { approvals, clock } = newApprovals();
     const given = idOf(take(approvals));
     approvals.decide(given, "approved");
@@ -74,7 +74,7 @@ describe("an approval", () => {
     expect(take(approvals).status).toBe("pending");
   });
 
-  test("is decided once", () => {
+  test("an approval can be decided only once", () => {
     const { approvals } = newApprovals();
     const approvalId = idOf(take(approvals));
     approvals.decide(approvalId, "denied");
@@ -86,7 +86,7 @@ describe("an approval", () => {
   });
 });
 
-test("no caller fills the list alone, and none fills it for ever", () => {
+test("no caller can fill the list alone, and entries expire", () => {
   const { approvals } = newApprovals();
   for (let index = 0; index < 60; index += 1) take(approvals, String(index), stranger("flood"));
   expect(approvals.list()).toHaveLength(50);
@@ -96,7 +96,7 @@ test("no caller fills the list alone, and none fills it for ever", () => {
   expect(approvals.list()).toHaveLength(1_000);
 });
 
-test("arguments too long to be read are not kept", () => {
+test("overlong arguments are not stored", () => {
   const { approvals } = newApprovals();
   take(approvals, "x".repeat(20_000));
   expect(approvals.list()).toMatchObject([{ args: null }]);

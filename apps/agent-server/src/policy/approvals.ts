@@ -3,16 +3,16 @@ import { callerKey, type Caller } from "../caller.ts";
 import type { Runtime } from "../runtime.ts";
 import type { JsonObject } from "../tools/definition.ts";
 
-/** A call that waits for the owner's word. */
+/** A call that waits for the owner's decision. */
 export interface Approval {
   readonly approvalId: string;
   readonly tool: string;
   /** 0 to 4. */
   readonly risk: number;
   readonly caller: string;
-  /** SHA-256 of the arguments' canonical JSON, lowercase hex: the approval is for these alone. */
+  /** SHA-256 of the arguments' canonical JSON, lowercase hex; the approval covers only these. */
   readonly argsHash: string;
-  /** For the owner to judge by; null when they are too long to be kept. */
+  /** The arguments for the owner's review; null when they are too long to be stored. */
   readonly args: JsonObject | null;
   /** Milliseconds since the Unix epoch. */
   readonly requestedAt: number;
@@ -30,17 +30,17 @@ export interface ApprovalRequest {
 
 export type ApprovalResult =
   | { readonly status: "approved" | "denied" | "pending"; readonly approvalId: string }
-  /** So many calls wait already that this one is not noted. */
+  /** The limit of waiting calls is reached, so this one was not added. */
   | { readonly status: "full" };
 
 export type RedeemResult =
   | ApprovalResult
-  /** Nobody can say yes to it now; `reason` ends with a code. */
+  /** The call cannot be approved now; `reason` ends with a code. */
   | { readonly status: "refused"; readonly reason: string; readonly approvalId?: string };
 
-/** Whose word it is that a call waits for: the owner's, or that of a quorum at the relay. */
+/** The authority that decides about calls: the owner, or a quorum at the relay. */
 export interface Approver {
-  /** Uses up an approval that was given for exactly this call; without one it is noted as wanted. */
+  /** Consumes an approval for exactly this call; without one the call is added as waiting. */
   redeem(call: ApprovalRequest, signal?: AbortSignal): RedeemResult | Promise<RedeemResult>;
 }
 
@@ -49,13 +49,13 @@ export type DecideResult =
   | { readonly ok: false; readonly code: "approval.not_found" | "approval.resolved" };
 
 export interface Approvals extends Approver {
-  /** What has been asked for and not used up, oldest first. */
+  /** Lists the requested approvals that are not consumed, oldest first. */
   list(): readonly Approval[];
-  /** The owner's word counts when this resolves, also after a restart where approvals are kept. */
+  /** Records the owner's decision; with a file it survives a restart once this resolves. */
   decide(approvalId: string, status: "approved" | "denied"): DecideResult | Promise<DecideResult>;
 }
 
-/** Approvals in memory, by the names of their calls. */
+/** Approvals in memory by the keys of their calls. */
 export interface InMemoryApprovals extends Approvals {
   redeem(call: ApprovalRequest): ApprovalResult;
   decide(approvalId: string, status: "approved" | "denied"): DecideResult;
@@ -65,17 +65,17 @@ export interface InMemoryApprovals extends Approvals {
 export const approvalLimits = {
   lifetimeMs: 3_600_000,
   calls: 1_000,
-  /** Nobody can fill the list alone. */
+  /** Prevents one caller from filling the list. */
   callsPerCaller: 50,
 } as const;
 const MAX_ARGUMENT_CHARACTERS = 16_384;
 
-/** An approval is for one caller, tool and arguments. */
+/** Builds the key of an approval, which is for one caller, tool and arguments. */
 export function buildApprovalKey({ caller, tool, argsHash }: ApprovalRequest): string {
   return `${callerKey(caller)} ${tool} ${argsHash}`;
 }
 
-/** In the memory of this process; `createPersistentApprovals` keeps them beyond it. */
+/** Creates approvals in memory; `createPersistentApprovals` also stores them in a file. */
 export function createApprovals(
   runtime: Pick<Runtime, "now" | "randomBytes">,
   initial: readonly (readonly [string, Approval])[] = [],

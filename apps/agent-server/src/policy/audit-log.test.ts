@@ -43,7 +43,7 @@ const finished = (call_id: string): CompletionRecord => ({
 });
 
 describe("the audit log", () => {
-  test("holds what was decided before anybody hears of it, in its order", async () => {
+  test("the audit log contains decisions in order before their callers learn of them", async () => {
     const path = join(folder, "audit.jsonl");
     const audit = open(path);
     const ids = () =>
@@ -61,7 +61,7 @@ describe("the audit log", () => {
     expect(ids().slice(2)).toEqual(["tool.finished 1", "tool.decided 3", "tool.finished 3"]);
   });
 
-  test("keeps an end back for a second, unless a decision takes it along before", async () => {
+  test("the audit log buffers a completion for a second, or until the next decision", async () => {
     const path = join(folder, "kept.jsonl");
     const clock = createManualClock();
     const audit = open(path, clock);
@@ -75,7 +75,7 @@ describe("the audit log", () => {
     audit.close();
   });
 
-  test("goes on in a line of its own behind one that a crash has cut short", async () => {
+  test("the audit log continues on a new line after a truncated one", async () => {
     const path = join(folder, "torn.jsonl");
     writeFileSync(path, '{"whole":1}\n{"event":"tool.dec');
     const audit = open(path);
@@ -86,7 +86,7 @@ describe("the audit log", () => {
     expect([JSON.parse(lines[2] ?? ""), lines.slice(3)]).toMatchObject([{ call_id: "1" }, [""]]);
   });
 
-  test("on a disk that fills up holds each decision that somebody heard of, to the last byte", async () => {
+  test("on a full disk the audit log contains each reported decision completely", async () => {
     const path = join(folder, "full.jsonl");
     const program = `
       import { openAuditLog } from ${JSON.stringify(new URL("audit-log.ts", import.meta.url))};
@@ -99,7 +99,7 @@ describe("the audit log", () => {
         console.log(id - 1, cause.code);
       }`;
     const node = [process.execPath, "--conditions=agent-source", "--input-type=module", "-e"];
-    // The disk is a file of at most 8 blocks: what is beyond is not written, and is no signal.
+    // A limit of 8 blocks on the file's size stands for a full disk; its signal is ignored.
     const limited = 'trap "" XFSZ; ulimit -f 8; exec "$@"';
     const { stdout } = await run("/bin/sh", ["-c", limited, "sh", ...node, program]);
     const [heard, code] = stdout.trim().split(" ");
@@ -111,7 +111,7 @@ describe("the audit log", () => {
     expect(lines.at(-1)).not.toBe("");
   });
 
-  test("that cannot be written says so to each decision", async () => {
+  test("an audit log that cannot be written rejects each decision", async () => {
     const audit = open("/dev/full");
     const written = await Promise.allSettled(
       ["1", "2"].map((id) => audit.recordDecision(decided(id))),

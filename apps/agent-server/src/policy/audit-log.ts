@@ -2,7 +2,10 @@ import { closeSync, fstatSync, mkdirSync, openSync, readSync, writeSync } from "
 import { dirname } from "node:path";
 import type { Runtime } from "../runtime.ts";
 
-/** What is written down before a call runs, if it runs; of the arguments their hash only. */
+/**
+ * The audit record of a decision, written before the call runs; it holds only a hash of the
+ * arguments.
+ */
 export interface DecisionRecord {
   readonly call_id: string;
   readonly tool: string;
@@ -16,7 +19,7 @@ export interface DecisionRecord {
   readonly approval_id?: string;
 }
 
-/** What is written down when it has run. */
+/** The audit record of a finished call. */
 export interface CompletionRecord {
   readonly call_id: string;
   readonly tool: string;
@@ -25,9 +28,11 @@ export interface CompletionRecord {
 }
 
 export interface AuditLog {
-  /** Done when the line is kept; rejects when it cannot be, and no tool runs then. */
+  /**
+   * Resolves when the line is written; rejects when it cannot be, and then the tool must not run.
+   */
   recordDecision(line: DecisionRecord): Promise<void>;
-  /** What ran cannot be undone, so a line that is lost here only shows in the log. */
+  /** Records the end of a call. A lost line is only logged, because the call cannot be undone. */
   recordCompletion(line: CompletionRecord): void;
   close(): void;
 }
@@ -36,7 +41,7 @@ type OpenAuditLogResult =
   | { readonly ok: true; readonly audit: AuditLog }
   | { readonly ok: false; readonly faults: readonly string[] };
 
-/** Opens the audit log; without a path it goes into the ordinary one. */
+/** Opens the audit log; without a path records go to the ordinary log. */
 export function openAuditLog(
   path: string | undefined,
   runtime: Pick<Runtime, "now" | "log" | "schedule" | "afterTurn">,
@@ -49,7 +54,7 @@ export function openAuditLog(
   }
 }
 
-/** Into the ordinary log, for whoever collects that anyway. */
+/** Creates an audit log that writes to the ordinary log, for setups that collect it already. */
 export function createLoggerAudit({ log }: Pick<Runtime, "log">): AuditLog {
   return {
     recordDecision: async (line) => log("info", "tool.decided", { ...line }),
@@ -62,9 +67,9 @@ const FLUSH_DELAY_MS = 1_000;
 const NEWLINE = 0x0a;
 
 /**
- * JSON lines behind what the file already holds; it is readable for its owner only. What is decided in one
- * turn of the event loop is written at once, and is in the file before any of it runs; how a call ended is
- * kept back for the next decision, or a second.
+ * Appends JSON lines to a file that only its owner can read. The decisions of one turn of the event
+ * loop are written together before any of their calls runs. Ends of calls are buffered until the
+ * next decision, or for a second.
  */
 function createFileAudit(
   path: string,
@@ -79,10 +84,10 @@ function createFileAudit(
 
   function append(): void {
     if (buffered === "") return;
-    // What a crash or a full disk has cut short is a line of its own.
+    // A line that a crash or a full disk cut short must not run into the next one.
     let remaining = Buffer.from(lastByte === NEWLINE ? buffered : `\n${buffered}`);
     buffered = "";
-    // A disk that is about to be full takes a part, and says so only when it is given the rest.
+    // A nearly full disk accepts a part and reports the error only for the rest.
     while (remaining.length > 0) {
       const written = writeSync(file, remaining);
       lastByte = remaining[written - 1];
@@ -99,7 +104,7 @@ function createFileAudit(
   }
 
   function appendAfterTurn(): Promise<void> {
-    // Or it would write the decision, and fail to, behind the back of those who wait for it.
+    // A pending flush could write the decision and swallow the error that its caller must see.
     cancelFlush();
     return new Promise((resolve, reject) => {
       runtime.afterTurn(() => {
@@ -136,7 +141,7 @@ function createFileAudit(
   };
 }
 
-/** An empty file counts as one that ends with its line. */
+/** Reads the last byte; an empty file counts as ending with a newline. */
 function readLastByte(file: number): number | undefined {
   const { size } = fstatSync(file);
   if (size === 0) return NEWLINE;

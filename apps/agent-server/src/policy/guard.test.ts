@@ -13,7 +13,7 @@ import type { RunningAgent } from "../start-agent.ts";
 import { createApprovals } from "./approvals.ts";
 import { createGuard } from "./guard.ts";
 
-const secret = "my prompt is nobody's business";
+const secret = "my prompt is confidential";
 const deploy = createTextTool("deploy", (text) => ({ ok: true, data: `deployed ${text}` }), 3);
 const look = createTextTool("look", async () => ({ ok: true, data: await readFile(path, "utf8") }));
 const pay = createTextTool("pay", () => ({ ok: true, data: "paid" }), 4);
@@ -37,7 +37,9 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** What the log holds of all calls but these: with the decision on a look goes what was kept back. */
+/**
+ * Reads the log without the reading calls themselves, whose decisions flush buffered completions.
+ */
 async function audited(): Promise<Record<string, unknown>[]> {
   const lines = (await call("look", "")).trim().split("\n");
   return lines
@@ -66,7 +68,7 @@ async function call(name: string, text: string): Promise<string> {
 }
 
 describe("the audit log", () => {
-  test("has a line for each decision and each end, with the hash of the arguments alone", async () => {
+  test("the audit log has a line for each decision and completion, with only a hash of the arguments", async () => {
     const before = (await audited()).length;
     await call("shout", secret);
     await call("failing", "");
@@ -92,12 +94,12 @@ describe("the audit log", () => {
     expect(await readFile(path, "utf8")).not.toContain(secret);
   });
 
-  test("holds the decision before the tool runs", async () => {
+  test("the audit log contains the decision before the tool runs", async () => {
     const seen = await call("look", "");
     expect(seen.trim().split("\n").at(-1)).toContain('"tool":"look"');
   });
 
-  test("names the task for which a tool ran, and agent_task itself", async () => {
+  test("the audit log names the task of a tool call, and agent_task itself", async () => {
     const before = (await audited()).length;
     const client = await connectClient(running.url, "secret");
     const args = { prompt: "hi", required_capabilities: ["shout"], relay_task_id: "task-1" };
@@ -107,11 +109,11 @@ describe("the audit log", () => {
     expect(decided).toMatchObject([{ tool: "agent_task" }, { tool: "shout", task_id: "task-1" }]);
   });
 
-  test("is for its owner's eyes only", async () => {
+  test("the audit log is readable only by its owner", async () => {
     expect((await stat(path)).mode & 0o777).toBe(0o600);
   });
 
-  test("that cannot be written stops the start", async () => {
+  test("an audit log that cannot be written stops the start", async () => {
     const started = await startStandaloneAgent({
       file: { auditLog: path, mcpServers: {} },
       tools: [],
@@ -126,7 +128,7 @@ describe("the audit log", () => {
 });
 
 describe("a call that needs an approval", () => {
-  test("runs once after the owner gave it, with the same arguments", async () => {
+  test("an approved call runs once with the same arguments", async () => {
     const refused = await call("deploy", "site");
     expect(refused).toMatch(/^Governance: tool "deploy" requires approval \(R3_EXECUTE\)/);
     const listed = (await (await approvals()).json()) as { approvals: object[] };
@@ -146,7 +148,7 @@ describe("a call that needs an approval", () => {
     ]);
   });
 
-  test("stays refused after the owner said no", async () => {
+  test("a denied call stays refused", async () => {
     const approval_id = idIn(await call("deploy", "never"));
     await decide(approval_id, "deny");
     expect(await call("deploy", "never")).toBe("Policy denied: the owner refused this call");
@@ -154,12 +156,12 @@ describe("a call that needs an approval", () => {
 
   test.each([
     ["an unknown id", "00000000-0000-7000-8000-000000000000", "approve", 404],
-    ["no decision", "x", "maybe", 400],
-  ])("%s: refused", async (_, id, decision, status) => {
+    ["an invalid decision", "x", "maybe", 400],
+  ])("a decision with %s is refused", async (_, id, decision, status) => {
     expect((await decide(id, decision)).status).toBe(status);
   });
 
-  test("cannot be decided twice: 409", async () => {
+  test("a second decision on a call gets 409", async () => {
     const approval_id = idIn(await call("deploy", "twice"));
     await decide(approval_id, "deny");
     expect((await decide(approval_id, "approve")).status).toBe(409);
@@ -169,7 +171,7 @@ describe("a call that needs an approval", () => {
 test("no tool runs without its line in the audit log", async () => {
   const runtime = createSystemRuntime(silentLog);
   const guard = createGuard({
-    gate: () => ({ ok: true }),
+    checkPolicy: () => ({ ok: true }),
     approver: createApprovals(runtime),
     audit: {
       recordDecision: () => Promise.reject(new Error("no space left on device")),

@@ -10,32 +10,32 @@ export interface GuardedCall extends ToolCall {
   readonly args: JsonObject;
   /** SHA-256 of the canonical JSON of `args`, lowercase hex. */
   readonly argsHash: string;
-  /** Why the tool takes no call at the moment. */
+  /** The reason why the tool refuses all calls at the moment. */
   readonly refusal?: string | undefined;
-  /** Ends the wait for an answer about it. */
+  /** Aborts the wait for an approval. */
   readonly signal?: AbortSignal | undefined;
 }
 
 export type GuardResult =
-  /** `finished` notes how the call ended. */
+  /** `recordCompletion` records the result of the call. */
   | { readonly ok: true; readonly recordCompletion: (ok: boolean) => void }
   | { readonly ok: false; readonly message: string };
 
-/** Asked before every tool call. */
+/** Decides about every tool call before it runs. */
 export type Guard = (call: GuardedCall) => Promise<GuardResult>;
 
 /**
- * The gate decides, the approver settles what it leaves open, and the audit log has it before anything
- * runs.
+ * Creates a guard: the policy decides, the approver settles calls that need an approval, and the
+ * audit log records the decision before the call runs.
  */
 export function createGuard(parts: {
-  gate: PolicyCheck;
+  checkPolicy: PolicyCheck;
   approver: Approver;
   audit: AuditLog;
   runtime: Runtime;
 }): Guard {
-  const { gate: checkPolicy, approver, audit, runtime } = parts;
-  // Several runs, and several agents, may write into one file.
+  const { checkPolicy, approver, audit, runtime } = parts;
+  // Several runs and several agents may write to one file.
   const runId = bytesToHex(runtime.randomBytes(8));
   let calls = 0;
 
@@ -111,7 +111,7 @@ export function createGuard(parts: {
 
 interface ResolvedDecision {
   readonly decision: "allowed" | "denied" | "approval_required";
-  /** Why not; absent when it may run. */
+  /** The reason why the call must not run; absent when it may. */
   readonly message?: string;
   readonly approvalId?: string;
 }

@@ -22,7 +22,7 @@ afterEach(() => rm(folder, { recursive: true }));
 
 const openFile = () => openApprovalsFile(path, { log: (_, event) => void logged.push(event) });
 
-/** As after a restart: from what the disk has. */
+/** Opens the approvals from disk, as after a restart. */
 async function open(): Promise<Approvals> {
   const randomBytes = (length: number) => crypto.getRandomValues(new Uint8Array(length));
   return createPersistentApprovals(await openFile(), { now: clock.now, randomBytes });
@@ -33,7 +33,7 @@ const call = { tool: "t", risk: 3, caller: owner, args: { text: "x" }, argsHash:
 const idOf = (taken: RedeemResult) => ("approvalId" in taken ? (taken.approvalId ?? "") : "");
 
 describe("D6: the owner's approvals", () => {
-  test("D6: are there after a restart, whether they wait, were given or were refused", async () => {
+  test("D6: pending, granted and denied approvals survive a restart", async () => {
     const approvals = await open();
     const given = idOf(await approvals.redeem(call));
     const refused = idOf(await approvals.redeem({ ...call, argsHash: "other" }));
@@ -52,28 +52,28 @@ describe("D6: the owner's approvals", () => {
     expect(logged).toEqual([]);
   });
 
-  test("D6: are used up on the disk before the call runs, so that a crash gives none back", async () => {
+  test("D6: an approval is consumed on disk before its call runs, so that a crash cannot restore it", async () => {
     const approvals = await open();
     await approvals.decide(idOf(await approvals.redeem(call)), "approved");
     expect(await approvals.redeem(call)).toMatchObject({ status: "approved" });
     expect(await (await open()).redeem(call)).toMatchObject({ status: "pending" });
   });
 
-  test("D6: are used once by two calls at once", async () => {
+  test("D6: two concurrent calls consume an approval once", async () => {
     const approvals = await open();
     await approvals.decide(idOf(await approvals.redeem(call)), "approved");
     const taken = await Promise.all([approvals.redeem(call), approvals.redeem(call)]);
     expect(taken.map(({ status }) => status).toSorted()).toEqual(["approved", "pending"]);
   });
 
-  test("D6: end after their hour, a restart in between or not", async () => {
+  test("D6: an approval expires after an hour, with or without a restart", async () => {
     const approvals = await open();
     await approvals.decide(idOf(await approvals.redeem(call)), "approved");
     await clock.advance(approvalLimits.lifetimeMs);
     expect((await open()).list()).toEqual([]);
   });
 
-  test("D6: stand in one file with those of a quorum, and neither writes over the other", async () => {
+  test("D6: the owner's and a quorum's approvals share a file without overwriting each other", async () => {
     const file = await openFile();
     const quorum = openQuorumRequests({ file, asker: "me" });
     const asked = { approvalId: "id", caller: "owner", expiresAt: 1 };
@@ -88,7 +88,7 @@ describe("D6: the owner's approvals", () => {
   });
 
   test.each(["{", '{"owner":[["a",{}]]}', '{"owner":7}'])(
-    "D6: that cannot be read (%s) count as none, and the log says so",
+    "D6: unreadable approvals (%s) are logged and ignored",
     async (text) => {
       const approvals = await open();
       await approvals.decide(idOf(await approvals.redeem(call)), "approved");
@@ -98,20 +98,20 @@ describe("D6: the owner's approvals", () => {
     },
   );
 
-  test("D6: are not used where their use cannot be written down", async () => {
+  test("D6: an approval is not used if its use cannot be stored", async () => {
     const approvals = await open();
     await approvals.decide(idOf(await approvals.redeem(call)), "approved");
-    const kept = await readFile(path, "utf8");
+    const stored = await readFile(path, "utf8");
     await rm(join(folder, "data"), { recursive: true });
     await writeFile(join(folder, "data"), "no folder");
     expect(await approvals.redeem(call)).toMatchObject({
       status: "refused",
       reason: expect.stringContaining("approval.not_kept") as string,
     });
-    expect(kept).toContain('"approved"');
+    expect(stored).toContain('"approved"');
   });
 
-  test("D6: count in this process where the disk never took anything", async () => {
+  test("D6: approvals are valid in this process if the disk accepts no writes", async () => {
     await writeFile(join(folder, "data"), "no folder");
     const approvals = await open();
     await approvals.decide(idOf(await approvals.redeem(call)), "approved");

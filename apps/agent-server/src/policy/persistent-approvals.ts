@@ -3,7 +3,7 @@ import type { ApprovalsFile } from "./approvals-file.ts";
 import { createApprovals, type Approval, type Approvals, type RedeemResult } from "./approvals.ts";
 import type { Runtime } from "../runtime.ts";
 
-/** What JSON reads as infinite could not be written again. */
+/** JSON can parse a number as infinite, but cannot write it again. */
 const Time = v.pipe(v.number(), v.safeInteger());
 
 const StoredApprovals = v.array(
@@ -24,15 +24,15 @@ const StoredApprovals = v.array(
 );
 
 /**
- * The owner's approvals, which outlive the process. What was used up is written down before the call runs,
- * so that no approval counts twice, even after a crash.
+ * Creates approvals that outlive the process. A consumed approval is written before the call runs,
+ * so that it is never used twice, even after a crash.
  */
 export function createPersistentApprovals(
   file: ApprovalsFile,
   runtime: Pick<Runtime, "now" | "randomBytes">,
 ): Approvals {
   const approvals = createApprovals(runtime, parseStoredApprovals(file));
-  /** Approvals that the disk holds, so that they would be there again after a crash. */
+  /** Approvals on disk, which would be loaded again after a crash. */
   const savedIds = new Set(approvals.list().map(({ approvalId }) => approvalId));
 
   const save = () => file.write({ owner: approvals.entries() });
@@ -46,7 +46,7 @@ export function createPersistentApprovals(
     },
     async redeem(call): Promise<RedeemResult> {
       const redeemed = approvals.redeem(call);
-      // The caller is told an id, which the owner must find after a crash as well.
+      // The caller receives the id, so the owner must find it after a crash as well.
       if (redeemed.status === "pending" && !savedIds.has(redeemed.approvalId) && (await save())) {
         savedIds.add(redeemed.approvalId);
       }
@@ -56,7 +56,7 @@ export function createPersistentApprovals(
         savedIds.delete(approvalId);
         return redeemed;
       }
-      const reason = "the use of its approval cannot be written down (approval.not_kept)";
+      const reason = "the use of its approval cannot be stored (approval.not_kept)";
       return { status: "refused", reason, approvalId };
     },
   };
@@ -65,6 +65,6 @@ export function createPersistentApprovals(
 function parseStoredApprovals(file: ApprovalsFile): readonly (readonly [string, Approval])[] {
   const parsed = v.safeParse(StoredApprovals, file.initialContent["owner"] ?? []);
   if (parsed.success) return parsed.output;
-  file.logUnreadable("the owner's approvals are not what was written");
+  file.logUnreadable("the owner's approvals are malformed");
   return [];
 }

@@ -28,40 +28,40 @@ function decide(
   options: { name?: string; listed?: string[]; policy?: Partial<Policy>; task?: WorkTask } = {},
 ): string {
   const { name = "tool", listed = [], policy = {} } = options;
-  const gate = createPolicyCheck({ ...defaultPolicy, ...policy }, offering(listed));
+  const checkPolicy = createPolicyCheck({ ...defaultPolicy, ...policy }, offering(listed));
   const tool = risk === undefined ? { name } : { name, risk };
-  const decision = gate({ tool, caller, task: options.task });
+  const decision = checkPolicy({ tool, caller, task: options.task });
   return decision.ok ? "run" : decision.kind;
 }
 
 describe("by the default bands", () => {
   test.each<[string, Caller, readonly string[]]>([
     ["the owner", owner, ["run", "run", "run", "approval", "denied"]],
-    ["the home relay", relay, ["run", "run", "run", "approval", "denied"]],
+    ["the agent's relay", relay, ["run", "run", "run", "approval", "denied"]],
     ["a trusted agent", agent("trusted"), ["run", "run", "run", "approval", "denied"]],
     ["a verified agent", agent("verified"), ["run", "run", "run", "approval", "denied"]],
     ["a first contact", agent("first_contact"), ["run", "run", "approval", "approval", "denied"]],
     ["an unknown agent", agent("unknown"), ["run", "run", "approval", "approval", "denied"]],
     ["a blocked agent", agent("blocked"), Array(5).fill("denied")],
-  ])("%s may do R0 to R4: %#", (_, caller, expected) => {
+  ])("the default policy decides for %s on risks R0 to R4", (_, caller, expected) => {
     const risks: Risk[] = [0, 1, 2, 3, 4];
     expect(risks.map((risk) => decide(caller, risk))).toEqual(expected);
   });
 
-  test("a tool without a risk counts as R2", () => {
+  test("a tool without a stated risk counts as R2", () => {
     expect(decide(owner, undefined)).toBe("run");
     expect(decide(agent("unknown"), undefined)).toBe("approval");
   });
 });
 
 describe("what is approved beforehand", () => {
-  test("agent_task by the owner and the home relay, not by other agents", () => {
+  test("agent_task is pre-approved for the owner and the relay, not for other agents", () => {
     expect(decide(owner, 3, { name: "agent_task" })).toBe("run");
     expect(decide(relay, 3, { name: "agent_task" })).toBe("run");
     expect(decide(agent("trusted"), 3, { name: "agent_task" })).toBe("approval");
   });
 
-  test("a tool of the own listing, up to R3, for work that the home relay brought", () => {
+  test("a listed tool up to R3 is pre-approved for tasks of the relay", () => {
     const listed = ["tool"];
     expect(decide(relay, 3, { listed, task })).toBe("run");
     expect(decide(relay, 3, { listed })).toBe("approval");
@@ -72,21 +72,21 @@ describe("what is approved beforehand", () => {
 });
 
 describe("the operator's bands", () => {
-  test("move the limits", () => {
+  test("the operator's bands move the limits", () => {
     expect(decide(owner, 3, { policy: { maxRiskAuto: 3, requireApprovalAbove: 3 } })).toBe("run");
     expect(decide(owner, 1, { policy: { maxRiskAuto: 0 } })).toBe("approval");
     expect(decide(owner, 2, { policy: { denyAbove: 1 } })).toBe("denied");
   });
 
-  test("never let money move by itself", () => {
+  test("no policy allows money to move without an approval", () => {
     const policy = { maxRiskAuto: 4, requireApprovalAbove: 4, denyAbove: 4 };
     expect(decide(owner, 4, { policy })).toBe("approval");
     expect(decide(relay, 4, { policy, listed: ["tool"], task })).toBe("approval");
   });
 });
 
-describe("the owner's word on single tools", () => {
-  test("allowed: nobody needs an approval, but money does and blocked callers stay out", () => {
+describe("the owner's rules for single tools", () => {
+  test("an allowed tool needs no approval, except for money and blocked callers", () => {
     const policy = { allow: ["tool"], denyAbove: 4 };
     expect(decide(agent("unknown"), 3, { policy })).toBe("run");
     expect(decide(owner, 3, { policy })).toBe("run");
@@ -95,21 +95,21 @@ describe("the owner's word on single tools", () => {
     expect(decide(agent("blocked"), 0, { policy })).toBe("denied");
   });
 
-  test("allowed is not above what the agent does", () => {
+  test("an allowed tool above the agent's limit is denied", () => {
     expect(decide(owner, 3, { policy: { allow: ["tool"], denyAbove: 2 } })).toBe("denied");
   });
 
-  test("denied: for everybody, even where it is listed or allowed", () => {
+  test("a denied tool is denied to all callers, even if it is listed or allowed", () => {
     const policy = { allow: ["tool"], deny: ["tool"] };
     expect(decide(owner, 0, { policy })).toBe("denied");
     expect(decide(relay, 0, { policy, listed: ["tool"], task })).toBe("denied");
   });
 });
 
-test("the texts are those of the specification", () => {
-  const gate = createPolicyCheck(defaultPolicy, offering([]));
+test("refusals have the texts of the specification", () => {
+  const checkPolicy = createPolicyCheck(defaultPolicy, offering([]));
   const textFor = (risk: Risk) => {
-    const decision = gate({ tool: { name: "run", risk }, caller: owner });
+    const decision = checkPolicy({ tool: { name: "run", risk }, caller: owner });
     return decision.ok ? "" : decision.message;
   };
   expect(textFor(4)).toMatch(/^Policy denied: /);

@@ -3,14 +3,14 @@ import { getTrustLevel } from "../caller.ts";
 import type { WorkTask } from "../execution/task.ts";
 import type { Risk, ToolDefinition } from "../tools/definition.ts";
 
-/** Risk bands, each the highest risk that it still covers, and the owner's word on single tools. */
+/** Risk limits, each inclusive, and the owner's rules for single tools. */
 export interface Policy {
   readonly maxRiskAuto: number;
   readonly requireApprovalAbove: number;
   readonly denyAbove: number;
-  /** Names of tools that need no approval, whoever calls; money excepted. */
+  /** Tools that need no approval for any caller, except those that move money. */
   readonly allow: readonly string[];
-  /** Names of tools that nobody may call. */
+  /** Tools that no caller may use. */
   readonly deny: readonly string[];
 }
 
@@ -46,17 +46,18 @@ export function getRiskName(tool: Pick<ToolDefinition, "risk">): string {
   return riskNames[getRisk(tool)];
 }
 
-/** What the agent's offer says of a call. */
+/** The rules that the agent's offer adds. */
 export interface OfferRules {
-  /** Names the tools of the agent's own listing, which are approved for work that is paid for. */
+  /** The tools of the agent's own listing, which are pre-approved for paid work. */
   readonly listed: ReadonlySet<string>;
-  /** Whether this caller may have the tool run at all. */
+  /** Returns whether this caller may use the tool at all. */
   readonly isOffered: (call: ToolCall) => boolean;
 }
 
 /**
- * Decides by the offer, by risk and by the caller's trust. Who pays for a listed tool through the home
- * relay need not be approved again. Money never moves by itself.
+ * Creates the policy check, which decides by the offer, the risk and the caller's trust. A listed
+ * tool that is paid for through the agent's relay needs no approval. Tools that move money always
+ * do.
  */
 export function createPolicyCheck(policy: Policy, { listed, isOffered }: OfferRules): PolicyCheck {
   const allowedTools = new Set(policy.allow);
@@ -70,7 +71,7 @@ export function createPolicyCheck(policy: Policy, { listed, isOffered }: OfferRu
     if (!isOffered(call)) return denied(`this agent does not offer the tool "${tool.name}"`);
     if (deniedTools.has(tool.name)) return denied("the owner has turned this tool off");
     if (risk > policy.denyAbove)
-      return denied(`risk ${riskNames[risk]} is above what this agent does`);
+      return denied(`risk ${riskNames[risk]} is above this agent's limit`);
     const hasPreApproval =
       allowedTools.has(tool.name) || isPreApproved(tool.name, caller, task, listed);
     if (risk <= RISK_EXECUTE && hasPreApproval) return { ok: true };
@@ -83,7 +84,10 @@ export function createPolicyCheck(policy: Policy, { listed, isOffered }: OfferRu
   };
 }
 
-/** What the policy names and the agent does not have: a slip in `deny` would turn nothing off. */
+/**
+ * Finds tools in the policy that the agent does not have, because a misspelt name in `deny` would
+ * have no effect.
+ */
 export function findUnknownTools(
   policy: Policy,
   known: readonly Pick<ToolDefinition, "name">[],
@@ -92,7 +96,10 @@ export function findUnknownTools(
   return [...policy.allow, ...policy.deny].filter((name) => !names.has(name));
 }
 
-/** `agent_task` is how the owner and the relay hand over work; the tools it runs are asked about again. */
+/**
+ * Returns whether a call needs no approval. `agent_task` only starts a task; the tools that it uses
+ * are checked again.
+ */
 function isPreApproved(
   name: string,
   caller: Caller,

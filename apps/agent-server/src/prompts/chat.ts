@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { defineTool } from "../tools/define-tool.ts";
 
-/** Opens a conversation with the agent. */
+/** Builds the prompt that opens a conversation with the agent. */
 export function chatPrompt(agent: { readonly name: string; readonly description: string }) {
   const about = agent.description === "" ? "" : `: ${agent.description}`;
   return defineTool({

@@ -4,7 +4,10 @@ import { chatPrompt } from "./chat.ts";
 import { recallPrompt } from "./recall.ts";
 import { reflectPrompt } from "./reflect.ts";
 
-/** The prompts of every agent; like resources they are tools underneath, named `prompt.<name>`. */
+/**
+ * Creates the prompts of every agent; like resources they are tools internally, named
+ * `prompt.<name>`.
+ */
 export function agentPrompts(parts: {
   readonly name: string;
   readonly description: string;

@@ -13,7 +13,7 @@ const ArgumentsSchema = v.object({
 
 type GetPrompt = (name: string, args: unknown, context: BaseContext) => Promise<CallAnswer>;
 
-/** Has server objects answer the `prompts/*` requests; the list is made once for all of them. */
+/** Registers the `prompts/*` handlers on server objects; the list is built once for all of them. */
 export function createPromptHandlers(
   definitions: readonly ToolDefinition[],
 ): (server: Server, get: GetPrompt) => void {
@@ -34,7 +34,7 @@ export function createPromptHandlers(
   };
 }
 
-/** The one door to all that can be called names it as a tool. */
+/** Renames the prompt in an error, because the shared call path names it as a tool. */
 function namePromptInError(error: string): string {
   return error.replace(`tool "${NAME_PREFIX}`, 'prompt "');
 }

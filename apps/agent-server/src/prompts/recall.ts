@@ -5,11 +5,11 @@ import { defineTool } from "../tools/define-tool.ts";
 import { memoryText } from "../tools/built-in/memory-text.ts";
 import { formatList } from "./format-list.ts";
 
-/** Puts what the agent remembers of a subject in front of a model. */
+/** Builds the prompt that shows a model the agent's memories of a subject. */
 export function recallPrompt(memory: Memory) {
   return defineTool({
     name: "prompt.recall",
-    description: "What this agent remembers of a subject.",
+    description: "Summarise this agent's memories of a subject.",
     risk: 1,
     input: v.object({ query: v.pipe(memoryText, v.description("The subject.")) }),
     async run({ query }, { caller, signal }) {

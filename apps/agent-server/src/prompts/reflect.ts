@@ -4,11 +4,11 @@ import type { Memory } from "../memory/memory.ts";
 import { defineTool } from "../tools/define-tool.ts";
 import { formatList } from "./format-list.ts";
 
-/** Has a model look over what the agent remembers. */
+/** Builds the prompt with which a model reviews the agent's memories. */
 export function reflectPrompt(memory: Memory) {
   return defineTool({
     name: "prompt.reflect",
-    description: "Look over what this agent remembers: patterns, contradictions, gaps.",
+    description: "Review this agent's memories for patterns, contradictions and gaps.",
     risk: 1,
     input: v.object({}),
     run: (_args, { caller }) => ({

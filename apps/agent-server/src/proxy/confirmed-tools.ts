@@ -8,17 +8,17 @@ import { parseJson } from "../model/parse-json.ts";
 import { createPrivateFolder, writePrivateFile } from "../files/private-file.ts";
 import type { Runtime } from "../runtime.ts";
 
-/** What a model and a caller go by: the schemas, and the texts that tell them when to use the tool. */
+/** The parts of a tool that models and callers rely on: its schemas and its texts. */
 export type ToolShape = Pick<
   Tool,
   "title" | "description" | "inputSchema" | "outputSchema" | "annotations"
 >;
 
-/** The tools of wrapped servers as their owner knows them. */
+/** The tools of wrapped servers that the owner has confirmed. */
 export interface ConfirmedTools {
-  /** Undefined: never seen. */
+  /** Returns undefined for a tool that was never seen. */
   get(server: string, tool: string): ToolShape | undefined;
-  /** Takes these as confirmed; kept in the file when it resolves, as far as the disk allows. */
+  /** Confirms these tools; they are in the file when this resolves, unless writing failed. */
   confirm(tools: readonly (readonly [server: string, tool: Tool])[]): Promise<void>;
 }
 
@@ -31,7 +31,7 @@ const ConfirmedToolsFile = v.object({
 
 type ToolShapes = ReadonlyMap<string, ToolShape>;
 
-/** Without a path they are those of this process only. */
+/** Opens the confirmed tools; without a path they live in this process only. */
 export function openConfirmedTools(
   path: string | undefined,
   runtime: Pick<Runtime, "log">,
@@ -67,7 +67,7 @@ export function openConfirmedTools(
   };
 }
 
-/** The first start has no file, which is nothing to warn of. */
+/** The file does not exist at the first start, which needs no warning. */
 const silentRuntime = { log: () => {} };
 
 export function getToolShape(tool: Tool): ToolShape {
@@ -81,7 +81,7 @@ export function getToolShape(tool: Tool): ToolShape {
   };
 }
 
-/** The members in which two shapes differ, as `name: before -> after`. */
+/** Lists the members in which two shapes differ, as `name: before -> after`. */
 export function listDifferences(before: ToolShape, after: ToolShape): string[] {
   const members = ["title", "description", "inputSchema", "outputSchema", "annotations"] as const;
   return members.flatMap((member) => {
@@ -90,7 +90,7 @@ export function listDifferences(before: ToolShape, after: ToolShape): string[] {
   });
 }
 
-/** Schemas of a server may hold what has no canonical form. */
+/** Formats a value. A server's schema may contain values without a canonical form. */
 function formatValue(value: unknown): string {
   if (value === undefined) return "(none)";
   try {
@@ -111,7 +111,7 @@ function parseShapes(text: string): ToolShapes | undefined {
   );
 }
 
-/** No tool's name has a blank, so the last one parts the two. */
+/** Builds a key. A tool's name has no blanks, so the last blank separates it from the server's. */
 function buildToolKey(server: string, tool: string): string {
   return `${server} ${tool}`;
 }
@@ -121,7 +121,10 @@ function parseToolKey(name: string): [string, string] {
   return [name.slice(0, at), name.slice(at + 1)];
 }
 
-/** Whether the file is there and cannot be used; a start must not take changed tools for new ones then. */
+/**
+ * Returns a fault when the file exists and is unusable, because changed tools would otherwise pass
+ * as new ones.
+ */
 export function checkConfirmedTools(path: string): string | undefined {
   let text: string;
   try {

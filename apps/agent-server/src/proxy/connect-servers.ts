@@ -8,12 +8,12 @@ import { createProxiedTool } from "./proxied-tool.ts";
 import { createServerTools, type ServerTools, type ToolChange } from "./server-tools.ts";
 import type { ServerAddress } from "./transport.ts";
 
-/** As much of a name that no tool may have as a line can show. */
+/** The part of an invalid tool name that a fault shows. */
 const MAX_SHOWN_NAME_CHARACTERS = 64;
 
 export interface ConnectedServers {
   readonly tools: readonly RegisteredTool[];
-  /** Tools that are not what their owner confirmed. */
+  /** Lists the tools that differ from those confirmed. */
   changes(): readonly ToolChange[];
   close(): Promise<void>;
 }
@@ -27,9 +27,10 @@ type ConnectServerResult =
   | { readonly ok: false; readonly fault: string };
 
 /**
- * Connects to every configured MCP server and takes over its tools under their own names. One that
- * cannot be reached at the start is a fault: its names have to be known before anybody else's. A tool that
- * was never seen counts as confirmed; one that differs from what was confirmed is refused.
+ * Connects to every configured MCP server and registers its tools under their own names. A server
+ * that is unreachable at the start is a fault, because collisions of names must be found before the
+ * agent runs. A tool that was never seen is confirmed; one that differs from the confirmed tool is
+ * refused.
  */
 export async function connectServers(
   servers: Readonly<Record<string, ServerAddress>>,
@@ -74,7 +75,7 @@ async function connectServer(
     const misnamed = tools.find(({ name }) => !isToolName(name));
     if (misnamed !== undefined) {
       const name = JSON.stringify(misnamed.name.slice(0, MAX_SHOWN_NAME_CHARACTERS));
-      return fault(`the name of each of its tools ${TOOL_NAME_RULE}, which ${name} is not`);
+      return fault(`each tool name ${TOOL_NAME_RULE}, but one is ${name}`);
     }
     const newTools = tools.filter(({ name }) => confirmed.get(server, name) === undefined);
     await confirmed.confirm(newTools.map((tool) => [server, tool]));

@@ -6,13 +6,16 @@ import { startFirst } from "./first-start.ts";
 import { newClient } from "./new-client.ts";
 import { createTransport, type ServerAddress } from "./transport.ts";
 
-/** A connection to another MCP server that is made again whenever it is lost. */
+/** A connection to another MCP server that is restored whenever it is lost. */
 export interface Connection {
-  /** The first attempt, with the server's tools; rejects when it fails, and then nothing is tried again. */
+  /**
+   * Connects for the first time and lists the server's tools; rejects without a retry when that
+   * fails.
+   */
   open(): Promise<readonly Tool[]>;
-  /** The client in use, or the next one: waits a moment for a connection that is being made again. */
+  /** Returns the active client, or waits for one while the connection is being restored. */
   getClient(signal: AbortSignal): Promise<Client | undefined>;
-  /** Gives up `client`, whose session the server has forgotten. */
+  /** Drops `client`, whose session the server no longer knows. */
   reconnect(client: Client): void;
   close(): Promise<void>;
 }
@@ -25,7 +28,7 @@ export interface ConnectionOptions {
   readonly name: string;
   readonly address: ServerAddress;
   readonly version: string;
-  /** Told of the server's tools after each connection but the first, and whenever they change. */
+  /** Receives the server's tools after each reconnection and whenever they change. */
   readonly onTools?: (tools: readonly Tool[]) => void;
   readonly runtime: Runtime;
 }
@@ -51,7 +54,7 @@ export function createConnection(options: ConnectionOptions): Connection {
       throw new Error("the agent stopped");
     }
     preserveMessageOrder(client.transport);
-    // A server may come back as another one: nothing is called before its tools were looked at.
+    // The server may have changed while it was away, so its tools are checked before any call.
     if (hasConnected) onTools((await client.listTools()).tools);
     hasConnected = true;
     client.onclose = () => handleLostClient(client);
@@ -70,7 +73,7 @@ export function createConnection(options: ConnectionOptions): Connection {
     if (closed || activeClient !== client) return;
     runtime.log("warn", "proxy.lost", { server: name });
     activeClient = undefined;
-    // One that falls over right after its start is no better than one that does not start.
+    // A server that stops right after its start counts as one that does not start.
     if (runtime.now() - connectedAt > MAX_RETRY_DELAY_MS) failures = 0;
     nextClient = Promise.withResolvers();
     scheduleReconnect();
@@ -111,7 +114,7 @@ export function createConnection(options: ConnectionOptions): Connection {
   };
 }
 
-/** Notifications are handed out in a microtask of their own, so answers have to take the same way. */
+/** Delivers answers in a microtask, as the library does with notifications, to keep their order. */
 function preserveMessageOrder(transport: Transport | undefined): void {
   const receive = transport?.onmessage;
   if (transport === undefined || receive === undefined) return;

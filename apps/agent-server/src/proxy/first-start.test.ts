@@ -11,7 +11,7 @@ function start(connect: Connect) {
   return { clock, logged, tools: startFirst({ name: "files", address }, connect, runtime) };
 }
 
-test("the owner is told once what a start waits for, without the arguments of the command", async () => {
+test("a slow start is logged once without the arguments of its command", async () => {
   const connected = Promise.withResolvers<Awaited<ReturnType<Connect>>>();
   const { clock, logged, tools } = start(() => connected.promise);
   await clock.advance(60_000);
@@ -22,7 +22,7 @@ test("the owner is told once what a start waits for, without the arguments of th
   expect(clock.pending()).toEqual([]);
 });
 
-test("a failed start says what the server wrote last, in one line and without its secrets", async () => {
+test("a failed start shows the server's last output in one line without its secrets", async () => {
   const { clock, tools } = start((_, onStderr) => {
     onStderr("key secret-value\n");
     onStderr("is wrong\n");

@@ -3,22 +3,24 @@ import type { Client, Tool } from "@modelcontextprotocol/client";
 import type { Runtime } from "../runtime.ts";
 import type { ServerAddress } from "./transport.ts";
 
-/** A first start may have to download and install the server, as `npx` does. */
+/** A first start may install the server, as `npx` does. */
 const FIRST_START_TIMEOUT_MS = 180_000;
-/** After which the owner is told what the start is waiting for. */
+/** The delay after which the log names the server that the start waits for. */
 const WAITING_LOG_DELAY_MS = 2_000;
-/** What a fault shows of a server's standard error: its end, where the reason usually is. */
+/**
+ * The part of a server's standard error that a fault shows: its end, where the reason usually is.
+ */
 const MAX_SHOWN_STDERR_CHARACTERS = 1_000;
 
-/** Connects, which may take `timeoutMs`; `onStderr` is told what the server writes to standard error. */
+/** Connects within `timeoutMs`; `onStderr` receives the server's standard error. */
 export type Connect = (
   timeoutMs: number,
   onStderr: (text: string) => void,
 ) => Promise<Pick<Client, "listTools">>;
 
 /**
- * Starts a server for the first time and lists its tools: longer than any later start may take, with word
- * of what it waits for and, when it fails, of why.
+ * Starts a server for the first time and lists its tools. It allows more time than later starts,
+ * logs the server that it waits for, and reports the reason of a failure.
  */
 export async function startFirst(
   server: { readonly name: string; readonly address: ServerAddress },
@@ -38,14 +40,14 @@ export async function startFirst(
   const collect = (text: string) => {
     stderr = (stderr + text).slice(-MAX_SHOWN_STDERR_CHARACTERS);
   };
-  const failed = (what: string) => (cause: unknown) => {
+  const failed = (problem: string) => (cause: unknown) => {
     const reason = cause instanceof Error ? cause.message : String(cause);
     const redactedStderr = createRedactor(listAddressSecrets(address))(stderr)
       .trim()
       .replace(/\s*\n\s*/g, " | ");
     const message =
       redactedStderr === "" ? reason : `${reason}; its standard error: ${redactedStderr}`;
-    throw new Error(`${what}: ${message}`, { cause });
+    throw new Error(`${problem}: ${message}`, { cause });
   };
   try {
     const client = await connect(FIRST_START_TIMEOUT_MS, collect).catch(
@@ -58,7 +60,7 @@ export async function startFirst(
   }
 }
 
-/** Without arguments, which may hold a token. */
+/** Describes the address without its arguments, which may hold a token. */
 function describeAddress(address: ServerAddress): string {
   return "url" in address ? address.url : address.command;
 }

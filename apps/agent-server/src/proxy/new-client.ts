@@ -7,15 +7,17 @@ import {
 } from "@modelcontextprotocol/client";
 import { compileSchema, type CheckValue } from "../tools/calling/compile-schema.ts";
 
-/** A server of the older era may never answer the question which era it speaks. */
+/** The time limit of the protocol probe, which a server of the older era may never answer. */
 const PROBE_MS = 5_000;
 
-/** Creates the client of another MCP server; `onChanged` is told of its tools whenever they change. */
+/**
+ * Creates the client of another MCP server; `onChanged` receives its tools whenever they change.
+ */
 export function newClient(
   version: string,
   onChanged: (error: Error | null, tools: readonly Tool[] | null) => void,
 ): Client {
-  // Nobody sits in front of an agent: no sampling, no elicitation, no roots.
+  // An agent runs without a user: no sampling, no elicitation, no roots.
   return new Client(
     { name: "agent-server", version },
     {
@@ -27,7 +29,7 @@ export function newClient(
   );
 }
 
-/** The library would run a wrapped server's patterns by an engine that they can stop. */
+/** Validates outputs in place of the library, whose pattern engine a wrapped server could block. */
 const outputValidator: jsonSchemaValidator = {
   getValidator<T>(schema: JsonSchemaType): JsonSchemaValidator<T> {
     const check = compileOutputCheck(schema);
@@ -40,7 +42,10 @@ const outputValidator: jsonSchemaValidator = {
   },
 };
 
-/** What its own server says of its answers is not more than a hint, so one that cannot be checked passes. */
+/**
+ * Compiles the check of a tool's output. The server's own output schema is only a hint, so an
+ * unusable one accepts everything.
+ */
 function compileOutputCheck(schema: JsonSchemaType): CheckValue {
   try {
     return compileSchema({ ...schema });

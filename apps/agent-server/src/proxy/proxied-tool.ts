@@ -13,12 +13,12 @@ import { getToolShape, type ToolShape } from "./confirmed-tools.ts";
 import type { Connection } from "./connection.ts";
 import type { ServerTools } from "./server-tools.ts";
 
-/** A call ends by its signal; the library's own limit only has to be longer than any task. */
+/** A call ends by its signal; the library's own limit must only exceed that of any task. */
 const MAX_CALL_MS = 86_400_000;
 
 /**
- * A tool of another MCP server under its own name. Its server judges the arguments, because it may use
- * schema features that nobody here knows.
+ * Creates a tool that calls another MCP server. That server validates the arguments, because it may
+ * use schema features that are unknown here.
  */
 export function createProxiedTool(
   tool: Tool,
@@ -97,10 +97,13 @@ function toDefinition(name: string, shape: ToolShape): ToolDefinition {
   };
 }
 
-/** After a restart: the call was refused before it began, so it may be sent again. */
+/**
+ * Returns whether the server restarted and refused the call before it began, so that it may be sent
+ * again.
+ */
 function isLostSession(client: Client, cause: unknown): boolean {
   if (client.transport?.sessionId === undefined || !(cause instanceof SdkHttpError)) return false;
-  // 404 by the specification, 400 by the servers that were made after its first examples.
+  // The specification demands 404; servers built after its first examples answer 400.
   return cause.status === 404 || cause.status === 400;
 }
 
@@ -117,7 +120,7 @@ function toAnswer({ content, structuredContent, isError }: CallToolResult): Tool
   return isError === true ? { ok: false, error: text, ...rich } : { ok: true, data: text, ...rich };
 }
 
-/** For receipts and executors, which take text only. */
+/** Formats a block as text for receipts and executors. */
 function formatBlock(block: ContentBlock): string {
   switch (block.type) {
     case "text":

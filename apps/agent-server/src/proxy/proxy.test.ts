@@ -25,7 +25,7 @@ import { connectServers } from "./connect-servers.ts";
 import { createConnection } from "./connection.ts";
 import { createTextTool } from "../testing/tools/test-tools.ts";
 
-const patience = { timeout: 20_000 };
+const slowTest = { timeout: 20_000 };
 const info = { name: "test", version: "1" };
 
 async function connect({ url }: RunningAgent): Promise<Client> {
@@ -70,7 +70,7 @@ describe("the tools of the official example server, over stdio", () => {
     return { type: "text", text: `[agent:${agentId.slice(0, 8)} key:${publicKey.slice(0, 16)}]` };
   };
 
-  test("keep their names, schemas and annotations", async () => {
+  test("wrapped tools keep their names, schemas and annotations", async () => {
     const { tools } = await client.listTools();
     expect(tools.find(({ name }) => name === "get-sum")).toMatchObject({
       title: "Get Sum Tool",
@@ -79,14 +79,14 @@ describe("the tools of the official example server, over stdio", () => {
     });
   });
 
-  test("have no risk of their own, so they count as R2", async () => {
+  test("wrapped tools without a stated risk count as R2", async () => {
     const { content } = await client.callTool({ name: "agent_tools", arguments: {} });
     const [block] = content as { text: string }[];
     const listed = JSON.parse(block?.text ?? "") as { name: string; risk: number | null }[];
     expect(listed.find(({ name }) => name === "echo")).toMatchObject({ risk: null });
   });
 
-  test("answer with what they answer there, and the tag behind it", async () => {
+  test("wrapped tools answer as at their server, followed by the identity tag", async () => {
     const { content } = await client.callTool({ name: "echo", arguments: { message: "hi" } });
     expect(content).toEqual([{ type: "text", text: "Echo: hi" }, tag()]);
   });
@@ -102,23 +102,23 @@ describe("the tools of the official example server, over stdio", () => {
     expect(data.structuredContent).toHaveProperty("temperature");
   });
 
-  test("wrong arguments are refused by their own server, and tagged", async () => {
+  test("invalid arguments are refused by the wrapped server, with the identity tag", async () => {
     const answer = await client.callTool({ name: "get-sum", arguments: { a: "x" } });
     expect(answer.isError).toBe(true);
     expect(answer.content.at(-1)).toEqual(tag());
   });
 
-  test("progress reaches the caller who asked for it", async () => {
+  test("progress reaches the caller that requested it", async () => {
     const steps: number[] = [];
     await client.callTool(
       { name: "trigger-long-running-operation", arguments: { duration: 0.3, steps: 3 } },
       { onprogress: ({ progress }) => steps.push(progress) },
     );
-    // The client of this test may lose the last one, when the answer comes with it.
+    // The client of this test may miss the last notification if the answer arrives with it.
     expect(steps.slice(0, 2)).toEqual([1, 2]);
   });
 
-  test("do the work of a task, whose receipt names them", async () => {
+  test("wrapped tools run in tasks, whose receipts name them", async () => {
     const { content } = await client.callTool({
       name: "agent_task",
       arguments: { prompt: "hello", required_capabilities: ["echo"] },
@@ -129,7 +129,7 @@ describe("the tools of the official example server, over stdio", () => {
     expect(verifyReceipt(receipt).valid).toBe(true);
   });
 
-  test("see their own variables and none of the agent's", async () => {
+  test("wrapped servers get their own variables and none of the agent's", async () => {
     const { content } = await client.callTool({ name: "get-env", arguments: {} });
     const [block] = content as { text: string }[];
     const env = JSON.parse(block?.text ?? "") as Record<string, string>;
@@ -141,7 +141,7 @@ describe("the tools of the official example server, over stdio", () => {
   });
 });
 
-test("no progress is lost, not even what comes together with the answer", async () => {
+test("no progress is lost, even if it arrives together with the answer", async () => {
   const script = fileURLToPath(
     new URL("../testing/conformance/conformance-tools.ts", import.meta.url),
   );
@@ -162,8 +162,8 @@ test("no progress is lost, not even what comes together with the answer", async 
   await servers.close();
 });
 
-describe("the policy gate stands before them", () => {
-  test("a tool above what the agent does is denied", async () => {
+describe("the policy applies to wrapped tools", () => {
+  test("a wrapped tool above the agent's limit is denied", async () => {
     const policy = { max_risk_auto: 1, require_approval_above: 1, deny_above: 1 };
     const running = await agentWith({ everything: everythingOverStdio }, { policy });
     const client = await connect(running);
@@ -175,7 +175,7 @@ describe("the policy gate stands before them", () => {
 });
 
 describe("a call that runs out of time", () => {
-  test("is aborted at the server behind it", async () => {
+  test("a call past its time limit is aborted at the wrapped server", async () => {
     const aborted = Promise.withResolvers<string>();
     const behind = createMcpHandler(() => {
       const server = new McpServer(info);
@@ -203,7 +203,7 @@ describe("a call that runs out of time", () => {
 });
 
 describe("a server that is lost", () => {
-  test("over stdio is started again", async () => {
+  test("a lost server over stdio is started again", async () => {
     const folder = await mkdtemp(join(tmpdir(), "agent-proxy-"));
     const pidFile = join(folder, "pid");
     const running = await agentWith({ everything: everythingWithPidFile(pidFile) });
@@ -211,7 +211,7 @@ describe("a server that is lost", () => {
     const pid = Number(await readFile(pidFile, "utf8"));
     process.kill(pid, "SIGKILL");
     await expect
-      .poll(() => client.callTool({ name: "echo", arguments: { message: "again" } }), patience)
+      .poll(() => client.callTool({ name: "echo", arguments: { message: "again" } }), slowTest)
       .toMatchObject({ content: [{ text: "Echo: again" }, {}] });
     expect(Number(await readFile(pidFile, "utf8"))).not.toBe(pid);
     await client.close();
@@ -219,7 +219,7 @@ describe("a server that is lost", () => {
     await rm(folder, { recursive: true });
   });
 
-  test("over HTTP is asked again, in a new session when it has forgotten the old one", async () => {
+  test("a lost server over HTTP is called again, in a new session if it lost the old one", async () => {
     const first = await startEverything();
     const running = await agentWith({ everything: { url: first.url } });
     const client = await connect(running);
@@ -238,8 +238,8 @@ describe("a server that is lost", () => {
   });
 });
 
-describe("what stops the start", () => {
-  test("a server that cannot be reached or started", async () => {
+describe("a faulty wrapped server", () => {
+  test("a server that cannot be reached or started stops the start", async () => {
     const faults = await faultsOf({
       gone: { url: "http://127.0.0.1:9/mcp" },
       missing: { command: "/no/such/program" },
@@ -250,7 +250,7 @@ describe("what stops the start", () => {
     ]);
   });
 
-  test("two tools of one name", async () => {
+  test("two tools of one name stop the start", async () => {
     const echo = createTextTool("echo", () => ({ ok: true, data: "" }));
     expect(await faultsOf({ everything: everythingOverStdio }, [echo])).toEqual([
       'tool "echo" is defined twice (MCP server "everything")',
@@ -260,7 +260,10 @@ describe("what stops the start", () => {
   });
 });
 
-/** The source of an MCP server that runs `onList` when it is asked for its tools; it has `answer(result)`. */
+/**
+ * The source of an MCP server that runs `onList` when its tools are listed; it defines
+ * `answer(result)`.
+ */
 function serverThatLists(onList: string): string {
   return `const say = (message) => console.log(JSON.stringify({ jsonrpc: "2.0", ...message }));
     process.stdin.on("data", (data) => {
@@ -276,7 +279,7 @@ function serverThatLists(onList: string): string {
     })`;
 }
 
-test("E1: a wrapped server's tool that is named like one of the agent's own is a fault of --check-config too", async () => {
+test("E1: --check-config reports a wrapped tool named like one of the agent's own", async () => {
   const tools = `[{ name: "agent_task", inputSchema: { type: "object" } }]`;
   const args = ["-e", serverThatLists(`answer({ tools: ${tools} })`)];
   const read = readConfig({
@@ -324,8 +327,8 @@ describe("E3: the first start of a wrapped server", () => {
   }
 
   test(
-    "E3: that is slow is told of after two seconds, and a quick one is not",
-    patience,
+    "E3: a first start is logged after two seconds, and a faster one is not",
+    slowTest,
     async () => {
       const [slow, quick] = await Promise.all([
         open(slowly(2_500)),
@@ -340,8 +343,8 @@ describe("E3: the first start of a wrapped server", () => {
   );
 
   test(
-    "E3: that fails shows what the server wrote to its standard error, without its secrets",
-    patience,
+    "E3: a failed first start shows the server's standard error without its secrets",
+    slowTest,
     async () => {
       const code = `console.error("npm error 404\\nno package for " + process.env.NPM_KEY); process.exit(1)`;
       const { connected } = await open(failing(code, { NPM_KEY: "canary-key" }));
@@ -353,19 +356,23 @@ describe("E3: the first start of a wrapped server", () => {
     },
   );
 
-  test("E3: that fails as it lists its tools shows its standard error too", patience, async () => {
-    const code = serverThatLists(
-      `console.error("DB_URL is not set"); setTimeout(() => process.exit(3), 50);`,
-    );
-    const { connected } = await open(failing(code));
-    expect(connected.ok ? [] : connected.faults).toEqual([
-      expect.stringMatching(
-        /^mcpServers\.files: does not list its tools: .*standard error: DB_URL is not set$/,
-      ),
-    ]);
-  });
+  test(
+    "E3: a failed listing of tools shows the server's standard error too",
+    slowTest,
+    async () => {
+      const code = serverThatLists(
+        `console.error("DB_URL is not set"); setTimeout(() => process.exit(3), 50);`,
+      );
+      const { connected } = await open(failing(code));
+      expect(connected.ok ? [] : connected.faults).toEqual([
+        expect.stringMatching(
+          /^mcpServers\.files: does not list its tools: .*standard error: DB_URL is not set$/,
+        ),
+      ]);
+    },
+  );
 
-  test("E3: may take 180 seconds", async () => {
+  test("E3: a first start may take 180 seconds", async () => {
     const waits: number[] = [];
     const connectTo = vi
       .spyOn(Client.prototype, "connect")

@@ -7,20 +7,20 @@ import {
   type ToolShape,
 } from "./confirmed-tools.ts";
 
-/** A tool that is not what its owner knows. */
+/** A tool that differs from the confirmed one. */
 export interface ToolChange {
   readonly server: string;
   readonly tool: Tool;
   readonly differences: readonly string[];
 }
 
-/** The tools of one wrapped server as it lists them now, held against what is confirmed. */
+/** The current tools of one wrapped server, compared with the confirmed ones. */
 export interface ServerTools {
-  /** Takes the server's list; a change is logged once. */
+  /** Replaces the server's list; a change is logged once. */
   update(tools: readonly Tool[]): void;
-  /** The confirmed shape, which others are shown while another one waits for its confirmation. */
+  /** Returns the confirmed shape, which callers see until a changed one is confirmed. */
   getConfirmedShape(name: string): ToolShape | undefined;
-  /** Why a call is refused; undefined: the tool is as confirmed. */
+  /** Returns the reason why a call is refused; undefined if the tool is as confirmed. */
   getRefusal(name: string): string | undefined;
   changes(): readonly ToolChange[];
 }

@@ -2,18 +2,21 @@ import { StreamableHTTPClientTransport, type Transport } from "@modelcontextprot
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import type { Runtime } from "../runtime.ts";
 
-/** How another MCP server is reached: a process of our own, or an address. */
+/** The address of another MCP server: a child process or a URL. */
 export type ServerAddress =
   | {
       readonly command: string;
       readonly args: readonly string[];
-      /** Added to the few variables that every process needs; the agent's own are not passed on. */
+      /**
+       * Added to the few variables that every process needs; the agent's own variables are not
+       * passed on.
+       */
       readonly env: Readonly<Record<string, string>>;
     }
   | { readonly url: string; readonly headers: Readonly<Record<string, string>> };
 
 /**
- * A fresh transport to the server; what a process writes to standard error goes to the debug log and to
+ * Creates a transport to the server. A process's standard error goes to the debug log and to
  * `onStderr`.
  */
 export function createTransport(

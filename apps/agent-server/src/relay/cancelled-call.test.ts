@@ -31,7 +31,7 @@ async function startHanging(listing: object) {
 
 const quickly = { timeout: 5_000 };
 
-test("B2: the cancel of a task that was brought over MCP takes effect as soon as the agent has stopped", async () => {
+test("B2: the cancel of a task sent over MCP takes effect as soon as the agent has stopped", async () => {
   await startHanging({ capabilities: ["hanging"] });
   const { agentId } = agent.identity;
   const task = await relay.operator.submitTask({ params: { agentId }, body: { prompt: "p" } });
@@ -46,7 +46,7 @@ test("B2: the cancel of a task that was brought over MCP takes effect as soon as
     .toBe("cancelled");
 });
 
-test("B2: so does that of a task that routing brought to an agent that was not its target", async () => {
+test("B2: the cancel of a task routed to another agent than its target takes effect as soon", async () => {
   await startHanging({ capabilities: ["hanging"] });
   const { agentId } = agent.identity;
   const { agentId: target } = createTestIdentity();

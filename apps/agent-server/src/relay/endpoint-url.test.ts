@@ -10,6 +10,9 @@ test.each([
   [undefined, "http://0.0.0.0:1/mcp", "http://127.0.0.1:1/mcp"],
   [undefined, "http://[::]:1/mcp", "http://[::1]:1/mcp"],
   [undefined, undefined, undefined],
-])("public %s, listening on %s: %s", (publicUrl, listening, expected) => {
-  expect(buildEndpointUrl(publicUrl, listening)).toBe(expected);
-});
+])(
+  "for the public URL %s and the listening URL %s the endpoint is %s",
+  (publicUrl, listening, expected) => {
+    expect(buildEndpointUrl(publicUrl, listening)).toBe(expected);
+  },
+);

@@ -1,6 +1,6 @@
 /**
- * The MCP address under which others reach this agent: below the public URL where there is one, else
- * where it listens, which other programs on this machine can use.
+ * Builds the agent's MCP URL: below the public URL if there is one, else the listening address,
+ * which other programs on this machine can use.
  */
 export function buildEndpointUrl(
   publicUrl: string | undefined,

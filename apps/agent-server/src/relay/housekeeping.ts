@@ -2,9 +2,9 @@ import type { LocalCounts, AttemptCounter } from "../gradient/counts.ts";
 import type { Runtime } from "../runtime.ts";
 import type { AgentCredentials } from "./membership/agent-credentials.ts";
 
-/** Issues the credential that an agent gives about itself, again and again, from what it has counted. */
+/** Periodically issues the gradient credential that an agent gives about itself from its counts. */
 export interface Housekeeping {
-  /** Issues a credential at once and every `intervalMs` after, and hands it in. */
+  /** Issues and submits a credential at once, and then every `intervalMs`. */
   start(counts: () => LocalCounts): void;
   stop(): void;
 }

@@ -24,13 +24,13 @@ afterAll(async () => {
   await relay.stop();
 });
 
-test("work that the home relay brings over MCP, with its own token, is done as trusted", async () => {
+test("a task that the relay sends over MCP with its own token runs as trusted", async () => {
   const { agentId } = identity;
   const done = await delegate(relay.operator, { agentId, prompt: "it", timeoutMs: 10_000 });
   expect(done).toMatchObject({ ok: true, receipt: { status: "completed", result: "did it" } });
 });
 
-test("nobody else is taken for the home relay", async () => {
+test("no other caller is accepted as the relay", async () => {
   const { relayId } = agent.membership.relay;
   const token = await mintToken({
     agentId: relayId,

@@ -32,7 +32,7 @@ async function until(condition: () => boolean | Promise<boolean>): Promise<void>
 }
 
 describe("an agent that joins a relay", () => {
-  test("is found there with its endpoint, its tools and its name", async () => {
+  test("a joined agent is listed with its endpoint, its tools and its name", async () => {
     const running = await startJoinedAgent({ relayUrl: relay.url, file: { name: "Shouter" } });
     const found = await relay.operator.discover({ query: { capability: "shout" } });
     expect(found).toMatchObject({
@@ -51,7 +51,7 @@ describe("an agent that joins a relay", () => {
     await running.stop();
   });
 
-  test("publishes its listing", async () => {
+  test("a joined agent publishes its listing", async () => {
     const listing = priced("shout", 2);
     const running = await startJoinedAgent({ relayUrl: relay.url, file: { listing } });
     const { agentId } = running.agent.identity;
@@ -60,7 +60,7 @@ describe("an agent that joins a relay", () => {
     await running.stop();
   });
 
-  test("registers with AGENT_SYNC_TOKEN where it has one; a wrong one is refused", async () => {
+  test("an agent registers with AGENT_SYNC_TOKEN if it is set, and a wrong one is refused", async () => {
     const env = { AGENT_SYNC_TOKEN: MASTER_TOKEN };
     const running = await startJoinedAgent({ relayUrl: relay.url, env });
     await running.stop();
@@ -71,7 +71,7 @@ describe("an agent that joins a relay", () => {
 });
 
 describe("work from the relay", () => {
-  test("is done, proven and paid", async () => {
+  test("a task from the relay is completed, proven and paid", async () => {
     const running = await startJoinedAgent({
       relayUrl: relay.url,
       tools: [createTextTool("count", (text) => ({ ok: true, data: String(text.length) }))],
@@ -94,7 +94,7 @@ describe("work from the relay", () => {
     await running.stop();
   });
 
-  test("above R2 runs for a listed tool only", async () => {
+  test("a task from the relay runs tools above R2 only if they are listed", async () => {
     const risky = createTextTool("risky", () => ({ ok: true, data: "done" }), 3);
     const statusWith = async (file: Record<string, unknown>) => {
       const running = await startJoinedAgent({ relayUrl: relay.url, tools: [risky], file });
@@ -107,7 +107,7 @@ describe("work from the relay", () => {
     expect(await statusWith({})).toBe("denied");
   });
 
-  test("that was submitted while the agent was away is done when it comes", async () => {
+  test("a task submitted while the agent was offline runs when it connects", async () => {
     const identity = createTestIdentity();
     const { agentId } = identity;
     const submitted = await relay.operator.submitTask({
@@ -125,7 +125,7 @@ describe("work from the relay", () => {
     await running.stop();
   });
 
-  test("past its time is answered with a failed receipt, and costs nothing", async () => {
+  test("a task past its time limit gets a failed receipt and costs nothing", async () => {
     const running = await startJoinedAgent({
       relayUrl: relay.url,
       tools: [createHangingTool()],
@@ -145,7 +145,7 @@ describe("work from the relay", () => {
     await running.stop();
   });
 
-  test("many tasks at once are each done once", async () => {
+  test("each of many concurrent tasks runs once", async () => {
     let runs = 0;
     const counting = createTextTool("counting", (text) => {
       runs += 1;
@@ -167,7 +167,7 @@ describe("work from the relay", () => {
 });
 
 describe("a relay that comes and goes", () => {
-  test("is joined when it is there at last; until then the agent answers over MCP", async () => {
+  test("a relay is joined once it is reachable, and until then the agent answers over MCP", async () => {
     const early = await startTestRelay();
     await early.stop();
     const running = await startTestAgent({ relayUrl: early.url });
@@ -182,7 +182,7 @@ describe("a relay that comes and goes", () => {
   test.each([
     ["at the next heartbeat", 100],
     ["when it refuses the socket, long before the next heartbeat", 60_000],
-  ])("is joined again after it lost its memory, %s", async (_, syncIntervalMs) => {
+  ])("a relay that lost its data is joined again %s", async (_, syncIntervalMs) => {
     const first = await startTestRelay();
     const running = await startJoinedAgent({
       relayUrl: first.url,
@@ -208,7 +208,7 @@ describe("a relay that comes and goes", () => {
     await second.stop();
   });
 
-  test("learns again what the agent offers when it comes back without that", async () => {
+  test("a relay restored without the agent's offer gets it again", async () => {
     const folder = await mkdtemp(join(tmpdir(), "agent-backup-"));
     const env = { AGENT_DB_PATH: join(folder, "relay.db") };
     const before = await startTestRelay(0, env);
@@ -217,7 +217,7 @@ describe("a relay that comes and goes", () => {
       file: { syncIntervalMs: 60_000, listing: priced("shout", 3) },
     });
     const params = { agentId: running.agent.identity.agentId };
-    // What a backup from between the agent's first key and its registration would hold.
+    // The state of a backup taken between the agent's first key and its registration.
     await before.operator.deregisterAgent({ params });
     await before.stop();
     const after = await startTestRelay(before.port, env);
@@ -231,18 +231,18 @@ describe("a relay that comes and goes", () => {
   });
 });
 
-describe("a tool that hires another agent", () => {
+describe("a tool that delegates", () => {
   const asking = (
     request: (prompt: string) => { agent_id?: string; capability?: string },
     budget: { max_budget?: number } = { max_budget: 1.2 },
   ) =>
-    createTextTool("asking", async (prompt, { delegate: hire }) => {
-      const answer = await hire?.({ ...request(prompt), prompt, ...budget });
+    createTextTool("asking", async (prompt, { delegate }) => {
+      const answer = await delegate?.({ ...request(prompt), prompt, ...budget });
       if (answer === undefined) return { ok: false, error: "no relay" };
       return answer.ok ? { ok: true, data: `${answer.data}!` } : answer;
     });
 
-  test("pays it from its own account and nests its receipt", async () => {
+  test("a delegation is paid from the agent's account, and its receipt is nested", async () => {
     const worker = await startJoinedAgent({
       relayUrl: relay.url,
       tools: [createTextTool("whisper", (text) => ({ ok: true, data: text.toLowerCase() }))],
@@ -271,7 +271,7 @@ describe("a tool that hires another agent", () => {
     await worker.stop();
   });
 
-  test("A12: without a budget pays for a capability up to the highest price that it found", async () => {
+  test("A12: a delegation without a budget pays at most the highest price that was found", async () => {
     const offers = [0.5, 0.75].map((price) =>
       startJoinedAgent({
         relayUrl: relay.url,
@@ -300,10 +300,10 @@ describe("a tool that hires another agent", () => {
   });
 
   test.each<[string, { agent_id?: string; capability?: string }, string]>([
-    ["nobody offers the capability", { capability: "nothing" }, "No other agent offers"],
-    ["it names nobody", {}, "either an agent_id or a capability"],
+    ["no agent offers the capability", { capability: "nothing" }, "No other agent offers"],
+    ["it names neither an agent nor a capability", {}, "either an agent_id or a capability"],
     ["it names both", { agent_id: "a", capability: "c" }, "either an agent_id or a capability"],
-  ])("is told when %s", async (_, request, error) => {
+  ])("a delegation is refused when %s", async (_, request, error) => {
     const boss = await startJoinedAgent({ relayUrl: relay.url, tools: [asking(() => request)] });
     const { agentId } = boss.agent.identity;
     const done = await delegate(relay.operator, { agentId, prompt: "p", timeoutMs: 10_000 });
@@ -312,7 +312,7 @@ describe("a tool that hires another agent", () => {
     await boss.stop();
   });
 
-  test("that costs more than it may is not hired", async () => {
+  test("a delegation above its budget is refused", async () => {
     const worker = await startJoinedAgent({
       relayUrl: relay.url,
       tools: [shoutTool],

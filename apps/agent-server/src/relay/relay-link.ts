@@ -12,7 +12,7 @@ import { createQuorumApprover } from "./quorum/quorum-approver.ts";
 import { openQuorumRequests } from "./quorum/quorum-requests.ts";
 import { createAgentCredentials } from "./membership/agent-credentials.ts";
 import { createFindSigner } from "./intake/find-signer.ts";
-import { createHomeSocket } from "./relay-socket.ts";
+import { createRelaySocket } from "./relay-socket.ts";
 import { createDelegateTask } from "./delegation/delegate-task.ts";
 import { createHousekeeping } from "./housekeeping.ts";
 import { createTaskReceiver, type TaskReceiver } from "./intake/task-receiver.ts";
@@ -32,29 +32,29 @@ import { maintainMembership } from "./membership/maintain-membership.ts";
 
 export interface RelayLinkOptions {
   readonly url: string;
-  /** The relay's own key as the owner named it, or an earlier one of its chain. */
+  /** The relay's key that the owner configured, current or former. */
   readonly relayKey?: string | undefined;
   readonly registrationToken: string | undefined;
   readonly syncIntervalMs: number;
-  /** Between gradient credentials. */
+  /** The interval between gradient credentials. */
   readonly housekeepingIntervalMs: number;
   readonly taskTimeoutMs: number;
   readonly identity: Identity;
   readonly profile: Profile;
-  /** Receipts that the relay has not acknowledged are kept there. */
+  /** The folder of receipts that the relay has not acknowledged. */
   readonly outboxPath: string;
-  /** So are the calls that the quorum was asked about. */
+  /** Stores the calls that the quorum was asked about. */
   readonly approvalsFile: ApprovalsFile;
-  /** Who approves calls in the owner's place. */
+  /** The agents that approve calls in the owner's place. */
   readonly quorum?: Quorum | undefined;
   readonly runtime: Runtime;
 }
 
-/** An agent's life with its home relay. */
+/** An agent's connection to its relay. */
 export interface RelayLink extends RelayFeatures {
   readonly findSigner: FindSigner;
   readonly membership: () => Membership | undefined;
-  /** Joins and takes work; resolves after the first attempt and goes on trying if that failed. */
+  /** Joins and accepts tasks; resolves after the first attempt and retries if that failed. */
   start(agent: {
     work: Work;
     counts: () => LocalCounts;
@@ -63,12 +63,12 @@ export interface RelayLink extends RelayFeatures {
   stop(graceMs: number): Promise<void>;
 }
 
-/** Reads what the last run left to be delivered; nothing is sent before `start`. */
+/** Loads the undelivered receipts of the last run; sends nothing before `start`. */
 export async function connectToRelay(options: RelayLinkOptions): Promise<RelayLink> {
   const { identity, runtime, url } = options;
   const { agentId } = identity;
   const { capabilities } = options.profile;
-  let intake: TaskReceiver | undefined;
+  let taskReceiver: TaskReceiver | undefined;
   let stopped = false;
   const counters = { delegations: createAttemptCounter(), heartbeats: createAttemptCounter() };
   const maintained = maintainMembership(options, {
@@ -78,10 +78,10 @@ export async function connectToRelay(options: RelayLinkOptions): Promise<RelayLi
       else socket.openSocket();
       void credentials.submitCredentials();
     },
-    /** A look for work that the socket did not bring. */
+    /** Fetches the tasks that the socket did not deliver. */
     async synced({ client }) {
       const open = await client.listTasks({ params: { agentId }, query: { status: "pending" } });
-      if (open.ok) for (const task of open.body.tasks) intake?.receiveTask(task);
+      if (open.ok) for (const task of open.body.tasks) taskReceiver?.receiveTask(task);
     },
   });
   const { membership } = maintained;
@@ -100,17 +100,17 @@ export async function connectToRelay(options: RelayLinkOptions): Promise<RelayLi
   const outbox = createOutbox({ post: receiptSender.post, store: receiptStore, runtime });
   const unsentReceipts = await loadUnsentReceipts(receiptStore, runtime);
   const approver = openApprover(options, membership);
-  const socket = createHomeSocket({
+  const socket = createRelaySocket({
     url,
     agentId,
     membership,
-    onReady(again) {
+    onReady(isReconnect) {
       outbox.flush();
-      maintained.handleAccepted(again);
+      maintained.handleAccepted(isReconnect);
     },
     onMessage(message) {
       receiptSender.onMessage(message);
-      intake?.onMessage(message);
+      taskReceiver?.onMessage(message);
     },
     onDown: () => receiptSender.onDown(),
     onRefused: () => maintained.handleRefused(),
@@ -130,21 +130,21 @@ export async function connectToRelay(options: RelayLinkOptions): Promise<RelayLi
       housekeeping.start(counts);
       outbox.resume(unsentReceipts);
       const relayId = () => membership()?.relay.relayId ?? "";
-      intake = createTaskReceiver({ agentId, relayId, capabilities, work, send, runtime });
+      taskReceiver = createTaskReceiver({ agentId, relayId, capabilities, work, send, runtime });
       return maintained.start(endpointUrl);
     },
     async stop(graceMs) {
       stopped = true;
       maintained.stop();
       housekeeping.stop();
-      intake?.stop();
+      taskReceiver?.stop();
       await outbox.stop(graceMs);
       socket.close();
     },
   };
 }
 
-/** What the agent asks its relay while it works, each by a request of its own. */
+/** Creates the requests that the agent sends to its relay while it works. */
 function createRelayRequests(
   { identity, taskTimeoutMs, runtime }: RelayLinkOptions,
   on: { membership: () => Membership | undefined; delegations: Pick<AttemptCounter, "record"> },
@@ -157,7 +157,7 @@ function createRelayRequests(
       identity,
       membership,
       timeoutMs: taskTimeoutMs,
-      count: (isGood) => on.delegations.record(isGood),
+      count: (isCompleted) => on.delegations.record(isCompleted),
       runtime,
     }),
     getIssuerKeys: createGetIssuerKeys({ membership, runtime }),
@@ -167,18 +167,18 @@ function createRelayRequests(
   };
 }
 
-/** Returns the approver in the owner's place, where the owner named a quorum. */
+/** Returns the approver in the owner's place if the owner configured a quorum. */
 function openApprover(
   { identity, quorum, approvalsFile: file, runtime, url }: RelayLinkOptions,
   membership: () => Membership | undefined,
 ): Approver | undefined {
   if (quorum === undefined) return undefined;
   const { agentId } = identity;
-  const asked = [url, agentId, quorum.required, [...quorum.approvers]];
+  const askerParts = [url, agentId, quorum.required, [...quorum.approvers]];
   return createQuorumApprover({
     agentId,
     quorum,
-    asked: openQuorumRequests({ file, asker: sha256Hex(canonicalize(asked)) }),
+    requests: openQuorumRequests({ file, asker: sha256Hex(canonicalize(askerParts)) }),
     client: () => membership()?.client,
     relayKey: () => membership()?.relay.publicKey,
     runtime,

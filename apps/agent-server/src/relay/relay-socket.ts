@@ -2,28 +2,28 @@ import { connectSocket, type AgentSocket, type SendResult } from "@agent/client"
 import type { ClientMessage, ServerMessage } from "@agent/wire";
 import type { Runtime } from "../runtime.ts";
 import type { Membership } from "./membership/join-relay.ts";
-import { notJoinedRefusal } from "./membership/maintain-membership.ts";
+import { NOT_JOINED_REFUSAL } from "./membership/maintain-membership.ts";
 
-/** The connection to the home relay, made anew for each membership. */
-export interface HomeSocket {
-  /** Ends the last connection and makes the next one. */
+/** The connection to the agent's relay, replaced for each membership. */
+export interface RelaySocket {
+  /** Closes the current connection and opens the next one. */
   openSocket(): void;
   readonly send: (message: ClientMessage) => SendResult;
   close(): void;
 }
 
-export function createHomeSocket(parts: {
+export function createRelaySocket(parts: {
   url: string;
   agentId: string;
   membership: () => Membership | undefined;
-  /** The relay let this device in; `again`: after the connection was lost. */
-  onReady: (again: boolean) => void;
-  /** Told of each message, the one that says ready included. */
+  /** Called when the relay accepts this device; `isReconnect`: after the connection was lost. */
+  onReady: (isReconnect: boolean) => void;
+  /** Receives each message, including `ready`. */
   onMessage: (message: ServerMessage) => void;
   onDown: () => void;
   onRefused: () => void;
   runtime: Runtime;
-}): HomeSocket {
+}): RelaySocket {
   const { url, agentId, membership, onReady, onMessage, onDown, onRefused, runtime } = parts;
   let socket: AgentSocket | undefined;
 
@@ -35,7 +35,7 @@ export function createHomeSocket(parts: {
         ...runtime,
         baseUrl: url,
         agentId,
-        bearer: async () => membership()?.client.getBearer("socket") ?? notJoinedRefusal,
+        bearer: async () => membership()?.client.getBearer("socket") ?? NOT_JOINED_REFUSAL,
         onMessage(message) {
           if (message.type === "ready") {
             onReady(isReconnect);

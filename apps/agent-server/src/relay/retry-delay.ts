@@ -3,7 +3,9 @@ import type { Runtime } from "../runtime.ts";
 
 const BASE_DELAY_MS = 500;
 
-/** How long to wait after failed try `attempt` (from 0): what the relay asked for, and a jitter on top. */
+/**
+ * Returns the delay after failed attempt `attempt` (from 0): the relay's Retry-After plus a jitter.
+ */
 export function retryDelayMs(
   attempt: number,
   refusal: Pick<CallRefusal, "retryAfterSeconds">,

@@ -12,7 +12,7 @@ import { createTestIdentity } from "../testing/agents/test-identity.ts";
 import { startTestRelay, type TestRelay } from "../testing/agents/test-relay.ts";
 import { startTestAgent } from "../testing/agents/start-agent.ts";
 
-// The command is a process of its own, and the machine may be busy.
+// The command is a separate process, and the machine may be slow.
 vi.setConfig({ testTimeout: 60_000 });
 
 const main = fileURLToPath(new URL("../../../relay/src/main.ts", import.meta.url));
@@ -42,7 +42,10 @@ async function keyOf(): Promise<string> {
   return info.body.public_key;
 }
 
-/** Stops the relay, runs `agent-relay rotate-key` as its operator does, and starts it again where it was. */
+/**
+ * Stops the relay, runs `agent-relay rotate-key` as its operator does, and starts it again at the
+ * same address.
+ */
 async function rotate(): Promise<void> {
   const { port } = relay;
   await relay.stop();
@@ -62,7 +65,7 @@ async function rotate(): Promise<void> {
   relay = await startAt(port);
 }
 
-/** Another relay takes the address of the first one. */
+/** Starts another relay at the address of the first one. */
 async function replace(): Promise<void> {
   const { port } = relay;
   await relay.stop();
@@ -91,7 +94,7 @@ async function until<T>(look: () => Promise<T | undefined>): Promise<T> {
   }
 }
 
-/** Has a task done by the running agent, and answers its status at the relay. */
+/** Submits a task to the running agent and returns its status at the relay. */
 async function delegate(): Promise<string> {
   const known = await bootstrapAgent({
     baseUrl: relay.url,
@@ -117,7 +120,7 @@ const isKnownAtRelay = async () => {
 };
 
 test.each([["the key that the relay had at first"], [undefined]])(
-  "D8: a running agent server goes on working after its relay's key was rotated; named: %s",
+  "D8: a running agent server keeps working after its relay rotates its key; configured: %s",
   async (named) => {
     const { joined } = await start(named && firstKey);
     expect(await joined).toMatchObject({ ok: true });
@@ -128,7 +131,7 @@ test.each([["the key that the relay had at first"], [undefined]])(
   },
 );
 
-test("D8: an agent server that names an old key of its relay joins after two rotations, and works", async () => {
+test("D8: an agent server with a former key of its relay joins after two rotations, and works", async () => {
   await rotate();
   const second = await keyOf();
   await rotate();
@@ -141,17 +144,17 @@ test("D8: an agent server that names an old key of its relay joins after two rot
   }
 });
 
-test("D8: an agent server that names a key tells nothing to a relay that does not prove it", async () => {
+test("D8: an agent server with a configured key sends nothing to a relay that cannot prove it", async () => {
   const { joined } = await start("ab".repeat(32));
   expect(await joined).toMatchObject({ ok: false, code: "relay.key_changed" });
   expect(await isKnownAtRelay()).toBe(false);
 });
 
-test("D8: a running agent server that names a key does not move to another relay at the same address", async () => {
+test("D8: a running agent server with a configured key refuses another relay at the same address", async () => {
   const { joined } = await start(firstKey);
   expect(await joined).toMatchObject({ ok: true });
   await replace();
-  // Its socket and its heartbeats are refused by then, and it has tried to join anew.
+  // By then its socket and heartbeats are refused, and it has tried to join again.
   await new Promise((resolve) => setTimeout(resolve, 2_000));
   expect(await isKnownAtRelay()).toBe(false);
 });

@@ -5,7 +5,7 @@ import { defineTool } from "../tools/define-tool.ts";
 export function identityResource(file: IdentityFile) {
   return defineTool({
     name: "agent://identity",
-    description: "Who this agent is: its id, public key and DID, signed by that key.",
+    description: "This agent's id, public key and DID, signed by that key.",
     risk: 0,
     input: v.object({}),
     run: () => ({ ok: true, data: JSON.stringify(file) }),

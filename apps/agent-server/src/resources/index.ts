@@ -5,8 +5,9 @@ import { memoriesResource } from "./memories.ts";
 import { stateResource, type StateParts } from "./state.ts";
 
 /**
- * The resources of every agent (specification, "Agent server"). Each is a tool without arguments whose
- * name is its URI, so that reading one passes the same gate and the same log as a call.
+ * Creates the resources of every agent (specification, "Agent server"). Each is a tool without
+ * arguments whose name is its URI, so that reading one passes the same policy check and audit log
+ * as a call.
  */
 export function agentResources(
   parts: StateParts & { readonly identityFile: IdentityFile },

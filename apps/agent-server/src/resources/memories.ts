@@ -3,7 +3,7 @@ import { callerKey } from "../caller.ts";
 import type { Memory } from "../memory/memory.ts";
 import { defineTool } from "../tools/define-tool.ts";
 
-/** Filtered as `agent_recall` is: the caller's own, and nothing above sensitivity `none`. */
+/** Lists memories as `agent_recall` does: only the caller's own, of sensitivity `none`. */
 export function memoriesResource(memory: Memory) {
   return defineTool({
     name: "agent://memories",

@@ -7,7 +7,9 @@ const MIME_TYPE = "application/json";
 
 type ReadResource = (uri: string, context: BaseContext) => Promise<CallAnswer>;
 
-/** Has server objects answer the `resources/*` requests; the list is made once for all of them. */
+/**
+ * Registers the `resources/*` handlers on server objects; the list is built once for all of them.
+ */
 export function createResourceHandlers(
   definitions: readonly ToolDefinition[],
 ): (server: Server, read: ReadResource) => void {

@@ -7,14 +7,14 @@ export interface StateParts {
   readonly agentId: string;
   readonly taskCounter: TaskCounter;
   readonly memory: Memory;
-  /** How well the agent knows and works, 0 to 1; null until it was measured. */
+  /** The value of the newest gradient credential, 0 to 1; null before the first one. */
   readonly gradient: () => number | null;
   /** Milliseconds since the Unix epoch. */
   readonly startedAt: number;
   readonly now: () => number;
 }
 
-/** The state vector. */
+/** Builds the resource of the agent's state vector. */
 export function stateResource({
   agentId,
   taskCounter,
@@ -25,7 +25,7 @@ export function stateResource({
 }: StateParts) {
   return defineTool({
     name: "agent://state",
-    description: "What this agent is doing and has done since it started.",
+    description: "This agent's activity since it started.",
     risk: 0,
     input: v.object({}),
     run() {

@@ -4,7 +4,7 @@ import type { JsonObject, Risk, ToolAnswer, ToolContext } from "./definition.ts"
 import { formatRule } from "../config/format-rule.ts";
 import type { RegisteredTool } from "./registry.ts";
 
-/** Makes a synthetic tool: one valibot schema types, describes and checks its arguments. */
+/** Creates a built-in tool: one valibot schema types, describes and checks its arguments. */
 export function defineTool<S extends v.GenericSchema<JsonObject, JsonObject>>(tool: {
   name: string;
   description: string;

@@ -13,7 +13,7 @@ export interface ToolDefinition {
   readonly description: string;
   /** JSON Schema of the arguments, `type: "object"`. */
   readonly inputSchema: JsonObject;
-  /** Without it the tool counts as R2_WRITE. */
+  /** Defaults to R2_WRITE. */
   readonly risk?: Risk;
   readonly title?: string;
   /** JSON Schema of `structuredContent`. */
@@ -21,20 +21,23 @@ export interface ToolDefinition {
   readonly annotations?: ToolAnnotations;
 }
 
-/** What a handler may use besides its arguments. */
+/** The context of a call, passed to the handler besides its arguments. */
 export interface ToolContext {
-  /** Aborted when the task is out of time or cancelled; whatever the tool started has to end then. */
+  /**
+   * Aborted when the task times out or is cancelled; everything that the tool started must end
+   * then.
+   */
   readonly signal: AbortSignal;
   readonly caller: Caller;
-  /** The task for which the tool runs; absent when it is called by itself. */
+  /** The task for which the tool runs; absent in a direct call. */
   readonly task?: WorkTask;
-  /** Hires another agent through the relay; absent without a relay or outside a task. */
+  /** Delegates to another agent through the relay; absent without a relay or outside a task. */
   readonly delegate?: Delegate;
-  /** Tells an MCP client that asked for it how far the tool is; absent when nobody asked. */
+  /** Reports progress to an MCP client that requested it; absent otherwise. */
   readonly progress?: (progress: Progress) => void;
 }
 
-/** What an MCP client gets in place of the text alone: images, sounds, resources, structured data. */
+/** Content for MCP clients in place of plain text: images, audio, resources, structured data. */
 export interface RichContent {
   readonly content?: readonly ContentBlock[];
   readonly structuredContent?: JsonObject;

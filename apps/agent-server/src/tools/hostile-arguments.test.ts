@@ -32,7 +32,7 @@ async function call(properties: JsonObject, args: unknown) {
 const unique = { list: { type: "array", uniqueItems: true } };
 
 describe("H6: a schema that refers to itself", () => {
-  /** Either a number, or an operator with two expressions; each operator is an alternative of its own. */
+  /** A number, or an operator with two expressions; each operator is a separate alternative. */
   const expression = { $ref: "#/properties/expression" };
   const operation = (operator: string) => ({
     type: "object",
@@ -46,20 +46,20 @@ describe("H6: a schema that refers to itself", () => {
     return depth === 0 ? 1 : { operator: "+", left: nested(depth - 1), right: 1 };
   }
 
-  test("H6: does not let deep arguments stop the agent", async () => {
+  test("H6: deep arguments for a recursive schema do not block the agent", async () => {
     const { answer, ms } = await call(calculator, { expression: nested(40) });
     expect(answer).toMatchObject({ ok: false, kind: "invalid" });
     expect(ms).toBeLessThan(2_000);
   });
 
-  test("H6: takes what an ordinary caller sends, and says what is wrong with it", async () => {
+  test("H6: a recursive schema accepts ordinary arguments and names their faults", async () => {
     expect((await call(calculator, { expression: nested(4) })).answer).toMatchObject({ ok: true });
     const { answer } = await call(calculator, { expression: { operator: "?" } });
     expect(answer).toMatchObject({ ok: false, kind: "invalid" });
     expect(answer.ok ? "" : answer.error).toContain("must have required property 'left'");
   });
 
-  test("H6: without ever going deeper refuses every argument", async () => {
+  test("H6: a schema that refers to itself at the same level refuses every argument", async () => {
     const properties = { loop: { allOf: [{ $ref: "#/properties/loop" }] } };
     const { answer } = await call(properties, { loop: 1 });
     expect(answer).toMatchObject({ ok: false, kind: "invalid" });
@@ -69,13 +69,13 @@ describe("H6: a schema that refers to itself", () => {
 describe("H6: uniqueItems", () => {
   const objects = Array.from({ length: 20_000 }, (_, index) => ({ id: index, of: "x" }));
 
-  test("H6: 20,000 distinct objects are validated in well under a second", async () => {
+  test("H6: uniqueItems validates 20,000 distinct objects in well under a second", async () => {
     const { answer, ms } = await call(unique, { list: objects });
     expect(answer).toMatchObject({ ok: true });
     expect(ms).toBeLessThan(1_000);
   });
 
-  test("H6: one duplicate among 20,000 objects is found, whatever the order of its members", async () => {
+  test("H6: uniqueItems finds one duplicate among 20,000 objects in any order of members", async () => {
     const list = [...objects, { of: "x", id: 7 }];
     expect((await call(unique, { list })).answer).toMatchObject({ ok: false, kind: "invalid" });
   });
@@ -92,11 +92,11 @@ describe("H6: uniqueItems", () => {
     ],
     [[{ a: { b: [] } }, { a: { b: [] } }], false],
     [[], true],
-  ])("H6: an ordinary array %j is judged as before: %j", async (list, valid) => {
+  ])("H6: uniqueItems accepts the ordinary array %j: %j", async (list, valid) => {
     expect((await call(unique, { list })).answer.ok).toBe(valid);
   });
 
-  test("H6: uniqueItems that is false forbids nothing", async () => {
+  test("H6: uniqueItems with the value false allows duplicates", async () => {
     const properties = { list: { type: "array", uniqueItems: false } };
     expect((await call(properties, { list: [1, 1] })).answer.ok).toBe(true);
   });
@@ -104,7 +104,7 @@ describe("H6: uniqueItems", () => {
   test.each([
     "http://json-schema.org/draft-07/schema#",
     "https://json-schema.org/draft/2019-09/schema",
-  ])("H6: it holds in the dialect %s as well", ($schema) => {
+  ])("H6: uniqueItems is linear in the dialect %s", ($schema) => {
     const tool = named("tool", unique);
     const schema = { ...tool.definition.inputSchema, $schema };
     const definition = { ...tool.definition, inputSchema: schema };
@@ -119,7 +119,7 @@ describe("H6: uniqueItems", () => {
 
 describe("H6: a pattern", () => {
   test.each(["^(a+)+$", "^(a|a)*b$", "^(a|aa)+$", "(x+x+)+y", "^(.*)*,$"])(
-    "H6: that is catastrophic (%s) does not stop the agent",
+    "H6: a catastrophic pattern (%s) does not block the agent",
     async (pattern) => {
       const text = `${pattern.includes("x") ? "x" : "a"}`.repeat(100_000);
       const { ms } = await call({ text: { type: "string", pattern } }, { text: `${text}!` });
@@ -139,13 +139,13 @@ describe("H6: a pattern", () => {
     ["^.$", "😀", true],
     ["^(?:19|20)\\d\\d/\\u{1F600}$", "2020/😀", true],
     ["^a$", "a\n", false],
-  ])("H6: that is honest (%s) still judges %j: %j", async (pattern, text, valid) => {
+  ])("H6: an ordinary pattern (%s) matches %j: %j", async (pattern, text, valid) => {
     expect(new RegExp(pattern, "u").test(text)).toBe(valid);
     const { answer } = await call({ text: { type: "string", pattern } }, { text });
     expect(answer.ok).toBe(valid);
   });
 
-  test("H6: judges any text as ECMAScript does", () => {
+  test("H6: a pattern matches any text as in ECMAScript", () => {
     const patterns = [
       "^\\w+$",
       "\\bfoo\\b",
@@ -165,20 +165,23 @@ describe("H6: a pattern", () => {
     );
   });
 
-  test.each(["(?=a)b", "(a)\\1", "(?<!a)b"])("H6: without a linear form (%s) is refused", (one) => {
-    expect(() => compileLinearPattern(one)).toThrow(UnsupportedPattern);
-  });
+  test.each(["(?=a)b", "(a)\\1", "(?<!a)b"])(
+    "H6: a pattern without a linear form (%s) is refused",
+    (one) => {
+      expect(() => compileLinearPattern(one)).toThrow(UnsupportedPattern);
+    },
+  );
 
-  test("H6: without a linear form leaves its tool out by name, and the others are there", () => {
+  test("H6: a tool whose pattern has no linear form is skipped by name, and the others are offered", () => {
     const backwards = { type: "string", pattern: "^(a)\\1$" };
     const read = parseTools([named("odd", { text: backwards }), named("even", {})], "tools.mjs");
     expect(read).toMatchObject({ ok: true, tools: [{ definition: { name: "even" } }] });
     expect(read.ok && read.skipped).toEqual([
-      expect.stringMatching(/^tools\.mjs: tool "odd" is left out: the pattern /),
+      expect.stringMatching(/^tools\.mjs: tool "odd" is skipped: pattern /),
     ]);
   });
 
-  test("H6: that is none stops the start as before", () => {
+  test("H6: a malformed pattern stops the start", () => {
     const broken = { text: { type: "string", pattern: "(" } };
     expect(parseTools([named("odd", broken)], "tools.mjs").ok).toBe(false);
   });
@@ -198,7 +201,7 @@ describe("H6: arguments are bounded before they are validated:", () => {
     ["a long text", { text: "x".repeat(1_000_000) }, true],
     ["a text beyond the size of a request", { text: "x".repeat(1_100_000) }, false],
     ["member names beyond the size of a request", { [`x${"y".repeat(1_100_000)}`]: 1 }, false],
-  ])("H6: %s", async (_, args, allowed) => {
+  ])("H6: arguments with %s are bounded before they are validated", async (_, args, allowed) => {
     const { answer, ms } = await call({ text: {}, list: {} }, args);
     expect(answer.ok ? "ran" : answer.kind).toBe(allowed ? "ran" : "invalid");
     expect(ms).toBeLessThan(1_000);

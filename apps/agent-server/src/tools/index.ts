@@ -23,7 +23,10 @@ export interface SyntheticToolParts {
   readonly listing: JsonObject | undefined;
 }
 
-/** The tools that every agent has, and the two that depend (specification, "Synthetic tools"). */
+/**
+ * Creates the tools that every agent has, and the two optional ones (specification, "Synthetic
+ * tools").
+ */
 export function createSyntheticTools(parts: SyntheticToolParts): RegisteredTool[] {
   const { credentials, listing } = parts;
   return [
@@ -38,7 +41,7 @@ export function createSyntheticTools(parts: SyntheticToolParts): RegisteredTool[
   ];
 }
 
-/** What they are called, for those who have not their parts. */
+/** Lists the names of the tools for callers that do not construct them. */
 export function listSyntheticToolNames(agent: {
   hasRelay: boolean;
   hasListing: boolean;

@@ -27,22 +27,22 @@ describe("a tools module", () => {
     ["its default export", `export default [${tool}]`],
     ["an export called tools", `export const tools = [${tool}]`],
     ["TypeScript", `export const tools = [${tool}] as readonly unknown[]`, "typed.ts"],
-  ])("is read from %s", async (_, source, name?: string) => {
+  ])("a tools module is read from %s", async (_, source, name?: string) => {
     const loaded = await load(source, name);
     expect(loaded).toMatchObject({ ok: true, tools: [{ definition: { name: "echo", risk: 1 } }] });
   });
 
   test.each([
-    ["no array", "export const tools = {}", "has to export an array of tools"],
-    ["nothing", "", "has to export an array of tools"],
-    ["what does not parse", "export default [", "cannot be loaded"],
-    ["what throws while it loads", 'throw new Error("boom")', "cannot be loaded: boom"],
-  ])("with %s is refused", async (_, source, fault) => {
+    ["an object instead of an array", "export const tools = {}", "must export an array of tools"],
+    ["no export", "", "must export an array of tools"],
+    ["a syntax error", "export default [", "cannot be loaded"],
+    ["an exception while it loads", 'throw new Error("boom")', "cannot be loaded: boom"],
+  ])("a tools module with %s is refused", async (_, source, fault) => {
     const loaded = await load(source);
     expect(loaded).toMatchObject({ ok: false, faults: [expect.stringContaining(fault)] });
   });
 
-  test("that is missing is refused", async () => {
+  test("a missing tools module is refused", async () => {
     expect(await loadToolsModule(join(folder, "missing.mjs"))).toMatchObject({ ok: false });
   });
 });
@@ -67,18 +67,18 @@ describe("an entry of it", () => {
       { handler, definition: { ...definition, inputSchema: { type: "object", properties: 7 } } },
       "tools.0.definition.inputSchema",
     ],
-  ])("%j is refused, by its place", (entry, place) => {
+  ])("%j is refused, and the fault names its place", (entry, place) => {
     const read = parseTools([entry], "module");
     expect(read).toMatchObject({ ok: false, faults: [expect.stringContaining(place)] });
   });
 
-  test("every fault of every entry is named", () => {
+  test("all faults of all entries are reported", () => {
     const read = parseTools([{ definition }, { handler }, null], "module");
     expect(read.ok ? 0 : read.faults.length).toBe(3);
   });
 });
 
-test("one name stands for one tool", () => {
+test("two tools of one name are refused", () => {
   const read = parseTools(
     [
       { definition, handler },

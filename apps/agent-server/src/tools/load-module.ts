@@ -12,7 +12,7 @@ const ToolShape = v.looseObject({
     name: v.pipe(v.string(), v.check(isToolName, TOOL_NAME_RULE)),
     description: v.string(),
     inputSchema: v.looseObject({ type: v.literal("object") }),
-    risk: v.optional(v.picklist([0, 1, 2, 3, 4], "has to be a whole number from 0 to 4")),
+    risk: v.optional(v.picklist([0, 1, 2, 3, 4], "must be a whole number from 0 to 4")),
   }),
   handler: v.function(),
 });
@@ -30,17 +30,17 @@ type LoadToolsResult =
   | {
       ok: true;
       tools: RegisteredTool[];
-      /** A line for each tool that cannot be offered, and why. */
+      /** One line for each tool that cannot be offered, with the reason. */
       skipped: string[];
     }
   | { ok: false; faults: string[] };
 
-/** Checks what a tools module exports, naming every fault of every entry. */
+/** Parses the exports of a tools module; reports all faults of all entries. */
 export function parseTools(exported: unknown, source: string): LoadToolsResult {
   if (!Array.isArray(exported)) {
     return {
       ok: false,
-      faults: [`${source}: has to export an array of tools (default or "tools")`],
+      faults: [`${source}: must export an array of tools (default or "tools")`],
     };
   }
   const tools: RegisteredTool[] = [];
@@ -56,14 +56,14 @@ export function parseTools(exported: unknown, source: string): LoadToolsResult {
       tools.push(compileTool(entry));
     } catch (cause) {
       if (cause instanceof UnsupportedPattern) {
-        skipped.push(`${source}: tool "${entry.definition.name}" is left out: ${cause.message}`);
+        skipped.push(`${source}: tool "${entry.definition.name}" is skipped: ${cause.message}`);
       } else faults.push(`${name}.definition.inputSchema: ${formatCause(cause)}`);
     }
   }
   return faults.length > 0 ? { ok: false, faults } : { ok: true, tools, skipped };
 }
 
-/** Imports a tools module by its absolute path; the default export wins over `tools`. */
+/** Imports a tools module by its absolute path; the default export has precedence over `tools`. */
 export async function loadToolsModule(path: string): Promise<LoadToolsResult> {
   try {
     const module: unknown = await import(pathToFileURL(path).href);

@@ -4,13 +4,13 @@ export type CheckedArguments =
   | { readonly ok: true; readonly args: JsonObject }
   | { readonly ok: false; readonly fault: string };
 
-/** A tool that knows how to check its arguments; a handler only sees checked ones. */
+/** A tool with the check of its arguments; its handler receives only checked ones. */
 export interface RegisteredTool {
-  /** Where it comes from, if from another server. */
+  /** The wrapped server of the tool, if it has one. */
   readonly origin?: string;
-  /** May change while the agent runs, where another server has the say. */
+  /** May change while the agent runs if the tool belongs to a wrapped server. */
   readonly definition: ToolDefinition;
-  /** Why no call is taken at the moment, whoever calls. */
+  /** Returns the reason why the tool refuses all calls at the moment. */
   getRefusal?(): string | undefined;
   check(args: unknown): CheckedArguments;
   handler(args: JsonObject, context: ToolContext): Promise<ToolAnswer> | ToolAnswer;
@@ -18,11 +18,14 @@ export interface RegisteredTool {
 
 export interface ToolRegistry {
   get(name: string): RegisteredTool | undefined;
-  /** In the order of registration. */
+  /** All definitions in the order of registration. */
   readonly definitions: readonly ToolDefinition[];
 }
 
-/** Of two tools with one name the first is kept; `findNameCollisions` finds them before. */
+/**
+ * Creates a registry. Of tools with the same name the first wins; `findNameCollisions` reports them
+ * earlier.
+ */
 export function createRegistry(tools: readonly RegisteredTool[]): ToolRegistry {
   const byName = new Map<string, RegisteredTool>();
   for (const tool of tools) {
@@ -41,14 +44,14 @@ interface NamedTool {
   readonly definition: Pick<ToolDefinition, "name">;
 }
 
-/** A fault for each name that more than one tool has: a caller could not tell which of them answers. */
+/** Returns a fault for each name that several tools share, because a call would be ambiguous. */
 export function findNameCollisions(tools: readonly NamedTool[]): string[] {
   const byName = Map.groupBy(tools, (tool) => tool.definition.name);
   return [...byName].flatMap(([name, sharing]) => {
     if (sharing.length === 1) return [];
     const origins = sharing.flatMap(({ origin }) => origin ?? []);
-    const where = origins.length === 0 ? "" : ` (${origins.join(", ")})`;
-    return [`tool "${name}" is defined ${formatTimes(sharing.length)}${where}`];
+    const suffix = origins.length === 0 ? "" : ` (${origins.join(", ")})`;
+    return [`tool "${name}" is defined ${formatTimes(sharing.length)}${suffix}`];
   });
 }
 

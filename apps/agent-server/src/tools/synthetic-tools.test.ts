@@ -20,7 +20,7 @@ const alice: Caller = { kind: "agent", agentId: "alice", trust: "verified" };
 const stranger: Caller = { kind: "agent", agentId: "stranger", trust: "first_contact" };
 const listing = { capabilities: ["shout"], pricing: [] };
 
-/** The tools behind the gate, as a caller reaches them. */
+/** The tools as a caller reaches them, through the policy check. */
 function newTools(model?: Executor) {
   const opened = openMemory({ path: ":memory:", embedder: hashedNgramEmbedder, runtime });
   if (!opened.ok) throw new Error(opened.fault);
@@ -53,7 +53,7 @@ function newTools(model?: Executor) {
   };
 }
 
-/** Answers with the prompt that it was given, in capitals. */
+/** Returns its prompt in capitals. */
 const echo: Executor = {
   answersWithoutTools: true,
   execute: async ({ prompt }, { tools }) => ({
@@ -62,7 +62,7 @@ const echo: Executor = {
   }),
 };
 
-test("risks are those of the specification", () => {
+test("synthetic tools have the risks of the specification", () => {
   const risks = newTools().registry.definitions.map(({ name, risk }) => [name, risk]);
   expect(Object.fromEntries(risks)).toEqual({
     agent_query: 2,
@@ -74,14 +74,14 @@ test("risks are those of the specification", () => {
 });
 
 describe("agent_remember", () => {
-  test("answers with the id of the memory", async () => {
+  test("agent_remember returns the id of the memory", async () => {
     const { ask } = newTools();
     const answer = await ask("agent_remember", { content: "The sky is blue" });
     expect(answer).toEqual({ node_id: expect.stringMatching(/^[0-9a-f-]{36}$/) as unknown });
   });
 
   test.each(["medical", "financial", "secret", "Personal", "none ", ""])(
-    "refuses the sensitivity %j, from the owner too, and keeps nothing",
+    "agent_remember refuses the sensitivity %j, also from the owner, and stores nothing",
     async (sensitivity) => {
       const { call, memory } = newTools();
       const answer = await call("agent_remember", { content: "x", sensitivity });
@@ -100,7 +100,7 @@ describe("agent_remember", () => {
     expect(await newTools().call("agent_remember", args)).toMatchObject({ kind: "invalid" });
   });
 
-  test("needs an approval for a stranger", async () => {
+  test("agent_remember needs an approval for an unknown agent", async () => {
     const { call, memory } = newTools();
     const answer = await call("agent_remember", { content: "x" }, stranger);
     expect(answer).toMatchObject({ ok: false, kind: "denied" });
@@ -109,7 +109,7 @@ describe("agent_remember", () => {
 });
 
 describe("agent_recall", () => {
-  test("answers with the caller's memories that are not sensitive", async () => {
+  test("agent_recall returns the caller's memories that are not sensitive", async () => {
     const { ask } = newTools();
     await ask("agent_remember", { content: "The sky is blue" }, alice);
     await ask("agent_remember", { content: "The sky of alice", sensitivity: "personal" }, alice);
@@ -119,7 +119,7 @@ describe("agent_recall", () => {
     expect(await ask("agent_recall", { query: "sky" })).toEqual([]);
   });
 
-  test.each([1, 2])("answers with at most %i items when asked to", async (limit) => {
+  test.each([1, 2])("agent_recall returns at most the requested %i items", async (limit) => {
     const { ask } = newTools();
     for (const n of [1, 2, 3]) await ask("agent_remember", { content: `note ${n}` });
     expect(await ask("agent_recall", { query: "note", limit })).toHaveLength(limit);
@@ -138,7 +138,7 @@ describe("agent_recall", () => {
 });
 
 describe("agent_query without a model", () => {
-  test("answers from what the caller said before and forms no memory", async () => {
+  test("agent_query without a model answers from the caller's memories and forms none", async () => {
     const { ask, memory } = newTools();
     await ask("agent_remember", { content: "The capital of France is Paris" });
     expect(await ask("agent_query", { message: "What is the capital of France?" })).toEqual({
@@ -148,7 +148,7 @@ describe("agent_query without a model", () => {
     expect(memory.count()).toBe(1);
   });
 
-  test("says so when what it remembers is about something else", async () => {
+  test("agent_query without a model states that no memory is related", async () => {
     const { ask } = newTools();
     await ask("agent_remember", { content: "The capital of France is Paris" });
     const message = "What does the user like to eat in the morning?";
@@ -158,7 +158,7 @@ describe("agent_query without a model", () => {
     });
   });
 
-  test("says so when nothing matches, also when only others know", async () => {
+  test("agent_query without a model uses no memories of other callers", async () => {
     const { ask } = newTools();
     await ask("agent_remember", { content: "The capital of France is Paris" }, alice);
     expect(await ask("agent_query", { message: "What is the capital of France?" })).toEqual({
@@ -169,7 +169,7 @@ describe("agent_query without a model", () => {
 });
 
 describe("agent_query with a model", () => {
-  test("gives it no tools, and remembers the exchange for the caller", async () => {
+  test("agent_query gives the model no tools and stores the exchange for the caller", async () => {
     const { ask } = newTools(echo);
     expect(await ask("agent_query", { message: "hello there" }, alice)).toEqual({
       response: "0 tools: HELLO THERE",
@@ -181,7 +181,7 @@ describe("agent_query with a model", () => {
     expect(await ask("agent_recall", { query: "hello there" })).toEqual([]);
   });
 
-  test("tells it what is remembered of this caller and is not sensitive", async () => {
+  test("agent_query passes the caller's memories that are not sensitive to the model", async () => {
     const { ask } = newTools(echo);
     await ask("agent_remember", { content: "my cat is Tom" }, alice);
     await ask("agent_remember", { content: "my cat is ill", sensitivity: "personal" }, alice);
@@ -193,7 +193,7 @@ describe("agent_query with a model", () => {
     expect(response).not.toMatch(/ILL|KIT/);
   });
 
-  test("answers also when the exchange cannot be remembered, and counts no memory", async () => {
+  test("agent_query answers even if the exchange cannot be stored", async () => {
     const { memory } = newTools();
     const refusal = { ok: false, code: "memory.not_embedded", detail: "down" } as const;
     const forgetful = { ...memory, remember: async () => refusal };
@@ -205,7 +205,7 @@ describe("agent_query with a model", () => {
     });
   });
 
-  test("answers with the failure when it fails, and remembers nothing", async () => {
+  test("agent_query returns the model's failure and stores nothing", async () => {
     const { call, memory } = newTools({
       answersWithoutTools: true,
       execute: async () => ({ status: "failed", result: "no luck" }),
@@ -215,7 +215,7 @@ describe("agent_query with a model", () => {
   });
 });
 
-test("agent_service_listing answers with the listing, agent_credentials with the presentation", async () => {
+test("agent_service_listing returns the listing, agent_credentials the presentation", async () => {
   const { ask } = newTools();
   expect(await ask("agent_service_listing", {}, stranger)).toEqual(listing);
   expect(await ask("agent_credentials", {}, stranger)).toEqual({

@@ -5,6 +5,6 @@ test.each([
   [[true, true], true],
   [[true, false], false],
   [[], false],
-])("of %j, all hold: %j", (held, expected) => {
+])("all conditions of %j are true: %j", (held, expected) => {
   expect(allHold(held)).toBe(expected);
 });

@@ -1,10 +1,10 @@
-/** Something that has to hold for the demo to succeed. */
+/** A claim that must be true for the demo to succeed. */
 export interface DemoCheck {
   readonly claim: string;
   readonly passed: boolean;
 }
 
-/** Nothing can be said of none of them, so that is not enough. */
-export function allHold(held: readonly boolean[]): boolean {
-  return held.length > 0 && held.every(Boolean);
+/** Returns true if all of at least one condition are true. */
+export function allHold(conditions: readonly boolean[]): boolean {
+  return conditions.length > 0 && conditions.every(Boolean);
 }

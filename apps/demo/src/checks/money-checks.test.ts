@@ -6,7 +6,7 @@ import { buildDelegation } from "../testing/paid-delegation.ts";
 
 const { outer, inner } = buildDelegation();
 const right: MoneyEvidence = {
-  hired: { outer, inner },
+  delegation: { outer, inner },
   before: balances(10, 1, 0, 0),
   after: balances(8, 2.5, 0.38, 0.12),
   reconciliation: { consistent: true },
@@ -30,7 +30,7 @@ function innerWith(part: {
     task: { ...inner.task, ...part.task },
     settlement: { ...inner.settlement, ...part.settlement },
   };
-  return { hired: { outer, inner: changed } };
+  return { delegation: { outer, inner: changed } };
 }
 
 const failed = (books: MoneyEvidence) =>
@@ -38,25 +38,25 @@ const failed = (books: MoneyEvidence) =>
     .filter(({ passed: held }) => !held)
     .map(({ claim }) => claim);
 
-test("of money that went where it should, everything holds", () => {
+test("all checks pass for correct payments", () => {
   expect(failed(right)).toEqual([]);
 });
 
 test.each<[string, Partial<MoneyEvidence>, RegExp]>([
   ["a task that was not scored", innerWith({ task: { routing_choice: null } }), /^Scored/],
-  ["a hold of the bare price", innerWith({ task: { amount_locked: 0.4 } }), /^Each hold/],
+  ["a hold of only the price", innerWith({ task: { amount_locked: 0.4 } }), /^Each hold/],
   ["another price", innerWith({ task: { estimated_cost: 0.41 } }), /^Each hold/],
   ["another payee", innerWith({ settlement: { payee_id: "x" } }), /^Each settlement/],
   ["a refund", innerWith({ settlement: { status: "refunded" } }), /^Each settlement/],
   ["another fee rate", { feeRate: 0.06 }, /^Each settlement/],
   ["a balance that is short", { after: balances(8, 2.49, 0.38, 0.12) }, /^The balances/],
-  ["an account that is gone", { after: balances(8, 2.5, 0.38, 0.12).slice(1) }, /^The balances/],
+  ["a missing account", { after: balances(8, 2.5, 0.38, 0.12).slice(1) }, /^The balances/],
   [
     "money that is still held",
     { after: balances(8, 2.5, 0.38, 0.12).map((account) => ({ ...account, held: 0.1 })) },
     /^The balances/,
   ],
-  ["books that do not balance", { reconciliation: { consistent: false } }, /^The relay's books/],
-])("%s is named", (_, wrong, claim) => {
+  ["inconsistent books", { reconciliation: { consistent: false } }, /^The relay's books/],
+])("%s fails its check", (_, wrong, claim) => {
   expect(failed({ ...right, ...wrong })).toEqual([expect.stringMatching(claim)]);
 });

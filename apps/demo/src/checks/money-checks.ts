@@ -5,18 +5,18 @@ import type { PaidDelegation, PaidTask } from "../participants/delegate-report.t
 import { toMicro, formatPercent } from "../figures/money.ts";
 
 export interface MoneyEvidence {
-  readonly hired: Pick<PaidDelegation, "outer" | "inner">;
+  readonly delegation: Pick<PaidDelegation, "outer" | "inner">;
   readonly before: readonly Balance[];
   readonly after: readonly Balance[];
   readonly reconciliation: Pick<Result<Operations["reconcile"]>, "consistent">;
-  /** The share of a price that the relay keeps. */
+  /** The share of a price that the relay takes as its fee. */
   readonly feeRate: number;
 }
 
-/** What has to be true of the money. */
-export function checkMoney(books: MoneyEvidence): DemoCheck[] {
-  const { hired, reconciliation, feeRate } = books;
-  const jobs = [hired.outer, hired.inner];
+/** Checks the routing, the holds, the settlements and the balances. */
+export function checkMoney(evidence: MoneyEvidence): DemoCheck[] {
+  const { delegation, reconciliation, feeRate } = evidence;
+  const jobs = [delegation.outer, delegation.inner];
   return [
     { claim: "Scored routing chose both workers", passed: allHold(jobs.map(wasRouted)) },
     { claim: "Each hold was 120 % of the price", passed: allHold(jobs.map(wasHeld)) },
@@ -25,10 +25,10 @@ export function checkMoney(books: MoneyEvidence): DemoCheck[] {
       passed: allHold(jobs.map((job) => wasSettled(job, feeRate))),
     },
     {
-      claim: "The balances moved by just these amounts, nothing is held",
-      passed: haveBalancesMoved(books),
+      claim: "The balances changed by exactly these amounts, and nothing is held",
+      passed: haveBalancesMoved(evidence),
     },
-    { claim: "The relay's books balance", passed: reconciliation.consistent },
+    { claim: "The relay's books are consistent", passed: reconciliation.consistent },
   ];
 }
 
@@ -57,12 +57,12 @@ function wasSettled({ payer, worker, settlement }: PaidTask, feeRate: number): b
   );
 }
 
-/** Every account has to stand where the two settlements leave it. */
-function haveBalancesMoved({ hired, before, after }: MoneyEvidence): boolean {
+/** Returns whether every balance changed exactly as the two settlements require. */
+function haveBalancesMoved({ delegation, before, after }: MoneyEvidence): boolean {
   const moved = new Map<string, number>();
   const move = (name: string, amount: number) =>
     moved.set(name, (moved.get(name) ?? 0) + toMicro(amount));
-  for (const { payer, worker, settlement } of [hired.outer, hired.inner]) {
+  for (const { payer, worker, settlement } of [delegation.outer, delegation.inner]) {
     move(payer.name, -settlement.amount_settled);
     move(worker.name, settlement.net);
     move("relay fees", settlement.fee);

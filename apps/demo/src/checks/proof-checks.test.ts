@@ -3,9 +3,9 @@ import { verifyOffline, findFailedCheck } from "./verify-offline.ts";
 import { checkProof, type ProofInput } from "./proof-checks.ts";
 import { buildDelegation, keys, PROMPT, relayKey } from "../testing/paid-delegation.ts";
 
-const hired = buildDelegation();
+const delegation = buildDelegation();
 
-function verdictsOn({ receipt } = hired, known: ReadonlyMap<string, string> = keys) {
+function verdictsOn({ receipt } = delegation, known: ReadonlyMap<string, string> = keys) {
   const receiptText = JSON.stringify(receipt);
   return verifyOffline(
     { receiptText, keys: known, taskId: "task-outer", prompt: PROMPT },
@@ -13,14 +13,14 @@ function verdictsOn({ receipt } = hired, known: ReadonlyMap<string, string> = ke
   );
 }
 
-const right: ProofInput = { hired, prompt: PROMPT, verdicts: verdictsOn(), relayKey };
+const right: ProofInput = { delegation, prompt: PROMPT, verdicts: verdictsOn(), relayKey };
 
 const failed = (proof: ProofInput) =>
   checkProof(proof)
     .filter(({ passed: held }) => !held)
     .map(({ claim }) => claim);
 
-test("of work that is proven, everything holds", () => {
+test("all checks pass for correct proofs", () => {
   expect(failed(right)).toEqual([]);
   expect(findFailedCheck(right.verdicts.asSigned)).toBeUndefined();
 });
@@ -34,12 +34,12 @@ test.each<[string, Partial<ProofInput>, RegExp]>([
   ["a settlement by another relay", { relayKey: "00".repeat(32) }, /^The relay signed/],
   [
     "a settlement of another receipt",
-    { hired: { ...hired, inner: hired.outer } },
+    { delegation: { ...delegation, inner: delegation.outer } },
     /^The relay signed/,
   ],
   [
     "a receipt by another key",
-    { verdicts: { ...right.verdicts, asSigned: verdictsOn(hired, strangers).asSigned } },
+    { verdicts: { ...right.verdicts, asSigned: verdictsOn(delegation, strangers).asSigned } },
     /^Both receipts/,
   ],
   [
@@ -54,15 +54,15 @@ test.each<[string, Partial<ProofInput>, RegExp]>([
   ],
   [
     "a changed result that is refused for something else",
-    { verdicts: { asSigned, tampered: verdictsOn(hired, new Map()).tampered } },
+    { verdicts: { asSigned, tampered: verdictsOn(delegation, new Map()).tampered } },
     /^One changed byte/,
   ],
   [
     "a wrong report",
-    { hired: miscounted, verdicts: verdictsOn(miscounted) },
-    /^Doing the work again/,
+    { delegation: miscounted, verdicts: verdictsOn(miscounted) },
+    /^Repeating the work/,
   ],
-  ["wrong stems", { hired: misspelt, verdicts: verdictsOn(misspelt) }, /^Doing the work again/],
-])("%s is named", (_, wrong, claim) => {
+  ["wrong stems", { delegation: misspelt, verdicts: verdictsOn(misspelt) }, /^Repeating the work/],
+])("%s fails its check", (_, wrong, claim) => {
   expect(failed({ ...right, ...wrong })).toEqual([expect.stringMatching(claim)]);
 });

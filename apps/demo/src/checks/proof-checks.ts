@@ -11,16 +11,16 @@ import { findFailedCheck, type OfflineVerdicts } from "./verify-offline.ts";
 import { buildTermReport, stemWord, buildVocabulary, extractWords } from "../figures/terms.ts";
 
 export interface ProofInput {
-  readonly hired: PaidDelegation;
+  readonly delegation: PaidDelegation;
   readonly prompt: string;
   readonly verdicts: OfflineVerdicts;
   /** 64 hex digits. */
   readonly relayKey: string;
 }
 
-/** What has to be true of the receipts, the settlement records and the work itself. */
-export function checkProof({ hired, prompt, verdicts, relayKey }: ProofInput): DemoCheck[] {
-  const { outer, inner, receipt } = hired;
+/** Checks the receipts, the settlement records and the work itself. */
+export function checkProof({ delegation, prompt, verdicts, relayKey }: ProofInput): DemoCheck[] {
+  const { outer, inner, receipt } = delegation;
   const [nested] = receipt.delegation_receipts ?? [];
   const { asSigned, tampered } = verdicts;
   return [
@@ -42,7 +42,7 @@ export function checkProof({ hired, prompt, verdicts, relayKey }: ProofInput): D
       passed: !tampered.verdict.valid && findFailedCheck(tampered.verdict) === "signature",
     },
     {
-      claim: "Doing the work again gives both results",
+      claim: "Repeating the work gives both results",
       passed: nested !== undefined && isResultCorrect(prompt, receipt, nested),
     },
   ];
@@ -57,12 +57,12 @@ function isSettlementOf(
   return verifySettlementRecord(record, { publicKey: relayKey }).valid;
 }
 
-/** A remark leaves a receipt valid, but here there is nothing to remark on. */
+/** Returns whether a receipt is valid without any warning, because the demo must not cause one. */
 function isWithoutWarning({ valid, checks }: ReceiptVerdict): boolean {
   return valid && checks.every(({ ok }) => ok);
 }
 
-/** Does what the agents did, in this process, and compares. */
+/** Repeats the agents' work in this process and compares the results. */
 function isResultCorrect(
   prompt: string,
   outer: ExecutionReceipt,

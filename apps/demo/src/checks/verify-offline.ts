@@ -1,7 +1,7 @@
 import { verifyReceipt, type ReceiptVerdict } from "@agent/receipts";
 import { changeOneByte, type TamperedText } from "./change-one-byte.ts";
 
-/** What somebody needs who was not there: the text of the receipt, and whose keys count. */
+/** The input of an offline verification: the text of the receipt and the trusted keys. */
 export interface OfflineInput {
   readonly receiptText: string;
   /** The public keys from the relay's registry, by agent id. */
@@ -15,7 +15,7 @@ export interface OfflineVerdicts {
   readonly tampered: TamperedText & { readonly verdict: ReceiptVerdict };
 }
 
-/** Judges the receipt, and again with one byte of its result changed; asks nobody. */
+/** Verifies the receipt, and again with one byte of its result changed, without any request. */
 export function verifyOffline(input: OfflineInput, result: string): OfflineVerdicts {
   const { receiptText, keys, taskId, prompt } = input;
   const verifyText = (text: string) =>
@@ -31,7 +31,7 @@ export function verifyOffline(input: OfflineInput, result: string): OfflineVerdi
   };
 }
 
-/** The rung of the ladder at which a receipt was refused. */
+/** Returns the check that a refused receipt failed. */
 export function findFailedCheck({ checks }: ReceiptVerdict): string | undefined {
   return checks.find(({ ok }) => !ok)?.name;
 }

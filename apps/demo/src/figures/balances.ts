@@ -9,19 +9,19 @@ export interface Balance {
   readonly held: number;
 }
 
-/** The workers need no money of their own to earn; research needs some to hire others. */
-const deposits = { editor: 10, research: 1 };
+/** The workers need no money to earn; research needs some to delegate. */
+const DEPOSITS = { editor: 10, research: 1 };
 
 export async function depositFunds({ operator, editor, research }: Participants): Promise<void> {
   const depositTo = async (agentId: string, amount: number) =>
     unwrapBody(await operator.deposit({ params: { agentId }, body: { amount } }));
-  await depositTo(editor.agentId, deposits.editor);
-  await depositTo(research.agentId, deposits.research);
+  await depositTo(editor.agentId, DEPOSITS.editor);
+  await depositTo(research.agentId, DEPOSITS.research);
 }
 
-/** Asks the relay over HTTP; the fees are on its own account. */
-export async function getBalances(stage: Participants): Promise<Balance[]> {
-  const { operator, relay, editor, research, linguist, professor } = stage;
+/** Fetches the balances over HTTP; the relay's fees are on its own account. */
+export async function getBalances(participants: Participants): Promise<Balance[]> {
+  const { operator, relay, editor, research, linguist, professor } = participants;
   const fees = { name: "relay fees", agentId: relay.relay_id };
   const accounts = [editor, research, linguist, professor, fees];
   return Promise.all(accounts.map((account) => getBalance(operator, account)));

@@ -1,15 +1,15 @@
-/** Amounts of USD as the relay shows them, of at most 6 decimals, in whole micro-units. */
+/** Converts USD, with at most 6 decimals as the relay shows them, to micro-units. */
 export function toMicro(dollars: number): number {
   return Math.round(dollars * 1e6);
 }
 
-/** Two decimals, or as many as it takes. */
+/** Formats with two decimals, or six if needed. */
 export function formatDollars(amount: number): string {
   const digits = toMicro(amount) % 10_000 === 0 ? 2 : 6;
   return amount.toFixed(digits);
 }
 
-/** Of a rate of at most 6 decimals. */
+/** Formats a rate of at most 6 decimals as a percentage. */
 export function formatPercent(rate: number): string {
   return `${toMicro(rate) / 10_000} %`;
 }

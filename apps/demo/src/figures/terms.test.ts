@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { buildTermReport, stemWord, buildVocabulary, extractWords } from "./terms.ts";
 
-test("words are lower case, three letters or more, and none that every text has", () => {
+test("words are in lower case, of three letters or more, and without common ones", () => {
   expect(extractWords("The Relay: it signs 12 receipts, and AI verifies über-receipts.")).toEqual([
     "relay",
     "signs",
@@ -14,7 +14,7 @@ test("words are lower case, three letters or more, and none that every text has"
   expect(extractWords("")).toEqual([]);
 });
 
-test("the vocabulary has each word once, in order", () => {
+test("the vocabulary contains each word once, in order", () => {
   expect(buildVocabulary(["relay", "agent", "relay"])).toEqual(["agent", "relay"]);
 });
 
@@ -47,7 +47,7 @@ test("a report counts by stem, the most frequent first, then alphabetically", ()
   });
 });
 
-test("of a text with few terms every word is counted, once", () => {
+test("a report of a short text counts every word", () => {
   const word = fc.constantFrom("agent", "agents", "hashes", "relay", "relays", "task", "tasks");
   fc.assert(
     fc.property(fc.array(word), (words) => {

@@ -1,8 +1,8 @@
-/** What a text is about: its words without the ones that every text has, counted by stem. */
+/** The terms of a text: its words without common ones, counted by stem. */
 export interface TermReport {
   readonly words: number;
   readonly terms: number;
-  /** The most frequent first; alphabetical where two are equally frequent. */
+  /** The most frequent first; equally frequent ones in alphabetical order. */
   readonly top: readonly (readonly [term: string, count: number])[];
 }
 
@@ -18,32 +18,32 @@ const stopWords = new Set(
   ).split(" "),
 );
 
-/** In reading order, in lower case, three letters or more. */
+/** Extracts words of three letters or more in reading order and lower case, without common ones. */
 export function extractWords(text: string): string[] {
   const words = text.toLowerCase().match(/\p{L}{3,}/gu) ?? [];
   return words.filter((word) => !stopWords.has(word));
 }
 
-/** Each word once, in code unit order. */
+/** Returns each word once, in code unit order. */
 export function buildVocabulary(words: readonly string[]): string[] {
   return [...new Set(words)].toSorted();
 }
 
-/** The first rule that fits is the only one applied. */
+/** Only the first matching rule applies. */
 const pluralRules: readonly (readonly [ending: RegExp, singular: string])[] = [
   [/([^ae])ies$/, "$1y"],
   [/(ss|sh|x)es$/, "$1"],
   [/([^isu])s$/, "$1"],
 ];
 
-/** A plural's singular by its ending; short words stay as they are. */
+/** Returns a plural's singular by its ending; short words stay unchanged. */
 export function stemWord(word: string): string {
   if (word.length < 5) return word;
   const [ending, singular] = pluralRules.find(([rule]) => rule.test(word)) ?? [];
   return ending === undefined || singular === undefined ? word : word.replace(ending, singular);
 }
 
-/** `stems` holds one stem for each word of `vocabulary`, in its order. */
+/** Counts the words by stem; `stems` holds one stem for each word of `vocabulary`, in its order. */
 export function buildTermReport(
   words: readonly string[],
   vocabulary: readonly string[],

@@ -4,26 +4,29 @@ import { unwrapBody } from "../participants/unwrap-body.ts";
 import type { ClientAgent, Worker } from "../participants/participants.ts";
 import type { NetworkRelay } from "./relays.ts";
 
-/** A relay's word on a receipt, as the relay that took it from there keeps it. */
+/** A relay's attestation of a receipt, as stored by the relay that received it. */
 export interface Attested {
   readonly by: NetworkRelay;
   readonly attestation: RelayAttestation;
 }
 
-/** One task that was paid for across relays. */
+/** One paid task across relays. */
 export interface ForwardedJob {
   readonly payer: ClientAgent;
   readonly worker: Worker;
   readonly taskId: string;
   readonly prompt: string;
   readonly receipt: ExecutionReceipt;
-  /** The relays that the task came to, nearest first, each with its word. */
+  /** The relays that the task was forwarded to, nearest first, each with its attestation. */
   readonly attested: readonly Attested[];
 }
 
 const TIMEOUT_MS = 40_000;
 
-/** Hires a worker of another relay by its id; `way` are the relays from the payer's to the worker's. */
+/**
+ * Delegates to a worker of another relay by its id; `path` lists the relays from the payer's to the
+ * worker's.
+ */
 export async function delegateAcrossRelays(
   payer: ClientAgent,
   worker: Worker,
@@ -33,7 +36,7 @@ export async function delegateAcrossRelays(
   const { agentId } = worker;
   const delegated = await delegate(payer.client, { agentId, prompt, timeoutMs: TIMEOUT_MS });
   if (!delegated.ok)
-    throw new Error(`${payer.name} got nothing: ${delegated.message} (${delegated.code})`);
+    throw new Error(`delegation of ${payer.name} failed: ${delegated.message} (${delegated.code})`);
   const { receipt, task } = delegated;
   const taskId = task.task_id;
   const attested: Attested[] = [];
@@ -43,7 +46,7 @@ export async function delegateAcrossRelays(
     const { attestation } = unwrapBody(
       await holder.operator.getTask({ params: { agentId, taskId } }),
     );
-    if (attestation === undefined) throw new Error(`${by.name} attested nothing`);
+    if (attestation === undefined) throw new Error(`no attestation of ${by.name}`);
     attested.push({ by, attestation: attestation as unknown as RelayAttestation });
   }
   return { payer, worker, taskId, prompt, receipt, attested };

@@ -3,5 +3,5 @@ import { runNetwork } from "./run-network.ts";
 
 const TIME_LIMIT_MS = 90_000;
 
-// What was interrupted may still wait for something.
+// An interrupted demo may still have pending timers or requests.
 process.exit(await runToCompletion(TIME_LIMIT_MS, runNetwork));

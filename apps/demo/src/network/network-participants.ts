@@ -9,7 +9,7 @@ import {
 } from "../participants/participants.ts";
 import { addPeering, startRelay, type NetworkRelay } from "./relays.ts";
 
-/** Three relays in a line, two agents that hire and three that work. */
+/** Three relays in a line, two agents that delegate and three that work. */
 export interface NetworkParticipants {
   readonly relays: readonly [NetworkRelay, NetworkRelay, NetworkRelay];
   readonly editor: ClientAgent;
@@ -19,8 +19,8 @@ export interface NetworkParticipants {
   readonly professor: Worker;
 }
 
-/** USD that those who hire, and research for its own helpers, bring along. */
-export const deposits = { editor: 10, publisher: 5, research: 1 } as const;
+/** The deposits in USD of the agents that delegate. */
+export const DEPOSITS = { editor: 10, publisher: 5, research: 1 } as const;
 
 export async function startNetwork(
   processes: Processes,
@@ -44,8 +44,8 @@ export async function startNetwork(
   ]);
   const depositTo = async ({ operator }: NetworkRelay, agentId: string, amount: number) =>
     unwrapBody(await operator.deposit({ params: { agentId }, body: { amount } }));
-  await depositTo(alpha, editor.agentId, deposits.editor);
-  await depositTo(gamma, publisher.agentId, deposits.publisher);
-  await depositTo(beta, research.agentId, deposits.research);
+  await depositTo(alpha, editor.agentId, DEPOSITS.editor);
+  await depositTo(gamma, publisher.agentId, DEPOSITS.publisher);
+  await depositTo(beta, research.agentId, DEPOSITS.research);
   return { relays: [alpha, beta, gamma], editor, publisher, research, linguist, professor };
 }

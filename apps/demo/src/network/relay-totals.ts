@@ -2,14 +2,14 @@ import { unwrapBody } from "../participants/unwrap-body.ts";
 import { toMicro } from "../figures/money.ts";
 import type { NetworkRelay } from "./relays.ts";
 
-/** A relay's money at one moment, in USD. */
+/** A relay's amounts at one moment, in USD. */
 export interface RelayTotals {
   readonly relay: NetworkRelay;
   readonly consistent: boolean;
   readonly balances: number;
   readonly holds: number;
   readonly fees: number;
-  /** What it owes each peer, by relay id; below 0 what the peer owes. */
+  /** The debt to each peer, by relay id; negative if the peer owes. */
   readonly positions: ReadonlyMap<string, number>;
 }
 
@@ -26,32 +26,32 @@ async function getRelayTotals(relay: NetworkRelay): Promise<RelayTotals> {
   };
 }
 
-/** Waits until nothing is held anywhere: everything that was promised is settled. */
+/** Waits until no relay holds money, so that all tasks are settled. */
 export async function waitUntilSettled(
   relays: readonly NetworkRelay[],
   limitMs = 30_000,
 ): Promise<RelayTotals[]> {
   const end = Date.now() + limitMs;
   for (;;) {
-    const books = await Promise.all(relays.map(getRelayTotals));
-    if (books.every(({ holds }) => holds === 0)) return books;
-    if (Date.now() > end) throw new Error("not everything was settled in time");
+    const totals = await Promise.all(relays.map(getRelayTotals));
+    if (totals.every(({ holds }) => holds === 0)) return totals;
+    if (Date.now() > end) throw new Error("the relays did not settle everything in time");
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
 }
 
-/** Money of agents and relays over the whole network; what relays owe each other cancels out. */
-export function sumMoney(books: readonly RelayTotals[]): number {
-  return books.reduce(
+/** Sums the money of all agents and relays; the debts between relays cancel out. */
+export function sumMoney(totals: readonly RelayTotals[]): number {
+  return totals.reduce(
     (sum, { balances, holds, fees }) => sum + toMicro(balances) + toMicro(holds) + toMicro(fees),
     0,
   );
 }
 
-/** Whether every two relays say the same of what is between them. */
-export function positionsAgree(books: readonly RelayTotals[]): boolean {
-  return books.every((own) =>
-    books.every((other) => {
+/** Returns whether each pair of relays agrees on the debt between them. */
+export function positionsAgree(totals: readonly RelayTotals[]): boolean {
+  return totals.every((own) =>
+    totals.every((other) => {
       const mine = own.positions.get(other.relay.info.relay_id) ?? 0;
       const theirs = other.positions.get(own.relay.info.relay_id) ?? 0;
       return toMicro(mine) + toMicro(theirs) === 0;

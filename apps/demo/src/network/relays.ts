@@ -5,25 +5,28 @@ import { unwrapBody } from "../participants/unwrap-body.ts";
 import type { Processes, RunningProcess } from "../participants/processes.ts";
 import { createSecret, buildPeerRelayProgram } from "../participants/programs.ts";
 
-/** A relay of the network, up and running. */
+/** A running relay of the network. */
 export interface NetworkRelay {
   readonly name: string;
   readonly url: string;
   readonly info: Result<Operations["relayInfo"]>;
-  /** Acts with the master token. */
+  /** A client with the master token. */
   readonly operator: RelayClient;
-  /** Kills it and starts it again on what its database holds. */
-  readonly crash: () => Promise<{ readonly up: () => Promise<void> }>;
+  /** Kills the relay; `restart` starts it again with its database. */
+  readonly crash: () => Promise<{ readonly restart: () => Promise<void> }>;
 }
 
-/** Starts a relay on a port that is free now: its peers have to find it there again. */
+/**
+ * Starts a relay on a port that is free now and stays fixed, so that its peers find it after a
+ * restart.
+ */
 export async function startRelay(
   processes: Processes,
   name: string,
   dataDir: string,
 ): Promise<NetworkRelay> {
   const masterToken = createSecret();
-  const port = await freePort();
+  const port = await findFreePort();
   const url = `http://127.0.0.1:${port}`;
   const program = buildPeerRelayProgram({ name, port, masterToken, dataDir });
   const start = async (): Promise<RunningProcess> => {
@@ -41,7 +44,7 @@ export async function startRelay(
     async crash() {
       await running.crash();
       return {
-        async up() {
+        async restart() {
           running = await start();
         },
       };
@@ -49,12 +52,12 @@ export async function startRelay(
   };
 }
 
-/** The whole handshake, from the first relay's side. */
+/** Completes the handshake between two relays. */
 export async function addPeering(one: NetworkRelay, other: NetworkRelay): Promise<void> {
   unwrapBody(await one.operator.addPeer({ body: { endpoint_url: other.url } }));
 }
 
-async function freePort(): Promise<number> {
+async function findFreePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;

@@ -3,11 +3,14 @@ import { formatDollars, toMicro, formatPercent } from "../figures/money.ts";
 import { formatColumns, shortenId } from "../report.ts";
 import type { DemoContext } from "../run-to-completion.ts";
 import { positionsAgree, sumMoney, waitUntilSettled, type RelayTotals } from "./relay-totals.ts";
-import { startNetwork, deposits, type NetworkParticipants } from "./network-participants.ts";
+import { startNetwork, DEPOSITS, type NetworkParticipants } from "./network-participants.ts";
 import { delegateAcrossRelays, type ForwardedJob } from "./delegate-across-relays.ts";
 import { verifyJob, type JobProof } from "./verify-job.ts";
 
-/** Paid work across three relays, the one in the middle killed in between; answers what has to be true. */
+/**
+ * Runs paid tasks across three relays, crashes the middle one during a task, and returns the checks
+ * of the result.
+ */
 export async function runNetwork({
   dataDir,
   processes,
@@ -27,7 +30,7 @@ export async function runNetwork({
     await delegateAcrossRelays(editor, professor, "federated\nagents", [alpha, beta, gamma]),
   ];
   const crash = await beta.crash();
-  print(["beta was killed. The editor hires the professor behind it all the same:"]);
+  print(["beta was killed. The editor delegates to the professor behind it:"]);
   const runningJob = delegateAcrossRelays(editor, professor, "restarted\nrelays", [
     alpha,
     beta,
@@ -35,9 +38,9 @@ export async function runNetwork({
   ]);
   runningJob.catch(() => {});
   await new Promise((resolve) => setTimeout(resolve, 1_000));
-  await crash.up();
+  await crash.restart();
   jobs.push(await runningJob);
-  print(["beta is up again, and the work is done.", ""]);
+  print(["beta runs again, and the task is complete.", ""]);
 
   const totals = await waitUntilSettled(relays);
   print([...formatJobs(jobs, relays), ...formatTotals(totals)]);
@@ -46,24 +49,27 @@ export async function runNetwork({
   const proofs = jobs.map(verifyJob);
   print(formatProofs(proofs));
 
-  const paidIn = Object.values(deposits).reduce((sum, amount) => sum + toMicro(amount), 0);
+  const paidIn = Object.values(DEPOSITS).reduce((sum, amount) => sum + toMicro(amount), 0);
   return [
     {
       claim: "Every receipt verifies offline",
       passed: allHold(proofs.map(({ receipt }) => receipt)),
     },
     {
-      claim: "Every attestation verifies offline, one for each relay on the way",
+      claim: "Every attestation verifies offline, one for each relay on the path",
       passed:
         allHold(proofs.flatMap(({ attestations }) => attestations)) &&
         proofs.flatMap(({ attestations }) => attestations).length === 6,
     },
     {
-      claim: "The books of every relay are consistent",
-      passed: allHold(totals.map((b) => b.consistent)),
+      claim: "The totals of every relay are consistent",
+      passed: allHold(totals.map(({ consistent }) => consistent)),
     },
-    { claim: "Every two relays agree on what is owed", passed: positionsAgree(totals) },
-    { claim: "All money is where it was or was earned", passed: sumMoney(totals) === paidIn },
+    {
+      claim: "Each pair of relays agrees on the debt between them",
+      passed: positionsAgree(totals),
+    },
+    { claim: "The total amount of money is unchanged", passed: sumMoney(totals) === paidIn },
     { claim: "No process is left", passed: runningNames.length === 0 },
   ];
 }
@@ -82,10 +88,10 @@ function formatParticipants({
       ...relays.map(({ name, url, info }) => [
         name,
         shortenId(info.relay_id),
-        `keeps ${formatPercent(info.fee_rate)}, at ${url}`,
+        `fee ${formatPercent(info.fee_rate)}, at ${url}`,
       ]),
-      ["editor", shortenId(editor.agentId), `hires at ${alpha.name}`],
-      ["publisher", shortenId(publisher.agentId), `hires at ${gamma.name}`],
+      ["editor", shortenId(editor.agentId), `delegates at ${alpha.name}`],
+      ["publisher", shortenId(publisher.agentId), `delegates at ${gamma.name}`],
       ...[research, linguist].map((one) => [
         one.name,
         shortenId(one.agentId),
@@ -98,7 +104,7 @@ function formatParticipants({
       ],
     ]),
     "",
-    `${alpha.name} and ${gamma.name} know each other only by way of ${beta.name}.`,
+    `${alpha.name} and ${gamma.name} reach each other only through ${beta.name}.`,
     "",
   ];
 }
@@ -115,32 +121,34 @@ function formatJobs(
     receipt.status,
     formatDollars(worker.price),
   ]);
-  return [...formatColumns([["pays", "works", "by way of", "receipt", "price"], ...rows], 4), ""];
+  return [...formatColumns([["payer", "worker", "via", "receipt", "price"], ...rows], 4), ""];
 }
 
-function formatTotals(books: readonly RelayTotals[]): string[] {
-  const rows = books.map(({ relay, balances, fees, positions }) => [
+function formatTotals(totals: readonly RelayTotals[]): string[] {
+  const rows = totals.map(({ relay, balances, fees, positions }) => [
     relay.name,
     formatDollars(balances),
     formatDollars(fees),
-    ...books.map((other) => {
+    ...totals.map((other) => {
       const position = positions.get(other.relay.info.relay_id);
       return position === undefined ? "" : formatDollars(position);
     }),
   ]);
-  const owes = books.map(({ relay }) => `owes ${relay.name}`);
-  return [...formatColumns([["relay", "agents hold", "fees", ...owes], ...rows], 1), ""];
+  const owes = totals.map(({ relay }) => `owes ${relay.name}`);
+  return [...formatColumns([["relay", "balances", "fees", ...owes], ...rows], 1), ""];
 }
 
 function formatProofs(proofs: readonly JobProof[]): string[] {
-  const word = (valid: boolean) => (valid ? "valid" : "INVALID");
+  const formatValidity = (valid: boolean) => (valid ? "valid" : "INVALID");
   const rows = proofs.map(({ job, receipt, attestations }) => [
     `${job.worker.name} for ${job.payer.name}`,
-    `receipt ${word(receipt)}`,
-    ...attestations.map((valid, at) => `${job.attested[at]?.by.name ?? ""} ${word(valid)}`),
+    `receipt ${formatValidity(receipt)}`,
+    ...attestations.map(
+      (valid, at) => `${job.attested[at]?.by.name ?? ""} ${formatValidity(valid)}`,
+    ),
   ]);
   return [
-    "All processes have ended. By the receipts and attestations alone:",
+    "All processes have ended. Verified from the receipts and attestations alone:",
     ...formatColumns(rows),
     "",
   ];

@@ -4,11 +4,14 @@ import type { ForwardedJob } from "./delegate-across-relays.ts";
 export interface JobProof {
   readonly job: ForwardedJob;
   readonly receipt: boolean;
-  /** In the order of the relays. */
+  /** One result for each relay, in their order. */
   readonly attestations: readonly boolean[];
 }
 
-/** Judges a job by its receipt and the relays' words alone, with the keys of before; asks nobody. */
+/**
+ * Verifies a job by its receipt and attestations alone, with keys fetched before, without any
+ * request.
+ */
 export function verifyJob(job: ForwardedJob): JobProof {
   const { receipt, worker, taskId, prompt, attested } = job;
   const verdict = verifyReceipt(receipt, { publicKey: worker.publicKey, taskId, prompt });

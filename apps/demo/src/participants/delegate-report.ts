@@ -4,7 +4,7 @@ import type { ListedTask, Received, Settlement } from "@agent/wire";
 import { unwrapBody } from "./unwrap-body.ts";
 import type { Member, Participants, Worker } from "./participants.ts";
 
-/** One task that was paid for, as the relay tells it. */
+/** One paid task, as the relay shows it. */
 export interface PaidTask {
   readonly payer: Member;
   readonly worker: Worker;
@@ -13,18 +13,18 @@ export interface PaidTask {
 }
 
 export interface PaidDelegation {
-  /** The editor's with research, and within it that of research with the linguist. */
+  /** The editor's task for research, and within it research's task for the linguist. */
   readonly outer: PaidTask;
   readonly inner: PaidTask;
-  /** The receipt of the outer job, in which the inner one's is nested. */
+  /** The receipt of the outer task, which nests that of the inner one. */
   readonly receipt: ExecutionReceipt;
 }
 
-/** The most that the report may cost the editor, in USD. */
+/** The editor's budget for the report, in USD. */
 const MAX_BUDGET = 3;
 const TIMEOUT_MS = 30_000;
 
-/** Lets the editor hire whoever the relay finds best for the work, and waits for the receipt. */
+/** Delegates the report to the agent that the relay ranks best, and waits for the receipt. */
 export async function delegateReport(
   participants: Participants,
   prompt: string,
@@ -34,7 +34,7 @@ export async function delegateReport(
   const { capability } = research;
   const { agents } = unwrapBody(await editor.client.discover({ query: { capability } }));
   const [offer] = agents;
-  if (offer === undefined) throw new Error(`nobody offers ${capability}`);
+  if (offer === undefined) throw new Error(`no agent offers ${capability}`);
   const delegated = await delegate(editor.client, {
     agentId: offer.agent_id,
     requiredCapabilities: [capability],
@@ -47,7 +47,7 @@ export async function delegateReport(
     throw new Error(`the delegation failed: ${delegated.message} (${delegated.code})`);
   const { task, receipt } = delegated;
   if (receipt.status !== "completed")
-    throw new Error(`the work ${receipt.status}: ${receipt.result}`);
+    throw new Error(`receipt status ${receipt.status}: ${receipt.result}`);
   const inner = await findOnlyTask(operator, research);
   return {
     outer: await withSettlement(operator, { payer: editor, worker: research, task }),

@@ -24,20 +24,20 @@ export interface ClientAgent extends Member {
   readonly client: RelayClient;
 }
 
-/** Everybody who takes part, up and running. */
+/** All running participants of the demo. */
 export interface Participants {
   readonly relayUrl: string;
   readonly relay: Result<Operations["relayInfo"]>;
-  /** Acts with the master token. */
+  /** A client with the master token. */
   readonly operator: RelayClient;
   readonly editor: ClientAgent;
   readonly research: Worker;
   readonly linguist: Worker;
-  /** Does the same as the linguist, for more. */
+  /** Does the same work as the linguist at a higher price. */
   readonly professor: Worker;
 }
 
-/** Starts a relay and the agent servers that work at it, all of them on ports that happen to be free. */
+/** Starts a relay and its agent servers on free ports. */
 export async function startParticipants(
   processes: Processes,
   dataDir: string,
@@ -59,7 +59,7 @@ export async function startParticipants(
   return { relayUrl, relay, operator, editor, research, linguist, professor };
 }
 
-/** Both say in their output where they listen, and the agent also that the relay knows it. */
+/** Starts a relay and reads its port from its output. */
 async function startRelay(processes: Processes, masterToken: string, dataDir: string) {
   const relay = processes.start(buildRelayProgram(masterToken, dataDir));
   const port = await relay.waitForLine(
@@ -89,12 +89,13 @@ export async function getWorker(
 ): Promise<Worker> {
   const entry = unwrapBody(await operator.getAgent({ params: { agentId } }));
   const [offer] = entry.pricing;
-  if (offer === undefined || entry.public_key === null) throw new Error(`${name} has no price`);
+  if (offer === undefined || entry.public_key === null)
+    throw new Error(`${name} has no price or key`);
   const { capability, unit_cost: price } = offer;
   return { name, agentId, publicKey: entry.public_key, capability, price };
 }
 
-/** The editor has no server: it acts through the client, with a key of its own. */
+/** The editor has no server: it uses the client, with its own key. */
 function joinAsEditor(relayUrl: string): Promise<ClientAgent> {
   return joinAsClient("editor", relayUrl);
 }

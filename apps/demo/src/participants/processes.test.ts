@@ -22,9 +22,9 @@ const stubborn = `process.on("SIGTERM", () => {}); ${idle}`;
 const broken = 'console.error("no such wallet"); process.exit(3);';
 
 test.each([
-  ["that listens to SIGTERM", idle, "SIGTERM"],
-  ["that does not listen", stubborn, "SIGKILL"],
-])("a program %s is gone after stop", async (_, source, signal) => {
+  ["that handles SIGTERM", idle, "SIGTERM"],
+  ["that ignores SIGTERM", stubborn, "SIGKILL"],
+])("a program %s has ended after stop", async (_, source, signal) => {
   const processes = createProcesses(200);
   const running = processes.start(await program("idle", source));
   expect(await running.waitForLine(ready)).toBe("7");
@@ -34,7 +34,7 @@ test.each([
   expect(processes.lastLines(1)).toEqual([`idle: ended with ${signal}`]);
 });
 
-test("a program has the environment that it was given, and nothing else", async () => {
+test("a program has only the environment that it was given", async () => {
   const processes = createProcesses();
   const source = "console.log(Object.keys(process.env).join());";
   const names = processes.start(await program("names", source)).waitForLine((line) => line);
@@ -42,7 +42,7 @@ test("a program has the environment that it was given, and nothing else", async 
   await processes.stop();
 });
 
-test("a program that ends before it is asked to is a failure, and tells why", async () => {
+test("a program that ends early is a failure with its reason", async () => {
   const processes = createProcesses();
   processes.start(await program("broken", broken));
   await expect(processes.failed).rejects.toThrow("broken ended with exit code 3");
@@ -53,7 +53,7 @@ test("a program that ends before it is asked to is a failure, and tells why", as
   await processes.stop();
 });
 
-test("nothing is started once the stop has begun", async () => {
+test("no program is started after stop was called", async () => {
   const processes = createProcesses();
   const late = await program("late", idle);
   await processes.stop();

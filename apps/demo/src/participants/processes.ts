@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { createInterface } from "node:readline";
 
-/** A Node.js program that is configured by its arguments and by this environment alone. */
+/** A Node.js program, configured only by its arguments and this environment. */
 export interface Program {
   readonly name: string;
   readonly main: string;
@@ -10,38 +10,40 @@ export interface Program {
 }
 
 export interface RunningProcess {
-  /** What `find` makes of the first line of output that it knows. */
+  /** Resolves to the first result of `find` for a line of output. */
   waitForLine<T>(find: (line: string) => T | undefined): Promise<T>;
-  /** Ends it without a warning, as a crash would; resolves when it is gone. */
+  /** Kills the process as a crash would; resolves when it has ended. */
   crash(): Promise<void>;
 }
 
 export interface Processes {
   start(program: Program): RunningProcess;
-  /** Rejects when one of them ends before it is asked to. */
+  /** Rejects when a process ends before it is stopped. */
   readonly failed: Promise<never>;
-  /** Asks all of them to end and ends those that do not; resolves when none is left. */
+  /**
+   * Terminates all processes and kills those that do not end in time; resolves when none is left.
+   */
   stop(): Promise<void>;
-  /** For the last moment of this process, when nothing can be waited for. */
+  /** Kills all processes without waiting, for the exit of this process. */
   kill(): void;
-  /** The names of those that the operating system still knows. */
+  /** Lists the names of the processes that still exist. */
   listRunning(): string[];
-  /** The end of what each of them wrote, for whoever has to find out what went wrong. */
+  /** Returns the last lines of each process's output, to diagnose a failure. */
   lastLines(count: number): string[];
 }
 
 interface Entry {
   readonly name: string;
   readonly child: ChildProcess;
-  /** How it ended. */
+  /** Resolves to a description of the end. */
   readonly ended: Promise<string>;
-  /** That it ends is part of the demo. */
+  /** Whether the process may end, because the demo crashes it. */
   mayEnd: boolean;
   readonly lines: string[];
   readonly watchers: Set<() => void>;
 }
 
-/** Who has not ended `graceMs` after it was asked to is killed. */
+/** Creates a group of processes; one that does not end within `graceMs` after SIGTERM is killed. */
 export function createProcesses(graceMs = 4_000): Processes {
   const entries: Entry[] = [];
   const alive = () => entries.filter(({ child }) => isAlive(child.pid));
@@ -59,8 +61,8 @@ export function createProcesses(graceMs = 4_000): Processes {
       });
       const entry = trackProcess(name, child);
       entries.push(entry);
-      void entry.ended.then((how) => {
-        if (!stopped && !entry.mayEnd) fail(new Error(`${name} ${how}`));
+      void entry.ended.then((reason) => {
+        if (!stopped && !entry.mayEnd) fail(new Error(`${name} ${reason}`));
       });
       return {
         waitForLine: (find) => waitForLine(entry, find),
@@ -125,7 +127,7 @@ function waitForLine<T>(
   });
 }
 
-/** Signal 0 only asks whether the process is there. */
+/** Signal 0 only tests whether the process exists. */
 function isAlive(pid: number | undefined): boolean {
   if (pid === undefined) return false;
   try {

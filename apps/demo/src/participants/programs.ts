@@ -3,19 +3,19 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Program } from "./processes.ts";
 
-/** Where Node.js keeps what it compiled, if somebody said so: the tests do. */
+/** The compile cache of Node.js, if it is set, as in the tests. */
 const { NODE_COMPILE_CACHE } = process.env;
 const compileCacheEnv: Program["env"] =
   NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE };
 
-/** On the loopback, without a wallet. */
+/** Loopback only, without a wallet. */
 const relayEnv: Program["env"] = {
   ...compileCacheEnv,
   X402_PAY_TO_ADDRESS: `0x${"0".repeat(40)}`,
   AGENT_HOST: "127.0.0.1",
 };
 
-/** A relay on any free port that keeps its database in `dataDir`. */
+/** Builds the program of a relay on any free port with its database in `dataDir`. */
 export function buildRelayProgram(masterToken: string, dataDir: string): Program {
   return {
     name: "relay",
@@ -30,7 +30,7 @@ export function buildRelayProgram(masterToken: string, dataDir: string): Program
   };
 }
 
-/** One of several relays that know each other, on a port of its own, with a database that stays. */
+/** Builds the program of a relay of the network, on a fixed port with a persistent database. */
 export function buildPeerRelayProgram({
   name,
   port,
@@ -61,8 +61,8 @@ export function buildPeerRelayProgram({
 }
 
 /**
- * An agent server on any free port; its tools and prices are in `agents/<name>.json`. It makes its own
- * key and registers with it, so it is not given the master token.
+ * Builds the program of an agent server on any free port with the tools and prices of
+ * `agents/<name>.json`. It creates and registers its own key, so it does not get the master token.
  */
 export function buildAgentProgram(name: string, relayUrl: string, dataDir: string): Program {
   return {
@@ -79,12 +79,12 @@ export function buildAgentProgram(name: string, relayUrl: string, dataDir: strin
   };
 }
 
-/** For this run only. */
+/** Creates a secret for this run. */
 export function createSecret(): string {
   return randomBytes(32).toString("hex");
 }
 
-/** The program beside a package's entry. */
+/** Resolves the `main.ts` of a package. */
 function resolveMain(packageName: string): string {
   return fileURLToPath(new URL("main.ts", import.meta.resolve(packageName)));
 }

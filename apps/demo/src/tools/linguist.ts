@@ -4,7 +4,7 @@ import { stemWord } from "../figures/terms.ts";
 const stemWords: Tool = {
   definition: {
     name: "stem-words",
-    description: "Reduces words to their stems, one word a line",
+    description: "Reduces words to their stems, one word per line",
     inputSchema: {
       type: "object",
       properties: { words: { type: "string" } },

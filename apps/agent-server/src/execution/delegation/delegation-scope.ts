@@ -8,10 +8,12 @@ import {
 import type { Identity } from "../../identity/identity.ts";
 import type { WorkTask } from "../task.ts";
 
-/** The keys in force of an agent, 64 hex digits each; none: nothing that it issued is believed. */
+/**
+ * Returns an agent's valid keys, 64 hex digits each; an agent without keys is trusted with nothing.
+ */
 export type GetIssuerKeys = (agentId: string) => Promise<readonly string[]>;
 
-/** What a task's token leaves open, or why nothing of the task may run. */
+/** The rights that a task's token leaves, or the reason why the task must not run. */
 export interface DelegationScope {
   /** The effective scope, sorted; absent without a token or with an invalid one. */
   readonly scope?: readonly string[];
@@ -25,12 +27,12 @@ export type CheckDelegation = (
   task: Pick<WorkTask, "requiredCapabilities">,
 ) => Promise<DelegationScope>;
 
-/** The effective scope goes into the receipt, which has to stay far below the limit of a request. */
+/** The effective scope is part of the receipt, which must stay far below the limit of a request. */
 const MAX_TOKEN_BYTES = 65_536;
 
 /**
- * Judges the delegation token, a value or its JSON text, that came with a task. Only an agent that
- * stands in the token for itself is known without `keysOf`.
+ * Checks the delegation token, a value or its JSON text, that came with a task. Without `keysOf`
+ * only this agent itself is known as an issuer.
  */
 export function createDelegationCheck(parts: {
   identity: Identity;
@@ -51,7 +53,8 @@ export function createDelegationCheck(parts: {
         listKeys: (agentId) => keys.get(agentId) ?? [],
       });
 
-    // Nobody makes this agent ask the relay with a token that is refused whoever its issuers are.
+    // Reject structurally invalid tokens before the lookup of issuer keys, so that junk cannot
+    // trigger relay requests.
     const selfVerdict = verifyWithKeys(collectClaimedKeys(chain));
     if (!selfVerdict.valid) return refuseToken(selfVerdict.code);
     const verdict = verifyWithKeys(await loadIssuerKeys(chain));
@@ -61,7 +64,7 @@ export function createDelegationCheck(parts: {
     if (delegationToken === undefined) return refuseToken("delegation.malformed");
     const { tools, expiresAt: scopeExpiresAt } = getEffectiveRight(chain);
     const scope = [...tools].toSorted();
-    const delegationScope = { scope, mandateEndsAt: scopeExpiresAt, delegationToken };
+    const delegationScope = { scope, scopeExpiresAt, delegationToken };
     return isWithinScope(requiredCapabilities, scope.join(","))
       ? delegationScope
       : {

@@ -2,13 +2,13 @@ import type { ExecutionReceipt } from "@agent/receipts";
 import type { WorkTask } from "../task.ts";
 
 export interface DelegateRequest {
-  /** Who is to do it: a named agent, or whoever the relay finds best for a capability. */
+  /** The executor: either a named agent, or the relay's best match for a capability. */
   readonly agent_id?: string;
   readonly capability?: string;
   readonly prompt: string;
   /** Hard limit on price and hold, in USD. */
   readonly max_budget?: number;
-  /** The only tools that the named agent may use; part of what the task's own token allows. */
+  /** The only tools that the named agent may use; a subset of what the task's own token allows. */
   readonly scope?: readonly string[];
 }
 
@@ -17,10 +17,10 @@ export type DelegateAnswer =
   /** With a receipt: the other agent answered, but its work failed or was denied. */
   | { readonly ok: false; readonly error: string; readonly receipt?: ExecutionReceipt };
 
-/** A tool's way to hire another agent; the verified sub-receipt is nested into the task's own. */
+/** Delegates work to another agent; its verified receipt is nested into the task's own. */
 export type Delegate = (request: DelegateRequest) => Promise<DelegateAnswer>;
 
-/** The relay's side of it: one delegation on behalf of `task`, ended with it. */
+/** Makes one delegation through the relay on behalf of `task`, and ends together with the task. */
 export type DelegateTask = (
   request: DelegateRequest,
   on: { readonly task: WorkTask; readonly signal: AbortSignal },

@@ -6,7 +6,10 @@ import type { Executor } from "../executor.ts";
 import { createLlmExecutor } from "./llm.ts";
 import { rulesExecutor } from "./rules.ts";
 
-/** `direct` bypasses a model (specification, "direct mode"); without a model there are rules. */
+/**
+ * Chooses by the configuration: `direct` bypasses a model (specification, "direct mode"), and an
+ * agent without a model follows rules.
+ */
 export function chooseExecutor(
   { direct, llm }: { readonly direct: boolean; readonly llm: ModelEndpoint | undefined },
   runtime: Runtime,

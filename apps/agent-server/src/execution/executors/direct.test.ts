@@ -7,21 +7,21 @@ import { buildTestToolbox } from "../../testing/tools/test-offer.ts";
 const text = { type: "string" };
 const number = { type: "number" };
 
-describe("the prompt goes to", () => {
+describe("the parameter for the prompt", () => {
   test.each([
     ["the first required text", { a: text, b: text, c: text }, ["b", "c"], "b"],
     ["the first text when none is required", { n: number, a: text, b: text }, [], "a"],
     ["the first text when only others are required", { n: number, a: text }, ["n"], "a"],
-    ["a required text behind a required number", { n: number, a: text }, ["n", "a"], "a"],
-    ["nothing when there is no text", { n: number }, ["n"], undefined],
-    ["nothing when there are no parameters", {}, [], undefined],
-  ])("%s", (_, properties, required, expected) => {
+    ["a required text after a required number", { n: number, a: text }, ["n", "a"], "a"],
+    ["no parameter when none is a text", { n: number }, ["n"], undefined],
+    ["no parameter when there are none", {}, [], undefined],
+  ])("the prompt goes to %s", (_, properties, required, expected) => {
     const inputSchema = { type: "object", properties, required };
     expect(findPromptParameter({ inputSchema })).toBe(expected);
   });
 
   test.each([{}, { properties: null }, { properties: [] }, { properties: { a: true } }])(
-    "nothing in the schema %j",
+    "finds no parameter in the schema %j",
     (inputSchema) => {
       expect(findPromptParameter({ inputSchema })).toBeUndefined();
     },
@@ -60,21 +60,21 @@ describe("direct execution", () => {
     expect(outcome).toEqual({ status: "completed", result: "result" });
   });
 
-  test("else the first tool", async () => {
+  test("runs the first tool when no capability is required", async () => {
     expect((await execute(tools, ["other"])).calls).toEqual([["first", { text: "words" }]]);
   });
 
-  test("a tool that the policy or the scope refuses makes the task denied", async () => {
+  test("denies the task when the policy or the scope refuses the tool", async () => {
     const { outcome } = await execute(tools, [], { ok: false, kind: "denied", error: "no" });
     expect(outcome).toEqual({ status: "denied", result: "no" });
   });
 
-  test("a tool that fails makes the task failed", async () => {
+  test("fails the task when the tool fails", async () => {
     const { outcome } = await execute(tools, [], { ok: false, kind: "failed", error: "broken" });
     expect(outcome).toEqual({ status: "failed", result: "broken" });
   });
 
-  test("without a fitting tool the task fails", async () => {
+  test("fails the task without a suitable tool", async () => {
     const noText = { name: "n", description: "", inputSchema: { type: "object" } };
     expect((await execute([], [])).outcome.status).toBe("failed");
     expect((await execute([noText], [])).outcome.status).toBe("failed");

@@ -2,8 +2,8 @@ import type { ToolDefinition } from "../../tools/definition.ts";
 import type { Executor, Outcome } from "../executor.ts";
 
 /**
- * No planning: the first tool behind a required capability, else the first one, is called with the
- * prompt as its one string argument (specification, "direct mode").
+ * Calls one tool without planning: the first behind a required capability, else the first of all,
+ * with the prompt as its one string argument (specification, "direct mode").
  */
 export const directExecutor: Executor = {
   async execute(task, toolbox): Promise<Outcome> {
@@ -26,7 +26,7 @@ export const directExecutor: Executor = {
   },
 };
 
-/** The first required string parameter, else the first string parameter. */
+/** Returns the first required string parameter, else the first string parameter. */
 export function findPromptParameter(tool: Pick<ToolDefinition, "inputSchema">): string | undefined {
   const { properties, required } = tool.inputSchema;
   const names = isRecord(properties)

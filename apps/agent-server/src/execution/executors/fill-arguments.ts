@@ -13,9 +13,9 @@ const Property = v.object({
 });
 
 /**
- * Reads a tool's arguments: `text` itself when it is a JSON object that fits; else out of the prompt
- * `name: value` or `name=value`, choices by their value, numbers in their order, and the main text
- * parameter gets `text`.
+ * Fills a tool's arguments. `text` is used as it is when it is a JSON object that fits the schema.
+ * Otherwise the prompt is searched for `name: value` or `name=value`, choices by their value and
+ * numbers in their order, and the main text parameter gets `text`.
  */
 export function fillArguments(
   tool: Pick<ToolDefinition, "name" | "inputSchema">,
@@ -43,7 +43,7 @@ export function fillArguments(
   return { ok: true, args: Object.fromEntries(args) };
 }
 
-/** A value of the type, from what was named or, for a number, the next of `numbers`. */
+/** Converts the named text to the type; a number without a name is the next of `numbers`. */
 function convertValue(
   text: string | undefined,
   type: string | undefined,
@@ -64,7 +64,10 @@ function convertValue(
   }
 }
 
-/** The main text parameter may run over many words, so only quotes show where its value ends. */
+/**
+ * Finds the value of a name in the prompt. The main text parameter may hold many words, so only
+ * quotes mark its end.
+ */
 function findNamedValue(name: string, prompt: string, onlyQuoted: boolean): string | undefined {
   const label = name.replace(/[^\p{L}\p{N}_]/gu, "\\$&");
   const unquoted = onlyQuoted ? "(?!)" : "[^\\s,;\"']+";
@@ -89,7 +92,10 @@ function mentionsChoice(text: string, choice: string): boolean {
   );
 }
 
-/** "shout: hello" and "shout hello" say `hello` to the tool `shout`. */
+/**
+ * Strips the name of the tool: both "shout: hello" and "shout hello" pass `hello` to the tool
+ * `shout`.
+ */
 function removeToolName(text: string, name: string): string {
   const rest = text.slice(name.length);
   const startsWithName =

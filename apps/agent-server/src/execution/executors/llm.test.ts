@@ -52,10 +52,10 @@ interface Given {
   readonly taskTimeoutMs?: number;
 }
 
-/** A task with a model that answers with these. */
+/** Runs a task with a model that gives these answers. */
 async function run(replies: Reply[], { tools = [shoutTool], ...given }: Given = {}) {
   server.setReplies(...replies);
-  // Waits between tries are nothing to wait for, a time limit is.
+  // The test skips waits between attempts, but not time limits.
   const runtime =
     given.taskTimeoutMs === undefined ? createFastRuntime() : createSystemRuntime(silentLog);
   const registry = createRegistry(tools);
@@ -95,7 +95,7 @@ const outcomeOf = ({ status: state, result, tools_used: used }: ExecutionReceipt
 const call = (text: string, name = "shout") => replyToolCalls({ name, arguments: { text } });
 
 describe("the loop", () => {
-  test("answers without tools where the model needs none", async () => {
+  test("answers without tools when the model calls none", async () => {
     const { receipt, seen } = await run([replyText("Hello")]);
     expect(outcomeOf(receipt)).toEqual({ state: "completed", result: "Hello", used: [] });
     expect(seen[0]?.body.messages).toMatchObject([
@@ -118,7 +118,7 @@ describe("the loop", () => {
     ]);
   });
 
-  test("gives tool results back until the model is done, and signs what was used", async () => {
+  test("returns tool results until the model has finished, and signs the tools used", async () => {
     const { receipt, seen, lastMessage } = await run([call("a"), call("b"), replyText("A and B")]);
     expect(outcomeOf(receipt)).toEqual({ state: "completed", result: "A and B", used: ["shout"] });
     expect(seen).toHaveLength(3);
@@ -126,7 +126,7 @@ describe("the loop", () => {
     expect(verifyReceipt(receipt, { publicKey: identity.publicKey }).valid).toBe(true);
   });
 
-  test("runs all the calls of one turn, in their order", async () => {
+  test("runs all tool calls of one turn in order", async () => {
     const both = replyToolCalls(
       { name: "shout", arguments: { text: "a" } },
       { name: "text_reverse", arguments: { text: "abc" } },
@@ -139,7 +139,7 @@ describe("the loop", () => {
     ]);
   });
 
-  test("offers tools under names that models know, each under another", async () => {
+  test("offers tools under distinct names that models accept", async () => {
     const names = ["a.b", "a_b", "a-b", "x".repeat(100), `${"x".repeat(99)}y`];
     const tools = names.map((name) => createTextTool(name, () => ({ ok: true, data: name })));
     const { seen, receipt } = await run(
@@ -154,7 +154,7 @@ describe("the loop", () => {
   test.each([
     [10, "completed"],
     [11, "failed"],
-  ])("ends after 10 calls: %i of them make the task %s", async (calls, state) => {
+  ])("allows 10 tool calls: with %i calls the task is %s", async (calls, state) => {
     const { receipt } = await run([
       ...Array.from({ length: calls }, () => call("x")),
       replyText("done"),
@@ -162,7 +162,7 @@ describe("the loop", () => {
     expect(receipt.status).toBe(state);
   });
 
-  test("11 calls in one turn are too many, and none of them runs", async () => {
+  test("runs none of 11 tool calls in one turn", async () => {
     const all = Array.from({ length: 11 }, () => ({ name: "shout", arguments: { text: "x" } }));
     const { receipt } = await run([replyToolCalls(...all), replyText("done")]);
     expect(outcomeOf(receipt)).toMatchObject({ state: "failed", used: [] });
@@ -170,9 +170,13 @@ describe("the loop", () => {
 
   test.each<[string, Reply, RegExp]>([
     ["gives no answer", replyDeltas([], "stop"), /no answer/],
-    ["runs out of room", replyDeltas([{ content: "half of it" }], "length"), /did not finish/],
-    ["is not to be had", replyStatus(401), /status 401/],
-  ])("a model that %s makes the task failed", async (_, reply, reason) => {
+    [
+      "reaches its length limit",
+      replyDeltas([{ content: "half of it" }], "length"),
+      /did not finish/,
+    ],
+    ["is refused by its endpoint", replyStatus(401), /status 401/],
+  ])("a task fails when its model %s", async (_, reply, reason) => {
     const { receipt } = await run([reply]);
     expect(receipt.status).toBe("failed");
     expect(receipt.result).toMatch(reason);
@@ -188,7 +192,7 @@ describe("the loop", () => {
         tool_calls: [{ index: 0, id: "i", function: { name: "shout", arguments: '{"te' } }],
       }),
     ],
-  ])("goes on behind %s, and no tool ran twice", async (_, failure) => {
+  ])("continues after %s without running a tool twice", async (_, failure) => {
     let runs = 0;
     const counted = createTextTool("shout", (text) => {
       runs += 1;
@@ -204,18 +208,26 @@ describe("the loop", () => {
 
 describe("a tool call that the model got wrong is explained to it", () => {
   test.each<[string, Parameters<typeof replyToolCalls>[0], RegExp]>([
-    ["arguments that are no JSON", { name: "shout", arguments: '{"text": ' }, /not a JSON object/],
-    ["arguments that are no object", { name: "shout", arguments: "[1]" }, /not a JSON object/],
-    ["no arguments where some are needed", { name: "shout", arguments: "" }, /Invalid arguments/],
-    ["arguments that do not fit", { name: "shout", arguments: { text: 7 } }, /Invalid arguments/],
-    ["a tool that it made up", { name: "whisper", arguments: {} }, /no such tool/],
+    [
+      "arguments that are malformed JSON",
+      { name: "shout", arguments: '{"text": ' },
+      /not a JSON object/,
+    ],
+    ["arguments that are not an object", { name: "shout", arguments: "[1]" }, /not a JSON object/],
+    ["missing arguments", { name: "shout", arguments: "" }, /Invalid arguments/],
+    [
+      "arguments that violate the schema",
+      { name: "shout", arguments: { text: 7 } },
+      /Invalid arguments/,
+    ],
+    ["an invented tool", { name: "whisper", arguments: {} }, /no such tool/],
     ["a tool's own failure", { name: "failing", arguments: { text: "" } }, /no luck today/],
     [
       "a tool that throws",
       { name: "throwing", arguments: { text: "" } },
       /^Error: Tool "throwing" failed$/,
     ],
-  ])("%s", async (_, request, reason) => {
+  ])("explains %s to the model", async (_, request, reason) => {
     const { receipt, lastMessage, seen } = await run(
       [replyToolCalls(request), replyText("sorry")],
       {
@@ -225,14 +237,14 @@ describe("a tool call that the model got wrong is explained to it", () => {
     expect(receipt).toMatchObject({ status: "completed", result: "sorry" });
     expect(lastMessage?.role).toBe("tool");
     expect(lastMessage?.content).toMatch(reason);
-    // What the model wrote goes back as JSON that an endpoint accepts.
+    // The malformed arguments return to the endpoint as valid JSON.
     const [sent] = (seen[1]?.body.messages?.at(-2)?.["tool_calls"] ?? []) as {
       function: { arguments: string };
     }[];
     expect(() => JSON.parse(sent?.function.arguments ?? "") as unknown).not.toThrow();
   });
 
-  test("and one without an id is answered under one of ours", async () => {
+  test("answers a tool call without an id under a generated one", async () => {
     const { seen } = await run([
       replyToolCalls({ name: "shout", arguments: { text: "x" }, id: "" }),
       replyText("ok"),
@@ -245,7 +257,7 @@ describe("a tool call that the model got wrong is explained to it", () => {
 });
 
 describe("bounds", () => {
-  test("a model is offered what the delegation allows only", async () => {
+  test("offers a model only the tools in the scope of the delegation", async () => {
     const { seen } = await run([replyText("x")], {
       tools: [shoutTool, failingTool],
       task: { scope: ["failing"] },
@@ -256,7 +268,7 @@ describe("bounds", () => {
   test.each<[string, string, Partial<WorkTask>, RegExp]>([
     ["outside the scope", "shout", { scope: ["failing"] }, /outside the scope/],
     ["that needs an approval", "risky", {}, /requires approval/],
-  ])("a tool %s makes the task denied and does not run", async (_, name, task, reason) => {
+  ])("a tool %s does not run, and the task is denied", async (_, name, task, reason) => {
     const { receipt, seen } = await run([call("x", name), replyText("done anyway")], {
       tools: [shoutTool, failingTool, risky],
       task,
@@ -266,7 +278,7 @@ describe("bounds", () => {
     expect(seen).toHaveLength(1);
   });
 
-  test("a model that never answers: the receipt is a signed failed one and the call is aborted", async () => {
+  test("a model that never answers leads to a failed receipt and an aborted call", async () => {
     const aborted = Promise.withResolvers<void>();
     const { receipt } = await run([neverReply(aborted.resolve)], { taskTimeoutMs: 100 });
     expect(receipt).toMatchObject({ status: "failed" });
@@ -274,7 +286,7 @@ describe("bounds", () => {
     await aborted.promise;
   });
 
-  test("a tool that never returns is aborted with the task, and the model is not asked again", async () => {
+  test("a tool that never returns is aborted with the task, and the model is not called again", async () => {
     const aborted = Promise.withResolvers<void>();
     const { receipt, seen } = await run([call("x", "hanging"), replyText("late")], {
       tools: [createHangingTool(aborted.resolve)],

@@ -8,8 +8,8 @@ export interface NamedCall {
 }
 
 /**
- * Reads a prompt that is a call of one tool: `{"tool": name, "arguments": {...}}`, `name {...}`,
- * `name key=value ...` or the name alone. Values take the type that `typeOf` knows of them.
+ * Parses a prompt that is a call of one tool: `{"tool": name, "arguments": {...}}`, `name {...}`,
+ * `name key=value ...` or the name alone. `typeOf` returns the type of an argument, if it is known.
  */
 export function parseNamedCall(
   prompt: string,
@@ -27,7 +27,7 @@ export function parseNamedCall(
   return isObject(args) ? { tool, args } : undefined;
 }
 
-/** The type of an argument by a tool's schema, for `parseNamedCall`. */
+/** Creates the lookup of argument types in the tools' schemas for `parseNamedCall`. */
 export function createArgumentTypeLookup(tools: readonly ToolDefinition[]) {
   return (tool: string, key: string): unknown => {
     const properties = tools.find(({ name }) => name === tool)?.inputSchema["properties"];
@@ -54,7 +54,10 @@ function parsePairs(text: string, typeOf: (key: string) => unknown): JsonObject 
   return Object.fromEntries(args);
 }
 
-/** What does not read as its type stays text, which the tool's own schema then refuses. */
+/**
+ * Converts a text to its type. A text that does not fit stays one, and the tool's schema refuses
+ * it.
+ */
 function convertValue(text: string, type: unknown): unknown {
   if (type === "string" || type === undefined) return text;
   return parseJson(text) ?? text;

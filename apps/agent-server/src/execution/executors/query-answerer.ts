@@ -7,14 +7,14 @@ export type QueryAnswer =
   | { readonly ok: true; readonly response: string; readonly memoriesFormed: number }
   | { readonly ok: false; readonly error: string };
 
-/** Answers a message out of what the agent knows; no tool runs. */
+/** Answers a message from the agent's memory; no tool runs. */
 export type AnswerQuery = (
   message: string,
   by: { readonly caller: Caller; readonly signal: AbortSignal },
 ) => Promise<QueryAnswer>;
 
 const MAX_RECALLED_ITEMS = 5;
-/** What is kept of a long message or answer: enough to recognise it. */
+/** The part of a long message or answer that is stored: enough to recognise it. */
 const MAX_STORED_CHARACTERS = 2_000;
 
 const emptyToolbox: Toolbox = {
@@ -26,8 +26,8 @@ const emptyToolbox: Toolbox = {
 };
 
 /**
- * `model` is told what is remembered of this caller, and the exchange becomes a memory. Without a model
- * the answer is what is remembered, and a question adds nothing to that.
+ * Passes the caller's related memories to `model` and stores the exchange as a memory. Without a
+ * model the memories are the answer, and nothing is stored.
  */
 export function createQueryAnswerer(parts: {
   memory: Memory;

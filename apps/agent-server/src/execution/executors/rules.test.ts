@@ -48,16 +48,21 @@ describe("the tools for a task are", () => {
       [],
       ["countWords", "translate_text"],
     ],
-    ["else the one that the words fit best", "Is there a forecast for this city?", [], ["weather"]],
-    ["else the first", "xyzzy", [], ["first"]],
-    ["also when the capability is none of its tools", "xyzzy", ["unknown"], ["first"]],
-    ["not those whose name is a part of a word", "firsthand weatherproof", [], ["first"]],
-  ])("%s", (_, prompt, requiredCapabilities, expected) => {
+    [
+      "the one whose words fit best, if none is named",
+      "Is there a forecast for this city?",
+      [],
+      ["weather"],
+    ],
+    ["the first one, if no words fit", "xyzzy", [], ["first"]],
+    ["the first one, if the capability has no tool", "xyzzy", ["unknown"], ["first"]],
+    ["not those whose name is only part of a word", "firsthand weatherproof", [], ["first"]],
+  ])("the tools for a task are %s", (_, prompt, requiredCapabilities, expected) => {
     const chosen = chooseTools({ prompt, requiredCapabilities }, buildTestToolbox(tools));
     expect(chosen.map(({ name }) => name)).toEqual(expected);
   });
 
-  test("none where there are none", () => {
+  test("chooses no tool when there is none", () => {
     expect(chooseTools({ prompt: "x", requiredCapabilities: [] }, buildTestToolbox([]))).toEqual(
       [],
     );
@@ -130,8 +135,8 @@ describe("arguments come from", () => {
       "7 up",
       { text: "7 up" },
     ],
-    ["nothing where there are no parameters", tool("now", "", {}), "what time is it?", {}],
-  ])("%s", (_, definition, prompt, expected) => {
+    ["nothing when there are no parameters", tool("now", "", {}), "what time is it?", {}],
+  ])("arguments come from %s", (_, definition, prompt, expected) => {
     const filled = fillArguments(definition, prompt, prompt);
     expect(filled).toEqual({ ok: true, args: expected });
     const compiled = compileTool({ definition, handler: () => ({ ok: true, data: "" }) });
@@ -144,7 +149,7 @@ describe("arguments come from", () => {
     ["a choice", tool("t", "", { unit }), "in kelvin", "unit"],
     ["a second text", tool("t", "", { text, to: text }), "hello", "to"],
     ["a list", tool("t", "", { all: { type: "array" } }), "a, b", "all"],
-  ])("nowhere when %s is needed that the prompt does not say", (_, definition, prompt, missing) => {
+  ])("arguments are incomplete when the prompt lacks %s", (_, definition, prompt, missing) => {
     expect(fillArguments(definition, prompt, prompt)).toEqual({ ok: false, missing });
   });
 
@@ -153,7 +158,7 @@ describe("arguments come from", () => {
     { properties: null },
     { properties: [], required: 7 },
     { properties: { a: true } },
-  ])("nowhere for the schema %j", (inputSchema) => {
+  ])("arguments are empty for the schema %j", (inputSchema) => {
     expect(fillArguments({ name: "t", inputSchema }, "x", "x")).toEqual({ ok: true, args: {} });
   });
 });
@@ -204,7 +209,7 @@ test("a step outside the scope of the delegation does not run, and the task is d
 describe("execution by rules", () => {
   const tools = [tool("fetch"), tool("sum", "", { text, n: number }), tool("send")];
 
-  test("hands the answer of each tool to the next, and gives the last", async () => {
+  test("passes the answer of each tool to the next and returns the last", async () => {
     const { calls, outcome } = await execute(tools, "fetch the page, sum it in 3 lines, send");
     expect(calls).toEqual([
       ["fetch", { text: "the page, sum it in 3 lines, send" }],
@@ -214,7 +219,7 @@ describe("execution by rules", () => {
     expect(outcome).toEqual({ status: "completed", result: "send done" });
   });
 
-  test("takes an answer that is JSON apart for the next tool", async () => {
+  test("uses the members of a JSON answer as the arguments of the next tool", async () => {
     const json = '{"text":"a","n":9}';
     const answers = { fetch: { ok: true, data: json } } as const;
     const { calls } = await execute(tools, "p", answers, ["fetch", "sum"]);
@@ -233,16 +238,16 @@ describe("execution by rules", () => {
     expect(outcome).toEqual({ status, result: "no" });
   });
 
-  test("runs nothing when the first step lacks an argument, and says which", async () => {
+  test("runs no tool when the first one lacks an argument, and names that argument", async () => {
     const { calls, outcome } = await execute(tools, "sum this");
     expect(calls).toEqual([]);
     expect(outcome).toEqual({
       status: "failed",
-      result: 'Tool "sum" needs "n", which the prompt does not say',
+      result: 'Tool "sum" needs "n", which the prompt does not contain',
     });
   });
 
-  test("fails without tools, and with more than 10 of them", async () => {
+  test("execution by rules fails without tools and with more than 10 tools", async () => {
     expect((await execute([], "x")).outcome.status).toBe("failed");
     const many = Array.from({ length: 11 }, (_, n) => tool(`tool${n}`));
     const prompt = (count: number) =>
@@ -254,7 +259,7 @@ describe("execution by rules", () => {
     expect((await execute(many, prompt(10))).outcome.status).toBe("completed");
   });
 
-  test("is the same every time", async () => {
+  test("execution by rules is deterministic", async () => {
     const once = await execute(tools, "send 3 letters");
     expect(await execute(tools, "send 3 letters")).toEqual(once);
   });

@@ -6,12 +6,12 @@ import { createArgumentTypeLookup, parseNamedCall } from "./parse-named-call.ts"
 import type { WorkTask } from "../task.ts";
 
 const MAX_STEPS = 10;
-/** As many tools as a refusal names. */
+/** The most tools that a refusal lists. */
 const MAX_NAMED_TOOLS = 20;
 
 /**
- * Plans without a model: the same prompt always runs the same tools with the same arguments. Of several
- * tools each works on what the one before it answered.
+ * Plans without a model: the same prompt always runs the same tools with the same arguments. Each
+ * tool after the first works on the answer of the one before.
  */
 export const rulesExecutor: Executor = {
   async execute(task, toolbox): Promise<Outcome> {
@@ -26,7 +26,7 @@ export const rulesExecutor: Executor = {
       const filled = fillArguments(tool, task.prompt, text);
       if (!filled.ok) {
         return failed(
-          `Tool "${tool.name}" needs "${filled.missing}", which the prompt does not say`,
+          `Tool "${tool.name}" needs "${filled.missing}", which the prompt does not contain`,
         );
       }
       const answer = await toolbox.call(tool.name, filled.args);
@@ -38,8 +38,9 @@ export const rulesExecutor: Executor = {
 };
 
 /**
- * Runs the tool that the prompt calls by name. Where prices differ, nothing else is run without required
- * capabilities: a guess could take the price of one tool for the work of another.
+ * Runs the tool that the prompt calls by name. Where prices differ, a task without required
+ * capabilities runs no other tool: a guess could charge the price of one tool for the work of
+ * another.
  */
 async function callNamedTool(task: WorkTask, toolbox: Toolbox): Promise<Outcome | undefined> {
   if (task.requiredCapabilities.length > 0) return undefined;
@@ -50,7 +51,8 @@ async function callNamedTool(task: WorkTask, toolbox: Toolbox): Promise<Outcome 
   }
   const answer = await toolbox.call(call.tool, call.args);
   if (answer.ok) return { status: "completed", result: answer.data };
-  // Where prices are equal, what is no call may still be a text for the tool that it names.
+  // Where prices are equal, a text that fails as a call may still be a prompt for the tool that it
+  // names.
   return answer.kind === "invalid" && !hasSeveralPrices ? undefined : toFailedOutcome(answer);
 }
 

@@ -3,9 +3,9 @@ import type { Toolbox } from "../executor.ts";
 import type { WorkTask } from "../task.ts";
 
 /**
- * The tools for a task, in the order in which they run: those behind the required capabilities, else those
- * that the prompt names, else the one that its words fit best, else the first. Behind a capability with
- * several tools, the same rules choose among these.
+ * Chooses the tools for a task in the order in which they run: those behind the required
+ * capabilities, else those that the prompt names, else the one whose words fit best, else the
+ * first. The same rules choose among several tools of one capability.
  */
 export function chooseTools(
   { prompt, requiredCapabilities }: Pick<WorkTask, "prompt" | "requiredCapabilities">,
@@ -46,7 +46,7 @@ function findBestFit(prompt: string, tools: readonly ToolDefinition[]): [number,
   return [best, best + 1];
 }
 
-/** Short words are in every description. */
+/** Leaves out short words, which occur in every description. */
 function significantWords(text: string): string[] {
   return splitWords(text).filter((word) => word.length > 3);
 }

@@ -1,16 +1,16 @@
 import type { ChatTool } from "../../model/chat.ts";
 import type { ToolDefinition } from "../../tools/definition.ts";
 
-/** The tools of a task as a model may name them. */
+/** The tools of a task under names that a model accepts. */
 export interface ModelTools {
   readonly tools: readonly ChatTool[];
-  /** The tool's own name; a name that was not offered stays as it is. */
+  /** Returns the tool's own name; an unknown name is returned unchanged. */
   getOriginalName(offered: string): string;
 }
 
 const MAX_NAME_LENGTH = 64;
 
-/** Models know names of 64 letters, digits, `_` and `-`; other names are offered under a like one. */
+/** Renames tools for models, which accept names of at most 64 letters, digits, `_` and `-`. */
 export function buildModelTools(definitions: readonly ToolDefinition[]): ModelTools {
   const names = new Map<string, string>();
   const tools = definitions.map(({ name, description, inputSchema }) => {

@@ -5,27 +5,28 @@ import type { WorkTask } from "../task.ts";
 
 const notRunKinds: ReadonlySet<FailureKind> = new Set(["unknown", "invalid", "denied"]);
 
-/** Binds the owner's tools to one task; the names of those that ran are added to `used`. */
+/** Binds the owner's tools to one task; the names of tools that ran are added to `used`. */
 export function createToolbox(options: {
   offered: Omit<Toolbox, "call">;
   callTool: CallTool;
   context: ToolContext;
-  mandate: Pick<WorkTask, "scope" | "scopeExpiresAt">;
+  rights: Pick<WorkTask, "scope" | "scopeExpiresAt">;
   used: Set<string>;
   now: () => number;
 }): Toolbox {
-  const { offered, callTool, context, mandate, used, now } = options;
+  const { offered, callTool, context, rights, used, now } = options;
   return {
     ...offered,
     async call(name, args): Promise<CallAnswer> {
-      if (mandate.scope !== undefined && !mandate.scope.includes(name)) {
+      if (rights.scope !== undefined && !rights.scope.includes(name)) {
         const error = `Tool "${name}" is outside the scope of the delegation`;
         return { ok: false, kind: "denied", error };
       }
-      if (mandate.scopeExpiresAt !== undefined && now() >= mandate.scopeExpiresAt) {
+      if (rights.scopeExpiresAt !== undefined && now() >= rights.scopeExpiresAt) {
         return { ok: false, kind: "denied", error: "The delegation token has expired" };
       }
-      // Noted before it runs: a tool that is still busy when time is up was used as well.
+      // Recorded before the call, because a tool that is still running at the deadline was used as
+      // well.
       const wasUsed = used.has(name);
       used.add(name);
       const answer = await callTool(name, args, context);

@@ -6,14 +6,15 @@ export type AuthenticateResult =
   | { readonly ok: true; readonly caller: Caller }
   | { readonly ok: false; readonly code: AuthCode };
 
-/** Checks what stands behind `agent:` in a bearer. */
+/** Checks the signed token after `agent:` in a bearer token. */
 export type CheckSignedToken = (token: string) => Promise<AuthenticateResult>;
 
 export type Authenticate = (authorization: string | null) => Promise<AuthenticateResult>;
 
 /**
- * Who sent a request, by its Authorization header: the static token's holder is the owner, a signed
- * token speaks for its agent. Without a header only an explicitly open server answers.
+ * Identifies the sender of a request by its Authorization header: the static token's holder is the
+ * owner, a signed token identifies its agent. A request without the header is accepted only by an
+ * explicitly open server.
  */
 export function createAuthenticator(options: {
   authToken: string | undefined;
@@ -38,7 +39,7 @@ export function createAuthenticator(options: {
   };
 }
 
-/** By way of hex, which takes half the time of asking for the bytes. */
+/** Hashes to hex, which takes half the time of hashing to bytes. */
 function digest(text: string): Buffer {
   return Buffer.from(hash("sha256", text, "hex"));
 }

@@ -1,15 +1,18 @@
 import type { AuthInfo, BaseContext } from "@modelcontextprotocol/server";
 import { callerKey, type Caller } from "../../caller.ts";
 
-// The token itself is not passed on: nothing behind the door needs it.
-/** How the caller travels through the SDK, per request, to the handler. */
+// The token itself is left out because no handler needs it.
+/** Wraps the caller in the form in which the SDK passes it to the handler of a request. */
 export function toAuthInfo(caller: Caller): AuthInfo {
   return { token: "", clientId: callerKey(caller), scopes: [], extra: { caller } };
 }
 
-/** The caller of an HTTP request; a request that came without one is a bug, never the owner. */
+/**
+ * Returns the caller of an HTTP request; a request without one is a bug and never counts as the
+ * owner's.
+ */
 export function getCaller(context: BaseContext): Caller {
   const caller = context.http?.authInfo?.extra?.["caller"];
-  if (caller === undefined) throw new Error("an MCP request reached a handler without its caller");
+  if (caller === undefined) throw new Error("MCP request reached a handler without its caller");
   return caller as Caller;
 }

@@ -27,7 +27,7 @@ afterAll(async () => {
 
 type Mint = Parameters<typeof mintToken>[0];
 
-/** A token of the stranger for the server, with what a case changes. */
+/** A token of the stranger for the server, with the changes of a case. */
 function tokenOf(change: Partial<Mint> = {}): Promise<string> {
   const { agentId, secretKey } = stranger.agent.identity;
   return mintToken({
@@ -63,7 +63,7 @@ async function callWith(token: string, name: string, args: Record<string, unknow
 }
 
 describe("an agent's signed token", () => {
-  test("opens the door for its agent, who is a stranger to this one", async () => {
+  test("a signed token authenticates an agent that the server did not know", async () => {
     expect(await callWith(await tokenOf(), "shout", { text: "hi" })).toBe("HI");
     expect(await callWith(await tokenOf(), "writing", { text: "" })).toMatch(/^Governance: /);
     expect(await callWith(await tokenOf(), "agent_task", { prompt: "p" })).toMatch(/^Governance: /);
@@ -78,12 +78,12 @@ describe("an agent's signed token", () => {
     ["that is too old", () => ({ now: Date.now() - 301_000 })],
     ["from the future", () => ({ now: Date.now() + 302_000 })],
     ["that claims to be the relay's", () => ({ agentId: relayId(), deviceId: relayId() })],
-  ])("%s: 401", async (_, change) => {
+  ])("a signed token %s gets 401", async (_, change) => {
     expect(await statusWith(await tokenOf())).toBe(400);
     expect(await statusWith(await tokenOf(change()))).toBe(401);
   });
 
-  test.each(["x", "x.y.z", ""])("that is none (%s): 401", async (token) => {
+  test.each(["x", "x.y.z", ""])("a malformed token (%s) gets 401", async (token) => {
     expect(await statusWith(token)).toBe(401);
   });
 });
@@ -105,7 +105,7 @@ describe("a token that was verified before", () => {
   const mint = () =>
     mintToken({ ...identity, deviceId: "d", audience: "did:key:z6Mk", scope: [], now, jti: "j" });
 
-  test("counts again, by what is known of its signer now", async () => {
+  test("a verified token is accepted again according to its signer's current state", async () => {
     signer = { publicKey: identity.publicKey, caller };
     const token = await mint();
     expect(await check(token)).toEqual({ ok: true, caller });
@@ -118,7 +118,7 @@ describe("a token that was verified before", () => {
     expect(await check(token)).toMatchObject({ code: "auth.unknown_caller" });
   });
 
-  test("ends when it says so", async () => {
+  test("a verified token expires at its time", async () => {
     signer = { publicKey: identity.publicKey, caller };
     const token = await mint();
     expect(await check(token)).toMatchObject({ ok: true });

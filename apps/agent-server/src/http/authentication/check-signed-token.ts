@@ -10,15 +10,15 @@ export interface Signer {
   readonly caller: Caller;
 }
 
-/** Whose key an agent's device signs with; null when nobody is known by these ids. */
+/** Finds the key of an agent's device; null when these ids are unknown. */
 export type FindSigner = (agentId: string, deviceId: string) => Promise<Signer | null>;
 
 const CACHE_SIZE = 1_000;
 
 /**
- * Checks `agent:` tokens against the key of whoever they say they are from. A token is verified once,
- * which takes longer than a tool call; its signer is asked for each time, so that a key or a trust level
- * that changed counts at once.
+ * Checks `agent:` tokens against the keys of the agents that they name. A token is verified once,
+ * because that takes longer than a tool call. Its signer is looked up each time, so that a changed
+ * key or trust level takes effect at once.
  */
 export function createSignedTokenCheck(parts: {
   identity: Pick<Identity, "did">;
@@ -48,7 +48,7 @@ export function createSignedTokenCheck(parts: {
   };
 }
 
-/** Asks one after another until somebody knows the signer. */
+/** Tries the lookups in order until one knows the signer. */
 export function combineSignerLookups(...lookups: readonly FindSigner[]): FindSigner {
   return async (agentId, deviceId) => {
     for (const find of lookups) {

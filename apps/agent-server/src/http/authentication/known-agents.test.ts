@@ -15,7 +15,7 @@ const entry = {
 };
 
 describe("the file of known agents", () => {
-  test("names agents, their keys and how far they are trusted", () => {
+  test("parses agents, their keys and their trust levels", () => {
     const read = parseKnownAgents(JSON.stringify([entry]), "agents.json");
     expect(read.ok && [...read.agents.values()]).toEqual([
       {
@@ -26,11 +26,11 @@ describe("the file of known agents", () => {
   });
 
   test.each<[string, unknown, string]>([
-    ["no list", {}, "agents.json: must be a list of agents"],
-    ["an id that is none", [{ ...entry, agent_id: "x" }], "0.agent_id: must be a UUID"],
-    ["a key that is none", [{ ...entry, public_key: "00" }], "0.public_key: must be 64"],
-    ["a level that is none", [{ ...entry, trust_level: "secret" }], "0.trust_level: "],
-    ["a member too much", [{ ...entry, trust: "x" }], "0.trust: is not a known member"],
+    ["an object instead of a list", {}, "agents.json: must be a list of agents"],
+    ["a malformed id", [{ ...entry, agent_id: "x" }], "0.agent_id: must be a UUID"],
+    ["a malformed key", [{ ...entry, public_key: "00" }], "0.public_key: must be 64"],
+    ["an unknown level", [{ ...entry, trust_level: "secret" }], "0.trust_level: "],
+    ["an unknown member", [{ ...entry, trust: "x" }], "0.trust: is not a known member"],
     ["an agent twice", [entry, entry], "1.agent_id: is in the list twice"],
   ])("%s is a fault", (_, agents, fault) => {
     const read = parseKnownAgents(JSON.stringify(agents), "agents.json");
@@ -38,7 +38,7 @@ describe("the file of known agents", () => {
     expect(JSON.stringify(read)).not.toContain("secret");
   });
 
-  test("text that is no JSON is a fault", () => {
+  test("malformed JSON is a fault", () => {
     expect(parseKnownAgents("[", "agents.json").ok).toBe(false);
   });
 });

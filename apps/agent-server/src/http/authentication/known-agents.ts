@@ -10,7 +10,7 @@ const KnownAgent = v.strictObject({
   agent_id: v.pipe(v.string(), v.check(isUuid, "must be a UUID in lower case")),
   public_key: v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/, "must be 64 lower-case hex digits")),
   trust_level: v.picklist(TrustLevel.options, `must be one of: ${TrustLevel.options.join(", ")}`),
-  /** For whoever reads the file. */
+  /** A note for readers of the file. */
   name: v.optional(v.string()),
 });
 
@@ -21,8 +21,8 @@ export type KnownAgentsResult =
   | { readonly ok: false; readonly faults: readonly string[] };
 
 /**
- * Reads the owner's own file of agents: a JSON array of `{agent_id, public_key, trust_level, name?}`.
- * Every fault is named after its place; none quotes a value.
+ * Parses the owner's file of agents: a JSON array of `{agent_id, public_key, trust_level, name?}`.
+ * Every fault names its place; none quotes a value.
  */
 export function parseKnownAgents(text: string, path: string): KnownAgentsResult {
   const parsed = v.safeParse(v.array(KnownAgent, "must be a list of agents"), parseJson(text));
@@ -47,12 +47,12 @@ export function parseKnownAgents(text: string, path: string): KnownAgentsResult 
   return faults.length > 0 ? { ok: false, faults } : { ok: true, agents };
 }
 
-/** A known agent has one key, whichever device it says it is. */
+/** Looks up known agents. Each has one key for all of its devices. */
 export function createKnownSignerLookup(agents: () => KnownAgents): FindSigner {
   return (agentId) => Promise.resolve(agents().get(agentId) ?? null);
 }
 
-/** The file as it is at each moment: who is blocked there is blocked at once. */
+/** Reads the file again when it changes, so that an agent blocked there is refused at once. */
 export function createReloadingKnownAgents(
   path: string,
   initial: KnownAgents,
@@ -67,7 +67,7 @@ export function createReloadingKnownAgents(
   return createReloadingFile({ path, initial, parse, runtime });
 }
 
-/** Undefined is no list either, and so is text that is no JSON. */
+/** Returns undefined for malformed JSON; the schema refuses it because it is not a list. */
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -68,11 +68,11 @@ const call = (id: number, name: string, text = "") => ({
   params: { name, arguments: { text } },
 });
 
-/** Resolves when a hanging call was told to end. */
+/** Resolves when the signal of a hanging call fires. */
 const nextAbort = () => new Promise<void>((resolve) => aborted.push(resolve));
 
 describe("a plain call of a session", () => {
-  test("is answered as JSON, with the identity tag", async () => {
+  test("a plain call is answered as JSON with the identity tag", async () => {
     const response = await post(call(1, "shout", "hi"), { "x-request-id": "mine" });
     expect(response.status).toBe(200);
     expect(response.headers.get("content-type")).toBe("application/json");
@@ -90,14 +90,17 @@ describe("a plain call of a session", () => {
     });
   });
 
-  test.each(["nothing", "slip"])("that fails (%s) says so, with the tag", async (name) => {
-    const response = await post(call(1, name));
-    expect(await response.json()).toMatchObject({
-      result: { isError: true, content: [{}, { text: /^\[agent:/ }] },
-    });
-  });
+  test.each(["nothing", "slip"])(
+    "a plain call that fails (%s) is answered with an error and the tag",
+    async (name) => {
+      const response = await post(call(1, name));
+      expect(await response.json()).toMatchObject({
+        result: { isError: true, content: [{}, { text: /^\[agent:/ }] },
+      });
+    },
+  );
 
-  test("is its caller's, whoever opened another session on the same connection", async () => {
+  test("a plain call belongs to its own caller, even on a connection with another caller's session", async () => {
     const asAlice = { authorization: "Bearer agent:x", "mcp-session-id": await open("agent:x") };
     const kinds = await Promise.all(
       [{}, asAlice, {}, asAlice].map(async (who, id) => {
@@ -110,30 +113,30 @@ describe("a plain call of a session", () => {
 });
 
 describe("a call that ends early", () => {
-  test("is one that its client cancels: the tool stops, and 202", async () => {
-    const told = nextAbort();
+  test("a plain call that its client cancels stops its tool and gets 202", async () => {
+    const aborted = nextAbort();
     const answer = post(call(20, "hanging"));
     await expect.poll(async () => (await post(call(20, "shout"))).status).toBe(400);
     const params = { requestId: 20 };
     await post({ jsonrpc: "2.0", method: "notifications/cancelled", params });
-    await told;
+    await aborted;
     expect((await answer).status).toBe(202);
     expect((await post(call(20, "shout"))).status).toBe(200);
   });
 
-  test("is one whose session ends", async () => {
-    const told = nextAbort();
+  test("a plain call stops when its session ends", async () => {
+    const aborted = nextAbort();
     const own = { "mcp-session-id": await open(TEST_TOKEN) };
     const answer = post(call(1, "hanging"), own);
     await expect.poll(async () => (await post(call(1, "shout"), own)).status).toBe(400);
     await fetch(server.url, { method: "DELETE", headers: { ...headers, ...own } });
-    await told;
+    await aborted;
     expect((await answer).status).toBe(202);
     expect((await post(call(2, "shout"), own)).status).toBe(404);
   });
 });
 
-test("whatever is called, cancelled and called again at once is answered, each under its id", async () => {
+test("calls that are cancelled and repeated at once are answered under their own ids", async () => {
   const random = createSeededRandom(7);
   const below = (count: number) => (random.randomBytes(1)[0] ?? 0) % count;
   const answers = await Promise.all(
@@ -155,18 +158,18 @@ test("whatever is called, cancelled and called again at once is answered, each u
   for (let id = 30; id < 35; id += 1) expect((await post(call(id, "shout"))).status).toBe(200);
 });
 
-describe("whatever is not in order goes the ordinary way, and is refused there", () => {
+describe("an invalid plain call is left to the app", () => {
   test.each<[string, number, Record<string, string>]>([
     ["without a token", 401, { authorization: "" }],
     ["with a wrong token", 401, { authorization: "Bearer x" }],
-    ["from a page of another name", 403, { origin: "http://evil.example" }],
+    ["from a page of another origin", 403, { origin: "http://evil.example" }],
     ["of another media type", 415, { "content-type": "text/plain" }],
     ["of an unknown revision", 400, { "mcp-protocol-version": "1999-01-01" }],
     ["of the newer era without its envelope", 400, { "mcp-protocol-version": "2026-07-28" }],
-    ["that takes no stream", 406, { accept: "application/json" }],
+    ["that does not accept a stream", 406, { accept: "application/json" }],
     ["of an unknown session", 404, { "mcp-session-id": "x" }],
     ["of another caller's session", 404, { authorization: "Bearer agent:x" }],
-  ])("%s: %i", async (_, status, other) => {
+  ])("a plain call %s gets %i", async (_, status, other) => {
     expect((await post(call(1, "shout"))).status).toBe(200);
     expect((await post(call(1, "shout"), other)).status).toBe(status);
   });
@@ -174,17 +177,18 @@ describe("whatever is not in order goes the ordinary way, and is refused there",
   test.each<[string, number, Record<string, string | string[]>]>([
     ["to this host", 200, { host: "127.0.0.1" }],
     ["to another host", 403, { host: "evil.example" }],
-    ["to both", 400, { host: ["127.0.0.1", "evil.example"] }],
+    ["to both hosts", 400, { host: ["127.0.0.1", "evil.example"] }],
     [
       "with two tokens",
       401,
       { host: "127.0.0.1", authorization: [headers.authorization, "Bearer x"] },
     ],
-  ])("sent %s: %i", async (_, status, other) => {
+  ])("a plain call sent %s gets %i", async (_, status, other) => {
     const body = JSON.stringify(call(1, "shout"));
     const length = { "content-length": String(body.length) };
     const all = { ...headers, "mcp-session-id": session, ...length, ...other };
-    // In pairs, because fetch sets the Host by itself, and an object has each name once.
+    // Raw header pairs are used because fetch sets the Host itself and an object holds each name
+    // once.
     const pairs = Object.entries(all).flatMap(([name, values]) =>
       [values].flat().flatMap((value) => [name, value]),
     );
@@ -199,12 +203,12 @@ describe("whatever is not in order goes the ordinary way, and is refused there",
     ["that is not JSON", 400, "{"],
     ["that is empty", 400, ""],
     ["above 1 MiB", 413, JSON.stringify(call(1, "shout", "x".repeat(1_048_576)))],
-    ["with half an id", 400, JSON.stringify(call(0.5, "shout"))],
-  ])("a body %s: %i", async (_, status, body) => {
+    ["with a fractional id", 400, JSON.stringify(call(0.5, "shout"))],
+  ])("a plain call with a body %s gets %i", async (_, status, body) => {
     expect((await post(body)).status).toBe(status);
   });
 
-  test("or is answered there: a call that wants progress, by a stream", async () => {
+  test("a call that requests progress is answered by the app with a stream", async () => {
     const params = { ...call(1, "shout", "hi").params, _meta: { progressToken: 1 } };
     const response = await post({ ...call(1, "shout"), params });
     expect(response.headers.get("content-type")).toBe("text/event-stream");

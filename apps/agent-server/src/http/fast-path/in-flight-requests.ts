@@ -3,23 +3,26 @@ import { CallCancelled } from "../../execution/abort-reasons.ts";
 
 type RequestId = string | number;
 
-/** The JSON-RPC ids that a session is working on; a second use of one would steal its answer. */
+/**
+ * The JSON-RPC ids of a session's running requests; a second request with the same id could take
+ * the answer of the first.
+ */
 export interface InFlightRequests {
   has(id: RequestId): boolean;
-  /** Notes requests that the transport answers. */
+  /** Adds requests that the transport answers. */
   add(ids: readonly RequestId[]): void;
   remove(ids: readonly RequestId[]): void;
-  /** Notes a call that is answered past the transport. */
+  /** Adds a call that is answered without the transport. */
   beginCall(id: RequestId): RunningCall;
-  /** Removes an id when its answer leaves through `transport` or its request is cancelled. */
+  /** Removes an id when `transport` sends its answer or its request is cancelled. */
   watch(transport: Transport): void;
-  /** Stops the calls that were begun: the session is over. */
+  /** Aborts the running calls at the end of the session. */
   close(): void;
   readonly size: number;
 }
 
 export interface RunningCall {
-  /** Aborted when the client cancels the call or the session ends; nobody waits for an answer then. */
+  /** Aborted when the client cancels the call or the session ends; the answer is then discarded. */
   readonly signal: AbortSignal;
   readonly end: () => void;
 }
@@ -36,7 +39,7 @@ export function createInFlightRequests(): InFlightRequests {
       return {
         signal: controller.signal,
         end() {
-          // A cancelled call may be outlived by a new one of its id.
+          // After a cancellation a new call may use the same id.
           if (running.get(id) === controller) running.delete(id);
         },
       };
@@ -67,7 +70,7 @@ export function createInFlightRequests(): InFlightRequests {
   };
 }
 
-/** The ids of the requests, not notifications, in a parsed body. */
+/** Lists the ids of the requests, without notifications, in a parsed body. */
 export function listRequestIds(body: unknown): RequestId[] {
   return (Array.isArray(body) ? body : [body]).flatMap((message: unknown) => {
     if (!isObject(message) || typeof message["method"] !== "string") return [];

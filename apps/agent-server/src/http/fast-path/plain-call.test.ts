@@ -13,7 +13,7 @@ describe("a plain tool call", () => {
       { ...call, params: { name: "x", arguments: { a: [1] } } },
       { id: 1, name: "x", arguments: { a: [1] } },
     ],
-  ])("%s is read", (_, message, expected) => {
+  ])("a plain call %s is parsed", (_, message, expected) => {
     expect(read(message)).toEqual(expected);
   });
 
@@ -21,29 +21,29 @@ describe("a plain tool call", () => {
     ["of another method", { ...call, method: "tools/list" }],
     ["of another JSON-RPC", { ...call, jsonrpc: "1.0" }],
     ["without an id", { jsonrpc: "2.0", method: "tools/call", params: { name: "x" } }],
-    ["with half an id", { ...call, id: 0.5 }],
-    ["with an id beyond exact numbers", { ...call, id: 2 ** 53 }],
-    ["with null for an id", { ...call, id: null }],
-    ["with a member of its own", { ...call, result: {} }],
+    ["with a fractional id", { ...call, id: 0.5 }],
+    ["with an unsafe integer as its id", { ...call, id: 2 ** 53 }],
+    ["with null as its id", { ...call, id: null }],
+    ["with an unknown member", { ...call, result: {} }],
     ["without parameters", { jsonrpc: "2.0", id: 1, method: "tools/call" }],
     ["with a list of parameters", { ...call, params: ["x"] }],
     ["without a name", { ...call, params: { arguments: {} } }],
-    ["with a number for a name", { ...call, params: { name: 7 } }],
+    ["with a number as its name", { ...call, params: { name: 7 } }],
     ["with a list of arguments", { ...call, params: { name: "x", arguments: [] } }],
-    ["with null for arguments", { ...call, params: { name: "x", arguments: null } }],
-    ["that wants progress", { ...call, params: { name: "x", _meta: { progressToken: 1 } } }],
+    ["with null as its arguments", { ...call, params: { name: "x", arguments: null } }],
+    ["that requests progress", { ...call, params: { name: "x", _meta: { progressToken: 1 } } }],
     ["with meta data", { ...call, params: { name: "x", arguments: {}, _meta: {} } }],
-    ["among others", [call, call]],
-    ["that is none", "tools/call"],
-  ])("%s is the library's to understand", (_, message) => {
+    ["in a batch", [call, call]],
+    ["that is only a text", "tools/call"],
+  ])("a call %s is left to the library", (_, message) => {
     expect(read(message)).toBeUndefined();
   });
 
-  test.each(["", "{", "null", "\ufeff{}"])("%j is none", (text) => {
+  test.each(["", "{", "null", "\ufeff{}"])("%j is not a plain call", (text) => {
     expect(parsePlainCall(text)).toBeUndefined();
   });
 
-  test("gains nothing by a member that JavaScript gives a meaning", () => {
+  test("a plain call gets no prototype from a member named __proto__", () => {
     const text = JSON.stringify(call);
     expect(parsePlainCall(text.replace("{", '{"__proto__":{"a":1},'))).toBeUndefined();
     const params = '"params":{"__proto__":{"name":"x"}}}';

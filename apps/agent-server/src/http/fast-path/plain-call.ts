@@ -1,11 +1,13 @@
-/** A `tools/call` of the older era that has nothing but a name and arguments. */
+/** A `tools/call` of the older era with only a name and arguments. */
 export interface PlainCall {
   readonly id: string | number;
   readonly name: string;
   readonly arguments?: object;
 }
 
-/** Undefined is no refusal: whatever differs in the least is for the official library to understand. */
+/**
+ * Parses a plain call. Undefined is not a refusal: the official library handles all other messages.
+ */
 export function parsePlainCall(text: string): PlainCall | undefined {
   const message = parseJsonObject(text);
   if (message === undefined || Object.keys(message).length !== 4) return undefined;

@@ -1,6 +1,9 @@
 import type { Runtime } from "../../runtime.ts";
 
-/** The id of a request: the sender's own where it is one, else one that this server never gives again. */
+/**
+ * Returns the sender's request id if it is well-formed, else a new one that is unique to this
+ * server.
+ */
 export type GetRequestId = (given: string | undefined) => string;
 
 export function createRequestIdSource({ randomBytes }: Pick<Runtime, "randomBytes">): GetRequestId {

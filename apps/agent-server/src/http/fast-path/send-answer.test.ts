@@ -37,7 +37,7 @@ async function ask(signal?: AbortSignal): Promise<{ response: Promise<Response> 
 }
 
 describe("the answer to a call", () => {
-  test("is JSON when it comes at once", async () => {
+  test("an immediate answer is sent as JSON", async () => {
     const { response } = await ask();
     answer.resolve({ id: 1, text: "ä" });
     const { status, headers } = await response;
@@ -48,7 +48,7 @@ describe("the answer to a call", () => {
     expect(await (await response).json()).toEqual({ id: 1, text: "ä" });
   });
 
-  test("is a stream, kept alive until then, when it takes longer", async () => {
+  test("a slow answer is sent as a stream that is kept alive", async () => {
     const { response } = await ask();
     await clock.advance(1_000);
     const { status, headers } = await response;
@@ -57,34 +57,37 @@ describe("the answer to a call", () => {
     await clock.advance(15_000);
     answer.resolve({ id: 1 });
     expect(await (await response).text()).toBe(
-      ': still at it\n\nevent: message\ndata: {"id":1}\n\n',
+      ': keep-alive\n\nevent: message\ndata: {"id":1}\n\n',
     );
   });
 
-  test("that nobody waits for is none: 202", async () => {
+  test("an answer that is not awaited gets 202", async () => {
     const { response } = await ask();
     answer.resolve(undefined);
     expect((await response).status).toBe(202);
     expect(await (await response).text()).toBe("");
   });
 
-  test("that nobody waits for any more ends its stream", async () => {
+  test("an answer that is no longer awaited ends its stream", async () => {
     const { response } = await ask();
     await clock.advance(1_000);
     answer.resolve(undefined);
     expect(await (await response).text()).toBe("");
   });
 
-  test.each([0, 1_000])("goes nowhere when the client left, after %i ms", async (ms) => {
-    const client = new AbortController();
-    const { response } = await ask(client.signal);
-    await clock.advance(ms);
-    client.abort();
-    await expect(response.then((got) => got.text())).rejects.toThrow("abort");
-    await closed;
-    await clock.advance(15_000);
-    answer.resolve({ id: 1 });
-    await sent;
-    expect(clock.pending()).toEqual([]);
-  });
+  test.each([0, 1_000])(
+    "no answer is sent to a client that disconnected after %i ms",
+    async (ms) => {
+      const client = new AbortController();
+      const { response } = await ask(client.signal);
+      await clock.advance(ms);
+      client.abort();
+      await expect(response.then((got) => got.text())).rejects.toThrow("abort");
+      await closed;
+      await clock.advance(15_000);
+      answer.resolve({ id: 1 });
+      await sent;
+      expect(clock.pending()).toEqual([]);
+    },
+  );
 });

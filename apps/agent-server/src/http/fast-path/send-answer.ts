@@ -5,9 +5,9 @@ const STREAM_AFTER_MS = 1_000;
 const KEEP_ALIVE_MS = 15_000;
 
 /**
- * Sends the answer to one call as plain JSON, which costs half of a stream of events. What takes longer
- * than a moment becomes such a stream after all, so that the client sees headers in time. An undefined
- * answer is one that nobody waits for any more.
+ * Sends the answer to one call as plain JSON, which costs half of an event stream. A call that
+ * takes longer becomes an event stream, so that the client receives headers in time. An undefined
+ * answer is one that was cancelled.
  */
 export async function sendAnswer(
   response: ServerResponse,
@@ -16,9 +16,9 @@ export async function sendAnswer(
 ): Promise<void> {
   const { headers, schedule } = options;
   const sendKeepAlive = () => {
-    // A client that went away ends nothing: its call goes on, as MCP wants it.
+    // A client that disconnects does not cancel its call, as MCP specifies.
     if (response.destroyed) return;
-    response.write(": still at it\n\n");
+    response.write(": keep-alive\n\n");
     cancelTimer = schedule(KEEP_ALIVE_MS, sendKeepAlive);
   };
   let cancelTimer = schedule(STREAM_AFTER_MS, () => {

@@ -32,14 +32,14 @@ function pass(request: Partial<DelegateRequest>, token: DelegationToken | undefi
   return attenuateToken(token, { prompt: "p", agent_id: next.agentId, ...request }, holder);
 }
 
-describe("an agent hands on", () => {
+describe("an attenuated token", () => {
   test.each<[string, Partial<DelegateRequest>, string, number]>([
-    ["all that it has when nothing narrower is asked", {}, "read,write", 2],
+    ["all of the agent's rights by default", {}, "read,write", 2],
     ["a narrower scope", { scope: ["read"] }, "read", 2],
     ["no tool at all", { scope: [] }, "", 2],
     ["a smaller budget", { max_budget: 0.5 }, "read,write", 0.5],
-    ["never more money than it may spend", { max_budget: 5 }, "read,write", 2],
-  ])("%s", (_, request, scope, maxBudget) => {
+    ["at most the agent's own budget", { max_budget: 5 }, "read,write", 2],
+  ])("an attenuated token grants %s", (_, request, scope, maxBudget) => {
     const passed = pass(request);
     expect(passed).toMatchObject({
       ok: true,
@@ -61,7 +61,7 @@ describe("an agent hands on", () => {
     expect(verdict.valid).toBe(true);
   });
 
-  test("never for longer than its own token lasts", () => {
+  test("an attenuated token expires no later than the agent's own", () => {
     const request = { prompt: "p", agent_id: next.agentId };
     const late = { ...holder, until: now + 120_000 };
     expect(attenuateToken(own, request, late)).toMatchObject({
@@ -69,24 +69,24 @@ describe("an agent hands on", () => {
     });
   });
 
-  test("no token to an agent that the relay chooses, and still no more money", () => {
+  test("an agent that the relay chooses gets no token, and the budget still applies", () => {
     const request = { prompt: "p", capability: "read", max_budget: 5 };
     expect(attenuateToken(own, request, holder)).toEqual({ ok: true, maxBudget: 2 });
   });
 
-  test("no token when it has none", () => {
+  test("an agent without a token issues none", () => {
     const request = { prompt: "p", agent_id: next.agentId, max_budget: 5 };
     expect(attenuateToken(undefined, request, holder)).toEqual({ ok: true, maxBudget: 5 });
   });
 });
 
-describe("an agent does not hire", () => {
-  test("with a wider scope than its own", () => {
+describe("a refused delegation", () => {
+  test("a delegation with a wider scope than the agent's own is refused", () => {
     expect(pass({ scope: ["read", "erase"] })).toMatchObject({ ok: false });
     expect(pass({ scope: ["read,erase"] })).toMatchObject({ ok: false });
   });
 
-  test("with a scope that nothing would enforce", () => {
+  test("a delegation with an unenforceable scope is refused", () => {
     const scope = ["read"];
     const named = { prompt: "p", agent_id: next.agentId, scope };
     expect(attenuateToken(undefined, named, holder)).toMatchObject({ ok: false });
@@ -95,7 +95,7 @@ describe("an agent does not hire", () => {
     });
   });
 
-  test("under a chain that has no room for one more token", () => {
+  test("a delegation under a chain of the maximum length is refused", () => {
     let token = own;
     for (let length = 1; length < DELEGATION_LIMITS.maxChain; length++) {
       const passed = pass({}, token);

@@ -14,9 +14,9 @@ export type AttenuateResult =
   | { readonly ok: false; readonly error: string };
 
 /**
- * What of its own token an agent hands to the one that it hires: never more than it has, and no longer
- * than `until`, ms since the Unix epoch. A token names its delegate, so none goes to whoever the relay
- * will choose for a capability.
+ * Narrows an agent's own token for its delegate: never more rights than its own, and no longer than
+ * `until`, ms since the Unix epoch. A token names its delegate, so there is none when the relay
+ * chooses the executor.
  */
 export function attenuateToken(
   ownToken: DelegationToken | undefined,
@@ -25,7 +25,7 @@ export function attenuateToken(
 ): AttenuateResult {
   const { agent_id: delegateId, scope, max_budget: requestedBudget } = request;
   if (scope !== undefined && (ownToken === undefined || delegateId === undefined)) {
-    return buildFailure("A scope needs a delegation token to narrow and an agent_id to name in it");
+    return buildFailure("A scope requires a delegation token of the task and an agent_id");
   }
   if (ownToken === undefined)
     return { ok: true, ...(requestedBudget !== undefined && { maxBudget: requestedBudget }) };
@@ -36,11 +36,11 @@ export function attenuateToken(
   const budget = budgets.length > 0 && { maxBudget: Math.min(...budgets) };
   if (delegateId === undefined) return { ok: true, ...budget };
   if (chain.length >= DELEGATION_LIMITS.maxChain)
-    return buildFailure("The delegation was passed on too often");
+    return buildFailure("The delegation chain is too long");
 
   const narrowed = [...new Set(scope ?? tools)].toSorted().join(",");
   if (!isWithinScope(narrowed.split(",").filter(Boolean), [...tools].join(","))) {
-    return buildFailure("The scope goes beyond that of the delegation");
+    return buildFailure("The scope exceeds that of the delegation");
   }
   const token = attenuateDelegationToken(
     ownToken,

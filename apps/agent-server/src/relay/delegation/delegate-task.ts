@@ -16,13 +16,15 @@ import type { Runtime } from "../../runtime.ts";
 import type { Membership } from "../membership/join-relay.ts";
 import { attenuateToken } from "./attenuate-token.ts";
 
-/** Hires another agent through the relay, for a tool that calls `context.delegate`. */
+/**
+ * Delegates a task to another agent through the relay, for a tool that calls `context.delegate`.
+ */
 export function createDelegateTask(parts: {
   identity: Identity;
   membership: () => Membership | undefined;
   timeoutMs: number;
-  /** Told of each delegation that was tried whether the work was completed. */
-  count: (isGood: boolean) => void;
+  /** Counts each attempted delegation, and whether its work was completed. */
+  count: (isCompleted: boolean) => void;
   runtime: Runtime;
 }): DelegateTask {
   const { identity, runtime, timeoutMs, count } = parts;
@@ -35,7 +37,7 @@ export function createDelegateTask(parts: {
     if (!target.ok) return target;
     const now = runtime.now();
     const tokenId = uuidV7(now, runtime.randomBytes(10));
-    // Nobody waits for the answer any longer than that.
+    // After this time the answer is no longer awaited.
     const expiresAt = now + timeoutMs;
     const attenuated = attenuateToken(task.delegationToken, request, {
       identity,
@@ -53,7 +55,7 @@ export function createDelegateTask(parts: {
       ...(capability !== undefined && { requiredCapabilities: [capability] }),
       ...(maxBudget !== undefined && { maxBudget }),
       ...(token !== undefined && { delegationToken: { ...token } }),
-      // Who asked for this work is not asked back to do a part of it.
+      // The submitter of this task must not be chosen for a part of it.
       ...(task.submittedBy !== undefined && { excludeAgents: [task.submittedBy] }),
       timeoutMs,
       signal,
@@ -71,7 +73,7 @@ export function createDelegateTask(parts: {
     return buildFailure(`${delegated.message} (${delegated.code})`);
   };
 
-  /** What is said of the other agent, under this agent's key, keeps nobody waiting. */
+  /** Issues credentials about the other agent in the background, under this agent's key. */
   function recommend(client: RelayClient, done: ProvenResult): void {
     const known = recommenders.get(client);
     const recommender =
@@ -82,7 +84,7 @@ export function createDelegateTask(parts: {
     });
   }
 
-  /** A task that nobody waits for any more gives its hold back, unless somebody has begun it. */
+  /** Cancels an abandoned task to release its hold, unless an executor has begun it. */
   function cancelDelegatedTask(client: RelayClient, agentId: string, taskId: string): void {
     void client.cancelTask({ params: { agentId, taskId } }).then((answer) => {
       if (!answer.ok) runtime.log("debug", "delegation.not_cancelled", { code: answer.code });
@@ -90,14 +92,17 @@ export function createDelegateTask(parts: {
   }
 }
 
-/** With a capability the relay chooses among all who offer it; any one of them serves as the address. */
+/**
+ * Finds the addressee of a task. For a capability the relay chooses the executor, so any agent that
+ * offers it can be addressed.
+ */
 async function findTarget(
   client: RelayClient,
   { agent_id: agentId, capability }: DelegateRequest,
   self: string,
 ): Promise<{ ok: true; agentId: string; maxPrice?: number } | { ok: false; error: string }> {
   if ((agentId === undefined) === (capability === undefined)) {
-    return buildFailure("A delegation names either an agent_id or a capability");
+    return buildFailure("A delegation must name either an agent_id or a capability");
   }
   if (agentId !== undefined) return { ok: true, agentId };
   const found = await client.discover({ query: { capability } });
@@ -105,7 +110,7 @@ async function findTarget(
   const others = found.body.agents.filter((agent) => agent.agent_id !== self);
   const [other] = others;
   if (other === undefined) return buildFailure("No other agent offers this capability");
-  // The price of one of them must not keep the relay from choosing another one that was shown.
+  // The budget must allow the relay to choose any of the agents that were found.
   return {
     ok: true,
     agentId: other.agent_id,

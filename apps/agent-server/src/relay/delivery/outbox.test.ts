@@ -16,18 +16,19 @@ const accepted: SendReceiptResult = { ok: true, status: "completed" };
 const lost = refusal(0, "network.unreachable");
 
 function memoryStore() {
-  const kept = new Map<string, PendingReceipt>();
+  const stored = new Map<string, PendingReceipt>();
   const store = {
-    load: async () => [...kept.values()],
-    save: async (parcel: PendingReceipt) => void kept.set(parcel.receipt.task_id, parcel),
-    delete: async (taskId: string) => void kept.delete(taskId),
+    load: async () => [...stored.values()],
+    save: async (pendingReceipt: PendingReceipt) =>
+      void stored.set(pendingReceipt.receipt.task_id, pendingReceipt),
+    delete: async (taskId: string) => void stored.delete(taskId),
   };
-  return { kept, store };
+  return { stored, store };
 }
 
-/** Answers one after the other; the last one for ever. */
+/** Gives these answers in order, and repeats the last one. */
 function outboxWith(...answers: SendReceiptResult[]) {
-  const { kept, store } = memoryStore();
+  const { stored, store } = memoryStore();
   const clock = createManualClock();
   const start = clock.now();
   const tries: number[] = [];
@@ -42,20 +43,20 @@ function outboxWith(...answers: SendReceiptResult[]) {
       ...createSystemRuntime((_, event) => events.push(event)),
       now: clock.now,
       schedule: clock.schedule,
-      // The whole of each bound, so that the waits are the longest possible.
+      // The maximum of each jitter, so that the waits are the longest possible.
       randomBytes: (count) => new Uint8Array(count).fill(255),
     },
   });
-  /** Hands a receipt over and lets the first try end. */
+  /** Delivers a receipt and waits for the end of the first attempt. */
   const deliver = async (taskId: string) => {
     outbox.deliver(buildTestReceipt(taskId), "target");
     await clock.advance(0);
   };
-  return { clock, deliver, events, kept, outbox, store, tries };
+  return { clock, deliver, events, stored, outbox, store, tries };
 }
 
 describe("a receipt is posted", () => {
-  test("until the relay has it, with growing waits", async () => {
+  test("a receipt is posted with growing waits until the relay accepts it", async () => {
     const { clock, deliver, events, outbox, tries } = outboxWith(
       lost,
       refusal(500, "x"),
@@ -69,16 +70,19 @@ describe("a receipt is posted", () => {
     expect(outbox.size).toBe(0);
   });
 
-  test.each([429, 503])("not before the Retry-After of a %i has passed", async (status) => {
-    const { clock, deliver, tries } = outboxWith(refusal(status, "later", 30), accepted);
-    await deliver("t");
-    await clock.advance(29_999);
-    expect(tries).toHaveLength(1);
-    await clock.advance(600);
-    expect(tries).toHaveLength(2);
-  });
+  test.each([429, 503])(
+    "a receipt is not posted before the Retry-After of a %i has passed",
+    async (status) => {
+      const { clock, deliver, tries } = outboxWith(refusal(status, "later", 30), accepted);
+      await deliver("t");
+      await clock.advance(29_999);
+      expect(tries).toHaveLength(1);
+      await clock.advance(600);
+      expect(tries).toHaveLength(2);
+    },
+  );
 
-  test("at most a minute apart, however long it takes", async () => {
+  test("attempts to post a receipt are at most a minute apart", async () => {
     const { clock, deliver, outbox, tries } = outboxWith(lost);
     await deliver("t");
     await clock.advance(24 * 60 * 60_000);
@@ -87,7 +91,7 @@ describe("a receipt is posted", () => {
     expect(outbox.size).toBe(1);
   });
 
-  test("once at a time for one task", async () => {
+  test("one task has one attempt at a time", async () => {
     const { deliver, outbox, tries } = outboxWith(accepted);
     outbox.deliver(buildTestReceipt("t"), "target");
     await deliver("t");
@@ -104,7 +108,7 @@ describe("a refusal", () => {
     [404, "task.not_found"],
     [409, "task.already_finished"],
     [413, "request.too_large"],
-  ])("%i %s is final", async (status, code) => {
+  ])("a refusal with %i %s is final", async (status, code) => {
     const { clock, deliver, events, tries } = outboxWith(refusal(status, code));
     await deliver("t");
     await clock.advance(600_000);
@@ -118,7 +122,7 @@ describe("a refusal", () => {
     [408, "request.timeout"],
     [429, "rate.exceeded"],
     [503, "server.draining"],
-  ])("%i %s is tried again", async (status, code) => {
+  ])("a refusal with %i %s is retried", async (status, code) => {
     const { clock, deliver, tries } = outboxWith(refusal(status, code), accepted);
     await deliver("t");
     await clock.advance(600_000);
@@ -126,7 +130,7 @@ describe("a refusal", () => {
   });
 });
 
-test("a stopping agent tries on for as long as it is given, and no longer", async () => {
+test("a stopping agent continues to post only for its grace period", async () => {
   const { clock, deliver, outbox, tries } = outboxWith(lost);
   await deliver("t");
   const stopped = outbox.stop(1_000);
@@ -136,24 +140,24 @@ test("a stopping agent tries on for as long as it is given, and no longer", asyn
   expect(tries).toEqual([0, 499]);
 });
 
-describe("a receipt is kept", () => {
-  test("from the moment of its delivery until the relay has it", async () => {
-    const { clock, deliver, kept, outbox } = outboxWith(lost, accepted);
+describe("storage of a receipt", () => {
+  test("a receipt is stored until the relay accepts it", async () => {
+    const { clock, deliver, stored, outbox } = outboxWith(lost, accepted);
     await deliver("t");
-    expect([...kept.keys()]).toEqual(["t"]);
+    expect([...stored.keys()]).toEqual(["t"]);
     expect(outbox.findReceipt("t")).toMatchObject({ task_id: "t" });
     await clock.advance(10_000);
-    expect(kept.size).toBe(0);
+    expect(stored.size).toBe(0);
     expect(outbox.findReceipt("t")).toBeUndefined();
   });
 
-  test("no longer once the relay refuses it for good", async () => {
-    const { deliver, kept } = outboxWith(refusal(409, "task.already_finished"));
+  test("a receipt is deleted once the relay refuses it for good", async () => {
+    const { deliver, stored } = outboxWith(refusal(409, "task.already_finished"));
     await deliver("t");
-    expect(kept.size).toBe(0);
+    expect(stored.size).toBe(0);
   });
 
-  test("by an agent that stops before it was delivered, and sent by the next run", async () => {
+  test("a receipt that a stopping agent could not deliver is sent by the next run", async () => {
     const before = outboxWith(lost);
     await before.deliver("t");
     const stopped = before.outbox.stop(0);
@@ -167,7 +171,7 @@ describe("a receipt is kept", () => {
     expect(after.events).toEqual(["receipt.delivered"]);
   });
 
-  test("and delivered also where the disk takes nothing", async () => {
+  test("a receipt is delivered even if the disk accepts no writes", async () => {
     const { deliver, events, outbox, store } = outboxWith(accepted);
     store.save = () => Promise.reject(new Error("ENOSPC"));
     await deliver("t");
@@ -176,8 +180,8 @@ describe("a receipt is kept", () => {
   });
 });
 
-describe("when the relay is there again", () => {
-  test("what waited for it is sent at once", async () => {
+describe("when the relay is reachable again", () => {
+  test("a receipt that waits for an unreachable relay is sent once it is reachable", async () => {
     const { clock, deliver, outbox, tries } = outboxWith(lost, lost, lost, accepted);
     await deliver("t");
     await clock.advance(2_000);
@@ -188,7 +192,7 @@ describe("when the relay is there again", () => {
     expect(outbox.size).toBe(0);
   });
 
-  test("what it asked to wait goes on waiting", async () => {
+  test("a receipt that waits for a Retry-After keeps waiting", async () => {
     const { clock, deliver, outbox, tries } = outboxWith(refusal(429, "rate.exceeded", 30));
     await deliver("t");
     outbox.flush();

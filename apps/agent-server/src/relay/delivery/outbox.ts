@@ -8,15 +8,18 @@ import type { ReceiptSender } from "./receipt-sender.ts";
 import type { PendingReceipt, ReceiptStore } from "./receipt-store.ts";
 
 export interface Outbox {
-  /** Posts the receipt until the relay has it or refuses it for good, over restarts of the agent too. */
+  /**
+   * Posts the receipt until the relay accepts it or refuses it for good, also after a restart of
+   * the agent.
+   */
   readonly deliver: DeliverReceipt;
-  /** Takes up what the last run of the agent left. */
+  /** Resumes the deliveries that the last run of the agent left. */
   readonly resume: (left: readonly PendingReceipt[]) => void;
-  /** The receipt of a relay task that is still on its way. */
+  /** Finds the receipt of a relay task that is not delivered yet. */
   readonly findReceipt: (taskId: string) => ExecutionReceipt | undefined;
-  /** Ends the waits for a relay that could not be reached: it is there again. */
+  /** Ends the waits for an unreachable relay, because it is reachable again. */
   readonly flush: () => void;
-  /** Tries on for `graceMs` at most; what is left is sent after the next start. */
+  /** Continues for at most `graceMs`; remaining receipts are sent after the next start. */
   stop(graceMs: number): Promise<void>;
   readonly size: number;
 }
@@ -28,7 +31,7 @@ interface Delivery {
 
 const MAX_RETRY_DELAY_MS = 60_000;
 
-/** Receipts on their way to the relay, one line of tries per task. */
+/** Creates the outbox of receipts for the relay, with one sequence of attempts per task. */
 export function createOutbox(parts: {
   post: ReceiptSender["post"];
   store: ReceiptStore;
@@ -55,7 +58,7 @@ export function createOutbox(parts: {
     saved: Promise<void>,
   ): Promise<void> {
     const { task_id: taskId } = pendingReceipt.receipt;
-    // Whichever is first, disk or relay, saves the work: neither waits for the other.
+    // Disk and relay do not wait for each other: the first to finish makes the receipt safe.
     const saving = saved.catch((cause: unknown) => {
       runtime.log("error", "receipt.not_kept", { correlationId: taskId, cause: String(cause) });
     });
@@ -64,7 +67,7 @@ export function createOutbox(parts: {
     if (isFinished) await store.delete(taskId);
   }
 
-  /** Whether nothing is left to be tried. */
+  /** Returns true when no further attempt is needed. */
   async function postUntilFinal({ receipt, targetAgentId }: PendingReceipt): Promise<boolean> {
     const { task_id: taskId } = receipt;
     for (let attempt = 0; !stopped; attempt++) {
@@ -89,11 +92,11 @@ export function createOutbox(parts: {
   return {
     deliver(receipt, targetAgentId) {
       if (pending.has(receipt.task_id)) return;
-      const parcel = { receipt, targetAgentId };
-      startDelivery(parcel, store.save(parcel));
+      const pendingReceipt = { receipt, targetAgentId };
+      startDelivery(pendingReceipt, store.save(pendingReceipt));
     },
     resume(left) {
-      for (const parcel of left) startDelivery(parcel, Promise.resolve());
+      for (const pendingReceipt of left) startDelivery(pendingReceipt, Promise.resolve());
     },
     findReceipt: (taskId) => pending.get(taskId)?.pendingReceipt.receipt,
     flush: () => pauses.end("unreachable"),
@@ -112,8 +115,8 @@ export function createOutbox(parts: {
 }
 
 /**
- * Whether trying again can change nothing. A relay that forgot this agent or its token gets another
- * chance: the agent registers again meanwhile.
+ * Returns whether another attempt is pointless. A relay that lost this agent or its token gets
+ * another attempt, because the agent registers again meanwhile.
  */
 function isFinal({ code, status }: CallRefusal): boolean {
   if (code.startsWith("auth.")) return code === "auth.not_owner";

@@ -2,7 +2,7 @@ import { createManualClock } from "@agent/testkit";
 import { expect, test } from "vitest";
 import { createPacedSend } from "./paced-send.ts";
 
-test("no more goes out than the relay takes in any 10 seconds, and what failed does not count", async () => {
+test("sends no more messages than the relay accepts in 10 seconds, without counting failed ones", async () => {
   const clock = createManualClock();
   let ready = false;
   const send = createPacedSend(

@@ -4,10 +4,10 @@ import type { Runtime } from "../../runtime.ts";
 
 export type SendMessage = (message: ClientMessage) => SendResult;
 
-/** Left to the socket's own messages: signing in and renewing the token. */
+/** Reserved for the socket's own messages: authentication and renewal of the token. */
 const RESERVED_MESSAGES = 5;
 
-/** Holds back what the relay would count as too many messages; `socket.backlogged` means: later. */
+/** Delays messages beyond the relay's rate limit; `socket.backlogged` means to try again later. */
 export function createPacedSend(send: SendMessage, runtime: Pick<Runtime, "now">): SendMessage {
   const sentAt: number[] = [];
   return (message) => {

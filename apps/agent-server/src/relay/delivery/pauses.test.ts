@@ -2,7 +2,7 @@ import { createManualClock } from "@agent/testkit";
 import { expect, test } from "vitest";
 import { createPauses } from "./pauses.ts";
 
-test("the waits for a relay that was unreachable end early, the others at their time or with all", async () => {
+test("waits for an unreachable relay can be ended apart from the others", async () => {
   const clock = createManualClock();
   const pauses = createPauses(clock);
   const ended: string[] = [];

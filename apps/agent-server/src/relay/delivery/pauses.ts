@@ -1,10 +1,10 @@
 import type { Runtime } from "../../runtime.ts";
 
-/** Waits that can be ended before their time. */
+/** Waits that can be ended early. */
 export interface Pauses {
-  /** Resolves after `ms`, or earlier when it is ended. */
+  /** Resolves after `ms`, or earlier when the wait is ended. */
   wait(ms: number, of: { readonly unreachable: boolean }): Promise<void>;
-  /** Ends the waits for a relay that could not be reached, or all of them. */
+  /** Ends the waits for an unreachable relay, or all of them. */
   end(which: "unreachable" | "all"): void;
 }
 

@@ -36,7 +36,7 @@ function posting(options: { ready: boolean; joined?: boolean; missing?: string }
 const receipt = buildTestReceipt("t");
 
 describe("a receipt goes", () => {
-  test("over the socket where that is ready, and the relay's answer counts", async () => {
+  test("a receipt goes over a ready socket, and the relay's answer is returned", async () => {
     const { overHttp, receipts, sent } = posting({ ready: true });
     const answer = receipts.post(receipt, "target");
     expect(sent).toEqual([{ type: "result", task_id: "t", receipt }]);
@@ -46,13 +46,13 @@ describe("a receipt goes", () => {
     expect(overHttp).toEqual([]);
   });
 
-  test("over HTTP, at the target's path, where it is not", async () => {
+  test("a receipt goes over HTTP at the target's path without a socket", async () => {
     const { overHttp, receipts } = posting({ ready: false });
     expect(await receipts.post(receipt, "target")).toEqual({ ok: true, status: "completed" });
     expect(overHttp).toEqual([{ agentId: "target", taskId: "t" }]);
   });
 
-  test("to its own path where the target is unknown, and waits for the socket if it is not there", async () => {
+  test("a receipt without a known target goes to the agent's own path, then waits for the socket", async () => {
     const own = posting({ ready: false });
     expect(await own.receipts.post(receipt, undefined)).toMatchObject({ ok: true });
     expect(own.overHttp).toEqual([{ agentId: "self", taskId: "t" }]);
@@ -62,7 +62,7 @@ describe("a receipt goes", () => {
     expect(await named.receipts.post(receipt, "target")).toMatchObject({ ok: false, status: 404 });
   });
 
-  test("over HTTP when the socket brings no answer", async () => {
+  test("a receipt goes over HTTP when the socket gives no answer", async () => {
     const { clock, overHttp, receipts } = posting({ ready: true });
     const answer = receipts.post(receipt, "target");
     await clock.advance(15_000);
@@ -70,7 +70,7 @@ describe("a receipt goes", () => {
     expect(overHttp).toHaveLength(1);
   });
 
-  test("over HTTP at once when the socket is lost before it answers", async () => {
+  test("a receipt goes over HTTP at once when the socket is lost before its answer", async () => {
     const { overHttp, receipts } = posting({ ready: true });
     const answer = receipts.post(receipt, "target");
     receipts.onDown();
@@ -78,7 +78,7 @@ describe("a receipt goes", () => {
     expect(overHttp).toHaveLength(1);
   });
 
-  test("nowhere before the relay was reached, which is worth another try", async () => {
+  test("a receipt is refused for a retry before the relay was joined", async () => {
     const { receipts } = posting({ ready: false, joined: false });
     expect(await receipts.post(receipt, "target")).toMatchObject({ ok: false, status: 0 });
   });
@@ -88,7 +88,7 @@ test.each([
   ["receipt.signature_invalid", 403],
   ["task.not_found", 404],
   ["something.new", 500],
-])("the socket's refusal %s counts like %i over HTTP", async (code, status) => {
+])("the socket's refusal %s has the status %i of HTTP", async (code, status) => {
   const { receipts } = posting({ ready: true });
   const answer = receipts.post(receipt, "target");
   receipts.onMessage({ type: "result_refused", task_id: "t", code, message: "no" });

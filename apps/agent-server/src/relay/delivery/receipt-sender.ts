@@ -7,18 +7,21 @@ import type { SendMessage } from "./paced-send.ts";
 export type SendReceiptResult = { readonly ok: true; readonly status: string } | CallRefusal;
 
 export interface ReceiptSender {
-  /** One try: over the socket where it is ready, because HTTP requests are limited per address. */
+  /**
+   * Makes one attempt, over the socket if it is ready, because HTTP requests are limited per
+   * address.
+   */
   readonly post: (
     receipt: ExecutionReceipt,
     targetAgentId: string | undefined,
   ) => Promise<SendReceiptResult>;
-  /** Hands over what the relay says on the socket. */
+  /** Receives the relay's messages on the socket. */
   readonly onMessage: (message: ServerMessage) => void;
-  /** What the socket did not answer before it was lost is asked over HTTP at once. */
+  /** Sends the receipts that the lost socket did not answer over HTTP at once. */
   readonly onDown: () => void;
 }
 
-/** A relay that says nothing about a result by then is asked over HTTP. */
+/** After this time without an answer on the socket the receipt is sent over HTTP. */
 const SOCKET_ANSWER_TIMEOUT_MS = 15_000;
 
 export function createReceiptSender(parts: {
@@ -52,10 +55,11 @@ export function createReceiptSender(parts: {
   ): Promise<SendReceiptResult> {
     const params = { agentId: targetAgentId ?? self, taskId: receipt.task_id };
     const answer = await client()?.postResult({ params, body: receipt });
-    if (answer === undefined) return notReachedRefusal;
-    // It may be another agent's task that was routed here; the socket needs no path.
+    if (answer === undefined) return NOT_REACHED_REFUSAL;
+    // The task may have been submitted to another agent; only the socket works without that agent's
+    // path.
     if (!answer.ok && answer.status === 404 && targetAgentId === undefined)
-      return unaddressedRefusal;
+      return UNADDRESSED_REFUSAL;
     return answer.ok ? { ok: true, status: answer.body.status } : answer;
   }
 
@@ -81,21 +85,21 @@ export function createReceiptSender(parts: {
   };
 }
 
-/** What the same refusal would have been over HTTP; an unknown code is not taken for a final one. */
+/** Returns the status of the same refusal over HTTP; an unknown code is not final. */
 function getRefusalStatus(code: string): number {
   return Object.hasOwn(errors, code) ? errors[code as Code].status : 500;
 }
 
-const notReachedRefusal: CallRefusal = {
+const NOT_REACHED_REFUSAL: CallRefusal = {
   ok: false,
   code: "network.unreachable",
   status: 0,
   message: "The relay has not been reached yet",
 };
 
-const unaddressedRefusal: CallRefusal = {
+const UNADDRESSED_REFUSAL: CallRefusal = {
   ok: false,
   code: "network.unreachable",
   status: 0,
-  message: "Only the socket finds the target of this task",
+  message: "The target of this task is known only to the socket",
 };

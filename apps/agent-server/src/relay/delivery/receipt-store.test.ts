@@ -33,21 +33,21 @@ const finishedAt = (taskId: string, completed_at: number) => ({
   receipt: { ...buildTestReceipt(taskId), completed_at },
 });
 
-test("what is kept is there for the next process, oldest first, until it is forgotten", async () => {
+test("stored receipts are loaded by the next process, oldest first, until they are deleted", async () => {
   const unaddressed = { ...finishedAt("c", 2), targetAgentId: undefined };
-  const parcels = [finishedAt("b", 1), unaddressed, finishedAt("a", 3)];
-  for (const parcel of parcels.toReversed()) await storeOf().save(parcel);
-  expect(await storeOf().load()).toEqual(parcels);
+  const pendingReceipts = [finishedAt("b", 1), unaddressed, finishedAt("a", 3)];
+  for (const pendingReceipt of pendingReceipts.toReversed()) await storeOf().save(pendingReceipt);
+  expect(await storeOf().load()).toEqual(pendingReceipts);
   await storeOf().delete("b");
-  await storeOf().delete("never kept");
-  expect(await storeOf().load()).toEqual(parcels.slice(1));
+  await storeOf().delete("never saved");
+  expect(await storeOf().load()).toEqual(pendingReceipts.slice(1));
 });
 
-test("a folder that is not there yet holds nothing", async () => {
+test("a missing folder holds no receipts", async () => {
   expect(await storeOf().load()).toEqual([]);
 });
 
-test("files are for their owner only, and named after nothing that a relay chose", async () => {
+test("files are readable only by their owner, and a relay cannot choose their names", async () => {
   await storeOf().save(parcelOf("../../escape"));
   const names = (await readdir(path)).filter((name) => name !== ".gitignore");
   expect(names).toEqual([expect.stringMatching(/^[0-9a-f]{64}\.json$/)]);
@@ -55,7 +55,7 @@ test("files are for their owner only, and named after nothing that a relay chose
   expect(await readdir(folder)).toEqual(["outbox"]);
 });
 
-test("what another relay or another agent is to get stays there and is not sent", async () => {
+test("receipts of another relay or agent stay in the folder and are not loaded", async () => {
   await storeOf().save(parcelOf("a"));
   expect(await storeOf({ relayUrl: "http://other.test" }).load()).toEqual([]);
   expect(await storeOf({ agentId: "other" }).load()).toEqual([]);
@@ -63,7 +63,7 @@ test("what another relay or another agent is to get stays there and is not sent"
 });
 
 test.each(["", "{", "null", "{}", '{"relay_url":1}'])(
-  "a file that holds %j is left alone and told of",
+  "a file that contains %j is logged and left unchanged",
   async (text) => {
     await storeOf().save(parcelOf("a"));
     await writeFile(join(path, "broken.json"), text);
@@ -74,7 +74,7 @@ test.each(["", "{", "null", "{}", '{"relay_url":1}'])(
   },
 );
 
-test("a folder that could not be made is tried again", async () => {
+test("the creation of the folder is retried after a failure", async () => {
   await writeFile(path, "in the way");
   const store = storeOf();
   await expect(store.save(parcelOf("a"))).rejects.toThrow("EEXIST");

@@ -5,7 +5,9 @@ import { join } from "node:path";
 import { createPrivateFolder, writePrivateFile } from "../../files/private-file.ts";
 import type { Runtime } from "../../runtime.ts";
 
-/** A receipt on its way, and the agent under whose path the relay expects it, where that is known. */
+/**
+ * An undelivered receipt, and the agent under whose path the relay expects it, if that is known.
+ */
 export interface PendingReceipt {
   readonly receipt: ExecutionReceipt;
   readonly targetAgentId: string | undefined;
@@ -13,16 +15,16 @@ export interface PendingReceipt {
 
 /** Receipts that outlive the process. */
 export interface ReceiptStore {
-  /** Oldest first. */
+  /** Loads the receipts, oldest first. */
   load(): Promise<readonly PendingReceipt[]>;
-  /** On the disk when it resolves. */
-  save(parcel: PendingReceipt): Promise<void>;
+  /** Saves a receipt; it is on disk when this resolves. */
+  save(pendingReceipt: PendingReceipt): Promise<void>;
   delete(taskId: string): Promise<void>;
 }
 
 /**
- * A file for each receipt in a folder. What belongs to another relay or another agent stays there for
- * the day on which this folder serves it again.
+ * Creates a store with one file per receipt in a folder. Receipts for another relay or of another
+ * agent stay there in case the folder serves them again.
  */
 export function createReceiptStore(options: {
   path: string;
@@ -32,22 +34,22 @@ export function createReceiptStore(options: {
 }): ReceiptStore {
   const { path, relayUrl, agentId, runtime } = options;
   let folderReady: Promise<void> | undefined;
-  // Whatever a relay calls its tasks, it names no file.
+  // The task id is hashed so that a relay cannot choose a file name.
   const buildFilePath = (taskId: string) => join(path, `${sha256Hex(taskId)}.json`);
 
   async function read(name: string): Promise<PendingReceipt | undefined> {
     const file = parseReceiptFile(await readFile(join(path, name), "utf8"));
     if (file === null) runtime.log("warn", "outbox.file_unreadable", { file: name });
-    const isOurs = file?.relayUrl === relayUrl && file.parcel.receipt.agent_id === agentId;
-    return isOurs ? file.parcel : undefined;
+    const isOurs = file?.relayUrl === relayUrl && file.pendingReceipt.receipt.agent_id === agentId;
+    return isOurs ? file.pendingReceipt : undefined;
   }
 
   return {
     async load() {
       const names = (await listFiles(path)).filter((name) => name.endsWith(".json"));
-      const parcels = await Promise.all(names.map(read));
-      return parcels
-        .filter((parcel) => parcel !== undefined)
+      const pendingReceipts = await Promise.all(names.map(read));
+      return pendingReceipts
+        .filter((pendingReceipt) => pendingReceipt !== undefined)
         .toSorted((a, b) => a.receipt.completed_at - b.receipt.completed_at);
     },
     async save({ receipt, targetAgentId }) {
@@ -56,8 +58,8 @@ export function createReceiptStore(options: {
         throw cause;
       });
       await folderReady;
-      const parcel = { relay_url: relayUrl, target_agent_id: targetAgentId, receipt };
-      await writePrivateFile(buildFilePath(receipt.task_id), parcel);
+      const pendingReceipt = { relay_url: relayUrl, target_agent_id: targetAgentId, receipt };
+      await writePrivateFile(buildFilePath(receipt.task_id), pendingReceipt);
     },
     delete: (taskId) => rm(buildFilePath(taskId), { force: true }),
   };
@@ -72,7 +74,9 @@ async function listFiles(path: string): Promise<string[]> {
   }
 }
 
-function parseReceiptFile(text: string): { relayUrl: string; parcel: PendingReceipt } | null {
+function parseReceiptFile(
+  text: string,
+): { relayUrl: string; pendingReceipt: PendingReceipt } | null {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -88,5 +92,5 @@ function parseReceiptFile(text: string): { relayUrl: string; parcel: PendingRece
   const parsed = parseReceipt(receipt);
   if (typeof relayUrl !== "string" || !parsed.ok) return null;
   if (typeof targetAgentId !== "string" && targetAgentId !== undefined) return null;
-  return { relayUrl, parcel: { receipt: parsed.receipt, targetAgentId } };
+  return { relayUrl, pendingReceipt: { receipt: parsed.receipt, targetAgentId } };
 }

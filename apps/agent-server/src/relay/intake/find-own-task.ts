@@ -2,8 +2,9 @@ import type { RelayClient } from "@agent/client";
 import type { ListedTask, Received } from "@agent/wire";
 
 /**
- * A task that this agent executes, as its relay sees it. One that routing brought here from another target
- * has that target's path, which only the list of claimed tasks tells. Undefined: the relay does not say.
+ * Finds a task that this agent executes, as its relay sees it. A task that was routed here from
+ * another target has that target's path, which only the list of claimed tasks shows. Undefined: the
+ * relay gave no answer.
  */
 export async function findOwnTask(
   client: Pick<RelayClient, "getTask" | "listTasks">,

@@ -36,7 +36,7 @@ afterEach(async () => {
   for (const close of closing.splice(0)) await close();
 });
 
-/** Whom an agent sees in a caller of this level, by what a relay of its own answers over HTTP. */
+/** Finds the signer of a caller of this level, from the answers of a relay over HTTP. */
 async function signerOf(level: string) {
   const server = createServer((request, response) => {
     const body = request.url?.includes("/devices/") ? device : record(level);
@@ -58,11 +58,11 @@ async function signerOf(level: string) {
   return find(agentId, deviceId);
 }
 
-test("a caller has the trust level that its delegator's record names", async () => {
+test("a caller has the trust level of the agent's own record", async () => {
   const caller = { kind: "agent", agentId, trust: "verified" };
   expect(await signerOf("verified")).toEqual({ publicKey, caller });
 });
 
-test("H17: a caller whose trust level is a word of a later version is not let in", async () => {
+test("H17: a caller with an unknown trust level of a later version is refused", async () => {
   expect(await signerOf("shunned")).toBeNull();
 });

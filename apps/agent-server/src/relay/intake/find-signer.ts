@@ -8,8 +8,9 @@ const CACHE_TTL_MS = 60_000;
 const CACHE_SIZE = 1_000;
 
 /**
- * The relay's own key as it was pinned when this agent joined, and everybody else's as the relay knows it,
- * with the trust that this agent's delegations earned them; asked for at most once a minute.
+ * Finds the signers of tokens: the relay by the key pinned when this agent joined, and other agents
+ * by the relay's records, with the trust that this agent's delegations earned them. Lookups are
+ * cached for a minute.
  */
 export function createFindSigner(parts: {
   agentId: string;
@@ -35,13 +36,13 @@ export function createFindSigner(parts: {
     const oldest = lookups.keys().next();
     if (lookups.size > CACHE_SIZE && oldest.done !== true) lookups.delete(oldest.value);
     const found = await signer;
-    // A relay that did not answer is asked again at the next try.
+    // A lookup that the relay did not answer is repeated next time.
     if (found === undefined) lookups.delete(name);
     return found ?? null;
   };
 }
 
-/** Null: the relay knows nobody by these ids; undefined: it could not be asked. */
+/** Null: the relay does not know these ids; undefined: it could not be asked. */
 type Lookup = Promise<Signer | null | undefined>;
 
 async function lookUpSigner(
@@ -54,10 +55,10 @@ async function lookUpSigner(
   ]);
   if (!device.ok) return device.code === "device.not_found" ? null : undefined;
   if (device.body.revoked || device.body.agent_id !== agentId) return null;
-  // Whoever might be blocked is not let in as a stranger.
+  // An agent that may be blocked must not pass as an unknown one.
   if (!record.ok && record.code !== "trust.not_found") return undefined;
   const trust = record.ok ? record.body.trust_level : "unknown";
-  // A level of a later version may be a block as well.
+  // An unknown level of a later version may mean a block as well.
   if (!v.is(TrustLevel, trust)) return undefined;
   return { publicKey: device.body.public_key, caller: { kind: "agent", agentId, trust } };
 }

@@ -2,14 +2,15 @@ import type { RelayClient } from "@agent/client";
 import type { Runtime } from "../../runtime.ts";
 import { findOwnTask } from "./find-own-task.ts";
 
-/** When the relay is asked, after the call was closed: a cancel may take a moment to be written down. */
+/** The pauses before each query, because the relay may record a cancel with a delay. */
 const QUERY_DELAYS_MS = [500, 2_000, 10_000] as const;
 
 export type IsWanted = (relayTaskId: string) => Promise<boolean>;
 
 /**
- * Whether a relay still waits for a task whose call it closed: a relay that stops or is lost closes it as well,
- * and takes the receipt when it is back. Only its own word that the task is over says no.
+ * Creates the check whether the relay still needs a task whose call it closed. A relay that stops
+ * or loses its connection closes the call as well and accepts the receipt later. Only its explicit
+ * statement that the task is over returns false.
  */
 export function createIsWanted(parts: {
   agentId: string;
@@ -23,7 +24,7 @@ export function createIsWanted(parts: {
       const currentClient = client();
       const task = currentClient && (await findOwnTask(currentClient, { agentId, taskId }));
       if (task === undefined) continue;
-      // The relays that can cancel a claimed task say since when its cancel is asked for.
+      // Relays that support the cancel of a claimed task state the time of the request.
       const isCancelRequested = typeof task.cancel_requested_at === "number";
       if (isCancelRequested || (task.status !== "pending" && task.status !== "claimed"))
         return false;

@@ -32,7 +32,7 @@ function lookups(baseUrl = relay.url) {
   return { asked: () => asked, keysOf, pass: (ms: number) => (now += ms) };
 }
 
-test("an issuer's key is asked of the relay once a minute", async () => {
+test("an issuer's key is fetched from the relay once a minute", async () => {
   const issuer = createTestIdentity();
   const { asked, keysOf, pass } = lookups();
   expect(await keysOf(issuer.agentId)).toEqual([]);
@@ -46,7 +46,7 @@ test("an issuer's key is asked of the relay once a minute", async () => {
   expect(asked()).toBe(3);
 });
 
-test("of an issuer that was revoked no key is taken", async () => {
+test("a revoked issuer has no key", async () => {
   const folder = mkdtempSync(join(tmpdir(), "agent-issuers-"));
   const env = { AGENT_DB_PATH: join(folder, "relay.db") };
   const before = await startTestRelay(0, env);
@@ -62,7 +62,7 @@ test("of an issuer that was revoked no key is taken", async () => {
   rmSync(folder, { recursive: true });
 });
 
-test("no issuer is known without a relay", async () => {
+test("without a relay no issuer has a key", async () => {
   const keysOf = createGetIssuerKeys({ membership: () => undefined, runtime: { now: Date.now } });
   expect(await keysOf(createTestIdentity().agentId)).toEqual([]);
 });

@@ -5,7 +5,7 @@ import type { Membership } from "../membership/join-relay.ts";
 const CACHE_TTL_MS = 60_000;
 const CACHE_SIZE = 1_000;
 
-/** An agent's key in force as its home relay has it, looked up at most once a minute; none once revoked. */
+/** Looks up an agent's valid key at its relay, at most once a minute; a revoked agent has none. */
 export function createGetIssuerKeys(parts: {
   membership: () => Membership | undefined;
   runtime: Pick<Runtime, "now">;

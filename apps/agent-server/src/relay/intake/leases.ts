@@ -1,15 +1,18 @@
 import type { Runtime } from "../../runtime.ts";
 import type { SendMessage } from "../delivery/paced-send.ts";
 
-/** Within the 20 s after which the relay misses a sign of work; it renews only what this socket claimed. */
-const PROGRESS_MS = 15_000;
+/**
+ * Below the 20 s without progress after which the relay lets a lease expire; only leases of this
+ * socket are renewed.
+ */
+const RENEWAL_INTERVAL_MS = 15_000;
 
-/** The tasks that run here, whose leases at the relay are renewed until they end. */
+/** The running tasks, whose leases at the relay are renewed until they end. */
 export interface Leases {
   add(taskId: string): void;
   delete(taskId: string): void;
   has(taskId: string): boolean;
-  /** Tells the relay of each of them at once. */
+  /** Renews all leases at once. */
   renew(): void;
   stop(): void;
   readonly size: number;
@@ -25,7 +28,7 @@ export function createLeases(send: SendMessage, runtime: Pick<Runtime, "schedule
 
   function renewLater(): void {
     cancelNext();
-    cancelNext = runtime.schedule(PROGRESS_MS, () => {
+    cancelNext = runtime.schedule(RENEWAL_INTERVAL_MS, () => {
       renew();
       if (held.size > 0) renewLater();
     });

@@ -2,14 +2,15 @@ import type { RelayClient } from "@agent/client";
 import type { Runtime } from "../../runtime.ts";
 import { findOwnTask } from "./find-own-task.ts";
 
-/** After these pauses the relay is asked again when it could not be reached. */
+/** The pauses before each attempt to reach the relay. */
 const RETRY_DELAYS_MS = [0, 1_000, 5_000] as const;
 
 export type ReleaseClaim = (relayTaskId: string) => Promise<void>;
 
 /**
- * Agrees over HTTP to the cancel of a task that the relay had brought by a call: a call that was closed has
- * no other way to say so, and without a word the cancel takes effect a lease later.
+ * Confirms over HTTP the cancel of a task that the relay had sent by a call. A closed call has no
+ * other way to confirm it, and without a confirmation the cancel takes effect only when the lease
+ * expires.
  */
 export function createReleaseClaim(parts: {
   agentId: string;

@@ -25,7 +25,7 @@ function newQueue(answer: () => SendResult = () => ({ ok: true })) {
   return { clock, queue, finish, sent };
 }
 
-test("a task is claimed once, runs when it is granted, and leaves its place to the ninth", async () => {
+test("a task is claimed once, runs when granted, and then frees a slot for the ninth", async () => {
   const { clock, queue, finish, sent } = newQueue();
   for (const id of ["1", "1", "2", "3", "4", "5", "6", "7", "8", "9"]) queue.take(task(id));
   expect(sent()).toEqual(["1", "2", "3", "4", "5", "6", "7", "8"].map((id) => `["claim","${id}"]`));
@@ -36,7 +36,7 @@ test("a task is claimed once, runs when it is granted, and leaves its place to t
   expect(sent()).toEqual(['["claim","9"]']);
 });
 
-test("a claim without an answer is given up after 10 s, and a grant after it runs nothing", async () => {
+test("a claim without an answer expires after 10 s, and a later grant runs no task", async () => {
   const { clock, queue, finish, sent } = newQueue();
   queue.take(task("a"));
   await clock.advance(10_000);
@@ -46,7 +46,7 @@ test("a claim without an answer is given up after 10 s, and a grant after it run
   expect(sent()).toEqual(['["claim","a"]', '["claim","a"]']);
 });
 
-test("a claim that the socket cannot take is sent a second later", async () => {
+test("a claim that the socket cannot send is sent a second later", async () => {
   let isFull = true;
   const { clock, queue, sent } = newQueue(() =>
     isFull ? { ok: false, code: "socket.backlogged" } : { ok: true },
@@ -79,7 +79,7 @@ test("a lease is renewed every 15 s until the task ends", async () => {
   expect(clock.pending()).toEqual([]);
 });
 
-test("a queue that is stopped sets no timer, takes nothing and runs nothing", async () => {
+test("a stopped queue sets no timer, accepts no task and runs none", async () => {
   const { clock, queue, finish, sent } = newQueue();
   queue.take(task("a"));
   queue.stop();

@@ -6,19 +6,19 @@ import type { SendMessage } from "../delivery/paced-send.ts";
 
 const MAX_RUNNING = 8;
 
-/** Tasks of the relay on their way from queued to claimed to running. */
+/** The relay's tasks between their arrival and their end: queued, claimed or running. */
 export interface TaskQueue {
-  /** Takes a task that is for this agent; one that is already taken is not taken twice. */
+  /** Adds a task for this agent; a known task is not added again. */
   take(task: ListedTask): void;
-  /** The relay granted the claim of this task, so it runs. */
+  /** Runs the task whose claim the relay granted. */
   claimed(taskId: string): void;
-  /** The relay refused the claim of this task. */
+  /** Ends the claim that the relay refused. */
   refused(taskId: string): void;
-  /** Gives up a task that does not run yet. */
+  /** Drops a task that does not run yet. */
   drop(taskId: string): void;
   /** Claims queued tasks while fewer than eight are claimed or running. */
   startNext(): void;
-  /** Tells the relay which tasks run here. */
+  /** Reports the running tasks to the relay. */
   renewLeases(): void;
   stop(): void;
   readonly stopped: boolean;
@@ -33,7 +33,7 @@ export function createTaskQueue(parts: {
 }): TaskQueue {
   const { agentId, send, runtime } = parts;
   const queued = new Map<string, ListedTask>();
-  const claims = createClaims({ send, lapsed, runtime });
+  const claims = createClaims({ send, onExpired: handleExpiredClaim, runtime });
   const running = createLeases(send, runtime);
   let stopped = false;
 
@@ -41,12 +41,13 @@ export function createTaskQueue(parts: {
     for (const [id, task] of queued) {
       if (stopped || claims.size + running.size >= MAX_RUNNING) return;
       queued.delete(id);
-      // Without a socket there is no relay to ask, and no other device that it could have asked.
+      // Without a socket the relay cannot be asked, and it cannot have offered the task to another
+      // device.
       if (!claims.send(task)) void run(task);
     }
   }
 
-  function lapsed(unsent: ListedTask | undefined): void {
+  function handleExpiredClaim(unsent: ListedTask | undefined): void {
     if (unsent !== undefined) queued.set(unsent.task_id, unsent);
     startNext();
   }
@@ -64,7 +65,8 @@ export function createTaskQueue(parts: {
       if (stopped || (assignee !== null && assignee !== agentId)) return;
       if (queued.has(id) || claims.has(id)) return;
       if (running.has(id)) {
-        // Offered again after a lost connection: the lease must be taken anew, the work goes on.
+        // A task that is offered again after a lost connection needs a new lease; its work
+        // continues.
         send({ type: "claim", task_id: id });
         return;
       }

@@ -88,7 +88,7 @@ function newIntake(socket: SendResult | (() => SendResult) = { ok: true }) {
 }
 
 describe("a task that the relay assigns", () => {
-  test("is claimed first, and run when the claim is granted, for its target", async () => {
+  test("an assigned task is claimed, and runs for its target once the claim is granted", async () => {
     const { intake, sent, started, targets, claimed, end } = newIntake();
     const assigned = task("t", { agent_id: "target", assigned_to: me });
     intake.onMessage({ type: "task_assigned", task: assigned, expires_at: 1 });
@@ -99,7 +99,7 @@ describe("a task that the relay assigns", () => {
     expect(targets).toEqual(["target"]);
   });
 
-  test("is run under the delegation token that it came with", () => {
+  test("an assigned task runs under its delegation token", () => {
     const { intake, tokens, claimed } = newIntake();
     const withToken = { ...task("t"), delegation_token: { token_id: "d" } };
     for (const one of [withToken, task("u")]) {
@@ -110,7 +110,7 @@ describe("a task that the relay assigns", () => {
     expect(tokens[1] ?? null).toBeNull();
   });
 
-  test("is not run when another device was faster", () => {
+  test("an assigned task does not run when another device claimed it first", () => {
     const { intake, started } = newIntake();
     intake.receiveTask(task("t"));
     intake.onMessage({ type: "error", code: "task.not_pending", message: "", task_id: "t" });
@@ -118,13 +118,13 @@ describe("a task that the relay assigns", () => {
     expect(started).toEqual([]);
   });
 
-  test("is left alone when it is assigned to another agent", () => {
+  test("a task assigned to another agent is ignored", () => {
     const { intake, sent } = newIntake();
     intake.receiveTask(task("t", { assigned_to: "other" }));
     expect(sent).toEqual([]);
   });
 
-  test("is claimed once, however often it is offered, and again after a lost connection", () => {
+  test("an assigned task is claimed once, and again after a lost connection", () => {
     const { intake, sent, started, claimed } = newIntake();
     intake.receiveTask(task("t"));
     intake.receiveTask(task("t"));
@@ -135,13 +135,13 @@ describe("a task that the relay assigns", () => {
     expect(started).toEqual(["t"]);
   });
 
-  test("is run at once where there is no socket to claim it on", () => {
+  test("a task runs at once without a socket to claim it on", () => {
     const { intake, started } = newIntake({ ok: false, code: "socket.not_ready" });
     intake.receiveTask(task("t"));
     expect(started).toEqual(["t"]);
   });
 
-  test("waits where the socket takes no more for now", async () => {
+  test("a task waits while the socket is backlogged", async () => {
     const { clock, intake, started } = newIntake({ ok: false, code: "socket.backlogged" });
     intake.receiveTask(task("t"));
     await clock.advance(5_000);
@@ -149,7 +149,7 @@ describe("a task that the relay assigns", () => {
     expect(clock.pending()).toHaveLength(1);
   });
 
-  test("is given up when the relay never answers the claim, and taken when it is offered again", async () => {
+  test("a task whose claim is never answered is dropped, and accepted when it is offered again", async () => {
     const { clock, intake, sent } = newIntake();
     intake.receiveTask(task("t"));
     await clock.advance(10_000);
@@ -157,7 +157,7 @@ describe("a task that the relay assigns", () => {
     expect(sent).toEqual(["claim t", "claim t"]);
   });
 
-  test("that this agent will not do is refused, for the next one to get it", async () => {
+  test("a task that this agent cannot run is refused, so that another agent gets it", async () => {
     const { claimed, end, intake, sent } = newIntake();
     intake.receiveTask(task("t"));
     claimed("t");
@@ -165,7 +165,7 @@ describe("a task that the relay assigns", () => {
     expect(sent).toEqual(["claim t", "refuse t"]);
   });
 
-  test("is stopped when its submitter cancels it, running or not", () => {
+  test("a task is stopped when its submitter cancels it, running or not", () => {
     const { cancelled, claimed, intake, started } = newIntake();
     intake.receiveTask(task("t"));
     intake.receiveTask(task("u"));
@@ -178,10 +178,10 @@ describe("a task that the relay assigns", () => {
   });
 });
 
-describe("B2: a claimed task that its submitter wants back", () => {
+describe("B2: a claimed task with a requested cancel", () => {
   const asked = (id: string) => ({ type: "cancel_requested", task_id: id }) as const;
 
-  test("B2: is stopped, and released when it has stopped", async () => {
+  test("B2: a claimed task with a requested cancel is stopped and then released", async () => {
     const { claimed, end, intake, sent, withdrawn } = newIntake();
     intake.receiveTask(task("t"));
     claimed("t");
@@ -191,13 +191,13 @@ describe("B2: a claimed task that its submitter wants back", () => {
     expect(sent).toEqual(["claim t", "release t"]);
   });
 
-  test("B2: is released at once by an agent that does not work on it", () => {
+  test("B2: a task with a requested cancel is released at once by an agent that does not run it", () => {
     const { intake, sent } = newIntake();
     intake.onMessage(asked("t"));
     expect(sent).toEqual(["release t"]);
   });
 
-  test("B2: is not released once its receipt is signed", async () => {
+  test("B2: a task with a signed receipt is not released", async () => {
     const { claimed, intake, sent, signed } = newIntake();
     intake.receiveTask(task("t"));
     claimed("t");
@@ -206,7 +206,7 @@ describe("B2: a claimed task that its submitter wants back", () => {
     expect(sent).toEqual(["claim t"]);
   });
 
-  test("B2: is released as soon as the socket takes messages again", async () => {
+  test("B2: a task is released as soon as the socket accepts messages again", async () => {
     const full = { ok: false, code: "socket.backlogged" } as const;
     const answers: SendResult[] = [full, full, { ok: true }];
     const { clock, intake, sent } = newIntake(() => answers.shift() ?? { ok: true });
@@ -215,7 +215,7 @@ describe("B2: a claimed task that its submitter wants back", () => {
     expect(sent).toEqual(["release t"]);
   });
 
-  test("B2: shows signs of work at least every 20 seconds while it runs", async () => {
+  test("B2: a running task reports progress at least every 20 seconds", async () => {
     const { claimed, clock, intake, sent } = newIntake();
     intake.receiveTask(task("t"));
     claimed("t");
@@ -233,7 +233,7 @@ test("B7: the agent announces its offered capabilities on each connection, befor
 });
 
 describe("many tasks", () => {
-  test("are taken eight at a time", async () => {
+  test("at most eight tasks run at a time", async () => {
     const { claimed, end, intake, sent } = newIntake();
     for (let i = 0; i < 10; i++) intake.receiveTask(task(`t${i}`));
     expect(sent).toHaveLength(8);
@@ -243,7 +243,7 @@ describe("many tasks", () => {
     expect(sent).toHaveLength(9);
   });
 
-  test("keep their leases while they run", async () => {
+  test("running tasks keep their leases", async () => {
     const { claimed, clock, end, intake, sent } = newIntake();
     intake.receiveTask(task("t"));
     claimed("t");
@@ -256,7 +256,7 @@ describe("many tasks", () => {
     expect(sent).toHaveLength(5);
   });
 
-  test("are not begun any more by an agent that stops", () => {
+  test("a stopping agent begins no further tasks", () => {
     const { claimed, intake, sent, started } = newIntake();
     intake.receiveTask(task("t"));
     intake.stop();

@@ -7,19 +7,19 @@ import { createTaskQueue } from "./task-queue.ts";
 export type ListedTask = Received<typeof ListedTaskAnswer>;
 
 export interface TaskReceiver {
-  /** Takes a task that the relay has for this agent; one that is already taken is not taken twice. */
+  /** Receives a task that the relay has for this agent; a known task is not added again. */
   receiveTask(task: ListedTask): void;
   onMessage(message: ServerMessage): void;
   stop(): void;
 }
 
-const LATER_MS = 1_000;
+const RETRY_DELAY_MS = 1_000;
 
-/** Work that the relay hands over, claimed one by one and run a few at a time. */
+/** Creates the receiver of the relay's tasks, which claims each one and runs several at a time. */
 export function createTaskReceiver(parts: {
   agentId: string;
   relayId: () => string;
-  /** Announced on each connection, so that the relay knows what this device may be given. */
+  /** Announced on each connection, so that the relay knows which tasks this device accepts. */
   capabilities: readonly string[];
   work: Work;
   send: SendMessage;
@@ -32,7 +32,7 @@ export function createTaskReceiver(parts: {
     const { task_id: id } = task;
     try {
       const caller = { kind: "relay", relayId: parts.relayId() } as const;
-      const answer = await work.accept(workOf(task), { caller });
+      const answer = await work.accept(toWork(task), { caller });
       if (!answer.ok && answer.code === "work.withdrawn") release(id);
       else if (!answer.ok) refuse(id, answer.error);
     } catch (cause) {
@@ -41,11 +41,11 @@ export function createTaskReceiver(parts: {
     }
   }
 
-  /** Agrees that the task is cancelled; repeated until it is sent, for the relay waits for it. */
+  /** Confirms the cancel of a task; repeated until it is sent, because the relay waits for it. */
   function release(id: string): void {
     const sent = send({ type: "release", task_id: id });
     if (!sent.ok && sent.code !== "socket.not_ready" && !queue.stopped) {
-      runtime.schedule(LATER_MS, () => release(id));
+      runtime.schedule(RETRY_DELAY_MS, () => release(id));
     }
   }
 
@@ -70,7 +70,7 @@ export function createTaskReceiver(parts: {
           return;
         case "cancel_requested":
           queue.drop(message.task_id);
-          // A signed receipt is on its way, and work that stops is released when it has.
+          // A signed receipt is delivered anyway, and running work is released once it has stopped.
           if (work.withdraw(message.task_id) === "unknown") release(message.task_id);
           queue.startNext();
           return;
@@ -94,7 +94,7 @@ export function createTaskReceiver(parts: {
   };
 }
 
-function workOf(task: ListedTask): NewWork {
+function toWork(task: ListedTask): NewWork {
   return {
     prompt: task.prompt,
     requiredCapabilities: task.required_capabilities,

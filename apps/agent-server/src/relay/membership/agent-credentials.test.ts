@@ -20,9 +20,9 @@ afterAll(() => relay.stop());
 
 const signal = new AbortController().signal;
 
-/** What `agent_credentials` answers, and what is wrong with it. */
-async function shownBy({ relayLink: home }: RunningAgent) {
-  const answer = await home?.credentials?.present(signal);
+/** Returns the answer of `agent_credentials` and the faults of its verification. */
+async function shownBy({ relayLink }: RunningAgent) {
+  const answer = await relayLink?.credentials?.present(signal);
   if (answer?.ok !== true) throw new Error(answer?.error ?? "no credentials");
   const verdict = verifyPresentation(answer.presentation, { now: Date.now() });
   expect(verdict.code).toBeUndefined();
@@ -33,7 +33,7 @@ function kindsOf({ verifiableCredential: shown }: VerifiablePresentation): strin
   return shown.map(({ type }) => type.find((name) => name !== "VerifiableCredential") ?? "");
 }
 
-async function hire(running: RunningAgent, by?: string) {
+async function requestDelegation(running: RunningAgent, by?: string) {
   const { agentId } = running.agent.identity;
   const done = await delegate(relay.operator, {
     agentId,
@@ -49,11 +49,11 @@ async function until(condition: () => Promise<boolean>): Promise<void> {
 }
 
 describe("an agent presents", () => {
-  test("its own gradient and what others say of it, under its own key", async () => {
+  test("an agent presents its own gradient and the credentials of others under its own key", async () => {
     const running = await startJoinedAgent({ relayUrl: relay.url });
     const { did } = running.agent.identity;
     const payer = createTestIdentity();
-    await hire(running, payer.agentId);
+    await requestDelegation(running, payer.agentId);
     const shown = await shownBy(running);
     expect(shown.holder).toBe(did);
     expect(kindsOf(shown).toSorted()).toEqual([
@@ -67,7 +67,7 @@ describe("an agent presents", () => {
     await running.stop();
   });
 
-  test("its own gradient where no relay can be reached, and no other's", async () => {
+  test("an agent without a reachable relay presents only its own gradient", async () => {
     const running = await startTestAgent({ relayUrl: "http://127.0.0.1:9" });
     const shown = await shownBy(running);
     expect(kindsOf(shown)).toEqual(["AgentGradientCredential"]);
@@ -75,7 +75,7 @@ describe("an agent presents", () => {
     await running.stop();
   });
 
-  test("what the relay said last, as long as it cannot be asked", async () => {
+  test("an agent presents the relay's last answer while the relay is unreachable", async () => {
     const early = await startTestRelay(0, { AGENT_RELAY_ISSUE_CREDENTIALS: "true" });
     const running = await startJoinedAgent({ relayUrl: early.url });
     const { agentId } = running.agent.identity;
@@ -101,14 +101,14 @@ describe("a gradient credential", () => {
       | VerifiableCredential<Record<string, unknown> & { id: string }>
       | undefined;
 
-  test("is issued in each housekeeping cycle, of what was counted by then", async () => {
+  test("a gradient credential is issued from the counts of each housekeeping cycle", async () => {
     const running = await startJoinedAgent({
       relayUrl: relay.url,
       file: { housekeepingIntervalMs: 100 },
     });
     const first = gradientIn(await shownBy(running));
     expect(first?.credentialSubject).toMatchObject({ interaction_efficiency: 0 });
-    await hire(running);
+    await requestDelegation(running);
     await until(async () => gradientIn(await shownBy(running))?.id !== first?.id);
     await until(async () => {
       const { credentialSubject } = gradientIn(await shownBy(running)) ?? {};
@@ -120,7 +120,7 @@ describe("a gradient credential", () => {
     await running.stop();
   });
 
-  test("is handed to the relay, which shows it to those who ask there", async () => {
+  test("a gradient credential is submitted to the relay, which presents it to others", async () => {
     const running = await startJoinedAgent({ relayUrl: relay.url });
     const { agentId, did } = running.agent.identity;
     const list = () =>
@@ -135,7 +135,7 @@ describe("a gradient credential", () => {
   });
 });
 
-test("an agent that hired another says of it, under its own key, how it did", async () => {
+test("an agent issues a credential about an agent that it delegated to", async () => {
   const worker = await startAgentWithoutSocket({ relayUrl: relay.url });
   const { agentId } = worker.identity;
   const boss = await startJoinedAgent({
@@ -147,7 +147,7 @@ test("an agent that hired another says of it, under its own key, how it did", as
       }),
     ],
   });
-  await hire(boss);
+  await requestDelegation(boss);
   const byBoss = async () => {
     const listed = await relay.operator.listCredentials({ params: { agentId }, query: {} });
     const all = listed.ok ? listed.body.credentials : [];

@@ -14,11 +14,11 @@ import type { CredentialSource } from "../../tools/built-in/agent-credentials.ts
 import type { Membership } from "./join-relay.ts";
 
 export interface AgentCredentials extends CredentialSource {
-  /** Issues the gradient credential of a housekeeping cycle, which outlasts the cycle. */
+  /** Issues the gradient credential of a housekeeping cycle; it is valid longer than the cycle. */
   issueGradient(counts: Counts, cycleMs: number): void;
-  /** Gives the newest one to the relay, which shows it to those who ask there. */
+  /** Submits the newest one to the relay, which presents it to others. */
   submitCredentials(): Promise<void>;
-  /** As in the newest gradient credential; null before the first one. */
+  /** Returns the value of the newest gradient credential; null before the first one. */
   gradient(): number | null;
 }
 
@@ -28,10 +28,13 @@ interface TimedCredential {
   readonly expiresAt: number;
 }
 
-/** A tool that anybody may call does not make the agent ask its relay each time. */
+/** Caches the relay's answer, because any caller may call the tool that presents credentials. */
 const CACHE_TTL_MS = 60_000;
 
-/** What is said of an agent: its own word, made here, and that of others, which its relay keeps. */
+/**
+ * Creates the source of an agent's credentials: its own, issued here, and those of others, stored
+ * by its relay.
+ */
 export function createAgentCredentials(parts: {
   identity: Identity;
   membership: () => Membership | undefined;
@@ -41,10 +44,12 @@ export function createAgentCredentials(parts: {
   const { agentId, did, secretKey } = identity;
   let ownCredential: (TimedCredential & { readonly gradient: number }) | undefined;
   let lastFetch: { readonly until: number; readonly answer: Promise<void> } | undefined;
-  // The last that the relay gave, for as long as it cannot be asked.
+  // The relay's last answer, used while it cannot be reached.
   let receivedCredentials: readonly TimedCredential[] = [];
 
-  /** At its relay: the newest of each issuer and type, those that the relay issued renewed. */
+  /**
+   * Fetches the newest credential of each issuer and type; the relay renews those that it issued.
+   */
   async function fetchCredentials({ client }: Membership): Promise<void> {
     const answer = await client.presentCredentials({ params: { agentId }, query: {}, body: {} });
     if (answer.ok)
@@ -63,7 +68,7 @@ export function createAgentCredentials(parts: {
     await lastFetch.answer;
   }
 
-  /** Those that hold now and are about this agent; who is shown them looks again. */
+  /** Filters the currently valid credentials about this agent; every verifier checks them again. */
   async function filterValid(shown: readonly VerifiableCredential[]): Promise<TimedCredential[]> {
     const now = runtime.now();
     const about = shown.filter(({ credentialSubject }) => credentialSubject.id === did);
@@ -113,7 +118,10 @@ function withExpiry(credential: VerifiableCredential): TimedCredential {
   return { credential, expiresAt: validUntil === undefined ? Infinity : Date.parse(validUntil) };
 }
 
-/** The gradient is left to the agent itself: the relay may have an older one. */
+/**
+ * Parses the relay's presentation without gradient credentials, because the relay may have an older
+ * one.
+ */
 function parsePresented(presentation: Readonly<Record<string, unknown>>): VerifiableCredential[] {
   const { verifiableCredential: presented } = presentation;
   if (!Array.isArray(presented)) return [];

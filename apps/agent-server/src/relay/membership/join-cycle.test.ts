@@ -15,7 +15,7 @@ function newCycle(run: () => Promise<JoinResult | undefined>) {
   const events: string[] = [];
   const runtime = {
     ...clock,
-    // The longest jitter.
+    // The maximum of the jitter.
     randomBytes: (length: number) => new Uint8Array(length).fill(255),
     log: (_: string, event: string) => void events.push(event),
   };
@@ -39,7 +39,7 @@ test("a run without an attempt to join is repeated after the interval", async ()
   expect(state.runs).toBe(2);
 });
 
-test("failed attempts to join are repeated after a doubled wait, and after a success anew", async () => {
+test("the wait doubles after each failed attempt to join and is reset by a success", async () => {
   let answer: JoinResult = down;
   const { clock, cycle } = newCycle(async () => answer);
   const waits: (number | undefined)[] = [];
@@ -65,16 +65,16 @@ test("a run that throws is logged and repeated after the interval", async () => 
   expect(clock.pending()).toEqual([60_000]);
 });
 
-test("a cycle is hurried instead of its next run, but neither while it runs nor after it was stopped", async () => {
+test("runNow replaces the next run, but not during a run or after a stop", async () => {
   const { clock, cycle, state } = newCycle(async () => undefined);
   const running = cycle.start();
-  expect(cycle.hurry()).toBe(false);
+  expect(cycle.runNow()).toBe(false);
   await running;
-  expect(cycle.hurry()).toBe(true);
+  expect(cycle.runNow()).toBe(true);
   await clock.advance(0);
   expect(state.runs).toBe(2);
   expect(clock.pending()).toEqual([60_000]);
   cycle.stop();
-  expect(cycle.hurry()).toBe(false);
+  expect(cycle.runNow()).toBe(false);
   expect([cycle.stopped, clock.pending()]).toEqual([true, []]);
 });

@@ -4,18 +4,24 @@ import type { JoinResult } from "./join-relay.ts";
 
 const MAX_REJOIN_DELAY_MS = 30_000;
 
-/** A run that comes again after an interval, or sooner while joining fails. */
+/** A run that is repeated after an interval, or sooner while joining fails. */
 export interface JoinCycle {
-  /** Runs at once and schedules the next run; the result is that of an attempt to join, where there was one. */
+  /**
+   * Runs at once and schedules the next run; returns the result of the attempt to join, if there
+   * was one.
+   */
   start(): Promise<JoinResult | undefined>;
-  /** Runs at once instead of when it is due; false: it is running, or has been stopped. */
-  hurry(): boolean;
+  /**
+   * Runs at once instead of at the scheduled time; returns false while it is running or after it
+   * was stopped.
+   */
+  runNow(): boolean;
   stop(): void;
   readonly stopped: boolean;
 }
 
 export function createJoinCycle(parts: {
-  /** Looks after the membership; an attempt to join gives its result. */
+  /** Maintains the membership; returns the result of an attempt to join. */
   run: () => Promise<JoinResult | undefined>;
   intervalMs: number;
   runtime: Pick<Runtime, "schedule" | "randomBytes" | "log">;
@@ -47,7 +53,7 @@ export function createJoinCycle(parts: {
 
   return {
     start: cycle,
-    hurry() {
+    runNow() {
       if (running || stopped) return false;
       cancelNext();
       void cycle();

@@ -8,13 +8,16 @@ import {
 import { operations, type ListingBody } from "@agent/wire";
 import type { Identity } from "../../identity/identity.ts";
 import type { Runtime } from "../../runtime.ts";
-import { judgeRelay, type RelayPin } from "../judge-relay.ts";
+import { checkRelayPins, type RelayPin } from "../check-relay-pins.ts";
 
-/** What an agent is at its relay after it joined. */
+/** An agent's membership at its relay. */
 export interface Membership {
   readonly client: RelayClient;
   readonly deviceId: string;
-  /** The relay's own identity, pinned at this moment: tokens that claim to be the relay's need this key. */
+  /**
+   * The relay's identity, pinned when the agent joined: the relay's tokens must be signed by this
+   * key.
+   */
   readonly relay: { readonly relayId: string; readonly publicKey: string };
 }
 
@@ -28,29 +31,31 @@ export interface Profile {
 
 export interface JoinOptions {
   readonly url: string;
-  /** Given to the relay for registering only; without it the agent's own token is. */
+  /** Sent to the relay for the registration only; by default the agent's own token is used. */
   readonly registrationToken: string | undefined;
   readonly identity: Identity;
-  /** What is known of the relay already; nothing is told to another one, or to one that cannot prove it. */
+  /** The known identities of the relay; an agent sends nothing to another one. */
   readonly relayPins?: readonly RelayPin[];
   readonly profile: Profile;
-  /** Absent: others cannot call this agent, so work comes over the socket alone. */
+  /** Absent: others cannot call this agent, so tasks arrive only over the socket. */
   readonly endpointUrl: string | undefined;
   readonly runtime: Runtime;
 }
 
 export type JoinResult = { readonly ok: true; readonly membership: Membership } | CallRefusal;
 
-/** Makes the agent known at its relay: key, endpoint, listing. All of it can be repeated. */
+/**
+ * Registers the agent at its relay with its key, endpoint and listing. All of it can be repeated.
+ */
 export async function joinRelay(options: JoinOptions): Promise<JoinResult> {
   const { url: baseUrl, identity, runtime } = options;
   const { agentId, secretKey } = identity;
   const info = await call(operations.relayInfo, {}, { ...runtime, baseUrl });
   if (!info.ok) return info;
-  const judged = judgeRelay(options.relayPins ?? [], info.body);
-  if (!judged.ok) {
-    const { code } = judged;
-    return { ok: false, code, status: 0, message: "This is not the relay that was pinned" };
+  const checked = checkRelayPins(options.relayPins ?? [], info.body);
+  if (!checked.ok) {
+    const { code } = checked;
+    return { ok: false, code, status: 0, message: "The relay is not the pinned one" };
   }
   const bootstrapped = await bootstrapAgent({ ...runtime, baseUrl, agentId, secretKey });
   if (!bootstrapped.ok) return bootstrapped;
@@ -74,7 +79,9 @@ export async function joinRelay(options: JoinOptions): Promise<JoinResult> {
   };
 }
 
-/** Says what the agent offers, then where it is, so that it cannot be found free of charge in between. */
+/**
+ * Publishes the listing before the endpoint, so that the agent is never found without its prices.
+ */
 export async function publishProfile(
   agentClient: RelayClient,
   options: JoinOptions,
@@ -112,9 +119,9 @@ async function registerEndpoint(
     },
   });
   if (!answer.ok) {
-    // The agent signs its own tokens, so this can only be the operator's.
+    // The agent signs its own tokens, so the refused token must be the operator's.
     return answer.code === "auth.unknown_token"
-      ? { ...answer, message: "This relay does not take AGENT_SYNC_TOKEN (else AGENT_API_TOKEN)" }
+      ? { ...answer, message: "The relay refused AGENT_SYNC_TOKEN (or AGENT_API_TOKEN)" }
       : answer;
   }
   for (const { check, ok, detail } of answer.body.checks) {

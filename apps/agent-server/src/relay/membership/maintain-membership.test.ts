@@ -13,10 +13,10 @@ beforeAll(async () => {
 });
 afterAll(() => relay.stop());
 
-/** A member of the relay whose requests to a path can be made to fail for a while. */
+/** A member of the relay whose requests to a path can be made to fail. */
 function newMember(syncIntervalMs: number) {
   const failing = { path: "", status: 503 };
-  /** What the relay states of itself instead. */
+  /** Replaces the identity that the relay states. */
   const stating: { relay?: object } = {};
   const asked: string[] = [];
   const events: string[] = [];
@@ -66,7 +66,7 @@ const heartbeatPath = "/api/v1/agents/heartbeat";
 const registerPath = "/api/v1/agents/register";
 
 describe("a member", () => {
-  test("sends heartbeats and counts those that were answered", async () => {
+  test("a member sends heartbeats and counts the answered ones", async () => {
     const { failing, heartbeats, member } = newMember(20);
     expect(await member.start("http://127.0.0.1:1/mcp")).toMatchObject({ ok: true });
     await until(() => heartbeats.attempts().succeeded >= 2);
@@ -76,16 +76,16 @@ describe("a member", () => {
     member.stop();
   });
 
-  test("has its price at the relay before others find it there", async () => {
+  test("a member publishes its price before its endpoint", async () => {
     const { asked, identity, member } = newMember(60_000);
     await member.start("http://127.0.0.1:1/mcp");
     const listingPath = `/api/v1/agents/${identity.agentId}/listing`;
-    const told = asked.filter((path) => path === listingPath || path === registerPath);
-    expect(told).toEqual([listingPath, registerPath]);
+    const published = asked.filter((path) => path === listingPath || path === registerPath);
+    expect(published).toEqual([listingPath, registerPath]);
     member.stop();
   });
 
-  test("says again what it offers after each lost connection, until that was heard", async () => {
+  test("a member publishes its offer after each lost connection until it succeeds", async () => {
     const { asked, events, failing, identity, member } = newMember(20);
     await member.start("http://127.0.0.1:1/mcp");
     const params = { agentId: identity.agentId };
@@ -100,7 +100,7 @@ describe("a member", () => {
     expect(events.filter((event) => event === "joined")).toHaveLength(1);
   });
 
-  test("says nothing again when its first connection is made", async () => {
+  test("a member does not publish its offer again at its first connection", async () => {
     const { asked, member } = newMember(60_000);
     await member.start("http://127.0.0.1:1/mcp");
     const before = asked.length;
@@ -111,7 +111,7 @@ describe("a member", () => {
   });
 });
 
-test("D8: a member does not join again where its relay states another key that no chain proves", async () => {
+test("D8: a member does not rejoin a relay with another key that no chain proves", async () => {
   const { asked, events, member, stating } = newMember(20);
   await member.start("http://127.0.0.1:1/mcp");
   const { publicKey } = generateKeyPair();
@@ -119,15 +119,15 @@ test("D8: a member does not join again where its relay states another key that n
   member.handleRefused();
   await until(() => events.includes("relay.join_failed"));
   expect(member.membership()).toBeUndefined();
-  const told = asked.slice(asked.lastIndexOf(relayPath) + 1);
-  expect(told).toEqual([]);
+  const published = asked.slice(asked.lastIndexOf(relayPath) + 1);
+  expect(published).toEqual([]);
   delete stating.relay;
   await until(() => member.membership() !== undefined);
   member.stop();
 });
 
-describe("a member that the relay does not let in", () => {
-  test("joins anew at once, but not over and over", async () => {
+describe("a refused member", () => {
+  test("a refused member joins again at once, but not repeatedly", async () => {
     const { events, member } = newMember(60_000);
     const joins = () => events.filter((event) => event === "joined").length;
     await member.start("http://127.0.0.1:1/mcp");
@@ -140,7 +140,7 @@ describe("a member that the relay does not let in", () => {
     member.stop();
   });
 
-  test("does so again once it was let in meanwhile", async () => {
+  test("a refused member joins again at once after it was accepted in between", async () => {
     const { events, member } = newMember(60_000);
     const joins = () => events.filter((event) => event === "joined").length;
     await member.start("http://127.0.0.1:1/mcp");

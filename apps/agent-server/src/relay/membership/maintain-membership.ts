@@ -1,7 +1,7 @@
 import type { CallRefusal } from "@agent/client";
 import type { AttemptCounter } from "../../gradient/counts.ts";
 import { createJoinCycle } from "./join-cycle.ts";
-import type { RelayPin } from "../judge-relay.ts";
+import type { RelayPin } from "../check-relay-pins.ts";
 import {
   publishProfile,
   joinRelay,
@@ -12,23 +12,29 @@ import {
 
 export interface MaintainedMembership {
   readonly membership: () => Membership | undefined;
-  /** Joins, and stays joined; resolves after the first attempt. */
+  /** Joins and keeps the membership; resolves after the first attempt. */
   start(endpointUrl: string | undefined): Promise<JoinResult>;
-  /** The relay let this agent's device in; `again`: after the connection was lost. */
+  /**
+   * Called when the relay accepts this agent's device; `isReconnect`: after the connection was
+   * lost.
+   */
   handleAccepted(isReconnect: boolean): void;
-  /** The relay does not let it in. */
+  /** Called when the relay refuses the device. */
   handleRefused(): void;
   stop(): void;
 }
 
 /**
- * Keeps an agent a member of its relay: a heartbeat every `syncIntervalMs`, and whatever the relay lost
- * of it once more. `joined` is told of each new membership, `synced` of each heartbeat.
+ * Maintains an agent's membership at its relay: a heartbeat every `syncIntervalMs`, and a new
+ * registration of whatever the relay has lost. `joined` is called for each new membership, `synced`
+ * after each heartbeat.
  */
 export function maintainMembership(
   options: Omit<JoinOptions, "endpointUrl" | "relayPins"> & {
     readonly syncIntervalMs: number;
-    /** The key that the owner named; without it the first relay that answers is joined. */
+    /**
+     * The relay's key that the owner configured; without it the first relay that answers is joined.
+     */
     readonly relayKey?: string | undefined;
   },
   on: {
@@ -48,7 +54,7 @@ export function maintainMembership(
   const named: readonly RelayPin[] =
     options.relayKey === undefined ? [] : [{ publicKey: options.relayKey }];
 
-  /** The relay that was joined before must prove a new key. */
+  /** Joins the relay; the one joined before must prove a new key. */
   async function joinPinned(): Promise<JoinResult> {
     const relayPins = pinned === undefined ? named : [...named, pinned];
     const result = await joinRelay({ ...options, endpointUrl, relayPins });
@@ -70,26 +76,29 @@ export function maintainMembership(
     return result;
   }
 
-  /** One that came back from a backup may know the agent, but not what it offers. */
+  /**
+   * Publishes the profile again, because a relay restored from a backup may know the agent but not
+   * its listing.
+   */
   async function republishProfile(): Promise<void> {
     if (membership === undefined) return;
     const answer = await publishProfile(membership.client, { ...options, endpointUrl });
     isPublished = answer.ok;
     if (answer.ok) return;
     runtime.log("warn", "relay.announce_failed", { code: answer.code, status: answer.status });
-    if (unknownAgentCodes.has(answer.code)) rejoin();
+    if (UNKNOWN_AGENT_CODES.has(answer.code)) rejoin();
   }
 
-  /** Joins anew: at once, but a second time in vain only when it is due. */
+  /** Joins again at once; after a failure the next attempt waits for its time. */
   function rejoin(): void {
     membership = undefined;
-    if (!hasRejoined && cycle.hurry()) hasRejoined = true;
+    if (!hasRejoined && cycle.runNow()) hasRejoined = true;
   }
 
   async function sync(current: Membership): Promise<void> {
     const heartbeat = await current.client.heartbeat({ body: { agent_id: identity.agentId } });
     on.heartbeats.record(heartbeat.ok);
-    if (!heartbeat.ok && unknownAgentCodes.has(heartbeat.code)) {
+    if (!heartbeat.ok && UNKNOWN_AGENT_CODES.has(heartbeat.code)) {
       runtime.log("warn", "relay.forgot_agent", { code: heartbeat.code });
       membership = undefined;
       return;
@@ -100,7 +109,7 @@ export function maintainMembership(
 
   async function syncOrJoin(): Promise<JoinResult | undefined> {
     if (membership !== undefined) await sync(membership);
-    // A relay that lost this agent is joined again at once, not a whole interval later.
+    // A relay that lost this agent is joined again at once instead of one interval later.
     return membership === undefined && !cycle.stopped ? tryToJoin() : undefined;
   }
 
@@ -108,11 +117,11 @@ export function maintainMembership(
     membership: () => membership,
     async start(address) {
       endpointUrl = address;
-      return (await cycle.start()) ?? notJoinedRefusal;
+      return (await cycle.start()) ?? NOT_JOINED_REFUSAL;
     },
-    handleAccepted(again) {
+    handleAccepted(isReconnect) {
       hasRejoined = false;
-      if (!again) return;
+      if (!isReconnect) return;
       isPublished = false;
       void republishProfile();
     },
@@ -121,14 +130,14 @@ export function maintainMembership(
   };
 }
 
-/** Answers of a relay that no longer knows this agent, as after it lost its memory. */
-const unknownAgentCodes: ReadonlySet<string> = new Set([
+/** The codes of a relay that no longer knows this agent, for example after it lost its data. */
+const UNKNOWN_AGENT_CODES: ReadonlySet<string> = new Set([
   "agent.not_found",
   "auth.device_not_authorized",
   "auth.verification_failed",
 ]);
 
-export const notJoinedRefusal: CallRefusal = {
+export const NOT_JOINED_REFUSAL: CallRefusal = {
   ok: false,
   code: "network.unreachable",
   status: 0,

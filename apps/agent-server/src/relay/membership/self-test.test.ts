@@ -39,20 +39,20 @@ async function run(options: Partial<TestAgentOptions>, funds = 0) {
 const all = ["ok submit", "ok route", "ok execute", "ok receipt", "ok verify", "ok settle"];
 
 describe("the self-test", () => {
-  test("passes its six steps and exits 0", async () => {
+  test("the self-test passes its six steps and exits with 0", async () => {
     expect(await run({})).toMatchObject({ code: 0, steps: all });
   });
 
-  test("settles what it pays itself: only the fee is gone", async () => {
+  test("the self-test pays the agent itself and costs only the fee", async () => {
     const { code, steps, lines } = await run({ file: { listing } }, 10);
     expect([code, steps]).toEqual([0, all]);
     expect(lines.at(-1)).toContain("1 settled, fee 0.05");
   });
 
-  test("names the step that failed and exits 1", async () => {
+  test("the self-test names the failed step and exits with 1", async () => {
     const broke = await run({ file: { listing } });
     expect([broke.code, broke.steps.at(-1)]).toEqual([1, "failed submit"]);
-    expect(broke.lines.at(-1)).toContain("deposit its price to ");
+    expect(broke.lines.at(-1)).toContain("deposit the price to ");
     const broken = await run({ tools: [failingTool] });
     expect([broken.code, broken.steps.at(-1)]).toEqual([1, "failed execute"]);
     const risky = await run({
@@ -61,7 +61,7 @@ describe("the self-test", () => {
     expect(risky.lines.at(-1)).toContain("requires approval");
   });
 
-  test("exits 2 without a relay to reach, 1 when the relay refuses the agent", async () => {
+  test("the self-test exits with 2 without a relay and with 1 when the relay refuses the agent", async () => {
     const unreachable = await run({ relayUrl: "http://127.0.0.1:9" });
     expect([unreachable.code, unreachable.lines[0]]).toEqual([
       2,
@@ -70,7 +70,7 @@ describe("the self-test", () => {
     const refused = await run({ env: { AGENT_SYNC_TOKEN: "wrong" } });
     expect([refused.code, refused.lines[0]]).toEqual([
       1,
-      expect.stringContaining("does not take AGENT_SYNC_TOKEN"),
+      expect.stringContaining("refused AGENT_SYNC_TOKEN"),
     ]);
   });
 });

@@ -10,15 +10,15 @@ export interface SelfTestParts {
   readonly identity: Identity;
   readonly work: Work;
   readonly joined: JoinResult;
-  /** The one that the test asks for; absent: the agent chooses a tool by the prompt. */
+  /** The capability that the test requires; absent: the agent chooses a tool by the prompt. */
   readonly capability?: string | undefined;
   readonly timeoutMs: number;
   readonly runtime: Runtime;
-  /** Takes one line for each step. */
+  /** Receives one line for each step. */
   readonly report: (line: string) => void;
 }
 
-/** 0: all six steps held. 1: one did not. 2: there is no relay to test with. */
+/** 0: all six STEPS passed. 1: a step failed. 2: there is no relay to test with. */
 export type SelfTestExit = 0 | 1 | 2;
 
 interface SelfTestRun extends SelfTestParts {
@@ -28,10 +28,10 @@ interface SelfTestRun extends SelfTestParts {
   finished?: Result<Operations["getTask"]>;
 }
 
-type Step = (trial: SelfTestRun) => Promise<{ readonly ok: boolean; readonly detail: string }>;
+type Step = (run: SelfTestRun) => Promise<{ readonly ok: boolean; readonly detail: string }>;
 
-/** In this order; each step builds on what the ones before it left in the trial. */
-const steps: readonly (readonly [string, Step])[] = [
+/** Steps run in this order, because each builds on the results of the STEPS before it. */
+const STEPS: readonly (readonly [string, Step])[] = [
   ["submit", submitTask],
   ["route", waitForArrival],
   ["execute", waitForExecution],
@@ -44,7 +44,7 @@ const PROMPT = "Self-test: a task of this agent to itself.";
 const POLL_INTERVAL_MS = 100;
 const LONG_POLL_SECONDS = 10;
 
-/** Submits a task to itself through the relay and follows it to its settlement. */
+/** Submits a task to this agent through the relay and follows it to its settlement. */
 export async function selfTest(parts: SelfTestParts): Promise<SelfTestExit> {
   const { joined, report, runtime, timeoutMs } = parts;
   if (!joined.ok) {
@@ -55,27 +55,27 @@ export async function selfTest(parts: SelfTestParts): Promise<SelfTestExit> {
     return reached ? 1 : 2;
   }
   const { client } = joined.membership;
-  const trial: SelfTestRun = { ...parts, client, deadline: runtime.now() + timeoutMs, taskId: "" };
-  for (const [name, step] of steps) {
-    const { ok, detail } = await step(trial);
+  const run: SelfTestRun = { ...parts, client, deadline: runtime.now() + timeoutMs, taskId: "" };
+  for (const [name, step] of STEPS) {
+    const { ok, detail } = await step(run);
     report(`${ok ? "ok" : "failed"} ${name}: ${detail}`);
     if (!ok) return 1;
   }
   return 0;
 }
 
-async function submitTask(trial: SelfTestRun) {
-  const { capability } = trial;
-  const answer = await trial.client.submitTask({
-    params: { agentId: trial.identity.agentId },
+async function submitTask(run: SelfTestRun) {
+  const { capability } = run;
+  const answer = await run.client.submitTask({
+    params: { agentId: run.identity.agentId },
     body: {
       prompt: PROMPT,
       ...(capability !== undefined && { required_capabilities: [capability] }),
     },
   });
-  if (!answer.ok) return failStep(`${formatRefusal(answer)}${formatHint(answer, trial.identity)}`);
-  trial.taskId = answer.body.task_id;
-  return passStep(`task ${trial.taskId}, hold ${answer.body.amount_locked}`);
+  if (!answer.ok) return failStep(`${formatRefusal(answer)}${formatHint(answer, run.identity)}`);
+  run.taskId = answer.body.task_id;
+  return passStep(`task ${run.taskId}, hold ${answer.body.amount_locked}`);
 }
 
 async function waitForArrival({ runtime, work, taskId, deadline }: SelfTestRun) {
@@ -92,8 +92,8 @@ async function waitForExecution({ work, taskId }: SelfTestRun) {
   return passStep(`ran ${done.tools_used.join(", ")}`);
 }
 
-async function waitForReceipt(trial: SelfTestRun) {
-  const { client, identity, taskId, deadline, runtime } = trial;
+async function waitForReceipt(run: SelfTestRun) {
+  const { client, identity, taskId, deadline, runtime } = run;
   const request = {
     params: { agentId: identity.agentId, taskId },
     query: { wait: LONG_POLL_SECONDS },
@@ -102,7 +102,7 @@ async function waitForReceipt(trial: SelfTestRun) {
     const answer = await client.getTask(request);
     if (!answer.ok) return failStep(formatRefusal(answer));
     if (answer.body.receipt !== null) {
-      trial.finished = answer.body;
+      run.finished = answer.body;
       return passStep("the relay has the receipt");
     }
   }
@@ -115,7 +115,7 @@ async function verifyTaskReceipt({ finished, identity, taskId }: SelfTestRun) {
   const { publicKey } = identity;
   const verdict = await verifyReceiptAsync(parsed, { publicKey, taskId });
   return verdict.valid
-    ? passStep("signature and binding hold")
+    ? passStep("signature and binding are valid")
     : failStep(verdict.code ?? "invalid");
 }
 
@@ -134,7 +134,7 @@ async function checkSettlement({ client, identity, finished, taskId }: SelfTestR
 
 function formatHint({ code }: CallRefusal, { agentId }: Identity): string {
   return code === "budget.insufficient"
-    ? `; it pays for its own test: deposit its price to ${agentId}`
+    ? `; the agent pays for its own test: deposit the price to ${agentId}`
     : "";
 }
 

@@ -4,43 +4,44 @@ import { approvalLimits, buildApprovalKey, type ApprovalRequest } from "../../po
 import type { Runtime } from "../../runtime.ts";
 import type { QuorumRequest, QuorumRequests } from "./quorum-requests.ts";
 
-/** The calls that wait for the votes of a quorum, as many as the limits of approvals allow. */
+/** The calls that wait for the votes of a quorum, within the limits of approvals. */
 export interface PendingCalls {
-  /** The entry of this call, a new one where there is none; undefined: there is no room for it. */
+  /** Returns the entry of this call or adds one; undefined when the limits are reached. */
   getOrAdd(call: ApprovalRequest): Promise<QuorumRequest | undefined>;
-  /** Deletes the entry, unless the call was asked about anew meanwhile. */
+  /** Deletes the entry, unless a newer request for the call has replaced it. */
   delete(call: ApprovalRequest, entry: QuorumRequest): void;
 }
 
 export function createPendingCalls(
-  asked: QuorumRequests,
+  requests: QuorumRequests,
   runtime: Pick<Runtime, "now" | "randomBytes">,
 ): PendingCalls {
   function hasCapacity(caller: string): boolean {
     const { calls, callsPerCaller } = approvalLimits;
-    const own = [...asked].filter(([, one]) => one.caller === caller);
-    return asked.size < calls && own.length < callsPerCaller;
+    const own = [...requests].filter(([, one]) => one.caller === caller);
+    return requests.size < calls && own.length < callsPerCaller;
   }
 
   async function add(call: ApprovalRequest): Promise<QuorumRequest | undefined> {
     const now = runtime.now();
     const caller = callerKey(call.caller);
-    // What has ended is kept to be told so, unless its place is needed.
+    // Expired entries are retained, so that their calls are refused as expired, until their place
+    // is needed.
     if (!hasCapacity(caller)) {
-      for (const [name, { expiresAt }] of asked) if (expiresAt <= now) asked.delete(name);
+      for (const [name, { expiresAt }] of requests) if (expiresAt <= now) requests.delete(name);
     }
     if (!hasCapacity(caller)) return undefined;
     const approvalId = uuidV7(now, runtime.randomBytes(10));
     const entry = { approvalId, caller, expiresAt: now + approvalLimits.lifetimeMs };
-    await asked.add(buildApprovalKey(call), entry);
+    await requests.add(buildApprovalKey(call), entry);
     return entry;
   }
 
   return {
-    getOrAdd: async (call) => asked.get(buildApprovalKey(call)) ?? add(call),
+    getOrAdd: async (call) => requests.get(buildApprovalKey(call)) ?? add(call),
     delete(call, { approvalId }) {
       const name = buildApprovalKey(call);
-      if (asked.get(name)?.approvalId === approvalId) asked.delete(name);
+      if (requests.get(name)?.approvalId === approvalId) requests.delete(name);
     },
   };
 }

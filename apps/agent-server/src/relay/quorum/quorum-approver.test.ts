@@ -129,7 +129,7 @@ describe("an agent whose calls a quorum approves", () => {
     }
   }
 
-  test("asks once for the tool and the hash of the arguments, and names the approval", async () => {
+  test("a call asks the quorum once with its tool and hash, and is answered with the approval's id", async () => {
     const [first = "", tag] = await call("site");
     expect(first).toMatch(
       /^Governance: tool "deploy" requires approval \(R3_EXECUTE\), approval_id/,
@@ -149,7 +149,7 @@ describe("an agent whose calls a quorum approves", () => {
     expect(deployed).toEqual([]);
   });
 
-  test("makes the approved call once, and no other", async () => {
+  test("an approved call runs once, and no other call", async () => {
     const approvalId = idIn(await firstOf("site"));
     await vote(approvalId, "approve");
     expect(idIn(await firstOf("site"))).toBe(approvalId);
@@ -166,7 +166,7 @@ describe("an agent whose calls a quorum approves", () => {
     );
   });
 
-  test("makes it once when it is called many times at once", async () => {
+  test("an approved call runs once when it is repeated concurrently", async () => {
     await vote(idIn(await firstOf("site")), "approve", "approve");
     const answers = await Promise.all(Array.from({ length: 8 }, () => firstOf("site")));
     expect(deployed).toEqual(["site"]);
@@ -175,7 +175,7 @@ describe("an agent whose calls a quorum approves", () => {
     for (const other of others) expect(other).toMatch(/^Governance: |\(approval\.used\)$/);
   });
 
-  test("does not make a call that one of them refused", async () => {
+  test("a call that an approver denied does not run", async () => {
     const approvalId = idIn(await firstOf("site"));
     await vote(approvalId, "approve", "deny");
     const refused = "Policy denied: an approver refused this call (approval.denied)";
@@ -184,13 +184,13 @@ describe("an agent whose calls a quorum approves", () => {
     expect(deployed).toEqual([]);
   });
 
-  test("leaves nothing of it to the owner's list", async () => {
+  test("a call for a quorum does not appear in the owner's list", async () => {
     await firstOf("site");
     expect(running.agent.approvals.list()).toEqual([]);
   });
 });
 
-test("without its relay such an agent makes no call that needs an approval", async () => {
+test("a call that needs a quorum does not run while the relay is unreachable", async () => {
   const lost = await startTestRelay();
   const ran: string[] = [];
   const running = await startTestAgent({
@@ -214,11 +214,11 @@ test("without its relay such an agent makes no call that needs an approval", asy
   await running.stop();
 });
 
-test("nor does one that has not joined yet, and the call takes nobody's place", async () => {
+test("a call before the relay is joined is refused and not added to the waiting ones", async () => {
   const approver = createQuorumApprover({
     agentId: "a",
     quorum: { required: 1, approvers: approvers() },
-    asked: await openAsked("none"),
+    requests: await openAsked("none"),
     client: () => undefined,
     relayKey: () => undefined,
     runtime: { now: Date.now, randomBytes: (length) => new Uint8Array(length) },
@@ -235,7 +235,7 @@ test("nor does one that has not joined yet, and the call takes nobody's place", 
 describe("an approval of a quorum", () => {
   const stranger: Caller = { kind: "agent", agentId: "a", trust: "unknown" };
 
-  /** Asks for itself; `loses` says of which requests the answer gets lost. */
+  /** Requests approvals; `loses` selects the requests whose answers are lost. */
   async function newAsker(
     loses: (url: string) => boolean = () => false,
     rewrite: (text: string) => string = (text) => text,
@@ -252,7 +252,7 @@ describe("an approval of a quorum", () => {
       createQuorumApprover({
         agentId,
         quorum: { required: 1, approvers: named(approvers()) },
-        asked: await openAsked(agentId),
+        requests: await openAsked(agentId),
         client: () => client,
         relayKey: () => relayKey,
         runtime: {
@@ -280,7 +280,7 @@ describe("an approval of a quorum", () => {
     };
   }
 
-  test("is for the caller whose call it was", async () => {
+  test("an approval is valid only for the caller of the call", async () => {
     const { take, takeId, approve } = await newAsker();
     const id = await takeId(owner);
     await approve(id);
@@ -288,7 +288,7 @@ describe("an approval of a quorum", () => {
     expect(await take(owner)).toEqual({ status: "approved", approvalId: id });
   });
 
-  test("H17: in a status of a later version gives no leave, and is not given up either", async () => {
+  test("H17: an approval with an unknown status of a later version neither allows the call nor ends", async () => {
     let newer = true;
     const { take, takeId, approve } = await newAsker(undefined, (text) =>
       newer ? text.replace(`"status":"pending"`, `"status":"escalated"`) : text,
@@ -303,17 +303,17 @@ describe("an approval of a quorum", () => {
     expect(await take()).toEqual({ status: "approved", approvalId: id });
   });
 
-  /** The relay's answer about the approval, changed on its way. */
+  /** Changes the relay's answer about the approval. */
   const lying = (change: (approval: Approval) => Partial<Approval>) => (text: string) => {
     const approval = JSON.parse(text) as Approval;
     return "votes" in approval ? JSON.stringify({ ...approval, ...change(approval) }) : text;
   };
   const missing = {
     status: "refused",
-    reason: "the votes for this call do not verify (approval.votes_missing)",
+    reason: "the votes for this call are invalid (approval.votes_missing)",
   };
 
-  test("D3: on the relay's word alone gives no leave, and uses nothing up", async () => {
+  test("D3: an approval that only the relay claims does not allow the call and is not consumed", async () => {
     let isLying = true;
     const lie = lying(() => ({ status: "approved" }));
     const { take, takeId, approve } = await newAsker(undefined, (text) =>
@@ -326,7 +326,7 @@ describe("an approval of a quorum", () => {
     expect(await take()).toEqual({ status: "approved", approvalId: id });
   });
 
-  test("D3: of votes that were given for another call gives no leave", async () => {
+  test("D3: votes for another call do not allow this one", async () => {
     let shown: Approval["votes"] | undefined;
     const { agentId, take, takeId, approve } = await newAsker(undefined, (text) =>
       shown === undefined ? text : lying(() => ({ status: "approved", votes: shown! }))(text),
@@ -341,7 +341,7 @@ describe("an approval of a quorum", () => {
     expect(await take()).toEqual({ status: "approved", approvalId });
   });
 
-  test("D3: by a voter whose key at the relay is not the one that the owner named gives no leave", async () => {
+  test("D3: a vote under another key than the one that the owner configured does not count", async () => {
     const { take, takeId, approve } = await newAsker(undefined, undefined, (all) =>
       all.map(({ agent_id }, index) => ({ agent_id, public_key: all.at(index - 1)!.public_key })),
     );
@@ -349,7 +349,7 @@ describe("an approval of a quorum", () => {
     expect(await take()).toMatchObject(missing);
   });
 
-  test("counts after a restart, once and for its caller", async () => {
+  test("an approval is valid after a restart, once and for its caller", async () => {
     const { take, takeId, approve, restart } = await newAsker();
     const id = await takeId();
     await restart();
@@ -361,14 +361,14 @@ describe("an approval of a quorum", () => {
     expect(await take()).toMatchObject({ status: "pending" });
   });
 
-  test("ends after an hour, given or not; then the call is asked about anew", async () => {
+  test("an approval expires after an hour, and the next call requests a new one", async () => {
     const { take, takeId, approve, wait } = await newAsker();
     const id = await takeId();
     await approve(id);
     wait(3_600_000);
     expect(await take()).toEqual({
       status: "refused",
-      reason: "the time to approve this call is over (approval.expired)",
+      reason: "the approval of this call has expired (approval.expired)",
       approvalId: id,
     });
     const next = await take();
@@ -376,7 +376,7 @@ describe("an approval of a quorum", () => {
     expect(next).not.toMatchObject({ approvalId: id });
   });
 
-  test("is asked for once, also when the relay's answer was lost", async () => {
+  test("an approval is requested once, also when the relay's answer was lost", async () => {
     let lost = true;
     const { take, takeId } = await newAsker((url) => url.endsWith("/approvals") && lost);
     const first = await take();
@@ -388,7 +388,7 @@ describe("an approval of a quorum", () => {
     expect(first).toMatchObject({ approvalId: await takeId() });
   });
 
-  test("that was used up counts no more, also when nobody heard of its use", async () => {
+  test("a used approval is refused, also when the answer about its use was lost", async () => {
     const { take, takeId, approve } = await newAsker((url) => url.endsWith("/use"));
     const id = await takeId();
     await approve(id);
@@ -401,7 +401,7 @@ describe("an approval of a quorum", () => {
     expect(await take()).toMatchObject({ status: "pending" });
   });
 
-  test("is waited for by 50 calls of one caller at most; those that ended make room", async () => {
+  test("at most 50 calls of one caller wait, and expired ones make room", async () => {
     const { take, wait } = await newAsker();
     await Promise.all(Array.from({ length: 50 }, (_, index) => take(stranger, String(index))));
     expect(await take(stranger, "more")).toEqual({ status: "full" });

@@ -5,29 +5,29 @@ import type { Approver, RedeemResult } from "../../policy/approvals.ts";
 import type { Runtime } from "../../runtime.ts";
 import type { QuorumRequests } from "./quorum-requests.ts";
 import { createPendingCalls } from "./pending-calls.ts";
-import { notJoinedRefusal } from "../membership/maintain-membership.ts";
+import { NOT_JOINED_REFUSAL } from "../membership/maintain-membership.ts";
 
-/** A caller waits no longer for a relay that hangs. */
+/** The longest time that a call waits for an unresponsive relay. */
 const TIMEOUT_MS = 10_000;
 
 /**
- * Leaves calls to the votes of other agents, which the home relay collects. The relay knows the tool and the
- * hash of the arguments; whose call it was is known here only. The relay's count is not believed: the votes
- * are verified here, under the keys that the owner named.
+ * Creates an approver by the votes of other agents, which the agent's relay collects. The relay
+ * learns the tool and the hash of the arguments, but not the caller. Its count is not trusted: the
+ * votes are verified here with the keys that the owner configured.
  */
 export function createQuorumApprover(parts: {
   agentId: string;
   quorum: Quorum;
-  asked: QuorumRequests;
+  requests: QuorumRequests;
   /** Absent while the relay is not joined. */
   client: () => Pick<RelayClient, "requestApproval" | "useApproval"> | undefined;
-  /** The relay's own key as 64 hex digits, pinned when it was joined; absent until then. */
+  /** The relay's key as 64 hex digits, pinned when it was joined; absent until then. */
   relayKey: () => string | undefined;
   runtime: Pick<Runtime, "now" | "randomBytes">;
 }): Approver {
   const { agentId, runtime } = parts;
   const { required: quorum_required, approvers } = parts.quorum;
-  const pending = createPendingCalls(parts.asked, runtime);
+  const pending = createPendingCalls(parts.requests, runtime);
   const quorum_approvers = approvers.map(({ agent_id }) => agent_id);
 
   return {
@@ -35,14 +35,14 @@ export function createQuorumApprover(parts: {
       const client = parts.client();
       const relayKey = parts.relayKey();
       if (client === undefined || relayKey === undefined)
-        return refuseUnanswered(notJoinedRefusal.code);
+        return refuseUnanswered(NOT_JOINED_REFUSAL.code);
       const entry = await pending.getOrAdd(call);
       if (entry === undefined) return { status: "full" };
       const { approvalId, expiresAt } = entry;
       if (expiresAt <= runtime.now()) {
         pending.delete(call, entry);
         return buildRefusal(
-          "the time to approve this call is over",
+          "the approval of this call has expired",
           "approval.expired",
           approvalId,
         );
@@ -51,7 +51,7 @@ export function createQuorumApprover(parts: {
       const perCall = { timeoutMs: TIMEOUT_MS, ...(signal !== undefined && { signal }) };
       const { tool: tool_name, argsHash: args_hash } = call;
       const callFields = { tool_name, args_hash };
-      // Under one id the relay takes a request once, and tells at each repeat how it stands.
+      // The relay records a request once per id and returns its state for each repetition.
       const body = { ...callFields, approval_id: approvalId, quorum_required, quorum_approvers };
       const answer = await client.requestApproval({ params: { agentId }, body }, perCall);
       if (!answer.ok) return refuseUnanswered(answer.code, approvalId);
@@ -61,7 +61,7 @@ export function createQuorumApprover(parts: {
         return buildRefusal("an approver refused this call", "approval.denied", approvalId);
       }
 
-      // A word of a later version gives no leave, and does not say that the approval is over either.
+      // An unknown status of a later version neither approves the call nor ends the request.
       if (status !== "approved" && status !== "used") {
         return refuseUnanswered("approval.status_unknown", approvalId);
       }
@@ -74,7 +74,7 @@ export function createQuorumApprover(parts: {
           relay,
         });
         if (!verified.ok) {
-          return buildRefusal("the votes for this call do not verify", verified.code, approvalId);
+          return buildRefusal("the votes for this call are invalid", verified.code, approvalId);
         }
         const params = { agentId, approvalId };
         const used = await client.useApproval({ params, body: callFields }, perCall);
@@ -84,7 +84,7 @@ export function createQuorumApprover(parts: {
         }
         if (used.code !== "approval.not_approved") return refuseUnanswered(used.code, approvalId);
       }
-      // By the same call at the same time, or by one that never heard of it.
+      // A concurrent identical call used the approval, or one whose answer was lost.
       pending.delete(call, entry);
       return buildRefusal("the approval of this call is used up", "approval.used", approvalId);
     },

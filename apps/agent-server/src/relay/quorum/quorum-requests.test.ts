@@ -22,7 +22,7 @@ const open = async (asker = "me") => {
 const call = { approvalId: "id", caller: "owner", expiresAt: 1 };
 
 describe("calls that a quorum was asked about", () => {
-  test("are there after a restart, for their owner's eyes only", async () => {
+  test("requests survive a restart in a file that only its owner can read", async () => {
     const asked = await open();
     await Promise.all(["a", "b", "c"].map((name) => asked.add(name, call)));
     asked.delete("b");
@@ -32,7 +32,7 @@ describe("calls that a quorum was asked about", () => {
     expect(logged).toEqual([]);
   });
 
-  test("are forgotten when another quorum, relay or agent is at issue", async () => {
+  test("requests of another quorum, relay or agent are discarded", async () => {
     await (await open()).add("a", call);
     expect((await open("another")).size).toBe(0);
   });
@@ -45,7 +45,7 @@ describe("calls that a quorum was asked about", () => {
     "[".repeat(100_000),
     '{"asker":"me","calls":[["a",{}]]}',
     '{"asker":"me","calls":[["a",{"approvalId":"id","caller":"owner","expiresAt":1e999}]]}',
-  ])("%.90s is none of them, and is said to be unreadable", async (text) => {
+  ])("%.90s is logged as unreadable and ignored", async (text) => {
     await (await open()).add("a", call);
     await writeFile(path, text);
     const asked = await open();
@@ -54,7 +54,7 @@ describe("calls that a quorum was asked about", () => {
     expect(JSON.parse(await readFile(path, "utf8"))).toMatchObject({ calls: [["b", call]] });
   });
 
-  test("count in this process also when the disk takes nothing", async () => {
+  test("requests are valid in this process if the disk accepts no writes", async () => {
     await writeFile(join(folder, "data"), "no folder");
     const asked = await open();
     await asked.add("a", call);

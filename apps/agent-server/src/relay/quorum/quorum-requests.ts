@@ -8,16 +8,19 @@ export interface QuorumRequest {
   readonly expiresAt: number;
 }
 
-/** The calls that a quorum was asked about, by their names. */
+/** The calls that a quorum was asked about, by their keys. */
 export interface QuorumRequests extends Iterable<[string, QuorumRequest]> {
   readonly size: number;
   get(name: string): QuorumRequest | undefined;
-  /** Done when it outlives the process, as far as the disk allows. */
+  /** Adds a request; it survives the process once this resolves, unless writing failed. */
   add(name: string, call: QuorumRequest): Promise<void>;
   delete(name: string): void;
 }
 
-/** What JSON reads as infinite could not be written again, and the other calls with it. */
+/**
+ * JSON can parse a number as infinite but cannot write it again, which would lose the other calls
+ * too.
+ */
 const Time = v.pipe(v.number(), v.safeInteger());
 
 const StoredRequests = v.object({
@@ -31,8 +34,8 @@ const StoredRequests = v.object({
 });
 
 /**
- * Keeps them in a file: votes that were given before a restart count after it. `asker` says who asks whom;
- * what another one asked about is forgotten.
+ * Opens the requests in a file, so that votes given before a restart count after it. `asker`
+ * identifies the agent, relay and quorum; the requests of another asker are discarded.
  */
 export function openQuorumRequests({
   file,
@@ -61,12 +64,12 @@ export function openQuorumRequests({
 }
 
 function parseStoredRequests(file: ApprovalsFile, asker: string): [string, QuorumRequest][] {
-  // The owner alone may have been asked so far.
+  // The file may hold only the owner's approvals so far.
   if (file.initialContent["asker"] === undefined && file.initialContent["calls"] === undefined)
     return [];
   const parsed = v.safeParse(StoredRequests, file.initialContent);
   if (!parsed.success) {
-    file.logUnreadable("the calls that a quorum was asked about are not what was written");
+    file.logUnreadable("the calls that a quorum was asked about are malformed");
     return [];
   }
   return parsed.output.asker === asker ? parsed.output.calls : [];

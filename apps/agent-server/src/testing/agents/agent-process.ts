@@ -2,21 +2,21 @@ import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
-/** What `pnpm build` makes; a checkout that was never built has none. */
+/** The output of `pnpm build`; a checkout without a build has none. */
 const builtMain = fileURLToPath(new URL("../../../dist/main.js", import.meta.url));
 const source = fileURLToPath(new URL("../../main.ts", import.meta.url));
 const isBuilt = existsSync(builtMain);
 if (!isBuilt) console.warn(`NOT AS BUILT: ${builtMain} is not there, run pnpm build`);
 
-/** An agent in a process of its own, as it is built wherever it was. */
+/** An agent in its own process, built or from its sources. */
 export interface AgentProcess {
-  /** Resolves when it printed what fits. */
+  /** Resolves when the output matches. */
   waitForOutput(pattern: RegExp): Promise<void>;
-  /** Everything that it printed so far. */
+  /** The standard output so far. */
   output(): string;
-  /** Everything that it logged so far. */
+  /** The log so far. */
   log(): string;
-  /** Resolves when it is gone. */
+  /** Resolves when the process has ended. */
   kill(signal: NodeJS.Signals): Promise<void>;
 }
 

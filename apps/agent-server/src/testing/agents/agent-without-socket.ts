@@ -16,7 +16,7 @@ import { createTestIdentity } from "./test-identity.ts";
 import type { TestAgentOptions } from "./start-agent.ts";
 import { shoutTool } from "../tools/test-tools.ts";
 
-/** An agent without a socket: only over MCP can its relay bring it work. */
+/** An agent without a socket, to which its relay can send tasks only over MCP. */
 export async function startAgentWithoutSocket(options: TestAgentOptions): Promise<{
   readonly identity: Identity;
   readonly membership: Membership;
@@ -40,7 +40,7 @@ export async function startAgentWithoutSocket(options: TestAgentOptions): Promis
   const clientParts = { agentId: identity.agentId, client: () => membership?.client, runtime };
   const relay: RelayFeatures = {
     deviceId: () => membership?.deviceId,
-    delegateTask: async () => ({ ok: false, error: "This agent hires nobody" }),
+    delegateTask: async () => ({ ok: false, error: "This agent does not delegate" }),
     getIssuerKeys: createGetIssuerKeys(parts),
     deliverReceipt: () => {},
     findUndelivered: () => undefined,

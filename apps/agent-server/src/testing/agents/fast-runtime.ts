@@ -1,7 +1,9 @@
 import { silentLog } from "../../log.ts";
 import { createSystemRuntime, type Runtime } from "../../runtime.ts";
 
-/** A real runtime whose timers up to a minute run at once; `waits` has what they were set to, in ms. */
+/**
+ * A real runtime whose timers of up to a minute fire at once; `waits` collects their delays in ms.
+ */
 export function createFastRuntime(): Runtime & { readonly waits: readonly number[] } {
   const runtime = createSystemRuntime(silentLog);
   const waits: number[] = [];

@@ -27,7 +27,7 @@ export interface TestAgentOptions extends StandaloneOptions {
   readonly relayUrl: string;
 }
 
-/** A whole agent on a free port, started as the command starts it. */
+/** Starts an agent on a free port as the command does. */
 export async function startTestAgent(options: TestAgentOptions): Promise<RunningAgent> {
   const { relayUrl, env, ...rest } = options;
   const started = await startFromConfig({ ...rest, env: { AGENT_SYNC_URL: relayUrl, ...env } });
@@ -35,7 +35,7 @@ export async function startTestAgent(options: TestAgentOptions): Promise<Running
   return started.running;
 }
 
-/** The same without a relay; "secret" is its owner's token. */
+/** Starts an agent without a relay; "secret" is its owner's token. */
 export function startStandaloneAgent(options: StandaloneOptions = {}): Promise<StartResult> {
   return startFromConfig({ env: { AGENT_AUTH_TOKEN: "secret" }, ...options });
 }
@@ -85,7 +85,7 @@ async function startFromConfig(options: StandaloneOptions): Promise<StartResult>
   };
 }
 
-/** The same, and the relay knows it already. */
+/** Starts an agent and waits until its relay knows it. */
 export async function startJoinedAgent(options: TestAgentOptions): Promise<RunningAgent> {
   const running = await startTestAgent(options);
   const joined = await running.joined;

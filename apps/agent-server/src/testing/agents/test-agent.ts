@@ -13,7 +13,7 @@ import { shoutTool } from "../tools/test-tools.ts";
 
 export const TEST_TOKEN = "test-token";
 
-/** An agent whose only unusual parts are those that a test names. */
+/** Creates an agent with default parts, except those that a test gives. */
 export function createTestAgent(options: Partial<AgentOptions> = {}): Agent {
   const created = createAgent({
     identity: createTestIdentity(),
@@ -52,7 +52,7 @@ export interface TestServer {
   readonly close: (graceMs?: number) => Promise<void>;
 }
 
-/** The same over a real socket. */
+/** Serves such an agent on a real socket. */
 export async function startTestServer(
   options: Partial<AgentOptions> = {},
   checkSigned?: CheckSignedToken,

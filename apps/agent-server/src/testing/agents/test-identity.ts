@@ -2,7 +2,7 @@ import { bytesToHex, generateKeyPair, uuidV7 } from "@agent/crypto";
 import { signIdentityFile } from "../../identity/identity-file.ts";
 import type { Identity } from "../../identity/identity.ts";
 
-/** A fresh identity that is stored nowhere. */
+/** Creates a new identity that is not stored. */
 export function createTestIdentity(name = "tester"): Identity {
   const { publicKey: key, secretKey } = generateKeyPair();
   const publicKey = bytesToHex(key);

@@ -8,14 +8,14 @@ export const MASTER_TOKEN = "master-token-of-the-test";
 export interface TestRelay {
   readonly url: string;
   readonly port: number;
-  /** Calls as the operator. */
+  /** Makes requests as the operator. */
   readonly operator: RelayClient;
   readonly stop: () => Promise<void>;
 }
 
 const runtime = createSystemRuntime(silentLog);
 
-/** A real relay in this process, in memory, without rate limits. */
+/** Starts a real relay in this process, in memory and without rate limits. */
 export async function startTestRelay(
   port = 0,
   env: Record<string, string> = {},

@@ -1,4 +1,4 @@
-/** Says why of each of several scenarios. */
+/** Gives several scenarios the same reason. */
 function skipEach(reason: string, ...names: readonly string[]): Record<string, string> {
   return Object.fromEntries(names.map((name) => [name, reason]));
 }
@@ -26,8 +26,8 @@ const noCompletion = skipEach(
 const skippedInBothRevisions = { ...fixedResources, ...fixedPrompts, ...noCompletion };
 
 /**
- * What the official suite asks of a server and an agent does not do, and why: by scenario, or by one check
- * of it as `scenario:check`. The test refuses an entry that is not needed.
+ * The requirements of the official suite that an agent does not meet, with reasons: by scenario, or
+ * by one check of it as `scenario:check`. The test refuses unnecessary entries.
  */
 export const conformanceSkips: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "2025-11-25": {

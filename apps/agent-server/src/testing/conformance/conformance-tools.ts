@@ -2,11 +2,11 @@ import { McpServer, type CallToolResult, type ServerContext } from "@modelcontex
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 
 /**
- * The tools that the conformance suite asks every server under test for, as an MCP server of their own:
- * the agent under test proxies them, so that whatever the suite sees went through its gate.
+ * The tools that the conformance suite requires of every server, as a separate MCP server. The
+ * agent under test proxies them, so that every call of the suite passes its policy check.
  */
 
-// The smallest PNG and WAV there are: the suite looks at types, not at pictures.
+// The smallest valid PNG and WAV, because the suite checks only types.
 const PNG_BASE64 =
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 const WAV_BASE64 = "UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQAAAAA=";

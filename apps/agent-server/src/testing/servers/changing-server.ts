@@ -7,8 +7,8 @@ const toModuleUrl = (specifier: string) =>
   JSON.stringify(pathToFileURL(require.resolve(specifier)).href);
 
 /**
- * An MCP server in a process of its own that lists one tool as a file says, and tells its client whenever
- * the file changes.
+ * An MCP server in its own process that lists one tool from a file and notifies its client of each
+ * change of the file.
  */
 export async function createChangingServer(file: string, description: string) {
   const code = `

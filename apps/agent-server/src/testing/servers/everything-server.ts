@@ -7,10 +7,10 @@ const script = createRequire(import.meta.url).resolve(
   "@modelcontextprotocol/server-everything/dist/index.js",
 );
 
-/** The official example server as a process of whoever connects to it. */
+/** The address of the official example server as a child process. */
 export const everythingOverStdio = { command: process.execPath, args: [script, "stdio"] };
 
-/** The same, findable for whoever wants to kill it. */
+/** The same server with a marker, so that a test can find and kill it. */
 export function everythingWithPidFile(file: string) {
   const code = `(await import("node:fs")).writeFileSync(${JSON.stringify(file)}, String(process.pid));
     await import(${JSON.stringify(script)});`;
@@ -22,7 +22,7 @@ export interface EverythingServer {
   stop(): Promise<void>;
 }
 
-/** The same server over HTTP; `port` 0 takes a free one. */
+/** Starts the server over HTTP; `port` 0 uses a free one. */
 export async function startEverything(port = 0): Promise<EverythingServer> {
   const chosen = port === 0 ? await freePort() : port;
   const { PATH, NODE_COMPILE_CACHE } = process.env;
@@ -47,7 +47,7 @@ export async function startEverything(port = 0): Promise<EverythingServer> {
   };
 }
 
-/** The server takes no port 0, so one is borrowed first. */
+/** The server does not support port 0, so a free port is found first. */
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");

@@ -17,19 +17,19 @@ export interface ReceivedRequest {
   };
 }
 
-/** How the endpoint answers one request. */
+/** Answers one request to the endpoint. */
 export type Reply = (response: ServerResponse, request: ReceivedRequest) => void;
 
 export interface ModelServer {
-  /** With the version, as a configuration has it. */
+  /** Includes the version, as in a configuration. */
   readonly baseUrl: string;
   readonly received: readonly ReceivedRequest[];
-  /** The next requests are answered with these, in order; one too many with status 500. */
+  /** Sets the answers to the next requests in order; further requests get status 500. */
   setReplies(...replies: Reply[]): void;
   close(): Promise<void>;
 }
 
-/** An OpenAI-compatible endpoint on a real socket that says what a test wants it to say. */
+/** Starts an OpenAI-compatible endpoint on a real socket with the answers of a test. */
 export async function startModelServer(): Promise<ModelServer> {
   let received: ReceivedRequest[] = [];
   let replies: Reply[] = [];
@@ -80,7 +80,7 @@ export function replyJson(value: unknown): Reply {
   };
 }
 
-/** The text of a stream as it is, then its end. */
+/** Sends the text of a stream, then ends it. */
 export function replyStream(text: string): Reply {
   return (response) => {
     response.writeHead(200, { "content-type": "text/event-stream" });
@@ -88,7 +88,7 @@ export function replyStream(text: string): Reply {
   };
 }
 
-/** A stream that ends with the connection, in the middle of an event. */
+/** Closes the connection of a stream in the middle of an event. */
 export function replyCutOff(...deltas: object[]): Reply {
   return (response) => {
     response.writeHead(200, { "content-type": "text/event-stream" });
@@ -97,14 +97,14 @@ export function replyCutOff(...deltas: object[]): Reply {
   };
 }
 
-/** Never answers; `onClose` is told when the other side gives up. */
+/** Never answers; `onClose` is called when the client disconnects. */
 export function neverReply(onClose: () => void = () => {}): Reply {
   return (response) => {
     response.on("close", onClose);
   };
 }
 
-/** What a model says, in two pieces. */
+/** Sends a model's text in two pieces. */
 export function replyText(text: string): Reply {
   const half = Math.ceil(text.length / 2);
   return replyDeltas([{ content: text.slice(0, half) }, { content: text.slice(half) }], "stop");
@@ -116,7 +116,7 @@ export interface RequestedToolCall {
   readonly id?: string;
 }
 
-/** Tool calls whose arguments come in pieces, as models send them. */
+/** Sends tool calls whose arguments arrive in pieces, as from models. */
 export function replyToolCalls(...calls: RequestedToolCall[]): Reply {
   const pieces = calls.flatMap(({ name, arguments: args, id }, index) => {
     const text = typeof args === "string" ? args : JSON.stringify(args);

@@ -2,7 +2,7 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 
 export type ProtocolEra = "auto" | "legacy";
 
-/** The official client, connected with a bearer token. */
+/** Connects the official client with a bearer token. */
 export async function connectClient(
   url: URL | string | undefined,
   token: string,
@@ -14,7 +14,7 @@ export async function connectClient(
   return client;
 }
 
-/** The first text of a tool's answer. */
+/** Returns the first text of a tool's answer. */
 export async function callText(
   client: Client,
   name: string,
@@ -25,7 +25,7 @@ export async function callText(
   return block?.type === "text" ? block.text : "";
 }
 
-/** One call of a tool with one text parameter. */
+/** Calls a tool with one text parameter. */
 export async function callTextTool(
   url: URL | string | undefined,
   token: string,

@@ -4,12 +4,12 @@ const script = createRequire(import.meta.url).resolve(
   "@modelcontextprotocol/server-filesystem/dist/index.js",
 );
 
-/** The official server that reads and writes files, limited to one folder. */
+/** The address of the official file server, limited to one folder. */
 export const filesystemServer = (folder: string) => ({
   command: process.execPath,
   args: [script, folder],
   env: {},
 });
 
-/** The one of its tools that neither reads nor writes. */
+/** The tool that neither reads nor writes files. */
 export const HARMLESS_TOOL = "list_allowed_directories";

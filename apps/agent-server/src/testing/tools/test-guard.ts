@@ -5,11 +5,14 @@ import { createPolicyCheck, defaultPolicy, type Policy } from "../../policy/poli
 import { createGuard, type Guard } from "../../policy/guard.ts";
 import { createSystemRuntime } from "../../runtime.ts";
 
-/** The guard of an agent that lists no tools, with the default policy but for what is given. */
+/**
+ * Creates the guard of an agent without listed tools, with the default policy except for the given
+ * rules.
+ */
 export function createTestGuard(policy: Partial<Policy> = {}): Guard {
   const runtime = createSystemRuntime(silentLog);
   return createGuard({
-    gate: createPolicyCheck(
+    checkPolicy: createPolicyCheck(
       { ...defaultPolicy, ...policy },
       {
         listed: new Set(),

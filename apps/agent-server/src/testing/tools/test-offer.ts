@@ -2,7 +2,7 @@ import type { Toolbox } from "../../execution/executor.ts";
 import type { Offer } from "../../offer/offer.ts";
 import type { ToolDefinition } from "../../tools/definition.ts";
 
-/** An offer of these tools under their own names, all at one price. */
+/** Creates an offer of these tools under their own names at one price. */
 export function buildTestOffer(tools: readonly Pick<ToolDefinition, "name">[]): Offer {
   const names = tools.map(({ name }) => name);
   return {
@@ -12,7 +12,7 @@ export function buildTestOffer(tools: readonly Pick<ToolDefinition, "name">[]): 
   };
 }
 
-/** A toolbox in which every tool is a capability of its name. */
+/** Creates a toolbox in which every tool is a capability of the same name. */
 export function buildTestToolbox(
   tools: readonly ToolDefinition[],
   call: Toolbox["call"] = async () => ({ ok: false, kind: "unknown", error: "Unknown tool" }),

@@ -4,7 +4,7 @@ import { createTestIdentity } from "../agents/test-identity.ts";
 
 const identity = createTestIdentity();
 
-/** A signed receipt for a task of this id. */
+/** Signs a receipt for a task of this id. */
 export function buildTestReceipt(taskId: string): ExecutionReceipt {
   const task = { task_id: taskId, prompt: "p", submitted_at: 1_760_000_000_000 };
   return createReceipt({ ...identity, deviceId: "device" }, task);

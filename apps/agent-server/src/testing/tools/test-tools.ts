@@ -4,7 +4,7 @@ import type { RegisteredTool } from "../../tools/registry.ts";
 
 const textSchema = { type: "object", properties: { text: { type: "string" } }, required: ["text"] };
 
-/** A tool with one text parameter; R0 unless said otherwise. */
+/** Creates a tool with one text parameter and risk 0 by default. */
 export function createTextTool(
   name: string,
   run: (text: string, context: ToolContext) => ReturnType<Tool["handler"]>,
@@ -23,14 +23,14 @@ export const shoutTool = createTextTool("shout", (words) => ({
 
 export const failingTool = createTextTool("failing", () => ({ ok: false, error: "no luck today" }));
 
-/** Fails with a text that nobody outside may read. */
+/** Throws a text that callers must not receive. */
 export const throwingTool = createTextTool("throwing", () => {
   throw new Error("password=hunter2");
 });
 
 export const hugeTool = createTextTool("huge", () => ({ ok: true, data: "x".repeat(50_000_000) }));
 
-/** Never answers; tells through `ended` that it was asked to end. */
+/** Never answers; `ended` resolves when its signal fires. */
 export function createHangingTool(onAbort: () => void = () => {}): RegisteredTool {
   return createTextTool("hanging", (_, { signal }) => {
     signal.addEventListener("abort", onAbort, { once: true });

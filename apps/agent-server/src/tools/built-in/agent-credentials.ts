@@ -2,11 +2,11 @@ import * as v from "valibot";
 import { defineTool } from "../define-tool.ts";
 import type { JsonObject } from "../definition.ts";
 
-/** Where the agent's credentials come from. */
+/** The source of the agent's credentials. */
 export interface CredentialSource {
   /**
-   * A presentation, signed now by the agent's key, of the reputation, gradient and trust credentials that
-   * are in force; or why there is none.
+   * Returns a presentation, signed now by the agent's key, of its valid reputation, gradient and
+   * trust credentials, or the reason why there is none.
    */
   present(
     signal: AbortSignal,
@@ -16,11 +16,11 @@ export interface CredentialSource {
   >;
 }
 
-/** Only for an agent with a source of credentials. */
+/** Creates the tool; only for an agent with a source of credentials. */
 export function agentCredentialsTool(source: CredentialSource) {
   return defineTool({
     name: "agent_credentials",
-    description: "A signed presentation of what is credibly said about this agent.",
+    description: "A signed presentation of the credentials about this agent.",
     risk: 0,
     input: v.object({}),
     async run(_args, { signal }) {

@@ -5,7 +5,7 @@ import { defineTool } from "../define-tool.ts";
 export function agentIdentityTool(file: IdentityFile) {
   return defineTool({
     name: "agent_identity",
-    description: "Who this agent is: its id, public key and DID, signed by that key.",
+    description: "This agent's id, public key and DID, signed by that key.",
     risk: 0,
     input: v.object({}),
     run: () => ({ ok: true, data: JSON.stringify(file) }),

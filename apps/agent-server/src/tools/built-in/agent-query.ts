@@ -10,11 +10,11 @@ const message = v.pipe(
   v.check((text) => text.isWellFormed(), "must be well-formed Unicode"),
 );
 
-/** Answers a message without doing anything: no tool runs for it. */
+/** Creates the tool that answers a message from memory; no other tool runs. */
 export function agentQueryTool(answerQuery: AnswerQuery) {
   return defineTool({
     name: "agent_query",
-    description: "Ask this agent something; it answers from what it knows, without using tools.",
+    description: "Ask this agent a question; it answers from its memory, without using tools.",
     risk: 2,
     input: v.object({ message }),
     async run(args, { caller, signal }) {

@@ -10,7 +10,7 @@ const LIMIT_RULE = `must be a whole number from 1 to ${recallMax}`;
 export function agentRecallTool(memory: Memory) {
   return defineTool({
     name: "agent_recall",
-    description: `What is remembered of earlier conversations with the caller (${recallDefault} items unless limit says otherwise).`,
+    description: `Memories of earlier conversations with the caller (at most limit items, ${recallDefault} by default).`,
     risk: 1,
     input: v.object({
       query: memoryText,

@@ -5,7 +5,10 @@ import { defineTool } from "../define-tool.ts";
 
 const id = v.pipe(v.string(), v.nonEmpty("must not be empty"), v.maxLength(limits.idLength));
 
-/** Runs a prompt as a task and answers with the signed receipt, whatever became of it. */
+/**
+ * Creates the tool that runs a prompt as a task and returns its signed receipt, whatever the
+ * outcome.
+ */
 export function agentTaskTool(work: Work) {
   return defineTool({
     name: "agent_task",

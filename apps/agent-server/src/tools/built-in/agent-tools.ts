@@ -2,7 +2,10 @@ import * as v from "valibot";
 import { defineTool } from "../define-tool.ts";
 import type { ToolDefinition } from "../definition.ts";
 
-/** `definitions` is asked at each call: the list holds this tool too. */
+/**
+ * Creates the tool that lists all tools. `definitions` is called each time, because the list
+ * includes this tool.
+ */
 export function agentToolsTool(definitions: () => readonly ToolDefinition[]) {
   return defineTool({
     name: "agent_tools",

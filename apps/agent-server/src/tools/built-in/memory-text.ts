@@ -1,7 +1,10 @@
 import * as v from "valibot";
 import { memoryLimits } from "../../memory/memory.ts";
 
-/** Text that is kept or looked for; a lone surrogate has no UTF-8 form, so neither hash nor storage. */
+/**
+ * The schema of a text that is stored or searched. A lone surrogate is refused because it has no
+ * UTF-8 form.
+ */
 export const memoryText = v.pipe(
   v.string(),
   v.nonEmpty("must not be empty"),

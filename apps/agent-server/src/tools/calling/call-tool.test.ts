@@ -103,24 +103,24 @@ function call(name: string, args: unknown = { text: "hello" }, context: Partial<
   return callTool(name, args, { signal, caller: owner, ...context });
 }
 
-test("a tool that is allowed runs and gives its result", async () => {
+test("an allowed tool runs and returns its result", async () => {
   expect(await call("shout")).toEqual({ ok: true, data: "HELLO" });
 });
 
 describe("a tool that does not run", () => {
-  test("an unknown one is named without what cannot be a name", async () => {
+  test("an unknown tool is named without characters that no name has", async () => {
     const error = 'Unknown tool "no??agent?x"';
     expect(await call("no\n[agent:x")).toEqual({ ok: false, kind: "unknown", error });
   });
 
   test.each([[{}], [{ text: 7 }], [null], ["text"], [[]]])(
-    "arguments %j do not fit its schema",
+    "a tool does not run with the invalid arguments %j",
     async (args) => {
       expect(await call("shout", args)).toMatchObject({ ok: false, kind: "invalid" });
     },
   );
 
-  test("its refusal is short, however much does not fit", async () => {
+  test("the refusal of arguments is short, however many faults they have", async () => {
     const list = Array.from({ length: 50_000 }, () => "\ud83d");
     const answer = await call("listing", { list });
     expect(answer).toMatchObject({ ok: false, kind: "invalid" });
@@ -129,21 +129,21 @@ describe("a tool that does not run", () => {
     expect([fault.length, fault.isWellFormed()]).toEqual([1_000, true]);
   });
 
-  test("one that the policy refuses or wants approved", async () => {
+  test("a tool that the policy refuses or that needs an approval does not run", async () => {
     expect(await call("risky")).toMatchObject({ kind: "denied" });
   });
 
-  test("arguments are checked before the policy is asked", async () => {
+  test("arguments are checked before the policy", async () => {
     expect(await call("risky", {})).toMatchObject({ kind: "invalid" });
   });
 });
 
 describe("a tool that goes wrong", () => {
-  test("its own error text is the answer", async () => {
+  test("a tool's own error text is the answer", async () => {
     expect(await call("failing")).toEqual({ ok: false, kind: "failed", error: "no luck today" });
   });
 
-  test("what it throws goes to the log and not to the caller", async () => {
+  test("an exception of a tool is logged and not shown to the caller", async () => {
     const answer = await call("throwing");
     expect(answer).toEqual({ ok: false, kind: "failed", error: 'Tool "throwing" failed' });
     expect(logged.join()).toContain("hunter2");
@@ -155,28 +155,28 @@ describe("a tool that goes wrong", () => {
   });
 
   test.each(Object.keys(wrongAnswers))(
-    "%s for an answer is a failure, and the log says what it has to be",
+    "%s as an answer is a failure, and the log states what it must be",
     async (text) => {
       logged.length = 0;
       expect(await call("wrong", { text })).toMatchObject({ kind: "failed" });
-      expect(logged.join()).toContain("a handler has to return {ok: true, data}");
+      expect(logged.join()).toContain("handler must return {ok: true, data}");
     },
   );
 
-  test.each(Object.keys(thrown))("%s, when thrown, is a failure like any other", async (text) => {
+  test.each(Object.keys(thrown))("throwing %s is an ordinary failure", async (text) => {
     const error = 'Tool "throwing-any" failed';
     expect(await call("throwing-any", { text })).toEqual({ ok: false, kind: "failed", error });
   });
 
   test.each(Object.keys(rich))(
-    "structured content that is no JSON (%s) is a failure",
+    "structured content without a JSON form (%s) is a failure",
     async (text) => {
       const error = 'Tool "structured" failed';
       expect(await call("structured", { text })).toEqual({ ok: false, kind: "failed", error });
     },
   );
 
-  test("what it changes after it has answered is not in the answer", async () => {
+  test("changes after a tool's answer do not affect the answer", async () => {
     const answer = await call("rethinking");
     changing.n = 2;
     await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
@@ -193,14 +193,14 @@ describe("a tool that goes wrong", () => {
     expect(await call("wide")).toEqual({ ok: false, kind: "failed", error });
   });
 
-  test("one that ignores its signal is left behind", async () => {
+  test("a tool that ignores its signal is not awaited", async () => {
     const controller = new AbortController();
     const answer = call("hanging", { text: "" }, { signal: controller.signal });
     controller.abort();
     expect(await answer).toMatchObject({ ok: false, kind: "aborted" });
   });
 
-  test("nothing starts once the signal is aborted", async () => {
+  test("no tool starts once the signal is aborted", async () => {
     const before = callers.length;
     const answer = await call("seeing", { text: "" }, { signal: AbortSignal.abort() });
     expect(answer).toMatchObject({ kind: "aborted" });
@@ -208,7 +208,7 @@ describe("a tool that goes wrong", () => {
   });
 });
 
-test("the handler is told who called", async () => {
+test("the handler receives the caller", async () => {
   const caller: Caller = { kind: "agent", agentId: "a", trust: "verified" };
   await call("seeing", { text: "" }, { caller });
   expect(callers.at(-1)).toBe(caller);

@@ -7,14 +7,14 @@ import { checkArgumentSize } from "./check-argument-size.ts";
 import type { JsonObject, RichContent, ToolAnswer, ToolContext } from "../definition.ts";
 import type { RegisteredTool, ToolRegistry } from "../registry.ts";
 
-/** Why a call gave no result: executors treat `denied` unlike an ordinary failure. */
+/** The reason why a call gave no result; executors treat `denied` unlike an ordinary failure. */
 export type FailureKind = "unknown" | "invalid" | "denied" | "aborted" | "failed";
 
 export type CallAnswer =
   | ({ readonly ok: true; readonly data: string } & RichContent)
   | ({ readonly ok: false; readonly error: string; readonly kind: FailureKind } & RichContent);
 
-/** Pictures are larger than texts, and no receipt carries them. */
+/** Images are larger than texts and are never part of a receipt. */
 const MAX_RICH_BYTES = 8_388_608;
 
 const MAX_FAULT_CHARACTERS = 1_000;
@@ -22,8 +22,9 @@ const MAX_FAULT_CHARACTERS = 1_000;
 export type CallTool = (name: string, args: unknown, context: ToolContext) => Promise<CallAnswer>;
 
 /**
- * The one door to every tool, synthetic or not: find, check the arguments, ask the policy, run, and
- * turn whatever happens into an answer. Nothing thrown inside a tool reaches the caller as text.
+ * Creates the only entry point to all tools, built-in or not: it finds the tool, checks the
+ * arguments, asks the policy, runs the tool, and turns every result into an answer. The text of an
+ * exception never reaches the caller.
  */
 export function createToolCaller(parts: {
   registry: ToolRegistry;
@@ -80,7 +81,10 @@ export function createToolCaller(parts: {
   }
 }
 
-/** Lone surrogates and nesting beyond 64 levels cannot be hashed, so nobody could approve them. */
+/**
+ * Hashes the arguments. Lone surrogates and deep nesting cannot be hashed, so such a call could not
+ * be approved.
+ */
 function hashArguments(args: JsonObject): string | undefined {
   try {
     return sha256Hex(canonicalize(args));
@@ -89,7 +93,10 @@ function hashArguments(args: JsonObject): string | undefined {
   }
 }
 
-/** A tool that ignores its signal is left behind: its late answer goes nowhere. */
+/**
+ * Runs a tool until its signal fires; the late answer of a tool that ignores the signal is
+ * discarded.
+ */
 async function runUntilAborted(
   tool: RegisteredTool,
   args: JsonObject,
@@ -99,7 +106,7 @@ async function runUntilAborted(
   const stopped = buildFailure("aborted", `Tool "${tool.definition.name}" was stopped`);
   if (signal.aborted) return stopped;
   const answer = tool.handler(args, context);
-  // What is there already needs nobody to watch over it.
+  // A synchronous answer needs no abort listener.
   if (!isPending(answer)) return checkAnswer(answer);
   let onAbort = () => {};
   const aborted = new Promise<CallAnswer>((resolve) => {
@@ -117,7 +124,7 @@ function isPending(answer: unknown): answer is PromiseLike<ToolAnswer> {
   return typeof (answer as { then?: unknown } | null | undefined)?.then === "function";
 }
 
-/** Handlers are foreign code: what they return is looked at before it is believed. */
+/** Validates the answer, because handlers are external code. */
 function checkAnswer(answer: ToolAnswer | undefined): CallAnswer {
   if (answer?.ok === true && typeof answer.data === "string") {
     return { ok: true, data: answer.data, ...checkRichContent(answer) };
@@ -125,15 +132,15 @@ function checkAnswer(answer: ToolAnswer | undefined): CallAnswer {
   if (answer?.ok === false && typeof answer.error === "string") {
     return { ...buildFailure("failed", answer.error), ...checkRichContent(answer) };
   }
-  throw new TypeError("a handler has to return {ok: true, data} or {ok: false, error}");
+  throw new TypeError("handler must return {ok: true, data} or {ok: false, error}");
 }
 
 function checkRichContent({ content, structuredContent }: RichContent): RichContent {
   if (content === undefined && structuredContent === undefined) return {};
-  // A copy of what will be sent: the tool may go on changing its own.
+  // The answer is copied, because the tool may still change its own object.
   const rich = JSON.parse(JSON.stringify({ content, structuredContent })) as RichContent;
   if (isCallToolResult({ content: [], ...rich })) return rich;
-  throw new TypeError("content and structuredContent have to be those of an MCP tool result");
+  throw new TypeError("content and structuredContent must be those of an MCP tool result");
 }
 
 function limitAnswer(name: string, answer: CallAnswer): CallAnswer {
@@ -149,17 +156,17 @@ function limitAnswer(name: string, answer: CallAnswer): CallAnswer {
   return answer;
 }
 
-/** A validator names each of many faults: much more than what was sent. */
+/** Shortens a fault, because a validator lists each of many faults. */
 function shorten(fault: string): string {
   return fault.slice(0, MAX_FAULT_CHARACTERS).toWellFormed();
 }
 
-/** Anything can be thrown, also what has no text. */
+/** Formats a thrown value, which may have no text. */
 function formatCause(cause: unknown): string {
   try {
     return String(cause);
   } catch {
-    return "what was thrown has no text";
+    return "thrown value without text";
   }
 }
 

@@ -1,13 +1,13 @@
 import { limits } from "@agent/wire";
 
-/** Nesting that the canonical form allows; what is deeper could not be approved. */
+/** The nesting that the canonical form allows; deeper arguments could not be approved. */
 const MAX_DEPTH = 64;
 const MAX_VALUES = 100_000;
 const MAX_CHARACTERS = limits.requestBytes;
 
 /**
- * Why arguments are too much to be looked at; undefined: they are not. Checked before any schema is, whose
- * cost grows with what is sent.
+ * Returns the fault of arguments that are too large, or undefined. The size is checked before any
+ * schema, whose cost grows with the arguments.
  */
 export function checkArgumentSize(args: unknown): string | undefined {
   let values = 0;

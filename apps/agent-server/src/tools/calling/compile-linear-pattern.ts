@@ -1,13 +1,13 @@
 import { RE2JS } from "re2js";
 
-/** A pattern that is valid in JSON Schema, but has no form whose time is linear in the text. */
+/** Thrown for a valid JSON Schema pattern that has no form of linear run time. */
 export class UnsupportedPattern extends Error {
   constructor(pattern: string) {
-    super(`the pattern ${JSON.stringify(pattern.slice(0, 200))} cannot be run in linear time`);
+    super(`pattern ${JSON.stringify(pattern.slice(0, 200))} cannot be run in linear time`);
   }
 }
 
-/** What ajv needs of a regular expression; `toString` tells patterns apart. */
+/** The part of a regular expression that ajv uses; `toString` distinguishes patterns. */
 export interface Pattern {
   test(text: string): boolean;
   toString(): string;
@@ -17,12 +17,12 @@ const WHITESPACE = "\\t\\n\\x{b}\\f\\r \\x{a0}\\x{feff}\\x{2028}\\x{2029}\\p{Zs}
 const LINE_ENDS = "\\n\\r\\x{2028}\\x{2029}";
 
 /**
- * Compiles an ECMAScript pattern (flag `u`, as JSON Schema has it) for an engine that never backtracks, so
- * that no text sent by a stranger can stop the agent. Throws SyntaxError for what is no pattern, and
- * `UnsupportedPattern` for lookaround, back references and repetitions beyond 1,000.
+ * Compiles an ECMAScript pattern (flag `u`, as in JSON Schema) for an engine that never backtracks,
+ * so that no caller's text can block the agent. Throws SyntaxError for a malformed pattern, and
+ * `UnsupportedPattern` for lookaround, back references and repetitions above 1,000.
  */
 export function compileLinearPattern(pattern: string): Pattern {
-  // Only to refuse what ECMAScript refuses: it is never run.
+  // Constructed only to refuse malformed patterns; it never runs.
   RegExp(pattern, "u");
   const translated = translatePattern(pattern);
   if (translated === undefined) throw new UnsupportedPattern(pattern);
@@ -34,7 +34,7 @@ export function compileLinearPattern(pattern: string): Pattern {
   }
 }
 
-/** `.` and `\s` mean more characters in ECMAScript than in the engine. */
+/** Translates `.` and `\s`, which match more characters in ECMAScript than in the engine. */
 function translatePattern(pattern: string): string | undefined {
   let inClass = false;
   let translated = "";

@@ -21,33 +21,33 @@ const OPTIONS: Options = {
   },
 };
 
-/** Dialects by the beginning of their `$schema`; without one the newest is meant. */
+/** Dialects by the prefix of their `$schema`; the default is the newest. */
 const DIALECTS: readonly (readonly [prefix: string, make: () => Ajv])[] = [
   ["https://json-schema.org/draft/2020-12/", () => new Ajv2020(OPTIONS)],
   ["https://json-schema.org/draft/2019-09/", () => new Ajv2019(OPTIONS)],
   ["http://json-schema.org/draft-07/", () => new Ajv(OPTIONS)],
   ["http://json-schema.org/draft-06/", () => new Ajv(OPTIONS)],
 ];
-/** Arguments that are not made to be slow take a hundredth of it. */
+/** Ordinary arguments take a hundredth of this time. */
 const MAX_CHECK_MS = 500;
 const engines = new Map<string, Ajv>();
 
 /**
- * Compiles a JSON Schema into a check whose time grows with the value and not faster, or is bounded where
- * the schema refers to itself: alternatives in each level take a time that is exponential in the depth.
- * Throws when the schema is unusable, `UnsupportedPattern` when a pattern of it has no linear form.
+ * Compiles a JSON Schema into a check whose time is linear in the value. A schema that refers to
+ * itself gets a time limit, because alternatives at each level take time exponential in the depth.
+ * Throws for an unusable schema, with `UnsupportedPattern` for a pattern without a linear form.
  */
 export function compileSchema(schema: JsonObject): CheckValue {
   const engine = getEngine(schema["$schema"]);
   const validate = engine.compile(schema);
-  // Another tool may have a schema of the same name.
+  // Another tool may have a schema with the same id.
   if (typeof schema["$id"] === "string") engine.removeSchema(schema["$id"]);
   const check: CheckValue = (value) =>
     validate(value) ? { ok: true } : { ok: false, fault: engine.errorsText(validate.errors) };
   return hasReferences(schema) ? limitCheckTime(check) : check;
 }
 
-/** Over-cautious: what is only named like a reference is taken for one. */
+/** Returns true also for members that are only named like a reference, which is safe. */
 function hasReferences(schema: JsonObject): boolean {
   return /"\$(?:dynamicRef|recursiveRef|ref)":/.test(JSON.stringify(schema));
 }
@@ -55,16 +55,16 @@ function hasReferences(schema: JsonObject): boolean {
 function limitCheckTime(check: CheckValue): CheckValue {
   return (value) => {
     try {
-      return runWithTimeout(() => check(value), MAX_CHECK_MS) ?? tooSlowResult;
+      return runWithTimeout(() => check(value), MAX_CHECK_MS) ?? TOO_SLOW_RESULT;
     } catch (cause) {
-      // A schema that refers to itself without going deeper into the value never ends.
-      if (cause instanceof RangeError) return tooSlowResult;
+      // A schema that refers to itself at the same level of the value never ends.
+      if (cause instanceof RangeError) return TOO_SLOW_RESULT;
       throw cause;
     }
   };
 }
 
-const tooSlowResult = {
+const TOO_SLOW_RESULT = {
   ok: false,
   fault: `took more than ${MAX_CHECK_MS} ms to be checked`,
 } as const;
@@ -72,14 +72,14 @@ const tooSlowResult = {
 function getEngine(dialect: unknown): Ajv {
   const named = typeof dialect === "string" ? dialect : DIALECTS[0]?.[0];
   const found = DIALECTS.find(([prefix]) => named?.startsWith(prefix) === true);
-  if (found === undefined) throw new Error(`the dialect ${JSON.stringify(dialect)} is not known`);
+  if (found === undefined) throw new Error(`unknown dialect ${JSON.stringify(dialect)}`);
   const [prefix, make] = found;
   const engine = engines.get(prefix) ?? prepareEngine(make());
   engines.set(prefix, engine);
   return engine;
 }
 
-/** The library compares each item with each other one. */
+/** Replaces the library's `uniqueItems`, which compares every pair of items. */
 function prepareEngine(ajv: Ajv): Ajv {
   formats.default(ajv);
   ajv.removeKeyword("uniqueItems");
@@ -97,7 +97,8 @@ function areDistinct(items: readonly unknown[]): boolean {
   try {
     return new Set(items.map((item) => canonicalize(item))).size === items.length;
   } catch {
-    // What has no canonical form is refused behind this check, because it could not be approved.
+    // Items without a canonical form are refused after this check, because they could not be
+    // approved.
     return true;
   }
 }

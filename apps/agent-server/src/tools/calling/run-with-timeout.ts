@@ -6,8 +6,8 @@ const context = createContext(sandbox);
 const script = new Script("work()");
 
 /**
- * Runs synchronous work that may not come to an end, and breaks it off after `ms`; undefined: it was broken
- * off. Costs about a tenth of a millisecond.
+ * Runs synchronous work that may not end, and aborts it after `ms`, returning undefined. Costs
+ * about 0.1 ms.
  */
 export function runWithTimeout<T>(work: () => T, ms: number): T | undefined {
   let answer: T | undefined;
@@ -18,7 +18,7 @@ export function runWithTimeout<T>(work: () => T, ms: number): T | undefined {
     script.runInContext(context, { timeout: ms });
     return answer;
   } catch (cause) {
-    // It is an Error of the other context.
+    // The error is an instance of the other context's Error.
     const { code } = Object(cause) as { code?: unknown };
     if (code === "ERR_SCRIPT_EXECUTION_TIMEOUT") return undefined;
     throw cause;

@@ -5,15 +5,15 @@ import {
   verifyRelaySuccession,
 } from "@agent/crypto";
 
-/** A relay as this agent knows it: by the owner's configuration, or by what it joined before. */
+/** The expected identity of a relay, from the owner's configuration or an earlier join. */
 export interface RelayPin {
-  /** Absent for a key that the owner named, which binds every relay that answers. */
+  /** Absent for a key that the owner configured, which applies to every relay. */
   readonly relayId?: string;
   /** 64 lower-case hex digits. */
   readonly publicKey: string;
 }
 
-/** What a relay states of itself. */
+/** The identity that a relay states. */
 export interface StatedRelay {
   readonly relay_id: string;
   readonly public_key: string;
@@ -22,11 +22,12 @@ export interface StatedRelay {
 }
 
 /**
- * Whether the relay that answers is the pinned one: it has the pinned key, or a chain of its succession
- * leads from that key to its own. Refused with `relay.key_changed`; with `relay.identity_invalid` where
- * its did is not that of its key, because tokens are made for the did.
+ * Checks that the answering relay is the pinned one: its key is the pinned key, or its succession
+ * leads from that key to its own. Refuses with `relay.key_changed`, or with
+ * `relay.identity_invalid` when its DID does not belong to its key, because tokens are issued for
+ * the DID.
  */
-export function judgeRelay(
+export function checkRelayPins(
   pins: readonly RelayPin[],
   stated: StatedRelay,
 ):
@@ -45,7 +46,8 @@ function isOwnDid({ public_key, did }: StatedRelay): boolean {
 }
 
 function isPinned(pin: RelayPin, { relay_id, public_key, succession = [] }: StatedRelay): boolean {
-  // Another relay at the same address, as after one in memory has started anew: only a named key bars it.
+  // A different relay at the same address, such as a restarted in-memory one, is refused only by a
+  // configured key.
   if (pin.relayId !== undefined && pin.relayId !== relay_id) return true;
   if (pin.publicKey === public_key) return true;
   const chain = verifyRelaySuccession(succession, { relayId: relay_id });

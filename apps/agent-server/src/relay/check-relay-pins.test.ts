@@ -6,7 +6,7 @@ import {
   uuidV7,
 } from "@agent/crypto";
 import { expect, test } from "vitest";
-import { judgeRelay, type RelayPin } from "./judge-relay.ts";
+import { checkRelayPins, type RelayPin } from "./check-relay-pins.ts";
 
 const pairs = [1, 2, 3, 4].map((byte) => generateKeyPair(new Uint8Array(32).fill(byte)));
 const [first = "", second = "", third = "", other = ""] = pairs.map(({ publicKey }) =>
@@ -24,7 +24,7 @@ const step = (from: number, to: number, id = relay_id) =>
   });
 const chain = [step(0, 1), step(1, 2)];
 
-/** A relay that has the key of this number now. */
+/** A relay whose current key has this number. */
 const stated = (key: number, succession?: readonly object[], id = relay_id) => ({
   relay_id: id,
   public_key: bytesToHex(pairs[key]!.publicKey),
@@ -36,10 +36,10 @@ const named = (publicKey: string): RelayPin[] => [{ publicKey }];
 const joined = (publicKey: string): RelayPin[] => [{ relayId: relay_id, publicKey }];
 
 test.each<[string, RelayPin[], ReturnType<typeof stated>]>([
-  ["no pin is any relay", [], stated(0)],
+  ["without a pin any relay is accepted", [], stated(0)],
   ["the pinned key needs no chain", named(first), stated(0)],
   ["a chain leads from the first key", named(first), stated(2, chain)],
-  ["a chain leads on from a key in its middle", joined(second), stated(2, chain)],
+  ["a chain leads from a key in its middle", joined(second), stated(2, chain)],
   [
     "another relay has taken the address, and no key was named",
     joined(first),
@@ -51,7 +51,7 @@ test.each<[string, RelayPin[], ReturnType<typeof stated>]>([
     stated(2, chain),
   ],
 ])("D8: a relay is the pinned one: %s", (_, pins, relay) => {
-  expect(judgeRelay(pins, relay)).toEqual({ ok: true });
+  expect(checkRelayPins(pins, relay)).toEqual({ ok: true });
 });
 
 test.each<[string, RelayPin[], ReturnType<typeof stated>]>([
@@ -77,12 +77,12 @@ test.each<[string, RelayPin[], ReturnType<typeof stated>]>([
   ],
   ["a stranger's key", named(other), stated(2, chain)],
 ])("D8: a relay is not the pinned one: %s", (_, pins, relay) => {
-  expect(judgeRelay(pins, relay)).toEqual({ ok: false, code: "relay.key_changed" });
+  expect(checkRelayPins(pins, relay)).toEqual({ ok: false, code: "relay.key_changed" });
 });
 
-test("D8: a relay whose did is not that of its key is refused, so that no token is made for another", () => {
+test("D8: a relay whose DID does not belong to its key is refused, because tokens are issued for the DID", () => {
   for (const change of [{ did: stated(1).did }, { public_key: "" }, { did: "" }]) {
-    expect(judgeRelay([], { ...stated(0), ...change })).toEqual({
+    expect(checkRelayPins([], { ...stated(0), ...change })).toEqual({
       ok: false,
       code: "relay.identity_invalid",
     });
