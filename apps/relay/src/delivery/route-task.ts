@@ -20,8 +20,8 @@ import {
   executorOf,
   isForwarded,
   isOpen,
-  toTask,
 } from "../tasks/task.ts";
+import { toTask } from "../tasks/task-view.ts";
 import type { EndpointBackoff } from "./endpoint-backoff.ts";
 import { backoffEffect, type EndpointFault } from "./endpoint-fault.ts";
 import { forwardOverMcp, type CallableAgent } from "./mcp-forward.ts";

@@ -1,7 +1,8 @@
 import type { Task } from "@agent/wire";
 import type { Services } from "../services.ts";
 import { listPendingTasks } from "../tasks/assignment/assignment-store.ts";
-import { isForwarded, toTask } from "../tasks/task.ts";
+import { isForwarded } from "../tasks/task.ts";
+import { toTask } from "../tasks/task-view.ts";
 
 const PAGE_SIZE = 20;
 

@@ -11,7 +11,8 @@ import { recordTrustOutcome } from "../../trust/record-trust-outcome.ts";
 import { noShowScope, RECOVERY_MS, type EndedClaim } from "./claim-rules.ts";
 import { recordTaskOutcome, type ReputationUpdate } from "../receipts/record-task-outcome.ts";
 import { insertNoShow } from "./no-show-store.ts";
-import { executorOf, toTask } from "../task.ts";
+import { executorOf } from "../task.ts";
+import { toTask } from "../task-view.ts";
 
 export type NoShowServices = IssuerDependencies & Pick<Services, "config" | "freezer" | "clock">;
 

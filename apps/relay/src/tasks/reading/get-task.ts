@@ -17,7 +17,8 @@ import { newestEventId } from "./task-events.ts";
 import { findReceipt } from "../receipts/receipt-store.ts";
 import { listExpiredNoShows } from "../assignment/no-show-store.ts";
 import { findTask, listTasksForAgent, listTasksBySubmitter, type TaskQuery } from "../store.ts";
-import { isForwarded, isExpired, isOpen, isParticipant, toTask } from "../task.ts";
+import { isForwarded, isExpired, isOpen, isParticipant } from "../task.ts";
+import { toTask } from "../task-view.ts";
 
 interface GetTaskRequest {
   readonly agentId: string;

@@ -26,7 +26,8 @@ import { listSigners } from "./list-signers.ts";
 import { listNoShows } from "../assignment/no-show-store.ts";
 import { findReceipt } from "./receipt-store.ts";
 import { findTask } from "../store.ts";
-import { parseAttempts, isForwarded, isExpired, isParticipant, toTask } from "../task.ts";
+import { parseAttempts, isForwarded, isExpired, isParticipant } from "../task.ts";
+import { toTask } from "../task-view.ts";
 
 type EvidenceServices = Pick<Services, "storage" | "runtime" | "identity" | "freezer">;
 

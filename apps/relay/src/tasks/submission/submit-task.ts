@@ -8,7 +8,6 @@ import {
   type SubmitTaskBody,
 } from "@agent/wire";
 import type { SaveResponse } from "../../http/server/idempotency.ts";
-import { formatCurrentTrace } from "../../observability/trace.ts";
 import { resolveActingAgent, type Caller } from "../../identity/caller.ts";
 import type { ExecutorServices } from "../../routing/rank-executors.ts";
 import { serializeDecision, saveDecision } from "../../routing/decision.ts";
@@ -19,6 +18,7 @@ import { enqueueTaskAssigned } from "../../webhooks/enqueue-task-webhooks.ts";
 import { acquireTaskSlot } from "./task-quota.ts";
 import { checkDelegationToken } from "./delegated-submission.ts";
 import { reserveDelegatedHold } from "./delegation-budget.ts";
+import { buildTaskRow } from "../build-task-row.ts";
 import { checkLifetime } from "../lifetime.ts";
 import { insertTask } from "../store.ts";
 
@@ -104,33 +104,21 @@ function rowOf(
   { taskId, payerId, lifetimeMs, attempts, choice, chain }: Plan,
   now: number,
 ): TaskRow {
-  const [first] = attempts;
   const [shown] = chain;
-  return {
+  const row = buildTaskRow({
     task_id: taskId,
     agent_id: targetId,
     submitted_by: payerId,
-    assigned_to: first.agent_id === targetId ? null : first.agent_id,
-    status: "pending",
-    prompt: body.prompt,
-    required_capabilities: JSON.stringify(body.required_capabilities ?? []),
-    submitted_at: now,
+    work: body,
+    attempts,
+    now,
     expires_at: now + lifetimeMs,
-    wall_clock_ms: body.wall_clock_ms ?? null,
+  });
+  return {
+    ...row,
     step_id: body.step_id ?? null,
     routing_choice: choice === null ? null : JSON.stringify(choice),
-    attempts: JSON.stringify(attempts),
-    attempt: 0,
-    charge: first.charge,
-    locked: 0,
-    allocation_id: null,
-    claimed_by: null,
-    lease_until: null,
-    blamed: 0,
-    receipt_hash: null,
-    finished_at: null,
     delegation_token: shown === undefined ? null : JSON.stringify(shown),
-    trace: formatCurrentTrace(),
   };
 }
 
