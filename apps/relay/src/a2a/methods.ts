@@ -14,10 +14,10 @@ import {
   type TaskCall,
 } from "./task-call.ts";
 
-/** Of a stream: a result, the refusal that ends it, or null while nothing happens. */
+/** An item of a stream: a result, the refusal that ends it, or null as a keep-alive. */
 export type StreamEvent = Record<string, unknown> | Refusal | null;
 
-/** What a method comes to: one result, or a stream of them. */
+/** The outcome of a method: one result, or a stream of them. */
 type MethodOutcome =
   | {
       readonly ok: true;
@@ -39,7 +39,7 @@ type A2aMethod = (
   doors: A2aDependencies,
 ) => Promise<MethodOutcome>;
 
-/** The methods of A2A by name, those that this relay refuses included. */
+/** The methods of A2A by name, including those that this relay refuses. */
 export const a2aMethods: Readonly<Record<string, A2aMethod>> = {
   SendMessage: async (services, call, doors) => {
     const sent = await submitCall(services, call, doors);
@@ -92,7 +92,7 @@ export const a2aMethods: Readonly<Record<string, A2aMethod>> = {
   ),
 };
 
-/** Submits the message of a call; what follows is about its task. */
+/** Submits the message of a call; the rest of the call concerns its task. */
 async function submitCall(
   services: Services,
   { agentId, params: given, context }: MethodCall,

@@ -27,15 +27,17 @@ import {
 import { sendPendingTasks } from "./send-pending-tasks.ts";
 import { handleWorkMessage, type WorkMessage } from "./work-messages.ts";
 
-/** What a session needs of its socket. */
+/** The socket as a session uses it. */
 export interface SocketTransport {
-  /** `written` is called when the text is on its way, or never will be. */
+  /** Calls `written` once the text was written, or never will be. */
   send(text: string, written?: () => void): void;
-  /** Says why, and ends the connection once the other side has read what was sent. */
+  /**
+   * Sends the reason and ends the connection once the other side has read everything before it.
+   */
   close(code: number, reason: string): void;
   /** Ends the connection at once. */
   terminate(): void;
-  /** Bytes that were sent and not yet taken. */
+  /** Returns the number of bytes that were sent and not yet read. */
   backlog(): number;
 }
 
@@ -51,8 +53,8 @@ export interface Session {
 const MAX_COUNTED = 1_000;
 
 /**
- * Serves one device's socket: it signs in, gets its tasks, claims, reports and delivers
- * (docs/decisions.md, 4). `authorization` is the upgrade's header, if it had one.
+ * Serves one device's socket: it signs in, receives tasks, claims them, reports progress and
+ * delivers results (docs/decisions.md, 4). `authorization` is the upgrade's header, if present.
  */
 export function openSession(
   services: SessionServices,
@@ -63,7 +65,10 @@ export function openSession(
   return new SocketSession(services, agentId, transport, authorization);
 }
 
-/** Runs the effects of the state machine in `session-state.ts` on the socket, and reports events to it. */
+/**
+ * Runs the effects of the state machine in `session-state.ts` on the socket, and reports events to
+ * it.
+ */
 class SocketSession implements Session {
   readonly #services: SessionServices;
   readonly #agentId: string;
@@ -75,7 +80,7 @@ class SocketSession implements Session {
   #connection: Connection | undefined;
   #stopAwaiting = () => {};
   #catchingUp = Promise.resolve();
-  /** Tasks that the catch-up under way has sent, or that came meanwhile. */
+  /** Tasks that the current catch-up has sent, or that arrived during it. */
   #sent = new Set<string>();
 
   constructor(
@@ -109,7 +114,7 @@ class SocketSession implements Session {
     if (verdict !== "take") {
       return this.#apply({ type: "rate_exceeded", isPersistent: verdict === "close" });
     }
-    // The token of the header counts from the first message on.
+    // The header's token is in effect from the first message on.
     if (this.#state.name === "unauthenticated") await this.#headerSignIn;
     const parsed = parseClientMessage(text);
     if (!parsed.ok) return this.#apply({ type: "unreadable_received", refusal: parsed });
@@ -172,7 +177,7 @@ class SocketSession implements Session {
   }
 
   #joined(): Connection {
-    if (this.#connection === undefined) throw new Error("a session without a device acted as one");
+    if (this.#connection === undefined) throw new Error("session has no connection");
     return this.#connection;
   }
 
@@ -211,7 +216,7 @@ class SocketSession implements Session {
       return this.#apply({ type: "sign_in_refused", reason: formatRefusal(checked) });
     }
     const { caller } = checked;
-    // A signal that has fired already is not heard again.
+    // An abort signal does not fire again for a late listener.
     if (caller.kind === "master" && caller.removed.aborted) {
       return this.#apply({ type: "sign_in_refused", reason: "token removed" });
     }
@@ -230,7 +235,8 @@ class SocketSession implements Session {
       close: (code, reason) => this.#apply({ type: "close_requested", code, reason }),
     };
     this.#connection = connection;
-    // At once, so that a key that changes from here on closes this socket too.
+    // Registered before anything is awaited, so that a key change from here on closes this socket
+    // too.
     this.#services.connections.add(connection);
     void this.#guard(this.#welcome(connection));
   }
@@ -238,7 +244,7 @@ class SocketSession implements Session {
   async #welcome(connection: Connection): Promise<void> {
     const { runtime, storage, connections, freezer, log } = this.#services;
     const agentId = this.#agentId;
-    // A frozen relay writes nothing, and its devices wait with it.
+    // A frozen relay writes nothing, and its devices wait until it is released.
     if (freezer.frozen() === undefined) {
       await storage.transaction((tx) => updateLastSeen(tx, agentId, runtime.now()));
     }
@@ -276,13 +282,13 @@ class SocketSession implements Session {
     return handleWorkMessage(this.#services, this.#joined(), { caller, message });
   }
 
-  /** Catch-ups run one after another, because each notes what it has sent. */
+  /** Catch-ups run one after another, because each records the tasks that it has sent. */
   #catchUp(wants: (task: Task) => boolean): Promise<void> {
     this.#catchingUp = this.#catchingUp.then(() => this.#sendOlder(wants));
     return this.#catchingUp;
   }
 
-  /** Older tasks and new ones come at the same time, and each is sent once. */
+  /** Older and new tasks arrive at the same time, and each is sent once. */
   async #sendOlder(wants: (task: Task) => boolean): Promise<void> {
     this.#sent = new Set();
     this.#apply({ type: "catch_up_began" });

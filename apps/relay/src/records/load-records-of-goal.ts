@@ -5,10 +5,12 @@ import { listEventsInOrder } from "./event-store.ts";
 import { listPlansByAgent, listStepTaskIds } from "./plan-store.ts";
 import { toPlan } from "./plans.ts";
 
-/** What a ledger is put together from; more plans than these, or tasks of their steps, are left out. */
+/** The most records that one ledger is built from; later plans and tasks are left out. */
 const maxRecords = { plans: 1_000, tasks: 1_000 };
 
-/** What an agent recorded of a goal, oldest first, and the tasks that it submitted for its steps. */
+/**
+ * Loads an agent's records of a goal, oldest first, and the tasks that it submitted for its steps.
+ */
 export async function loadRecordsOfGoal(
   read: Reader,
   goal: { agent_id: string; goal_id: string },

@@ -3,7 +3,7 @@ import type { RoutingChoice, Task } from "@agent/wire";
 import type { StoredTaskRow, TaskRow } from "../storage/tables/tasks.ts";
 import { newestEventId } from "./reading/task-events.ts";
 
-/** A task as its participants see it. */
+/** Builds the view of a task that its participants get. */
 export function toTask(
   row: TaskRow & Partial<Pick<StoredTaskRow, "events" | "erased_at" | "cancel_requested_at">>,
 ): Task {

@@ -31,21 +31,21 @@ export interface Submission {
 
 type SubmitTask = Operations["submitTask"];
 
-/** What was decided of a submission before anything is written. */
+/** The decisions on a submission, before anything is written. */
 interface Plan extends Pick<Chosen, "attempts" | "choice" | "record"> {
   readonly taskId: string;
   readonly payerId: string | null;
   readonly lifetimeMs: number;
   readonly maxBudget: Micro | undefined;
-  /** The token that was shown and all above it; empty without one. */
+  /** The submitted token and all its parents; empty without one. */
   readonly chain: readonly DelegationToken[];
 }
 
 type Chosen = Extract<Awaited<ReturnType<typeof selectExecutors>>, { ok: true }>;
 
 /**
- * Takes a task: executors and price are decided first, then hold and row commit together, and only
- * then is anything routed. `route` is called with a task that is stored.
+ * Submits a task: executors and price are decided first, then hold and row commit together, and
+ * only then is the task routed. `route` is called with a task that is stored.
  */
 export async function submitTask(
   services: ExecutorServices,
@@ -98,7 +98,7 @@ export async function submitTask(
   return stored.answer;
 }
 
-/** The task as it is stored, before its money is held. */
+/** Builds the task's row, before its money is held. */
 function rowOf(
   { targetId, body }: Pick<Submission, "targetId" | "body">,
   { taskId, payerId, lifetimeMs, attempts, choice, chain }: Plan,
@@ -122,12 +122,12 @@ function rowOf(
   };
 }
 
-/** Holds the money, takes a place and stores the task: all of it or nothing. */
+/** Holds the money, acquires a slot and stores the task, in one transaction. */
 function store(
   services: ExecutorServices,
   row: TaskRow,
   { taskId, payerId, maxBudget, chain, choice, record }: Plan,
-  keep: SaveResponse | undefined,
+  saveResponse: SaveResponse | undefined,
 ) {
   const { storage, runtime } = services;
   const { charge } = row;
@@ -157,17 +157,17 @@ function store(
         amount_locked: fromMicro(locked),
       },
     };
-    await keep?.(tx, answer);
+    await saveResponse?.(tx, answer);
     return { ok: true as const, task, answer };
   });
 }
 
-/** Whoever lacks money is told how much it takes. */
+/** Adds the price to a refusal, so that the payer learns how much it needs. */
 function withEstimatedCost<R extends Refusal>(refusal: R, charge: number): R {
   return { ...refusal, members: { estimated_cost: fromMicro(asMicro(charge)) } };
 }
 
-/** What a price asks for before any account is looked at. */
+/** Checks a price against the submission's limits, before any account is read. */
 function checkPrice(
   charge: number,
   {
