@@ -42,7 +42,7 @@ describe("a signed ledger", () => {
     expect((await kept()).body).toEqual(JSON.parse(JSON.stringify(ledger)));
   });
 
-  test("sent again is answered as it was the first time, however it is written", async () => {
+  test("gets the first answer when it is sent again, in any notation", async () => {
     const ledger = createLedger(agent, goal);
     const { body } = await store(ledger);
     await t.clock.advance(1_000);
@@ -52,7 +52,7 @@ describe("a signed ledger", () => {
     }
   });
 
-  test("sent 20 times at once is stored once", async () => {
+  test("is stored once when it is sent 20 times at once", async () => {
     const ledger = createLedger(agent, goal);
     const replies = await Promise.all(Array.from({ length: 20 }, () => store(ledger)));
     expect(countStatuses(replies)).toEqual({ 200: 19, 201: 1 });
@@ -65,7 +65,7 @@ describe("a signed ledger", () => {
     expect((await kept()).body).toEqual(JSON.parse(raw));
   });
 
-  test("may be of a goal with any name", async () => {
+  test("may belong to a goal with any name", async () => {
     for (const name of ["a/b ?#%", "__proto__", "\u{1f600}", "'; DROP TABLE ledgers; --"]) {
       expect(await store(createLedger(agent, name))).toMatchObject({ status: 201 });
       expect((await kept(name)).body).toMatchObject({ goal_id: name });
@@ -77,8 +77,8 @@ describe("a signed ledger", () => {
   });
 });
 
-describe("CR5 a stored ledger is only added to:", () => {
-  test("one that extends its timeline takes its place", async () => {
+describe("CR5 a stored ledger is append-only", () => {
+  test("is replaced by a ledger that extends its timeline", async () => {
     await store(createLedger(agent, goal, ["completed"]));
     const longer = createLedger(agent, goal, ["completed", "failed"]);
     expect(await store(longer)).toMatchObject({
@@ -100,14 +100,14 @@ describe("CR5 a stored ledger is only added to:", () => {
       }),
   };
 
-  test.each(Object.entries(others))("one %s is refused", async (_, other) => {
+  test.each(Object.entries(others))("is not replaced by a ledger %s", async (_, other) => {
     await store(createLedger(agent, goal, first));
     const before = (await kept()).body;
     expect(await store(other())).toMatchObject(refusal(409, "ledger.not_extended"));
     expect((await kept()).body).toEqual(before);
   });
 
-  test("of two that differ, sent at once, one is stored", async () => {
+  test("is one of two different ledgers that are sent at once", async () => {
     const replies = await Promise.all([
       store(createLedger(agent, goal, ["failed"])),
       store(createLedger(agent, goal, ["completed"])),
@@ -115,7 +115,7 @@ describe("CR5 a stored ledger is only added to:", () => {
     expect(countStatuses(replies)).toEqual({ 201: 1, 409: 1 });
   });
 
-  test("of two that extend it differently, sent at once, one takes its place", async () => {
+  test("is replaced by one of two different extensions that are sent at once", async () => {
     await store(createLedger(agent, goal, ["completed"]));
     const replies = await Promise.all([
       store(createLedger(agent, goal, ["completed", "failed"])),
@@ -124,7 +124,7 @@ describe("CR5 a stored ledger is only added to:", () => {
     expect(countStatuses(replies)).toEqual({ 201: 1, 409: 1 });
   });
 
-  test("another agent neither stores it, nor under its own name, nor overwrites it", async () => {
+  test("another agent can neither store it, nor claim it under its own name, nor overwrite it", async () => {
     const other = await t.createAgent();
     const ledger = createLedger(agent, goal);
     await store(ledger);
@@ -137,7 +137,7 @@ describe("CR5 a stored ledger is only added to:", () => {
     expect((await kept()).body).toMatchObject({ content_hash: ledger.content_hash });
   });
 
-  test("a token without the scope does not store", async () => {
+  test("a token without the scope cannot store a ledger", async () => {
     const token = await t.token(agent, ["task:read", "task:result"]);
     const body = createLedger(agent, goal);
     expect(await t.request("POST", ledgersPath(agent), { token, body })).toMatchObject(
@@ -174,20 +174,23 @@ const answers: Readonly<Record<string, [status: number, code?: string]>> = {
   "spec-wrong": [400, "ledger.spec"],
 };
 
-describe("CR4 of the vectors", () => {
-  test.each(vectors)("$id, $cls, is judged by the key bound here", async ({ cls, ledger, key }) => {
-    const { agent_id, goal_id } = JSON.parse(ledger) as Pick<LedgerBody, "agent_id" | "goal_id">;
-    await t.request("POST", "/api/v1/agents/bootstrap", { body: { agent_id, public_key: key } });
-    const path = `/agent/${agent_id}/ledger`;
-    const [status, code] = answers[cls]!;
-    const reply = await t.request("POST", path, { token: OPERATOR_TOKEN, raw: ledger });
-    expect([reply.status, reply.body["code"]]).toEqual([status, code]);
-    const found = await t.asOperator("GET", `${path}/${goal_id}`);
-    expect(found.status).toBe(status === 201 ? 200 : 404);
-  });
+describe("CR4 the ledger vectors", () => {
+  test.each(vectors)(
+    "vector $id, $cls, is verified by the key bound here",
+    async ({ cls, ledger, key }) => {
+      const { agent_id, goal_id } = JSON.parse(ledger) as Pick<LedgerBody, "agent_id" | "goal_id">;
+      await t.request("POST", "/api/v1/agents/bootstrap", { body: { agent_id, public_key: key } });
+      const path = `/agent/${agent_id}/ledger`;
+      const [status, code] = answers[cls]!;
+      const reply = await t.request("POST", path, { token: OPERATOR_TOKEN, raw: ledger });
+      expect([reply.status, reply.body["code"]]).toEqual([status, code]);
+      const found = await t.asOperator("GET", `${path}/${goal_id}`);
+      expect(found.status).toBe(status === 201 ? 200 : 404);
+    },
+  );
 });
 
-test("a key that was left signs for tasks from before its rotation, and for nothing else", async () => {
+test("a former key signs for tasks from before its rotation, and for nothing else", async () => {
   const boss = await t.createAgent();
   const before = await submitAcceptedTask(t, boss, agent);
   await t.clock.advance(1_000);
@@ -221,7 +224,7 @@ describe("CR4, CR13 a ledger is refused and not stored", () => {
     "a step that is left out": { steps: [] },
     "a step that never began": { steps: [step!, { ...step!, step_id: "more", ordinal: 1 }] },
     "another place of a step": { steps: changed({ ordinal: 7 }) },
-    "more calls than its end tells": { steps: changed({ tool_calls: 3 }) },
+    "more calls than its end states": { steps: changed({ tool_calls: 3 }) },
     "a delegation that was none": {
       steps: changed({ delegation: { receipt_hash: "00".repeat(32) } }),
     },
@@ -234,13 +237,13 @@ describe("CR4, CR13 a ledger is refused and not stored", () => {
     },
   };
 
-  test.each(Object.entries(contradictions))("that tells of %s", async (_, change) => {
+  test.each(Object.entries(contradictions))("is refused when it contains %s", async (_, change) => {
     const answer = await store(createLedger(agent, goal, outcome, change));
     expect(answer).toMatchObject(refusal(400, "ledger.contradicted"));
     expect((await kept()).status).toBe(404);
   });
 
-  test("in which a member is repeated, for readers would disagree on it", async () => {
+  test("is refused when a member is repeated, because readers would disagree on it", async () => {
     const raw = JSON.stringify(createLedger(agent, goal));
     const twice = raw.replace('{"agent_id"', '{"status":"failed","agent_id"');
     expect(await storeText(twice)).toMatchObject(refusal(400, "ledger.malformed"));
@@ -248,14 +251,14 @@ describe("CR4, CR13 a ledger is refused and not stored", () => {
     expect((await kept()).status).toBe(404);
   });
 
-  test("that another agent signed", async () => {
+  test("is refused when another agent signed it", async () => {
     const other = await t.createAgent();
     const forged = createLedger({ ...agent, secretKey: other.secretKey }, goal);
     expect(await store(forged)).toMatchObject(refusal(403, "ledger.signature_invalid"));
     expect((await kept()).status).toBe(404);
   });
 
-  test("that is larger than any request", async () => {
+  test("is refused when it is larger than any request", async () => {
     const large = createLedger(agent, goal, ["completed"], {
       plan_id: "x".repeat(limits.requestBytes),
     });

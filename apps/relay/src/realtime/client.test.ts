@@ -36,7 +36,7 @@ afterEach(async () => {
 const heard = (type: ServerMessage["type"]) =>
   expect.poll(() => told.map((message) => message.type)).toContain(type);
 
-test("the client of the packages works a task from its offer to its pay", async () => {
+test("the published client works a task from its offer to its payment", async () => {
   const boss = await createBuyer(t, 10);
   const task = await submitAcceptedTask(t, boss, worker, { required_capabilities: ["summarise"] });
   await heard("task_assigned");
@@ -51,7 +51,7 @@ test("the client of the packages works a task from its offer to its pay", async 
   expect(await t.getBalance(worker)).toBe(1.9);
 });
 
-test("it outlives its tokens, because it sends a fresh one in time", async () => {
+test("the client outlives its tokens, because it sends a fresh one in time", async () => {
   await t.advance(900_000);
   expect(down).toEqual([]);
   const { task_id } = await submitAcceptedTask(t, await createBuyer(t, 10), worker);
@@ -59,7 +59,7 @@ test("it outlives its tokens, because it sends a fresh one in time", async () =>
   expect(told.at(-1)).toMatchObject({ task: { task_id } });
 });
 
-test("it is told that the relay goes, and why it is not let in again", async () => {
+test("the client learns that the relay shuts down, and why it is refused afterwards", async () => {
   t.relay.drain();
   await heard("draining");
   await expect.poll(() => down).toEqual([1_001]);

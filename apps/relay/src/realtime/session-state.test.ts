@@ -66,7 +66,9 @@ const closed = (code: number, reason: string) => ({ type: "close", code, reason 
 const stop = { type: "stop_awaiting" };
 const leave = { type: "leave" };
 
-/** A row: the states before, the event, the state after (`same`: unchanged), the effects in order. */
+/**
+ * A row: the states before, the event, the state after (`same`: unchanged), the effects in order.
+ */
 type Row = [
   title: string,
   before: readonly StateName[],
@@ -367,14 +369,14 @@ describe("A session", () => {
   });
 
   const events = new Map(rows.map(([, , event]) => [JSON.stringify(event), event]));
-  test.each([...events])("that is closed ignores %s", (_, event) => {
+  test.each([...events])("ignores %s once it is closed", (_, event) => {
     expect(applySessionEvent(states.closed, event, NOW)).toEqual({
       state: states.closed,
       effects: [] as SessionEffect[],
     });
   });
 
-  test("leaves as often as it joined, and closes once, whatever comes in whatever order", () => {
+  test("leaves as often as it joined, and closes once, for any order of events", () => {
     const all = [...events.values()];
     for (let seed = 1; seed <= 500; seed++) {
       let { state } = createSession(agentId);

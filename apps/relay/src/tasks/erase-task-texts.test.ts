@@ -37,7 +37,7 @@ const prompt = `PROMPT-${"p".repeat(9_000)}-END`;
 const result = `RESULT-${"r".repeat(9_000)}-END`;
 const textsOf = ({ task_id }: Delegation) => `/api/v1/admin/tasks/${task_id}/texts`;
 
-/** How often a text stands in all files of the database together. */
+/** Counts how often a text occurs in all files of the database together. */
 function occurrences(text: string): number {
   const files = readdirSync(folder).map((name) => readFileSync(join(folder, name), "latin1"));
   return files.reduce((sum, file) => sum + file.split(text).length - 1, 0);
@@ -56,7 +56,7 @@ async function evidenceOf({ path }: Delegation): Promise<string> {
 const shown = async (by: TestAgent, { path }: Delegation) =>
   (await t.as(by, "GET", path)).body as unknown as { task: Task; receipt: ExecutionReceipt };
 
-/** A finished task whose texts are long enough to lie on pages of their own. */
+/** Submits and finishes a task whose texts are long enough to lie on pages of their own. */
 async function finished() {
   const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
   const task = await submitAcceptedTask(t, boss, worker, { prompt });
@@ -99,7 +99,7 @@ describe("B13: erasing the texts of a task", () => {
     expect(books.body["consistent"]).toBe(true);
   });
 
-  test("leaves evidence from before valid, and evidence from after says why it is not", async () => {
+  test("leaves earlier evidence valid, and later evidence says why it is not", async () => {
     const { boss, task } = await finished();
     const before = await evidenceOf(task);
     await t.as(boss, "DELETE", textsOf(task));
@@ -116,7 +116,7 @@ describe("B13: erasing the texts of a task", () => {
     expect(verifyArtifact(changed)).toMatchObject({ code: "bundle.signature_invalid" });
   });
 
-  test("is done once, is told to the submitter's audit, and may be repeated", async () => {
+  test("happens once, appears in the submitter's audit, and may be repeated", async () => {
     const { boss, task } = await finished();
     const first = await t.as(boss, "DELETE", textsOf(task));
     const shownFirst = await shown(boss, task);
@@ -130,7 +130,7 @@ describe("B13: erasing the texts of a task", () => {
     ]);
   });
 
-  test("of a cancelled task erases the prompt", async () => {
+  test("replaces the prompt of a cancelled task", async () => {
     const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
     const task = await submitAcceptedTask(t, boss, worker, { prompt });
     await t.as(boss, "POST", `${task.path}/cancel`);
@@ -138,7 +138,7 @@ describe("B13: erasing the texts of a task", () => {
     expect(occurrences("PROMPT-")).toBe(0);
   });
 
-  test("is refused to its executor and to strangers, and of an open task; nothing changes", async () => {
+  test("is refused to its executor and to strangers, and for an open task; nothing changes", async () => {
     const { boss, worker, task } = await finished();
     const open = await submitAcceptedTask(t, boss, worker, { prompt: "still open" });
     const before = [await shown(boss, task), await shown(boss, open)];
@@ -173,7 +173,7 @@ describe("B13: a receipt that is nested in another task's receipt", () => {
     return { boss, middle, worker, outer, inner };
   }
 
-  test("stays whole when its submitter erases it, which would else destroy what another paid for", async () => {
+  test("stays whole when its submitter erases it, because another submitter paid for it", async () => {
     const { middle, outer, inner } = await chain();
     const erased = await t.as(middle, "DELETE", textsOf(inner));
     expect(erased).toMatchObject({ status: 200, body: { copies_left: 1 } });
@@ -181,7 +181,7 @@ describe("B13: a receipt that is nested in another task's receipt", () => {
     expect(verifyArtifact(await evidenceOf(inner))).toMatchObject({ code: "bundle.erased" });
   });
 
-  test("is erased there too by the operator, and no byte of it is left", async () => {
+  test("is erased there too by the operator, without leaving a byte", async () => {
     const { middle, outer, inner } = await chain();
     await t.as(middle, "DELETE", textsOf(inner));
     const erased = await t.asOperator("DELETE", textsOf(inner));
@@ -190,7 +190,7 @@ describe("B13: a receipt that is nested in another task's receipt", () => {
     expect(verifyArtifact(await evidenceOf(outer))).toMatchObject({ code: "bundle.erased" });
   });
 
-  test("is erased with the texts of the outer task, whose own archive entry stays", async () => {
+  test("is erased with the texts of the outer task, while its own archive entry stays", async () => {
     const { boss, outer, inner } = await chain();
     await t.as(boss, "DELETE", textsOf(outer));
     const { receipt } = await shown(boss, outer);

@@ -29,7 +29,7 @@ function follow({ task_id: taskId }: Delegation, more: Partial<FollowTaskOptions
     agentId: worker.agentId,
     taskId,
     bearer: () => client.getBearer("task:read"),
-    // Without chance there is no wait between two connections.
+    // Without randomness there is no wait between two connections.
     randomBytes: (length) => new Uint8Array(length),
     ...more,
   });
@@ -66,7 +66,7 @@ test("the client follows a task from its submission to its end", async () => {
   expect(await toEnd(follow(task, { after: 4 }))).toEqual([]);
 });
 
-test("it goes on with a new token when its own has ended", async () => {
+test("the client continues with a new token when its own has ended", async () => {
   const task = await submitAcceptedTask(t, boss, worker);
   const following = toEnd(follow(task));
   await settleEventLoop();
@@ -76,7 +76,7 @@ test("it goes on with a new token when its own has ended", async () => {
   expect((await following).map(({ type }) => type)).toEqual(["submitted", "completed"]);
 });
 
-test("it is told when the task expires, and why it may not follow one", async () => {
+test("the client learns that the task expired, and why it may not follow one", async () => {
   const task = await submitAcceptedTask(t, boss, worker);
   const following = toEnd(follow(task));
   await settleEventLoop();
@@ -90,7 +90,7 @@ test("it is told when the task expires, and why it may not follow one", async ()
   await expect(toEnd(follow(another, { bearer }))).rejects.toThrow("task.not_participant");
 });
 
-test("it loses and repeats no event over a line that is cut 200 times at any byte", async () => {
+test("the client neither loses nor repeats an event over a line that is cut 200 times at any byte", async () => {
   const device = await t.connectDevice(worker);
   const task = await submitAcceptedTask(t, boss, worker);
   await device.next("task_assigned");
@@ -106,7 +106,7 @@ test("it loses and repeats no event over a line that is cut 200 times at any byt
     const following = toEnd(follow(task, { baseUrl: line.url }));
     let notes = 0;
     while (line.cuts() < 200) {
-      // A task notes a thousand at most.
+      // A task stores at most a thousand notes.
       if (notes < 900) {
         notes += 1;
         device.send({ type: "progress", task_id: task.task_id, note: `note ${notes}` });

@@ -86,7 +86,7 @@ test("G4: a receipt of a clock that is ahead stays valid in evidence after a rot
   expect(await evidenceOf(task)).toMatchObject({ valid: true });
 });
 
-test("G4: a receipt that was completed long before its key came is paid, and its evidence is valid", async () => {
+test("G4: a receipt completed long before its key was registered is paid, and its evidence is valid", async () => {
   const task = await submitAcceptedTask(t, boss, worker);
   const done = t.clock.now();
   await t.clock.advance(10 * minute);

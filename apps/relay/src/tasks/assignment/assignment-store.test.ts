@@ -90,9 +90,9 @@ const reassign =
     });
 
 const free = { status: "pending", claimed_by: null, lease_until: null } as const;
-const handedOn = { ...free, assigned_to: "next", attempt: 1, charge: 5 };
+const reassigned = { ...free, assigned_to: "next", attempt: 1, charge: 5 };
 
-describe("what a statement about a task's worker does, and what it leaves alone", () => {
+describe("a change to the claim of a task", () => {
   const cases: [string, Partial<StoredTaskRow>, Change, Partial<StoredTaskRow> | null][] = [
     ["a pending task is claimed", {}, claim(), fresh],
     [
@@ -128,7 +128,7 @@ describe("what a statement about a task's worker does, and what it leaves alone"
     ["a lease that is over lapses", claimed, lapse(100), free],
     ["not before", claimed, lapse(99), null],
     ["not when the task is done", { ...claimed, status: "completed" }, lapse(100), null],
-    ["a pending task is handed on", {}, reassign(0), handedOn],
+    ["a pending task is handed on", {}, reassign(0), reassigned],
     ["not when it was already", { attempt: 1 }, reassign(0), null],
     ["not when somebody has claimed it", claimed, reassign(0), null],
     ["not when it is done", { status: "completed" }, reassign(0), null],
@@ -141,7 +141,7 @@ describe("what a statement about a task's worker does, and what it leaves alone"
   });
 });
 
-describe("what waits for an executor", () => {
+describe("the tasks that wait for an executor", () => {
   beforeEach(async () => {
     await put({ task_id: "1" });
     await put({ task_id: "2", assigned_to: "other" });
@@ -152,7 +152,7 @@ describe("what waits for an executor", () => {
     await put({ task_id: "7", required_capabilities: '["x"]' });
   });
 
-  test("is what is assigned to it, else addressed to it, pending and not expired", async () => {
+  test("are those assigned to it, else addressed to it, pending and not expired", async () => {
     const query = { executor: "target", now: 50, limit: 10 };
     const tasks = await listPendingTasks(storage.read, { ...query, after: "" });
     expect(tasks.map(({ task_id }) => task_id)).toEqual(["1", "3", "7"]);
@@ -165,7 +165,7 @@ describe("what waits for an executor", () => {
     expect(page.map(({ task_id }) => task_id)).toEqual(["3"]);
   });
 
-  test("names every executor once", async () => {
+  test("name every executor once", async () => {
     const awaited = await listExecutorsWithPendingTasks(storage.read, 50);
     expect(awaited).toHaveLength(2);
     expect(awaited).toEqual(
@@ -173,7 +173,7 @@ describe("what waits for an executor", () => {
     );
   });
 
-  test("is lapsed when its lease is over", async () => {
+  test("a claim expires when its lease has ended", async () => {
     expect(await listExpiredClaims(storage.read, 99, 10)).toEqual([]);
     expect(await listExpiredClaims(storage.read, 100, 10)).toMatchObject([{ task_id: "4" }]);
   });
@@ -181,7 +181,7 @@ describe("what waits for an executor", () => {
 
 describe("B2: the lease that is stored", () => {
   test.each([null, 40_000.5, 100_000, 1e300])(
-    "B2: is the one of the rule after each step, with a wall clock of %j",
+    "B2: the stored lease follows the rule after each step, with a wall clock of %j",
     async (wall_clock_ms) => {
       await put({ wall_clock_ms, expires_at: 1_000_000 });
       const claim = { task_id: "t", claimed_by: "device" };
@@ -210,7 +210,7 @@ describe("B2: the lease that is stored", () => {
     },
   );
 
-  test("B2: of a task at another relay is not shortened by a request to cancel", async () => {
+  test("B2: the lease of a forwarded task is not shortened by a request to cancel", async () => {
     await put({ ...claimed, claimed_by: "relay r", wall_clock_ms: 1, lease_until: 999 });
     await storage.transaction((tx) => markCancelRequested(tx, "t", 50));
     expect(await findTask(storage.read, "t")).toMatchObject({

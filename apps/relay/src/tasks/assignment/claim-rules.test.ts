@@ -34,7 +34,7 @@ describe("B2: a claim", () => {
       { cancel_requested_at: 1_030_000, last_sign_at: 1_080_000, wall_clock_ms: 100_000 },
       1_100_000,
     ],
-  ] as const)("B2: %s", (_, change, endsAt) => {
+  ] as const)("B2: a claim %s", (_, change, endsAt) => {
     expect(calculateClaimEnd({ ...claimed, ...change })).toBe(endsAt);
   });
 });
