@@ -51,12 +51,12 @@ export function createShownOffers(): ShownOffers {
 
 /** Drops the oldest offers of one reader, but never the last one. */
 function evictOldest(shown: Map<string, ShownOffer>): void {
-  let kept = 0;
-  for (const { characters } of shown.values()) kept += characters;
+  let total = 0;
+  for (const { characters } of shown.values()) total += characters;
   for (const [agentId, { characters }] of shown) {
-    if (kept <= limits.cardReaderCharacters || shown.size === 1) return;
+    if (total <= limits.cardReaderCharacters || shown.size === 1) return;
     shown.delete(agentId);
-    kept -= characters;
+    total -= characters;
   }
 }
 

@@ -75,7 +75,9 @@ export async function submitMessage(
   );
   if ("ok" in answer) {
     const isRaised = isFromCard && answer.code === "budget.max_exceeded";
-    return isRaised ? { ...answer, detail: "it was raised since you read the card" } : answer;
+    return isRaised
+      ? { ...answer, detail: "the price was raised since you read the card" }
+      : answer;
   }
   const { task_id } = answer.body as { task_id: string };
   const settled = "headers" in answer ? answer.headers : undefined;

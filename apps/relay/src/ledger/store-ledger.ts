@@ -56,11 +56,11 @@ async function saveLedger(
     if (isSameLedger(before, ledger)) return toStoredAnswer(200, older);
     if (!extendsLedger(before, ledger)) return refuse("ledger.not_extended");
   }
-  const isKept = await storage.transaction((tx) =>
+  const isStored = await storage.transaction((tx) =>
     older === undefined ? insertLedger(tx, row) : replaceLedger(tx, row, older.content_hash),
   );
   // Another ledger was stored in between, so this one is checked against it.
-  return isKept ? toStoredAnswer(201, row) : saveLedger(services, row, ledger);
+  return isStored ? toStoredAnswer(201, row) : saveLedger(services, row, ledger);
 }
 
 /** The content hash covers the timeline. */

@@ -98,21 +98,21 @@ describe("a device that connects", () => {
     );
     const device = await connecting;
     await device.next("ready");
-    const told = assigned(await device.takeRemaining());
+    const received = assigned(await device.takeRemaining());
     const all = [...early, ...late].map(({ task_id }) => task_id);
-    expect(told).toHaveLength(all.length);
-    expect(new Set(told)).toEqual(new Set(all));
+    expect(received).toHaveLength(all.length);
+    expect(new Set(received)).toEqual(new Set(all));
   });
 
-  test("is told of at most 1,000 pending tasks, and receives all", async () => {
+  test("is greeted with a count of at most 1,000, and receives all pending tasks", async () => {
     for (let by = 0; by < 3; by++) {
       const payer = await t.createAgent();
       await Promise.all(Array.from({ length: 400 }, () => submitAcceptedTask(t, payer, worker)));
     }
     const device = await dial(worker);
     expect(await device.next("ready")).toMatchObject({ pending: 1_000 });
-    const told = new Set();
-    while (told.size < 1_200) told.add((await device.next("task_assigned")).task.task_id);
+    const received = new Set();
+    while (received.size < 1_200) received.add((await device.next("task_assigned")).task.task_id);
     expect(await device.takeRemaining()).toEqual([]);
   });
 });

@@ -166,7 +166,7 @@ describe("a key that is rotated", () => {
   });
 });
 
-test("a frozen relay tells its devices so, and their sockets stay open", async () => {
+test("a frozen relay reports that to its devices, and their sockets stay open", async () => {
   await t.close();
   t = await serveTestRelay({ AGENT_TASK_TTL_MS: "60000" });
   const [boss, own] = [await t.createAgent(), await t.createAgent()];
@@ -175,14 +175,14 @@ test("a frozen relay tells its devices so, and their sockets stay open", async (
   const { task_id } = task;
   await device.next("task_assigned");
   await t.asOperator("POST", "/api/v1/admin/freeze", { reason: "an audit" });
-  const told = { task_id, code: "server.frozen" };
+  const refusal = { task_id, code: "server.frozen" };
   device.send({ type: "claim", task_id });
-  expect(await device.next("error")).toMatchObject(told);
+  expect(await device.next("error")).toMatchObject(refusal);
   const receipt = { ...createReceipt(own, task) };
-  // The task's time stands still with the relay.
+  // The task's clock is frozen with the relay.
   await t.clock.advance(60_000);
   device.send({ type: "result", task_id, receipt });
-  expect(await device.next("result_refused")).toMatchObject(told);
+  expect(await device.next("result_refused")).toMatchObject(refusal);
   const later = await t.connectDevice(own);
   await later.next("task_assigned");
   await t.asOperator("POST", "/api/v1/admin/unfreeze");
@@ -290,15 +290,15 @@ describe("HO10 the limits of a socket", () => {
     const device = await t.connectDevice(own);
     device.socket.pause();
     const prompt = "x".repeat(limits.promptBytes);
-    let told = 0;
-    while ((await isOnline(own)) && told < 100) {
+    let receivedCount = 0;
+    while ((await isOnline(own)) && receivedCount < 100) {
       await submitAcceptedTask(t, boss, own, { prompt });
       await settleEventLoop();
-      told += 1;
+      receivedCount += 1;
     }
     // The operating system's buffers add to the 4 MiB.
-    expect(told).toBeGreaterThan(16);
-    expect(told).toBeLessThan(60);
+    expect(receivedCount).toBeGreaterThan(16);
+    expect(receivedCount).toBeLessThan(60);
     expect(t.listLogged("ws.reads_too_slowly")).toMatchObject([{ agent_id: own.agentId }]);
     device.socket.resume();
     expect(await device.closed).toMatchObject({ code: 1_006 });

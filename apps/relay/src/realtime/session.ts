@@ -72,7 +72,7 @@ export function openSession(
 class SocketSession implements Session {
   readonly #services: SessionServices;
   readonly #agentId: string;
-  readonly #wire: SocketTransport;
+  readonly #transport: SocketTransport;
   readonly #checkRate: ReturnType<typeof createMessageLimit>;
   readonly #headerSignIn: Promise<void> | undefined;
   #state: SessionState;
@@ -86,12 +86,12 @@ class SocketSession implements Session {
   constructor(
     services: SessionServices,
     agentId: string,
-    wire: SocketTransport,
+    transport: SocketTransport,
     authorization: string | undefined,
   ) {
     this.#services = services;
     this.#agentId = agentId;
-    this.#wire = wire;
+    this.#transport = transport;
     this.#checkRate = createMessageLimit(services.config.server.rateLimitScale);
     const { state, effects } = createSession(agentId);
     this.#state = state;
@@ -110,9 +110,9 @@ class SocketSession implements Session {
   async #receive(text: string): Promise<void> {
     if (this.#state.name === "closed") return;
     const { clock, freezer } = this.#services;
-    const verdict = this.#checkRate(clock.elapsed());
-    if (verdict !== "take") {
-      return this.#apply({ type: "rate_exceeded", isPersistent: verdict === "close" });
+    const decision = this.#checkRate(clock.elapsed());
+    if (decision !== "take") {
+      return this.#apply({ type: "rate_exceeded", isPersistent: decision === "close" });
     }
     // The header's token is in effect from the first message on.
     if (this.#state.name === "unauthenticated") await this.#headerSignIn;
@@ -138,9 +138,9 @@ class SocketSession implements Session {
       case "send":
         return this.#send(effect.message);
       case "close":
-        return this.#wire.close(effect.code, effect.reason);
+        return this.#transport.close(effect.code, effect.reason);
       case "terminate":
-        return this.#wire.terminate();
+        return this.#transport.terminate();
       case "await_expiry":
         return this.#awaitExpiry(effect.ms);
       case "await_removal":
@@ -183,8 +183,8 @@ class SocketSession implements Session {
 
   #send(message: ServerMessage, written?: () => void): void {
     if (this.#state.name === "closed") return written?.();
-    this.#wire.send(JSON.stringify(message), written);
-    if (this.#wire.backlog() <= limits.socketBacklogBytes) return;
+    this.#transport.send(JSON.stringify(message), written);
+    if (this.#transport.backlog() <= limits.socketBacklogBytes) return;
     this.#services.log.warn("ws.reads_too_slowly", { agent_id: this.#agentId });
     this.#apply({ type: "backlog_exceeded" });
   }

@@ -80,8 +80,8 @@ describe("AC1 a token in the upgrade's header", () => {
     const headers = { authorization: `Bearer ${await t.token(own)}` };
     const device = await t.connect(own, { headers });
     device.send({ type: "ping" });
-    const told = await device.takeRemaining();
-    expect(new Set(told.map(({ type }) => type))).toEqual(new Set(["ready", "pong"]));
+    const received = await device.takeRemaining();
+    expect(new Set(received.map(({ type }) => type))).toEqual(new Set(["ready", "pong"]));
   });
 
   test("of the operator opens the socket of any agent", async () => {
@@ -143,7 +143,7 @@ test("a plain request to the socket's path is answered with 404", async () => {
 test("the 31st upgrade of a minute is refused with 429 and a time to retry", async () => {
   await t.close();
   t = await serveTestRelay({ AGENT_RATE_LIMIT_SCALE: "1" });
-  const url = socketUrl(t.baseUrl, "anybody");
+  const url = socketUrl(t.baseUrl, "some-agent");
   const authorization = "Bearer junk";
   for (let i = 0; i < 30; i++) {
     expect(await requestRefusedUpgrade(url, { authorization })).toMatchObject({ status: 403 });

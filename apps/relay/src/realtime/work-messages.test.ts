@@ -126,10 +126,10 @@ describe("a task that is submitted while devices are connected", () => {
     ];
     const again = await t.connectDevice(worker);
     again.send({ type: "capabilities", capabilities: ["summarise"] });
-    const told = await again.takeRemaining();
-    expect(told.flatMap((message) => ("task" in message ? [message.task.task_id] : []))).toEqual(
-      tasks.map(({ task_id }) => task_id),
-    );
+    const received = await again.takeRemaining();
+    expect(
+      received.flatMap((message) => ("task" in message ? [message.task.task_id] : [])),
+    ).toEqual(tasks.map(({ task_id }) => task_id));
   });
 
   test("is sent to a device that announces the capability later", async () => {

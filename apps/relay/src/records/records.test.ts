@@ -335,8 +335,8 @@ test("the audit lists who changed what of an agent, newest first", async () => {
   const { next, succession } = createRotation(t, agent);
   await t.asOperator("POST", pathOf("rotate-key"), { succession });
   const { body } = await t.as(phone, "GET", pathOf("audit"));
-  const told = (body["entries"] as AuditEntry[]).map(({ actor, action }) => `${actor} ${action}`);
-  expect(told).toEqual([
+  const listed = (body["entries"] as AuditEntry[]).map(({ actor, action }) => `${actor} ${action}`);
+  expect(listed).toEqual([
     "operator key.rotated",
     `${agent.agentId} agent.deregistered`,
     `${agent.agentId} agent.registered`,

@@ -220,8 +220,8 @@ describe("B2: the cancel of a task that a device has claimed", () => {
       const back = await t.connectDevice(worker);
       back.send({ type, task_id: task.task_id });
       const { task_id } = task;
-      const told = (await back.takeRemaining()).filter((message) => message.type !== "claimed");
-      expect(told).toEqual([{ type: "cancel_requested", task_id }]);
+      const received = (await back.takeRemaining()).filter((message) => message.type !== "claimed");
+      expect(received).toEqual([{ type: "cancel_requested", task_id }]);
       back.send({ type: "progress", task_id });
       expect(await back.takeRemaining()).toEqual([]);
       back.send({ type: "release", task_id });

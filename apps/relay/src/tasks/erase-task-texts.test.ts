@@ -33,8 +33,8 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-const prompt = `PROMPT-${"p".repeat(9_000)}-END`;
-const result = `RESULT-${"r".repeat(9_000)}-END`;
+const PROMPT = `PROMPT-${"p".repeat(9_000)}-END`;
+const RESULT = `RESULT-${"r".repeat(9_000)}-END`;
 const textsOf = ({ task_id }: Delegation) => `/api/v1/admin/tasks/${task_id}/texts`;
 
 /** Counts how often a text occurs in all files of the database together. */
@@ -59,8 +59,8 @@ const shown = async (by: TestAgent, { path }: Delegation) =>
 /** Submits and finishes a task whose texts are long enough to lie on pages of their own. */
 async function finished() {
   const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
-  const task = await submitAcceptedTask(t, boss, worker, { prompt });
-  const receipt = createReceipt(worker, task, { result });
+  const task = await submitAcceptedTask(t, boss, worker, { prompt: PROMPT });
+  const receipt = createReceipt(worker, task, { result: RESULT });
   await deliver(worker, task, receipt);
   return { boss, worker, task, receipt };
 }
@@ -86,10 +86,10 @@ describe("B13: erasing the texts of a task", () => {
     const after = await shown(worker, task);
     expect(after.task).toEqual({
       ...before.task,
-      prompt: sha256Hex(prompt),
+      prompt: sha256Hex(PROMPT),
       erased_at: t.clock.now(),
     });
-    expect(after.receipt).toEqual({ ...before.receipt, result: sha256Hex(result) });
+    expect(after.receipt).toEqual({ ...before.receipt, result: sha256Hex(RESULT) });
     const archive = await t.as(worker, "GET", `/api/v1/agents/${worker.agentId}/receipts`);
     expect(archive.body["receipts"]).toMatchObject([
       { task_id: task.task_id, receipt_hash: sha256Hex(canonicalize(receipt)) },
@@ -112,7 +112,7 @@ describe("B13: erasing the texts of a task", () => {
     expect(verdict).toMatchObject({ kind: "bundle", valid: false, code: "bundle.erased" });
     const held = verdict.checks.filter(({ ok }) => ok).map(({ name }) => name);
     expect(held).toEqual(expect.arrayContaining(["well_formed", "intact", "attested", "settled"]));
-    const changed = after.replace(sha256Hex(result), sha256Hex("another"));
+    const changed = after.replace(sha256Hex(RESULT), sha256Hex("another"));
     expect(verifyArtifact(changed)).toMatchObject({ code: "bundle.signature_invalid" });
   });
 
@@ -132,7 +132,7 @@ describe("B13: erasing the texts of a task", () => {
 
   test("replaces the prompt of a cancelled task", async () => {
     const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
-    const task = await submitAcceptedTask(t, boss, worker, { prompt });
+    const task = await submitAcceptedTask(t, boss, worker, { prompt: PROMPT });
     await t.as(boss, "POST", `${task.path}/cancel`);
     expect(await t.as(boss, "DELETE", textsOf(task))).toMatchObject({ status: 200 });
     expect(occurrences("PROMPT-")).toBe(0);
@@ -166,8 +166,8 @@ describe("B13: a receipt that is nested in another task's receipt", () => {
     ];
     await t.deposit(middle, 10);
     const outer = await submitAcceptedTask(t, boss, middle, { prompt: "outer" });
-    const inner = await submitAcceptedTask(t, middle, worker, { prompt });
-    const nested = createReceipt(worker, inner, { result });
+    const inner = await submitAcceptedTask(t, middle, worker, { prompt: PROMPT });
+    const nested = createReceipt(worker, inner, { result: RESULT });
     await deliver(worker, inner, nested);
     await deliver(middle, outer, createReceipt(middle, outer, { delegation_receipts: [nested] }));
     return { boss, middle, worker, outer, inner };
@@ -206,7 +206,7 @@ describe("B13: the notes of a task", () => {
   test("become their hashes in its events", async () => {
     served = await serveTestRelay({ AGENT_DB_PATH: join(folder, "served.db") });
     const [boss, worker] = [await createBuyer(served, 10), await createSeller(served, 2)];
-    const task = await submitAcceptedTask(served, boss, worker, { prompt });
+    const task = await submitAcceptedTask(served, boss, worker, { prompt: PROMPT });
     const device = await served.connectDevice(worker);
     await device.next("task_assigned");
     device.send({ type: "claim", task_id: task.task_id });

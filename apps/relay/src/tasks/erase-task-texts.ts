@@ -35,10 +35,11 @@ export async function eraseTaskTexts(
   const erased = await storage.transaction(async (tx) => {
     const task = await findTask(tx, taskId);
     const archived = await findReceipt(tx, taskId);
-    const isKept =
+    const isStored =
       task === undefined ? archived !== undefined : !isExpired(task, freezer.taskTime());
     // The submitter of a purged task is unknown, so only the operator may ask.
-    if (!isKept || (task === undefined && !mayActFor(caller, []))) return refuse("task.not_found");
+    if (!isStored || (task === undefined && !mayActFor(caller, [])))
+      return refuse("task.not_found");
     if (task !== undefined && !mayActFor(caller, [task.submitted_by])) {
       return refuse("task.not_submitter");
     }

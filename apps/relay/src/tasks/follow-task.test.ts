@@ -2,7 +2,7 @@ import { createRelayClient, followTask, type FollowTaskOptions } from "@agent/cl
 import { createSeededRandom, type TestAgent } from "@agent/testkit";
 import type { Received, TaskEvent } from "@agent/wire";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { startCuttingProxy } from "../../test/truncating-proxy.ts";
+import { startTruncatingProxy } from "../../test/truncating-proxy.ts";
 import { settleEventLoop, serveTestRelay, type ServedRelay } from "../../test/devices.ts";
 import {
   createBuyer,
@@ -101,7 +101,7 @@ test("the client neither loses nor repeats an event over a line that is cut 200 
     const [a = 0, b = 0] = randomBytes(2);
     return line.cuts() < 200 ? ((a << 8) | b) % 1_500 : Infinity;
   };
-  const line = await startCuttingProxy(Number(new URL(t.baseUrl).port), room);
+  const line = await startTruncatingProxy(Number(new URL(t.baseUrl).port), room);
   try {
     const following = toEnd(follow(task, { baseUrl: line.url }));
     let notes = 0;
@@ -117,8 +117,8 @@ test("the client neither loses nor repeats an event over a line that is cut 200 
     await deliver(task);
     const events = await following;
     expect(events.map(({ event_id }) => event_id)).toEqual(events.map((_, index) => index + 1));
-    const told = events.flatMap(({ type, note }) => (type === "progress" ? [note] : []));
-    expect(told).toEqual(Array.from({ length: notes }, (_, index) => `note ${index + 1}`));
+    const notesSeen = events.flatMap(({ type, note }) => (type === "progress" ? [note] : []));
+    expect(notesSeen).toEqual(Array.from({ length: notes }, (_, index) => `note ${index + 1}`));
     expect(events.at(-1)).toMatchObject({ type: "completed" });
   } finally {
     await line.close();

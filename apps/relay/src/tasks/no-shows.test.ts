@@ -29,9 +29,9 @@ let t: ServedRelay;
 let boss: TestAgent;
 let worker: TestAgent;
 /** Shorter than a token, so that sockets stay open. */
-const ttlMs = 240_000;
+const TTL_MS = 240_000;
 beforeEach(async () => {
-  t = await serveTestRelay({ AGENT_TASK_TTL_MS: String(ttlMs) });
+  t = await serveTestRelay({ AGENT_TASK_TTL_MS: String(TTL_MS) });
   [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
   await t.clock.advance(1_000);
 });
@@ -118,7 +118,7 @@ describe("B2: a worker that claims a task and does nothing", () => {
   test("B2: an idle claim until the task expires leaves a row, a failed task and a signed statement", async () => {
     const { task } = await claimant();
     const claimed_at = t.clock.now();
-    await t.advance(ttlMs);
+    await t.advance(TTL_MS);
     await t.advance(2_000);
     expect((await t.as(boss, "GET", task.path)).status).toBe(404);
     expect(await expired()).toMatchObject([
@@ -131,7 +131,7 @@ describe("B2: a worker that claims a task and does nothing", () => {
       task_id: task.task_id,
       agent_id: worker.agentId,
       claimed_at,
-      lapsed_at: task.submitted_at + ttlMs,
+      lapsed_at: task.submitted_at + TTL_MS,
       wall_clock_ms: null,
       priced: true,
       issuer: t.did,
@@ -145,7 +145,7 @@ describe("B2: a worker that claims a task and does nothing", () => {
 
   test("B12: a worker whose last sign of work was just before the expiry is not blamed, and no row is stored", async () => {
     const { device, task } = await claimant();
-    await t.advance(ttlMs - 20_000);
+    await t.advance(TTL_MS - 20_000);
     device.send({ type: "progress", task_id: task.task_id });
     await t.advance(22_000);
     expect((await t.as(boss, "GET", task.path)).status).toBe(404);
@@ -161,7 +161,7 @@ describe("B2: a worker that claims a task and does nothing", () => {
       device.send({ type: "claim", task_id: task.task_id });
       await device.next("claimed");
     }
-    await t.advance(ttlMs);
+    await t.advance(TTL_MS);
     await t.advance(2_000);
     expect(await failuresFor()).toBe(1);
     expect(await expired()).toHaveLength(1);
@@ -177,7 +177,7 @@ describe("B2: a worker that claims a task and does nothing", () => {
     expect((await getTaskAt(t, task.path)).status).toBe("pending");
     expect(await failuresFor()).toBe(1);
     expect(await expired()).toEqual([]);
-    await t.advance(ttlMs);
+    await t.advance(TTL_MS);
     await t.advance(2_000);
     expect(await expired()).toMatchObject([{ task_id: task.task_id }]);
   });
@@ -191,7 +191,7 @@ describe("B2: ends of a claim that are no no-show", () => {
       await t.advance(30_000);
       device.send({ type, task_id: task.task_id });
       await settleEventLoop();
-      await t.advance(ttlMs);
+      await t.advance(TTL_MS);
       await t.advance(2_000);
       expect([await failuresFor(), await expired()]).toEqual([0, []]);
     },
@@ -199,7 +199,7 @@ describe("B2: ends of a claim that are no no-show", () => {
 
   test("B2: the expiry of a task that was never claimed is no no-show", async () => {
     const task = await submitAcceptedTask(t, boss, worker);
-    await t.advance(ttlMs);
+    await t.advance(TTL_MS);
     await t.advance(2_000);
     expect([await failuresFor(), await expired()]).toEqual([0, []]);
     expect((await t.as(boss, "GET", `${task.path}/evidence`)).status).toBe(404);
@@ -210,7 +210,7 @@ describe("B2: ends of a claim that are no no-show", () => {
     await registerEndpoint(t, worker, endpoint.url);
     await submitAcceptedTask(t, boss, worker);
     await expect.poll(() => endpoint.calls).toHaveLength(1);
-    await t.advance(ttlMs);
+    await t.advance(TTL_MS);
     await t.advance(2_000);
     await expect.poll(() => t.listLogged("mcp.forward_failed").length).toBeGreaterThan(0);
     expect(await failuresFor()).toBe(0);

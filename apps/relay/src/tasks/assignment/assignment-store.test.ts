@@ -73,7 +73,7 @@ const release =
   (claimed_by: string): Change =>
   (tx) =>
     releaseClaim(tx, { task_id: "t", claimed_by, now: 50 });
-const lapse =
+const expire =
   (now: number): Change =>
   (tx) =>
     expireClaim(tx, "t", now);
@@ -96,42 +96,52 @@ describe("a change to the claim of a task", () => {
   const cases: [string, Partial<StoredTaskRow>, Change, Partial<StoredTaskRow> | null][] = [
     ["a pending task is claimed", {}, claim(), fresh],
     [
-      "by the executor it is assigned to",
+      "a task is claimed by the executor it is assigned to",
       { assigned_to: "next" },
       claim({ executor: "next" }),
       fresh,
     ],
-    ["not by its target, once it is assigned", { assigned_to: "next" }, claim(), null],
-    ["not by another agent", {}, claim({ executor: "other" }), null],
-    ["not twice", claimed, claim({ claimed_by: "second" }), null],
-    ["not when its time is over", {}, claim({ now: 1_000 }), null],
-    ["not when it was cancelled", { status: "cancelled", finished_at: 1 }, claim(), null],
-    ["not when it is done", { status: "completed", finished_at: 1 }, claim(), null],
+    ["an assigned task is not claimed by its target", { assigned_to: "next" }, claim(), null],
+    ["a task is not claimed by another agent", {}, claim({ executor: "other" }), null],
+    ["a task is not claimed twice", claimed, claim({ claimed_by: "second" }), null],
+    ["an expired task is not claimed", {}, claim({ now: 1_000 }), null],
+    ["a cancelled task is not claimed", { status: "cancelled", finished_at: 1 }, claim(), null],
+    ["a finished task is not claimed", { status: "completed", finished_at: 1 }, claim(), null],
     ["a lease is renewed by its worker", claimed, renew("device"), { lease_until: 60_050 }],
     [
-      "never beyond the wall clock of its task",
+      "a lease is not renewed beyond the wall clock of its task",
       { ...fresh, wall_clock_ms: 20_000 },
       renew("device"),
       { lease_until: 20_050 },
     ],
     [
-      "not by presence once a cancel was asked for, though it is still the device's",
+      "a lease is not renewed by presence once a cancel was requested, though the claim stays",
       { ...claimed, cancel_requested_at: 50 },
       renew("device"),
       {},
     ],
-    ["not by another", claimed, renew("other"), null],
-    ["not where nothing is claimed", {}, renew("device"), null],
-    ["a claim is given back by its worker", claimed, release("device"), free],
-    ["not by another", claimed, release("other"), null],
-    ["not when the task is done", { ...claimed, status: "failed" }, release("device"), null],
-    ["a lease that is over lapses", claimed, lapse(100), free],
-    ["not before", claimed, lapse(99), null],
-    ["not when the task is done", { ...claimed, status: "completed" }, lapse(100), null],
-    ["a pending task is handed on", {}, reassign(0), reassigned],
-    ["not when it was already", { attempt: 1 }, reassign(0), null],
-    ["not when somebody has claimed it", claimed, reassign(0), null],
-    ["not when it is done", { status: "completed" }, reassign(0), null],
+    ["a lease is not renewed by another device", claimed, renew("other"), null],
+    ["a lease is not renewed without a claim", {}, renew("device"), null],
+    ["a claim is released by its worker", claimed, release("device"), free],
+    ["a claim is not released by another device", claimed, release("other"), null],
+    [
+      "a claim of a finished task is not released",
+      { ...claimed, status: "failed" },
+      release("device"),
+      null,
+    ],
+    ["a claim expires with its lease", claimed, expire(100), free],
+    ["a claim does not expire before its lease", claimed, expire(99), null],
+    [
+      "a claim of a finished task does not expire",
+      { ...claimed, status: "completed" },
+      expire(100),
+      null,
+    ],
+    ["a pending task is reassigned", {}, reassign(0), reassigned],
+    ["a task is not reassigned from an earlier attempt", { attempt: 1 }, reassign(0), null],
+    ["a claimed task is not reassigned", claimed, reassign(0), null],
+    ["a finished task is not reassigned", { status: "completed" }, reassign(0), null],
   ];
   test.each(cases)("%s: %j", async (_, before, change, after) => {
     await put(before);

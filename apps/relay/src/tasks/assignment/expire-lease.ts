@@ -48,11 +48,11 @@ async function expireClaimBy(
     if (before === undefined || released === undefined) return undefined;
     const unclaimed = await resolveEndedClaim(tx, services, released);
     const isCounted = unclaimed.status === "pending" && isNoShow(before);
-    const standing = isCounted ? await recordNoShow(tx, services, before) : undefined;
-    return { before, unclaimed, standing };
+    const reputationUpdate = isCounted ? await recordNoShow(tx, services, before) : undefined;
+    return { before, unclaimed, reputationUpdate };
   });
   if (ended === undefined) return undefined;
-  const { before, unclaimed, standing: reputationUpdate } = ended;
+  const { before, unclaimed, reputationUpdate } = ended;
   log.warn("task.lease_lapsed", { correlationId: task_id, claimed_by: before.claimed_by });
   publishReleasedTask(services, unclaimed);
   if (reputationUpdate !== undefined) publishReputation(services, task_id, reputationUpdate);

@@ -29,12 +29,14 @@ export async function expireTasks(services: ExpireServices): Promise<void> {
           const reputationUpdate = await recordNoShowAtExpiry(tx, services, row);
           await markNoShowsExpired(tx, task_id);
           await endWithoutReceipt(tx, services, row, "expired");
-          return { row, standing: reputationUpdate };
+          return { row, reputationUpdate };
         });
         if (removed === undefined) return;
         log.info("task.expired", { correlationId: task_id });
         publishEndWithoutReceipt(services, removed.row);
-        if (removed.standing !== undefined) publishReputation(services, task_id, removed.standing);
+        if (removed.reputationUpdate !== undefined) {
+          publishReputation(services, task_id, removed.reputationUpdate);
+        }
       }),
     );
     if (due.length < BATCH_SIZE) return;

@@ -167,8 +167,8 @@ describe("a task's events", () => {
     }
     expect(cuts).toBe(200);
     expect(seen.map(({ event_id }) => event_id)).toEqual(seen.map((_, index) => index + 1));
-    const told = seen.filter(({ type }) => type === "progress").map(({ note }) => note);
-    expect(told).toEqual(Array.from({ length: notes }, (_, index) => `note ${index + 1}`));
+    const notesSeen = seen.filter(({ type }) => type === "progress").map(({ note }) => note);
+    expect(notesSeen).toEqual(Array.from({ length: notes }, (_, index) => `note ${index + 1}`));
     expect(seen.at(-1)).toMatchObject({ type: "completed" });
   });
 

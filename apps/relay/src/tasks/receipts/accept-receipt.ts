@@ -128,8 +128,8 @@ export async function acceptReceipt(
 }
 
 /**
- * Records a key as proven by a receipt that another agent submitted, unless several keys could have
- * signed it.
+ * Records a key as proven by a receipt that its agent did not submit itself, unless several keys
+ * could have signed it.
  */
 async function recordKeyProof(
   services: AcceptServices,

@@ -81,8 +81,8 @@ export async function submitTask(
     record,
     chain: token?.chain ?? [],
   };
-  const row = rowOf({ targetId, body }, plan, runtime.now());
-  const stored = await store(services, row, plan, saveResponse);
+  const row = buildRow({ targetId, body }, plan, runtime.now());
+  const stored = await storeTask(services, row, plan, saveResponse);
   if (payerId !== null && first.charge > 0) {
     services.log.debug("account.debit", {
       correlationId: row.task_id,
@@ -99,7 +99,7 @@ export async function submitTask(
 }
 
 /** Builds the task's row, before its money is held. */
-function rowOf(
+function buildRow(
   { targetId, body }: Pick<Submission, "targetId" | "body">,
   { taskId, payerId, lifetimeMs, attempts, choice, chain }: Plan,
   now: number,
@@ -123,7 +123,7 @@ function rowOf(
 }
 
 /** Holds the money, acquires a slot and stores the task, in one transaction. */
-function store(
+function storeTask(
   services: ExecutorServices,
   row: TaskRow,
   { taskId, payerId, maxBudget, chain, choice, record }: Plan,
