@@ -12,7 +12,7 @@ export const x402Env = (url: string) => ({
   AGENT_BASE_URL: "http://relay.test",
 });
 
-/** The facilitator's treatment of a settlement: correct, refused, failed, or without an answer. */
+/** The facilitator's reaction to a settlement: it settles, refuses, fails, or settles without an answer. */
 export type FacilitatorMode = "well" | "refusing" | "broken" | "silent after settling";
 
 export interface LocalFacilitator {

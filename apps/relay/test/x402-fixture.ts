@@ -54,5 +54,5 @@ export async function waitForPaymentRequest({
     if (headers.has("payment-required")) return headers;
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
-  throw new Error("no payment is asked for");
+  throw new Error("no payment is requested");
 }

@@ -368,7 +368,7 @@ describe("a stream", () => {
     expect(await end).toMatchObject({ cause: { envelopeCode: -32_001 } });
   });
 
-  test("of a task that has ended is refused", async () => {
+  test("is refused for a task that has ended", async () => {
     const client = await clientOf(boss);
     const task = await submitted(client, "work");
     await work(task.id);
@@ -414,7 +414,7 @@ describe("a task", () => {
     });
   });
 
-  test("of other agents looks like one that does not exist", async () => {
+  test("looks to other agents like one that does not exist", async () => {
     const { id } = await submitted(await clientOf(boss), "work");
     const stranger = await clientOf(await t.createAgent());
     const asked = [id, "unknown"].map((taskId) =>
@@ -434,7 +434,7 @@ describe("a task", () => {
 
 describe("a call", () => {
   test.each([
-    ["of a version that is not spoken", "GetTask", { "a2a-version": "0.3" }, -32_009],
+    ["of an unsupported version", "GetTask", { "a2a-version": "0.3" }, -32_009],
     ["of no version, which means 0.3", "GetTask", { "a2a-version": "" }, -32_009],
     ["of an unknown method", "toString", {}, -32_601],
     ["of the list", "ListTasks", {}, -32_004],

@@ -45,7 +45,7 @@ export function toArtifacts({ receipt, attestation }: TaskSnapshot): Record<stri
     { artifactId: "receipt", name: "Signed receipt", parts: [toDataPart(receipt)] },
     {
       artifactId: "attestation",
-      name: "The other relay's word on the receipt",
+      name: "The other relay's attestation of the receipt",
       parts: attestation === undefined ? [] : [toDataPart(attestation)],
     },
   ];

@@ -8,7 +8,7 @@ const PAGE_SIZE = 20;
 
 export interface PendingTaskSink {
   readonly filter: (task: Task) => boolean;
-  /** Resolves once the text was written to the socket; false when the device is gone. */
+  /** Resolves once the text was written to the socket; false when the device has disconnected. */
   readonly send: (task: Task) => Promise<boolean>;
 }
 

@@ -31,13 +31,11 @@ import { handleWorkMessage, type WorkMessage } from "./work-messages.ts";
 export interface SocketTransport {
   /** Calls `written` once the text was written, or never will be. */
   send(text: string, written?: () => void): void;
-  /**
-   * Sends the reason and ends the connection once the other side has read everything before it.
-   */
+  /** Sends the reason, and ends the connection once the other side has read all before it. */
   close(code: number, reason: string): void;
   /** Ends the connection at once. */
   terminate(): void;
-  /** Returns the number of bytes that were sent and not yet read. */
+  /** Returns the number of bytes that still wait to be written. */
   backlog(): number;
 }
 
@@ -65,10 +63,7 @@ export function openSession(
   return new SocketSession(services, agentId, transport, authorization);
 }
 
-/**
- * Runs the effects of the state machine in `session-state.ts` on the socket, and reports events to
- * it.
- */
+/** Runs the effects of the state machine in `session-state.ts`, and reports events to it. */
 class SocketSession implements Session {
   readonly #services: SessionServices;
   readonly #agentId: string;
@@ -235,8 +230,7 @@ class SocketSession implements Session {
       close: (code, reason) => this.#apply({ type: "close_requested", code, reason }),
     };
     this.#connection = connection;
-    // Registered before anything is awaited, so that a key change from here on closes this socket
-    // too.
+    // Registered before any await, so that a key change from here on closes this socket too.
     this.#services.connections.add(connection);
     void this.#guard(this.#welcome(connection));
   }

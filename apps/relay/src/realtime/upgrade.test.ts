@@ -62,7 +62,7 @@ describe("AC1 a token in the upgrade's header", () => {
     },
   );
 
-  test("of the agent itself or of its device opens the socket", async () => {
+  test("opens the socket for the agent itself and for its device", async () => {
     const own = await t.createAgent();
     const headers = { authorization: `Bearer ${await t.token(own, ["socket"])}` };
     const device = await t.connect(own, { headers });
@@ -84,7 +84,7 @@ describe("AC1 a token in the upgrade's header", () => {
     expect(new Set(received.map(({ type }) => type))).toEqual(new Set(["ready", "pong"]));
   });
 
-  test("of the operator opens the socket of any agent", async () => {
+  test("opens the socket of any agent for the operator", async () => {
     const { agentId } = await t.createAgent();
     const device = await t.connect(
       { agentId },

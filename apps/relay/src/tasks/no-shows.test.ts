@@ -286,9 +286,9 @@ describe("B2: no-shows in the view of strangers", () => {
   // The listing promises 1,000 ms.
   test.each([
     ["a priced no-show that had the time of the listing counts", 2, 1_000, 1],
-    ["one with less time counts for its customer only", 2, 999, 0],
-    ["a free one counts for its customer only", 0, 1_000, 0],
-    ["one by a wall clock of 1 ms counts for its customer only", 2, 1, 0],
+    ["a no-show with less time counts for its customer only", 2, 999, 0],
+    ["a free no-show counts for its customer only", 0, 1_000, 0],
+    ["a no-show by a wall clock of 1 ms counts for its customer only", 2, 1, 0],
   ] as const)("B2: %s", async (_, price, wall_clock_ms, expected) => {
     const executor = await createSeller(t, price);
     const before = await countedByStrangers(executor);

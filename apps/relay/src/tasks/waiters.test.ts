@@ -20,7 +20,7 @@ describe("a request that waits for a task", () => {
 
   test.each<[string, (parts: Parts) => unknown]>([
     ["when the time is over", ({ clock }) => clock.advance(1_000)],
-    ["when the client goes away", ({ client }) => client.abort()],
+    ["when the client disconnects", ({ client }) => client.abort()],
     ["when it is stopped", ({ watch }) => watch.stop()],
     ["when the relay shuts down", ({ waiters }) => waiters.releaseAll()],
   ])("is released %s, and leaves no timer behind", async (_, end) => {

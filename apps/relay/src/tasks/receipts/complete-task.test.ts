@@ -79,7 +79,7 @@ describe("a delegator's trust record of its executor", () => {
     expect(await record()).toBeUndefined();
   });
 
-  test("also counts free tasks", async () => {
+  test("counts free tasks too", async () => {
     worker = await createSeller(t, 0);
     await work();
     expect(await record()).toMatchObject({ successful_tasks: 1, trust_level: "first_contact" });

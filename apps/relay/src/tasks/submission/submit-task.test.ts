@@ -103,7 +103,7 @@ describe("a submission", () => {
   });
 
   test.each(["__proto__", "constructor", "toString", "a b", "%F0%9F%98%80"])(
-    "for the target %s is stored like one for an unknown agent",
+    "is stored for the target %s like for any unknown agent",
     async (agentId) => {
       const boss = await t.createAgent();
       const { path } = await submitAcceptedTask(t, boss, { agentId });
@@ -167,9 +167,19 @@ describe("a malformed submission is answered with 400 and the name of the field"
   });
 
   test.each([
-    ["above 1 MiB is 413", JSON.stringify({ prompt: "x".repeat(1_048_576) }), {}, 413],
-    ["that is not JSON is 415", '{"prompt": "work"}', { "content-type": "text/plain" }, 415],
-    ["that is compressed is 415", '{"prompt": "work"}', { "content-encoding": "gzip" }, 415],
+    ["above 1 MiB is refused with 413", JSON.stringify({ prompt: "x".repeat(1_048_576) }), {}, 413],
+    [
+      "that is not JSON is refused with 415",
+      '{"prompt": "work"}',
+      { "content-type": "text/plain" },
+      415,
+    ],
+    [
+      "that is compressed is refused with 415",
+      '{"prompt": "work"}',
+      { "content-encoding": "gzip" },
+      415,
+    ],
   ])("a body %s", async (_, raw, headers, status) => {
     const token = await t.token(await t.createAgent());
     expect(await t.request("POST", "/agent/a/task", { token, raw, headers })).toMatchObject({
@@ -258,13 +268,16 @@ describe("the price", () => {
     [["read", "write"], 3],
     [["read", "read"], 1],
     [["read", "think"], 1],
-  ])("for the capabilities %j of several is %f", async (required_capabilities, estimated_cost) => {
-    const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, prices)];
-    expect(await submitTask(t, boss, worker, { required_capabilities })).toMatchObject({
-      status: 201,
-      body: { estimated_cost, amount_locked: Number((estimated_cost * 1.2).toFixed(6)) },
-    });
-  });
+  ])(
+    "the price for the capabilities %j of several is %f",
+    async (required_capabilities, estimated_cost) => {
+      const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, prices)];
+      expect(await submitTask(t, boss, worker, { required_capabilities })).toMatchObject({
+        status: 201,
+        body: { estimated_cost, amount_locked: Number((estimated_cost * 1.2).toFixed(6)) },
+      });
+    },
+  );
 
   test("is that of the only price, and 0 without a listing or a price in it", async () => {
     const boss = await createBuyer(t, 10);
@@ -276,7 +289,7 @@ describe("the price", () => {
     expect(costs).toEqual([0.5, 0, 0]);
   });
 
-  test("of a listed capability without a price is 0", async () => {
+  test("is 0 for a listed capability without a price", async () => {
     const [boss, worker] = [await t.createAgent(), await t.createWorker(2, "summarise")];
     await t.as(worker, "POST", `/api/v1/agents/${worker.agentId}/listing`, {
       capabilities: ["summarise", "translate"],
@@ -292,11 +305,14 @@ describe("the price", () => {
     [2.399999, { status: 201, body: { amount_locked: 2.399999 } }],
     [2, { status: 201, body: { amount_locked: 2 } }],
     [1.999999, { status: 402, body: { code: "budget.insufficient" } }],
-  ])("of 2 with %f on the account is locked with as much of its buffer as fits", async (...row) => {
-    const [balance, expected] = row;
-    const [boss, worker] = [await createBuyer(t, balance), await createSeller(t, 2)];
-    expect(await submitTask(t, boss, worker)).toMatchObject(expected);
-  });
+  ])(
+    "a price of 2 with %f on the account is locked with as much of its buffer as fits",
+    async (...row) => {
+      const [balance, expected] = row;
+      const [boss, worker] = [await createBuyer(t, balance), await createSeller(t, 2)];
+      expect(await submitTask(t, boss, worker)).toMatchObject(expected);
+    },
+  );
 
   test.each<[max_budget: number, answer: object]>([
     [3, { status: 201, body: { estimated_cost: 2, amount_locked: 2.4 } }],
@@ -304,11 +320,14 @@ describe("the price", () => {
     [2, { status: 201, body: { estimated_cost: 2, amount_locked: 2 } }],
     [1.999999, { status: 402, body: { code: "budget.max_exceeded" } }],
     [0, { status: 402, body: { code: "budget.max_exceeded" } }],
-  ])("of 2 under max_budget %f has a hard cap on price and hold", async (max_budget, expected) => {
-    const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
-    expect(await submitTask(t, boss, worker, { max_budget })).toMatchObject(expected);
-    await expectConsistentBooks(t);
-  });
+  ])(
+    "a max_budget of %f is a hard cap on the price of 2 and its hold",
+    async (max_budget, expected) => {
+      const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
+      expect(await submitTask(t, boss, worker, { max_budget })).toMatchObject(expected);
+      await expectConsistentBooks(t);
+    },
+  );
 
   test("A12: a max_budget that covers price and buffer changes nothing about the hold", async () => {
     const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
@@ -341,7 +360,7 @@ describe("the price", () => {
     expect((await submitTask(t, boss, await createSeller(t, 0))).status).toBe(201);
   });
 
-  test("of 0 is within max_budget 0", async () => {
+  test("may be 0 under max_budget 0", async () => {
     const [boss, worker] = [await t.createAgent(), await createSeller(t, 0)];
     expect((await submitTask(t, boss, worker, { max_budget: 0 })).status).toBe(201);
   });
