@@ -9,7 +9,7 @@ export const ARGS_HASH = "ab".repeat(32);
 export const approvalsPath = ({ agentId }: Pick<TestAgent, "agentId">) =>
   `/api/v1/agents/${agentId}/approvals`;
 
-/** A call that the agent asks some approvers about. */
+/** Requests an approval for a call of the agent. */
 export async function requestApproval(
   t: TestRelay,
   agent: TestAgent,
@@ -26,13 +26,13 @@ export async function requestApproval(
   return body as unknown as Approval;
 }
 
-/** The relay's did:key, as its identity document says it. */
+/** Returns the relay's did:key from its identity document. */
 export async function getRelayDid(t: TestRelay): Promise<string> {
   const { body } = await t.request("GET", "/.well-known/agent-relay.json");
   return publicKeyToDidKey(hexToBytes(body["public_key"] as string));
 }
 
-/** The approver's own vote; `about` is what it signs where that is another approval. */
+/** Casts the approver's own vote; `about` replaces the approval that it signs. */
 export async function voteOn(
   t: TestRelay,
   approval: Approval,

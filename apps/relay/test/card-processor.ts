@@ -7,7 +7,7 @@ import type { Reply, TestRelay } from "./test-relay.ts";
 
 const WEBHOOK_SECRET = "whsec_test_0123456789";
 
-/** What the relay is configured with to call a processor at `url`. */
+/** Builds the configuration of a relay that calls a processor at `url`. */
 export const cardEnv = (url: string) => ({
   PAYMENT_SECRET_KEY: "sk_test_0123456789",
   PAYMENT_WEBHOOK_SECRET: WEBHOOK_SECRET,
@@ -17,14 +17,14 @@ export const cardEnv = (url: string) => ({
 
 export interface FakeProcessor {
   readonly url: string;
-  /** The form of each session that was asked for. */
+  /** The form of each session that was requested. */
   readonly sessions: URLSearchParams[];
-  /** The status that it answers with from now on. */
+  /** Sets the status of its answers from now on. */
   setStatus(status: number): void;
   close(): Promise<void>;
 }
 
-/** The processor's API as far as the relay needs it, on a port of this machine. */
+/** Starts the part of the processor's API that the relay needs, on a port of this machine. */
 export async function startFakeProcessor(): Promise<FakeProcessor> {
   const sessions: URLSearchParams[] = [];
   let status = 200;
@@ -59,7 +59,10 @@ export async function startFakeProcessor(): Promise<FakeProcessor> {
   };
 }
 
-/** An event about a session of the agent at this relay; `session` and `type` are what differs. */
+/**
+ * Builds an event about a session of the agent at this relay; `session` and `type` override
+ * members.
+ */
 export function createPaidEvent(
   t: Pick<TestRelay, "relay">,
   agentId: string,
@@ -87,7 +90,7 @@ export function createPaidEvent(
   });
 }
 
-/** An event about something that the processor keeps, as its library declares it. */
+/** Builds an event about an object of the processor, as its library declares it. */
 function formatEvent(type: string, object: object, created: number): string {
   const id = `evt_${created}`;
   return JSON.stringify({
@@ -100,7 +103,7 @@ function formatEvent(type: string, object: object, created: number): string {
   });
 }
 
-/** An event of a refund: `cents` is what has been refunded of the payment in all. */
+/** Builds an event of a refund: `cents` is the refunded part of the payment in all. */
 export const createRefundEvent = (payment: string, cents: number, change: object = {}): string =>
   formatEvent(
     "charge.refunded",
@@ -124,7 +127,7 @@ export interface DisputeInput {
   readonly [member: string]: unknown;
 }
 
-/** An event of a dispute about `cents` of a payment. */
+/** Builds an event of a dispute about `cents` of a payment. */
 export function createDisputeEvent(
   payment: string,
   cents: number,
@@ -149,7 +152,7 @@ export function createDisputeEvent(
   return formatEvent(`charge.dispute.${type}`, dispute, created);
 }
 
-/** The agent pays by card, and the processor tells of it. */
+/** Pays by card as the agent, with the processor's event. */
 export async function payByCard(
   t: TestRelay,
   { agentId }: Pick<TestAgent, "agentId">,
@@ -160,7 +163,9 @@ export async function payByCard(
   if (reply.status !== 200) throw new Error(JSON.stringify(reply.body));
 }
 
-/** The agent owes the relay 10: it paid by card, spent the money, and took the payment back. */
+/**
+ * Leaves the agent with a debt of 10: it paid by card, spent the money and reversed the payment.
+ */
 export async function overdrawAccount(t: TestRelay, agent: TestAgent): Promise<void> {
   await payByCard(t, agent, { cents: 1_000 });
   const worker = await createSeller(t, 10);

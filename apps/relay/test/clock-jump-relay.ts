@@ -8,7 +8,7 @@ export const DAY_MS = 86_400_000;
 export interface JumpingRelay extends TestRelay {
   /** Sets the relay's wall clock to the right time plus `ms`. */
   setAhead(ms: number): void;
-  /** Lets time pass as a running relay spends it: its jobs run every second. */
+  /** Advances time like a running relay, whose jobs run every second. */
   advance(ms: number): Promise<void>;
 }
 

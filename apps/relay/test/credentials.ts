@@ -6,11 +6,11 @@ import type { Reply, TestRelay } from "./test-relay.ts";
 export const credentialsPath = ({ agentId }: Pick<TestAgent, "agentId">) =>
   `/api/v1/agents/${agentId}/credentials`;
 
-/** What is said of an agent, and for how long. */
+/** The claims about an agent, and their lifetime. */
 export interface CredentialInput {
   readonly now: number;
   readonly validForMs?: number;
-  /** Makes its id; the same byte makes the same id. */
+  /** Determines its id; the same byte makes the same id. */
   readonly seed?: number;
   readonly about?: object;
 }
@@ -106,7 +106,7 @@ export function submitCredentials(
   return t.as(by, "POST", credentialsPath(about), { credentials });
 }
 
-/** A credential of any content under a proof that holds. */
+/** Builds a credential of any content under a valid proof. */
 export function resignCredential(
   by: CredentialIssuer,
   { proof, ...credential }: VerifiableCredential,

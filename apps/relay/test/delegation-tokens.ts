@@ -10,7 +10,9 @@ import type { TestRelay } from "./test-relay.ts";
 
 type Delegate = Pick<TestAgent, "agentId">;
 
-/** In force for an hour, for 5 dollars; `change` is signed too, whatever it breaks. */
+/**
+ * Issues a token that is valid for an hour and 5 dollars; `change` is signed too, even if invalid.
+ */
 export function issueToken(
   t: TestRelay,
   issuer: TestAgent,
@@ -32,7 +34,7 @@ export function issueToken(
   return signDelegationToken(body, issuer.secretKey);
 }
 
-/** Its holder hands the token on. */
+/** Attenuates the token for another agent, as its holder. */
 export function attenuateToken(
   parent: DelegationToken,
   holder: TestAgent,
@@ -43,7 +45,9 @@ export function attenuateToken(
   return attenuateDelegationToken(parent, { ...to, ...change }, holder);
 }
 
-/** A chain of `length` tokens to and fro; the last is the payer's own for the worker. */
+/**
+ * Builds a chain of `length` tokens between two agents; the last is the payer's for the worker.
+ */
 export function createTokenChain(
   t: TestRelay,
   payer: TestAgent,

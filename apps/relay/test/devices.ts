@@ -14,25 +14,25 @@ export interface SocketClose {
   readonly reason: string;
 }
 
-/** One end of a real socket; what the relay says waits until it is taken. */
+/** One end of a real socket; the relay's messages wait until they are taken. */
 export interface Device {
   readonly socket: WebSocket;
-  /** The next message, which has to be of this type. */
+  /** Takes the next message, which must be of this type. */
   next<T extends ServerMessage["type"]>(type: T): Promise<MessageOfType<T>>;
-  /** All that the relay has said by the time when it has nothing more to do. */
+  /** Takes all messages that the relay has sent by the time it is idle. */
   takeRemaining(): Promise<ServerMessage[]>;
   send(message: ClientMessage | string | Buffer): void;
   readonly closed: Promise<SocketClose>;
 }
 
-/** A relay on a real port; its time stands still until it is moved, the network's does not. */
+/** A relay on a real port with a manual clock; only the network runs in real time. */
 export interface ServedRelay extends TestRelay {
   readonly baseUrl: string;
-  /** Connects without a word: what signs the device in is the caller's affair. */
+  /** Connects without sending anything; the caller must sign the device in. */
   connect(agent: Pick<TestAgent, "agentId">, options?: ClientOptions): Promise<Device>;
   /** Connects with a token, by default a fresh one of the agent, and takes the `ready`. */
   connectDevice(agent: TestAgent, token?: string): Promise<Device>;
-  /** Moves the clock so that nobody misses a ping for it. */
+  /** Moves the clock in steps, so that devices can answer each ping. */
   advance(ms: number): Promise<void>;
   /** Stops as a process does on SIGTERM. */
   stop(graceMs?: number): Promise<void>;
@@ -96,7 +96,7 @@ export function socketUrl(baseUrl: string, agentId: string): string {
   return `${baseUrl.replace(/^http/, "ws")}/ws/v1/agents/${agentId}`;
 }
 
-/** How a relay refuses to upgrade a connection at all. */
+/** Returns the relay's refusal to upgrade a connection. */
 export async function requestRefusedUpgrade(
   url: string,
   headers: Record<string, string>,
@@ -133,7 +133,7 @@ function createDevice(socket: WebSocket): Device {
       const message =
         received.shift() ?? (await new Promise<ServerMessage>((take) => waiting.push(take)));
       if (message.type !== type) {
-        throw new Error(`expected ${type}, was told ${JSON.stringify(message)}`);
+        throw new Error(`expected ${type}, received ${JSON.stringify(message)}`);
       }
       return message as MessageOfType<T>;
     },
@@ -148,7 +148,7 @@ function createDevice(socket: WebSocket): Device {
   };
 }
 
-/** Turns of the event loop enough for what is under way in this process and on its sockets. */
+/** Runs enough turns of the event loop for pending work in this process and on its sockets. */
 export async function settleEventLoop(): Promise<void> {
   for (let turn = 0; turn < 10; turn++) await new Promise((resolve) => setTimeout(resolve, 3));
 }

@@ -12,7 +12,7 @@ export interface EditedRelay {
   close(): Promise<void>;
 }
 
-/** Brings a relay into a state that no operation leads to, or none within reason. */
+/** Opens a relay in a state that no operation, or no reasonable number of them, leads to. */
 export async function openEditedRelay(
   sqlFor: (agent: TestAgent) => string,
   env: Record<string, string> = {},
@@ -25,7 +25,7 @@ export async function openEditedRelay(
   const db = new Sqlite(AGENT_DB_PATH);
   db.exec(sqlFor(agent));
   db.close();
-  // The seed is another one, or the ids of before would be made again.
+  // The seed differs, or the earlier ids would be generated again.
   const t = await startTestRelay({ AGENT_DB_PATH, ...env }, 2);
   return {
     t,
@@ -37,6 +37,6 @@ export async function openEditedRelay(
   };
 }
 
-/** What revokes the agent. */
+/** Builds the statement that revokes the agent. */
 export const createRevocationSql = ({ agentId }: TestAgent) =>
   `UPDATE agents SET revoked_at = 1 WHERE agent_id = '${agentId}'`;

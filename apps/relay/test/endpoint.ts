@@ -11,7 +11,7 @@ import {
 import type { TestAgent } from "@agent/testkit";
 import type { TestRelay } from "./test-relay.ts";
 
-/** What an agent's endpoint was asked over HTTP. */
+/** A request that an agent's endpoint received over HTTP. */
 export interface ReceivedRequest {
   readonly method: string;
   readonly url: string;
@@ -30,7 +30,7 @@ export interface TaskArguments {
   readonly required_capabilities?: string[];
 }
 
-/** An HTTP server on a free port that remembers what it was asked. */
+/** Starts an HTTP server on a free port that records its requests. */
 export async function startHttpEndpoint(
   answer: (request: IncomingMessage, response: ServerResponse) => unknown,
 ): Promise<Endpoint> {
@@ -76,7 +76,9 @@ function mcpServers(tool: Tool): { newServer: () => Server; calls: TaskArguments
   return { newServer, calls };
 }
 
-/** An MCP server of the current revision with one tool, `agent_task`; 503 while it is not up. */
+/**
+ * Starts an MCP server of the current revision with one tool, `agent_task`; 503 while it is not up.
+ */
 export async function startMcpEndpoint(tool: Tool, isUp = () => true): Promise<McpEndpoint> {
   const { newServer, calls } = mcpServers(tool);
   const { fetch } = createMcpHandler(newServer, { legacy: "reject" });
@@ -88,7 +90,7 @@ export async function startMcpEndpoint(tool: Tool, isUp = () => true): Promise<M
   return { ...endpoint, calls };
 }
 
-/** The same of the revisions that keep a session for each client. */
+/** Starts an MCP server of the revisions with a session for each client. */
 export async function startSessionEndpoint(
   tool: Tool,
 ): Promise<McpEndpoint & { readonly sessions: () => number }> {
@@ -96,8 +98,8 @@ export async function startSessionEndpoint(
   const transports = new Map<string, WebStandardStreamableHTTPServerTransport>();
   const listener = getRequestListener(async (request) => {
     const id = request.headers.get("mcp-session-id");
-    const kept = id === null ? undefined : transports.get(id);
-    if (kept !== undefined) return kept.handleRequest(request);
+    const existing = id === null ? undefined : transports.get(id);
+    if (existing !== undefined) return existing.handleRequest(request);
     const transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: () => `session-${calls.length}-${transports.size}`,
       onsessioninitialized: (session) => void transports.set(session, transport),
@@ -114,7 +116,7 @@ export const textResult = (...texts: string[]): CallToolResult => ({
   content: texts.map((each) => ({ type: "text", text: each })),
 });
 
-/** Registers where the agent is called; what waits for it is brought there. */
+/** Registers an agent's endpoint, which then receives its pending tasks. */
 export async function registerEndpoint(
   t: TestRelay,
   agent: TestAgent,

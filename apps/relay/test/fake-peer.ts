@@ -4,20 +4,20 @@ import { signAttestation, hashReceipt, type ExecutionReceipt } from "@agent/rece
 import { createSeededRandom } from "@agent/testkit";
 import type { Reply, TestRelay } from "./test-relay.ts";
 
-/** Nothing answers here. */
+/** No server listens at this address. */
 const UNREACHABLE_URL = "http://127.0.0.1:1";
 
-/** Whoever can sign as a relay, for better or worse. */
+/** A peer that signs as a relay and can be made to send anything. */
 export interface FakePeer {
   readonly relayId: string;
   readonly publicKey: string;
   readonly secretKey: Uint8Array;
   readonly endpointUrl: string;
-  /** Headers as an honest relay signs them. */
+  /** Builds headers as an honest relay signs them. */
   headers(method: string, path: string, body?: object, at?: number): Record<string, string>;
   post(path: string, body: object, headers?: Record<string, string>): Promise<Reply>;
   get(path: string, headers?: Record<string, string>): Promise<Reply>;
-  /** The members that introduce it. */
+  /** Builds the members that introduce the peer. */
   selfDescription(): {
     relay_id: string;
     public_key: string;
@@ -25,16 +25,16 @@ export interface FakePeer {
     display_name: string;
   };
   propose(change?: object): Promise<Reply>;
-  /** The answer to a nonce, as the initiator gives it. */
+  /** Signs the answer to a nonce, as the initiator does. */
   signChallenge(nonce: unknown): string;
-  /** The whole handshake. */
+  /** Performs the whole handshake. */
   completeHandshake(introduction?: object): Promise<FakePeer>;
   heartbeat(timestamp?: number, change?: object): Promise<Reply>;
   remove(timestamp?: number): Promise<Reply>;
-  /** The body of task/forward. */
+  /** Builds the body of task/forward. */
   createForward(change?: object): Record<string, unknown>;
   forward(change?: object): Promise<Reply>;
-  /** The body of task/result, attested by this peer. */
+  /** Builds the body of task/result, attested by this peer. */
   createResult(receipt: ExecutionReceipt, change?: object): Record<string, unknown>;
   createSettlement(change: object): Record<string, unknown>;
 }

@@ -2,14 +2,14 @@ import { sign, toBase64Url } from "@agent/crypto";
 import type { TestAgent } from "@agent/testkit";
 import type { Reply, TestRelay } from "./test-relay.ts";
 
-/** The proof by which an agent shows that it holds its key, at the relay's time. */
+/** Builds the proof that an agent holds its key, at the relay's time. */
 export function createKeyProof(t: Pick<TestRelay, "clock">, agent: TestAgent) {
   const timestamp = t.clock.now();
   const text = `${agent.agentId}:${agent.publicKey}:${timestamp}`;
   return { timestamp, signature: toBase64Url(sign(text, agent.secretKey)) };
 }
 
-/** A bootstrap as a client of ours sends it. */
+/** Bootstraps as the published client does. */
 export function bootstrapWithProof(
   t: TestRelay,
   agent: TestAgent,
@@ -21,7 +21,7 @@ export function bootstrapWithProof(
   });
 }
 
-/** The same key under the id of a new agent. */
+/** Creates another agent with the same key. */
 export function createAgentWithKeyOf(
   t: TestRelay,
   { secretKey, publicKey, did }: TestAgent,
@@ -29,7 +29,7 @@ export function createAgentWithKeyOf(
   return { ...t.createUnknownAgent(), secretKey, publicKey, did };
 }
 
-/** An agent that bound a key without proof and lost it to the agent that proved it. */
+/** Creates an agent that bound a key without proof and lost it to the agent that proved it. */
 export async function createDisplacedAgent(
   t: TestRelay,
 ): Promise<{ readonly displaced: TestAgent; readonly holder: TestAgent }> {

@@ -6,7 +6,7 @@ export type Outcome = "completed" | "failed";
 
 const START_TIME = 1_767_330_894_000;
 
-/** A timeline in which each step begins and ends, or that stands still before its end. */
+/** Builds a timeline in which each step begins and ends, or that stops before its end. */
 export function createTimeline(goalId: string, outcomes: readonly Outcome[]): LedgerEvent[] {
   const events: Pick<LedgerEvent, "type" | "payload">[] = [
     { type: "goal_started", payload: { goal_id: goalId } },
@@ -23,7 +23,7 @@ export function createTimeline(goalId: string, outcomes: readonly Outcome[]): Le
   return events.map((event, index) => ({ timestamp: START_TIME + index, ...event }) as LedgerEvent);
 }
 
-/** A ledger of steps that ended so; `change` is made before the agent signs its timeline. */
+/** Builds a ledger of steps with these outcomes; `change` is applied before the agent signs. */
 export function createLedger(
   agent: TestAgent,
   goalId: string,
@@ -59,7 +59,7 @@ export const ledgerPath = (agent: TestAgent, goalId: string): string =>
 export const manifestPath = ({ agentId }: TestAgent, goalId: string): string =>
   `/api/v1/execution/${agentId}/${encodeURIComponent(goalId)}`;
 
-/** The agent hands in what it has signed, or anything else. */
+/** Submits a signed ledger, or any other body, as the agent. */
 export function storeLedger(t: TestRelay, agent: TestAgent, ledger: object): Promise<Reply> {
   return t.as(agent, "POST", ledgersPath(agent), ledger);
 }

@@ -9,12 +9,12 @@ export interface ReceivedRequest {
 
 export interface ListeningPeer {
   readonly url: string;
-  /** Every request that came, in order. */
+  /** Every received request, in order. */
   readonly requests: ReceivedRequest[];
   close(): Promise<void>;
 }
 
-/** A server on loopback that answers as it is told; undefined: the connection breaks. */
+/** Starts a loopback server with the given answers; undefined breaks the connection. */
 export async function startListeningPeer(
   reply: (asked: ReceivedRequest, response: ServerResponse) => unknown,
 ): Promise<ListeningPeer> {

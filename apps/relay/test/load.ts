@@ -5,15 +5,15 @@ import { OPERATOR_TOKEN } from "./test-relay.ts";
 
 const world = { now: Date.now, randomBytes };
 
-/** What a relay has said yes to, and so has to know for ever. */
+/** The work that a relay has acknowledged, and so must never lose. */
 export interface AcknowledgedWork {
   readonly deposits: string[];
   readonly tasks: Task[];
-  /** The receipt of each task that was answered 200. */
+  /** The receipt of each task that was answered with 200. */
   readonly receipts: Map<string, object>;
 }
 
-/** A payer and a worker at a relay that runs in a process of its own, on the real clock. */
+/** A payer and a worker at a relay in a process of its own, on the real clock. */
 export interface LoadAgents {
   readonly payer: TestAgent;
   readonly worker: TestAgent;
@@ -64,7 +64,10 @@ export async function createLoadAgents(baseUrl: string): Promise<LoadAgents> {
   return { payer, worker, did: body["did"] as string, acknowledged };
 }
 
-/** Deposits 10, submits and delivers, `concurrency` at a time, until `isEnough` or the relay is gone. */
+/**
+ * Deposits 10, submits and delivers, `concurrency` at a time, until `isEnough` or the relay has
+ * ended.
+ */
 export async function runLoad(
   baseUrl: string,
   load: LoadAgents,
@@ -98,13 +101,15 @@ export async function runLoad(
     try {
       while (!isEnough(acknowledged) && (await round()));
     } catch {
-      // The relay is gone: what it had not answered may be lost.
+      // The relay has ended; requests without an answer may be lost.
     }
   }
   await Promise.all(Array.from({ length: concurrency }, lane));
 }
 
-/** What of the acknowledged a relay does not know, and what its books say; nothing, if all is well. */
+/**
+ * Lists acknowledged work that a relay has lost, and errors in its books; empty if all is well.
+ */
 export async function listMissing(baseUrl: string, load: LoadAgents): Promise<string[]> {
   const { payer, worker, acknowledged } = load;
   const faults: string[] = [];

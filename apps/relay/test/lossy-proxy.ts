@@ -7,18 +7,18 @@ import {
 } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** What becomes of a request that passes. */
+/** The proxy's decision about a request. */
 export type ProxyAction = "pass" | "lose-answer" | "refuse";
 
 export interface LossyProxy {
   readonly url: string;
-  /** How many answers were lost after they were made. */
+  /** Returns how many answers were lost after they were made. */
   readonly countLost: () => number;
   to(url: string): void;
   close(): Promise<void>;
 }
 
-/** Stands in front of a relay; an answer that is lost was made, and its request had its effect. */
+/** Starts a proxy in front of a relay; a lost answer was made, and its request had its effect. */
 export async function startLossyProxy(
   chooseAction: (path: string, headers: IncomingHttpHeaders) => ProxyAction,
 ): Promise<LossyProxy> {

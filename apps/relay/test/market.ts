@@ -3,7 +3,10 @@ import type { Settlement, Task, Transaction, TrustRecord } from "@agent/wire";
 import { expect } from "vitest";
 import type { Reply, TestRelay } from "./test-relay.ts";
 
-/** Asks `price` for a task of its one capability, or a price for each; it has no endpoint. */
+/**
+ * Creates an agent that asks `price` for its one capability, or a price for each, without an
+ * endpoint.
+ */
 export async function createSeller(
   t: TestRelay,
   price: number | Record<string, number>,
@@ -13,7 +16,9 @@ export async function createSeller(
   return agent;
 }
 
-/** An agent that the operator registered and listed at a price of 1, and whose key nobody has bound. */
+/**
+ * Creates an agent that the operator registered and listed at a price of 1, without a bound key.
+ */
 export async function createKeylessSeller(t: TestRelay): Promise<TestAgent> {
   const agent = t.createUnknownAgent();
   const { agentId: agent_id } = agent;
@@ -30,7 +35,7 @@ export async function createKeylessSeller(t: TestRelay): Promise<TestAgent> {
   return agent;
 }
 
-/** Puts the agent's listing in place of the one it had. */
+/** Replaces the agent's listing. */
 export async function putListing(
   t: TestRelay,
   agent: TestAgent,
@@ -51,7 +56,7 @@ export async function putListing(
   expect(listed.status).toBe(200);
 }
 
-/** An agent with money. */
+/** Creates an agent with money. */
 export async function createBuyer(t: TestRelay, amount: number): Promise<TestAgent> {
   const agent = await t.createAgent();
   await t.deposit(agent, amount);
@@ -67,12 +72,12 @@ export function submitTask(
   return t.as(by, "POST", `/agent/${target.agentId}/task`, { prompt: "work", ...body });
 }
 
-/** A task that was taken, and where it is found. */
+/** An accepted task and its path. */
 export interface Delegation extends TaskInput {
   readonly path: string;
 }
 
-/** Submits a task that has to be taken. */
+/** Submits a task that must be accepted. */
 export async function submitAcceptedTask(
   t: TestRelay,
   by: TestAgent,
@@ -87,7 +92,7 @@ export async function submitAcceptedTask(
   return { task_id, prompt, submitted_at: t.clock.now(), path };
 }
 
-/** How many answers have each status. */
+/** Counts the answers by status. */
 export function countStatuses(replies: readonly Reply[]): Record<number, number> {
   const counts: Record<number, number> = {};
   for (const { status } of replies) counts[status] = (counts[status] ?? 0) + 1;
@@ -100,7 +105,7 @@ export async function getTaskAt(t: TestRelay, path: string): Promise<Task> {
   return body["task"] as Task;
 }
 
-/** All that a refusal must leave as it was. */
+/** The state that a refusal must leave unchanged. */
 export interface AgentState {
   readonly balance: number;
   readonly pending_allocations: number;
@@ -128,7 +133,7 @@ export async function getAgentStates(
   );
 }
 
-/** No money was made or lost, and every hold has its open task. */
+/** Expects that no money was created or lost, and that every hold has its open task. */
 export async function expectConsistentBooks(
   t: TestRelay,
   totals: Record<string, number> = {},

@@ -4,7 +4,10 @@ import { migrations } from "../src/storage/migrations/index.ts";
 import { openStorage } from "../src/storage/open-storage.ts";
 import { openSqliteMemory } from "../src/storage/database/sqlite-memory.ts";
 
-/** As the relay opens it; in memory a copy, because the migrations are most of what a start costs. */
+/**
+ * Opens storage as the relay does; in memory a copy, because migrations are most of the start's
+ * cost.
+ */
 export const openMigrated: typeof openStorage = async (options) =>
   options.path === undefined || options.path === ":memory:"
     ? openSqliteMemory(options.migrations, image)

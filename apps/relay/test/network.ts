@@ -17,7 +17,7 @@ export interface TestSite extends TestRelay {
   readonly relayId: string;
   readonly url: string;
   readonly port: number;
-  /** Ends it as a process ends; what is in its database stays. */
+  /** Ends it as a process ends; its database stays. */
   stop(): Promise<void>;
 }
 
@@ -26,12 +26,12 @@ export interface SiteOptions {
   readonly clock: ManualClock;
   readonly seed: number;
   readonly env?: Record<string, string>;
-  /** Where others are told to reach it, if not at its own port. */
+  /** The address that others are given, if not its own port. */
   readonly url?: string;
   readonly port?: number;
 }
 
-/** A port of loopback that is free now. */
+/** Returns a port of loopback that is free now. */
 export async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -67,7 +67,7 @@ export async function startSite({ name, clock, seed, env, ...at }: SiteOptions):
   };
 }
 
-/** Relays that share a clock, peered along the given pairs. */
+/** Starts relays that share a clock, peered along the given pairs. */
 export async function startNetwork(
   names: readonly string[],
   pairs: readonly (readonly [number, number])[],
@@ -93,7 +93,7 @@ export async function addPeer(a: TestSite, b: TestSite): Promise<void> {
   if (status !== 200) throw new Error(JSON.stringify(body));
 }
 
-/** What a condition answers, once it answers anything; real time, because sockets take some. */
+/** Returns the first defined result of a condition; waits in real time, which sockets need. */
 export async function waitUntil<T>(
   condition: () => Promise<T | undefined | false> | T | undefined | false,
   what = "it",
@@ -108,7 +108,7 @@ export async function waitUntil<T>(
   }
 }
 
-/** Submits a task for whoever does it best. */
+/** Submits a task that ranking assigns to the best agent. */
 export async function submitToBest(
   site: TestSite,
   boss: TestAgent,
@@ -121,7 +121,7 @@ export async function submitToBest(
   });
 }
 
-/** The first task that waits for a worker. */
+/** Waits for the first task of a worker. */
 export function waitForTask(site: TestSite, worker: TestAgent, taskId?: string): Promise<Task> {
   return waitUntil(async () => {
     const path = `/agent/${worker.agentId}/tasks?status=pending`;
@@ -132,13 +132,13 @@ export function waitForTask(site: TestSite, worker: TestAgent, taskId?: string):
   }, `a task for a worker of ${site.name}`);
 }
 
-/** The worker does its task. */
+/** Completes a task as its worker. */
 export async function completeTask(site: TestSite, worker: TestAgent, task: Task): Promise<Reply> {
   const path = `/agent/${task.agent_id}/task/${task.task_id}/result`;
   return site.as(worker, "POST", path, createReceipt(worker, task));
 }
 
-/** All that can be seen of a relay's money. */
+/** Returns everything visible of a relay's money. */
 export async function getReconciliation(site: Pick<TestSite, "asOperator">) {
   const { body } = await site.asOperator("GET", "/api/v1/admin/reconciliation");
   return body as {
@@ -148,7 +148,7 @@ export async function getReconciliation(site: Pick<TestSite, "asOperator">) {
   };
 }
 
-/** What a relay says that it owes each of its peers, by relay id. */
+/** Returns a relay's stated debt to each of its peers, by relay id. */
 export async function getPeerPositions(
   site: Pick<TestSite, "asOperator">,
 ): Promise<Record<string, number>> {

@@ -7,7 +7,7 @@ export interface PairingSession {
   readonly expires_at: number;
 }
 
-/** A pairing session that its owner opened. */
+/** Opens a pairing session as its owner. */
 export async function openPairing(t: TestRelay, owner: TestAgent): Promise<PairingSession> {
   const { status, body } = await t.as(owner, "POST", "/pairing/initiate");
   if (status !== 201) throw new Error(JSON.stringify(body));
@@ -24,7 +24,7 @@ export function claimPairing(
   return t.request("POST", "/pairing/claim", { body });
 }
 
-/** A device that was paired with the agent: its own key and device, the agent's id. */
+/** Creates a device that was paired with the agent: its own key and device, the agent's id. */
 export async function createPairedDevice(
   t: TestRelay,
   owner: TestAgent,

@@ -22,16 +22,16 @@ export interface ReceiptFixture {
   readonly stranger: TestAgent;
   readonly task: Delegation;
   receipt(change?: ReceiptChange): ReturnType<typeof createReceipt>;
-  /** By the operator, so that the receipt itself is what is judged. */
+  /** Posts as the operator, so that only the receipt itself can be refused. */
   post(body: unknown, path?: string): Promise<Reply>;
   postText(raw: string): Promise<Reply>;
-  /** The members of a right receipt, to be changed and signed. */
+  /** Builds the members of a correct receipt, to be changed and signed. */
   unsigned(change?: object): Record<string, unknown>;
-  /** Signed right, whatever the members are. */
+  /** Signs any members correctly. */
   signed(members: object, secretKey?: Uint8Array): object;
-  /** Throws unless what is posted is without effect and the right receipt is accepted afterwards. */
+  /** Throws unless the post has no effect and the correct receipt is accepted afterwards. */
   expectNoEffect(posted: () => Promise<Reply>): Promise<Reply>;
-  /** What boss and worker have when a receipt, by default the right one, was accepted. */
+  /** Returns the balances of boss and worker after a receipt, by default the correct one. */
   balancesAfter(body?: unknown): Promise<[boss: number, worker: number]>;
 }
 
@@ -68,10 +68,10 @@ export async function openReceiptFixture(): Promise<ReceiptFixture> {
       return { ...members, signature };
     },
     async expectNoEffect(posted) {
-      const everybody = [boss, worker, stranger];
-      const before = await getAgentStates(t, everybody);
+      const everyAgent = [boss, worker, stranger];
+      const before = await getAgentStates(t, everyAgent);
       const answer = await posted();
-      expect(await getAgentStates(t, everybody)).toEqual(before);
+      expect(await getAgentStates(t, everyAgent)).toEqual(before);
       expect(await getTaskAt(t, task.path)).toMatchObject({ status: "pending" });
       expect(await balancesAfter()).toEqual([8, 1.9]);
       return answer;
@@ -80,7 +80,7 @@ export async function openReceiptFixture(): Promise<ReceiptFixture> {
   };
 }
 
-/** What a refusal looks like. */
+/** Builds the shape of a refusal. */
 export function matchRefusal(status: number, code: string): object {
   return { status, body: { code, status } };
 }

@@ -5,11 +5,11 @@ import { OPERATOR_TOKEN, ZERO_ADDRESS } from "./test-relay.ts";
 
 const source = fileURLToPath(new URL("../src/main.ts", import.meta.url));
 
-/** What `pnpm build` makes; a checkout that was never built has none. */
+/** The output of `pnpm build`; a checkout that was never built has none. */
 export const builtMain = fileURLToPath(new URL("../dist/main.js", import.meta.url));
 export const isBuilt = existsSync(builtMain);
 
-/** How a process ended. */
+/** The exit code and signal of a process. */
 export interface ProcessExit {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
@@ -19,17 +19,17 @@ export interface ProcessExit {
 export interface RelayProcess {
   readonly pid: number;
   readonly ended: Promise<ProcessExit>;
-  /** Everything that it wrote so far. */
+  /** Returns its whole output so far. */
   stdout(): string;
   stderr(): string;
   /** Resolves once it listens. */
   readonly baseUrl: Promise<string>;
   kill(signal: NodeJS.Signals): void;
-  /** Stops reading what it writes, as a log collector that has died. */
+  /** Stops reading its output, like a log collector that has crashed. */
   closeOutput(): void;
 }
 
-/** The least that a relay has to be told, on a free port. */
+/** The smallest configuration of a relay, on a free port. */
 export const minimalEnv = {
   AGENT_API_TOKEN: OPERATOR_TOKEN,
   X402_PAY_TO_ADDRESS: ZERO_ADDRESS,
@@ -62,7 +62,7 @@ export function startRelay(
     });
     void ended.then(() => ends(new Error(`ended before it listened: ${output.stderr}`)));
   });
-  // Not every test waits for it.
+  // Some tests never await it.
   baseUrl.catch(() => {});
   const relay: RelayProcess = {
     pid: child.pid ?? 0,
@@ -81,14 +81,14 @@ export function startRelay(
   return relay;
 }
 
-/** Ends what a test has left running. */
+/** Ends relays that a test has left running. */
 export async function endRelays(): Promise<void> {
   const left = [...running];
   for (const relay of left) relay.kill("SIGKILL");
   await Promise.all(left.map(({ ended }) => ended));
 }
 
-/** The log lines of a text; each has to be JSON. */
+/** Parses the log lines of a text; each must be JSON. */
 export function parseLogLines(text: string): Record<string, unknown>[] {
   return text
     .split("\n")

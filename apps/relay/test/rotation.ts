@@ -8,7 +8,7 @@ export interface Rotation {
   readonly succession: object;
 }
 
-/** A step to a new key, at the relay's time unless another is given. */
+/** Builds a rotation to a new key, at the relay's time unless another is given. */
 export function createRotation(
   t: TestRelay,
   agent: TestAgent,
@@ -29,7 +29,7 @@ export function createRotation(
   return { next: { ...agent, secretKey, publicKey }, succession };
 }
 
-/** Hands a succession in; `agent` still has its old key. */
+/** Submits a succession; `agent` still has its old key. */
 export type RotationRoute = (t: TestRelay, agent: TestAgent, rotation: Rotation) => Promise<Reply>;
 
 const createClaim = ({ next, succession }: Rotation) => ({

@@ -1,6 +1,6 @@
 import type { StoredTaskRow } from "../src/storage/tables/tasks.ts";
 
-/** A free task, pending until 1,000 ms after the epoch. */
+/** Builds an unclaimed task that is pending until 1,000 ms after the epoch. */
 export function createTaskRow(change: Partial<StoredTaskRow> = {}): StoredTaskRow {
   return {
     task_id: "task",

@@ -30,7 +30,7 @@ export interface Reply {
 export interface RequestOptions {
   readonly token?: string | undefined;
   readonly body?: unknown;
-  /** The body as it is, instead of `body` as JSON. */
+  /** The raw body, instead of `body` as JSON. */
   readonly raw?: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>;
   readonly headers?: Record<string, string>;
 }
@@ -42,26 +42,29 @@ export interface TestRelay {
   readonly did: string;
   readonly clock: ManualClock;
   readonly lines: string[];
-  /** The logged events of one name. */
+  /** Lists the logged events of one name. */
   listLogged(msg: string): Record<string, unknown>[];
   request(method: string, path: string, options?: RequestOptions): Promise<Reply>;
-  /** As the operator. */
+  /** Calls as the operator. */
   asOperator(method: string, path: string, body?: unknown): Promise<Reply>;
-  /** As an agent, with a fresh token. */
+  /** Calls as an agent, with a fresh token. */
   as(agent: TestAgent, method: string, path: string, body?: unknown): Promise<Reply>;
   token(agent: TestAgent, scope?: readonly Scope[]): Promise<string>;
-  /** An agent that the relay has not met. */
+  /** Creates an agent that is unknown to the relay. */
   createUnknownAgent(): TestAgent;
-  /** A bootstrapped agent. */
+  /** Creates a bootstrapped agent. */
   createAgent(): Promise<TestAgent>;
-  /** A bootstrapped and registered agent with a listing. */
+  /** Creates a bootstrapped and registered agent with a listing. */
   createWorker(unitCost: number, capability?: string): Promise<TestAgent>;
   deposit(agent: TestAgent, amount: number): Promise<void>;
   getBalance(agent: TestAgent): Promise<number>;
   close(): Promise<void>;
 }
 
-/** Makes a request of the relay, in process unless a carrier takes it, and reads its answer as JSON. */
+/**
+ * Sends a request to the relay, in process unless a carrier takes it, and parses its answer as
+ * JSON.
+ */
 export async function sendRequest(
   fetch: OpenRelay["fetch"],
   method: string,

@@ -8,7 +8,10 @@ export interface CuttingProxy {
 }
 
 /** Passes bytes to and from a relay, and cuts a connection after `room()` bytes of the relay's. */
-export async function startCuttingProxy(port: number, room: () => number): Promise<CuttingProxy> {
+export async function startTruncatingProxy(
+  port: number,
+  room: () => number,
+): Promise<CuttingProxy> {
   let cuts = 0;
   const open = new Set<Socket>();
   const server = createServer((near) => {

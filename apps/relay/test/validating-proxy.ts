@@ -7,9 +7,9 @@ import { fileURLToPath } from "node:url";
 import { serve, type ServerType } from "@hono/node-server";
 import type { Carrier, Fetch } from "./carrier.ts";
 
-/** Prism, which holds what goes through it to docs/openapi.json, in front of any number of relays. */
+/** Prism in front of any number of relays, validating all traffic against docs/openapi.json. */
 export interface ValidatingProxy {
-  /** Throws on an answer, or on a request that was answered with success, that the document lacks. */
+  /** Throws on an answer, or on a successful request, that does not match the document. */
   readonly carry: Carrier;
   close(): Promise<void>;
 }
@@ -26,14 +26,16 @@ interface Violation {
   readonly message: string;
 }
 
-/** A proxy has one address behind it for all its life, so a request says which one it is. */
-const numberHeader = "x-request-number";
+/**
+ * A proxy has one fixed address behind it, so each request carries a number that identifies it.
+ */
+const NUMBER_HEADER = "x-request-number";
 
 export async function startValidatingProxy(): Promise<ValidatingProxy> {
   const asked = new Map<string, PendingRequest>();
   const upstream = await startUpstream(asked);
   const { child, address } = await startPrism(upstream);
-  // A run that is broken off leaves no process behind.
+  // An interrupted run leaves no process behind.
   const end = () => void child.kill();
   process.once("exit", end);
   let count = 0;
@@ -41,7 +43,7 @@ export async function startValidatingProxy(): Promise<ValidatingProxy> {
   const carry: Carrier = async (relay, request) => {
     const { pathname, search } = new URL(request.url);
     const body = await readableBody(request);
-    // What cannot be read Prism does not pass on, so that it is shown the relay's answer only.
+    // Prism does not pass on an unreadable body, so it is only shown the relay's answer.
     const unreadable = body === undefined ? await relay(request) : undefined;
     const number = String((count += 1));
     const mine: PendingRequest = {
@@ -51,18 +53,18 @@ export async function startValidatingProxy(): Promise<ValidatingProxy> {
     asked.set(number, mine);
     try {
       const headers = new Headers(unreadable === undefined ? request.headers : {});
-      headers.set(numberHeader, number);
+      headers.set(NUMBER_HEADER, number);
       const init = { method: request.method, headers, ...(body && { body }) };
       const answer = await fetch(`${address}${pathname}${search}`, init);
-      // Prism makes up an answer of its own where it gets this one.
+      // Prism replaces an answer with this status by one of its own.
       if (mine.answer?.status === 501) return mine.answer;
       const violations = parseViolations(answer).filter(
         ({ location }) => location[0] === "response" || (answer.ok && body !== undefined),
       );
       if (violations.length === 0) return answer;
-      const told = violations.map(({ location, message }) => `${location.join(".")}: ${message}`);
+      const lines = violations.map(({ location, message }) => `${location.join(".")}: ${message}`);
       const what = `${request.method} ${pathname} was answered ${answer.status}`;
-      throw new Error([what, ...told, await answer.text()].join("\n"));
+      throw new Error([what, ...lines, await answer.text()].join("\n"));
     } finally {
       asked.delete(number);
       mine.arrived.resolve();
@@ -80,7 +82,7 @@ export async function startValidatingProxy(): Promise<ValidatingProxy> {
   };
 }
 
-/** What the proxy takes for the relay: hands each request to the one that it was meant for. */
+/** Starts the server that the proxy calls, which passes each request to its relay. */
 async function startUpstream(asked: ReadonlyMap<string, PendingRequest>): Promise<ServerType> {
   const server = serve({
     port: 0,
@@ -89,12 +91,12 @@ async function startUpstream(asked: ReadonlyMap<string, PendingRequest>): Promis
       const { method } = request;
       const { pathname, search } = new URL(request.url);
       const headers = new Headers(request.headers);
-      const one = asked.get(headers.get(numberHeader) ?? "");
-      if (one === undefined) throw new Error("nobody asked for this");
-      headers.delete(numberHeader);
+      const one = asked.get(headers.get(NUMBER_HEADER) ?? "");
+      if (one === undefined) throw new Error("request has no known number");
+      headers.delete(NUMBER_HEADER);
       const body = await request.text();
       one.arrived.resolve();
-      // Requests that are made together come together, as they do in one process.
+      // Requests that are made together arrive together, as they do in one process.
       await Promise.all([...asked.values()].map(({ arrived }) => arrived.promise));
       const init = { method, headers, ...(body && { body }) };
       const answer = await one.relay(new Request(`http://relay.test${pathname}${search}`, init));
@@ -119,10 +121,12 @@ async function startPrism(upstream: ServerType): Promise<{ child: ChildProcess; 
     child.stdout.resume();
     return { child, address };
   }
-  throw new Error("Prism has ended");
+  throw new Error("prism has ended");
 }
 
-/** The body as text, or undefined where it breaks off or is not the JSON that it is said to be. */
+/**
+ * Returns the body as text; undefined when it is truncated or is not the JSON that it claims to be.
+ */
 async function readableBody(request: Request): Promise<string | undefined> {
   try {
     const text = await request.clone().text();

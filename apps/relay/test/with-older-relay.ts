@@ -1,7 +1,8 @@
 /**
- * Runs two relays as processes, one from this checkout and one from an older one, and lets each hire
- * an agent of the other: `node --conditions=agent-source apps/relay/test/with-older-relay.ts PATH`,
- * where PATH is an older checkout with its dependencies installed. Ends with 1 if anything differs.
+ * Runs two relays as processes, one from this checkout and one from an older one, and lets each
+ * delegate to an agent of the other: `node --conditions=agent-source
+ * apps/relay/test/with-older-relay.ts PATH`, where PATH is an older checkout with its dependencies
+ * installed. Exits with 1 if anything differs.
  */
 import { join } from "node:path";
 import { createReceipt, createTestAgent, createToken, type TestAgent } from "@agent/testkit";
@@ -86,7 +87,10 @@ async function balanceOf(relay: RunningRelay, { agentId }: TestAgent): Promise<u
   return (await relay.asOperator("GET", `/api/v1/agents/${agentId}/balance`)).body["balance"];
 }
 
-/** An agent of one relay hires one of the other, for 1.00, of which the worker gets 0.9025. */
+/**
+ * Delegates from an agent of one relay to one of the other, for 1.00, of which the worker gets
+ * 0.9025.
+ */
 async function delegateTask(from: RunningRelay, at: RunningRelay): Promise<void> {
   const capability = `work-at-${at.name}`;
   const [boss, worker] = [await addAgent(from), await addWorker(at, capability)];
@@ -105,7 +109,7 @@ async function delegateTask(from: RunningRelay, at: RunningRelay): Promise<void>
   await at.as(worker, "POST", path, createReceipt(worker, task));
   await waitUntil(async () => (await balanceOf(at, worker)) === 0.9025, "the worker is paid");
   await waitUntil(async () => (await balanceOf(from, boss)) === 9, "the payer is charged");
-  console.log(`${from.name} hired at ${at.name}: paid 0.9025 of 1.00`);
+  console.log(`${from.name} delegated to ${at.name}: paid 0.9025 of 1.00`);
 }
 
 async function run(older: string): Promise<void> {
@@ -123,7 +127,7 @@ async function run(older: string): Promise<void> {
   }
   await delegateTask(ours, theirs);
   await delegateTask(theirs, ours);
-  // Some heartbeats of both.
+  // Both relays send some heartbeats in this time.
   await new Promise((resolve) => setTimeout(resolve, 4_000));
   for (const relay of [ours, theirs]) {
     const { body } = await relay.asOperator("GET", peersPath);

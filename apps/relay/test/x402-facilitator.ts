@@ -5,19 +5,19 @@ import { recoverSigner, type Authorization } from "./x402-wallet.ts";
 
 export const PAY_TO = "0x00000000000000000000000000000000000000Aa";
 
-/** What the relay is configured with to ask for payments. */
+/** Builds the configuration of a relay that asks for payments. */
 export const x402Env = (url: string) => ({
   X402_PAY_TO_ADDRESS: PAY_TO,
   X402_FACILITATOR_URL: url,
   AGENT_BASE_URL: "http://relay.test",
 });
 
-/** How the facilitator takes a settlement: as it should, not at all, or without saying so. */
+/** The facilitator's reaction to a settlement: it settles, refuses, fails, or settles without an answer. */
 export type FacilitatorMode = "well" | "refusing" | "broken" | "silent after settling";
 
 export interface LocalFacilitator {
   readonly url: string;
-  /** Authorizations that are settled, each with the number of times that somebody asked. */
+  /** Settled authorizations, each with the number of requests for it. */
   readonly settled: Map<string, number>;
   mode: FacilitatorMode;
   close(): Promise<void>;
@@ -31,8 +31,8 @@ interface Asked {
 }
 
 /**
- * A facilitator on this machine that checks what a chain checks: who signed, for whom, how much, until
- * when, and that no nonce is used for two. Asked again about a settlement it repeats its answer.
+ * Starts a facilitator on this machine that checks what a chain checks: signer, recipient, amount,
+ * expiry, and that no nonce is used twice. A repeated settlement gets the same answer.
  */
 export async function startLocalFacilitator(
   now: () => number,

@@ -4,7 +4,7 @@ import { startTestRelay, type Reply, type RequestOptions, type TestRelay } from 
 import { startLocalFacilitator, x402Env, type LocalFacilitator } from "./x402-facilitator.ts";
 import { openWallet, type Wallet } from "./x402-wallet.ts";
 
-/** A relay that takes payments, its facilitator, a wallet, and a worker whose price is 2. */
+/** A relay that accepts payments, its facilitator, a wallet, and a worker whose price is 2. */
 export interface X402Fixture {
   readonly t: TestRelay;
   readonly facilitator: LocalFacilitator;
@@ -17,7 +17,7 @@ export interface X402Fixture {
 }
 
 export async function openX402Fixture(env: Record<string, string> = {}): Promise<X402Fixture> {
-  // The clock of the relay does not exist yet, so the facilitator asks for it late.
+  // The relay's clock does not exist yet, so the facilitator reads it later.
   let now = () => 0;
   const facilitator = await startLocalFacilitator(() => now());
   const t = await startTestRelay({ ...x402Env(facilitator.url), ...env });
@@ -42,7 +42,10 @@ export async function openX402Fixture(env: Record<string, string> = {}): Promise
   return scene;
 }
 
-/** Resolves when a 402 carries what is asked for: the facilitator is met in the background. */
+/**
+ * Waits until a 402 carries payment terms, because the relay connects to the facilitator in the
+ * background.
+ */
 export async function waitForPaymentRequest({
   submit,
 }: Pick<X402Fixture, "submit">): Promise<Headers> {
@@ -51,5 +54,5 @@ export async function waitForPaymentRequest({
     if (headers.has("payment-required")) return headers;
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
-  throw new Error("no payment is asked for");
+  throw new Error("no payment is requested");
 }

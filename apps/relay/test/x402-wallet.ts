@@ -4,7 +4,7 @@ import { bytesToHex, hexToBytes, utf8ToBytes } from "@agent/crypto";
 import { x402Client, x402HTTPClient } from "@x402/core/client";
 import type { PaymentRequirements } from "@x402/core/types";
 
-/** An EIP-3009 authorization, as it stands in a payment. */
+/** An EIP-3009 authorization, as a payment contains it. */
 export interface Authorization {
   readonly from: string;
   readonly to: string;
@@ -19,7 +19,7 @@ const joined = (...parts: Uint8Array[]) => keccak_256(Buffer.concat(parts));
 const word = (hex: string) => hexToBytes(hex.replace(/^0x/, "").toLowerCase().padStart(64, "0"));
 const number = (text: string) => word(BigInt(text).toString(16));
 
-/** What a wallet signs for an authorization (EIP-712, EIP-3009). */
+/** Returns the hash that a wallet signs for an authorization (EIP-712, EIP-3009). */
 function hashAuthorization(of: Authorization, requirements: PaymentRequirements): Uint8Array {
   const { network, asset, extra } = requirements;
   const domain = joined(
@@ -46,7 +46,7 @@ function hashAuthorization(of: Authorization, requirements: PaymentRequirements)
 const toAddress = (publicKey: Uint8Array) =>
   `0x${bytesToHex(keccak_256(publicKey.slice(1)).slice(-20))}`;
 
-/** Who signed the authorization; undefined when nobody can have. */
+/** Returns the signer of the authorization; undefined when the signature cannot be valid. */
 export function recoverSigner(
   of: Authorization,
   signature: string,
@@ -68,11 +68,11 @@ export interface Wallet {
   readonly address: string;
   /** The official client with this wallet. */
   readonly client: x402HTTPClient;
-  /** What it pays when a 402 asks for it; the answer is the header to retry with. */
+  /** Pays as a 402 demands; returns the header to retry with. */
   pay(required: Headers, change?: Partial<Authorization>): Promise<Record<string, string>>;
 }
 
-/** A wallet with a key of its own; `now` is in ms. */
+/** Opens a wallet with a key of its own; `now` is in ms. */
 export function openWallet(randomBytes: (length: number) => Uint8Array, now: () => number): Wallet {
   const secret = randomBytes(32);
   const address = toAddress(secp256k1.getPublicKey(secret, false));

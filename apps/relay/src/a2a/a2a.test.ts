@@ -35,7 +35,7 @@ const plain = { messageId: "m-1", role: "ROLE_USER", parts: [{ text: "work" }] }
 const cardPath = ({ agentId }: TestAgent) => `/a2a/${agentId}/.well-known/agent-card.json`;
 const taskPath = (id: string) => `/agent/${worker.agentId}/task/${id}`;
 
-/** `fetch` with an agent's token, or the operator's. */
+/** Returns a `fetch` with an agent's token, or the operator's. */
 function as(agent: TestAgent | undefined): typeof fetch {
   return async (input, init) => {
     const headers = new Headers(init?.headers);
@@ -45,7 +45,7 @@ function as(agent: TestAgent | undefined): typeof fetch {
   };
 }
 
-/** The official client, which reads the worker's card and calls where that leads. */
+/** Creates the official client, which reads the worker's card and calls the address in it. */
 function clientOf(agent?: TestAgent): Promise<Client> {
   const fetchImpl = as(agent);
   const options = ClientFactoryOptions.createFrom(ClientFactoryOptions.default, {
@@ -78,13 +78,13 @@ function saying(text: string, change: Partial<Message> = {}, returnImmediately =
   return { tenant: "", message, configuration, metadata: undefined };
 }
 
-/** Sends a message and takes the task as it is. */
+/** Sends a message and returns the task at once. */
 async function submitted(client: Client, ...of: Parameters<typeof saying>): Promise<Task> {
   const [text, change] = of;
   return (await client.sendMessage(saying(text, change, true))) as Task;
 }
 
-/** The worker does the task and delivers its receipt. */
+/** Does a task as the worker and delivers its receipt. */
 async function work(taskId: string, body: Parameters<typeof createReceipt>[2] = {}) {
   const { submitted_at, prompt } = await getTaskAt(t, taskPath(taskId));
   const receipt = createReceipt(worker, { task_id: taskId, prompt, submitted_at }, body);
@@ -93,7 +93,7 @@ async function work(taskId: string, body: Parameters<typeof createReceipt>[2] = 
   return receipt;
 }
 
-/** The tasks that the worker has been sent. */
+/** Lists the tasks that were sent to the worker. */
 async function tasksOfWorker(): Promise<{ task_id: string; prompt: string }[]> {
   const { body } = await t.as(worker, "GET", `/agent/${worker.agentId}/tasks`);
   return body["tasks"] as { task_id: string; prompt: string }[];
@@ -109,7 +109,7 @@ function raw(method: string, params: object, headers: Record<string, string> = {
 }
 
 describe("an agent's card", () => {
-  test("is read by the official client, and tells skills, prices and where to call", async () => {
+  test("gives the official client the agent's skills, prices and address", async () => {
     const resolver = new DefaultAgentCardResolver({ fetchImpl: as(boss) });
     expect(await resolver.resolve(t.baseUrl, cardPath(worker))).toMatchObject({
       name: worker.agentId,
@@ -139,13 +139,13 @@ describe("an agent's card", () => {
     });
   });
 
-  test("needs no token, for it says which one a call needs; of a revoked agent there is none", async () => {
+  test("is public and names the token that a call needs; a revoked agent has none", async () => {
     expect((await t.request("GET", cardPath(worker))).status).toBe(200);
     await t.asOperator("POST", `/api/v1/agents/${worker.agentId}/revoke`, { reason: "leaked" });
     expect((await t.request("GET", cardPath(worker))).status).toBe(404);
   });
 
-  test("has the name that the agent registered, at the address that the relay is known by", async () => {
+  test("has the registered name of the agent and the configured address of the relay", async () => {
     const known = await startTestRelay({ AGENT_BASE_URL: "https://relay.example/base/" });
     const { agentId } = await known.createWorker(1);
     const { body } = await known.asOperator("GET", `/a2a/${agentId}/.well-known/agent-card.json`);
@@ -154,14 +154,14 @@ describe("an agent's card", () => {
     await known.close();
   });
 
-  test("stands beside the relay's own, which is open to everybody", async () => {
+  test("leaves the relay's own card in place, which is public too", async () => {
     const card = await new DefaultAgentCardResolver().resolve(t.baseUrl);
     expect(card.supportedInterfaces).toMatchObject([{ url: `${t.baseUrl}/openapi.json` }]);
   });
 });
 
 describe("a message", () => {
-  test("is a task, awaited to its end; the signed receipt is an artifact that verifies", async () => {
+  test("becomes a task that is awaited to its end; the signed receipt is an artifact that verifies", async () => {
     const client = await clientOf(boss);
     const sending = client.sendMessage(saying("work"));
     await settleEventLoop();
@@ -179,7 +179,7 @@ describe("a message", () => {
     await expectConsistentBooks(t);
   });
 
-  test("is answered with the open task once it was awaited as long as a poll may", async () => {
+  test("is answered with the open task after the longest wait of a poll", async () => {
     const client = await clientOf(boss);
     const sending = client.sendMessage(saying("work"));
     await settleEventLoop();
@@ -188,7 +188,7 @@ describe("a message", () => {
     expect(task.status?.state).toBe(TaskState.TASK_STATE_SUBMITTED);
   });
 
-  test("that is sent again is the task it was; with another text it is refused", async () => {
+  test("returns its task when it is sent again, and is refused with another text", async () => {
     const client = await clientOf(boss);
     const [first, again] = [await submitted(client, "work"), await submitted(client, "work")];
     expect(again.id).toBe(first.id);
@@ -198,7 +198,7 @@ describe("a message", () => {
     });
   });
 
-  test("that is sent five times at once is one task, and paid for once", async () => {
+  test("becomes one task and is paid for once when it is sent five times at once", async () => {
     const client = await clientOf(boss);
     const sent = await Promise.allSettled(
       Array.from({ length: 5 }, () => submitted(client, "work")),
@@ -209,7 +209,7 @@ describe("a message", () => {
     await expectConsistentBooks(t);
   });
 
-  test("has the terms of its task in the metadata: a price above the most is refused", async () => {
+  test("carries the terms of its task in the metadata: a price above the budget is refused", async () => {
     const client = await clientOf(boss);
     const metadata = { [DELEGATION_EXTENSION]: { max_budget: 1 } };
     await expect(submitted(client, "work", { metadata })).rejects.toMatchObject({
@@ -234,7 +234,7 @@ describe("a message", () => {
     ],
   };
 
-  test("A12: a price that was raised since the sender read the card is not charged", async () => {
+  test("A12: a price raised after the sender read the card is not charged", async () => {
     const client = await clientOf(boss);
     await putListing(t, worker, 9);
     const before = await getAgentStates(t, [boss]);
@@ -246,7 +246,7 @@ describe("a message", () => {
     expect(await t.getBalance(boss)).toBe(1);
   });
 
-  test("A12: a card that was read without a token counts for its reader's address", async () => {
+  test("A12: a card read without a token counts for its reader's address", async () => {
     await fetch(`${t.baseUrl}${cardPath(worker)}`);
     await putListing(t, worker, 9);
     const answer = await raw("SendMessage", { message: plain });
@@ -256,7 +256,7 @@ describe("a message", () => {
     expect((await raw("SendMessage", later)).body).toMatchObject({ result: { task: {} } });
   });
 
-  test("A12: the card that another agent read counts for that agent alone", async () => {
+  test("A12: a card that another agent read counts for that agent alone", async () => {
     const other = await createBuyer(t, 10);
     await clientOf(other);
     await putListing(t, worker, 9);
@@ -278,7 +278,7 @@ describe("a message", () => {
     expect((await submitted(client, "work", enough)).id).toBeTruthy();
   });
 
-  test("A12: the price of the card is that of the required capabilities", async () => {
+  test("A12: the card's price is that of the required capabilities", async () => {
     await putListing(t, worker, { summarise: 1, translate: 5 });
     const client = await clientOf(boss);
     await putListing(t, worker, { summarise: 2, translate: 5 });
@@ -292,7 +292,7 @@ describe("a message", () => {
     expect((await submitted(client, "work", dear)).id).toBeTruthy();
   });
 
-  test("of somebody without money is refused with 402 and the price in the error's data", async () => {
+  test("is refused with 402 and the price in the error's data when the sender lacks money", async () => {
     const poor = await clientOf(await t.createAgent());
     await expect(submitted(poor, "work")).rejects.toMatchObject({
       data: [{}, { code: "budget.insufficient", status: 402, estimated_cost: 2 }],
@@ -321,15 +321,18 @@ describe("a message", () => {
       -32_602,
     ],
   };
-  test.each(Object.entries(refused))("%s is refused", async (_, [change, envelopeCode]) => {
-    const client = await clientOf(boss);
-    await expect(submitted(client, "work", change)).rejects.toMatchObject({ envelopeCode });
-    expect(await tasksOfWorker()).toEqual([]);
-  });
+  test.each(Object.entries(refused))(
+    "a message %s is refused",
+    async (_, [change, envelopeCode]) => {
+      const client = await clientOf(boss);
+      await expect(submitted(client, "work", change)).rejects.toMatchObject({ envelopeCode });
+      expect(await tasksOfWorker()).toEqual([]);
+    },
+  );
 });
 
 describe("a stream", () => {
-  test("tells of the task, its claim, notes, artifacts and end, as they happen", async () => {
+  test("reports the task, its claim, notes, artifacts and end as they happen", async () => {
     const device = await t.connectDevice(worker);
     const client = await clientOf(boss);
     const seen: StreamResponse[] = [];
@@ -353,7 +356,7 @@ describe("a stream", () => {
     ]);
   });
 
-  test("is taken up again, and ends with an error when the task expires", async () => {
+  test("can be resumed, and ends with an error when the task expires", async () => {
     const task = await submitted(await clientOf(boss), "work");
     // The operator's token outlasts the task.
     const stream = (await clientOf()).resubscribeTask({ tenant: "", id: task.id });
@@ -365,7 +368,7 @@ describe("a stream", () => {
     expect(await end).toMatchObject({ cause: { envelopeCode: -32_001 } });
   });
 
-  test("of a task that has ended is refused", async () => {
+  test("is refused for a task that has ended", async () => {
     const client = await clientOf(boss);
     const task = await submitted(client, "work");
     await work(task.id);
@@ -375,7 +378,7 @@ describe("a stream", () => {
 });
 
 describe("a task", () => {
-  test("is got as it is, whichever door it came by", async () => {
+  test("is read over A2A even if it was submitted over HTTP", async () => {
     const { task_id } = await submitAcceptedTask(t, boss, worker);
     const client = await clientOf(boss);
     const get = () => client.getTask({ tenant: "", id: task_id });
@@ -390,19 +393,16 @@ describe("a task", () => {
   test.each([
     ["denied", TaskState.TASK_STATE_REJECTED],
     ["failed", TaskState.TASK_STATE_FAILED],
-  ] as const)(
-    "that was %s is so in A2A too, with the receipt that says it",
-    async (status, state) => {
-      const client = await clientOf(boss);
-      const { id } = await submitted(client, "work");
-      await work(id, { status });
-      const task = await client.getTask({ tenant: "", id });
-      expect(task.status?.state).toBe(state);
-      expect(task.artifacts.at(-1)?.parts[0]?.content?.value).toMatchObject({ status });
-    },
-  );
+  ] as const)("is shown as %s in A2A too, with the receipt that says so", async (status, state) => {
+    const client = await clientOf(boss);
+    const { id } = await submitted(client, "work");
+    await work(id, { status });
+    const task = await client.getTask({ tenant: "", id });
+    expect(task.status?.state).toBe(state);
+    expect(task.artifacts.at(-1)?.parts[0]?.content?.value).toMatchObject({ status });
+  });
 
-  test("is cancelled by its submitter, with the money back, and not twice", async () => {
+  test("can be cancelled once by its submitter, which returns the money", async () => {
     const client = await clientOf(boss);
     const { id } = await submitted(client, "work");
     const cancel = () => client.cancelTask({ tenant: "", id, metadata: undefined });
@@ -414,7 +414,7 @@ describe("a task", () => {
     });
   });
 
-  test("of others is told no better than one that is not there", async () => {
+  test("looks to other agents like one that does not exist", async () => {
     const { id } = await submitted(await clientOf(boss), "work");
     const stranger = await clientOf(await t.createAgent());
     const asked = [id, "unknown"].map((taskId) =>
@@ -434,21 +434,24 @@ describe("a task", () => {
 
 describe("a call", () => {
   test.each([
-    ["of a version that is not spoken", "GetTask", { "a2a-version": "0.3" }, -32_009],
+    ["of an unsupported version", "GetTask", { "a2a-version": "0.3" }, -32_009],
     ["of no version, which means 0.3", "GetTask", { "a2a-version": "" }, -32_009],
     ["of an unknown method", "toString", {}, -32_601],
     ["of the list", "ListTasks", {}, -32_004],
     ["about push notifications", "CreateTaskPushNotificationConfig", {}, -32_003],
     ["about a task without its id", "GetTask", {}, -32_602],
-  ])("%s is answered with the error of its name", async (_, method, headers, code) => {
-    expect(await raw(method, {}, headers)).toMatchObject({
-      status: 200,
-      body: { jsonrpc: "2.0", id: "c-1", error: { code } },
-    });
-  });
+  ])(
+    "a call %s is answered with the error that A2A names for it",
+    async (_, method, headers, code) => {
+      expect(await raw(method, {}, headers)).toMatchObject({
+        status: 200,
+        body: { jsonrpc: "2.0", id: "c-1", error: { code } },
+      });
+    },
+  );
 
   test.each(["SendMessage", "SendStreamingMessage", "CancelTask"])(
-    "%s needs the scope to submit",
+    "the method %s requires the scope to submit",
     async (method) => {
       const answer = await t.request("POST", `/a2a/${worker.agentId}`, {
         token: await t.token(boss, ["task:read"]),

@@ -29,10 +29,10 @@ const bearerSecurity = {
   securityRequirements: [{ schemes: { [BEARER_SCHEME]: { list: [] } } }],
 };
 
-/** A2A names bindings other than its own three by a URI. */
+/** A2A identifies bindings other than its own three by a URI. */
 const OPENAPI_BINDING = "https://spec.openapis.org/oas/v3.1.0";
 
-/** An agent's card in the JSON form of A2A 1.0; calls of it come to this relay. */
+/** Builds an agent's card in the JSON form of A2A 1.0; its interfaces lead to this relay. */
 export async function agentCard(
   { storage, config }: CardDependencies,
   { shownOffers }: Pick<A2aDependencies, "shownOffers">,
@@ -45,7 +45,7 @@ export async function agentCard(
   const listing = row === undefined ? undefined : (JSON.parse(row.body) as ListingBody);
   const capabilities = listOfferedCapabilities(agent, row);
   const pricing = listing?.pricing ?? [];
-  // What the card shows is the most that this caller is charged unless it names its own budget.
+  // The card shows the most that this caller is charged unless its message names a budget.
   shownOffers.record(context, agentId, { capabilities, pricing });
   const { name, description } = JSON.parse(agent.metadata) as Partial<Record<string, string>>;
   const path = `/a2a/${encodeURIComponent(agentId)}`;
@@ -92,7 +92,7 @@ export async function agentCard(
 
 const PROTOCOL_VERSION = "1.0";
 
-/** The relay does no work itself: its card leads to the interface by which agents are found. */
+/** Builds the card of the relay. The relay does no work itself, so the card leads to discovery. */
 export function relayCard(
   { config, identity }: CardDependencies,
   headers: Headers,
@@ -137,7 +137,7 @@ export function relayCard(
   return { status: 200, body };
 }
 
-/** Without a configured address it is the one that the caller reached the relay by. */
+/** Without a configured address, the one that the caller used stands in for it. */
 function resolveBaseUrl(config: CardDependencies["config"], headers: Headers): string {
   return config.server.baseUrl ?? `http://${headers.get("host") ?? "localhost"}`;
 }

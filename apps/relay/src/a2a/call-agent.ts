@@ -17,7 +17,7 @@ type CallAnswer = Answer<Operations["callAgent"]>;
 
 const submittingMethods = ["SendMessage", "SendStreamingMessage", "CancelTask"];
 
-/** Answers a call of A2A 1.0: what the relay refuses is an error within JSON-RPC, with our code in it. */
+/** Answers a call of A2A 1.0. A refusal becomes a JSON-RPC error that carries the relay's code. */
 export async function callAgent(
   services: Services,
   dependencies: A2aDependencies,
@@ -37,7 +37,7 @@ export async function callAgent(
   });
   const method = Object.hasOwn(a2aMethods, call.method) ? a2aMethods[call.method] : undefined;
   const methodCall = { agentId, params: call.params ?? {}, context };
-  // Without the header a client means 0.3, which named its methods otherwise.
+  // A client without the header speaks 0.3, whose methods have other names.
   const outcome =
     headers.get("a2a-version") !== "1.0"
       ? createFault("VERSION_NOT_SUPPORTED")

@@ -14,10 +14,10 @@ import {
   type TaskCall,
 } from "./task-call.ts";
 
-/** Of a stream: a result, the refusal that ends it, or null while nothing happens. */
+/** An item of a stream: a result, the refusal that ends it, or null as a keep-alive. */
 export type StreamEvent = Record<string, unknown> | Refusal | null;
 
-/** What a method comes to: one result, or a stream of them. */
+/** The outcome of a method: one result, or a stream of them. */
 type MethodOutcome =
   | {
       readonly ok: true;
@@ -36,20 +36,20 @@ interface MethodCall {
 type A2aMethod = (
   services: Services,
   call: MethodCall,
-  doors: A2aDependencies,
+  dependencies: A2aDependencies,
 ) => Promise<MethodOutcome>;
 
-/** The methods of A2A by name, those that this relay refuses included. */
+/** The methods of A2A by name, including those that this relay refuses. */
 export const a2aMethods: Readonly<Record<string, A2aMethod>> = {
-  SendMessage: async (services, call, doors) => {
-    const sent = await submitCall(services, call, doors);
+  SendMessage: async (services, call, dependencies) => {
+    const sent = await submitCall(services, call, dependencies);
     if (!sent.ok) return sent;
     const { about, returnImmediately, headers } = sent;
     const found = await (returnImmediately ? pollTask : waitForCompletion)(services, about);
     return found.ok ? { ok: true, result: { task: toA2aTask(found) }, headers } : found;
   },
-  SendStreamingMessage: async (services, call, doors) => {
-    const sent = await submitCall(services, call, doors);
+  SendStreamingMessage: async (services, call, dependencies) => {
+    const sent = await submitCall(services, call, dependencies);
     if (!sent.ok) return sent;
     const found = await pollTask(services, sent.about);
     if (!found.ok) return found;
@@ -66,7 +66,7 @@ export const a2aMethods: Readonly<Record<string, A2aMethod>> = {
     if (!about.ok) return about;
     const found = await pollTask(services, about);
     if (!found.ok) return found;
-    if (!isUnfinished(found)) return createFault("UNSUPPORTED_OPERATION", "the task has ended");
+    if (!isUnfinished(found)) return createFault("UNSUPPORTED_OPERATION", "task has ended");
     return { ok: true, result: streamTask(services, about, found) };
   },
   CancelTask: async (services, call) => {
@@ -92,16 +92,16 @@ export const a2aMethods: Readonly<Record<string, A2aMethod>> = {
   ),
 };
 
-/** Submits the message of a call; what follows is about its task. */
+/** Submits the message of a call; the rest of the call concerns its task. */
 async function submitCall(
   services: Services,
   { agentId, params: given, context }: MethodCall,
-  doors: A2aDependencies,
+  dependencies: A2aDependencies,
 ) {
   const checked = validate(SendMessageParams, given);
   if (!checked.ok) return checked;
   const params = checked.value as SendMessageParams;
-  const sent = await submitMessage(services, doors, { agentId, params }, context);
+  const sent = await submitMessage(services, dependencies, { agentId, params }, context);
   if (!sent.ok) return sent;
   const about: TaskCall = { agentId, taskId: sent.taskId, context };
   const { returnImmediately } = params.configuration;

@@ -18,7 +18,7 @@ async function sendMessage(headers: Record<string, string> = {}) {
   });
 }
 
-test("a message that money lacks for is told what to pay, and with the payment becomes a task", async () => {
+test("an unfunded message is answered with the payment terms, and becomes a task once it is paid", async () => {
   const asked = await sendMessage();
   const details = { code: "budget.insufficient", x402Version: 2, accepts: [{ amount: "2000000" }] };
   expect(asked.body).toMatchObject({ error: { code: -32_000, data: [{}, details] } });

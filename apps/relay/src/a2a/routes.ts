@@ -9,11 +9,11 @@ export function a2aHandlers(
   services: Services,
   idempotency: Idempotency,
 ): Pick<Handlers, "relayCard" | "agentCard" | "callAgent"> {
-  const doors = { idempotency, shownOffers: createShownOffers() };
+  const dependencies = { idempotency, shownOffers: createShownOffers() };
   return {
     relayCard: (_, { headers }) => relayCard(services, headers),
-    agentCard: ({ params }, context) => agentCard(services, doors, params.agentId, context),
+    agentCard: ({ params }, context) => agentCard(services, dependencies, params.agentId, context),
     callAgent: ({ params, body }, context) =>
-      callAgent(services, doors, { ...params, call: body }, context),
+      callAgent(services, dependencies, { ...params, call: body }, context),
   };
 }

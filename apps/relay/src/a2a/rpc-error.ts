@@ -14,7 +14,7 @@ const a2aFaults = {
   PUSH_NOTIFICATION_NOT_SUPPORTED: [-32_003, "Push notifications are not supported: use webhooks"],
   UNSUPPORTED_OPERATION: [-32_004, "Operation is not supported"],
   CONTENT_TYPE_NOT_SUPPORTED: [-32_005, "Content type is not supported"],
-  VERSION_NOT_SUPPORTED: [-32_009, "A2A-Version has to be 1.0"],
+  VERSION_NOT_SUPPORTED: [-32_009, "A2A-Version must be 1.0"],
 } as const;
 
 export function createFault(name: A2aFault["fault"], detail?: string): A2aFault {
@@ -24,7 +24,9 @@ export function createFault(name: A2aFault["fault"], detail?: string): A2aFault 
 const taskNotFound = [-32_001, "TASK_NOT_FOUND"] as const;
 const invalidParams = [-32_602, "INVALID_PARAMS"] as const;
 
-/** Refusals that are errors of A2A; whom a task is not for is told the same as of one that is not. */
+/**
+ * Refusals with an A2A error. A task that is not the caller's looks like one that does not exist.
+ */
 const a2aErrorsByCode: Partial<Record<Code, readonly [number, string]>> = {
   "task.not_found": taskNotFound,
   "task.not_participant": taskNotFound,
@@ -34,13 +36,15 @@ const a2aErrorsByCode: Partial<Record<Code, readonly [number, string]>> = {
   "idempotency.key_invalid": invalidParams,
 };
 
-/** Of refusals that A2A does not know: within JSON-RPC's range for servers, outside A2A's part of it. */
+/** The code of all other refusals: within JSON-RPC's server range, outside A2A's part of it. */
 const REFUSED_BY_RELAY = -32_000;
 
 const A2A_DOMAIN = "a2a-protocol.org";
 const OWN_DOMAIN = "agent-delegation";
 
-/** The error of a call; a refusal's whole body, with its code, is one of the details. */
+/**
+ * Builds the error of a call; the whole body of a refusal, with its code, is one of the details.
+ */
 export function toRpcError(problem: Refusal | A2aFault, requestId: string): RpcError {
   if ("fault" in problem) {
     const [code, text] = a2aFaults[problem.fault];

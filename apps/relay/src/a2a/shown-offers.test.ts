@@ -22,8 +22,8 @@ const agent = (agentId: string): AgentCaller => ({
 });
 const by = (caller: Caller, address = "192.0.2.1") => ({ caller, clientIp: () => address });
 
-describe("A12: what cards have shown", () => {
-  test("A12: is remembered for the caller, and for its address while it has no token", () => {
+describe("A12: the offers that cards have shown", () => {
+  test("A12: an offer is remembered for the caller, and for its address while it has no token", () => {
     const shown = createShownOffers();
     shown.record(by(agent("x")), "worker", offerAt(1));
     expect(shown.latest(by(agent("x"), "192.0.2.9"), "worker")).toEqual(offerAt(1));
@@ -36,7 +36,7 @@ describe("A12: what cards have shown", () => {
     expect(shown.latest(by(agent("y"), "192.0.2.2"), "worker")).toBeUndefined();
   });
 
-  test("A12: is the later of what the caller and its address were shown", () => {
+  test("A12: the later offer of those shown to the caller and to its address counts", () => {
     const shown = createShownOffers();
     shown.record(by(agent("x")), "worker", offerAt(1));
     shown.record(by(anonymousCaller), "worker", offerAt(2));
@@ -45,7 +45,7 @@ describe("A12: what cards have shown", () => {
     expect(shown.latest(by(agent("x")), "worker")).toEqual(offerAt(3));
   });
 
-  test("A12: is bounded for each caller, newest cards first, and never down to none", () => {
+  test("A12: the offers of a caller are bounded, newest cards first, and never drop to none", () => {
     const shown = createShownOffers();
     const reader = by(agent("x"));
     const large = offerAt(1, "a".repeat(limits.cardReaderCharacters / 5));
@@ -58,7 +58,7 @@ describe("A12: what cards have shown", () => {
     expect(shown.latest(reader, "four")).toEqual(huge);
   });
 
-  test("A12: is bounded in callers, and one caller pushes out nothing of another's", () => {
+  test("A12: the callers are bounded, and one caller displaces no offer of another", () => {
     const shown = createShownOffers();
     shown.record(by(agent("first")), "worker", offerAt(1));
     for (let i = 0; i < 2_000; i += 1) shown.record(by(agent("busy")), `agent ${i}`, offerAt(1));

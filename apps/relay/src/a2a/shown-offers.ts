@@ -4,24 +4,24 @@ import type { RequestContext } from "../http/handler.ts";
 interface ShownOffer {
   readonly offer: PricedListing;
   readonly characters: number;
-  /** Grows with each card, so that the later of two can be told. */
+  /** Increases with each card, so that the later of two is known. */
   readonly order: number;
 }
 
-/** What agents' cards have told their readers of prices; bounded, and gone with the process. */
+/** The prices that agents' cards showed to their readers; bounded, and in memory only. */
 export interface ShownOffers {
-  /** A card with this offer goes out as the answer to a request. */
+  /** Records the offer of a card that answers a request. */
   record(context: OfferReader, agentId: string, offer: PricedListing): void;
-  /** The offer of the agent's card that this caller got last. */
+  /** Returns the offer of the agent's card that this caller received last. */
   latest(context: OfferReader, agentId: string): PricedListing | undefined;
 }
 
 type OfferReader = Pick<RequestContext, "caller" | "clientIp">;
 
 /**
- * Remembers for each caller the newest cards. Cards are public, so most of them are read without a
- * token: then the address stands for the caller. No caller can push out what another one was shown
- * before a thousand of them have read a card.
+ * Creates a store of the newest cards of each caller. Cards are public, so most of them are read
+ * without a token: then the address identifies the caller. A caller cannot displace the offers of
+ * another one before a thousand callers have read a card.
  */
 export function createShownOffers(): ShownOffers {
   const readers = new Map<string, Map<string, ShownOffer>>();
@@ -49,14 +49,14 @@ export function createShownOffers(): ShownOffers {
   };
 }
 
-/** Keeps the newest offers of one reader, and always the last one. */
+/** Drops the oldest offers of one reader, but never the last one. */
 function evictOldest(shown: Map<string, ShownOffer>): void {
-  let kept = 0;
-  for (const { characters } of shown.values()) kept += characters;
+  let total = 0;
+  for (const { characters } of shown.values()) total += characters;
   for (const [agentId, { characters }] of shown) {
-    if (kept <= limits.cardReaderCharacters || shown.size === 1) return;
+    if (total <= limits.cardReaderCharacters || shown.size === 1) return;
     shown.delete(agentId);
-    kept -= characters;
+    total -= characters;
   }
 }
 

@@ -17,7 +17,7 @@ import type { ShownOffers } from "./shown-offers.ts";
 
 type Message = SendMessageParams["message"];
 
-/** What the doors of A2A share beside the relay's services. */
+/** The dependencies of the A2A routes beside the relay's services. */
 export interface A2aDependencies {
   readonly idempotency: Idempotency;
   readonly shownOffers: ShownOffers;
@@ -31,7 +31,7 @@ interface SubmittedMessage {
 
 /**
  * Submits a message as a task, paid for like any other. The message's id is its idempotency key, so
- * that a client that sends it again gets the task it has.
+ * a client that sends it again gets the task that exists already.
  */
 export async function submitMessage(
   services: Services,
@@ -48,8 +48,7 @@ export async function submitMessage(
     return createFault("UNSUPPORTED_OPERATION", "a task takes one message and is its own context");
   }
   const prompt = joinTextParts(message);
-  if (prompt === undefined)
-    return createFault("CONTENT_TYPE_NOT_SUPPORTED", "parts have to be text");
+  if (prompt === undefined) return createFault("CONTENT_TYPE_NOT_SUPPORTED", "parts must be text");
   const checked = validate(SubmitTaskBody, { ...message.metadata[DELEGATION_EXTENSION], prompt });
   if (!checked.ok) return checked;
 
@@ -71,12 +70,14 @@ export async function submitMessage(
       text: JSON.stringify(message),
       body,
     },
-    (keep) =>
-      submitWithPayment(services, { targetId: agentId, body, caller, saveResponse: keep }, payment),
+    (saveResponse) =>
+      submitWithPayment(services, { targetId: agentId, body, caller, saveResponse }, payment),
   );
   if ("ok" in answer) {
     const isRaised = isFromCard && answer.code === "budget.max_exceeded";
-    return isRaised ? { ...answer, detail: "it was raised since you read the card" } : answer;
+    return isRaised
+      ? { ...answer, detail: "the price was raised since you read the card" }
+      : answer;
   }
   const { task_id } = answer.body as { task_id: string };
   const settled = "headers" in answer ? answer.headers : undefined;
@@ -84,8 +85,8 @@ export async function submitMessage(
 }
 
 /**
- * The most that the message may cost: what it says itself, else the price on the card that its sender
- * got last. Without either the sender was shown no price, and it is the one of the moment.
+ * Returns the most that the message may cost: its own budget, else the price on the card that its
+ * sender received last. Without either the sender saw no price, and the current one applies.
  */
 function resolveBudgetCap(
   { metadata }: Message,
@@ -98,7 +99,7 @@ function resolveBudgetCap(
   return { cap: price, isFromCard: price !== undefined };
 }
 
-/** The text of all parts, or undefined where one is no text. */
+/** Joins the text of all parts; undefined when a part is not text. */
 function joinTextParts({ parts }: Message): string | undefined {
   const texts = parts.map(({ text }) => text);
   return texts.every((text) => typeof text === "string") ? texts.join("\n") : undefined;

@@ -23,7 +23,7 @@ export async function pollTask(
   return "ok" in answer ? answer : { ok: true, ...answer.body };
 }
 
-/** The task when it has ended, or as it is once the caller has waited as long as a poll may. */
+/** Returns the task once it has ended, or its state after the longest wait of a poll. */
 export async function waitForCompletion(services: Services, call: TaskCall): Promise<PollResult> {
   const { runtime, waiters } = services;
   const until = runtime.now() + limits.pollWaitSeconds * 1_000;
@@ -41,8 +41,8 @@ export function isUnfinished({ task }: TaskSnapshot): boolean {
 }
 
 /**
- * A stream of A2A: the task as it is, then what happens to it, null now and then while nothing does;
- * artifacts come before the end that they belong to, and expiry is a refusal.
+ * Streams the task as it is, then its events, and null as a keep-alive. Artifacts come before the
+ * end that they belong to, and expiry is a refusal.
  */
 export async function* streamTask(
   services: Services,

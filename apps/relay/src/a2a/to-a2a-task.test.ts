@@ -10,7 +10,7 @@ test("a task has no artifacts before it has a receipt", () => {
   expect(idsOf({ task, receipt: null })).toEqual([]);
 });
 
-test("the word of another relay is an artifact where there is one", () => {
+test("the attestation of another relay is an artifact if there is one", () => {
   const receipt = { result: "done" };
   expect(idsOf({ task, receipt, attestation: {} })).toEqual(["result", "receipt", "attestation"]);
 });
@@ -22,7 +22,7 @@ test.each([
   ["released", "TASK_STATE_SUBMITTED"],
   ["reassigned", "TASK_STATE_SUBMITTED"],
   ["cancelled", "TASK_STATE_CANCELED"],
-] as const)("%s makes it %s", (type, state) => {
+] as const)("the event %s makes the status %s", (type, state) => {
   expect(toStatusUpdate({ type, event_id: 2, at: 0, task_id: "t-1" })).toEqual({
     taskId: "t-1",
     contextId: "t-1",

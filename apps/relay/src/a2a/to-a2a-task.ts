@@ -15,7 +15,7 @@ const a2aTaskStates: Readonly<Record<TaskStatus, string>> = {
   cancelled: "TASK_STATE_CANCELED",
 };
 
-/** A task as A2A 1.0 shows it. It takes one message, so it is a context of its own. */
+/** Converts a task to A2A 1.0. A task takes one message, so it is its own context. */
 export function toA2aTask(found: TaskSnapshot): Record<string, unknown> {
   const { task } = found;
   return {
@@ -35,7 +35,7 @@ export function toA2aTask(found: TaskSnapshot): Record<string, unknown> {
   };
 }
 
-/** The result as text, and the receipt that proves it, as it was signed. */
+/** Converts the result to text, with the signed receipt that proves it. */
 export function toArtifacts({ receipt, attestation }: TaskSnapshot): Record<string, unknown>[] {
   if (receipt === null) return [];
   const { result } = receipt;
@@ -45,7 +45,7 @@ export function toArtifacts({ receipt, attestation }: TaskSnapshot): Record<stri
     { artifactId: "receipt", name: "Signed receipt", parts: [toDataPart(receipt)] },
     {
       artifactId: "attestation",
-      name: "The other relay's word on the receipt",
+      name: "The other relay's attestation of the receipt",
       parts: attestation === undefined ? [] : [toDataPart(attestation)],
     },
   ];
@@ -66,7 +66,7 @@ const statusByEvent = {
   cancelled: "cancelled",
 } as const satisfies Record<Exclude<TaskEvent["type"], "expired">, TaskStatus>;
 
-/** What an event makes of a task; an expired one is none any more. */
+/** Converts an event to a status update; an expired task no longer exists and has none. */
 export function toStatusUpdate(
   event: TaskEvent & { readonly type: keyof typeof statusByEvent },
 ): Record<string, unknown> {

@@ -40,7 +40,7 @@ const read = async ({ approval_id }: Approval) =>
   (await t.as(agent, "GET", `${approvalsPath(agent)}/${approval_id}`)).body;
 
 describe("an approval", () => {
-  test("is given when as many as are required of the approvers approve", async () => {
+  test("is approved when the required number of approvers approve", async () => {
     const approval = await requestApproval(t, agent, [ann, bob, cid], 2);
     expect(approval).toMatchObject({ status: "pending", votes: [], resolved_at: null });
     const first = await voteOn(t, approval, ann);
@@ -55,7 +55,7 @@ describe("an approval", () => {
     expect(await voteOn(t, approval, bob)).toMatchObject(refusal(409, "approval.resolved"));
   });
 
-  test("is ended by one deny, whoever approved before", async () => {
+  test("is ended by one denial, even after other approvers approved", async () => {
     const approval = await requestApproval(t, agent, [ann, bob, cid], 2);
     await voteOn(t, approval, ann);
     expect((await voteOn(t, approval, bob, "deny")).body).toMatchObject({ status: "denied" });
@@ -65,7 +65,7 @@ describe("an approval", () => {
     );
   });
 
-  test("counts no vote twice, of two at once either", async () => {
+  test("counts no vote twice, not even two at once", async () => {
     const approval = await requestApproval(t, agent, [ann, bob], 2);
     const both = await Promise.all([voteOn(t, approval, ann), voteOn(t, approval, ann)]);
     expect(both.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 409]);
@@ -73,7 +73,7 @@ describe("an approval", () => {
     expect(await read(approval)).toMatchObject({ status: "pending" });
   });
 
-  test("is honoured once, for the call that it was given for", async () => {
+  test("is used once, for the call that it was given for", async () => {
     const approval = await requestApproval(t, agent, [ann]);
     await voteOn(t, approval, ann);
     const other = refusal(409, "approval.other_call");
@@ -89,7 +89,7 @@ describe("an approval", () => {
     expect(await read(approval)).toMatchObject({ status: "used" });
   });
 
-  test("is nobody else's to use or to read", async () => {
+  test("can be neither used nor read by other agents", async () => {
     const approval = await requestApproval(t, agent, [ann]);
     await voteOn(t, approval, ann);
     const path = `${approvalsPath(agent)}/${approval.approval_id}`;
@@ -111,7 +111,7 @@ describe("a request for an approval", () => {
       ...body,
     });
 
-  test("is the same one when it is sent again under its id, in any order of approvers", async () => {
+  test("returns the existing approval under its id, in any order of approvers", async () => {
     const wanted = { approval_id: "a-1", quorum_approvers: [ann.agentId, bob.agentId] };
     const first = await request(wanted);
     expect(first.status).toBe(201);
@@ -121,7 +121,7 @@ describe("a request for an approval", () => {
     expect(again).toMatchObject({ status: 200, body: { status: "approved" } });
   });
 
-  test("does not change under its id, and another agent's ids are its own", async () => {
+  test("does not change under its id, and another agent's ids are separate", async () => {
     await request({ approval_id: "a-1" });
     const changed = await request({ approval_id: "a-1", args_hash: "cd".repeat(32) });
     expect(changed).toMatchObject(refusal(409, "approval.id_taken"));
@@ -131,17 +131,21 @@ describe("a request for an approval", () => {
   });
 
   test.each<[string, string, (of: { ann: string; bob: string }) => Record<string, unknown>]>([
-    ["requires nobody", "quorum_required", () => ({ quorum_required: 0 })],
-    ["requires a part of somebody", "quorum_required", () => ({ quorum_required: 1.5 })],
-    ["requires more than there are", "quorum_required", () => ({ quorum_required: 2 })],
+    ["requires no vote", "quorum_required", () => ({ quorum_required: 0 })],
+    ["requires half a vote", "quorum_required", () => ({ quorum_required: 1.5 })],
+    ["requires more votes than approvers", "quorum_required", () => ({ quorum_required: 2 })],
     [
       "counts one approver twice",
       "quorum_required",
       (of) => ({ quorum_required: 2, quorum_approvers: [of.ann, of.ann] }),
     ],
     ["names no approvers", "quorum_required", () => ({ quorum_approvers: [] })],
-    ["names what is no agent", "quorum_approvers.0", () => ({ quorum_approvers: ["ann"] })],
-    ["hashes nothing", "args_hash", () => ({ args_hash: "" })],
+    [
+      "names an approver that is no agent id",
+      "quorum_approvers.0",
+      () => ({ quorum_approvers: ["ann"] }),
+    ],
+    ["has an empty hash", "args_hash", () => ({ args_hash: "" })],
   ])("is refused when it %s", async (_, path, change) => {
     const reply = await request(change({ ann: ann.agentId, bob: bob.agentId }));
     expect(reply).toMatchObject(refusal(400, "request.invalid"));
@@ -151,7 +155,7 @@ describe("a request for an approval", () => {
 
 describe("a vote", () => {
   const invalid = refusal(403, "approval.signature_invalid");
-  /** A vote with a signature over something else than it says. */
+  /** Builds a vote whose signature covers other members than it shows. */
   async function forged(change: (honest: ReturnType<typeof buildApprovalVote>) => object) {
     const approval = await requestApproval(t, agent, [ann, bob]);
     const vote = { approver_id: ann.agentId, decision: "approve" as const };
@@ -172,7 +176,7 @@ describe("a vote", () => {
     ["another approver", (vote) => ({ ...vote, approver_id: vote.agent_id })],
     ["another kind of thing", (vote) => ({ ...vote, type: "receipt" })],
     ["more than the vote", (vote) => ({ ...vote, more: 1 })],
-  ])("that signs %s does not count", async (_, change) => {
+  ])("a vote that signs %s does not count", async (_, change) => {
     expect(await forged((vote) => vote)).toMatchObject({ status: 200 });
     expect(await forged(change)).toMatchObject(invalid);
   });
@@ -189,7 +193,7 @@ describe("a vote", () => {
     expect(await voteOn(t, approval, ann)).toMatchObject({ body: { status: "approved" } });
   });
 
-  test("D3: a vote of the first form by a stranger's key is no vote at all", async () => {
+  test("D3: a vote of the first form by a stranger's key is refused as invalid", async () => {
     const approval = await requestApproval(t, agent, [ann]);
     const vote = { approver_id: ann.agentId, decision: "approve" as const };
     const { signature } = signJson(buildLegacyApprovalVote(approval, vote), bob.secretKey);
@@ -197,7 +201,7 @@ describe("a vote", () => {
     expect(await t.as(ann, "POST", path, { ...vote, signature })).toMatchObject(invalid);
   });
 
-  test("is one of the approvers', in its own name", async () => {
+  test("counts only from one of the approvers, in its own name", async () => {
     const approval = await requestApproval(t, agent, [ann]);
     const notOne = refusal(403, "approval.not_approver");
     expect(await voteOn(t, approval, bob)).toMatchObject(notOne);
@@ -214,7 +218,7 @@ describe("a vote", () => {
     }
     expect(await read(approval)).toMatchObject({ status: "pending", votes: [] });
 
-    // What the device may do is to bring a vote that the approver's own key signed.
+    // A device may submit a vote that the approver's own key signed.
     const { approval_id } = approval;
     const relay = await getRelayDid(t);
     const vote = { approver_id: ann.agentId, decision: "approve" as const };
@@ -226,7 +230,7 @@ describe("a vote", () => {
     });
   });
 
-  test("D3: what the relay counts an agent server counts too, and what it refuses neither does", async () => {
+  test("D3: the relay and an agent server count the same votes and refuse the same votes", async () => {
     const phone = await createPairedDevice(t, ann, ["agent:write"]);
     const relay = await getRelayDid(t);
     const { next, succession } = createRotation(t, bob);
@@ -256,7 +260,7 @@ describe("a vote", () => {
     }
   });
 
-  test("of a key that was left does not count", async () => {
+  test("a vote of a former key does not count", async () => {
     const approval = await requestApproval(t, agent, [ann]);
     const { next, succession } = createRotation(t, ann);
     const path = `/api/v1/agents/${ann.agentId}/rotate-key`;
@@ -274,7 +278,7 @@ describe("a vote", () => {
   });
 });
 
-test("approvals are listed newest first, by state and page, for their agent and for who may vote", async () => {
+test("approvals are listed newest first, by state and page, for their agent and their approvers", async () => {
   const first = await requestApproval(t, agent, [ann]);
   await t.clock.advance(1);
   const second = await requestApproval(t, agent, [ann, bob]);

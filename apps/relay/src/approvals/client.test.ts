@@ -41,7 +41,7 @@ const call = { toolName: "pay", argsHash: ARGS_HASH };
 const redeem = (change: Partial<typeof call> = {}) =>
   redeemApproval(clientOf(agent), { agentId: agent.agentId, ...call, ...change });
 
-test("a call is made once for each time that it was approved, by clients alone", async () => {
+test("a call is made once for each approval, with the clients alone", async () => {
   const none = { ok: false, code: "approval.not_found" };
   expect(await redeem()).toMatchObject(none);
   await approved();
@@ -56,7 +56,7 @@ test("a call is made once for each time that it was approved, by clients alone",
   expect(await redeem()).toMatchObject(none);
 });
 
-test("D3: with a named quorum only votes under its keys count, and nothing else is used up", async () => {
+test("D3: with a named quorum only votes under its keys count, and no other approval is used up", async () => {
   await approved();
   const relay = await getRelayDid(t);
   const quorumOf = ({ agentId: agent_id }: TestAgent, public_key: string) => ({
@@ -70,7 +70,7 @@ test("D3: with a named quorum only votes under its keys count, and nothing else 
   expect(await redeemApproval(client, named)).toMatchObject({ ok: true });
 });
 
-test("what the relay refuses comes back as it was", async () => {
+test("a refusal of the relay reaches the client unchanged", async () => {
   const stranger = clientOf(t.createUnknownAgent());
   expect(await redeemApproval(stranger, { agentId: agent.agentId, ...call })).toMatchObject({
     ok: false,

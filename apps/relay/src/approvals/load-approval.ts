@@ -3,7 +3,7 @@ import type { Reader } from "../storage/storage.ts";
 import type { ApprovalRow, ApprovalVoteRow } from "../storage/tables/approvals.ts";
 import { listVotes } from "./store.ts";
 
-/** An approval as its agent and its approvers see it. */
+/** Builds the view that an approval's agent and its approvers get. */
 function toApproval(row: ApprovalRow, votes: readonly ApprovalVoteRow[]): Approval {
   const quorum_approvers = votes.map(({ approver_id }) => approver_id);
   const { quorum_required } = row;

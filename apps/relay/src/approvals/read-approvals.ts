@@ -17,7 +17,7 @@ export async function getApproval(
     : refuse("approval.not_approver");
 }
 
-/** Newest first. */
+/** Lists approvals, newest first. */
 export async function listApprovals(
   read: Reader,
   agent_id: string,

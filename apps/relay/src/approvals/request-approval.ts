@@ -15,7 +15,7 @@ interface RequestedApproval {
   readonly caller: Caller;
 }
 
-/** Asks a quorum about one call; the same request again under its id is the one that is there. */
+/** Asks a quorum about one call. A request under an existing id returns the existing approval. */
 export async function requestApproval(
   { storage, runtime }: Pick<Services, "storage" | "runtime">,
   { agentId, body, caller }: RequestedApproval,

@@ -25,7 +25,7 @@ const votesByKey = compile<ApprovalKey>()(
     .orderBy("approver_id"),
 );
 
-/** One row for each approver, whether or not it has voted. */
+/** Lists one row for each approver, whether or not it has voted. */
 export function listVotes(read: Reader, key: ApprovalKey): Promise<ApprovalVoteRow[]> {
   return read.all(votesByKey, key);
 }
@@ -82,7 +82,7 @@ const recordVoteQuery = compile<Vote>()(
     .where("decision", "is", null),
 );
 
-/** False when the approver has voted before. */
+/** Returns false when the approver has voted before. */
 export async function recordVote(tx: Tx, vote: Vote): Promise<boolean> {
   return (await tx.run(recordVoteQuery, vote)) === 1;
 }
@@ -98,14 +98,14 @@ const updateStatusQuery = compile<StatusChange>()(
     .where("status", "=", param("from")),
 );
 
-/** False when it was not in the state `from`. */
+/** Returns false when the approval was not in the state `from`. */
 export async function updateApprovalStatus(tx: Tx, change: StatusChange): Promise<boolean> {
   return (await tx.run(updateStatusQuery, change)) === 1;
 }
 
 export interface ApprovalQuery {
   readonly agent_id: string;
-  /** An empty list matches any. */
+  /** An empty text matches any status. */
   readonly status: string;
   readonly before: string;
   readonly limit: number;
@@ -140,12 +140,12 @@ const approvalsByApprover = compile<ApprovalQuery>()(
     .limit(param("limit")),
 );
 
-/** Newest first: those that an agent asked for. */
+/** Lists the approvals that an agent requested, newest first. */
 export function listApprovalsByAgent(read: Reader, query: ApprovalQuery): Promise<ApprovalRow[]> {
   return read.all(approvalsByAgent, query);
 }
 
-/** Newest first: those that an agent may vote on. */
+/** Lists the approvals that an agent may vote on, newest first. */
 export function listApprovalsByApprover(
   read: Reader,
   query: ApprovalQuery,

@@ -11,7 +11,7 @@ interface ApprovalUse {
   readonly body: BodyOf<Use>;
 }
 
-/** Honours an approval once, for the call that it was given for. */
+/** Uses an approval once, for the call that it was given for. */
 export async function useApproval(
   { storage }: Pick<Services, "storage">,
   { agentId, approvalId, body }: ApprovalUse,

@@ -16,7 +16,7 @@ interface SubmittedVote {
   readonly caller: Caller;
 }
 
-/** Counts an approver's vote: the quorum approves, one deny ends it, and nobody votes twice. */
+/** Records an approver's only vote: reaching the quorum approves, and one denial denies. */
 export async function voteOnApproval(
   { storage, runtime, identity }: Pick<Services, "storage" | "runtime" | "identity">,
   { agentId, approvalId, body, caller }: SubmittedVote,
@@ -43,7 +43,7 @@ export async function voteOnApproval(
     const row = await findApproval(tx, key);
     if (row?.status !== "pending") return refuse("approval.resolved");
     const voter = await findAgent(tx, approver_id);
-    // The key may have been left or revoked while the signature was verified.
+    // The key may have been rotated or revoked while the signature was verified.
     if (voter?.public_key !== approver.public_key || voter.revoked_at !== null) {
       return refuse("approval.signature_invalid");
     }

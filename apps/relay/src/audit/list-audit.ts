@@ -3,7 +3,7 @@ import { numberDescending, createPageAnswer } from "../http/paging/page.ts";
 import type { Reader } from "../storage/storage.ts";
 import { listAuditEntries } from "./store.ts";
 
-/** Newest first. */
+/** Lists audit entries, newest first. */
 export async function listAudit(
   read: Reader,
   agent_id: string,

@@ -2,7 +2,7 @@ import type { Caller } from "../identity/caller.ts";
 import type { Tx } from "../storage/storage.ts";
 import { insertAuditEntry } from "./store.ts";
 
-/** What may be done to an agent that its owner will want to know of. */
+/** Actions on an agent that its owner must be able to review. */
 export type AuditAction =
   | "agent.deregistered"
   | "agent.registered"
@@ -27,11 +27,11 @@ export type AuditAction =
 export interface AuditRecord {
   readonly agentId: string;
   readonly action: AuditAction;
-  /** Ids and counts; nothing secret. */
+  /** Ids and counts, never a secret. */
   readonly detail?: string | undefined;
 }
 
-/** Writes down who did what to an agent, in the transaction in which it is done. */
+/** Records the author of a change to an agent, in the transaction of the change. */
 export async function recordAudit(
   tx: Tx,
   now: number,

@@ -27,7 +27,7 @@ const newestEntries = compile<{ agent_id: string; before: number; limit: number 
     .limit(param("limit")),
 );
 
-/** Newest first; `before` is a sequence number. */
+/** Lists entries, newest first; `before` is a sequence number. */
 export function listAuditEntries(
   read: Reader,
   query: { agent_id: string; before: number; limit: number },

@@ -14,14 +14,8 @@ import { claimPending, reassignTask } from "../tasks/assignment/assignment-store
 import { expireCall } from "../tasks/assignment/expire-lease.ts";
 import { endClaim } from "../tasks/assignment/release-claim.ts";
 import { findTask } from "../tasks/store.ts";
-import {
-  parseAttempts,
-  endpointClaimRef,
-  executorOf,
-  isForwarded,
-  isOpen,
-  toTask,
-} from "../tasks/task.ts";
+import { parseAttempts, endpointClaimRef, executorOf, isForwarded, isOpen } from "../tasks/task.ts";
+import { toTask } from "../tasks/task-view.ts";
 import type { EndpointBackoff } from "./endpoint-backoff.ts";
 import { backoffEffect, type EndpointFault } from "./endpoint-fault.ts";
 import { forwardOverMcp, type CallableAgent } from "./mcp-forward.ts";

@@ -9,9 +9,9 @@ import { findTask } from "../tasks/store.ts";
 import { executorOf, isExpired } from "../tasks/task.ts";
 
 /**
- * What the relay has stored about a goal of an agent: the task whose id it is, as long as it is
- * kept, its receipt, the tasks of this relay whose receipts that one carries, and what the agent
- * recorded of it: plans, the tasks of their steps, events.
+ * Loads all stored records of an agent's goal: the task whose id it is while that is stored, its
+ * receipt, the tasks of this relay whose receipts that one carries, and the agent's own records:
+ * plans, the tasks of their steps, and events.
  */
 export async function loadGoalRecords(
   read: Reader,
@@ -41,7 +41,7 @@ export async function loadGoalRecords(
   return { agentId, goalId, goal, plans: recorded.plans, tasks, events: recorded.events };
 }
 
-/** What a task's state means for the goal that it is. */
+/** The status of a goal by the status of the task whose id it is. */
 export const ledgerStatusByTaskStatus: { readonly [S in TaskStatus]: Ledger["status"] } = {
   pending: "active",
   claimed: "active",
@@ -51,13 +51,13 @@ export const ledgerStatusByTaskStatus: { readonly [S in TaskStatus]: Ledger["sta
   cancelled: "failed",
 };
 
-/** The tasks of this relay whose receipts a receipt carries. */
+/** Lists the tasks of this relay whose receipts a receipt carries. */
 function listNestedTasks(receipt: ExecutionReceipt): string[] {
   const direct = flattenChain(receipt).links.filter(({ parent }) => parent === receipt);
   return direct.flatMap(({ receipt: { relay_task_id } }) => relay_task_id ?? []);
 }
 
-/** Only what the relay knows of itself: tasks that the agent submitted here, with their receipts. */
+/** Loads only tasks that the agent submitted at this relay, with their receipts. */
 async function loadDelegatedTasks(
   read: Reader,
   agentId: string,
@@ -77,7 +77,7 @@ async function loadDelegatedTasks(
   return found.flat();
 }
 
-/** Only verified receipts are archived. */
+/** The archive holds only verified receipts. */
 function parseReceiptRow({ body }: ReceiptRow): ExecutionReceipt {
   return JSON.parse(body) as ExecutionReceipt;
 }

@@ -30,39 +30,39 @@ beforeEach(async () => {
 afterEach(() => t.close());
 
 const paths = { ledger: ledgerPath, manifest: manifestPath } as const;
-const doors = Object.entries(paths);
+const operations = Object.entries(paths);
 const read = async (path = ledgerPath, of = worker) =>
   (await t.asOperator("GET", path(of, task.task_id))).body as unknown as Ledger;
 const deliver = (change: Parameters<typeof createReceipt>[2] = {}) =>
   t.as(worker, "POST", `${task.path}/result`, createReceipt(worker, task, change));
 
-describe.each(doors)("the %s of a goal is shown", (_, path) => {
+describe.each(operations)("the %s of a goal is shown", (_, path) => {
   const who: readonly [string, () => Promise<TestAgent>, status: number][] = [
     ["to the agent", async () => worker, 200],
     ["to the submitter of the task whose id is the goal's", async () => boss, 200],
     ["to no other agent", () => t.createAgent(), 403],
   ];
 
-  test.each(who)("%s", async (__, asking, status) => {
+  test.each(who)("is shown %s", async (__, asking, status) => {
     const by = await asking();
     expect(await t.as(by, "GET", path(worker, task.task_id))).toMatchObject({ status });
     await storeLedger(t, worker, createLedger(worker, task.task_id));
     expect(await t.as(by, "GET", path(worker, task.task_id))).toMatchObject({ status });
   });
 
-  test("to the operator, and to nobody without a token", async () => {
+  test("is shown to the operator, and refused without a token", async () => {
     const at = path(worker, task.task_id);
     expect(await t.asOperator("GET", at)).toMatchObject({ status: 200 });
     expect(await t.request("GET", at)).toMatchObject({ status: 401 });
   });
 
-  test("to a submitter for the one who has its task only", async () => {
+  test("is shown only to the submitter of the agent's own task", async () => {
     const other = await t.createAgent();
     await storeLedger(t, other, createLedger(other, task.task_id));
     expect(await t.as(boss, "GET", path(other, task.task_id))).toMatchObject({ status: 403 });
   });
 
-  test("404 when the relay knows of none", async () => {
+  test("is answered with 404 when the relay has no record of the goal", async () => {
     for (const of of [boss, t.createUnknownAgent()]) {
       expect(await t.asOperator("GET", path(of, task.task_id))).toMatchObject({
         status: 404,
@@ -73,7 +73,7 @@ describe.each(doors)("the %s of a goal is shown", (_, path) => {
   });
 });
 
-test("a signed ledger is what is shown, and the manifest is still the relay's own", async () => {
+test("a signed ledger is shown as it is, and the manifest stays the relay's own", async () => {
   const raw = `${JSON.stringify(createLedger(worker, task.task_id), null, 1)}\n`;
   await t.request("POST", ledgersPath(worker), { token: await t.token(worker), raw });
   const headers = { authorization: `Bearer ${await t.token(worker)}` };
@@ -84,10 +84,10 @@ test("a signed ledger is what is shown, and the manifest is still the relay's ow
   expect(await read(manifestPath)).not.toHaveProperty("signature");
 });
 
-describe.each(doors)(
-  "without a signed one, the %s is put together from the records:",
+describe.each(operations)(
+  "without a signed ledger, the %s is built from the records",
   (_, path) => {
-    test("it verifies as unsigned and contradicts itself nowhere", async () => {
+    test("verifies as unsigned and contains no contradiction", async () => {
       for (const isDelivered of [false, true]) {
         if (isDelivered) await deliver();
         const ledger = await read(path);
@@ -98,7 +98,7 @@ describe.each(doors)(
       }
     });
 
-    test("an open task is an active goal since it was submitted", async () => {
+    test("shows an open task as a goal that is active since its submission", async () => {
       expect(await read(path)).toMatchObject({
         agent_id: worker.agentId,
         goal_id: task.task_id,
@@ -113,7 +113,7 @@ describe.each(doors)(
       ["completed", "completed"],
       ["failed", "failed"],
       ["denied", "failed"],
-    ] as const)("a %s task is a %s goal", async (status, expected) => {
+    ] as const)("shows a %s task as a %s goal", async (status, expected) => {
       await t.clock.advance(2_000);
       await deliver({ status });
       expect(await read(path)).toMatchObject({
@@ -123,17 +123,17 @@ describe.each(doors)(
       });
     });
 
-    test("a cancelled task is a failed goal", async () => {
+    test("shows a cancelled task as a failed goal", async () => {
       await t.as(boss, "POST", `${task.path}/cancel`);
       expect(await read(path)).toMatchObject({ status: "failed", completed_at: t.clock.now() });
     });
 
-    test("an expired task is none", async () => {
+    test("shows no goal for an expired task", async () => {
       await t.clock.advance(900_000);
       expect(await t.asOperator("GET", path(worker, task.task_id))).toMatchObject({ status: 404 });
     });
 
-    test("the tasks that the agent delegated for it are its steps, with their receipts", async () => {
+    test("shows the tasks that the agent delegated as steps, with their receipts", async () => {
       const helper = await t.createAgent();
       const part = await submitAcceptedTask(t, worker, helper, { step_id: "step-7" });
       const foreign = await submitAcceptedTask(t, boss, helper);
@@ -161,7 +161,7 @@ describe.each(doors)(
       });
     });
 
-    test("of a forgotten task its receipt is left", async () => {
+    test("keeps the receipt of a purged task", async () => {
       await deliver();
       await t.clock.advance(2 * 86_400_000);
       await t.relay.tick();
@@ -172,7 +172,7 @@ describe.each(doors)(
       });
     });
 
-    test("it tells neither prompt nor result", async () => {
+    test("reveals neither prompt nor result", async () => {
       await deliver({ result: "a secret result" });
       const text = JSON.stringify(await read(path));
       expect(text).not.toContain("a secret result");

@@ -15,7 +15,9 @@ interface LedgerRequest {
 
 type LedgerDependencies = Pick<Services, "storage" | "runtime">;
 
-/** The signed ledger as its text arrived, else what the relay's records tell, without a signature. */
+/**
+ * Returns the signed ledger's text as it arrived, else an unsigned one from the relay's records.
+ */
 export async function getLedger(
   services: LedgerDependencies,
   asked: LedgerRequest,
@@ -30,7 +32,7 @@ export async function getLedger(
     : { status: 200, body: JSON.stringify(ledger) };
 }
 
-/** What the relay's own records tell, whatever the agent has signed. */
+/** Returns the ledger that follows from the relay's own records, even if the agent signed one. */
 export async function getManifest(
   services: LedgerDependencies,
   asked: LedgerRequest,
@@ -47,7 +49,10 @@ async function reconstructFromRecords(
   return reconstructLedger(await loadGoalRecords(storage.read, { agentId, goalId }, runtime.now()));
 }
 
-/** The agent itself, and who gave it the task whose id is the goal's (docs/decisions.md, 11). */
+/**
+ * The agent itself may read, and the submitter of the task whose id is the goal's
+ * (docs/decisions.md, 11).
+ */
 async function mayRead(
   { storage }: LedgerDependencies,
   { agentId, goalId, caller }: LedgerRequest,

@@ -14,7 +14,7 @@ import { submitAcceptedTask, countStatuses } from "../../test/market.ts";
 import { createRotation } from "../../test/rotation.ts";
 import { OPERATOR_TOKEN, startTestRelay, type TestRelay } from "../../test/test-relay.ts";
 
-const goal = "goal-1";
+const GOAL = "goal-1";
 
 let t: TestRelay;
 let agent: TestAgent;
@@ -25,7 +25,7 @@ beforeEach(async () => {
 afterEach(() => t.close());
 
 const store = (ledger: object) => storeLedger(t, agent, ledger);
-const kept = (goalId = goal, by = agent) => t.as(by, "GET", ledgerPath(by, goalId));
+const readStored = (goalId = GOAL, by = agent) => t.as(by, "GET", ledgerPath(by, goalId));
 const refusal = (status: number, code: string) => ({ status, body: { code, status } });
 
 async function storeText(raw: string) {
@@ -34,16 +34,16 @@ async function storeText(raw: string) {
 
 describe("a signed ledger", () => {
   test("is stored, and read back as it was sent", async () => {
-    const ledger = createLedger(agent, goal);
+    const ledger = createLedger(agent, GOAL);
     expect(await store(ledger)).toMatchObject({
       status: 201,
-      body: { goal_id: goal, content_hash: ledger.content_hash, stored_at: t.clock.now() },
+      body: { goal_id: GOAL, content_hash: ledger.content_hash, stored_at: t.clock.now() },
     });
-    expect((await kept()).body).toEqual(JSON.parse(JSON.stringify(ledger)));
+    expect((await readStored()).body).toEqual(JSON.parse(JSON.stringify(ledger)));
   });
 
-  test("sent again is answered as it was the first time, however it is written", async () => {
-    const ledger = createLedger(agent, goal);
+  test("gets the first answer when it is sent again, in any notation", async () => {
+    const ledger = createLedger(agent, GOAL);
     const { body } = await store(ledger);
     await t.clock.advance(1_000);
     const turned = Object.fromEntries(Object.entries(ledger).toReversed());
@@ -52,23 +52,23 @@ describe("a signed ledger", () => {
     }
   });
 
-  test("sent 20 times at once is stored once", async () => {
-    const ledger = createLedger(agent, goal);
+  test("is stored once when it is sent 20 times at once", async () => {
+    const ledger = createLedger(agent, GOAL);
     const replies = await Promise.all(Array.from({ length: 20 }, () => store(ledger)));
     expect(countStatuses(replies)).toEqual({ 200: 19, 201: 1 });
   });
 
   test("keeps the members that this relay does not know", async () => {
-    const ledger = JSON.stringify(createLedger(agent, goal));
+    const ledger = JSON.stringify(createLedger(agent, GOAL));
     const raw = ledger.replace("{", '{"__proto__":{"a":1},"later":1,');
     expect(await storeText(raw)).toMatchObject({ status: 201 });
-    expect((await kept()).body).toEqual(JSON.parse(raw));
+    expect((await readStored()).body).toEqual(JSON.parse(raw));
   });
 
-  test("may be of a goal with any name", async () => {
+  test("may belong to a goal with any name", async () => {
     for (const name of ["a/b ?#%", "__proto__", "\u{1f600}", "'; DROP TABLE ledgers; --"]) {
       expect(await store(createLedger(agent, name))).toMatchObject({ status: 201 });
-      expect((await kept(name)).body).toMatchObject({ goal_id: name });
+      expect((await readStored(name)).body).toMatchObject({ goal_id: name });
     }
     const tooLong = "x".repeat(limits.idLength + 1);
     expect(await store(createLedger(agent, tooLong))).toMatchObject(
@@ -77,69 +77,69 @@ describe("a signed ledger", () => {
   });
 });
 
-describe("CR5 a stored ledger is only added to:", () => {
-  test("one that extends its timeline takes its place", async () => {
-    await store(createLedger(agent, goal, ["completed"]));
-    const longer = createLedger(agent, goal, ["completed", "failed"]);
+describe("CR5 a stored ledger is append-only", () => {
+  test("is replaced by a ledger that extends its timeline", async () => {
+    await store(createLedger(agent, GOAL, ["completed"]));
+    const longer = createLedger(agent, GOAL, ["completed", "failed"]);
     expect(await store(longer)).toMatchObject({
       status: 201,
       body: { content_hash: longer.content_hash },
     });
-    expect((await kept()).body).toMatchObject({ content_hash: longer.content_hash });
+    expect((await readStored()).body).toMatchObject({ content_hash: longer.content_hash });
   });
 
   const first = ["completed", "failed"] as const;
   const others: Readonly<Record<string, () => object>> = {
-    "with an event less": () => createLedger(agent, goal, ["completed"]),
-    "with another event": () => createLedger(agent, goal, ["completed", "completed", "completed"]),
+    "with an event less": () => createLedger(agent, GOAL, ["completed"]),
+    "with another event": () => createLedger(agent, GOAL, ["completed", "completed", "completed"]),
     "with the same timeline and another plan": () =>
-      createLedger(agent, goal, first, { plan_id: "another" }),
+      createLedger(agent, GOAL, first, { plan_id: "another" }),
     "with the same timeline and a step that is described otherwise": () =>
-      createLedger(agent, goal, first, {
-        steps: createLedger(agent, goal, first).steps.map((step) => ({ ...step, description: "" })),
+      createLedger(agent, GOAL, first, {
+        steps: createLedger(agent, GOAL, first).steps.map((step) => ({ ...step, description: "" })),
       }),
   };
 
-  test.each(Object.entries(others))("one %s is refused", async (_, other) => {
-    await store(createLedger(agent, goal, first));
-    const before = (await kept()).body;
+  test.each(Object.entries(others))("is not replaced by a ledger %s", async (_, other) => {
+    await store(createLedger(agent, GOAL, first));
+    const before = (await readStored()).body;
     expect(await store(other())).toMatchObject(refusal(409, "ledger.not_extended"));
-    expect((await kept()).body).toEqual(before);
+    expect((await readStored()).body).toEqual(before);
   });
 
-  test("of two that differ, sent at once, one is stored", async () => {
+  test("is one of two different ledgers that are sent at once", async () => {
     const replies = await Promise.all([
-      store(createLedger(agent, goal, ["failed"])),
-      store(createLedger(agent, goal, ["completed"])),
+      store(createLedger(agent, GOAL, ["failed"])),
+      store(createLedger(agent, GOAL, ["completed"])),
     ]);
     expect(countStatuses(replies)).toEqual({ 201: 1, 409: 1 });
   });
 
-  test("of two that extend it differently, sent at once, one takes its place", async () => {
-    await store(createLedger(agent, goal, ["completed"]));
+  test("is replaced by one of two different extensions that are sent at once", async () => {
+    await store(createLedger(agent, GOAL, ["completed"]));
     const replies = await Promise.all([
-      store(createLedger(agent, goal, ["completed", "failed"])),
-      store(createLedger(agent, goal, ["completed", "completed"])),
+      store(createLedger(agent, GOAL, ["completed", "failed"])),
+      store(createLedger(agent, GOAL, ["completed", "completed"])),
     ]);
     expect(countStatuses(replies)).toEqual({ 201: 1, 409: 1 });
   });
 
-  test("another agent neither stores it, nor under its own name, nor overwrites it", async () => {
+  test("another agent can neither store it, nor claim it under its own name, nor overwrite it", async () => {
     const other = await t.createAgent();
-    const ledger = createLedger(agent, goal);
+    const ledger = createLedger(agent, GOAL);
     await store(ledger);
     expect(await t.as(other, "POST", ledgersPath(agent), ledger)).toMatchObject(
       refusal(403, "auth.not_owner"),
     );
     expect(await storeLedger(t, other, ledger)).toMatchObject(refusal(403, "ledger.wrong_agent"));
-    const own = createLedger(other, goal, ["completed"]);
+    const own = createLedger(other, GOAL, ["completed"]);
     expect(await storeLedger(t, other, own)).toMatchObject({ status: 201 });
-    expect((await kept()).body).toMatchObject({ content_hash: ledger.content_hash });
+    expect((await readStored()).body).toMatchObject({ content_hash: ledger.content_hash });
   });
 
-  test("a token without the scope does not store", async () => {
+  test("a token without the scope cannot store a ledger", async () => {
     const token = await t.token(agent, ["task:read", "task:result"]);
-    const body = createLedger(agent, goal);
+    const body = createLedger(agent, GOAL);
     expect(await t.request("POST", ledgersPath(agent), { token, body })).toMatchObject(
       refusal(403, "auth.scope_missing"),
     );
@@ -174,20 +174,23 @@ const answers: Readonly<Record<string, [status: number, code?: string]>> = {
   "spec-wrong": [400, "ledger.spec"],
 };
 
-describe("CR4 of the vectors", () => {
-  test.each(vectors)("$id, $cls, is judged by the key bound here", async ({ cls, ledger, key }) => {
-    const { agent_id, goal_id } = JSON.parse(ledger) as Pick<LedgerBody, "agent_id" | "goal_id">;
-    await t.request("POST", "/api/v1/agents/bootstrap", { body: { agent_id, public_key: key } });
-    const path = `/agent/${agent_id}/ledger`;
-    const [status, code] = answers[cls]!;
-    const reply = await t.request("POST", path, { token: OPERATOR_TOKEN, raw: ledger });
-    expect([reply.status, reply.body["code"]]).toEqual([status, code]);
-    const found = await t.asOperator("GET", `${path}/${goal_id}`);
-    expect(found.status).toBe(status === 201 ? 200 : 404);
-  });
+describe("CR4 the ledger vectors", () => {
+  test.each(vectors)(
+    "vector $id, $cls, is verified by the key bound here",
+    async ({ cls, ledger, key }) => {
+      const { agent_id, goal_id } = JSON.parse(ledger) as Pick<LedgerBody, "agent_id" | "goal_id">;
+      await t.request("POST", "/api/v1/agents/bootstrap", { body: { agent_id, public_key: key } });
+      const path = `/agent/${agent_id}/ledger`;
+      const [status, code] = answers[cls]!;
+      const reply = await t.request("POST", path, { token: OPERATOR_TOKEN, raw: ledger });
+      expect([reply.status, reply.body["code"]]).toEqual([status, code]);
+      const found = await t.asOperator("GET", `${path}/${goal_id}`);
+      expect(found.status).toBe(status === 201 ? 200 : 404);
+    },
+  );
 });
 
-test("a key that was left signs for tasks from before its rotation, and for nothing else", async () => {
+test("a former key signs for tasks from before its rotation, and for nothing else", async () => {
   const boss = await t.createAgent();
   const before = await submitAcceptedTask(t, boss, agent);
   await t.clock.advance(1_000);
@@ -208,55 +211,55 @@ test("a key that was left signs for tasks from before its rotation, and for noth
 describe("CR4, CR13 a ledger is refused and not stored", () => {
   const [step] = createLedger(
     { agentId: "", secretKey: new Uint8Array(32) } as TestAgent,
-    goal,
+    GOAL,
   ).steps;
   const changed = (change: Partial<LedgerStep>) => [{ ...step!, ...change }];
   const outcome = ["completed"] as const;
 
   const contradictions: Readonly<Record<string, Partial<LedgerBody>>> = {
     "a failed step that is listed as completed": {
-      timeline: createTimeline(goal, ["failed"]),
+      timeline: createTimeline(GOAL, ["failed"]),
     },
     "a step that is listed twice": { steps: [step!, step!] },
     "a step that is left out": { steps: [] },
     "a step that never began": { steps: [step!, { ...step!, step_id: "more", ordinal: 1 }] },
     "another place of a step": { steps: changed({ ordinal: 7 }) },
-    "more calls than its end tells": { steps: changed({ tool_calls: 3 }) },
+    "more calls than its end states": { steps: changed({ tool_calls: 3 }) },
     "a delegation that was none": {
       steps: changed({ delegation: { receipt_hash: "00".repeat(32) } }),
     },
     "another goal": { timeline: createTimeline("another", outcome) },
     "another end": {
       timeline: [
-        ...createTimeline(goal, outcome),
+        ...createTimeline(GOAL, outcome),
         { timestamp: 2e12, type: "goal_completed", payload: { status: "failed" } },
       ],
     },
   };
 
-  test.each(Object.entries(contradictions))("that tells of %s", async (_, change) => {
-    const answer = await store(createLedger(agent, goal, outcome, change));
+  test.each(Object.entries(contradictions))("is refused when it contains %s", async (_, change) => {
+    const answer = await store(createLedger(agent, GOAL, outcome, change));
     expect(answer).toMatchObject(refusal(400, "ledger.contradicted"));
-    expect((await kept()).status).toBe(404);
+    expect((await readStored()).status).toBe(404);
   });
 
-  test("in which a member is repeated, for readers would disagree on it", async () => {
-    const raw = JSON.stringify(createLedger(agent, goal));
+  test("is refused when a member is repeated, because readers would disagree on it", async () => {
+    const raw = JSON.stringify(createLedger(agent, GOAL));
     const twice = raw.replace('{"agent_id"', '{"status":"failed","agent_id"');
     expect(await storeText(twice)).toMatchObject(refusal(400, "ledger.malformed"));
     expect(await storeText("")).toMatchObject(refusal(400, "ledger.malformed"));
-    expect((await kept()).status).toBe(404);
+    expect((await readStored()).status).toBe(404);
   });
 
-  test("that another agent signed", async () => {
+  test("is refused when another agent signed it", async () => {
     const other = await t.createAgent();
-    const forged = createLedger({ ...agent, secretKey: other.secretKey }, goal);
+    const forged = createLedger({ ...agent, secretKey: other.secretKey }, GOAL);
     expect(await store(forged)).toMatchObject(refusal(403, "ledger.signature_invalid"));
-    expect((await kept()).status).toBe(404);
+    expect((await readStored()).status).toBe(404);
   });
 
-  test("that is larger than any request", async () => {
-    const large = createLedger(agent, goal, ["completed"], {
+  test("is refused when it is larger than any request", async () => {
+    const large = createLedger(agent, GOAL, ["completed"], {
       plan_id: "x".repeat(limits.requestBytes),
     });
     expect(await store(large)).toMatchObject(refusal(413, "request.too_large"));

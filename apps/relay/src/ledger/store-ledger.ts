@@ -19,8 +19,8 @@ type StoreLedger = Operations["storeLedger"];
 type LedgerDependencies = Pick<Services, "storage" | "runtime">;
 
 /**
- * Keeps an agent's signed ledger of a goal. Once signed, its timeline is only added to: another
- * ledger of the goal has to extend the stored one (docs/decisions.md, 6).
+ * Stores an agent's signed ledger of a goal. A signed timeline is append-only: a later ledger of
+ * the goal must extend the stored one (docs/decisions.md, 6).
  */
 export async function storeLedger(
   services: LedgerDependencies,
@@ -43,7 +43,7 @@ export async function storeLedger(
   return saveLedger(services, row, ledger);
 }
 
-/** Long timelines are compared outside the transaction, which others wait for. */
+/** Long timelines are compared outside the transaction, which blocks other writers. */
 async function saveLedger(
   services: LedgerDependencies,
   row: LedgerRow,
@@ -56,20 +56,20 @@ async function saveLedger(
     if (isSameLedger(before, ledger)) return toStoredAnswer(200, older);
     if (!extendsLedger(before, ledger)) return refuse("ledger.not_extended");
   }
-  const isKept = await storage.transaction((tx) =>
+  const isStored = await storage.transaction((tx) =>
     older === undefined ? insertLedger(tx, row) : replaceLedger(tx, row, older.content_hash),
   );
-  // Another one came in between: this one is judged by that.
-  return isKept ? toStoredAnswer(201, row) : saveLedger(services, row, ledger);
+  // Another ledger was stored in between, so this one is checked against it.
+  return isStored ? toStoredAnswer(201, row) : saveLedger(services, row, ledger);
 }
 
-/** The hash stands for the timeline. */
+/** The content hash covers the timeline. */
 function isSameLedger(before: Ledger, ledger: Ledger): boolean {
   const rest = (whole: Ledger) => canonicalize({ ...whole, timeline: [] });
   return before.content_hash === ledger.content_hash && rest(before) === rest(ledger);
 }
 
-/** With the same timeline only what nobody signed is another: that is no addition. */
+/** A ledger with the same timeline differs only in unsigned members, which extends nothing. */
 function extendsLedger(before: Ledger, ledger: Ledger): boolean {
   return (
     ledger.timeline.length > before.timeline.length &&
@@ -84,7 +84,9 @@ function toStoredAnswer<Status extends 200 | 201>(status: Status, row: LedgerRow
 
 type LedgerRefusal = Refusal<StoreLedger["refusals"][number]>;
 
-/** From the text, so that a repeated member, of which readers would disagree, is refused. */
+/**
+ * The text is parsed here so that a repeated member, which readers resolve differently, is refused.
+ */
 async function verifySubmittedLedger(
   { storage, runtime }: LedgerDependencies,
   agentId: string,
@@ -94,7 +96,7 @@ async function verifySubmittedLedger(
   if (!parsed.ok) return refuse(parsed.code, `${parsed.path} ${parsed.message}`.trim());
   const { ledger } = parsed;
   if (ledger.goal_id.length > limits.idLength) {
-    return refuse("ledger.malformed", `goal_id has to be at most ${limits.idLength} characters`);
+    return refuse("ledger.malformed", `goal_id must be at most ${limits.idLength} characters`);
   }
   if (ledger.signature === undefined) return refuse("ledger.unsigned");
   const task = await findTask(storage.read, ledger.goal_id);
@@ -104,14 +106,14 @@ async function verifySubmittedLedger(
     { agent_id: agentId, device_id: "" },
     {
       submittedAt: task?.submitted_at ?? now,
-      // The last time that the signature covers.
+      // The last timestamp that the signature covers.
       completedAt: ledger.timeline.at(-1)?.timestamp ?? now,
       receivedAt: now,
     },
   );
   const verdict = verifyLedger(ledger, { agentId, publicKey: keys ?? [] });
   if (!verdict.valid) return refuse(verdict.code);
-  // No signature covers goal and steps, and money depends on both.
+  // The signature covers neither goal nor steps, and payment depends on both.
   const [contradiction] = [...crossCheckGoal(ledger), ...crossCheckSteps(ledger)];
   return contradiction === undefined
     ? { ok: true, ledger }

@@ -16,7 +16,7 @@ export function findLedger(read: Reader, goal: GoalKey): Promise<LedgerRow | und
   return read.get(ledgerOfGoal, goal);
 }
 
-/** What a settlement needs of a ledger, which can be long. */
+/** The part of a ledger that a settlement needs; a whole ledger can be long. */
 export type LedgerStepCount = Pick<LedgerRow, "content_hash" | "steps_completed" | "steps_total">;
 
 const stepCountByGoal = compile<GoalKey>()(
@@ -49,7 +49,7 @@ const insertLedgerQuery = compile<LedgerRow>()(
     .onConflict((conflict) => conflict.doNothing()),
 );
 
-/** False when the agent's goal has a ledger. */
+/** Returns false when the agent's goal has a ledger already. */
 export async function insertLedger(tx: Tx, ledger: LedgerRow): Promise<boolean> {
   return (await tx.run(insertLedgerQuery, ledger)) === 1;
 }
@@ -69,7 +69,7 @@ const replaceLedgerQuery = compile<LedgerRow & { older: string }>()(
     .where("content_hash", "=", param("older")),
 );
 
-/** Puts a ledger in the place of the one that it extends; false when that one is there no more. */
+/** Replaces the ledger `older` by one that extends it; false when `older` is no longer stored. */
 export async function replaceLedger(tx: Tx, ledger: LedgerRow, older: string): Promise<boolean> {
   return (await tx.run(replaceLedgerQuery, { ...ledger, older })) === 1;
 }

@@ -7,13 +7,13 @@ import type { Reader, Storage } from "../storage/storage.ts";
 import type { Connection } from "./connections.ts";
 
 interface StoredAnnouncement {
-  /** What this device announced last; undefined while it never did. */
+  /** The device's last announcement; undefined when it never made one. */
   readonly capabilities: readonly string[] | undefined;
-  /** Whether any device of its agent ever did. */
+  /** Whether any device of its agent ever announced capabilities. */
   readonly isAnnounced: boolean;
 }
 
-/** What is known of a device's capabilities from before it connected. */
+/** Loads the capabilities that a device announced on earlier connections. */
 export async function loadAnnouncement(
   read: Reader,
   { agentId, deviceId }: Connection,
@@ -29,7 +29,7 @@ export async function loadAnnouncement(
   };
 }
 
-/** Keeps what a device announced; the operator's socket is no device. */
+/** Saves a device's announcement. The operator's socket belongs to no device and saves nothing. */
 export async function saveAnnouncement(
   storage: Storage,
   { deviceId: device_id, capabilities = [] }: Connection,

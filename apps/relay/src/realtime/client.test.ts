@@ -9,12 +9,12 @@ import { createReceipt } from "../../test/test-relay.ts";
 let t: ServedRelay;
 let worker: TestAgent;
 let socket: AgentSocket;
-let told: ServerMessage[];
+let received: ServerMessage[];
 let down: number[];
 beforeEach(async () => {
   t = await serveTestRelay();
   worker = await createSeller(t, 2);
-  [told, down] = [[], []];
+  [received, down] = [[], []];
   const world = { ...t.clock, ...createSeededRandom(3) };
   const client = createRelayClient({ baseUrl: t.baseUrl, identity: worker, ...world });
   socket = connectSocket({
@@ -23,7 +23,7 @@ beforeEach(async () => {
     agentId: worker.agentId,
     bearer: () => client.getBearer("socket"),
     capabilities: ["summarise"],
-    onMessage: (message) => told.push(message),
+    onMessage: (message) => received.push(message),
     onDisconnect: ({ code }) => down.push(code),
   });
   await heard("ready");
@@ -34,9 +34,9 @@ afterEach(async () => {
 });
 
 const heard = (type: ServerMessage["type"]) =>
-  expect.poll(() => told.map((message) => message.type)).toContain(type);
+  expect.poll(() => received.map((message) => message.type)).toContain(type);
 
-test("the client of the packages works a task from its offer to its pay", async () => {
+test("the published client works a task from its offer to its payment", async () => {
   const boss = await createBuyer(t, 10);
   const task = await submitAcceptedTask(t, boss, worker, { required_capabilities: ["summarise"] });
   await heard("task_assigned");
@@ -51,19 +51,19 @@ test("the client of the packages works a task from its offer to its pay", async 
   expect(await t.getBalance(worker)).toBe(1.9);
 });
 
-test("it outlives its tokens, because it sends a fresh one in time", async () => {
+test("the client outlives its tokens, because it sends a fresh one in time", async () => {
   await t.advance(900_000);
   expect(down).toEqual([]);
   const { task_id } = await submitAcceptedTask(t, await createBuyer(t, 10), worker);
   await heard("task_assigned");
-  expect(told.at(-1)).toMatchObject({ task: { task_id } });
+  expect(received.at(-1)).toMatchObject({ task: { task_id } });
 });
 
-test("it is told that the relay goes, and why it is not let in again", async () => {
+test("the client learns that the relay shuts down, and why it is refused afterwards", async () => {
   t.relay.drain();
   await heard("draining");
   await expect.poll(() => down).toEqual([1_001]);
   await t.clock.advance(60_000);
   await expect.poll(() => down.length).toBeGreaterThan(1);
-  expect(told.at(-1)).toEqual({ type: "draining" });
+  expect(received.at(-1)).toEqual({ type: "draining" });
 });

@@ -6,40 +6,43 @@ export interface Connection {
   readonly agentId: string;
   /** Null when the operator's token opened it. */
   readonly deviceId: string | null;
-  /** What the device announced, now or on an earlier connection; undefined while it never did. */
+  /**
+   * The device's announcement on this or an earlier connection; undefined when it never made one.
+   */
   capabilities: readonly string[] | undefined;
-  /** Tasks that were claimed here; the open socket keeps their leases alive. */
+  /** Tasks that were claimed on this socket, which keeps their leases alive while it is open. */
   readonly claimed: Set<string>;
   send(message: ServerMessage): void;
-  /** Tells of a task that the device may claim. */
+  /** Sends a task that the device may claim. */
   offer(task: Task): void;
   close(code: number, reason: string): void;
 }
 
-/** Who is connected right now. Presence only: the store knows which tasks are whose. */
+/** The sockets that are open now. The database, not this, knows which agent has which task. */
 export interface Connections {
   add(connection: Connection): void;
   remove(connection: Connection): void;
   isOnline(agentId: string): boolean;
   forAgent(agentId: string): readonly Connection[];
-  /** Notes that a device of the agent, connected or not, has announced what it can do. */
+  /** Records that a device of the agent, connected or not, has announced capabilities. */
   markAnnounced(agentId: string): void;
-  /** What a device can do as far as it is known now. */
+  /** Returns the announcements that decide about tasks for a device. */
   abilityOf(connection: Connection): Ability;
-  /** Whether a task that requires these capabilities may go to a device. */
+  /** Returns whether a task that requires these capabilities may be sent to a device. */
   canServe(connection: Connection, required: readonly string[]): boolean;
   all(): Iterable<Connection>;
 }
 
-/** What one device announced, and whether any device of its agent ever did. */
+/** The announcement of one device, and whether any device of its agent ever made one. */
 export interface Ability {
   readonly capabilities: readonly string[] | undefined;
   readonly agentAnnounces: boolean;
 }
 
 /**
- * A task with required capabilities goes to devices that announced them; to a device that announced
- * none only where no device of its agent ever did.
+ * Returns whether a task may be sent to a device. One with required capabilities is sent to devices
+ * that announced them, and to a device without an announcement only if no device of its agent ever
+ * made one.
  */
 export function meetsRequirements(
   { capabilities, agentAnnounces }: Ability,
@@ -52,7 +55,7 @@ export function meetsRequirements(
 
 export function createConnections(): Connections {
   const byAgent = new Map<string, Set<Connection>>();
-  /** Connected agents whose devices announce; those of an agent that has left are read again. */
+  /** Connected agents whose devices announce; an agent that reconnects is read again. */
   const announcing = new Set<string>();
   const abilityOf = ({ agentId, capabilities }: Connection): Ability => ({
     capabilities,
@@ -82,7 +85,7 @@ export function createConnections(): Connections {
   };
 }
 
-/** The name under which a connection claims: its device's, so that a reconnect keeps the claim. */
+/** Returns the claimant of a connection: its device, so that a reconnect keeps the claim. */
 export function claimantIdOf(connection: Connection): string {
   return connection.deviceId ?? connection.id;
 }

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { createMessageLimit } from "./message-limit.ts";
 
-describe("100 messages in any 10 seconds", () => {
-  test("the 101st is refused, and so are 20 in a row; the next one ends the connection", () => {
+describe("the limit of 100 messages in any 10 seconds", () => {
+  test("refuses the 101st message and 20 in a row; the next one ends the connection", () => {
     const mayTake = createMessageLimit(1);
     const said = Array.from({ length: 121 }, (_, i) => mayTake(i));
     expect(said.slice(0, 100).every((verdict) => verdict === "take")).toBe(true);
@@ -10,7 +10,7 @@ describe("100 messages in any 10 seconds", () => {
     expect(said[120]).toBe("close");
   });
 
-  test("the window slides: a message counts for 10 seconds, not until a fixed hour", () => {
+  test("slides: a message counts for 10 seconds, not until a fixed moment", () => {
     const mayTake = createMessageLimit(1);
     for (let i = 0; i < 100; i++) mayTake(i < 50 ? 0 : 9_000);
     expect(mayTake(9_999)).toBe("refuse");
@@ -19,7 +19,7 @@ describe("100 messages in any 10 seconds", () => {
     expect(atTen.at(-1)).toBe("refuse");
   });
 
-  test("a sender that stops in between is not closed, however often it is refused", () => {
+  test("does not close a sender that pauses in between, however often it is refused", () => {
     const mayTake = createMessageLimit(1);
     for (let window = 0; window < 10; window++) {
       const said = Array.from({ length: 119 }, () => mayTake(window * 10_000));
@@ -30,7 +30,7 @@ describe("100 messages in any 10 seconds", () => {
   test.each([
     [0.5, 50],
     [2, 200],
-  ])("AGENT_RATE_LIMIT_SCALE %d makes them %i", (scale, allowed) => {
+  ])("AGENT_RATE_LIMIT_SCALE %d makes the limit %i", (scale, allowed) => {
     const mayTake = createMessageLimit(scale);
     const said = Array.from({ length: allowed + 1 }, () => mayTake(0));
     expect(said.indexOf("refuse")).toBe(allowed);

@@ -1,12 +1,18 @@
 import { limits } from "@agent/wire";
 
-/** Verdict on one more message of a connection: the first above the limit is told, persistence ends it. */
+/**
+ * The decision on one message: the first above the limit is refused, many in a row close the
+ * socket.
+ */
 export type MessageDecision = "take" | "refuse" | "close";
 
 /** A sender that waits for its answers has stopped by then. */
 const MAX_CONSECUTIVE_REFUSALS = 20;
 
-/** 100 messages in any 10 seconds per connection (specification, "Limits"); scale 0 switches it off. */
+/**
+ * Creates a limit of 100 messages in any 10 s per connection (specification, "Limits"); scale 0
+ * switches it off.
+ */
 export function createMessageLimit(scale: number): (now: number) => MessageDecision {
   const allowed = Math.floor(limits.socketMessages * scale);
   const taken: number[] = [];

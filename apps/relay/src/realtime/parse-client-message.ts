@@ -4,7 +4,9 @@ import { validate } from "../http/server/validate.ts";
 
 type ParsedMessage = { readonly ok: true; readonly message: ClientMessage } | Refusal;
 
-/** Returns a frame's text as a message of the contract, or the refusal that a request would get. */
+/**
+ * Parses a frame's text into a message of the contract, or the refusal that a request would get.
+ */
 export function parseClientMessage(text: string): ParsedMessage {
   const parsed = parseJsonObject(text);
   if (!parsed.ok) return parsed;

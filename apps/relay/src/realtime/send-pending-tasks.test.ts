@@ -23,7 +23,7 @@ const assigned = (messages: readonly object[]) =>
   );
 
 describe("a device that connects", () => {
-  test("is told how much is pending, and then each of it once, oldest first", async () => {
+  test("receives the number of pending tasks, and then each task once, oldest first", async () => {
     const tasks = [];
     for (let i = 0; i < 45; i++) {
       tasks.push(await submitAcceptedTask(t, boss, worker, { prompt: `work ${i}` }));
@@ -42,7 +42,7 @@ describe("a device that connects", () => {
     expect(assigned([first, ...rest])).toEqual(tasks.map(({ task_id }) => task_id));
   });
 
-  test("HO10 is told nothing that is another agent's, has begun, is over or has expired", async () => {
+  test("HO10 receives no task that is another agent's, claimed, finished or expired", async () => {
     const expired = await submitAcceptedTask(t, boss, worker);
     await t.clock.advance(870_000);
     const names = ["claimed", "done", "cancelled", "pending", "others"] as const;
@@ -67,7 +67,7 @@ describe("a device that connects", () => {
     expect(await t.as(boss, "POST", `${tasks.cancelled.path}/cancel`)).toMatchObject({
       status: 200,
     });
-    // Its time is over, and no sweep has come by.
+    // The task has expired, but has not been swept yet.
     await t.clock.advance(29_999);
     expect(await t.as(boss, "GET", expired.path)).toMatchObject({ status: 200 });
     await t.clock.advance(1);
@@ -76,7 +76,7 @@ describe("a device that connects", () => {
     expect(assigned(await device.takeRemaining())).toEqual([tasks.pending.task_id]);
   });
 
-  test("takes more than 4 MiB of waiting prompts without being cut off", async () => {
+  test("receives more than 4 MiB of waiting prompts without being cut off", async () => {
     const prompt = "x".repeat(limits.promptBytes);
     for (let i = 0; i < 24; i++) await submitAcceptedTask(t, boss, worker, { prompt });
     const device = await dial(worker);
@@ -85,7 +85,7 @@ describe("a device that connects", () => {
     expect(device.socket.readyState).toBe(device.socket.OPEN);
   });
 
-  test("misses nothing and hears nothing twice of what comes while it connects", async () => {
+  test("receives each task that is submitted while it connects exactly once", async () => {
     const early = await Promise.all(
       Array.from({ length: 30 }, () => submitAcceptedTask(t, boss, worker)),
     );
@@ -98,21 +98,21 @@ describe("a device that connects", () => {
     );
     const device = await connecting;
     await device.next("ready");
-    const told = assigned(await device.takeRemaining());
+    const received = assigned(await device.takeRemaining());
     const all = [...early, ...late].map(({ task_id }) => task_id);
-    expect(told).toHaveLength(all.length);
-    expect(new Set(told)).toEqual(new Set(all));
+    expect(received).toHaveLength(all.length);
+    expect(new Set(received)).toEqual(new Set(all));
   });
 
-  test("counts at most 1,000, and is told of all", async () => {
+  test("is greeted with a count of at most 1,000, and receives all pending tasks", async () => {
     for (let by = 0; by < 3; by++) {
       const payer = await t.createAgent();
       await Promise.all(Array.from({ length: 400 }, () => submitAcceptedTask(t, payer, worker)));
     }
     const device = await dial(worker);
     expect(await device.next("ready")).toMatchObject({ pending: 1_000 });
-    const told = new Set();
-    while (told.size < 1_200) told.add((await device.next("task_assigned")).task.task_id);
+    const received = new Set();
+    while (received.size < 1_200) received.add((await device.next("task_assigned")).task.task_id);
     expect(await device.takeRemaining()).toEqual([]);
   });
 });

@@ -1,17 +1,20 @@
 import type { Task } from "@agent/wire";
 import type { Services } from "../services.ts";
 import { listPendingTasks } from "../tasks/assignment/assignment-store.ts";
-import { isForwarded, toTask } from "../tasks/task.ts";
+import { isForwarded } from "../tasks/task.ts";
+import { toTask } from "../tasks/task-view.ts";
 
 const PAGE_SIZE = 20;
 
 export interface PendingTaskSink {
   readonly filter: (task: Task) => boolean;
-  /** Resolves when the text is on its way; false when the device is gone. */
+  /** Resolves once the text was written to the socket; false when the device has disconnected. */
   readonly send: (task: Task) => Promise<boolean>;
 }
 
-/** Tells a device what its agent has not begun, oldest first, no faster than the device takes it. */
+/**
+ * Sends a device its agent's pending tasks, oldest first, no faster than the device reads them.
+ */
 export async function sendPendingTasks(
   { storage, freezer, trustGraph }: Pick<Services, "storage" | "freezer" | "trustGraph">,
   agentId: string,

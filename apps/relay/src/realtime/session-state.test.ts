@@ -11,12 +11,12 @@ import {
 } from "./session-state.ts";
 
 const NOW = 1_800_000_000_000;
-const agentId = "seller";
-const task_id = "0199c800-0000-7000-8000-000000000001";
+const AGENT_ID = "seller";
+const TASK_ID = "0199c800-0000-7000-8000-000000000001";
 
 const device: AgentCaller = {
   kind: "agent",
-  agentId,
+  agentId: AGENT_ID,
   deviceId: "device-1",
   tokenId: "token-1",
   scopes: new Set(["socket"]),
@@ -28,14 +28,14 @@ const operator: OperatorCaller = {
   name: "operator",
   removed: new AbortController().signal,
 };
-const signedIn = { agentId, deviceId: "device-1", caller: device };
+const signedIn = { agentId: AGENT_ID, deviceId: "device-1", caller: device };
 
 const states = {
-  unauthenticated: { name: "unauthenticated", agentId },
+  unauthenticated: { name: "unauthenticated", agentId: AGENT_ID },
   greeting: { name: "catching_up", isGreeted: false, ...signedIn },
   catching_up: { name: "catching_up", isGreeted: true, ...signedIn },
   ready: { name: "ready", ...signedIn },
-  operated: { name: "ready", agentId, deviceId: null, caller: operator },
+  operated: { name: "ready", agentId: AGENT_ID, deviceId: null, caller: operator },
   closed: { name: "closed" },
 } as const satisfies Record<string, SessionState>;
 type StateName = keyof typeof states;
@@ -52,11 +52,11 @@ const auth = { type: "auth", token: "t" } as const;
 const ping = { type: "ping" } as const;
 const capabilities: ClientMessage = { type: "capabilities", capabilities: ["write"] };
 const work = [
-  { type: "claim", task_id },
-  { type: "refuse", task_id },
-  { type: "release", task_id },
-  { type: "progress", task_id },
-  { type: "result", task_id, receipt: {} },
+  { type: "claim", task_id: TASK_ID },
+  { type: "refuse", task_id: TASK_ID },
+  { type: "release", task_id: TASK_ID },
+  { type: "progress", task_id: TASK_ID },
+  { type: "result", task_id: TASK_ID, receipt: {} },
 ] as ClientMessage[];
 
 const send = (message: Record<string, unknown>) => ({ type: "send", message });
@@ -66,7 +66,9 @@ const closed = (code: number, reason: string) => ({ type: "close", code, reason 
 const stop = { type: "stop_awaiting" };
 const leave = { type: "leave" };
 
-/** A row: the states before, the event, the state after (`same`: unchanged), the effects in order. */
+/**
+ * A row: the states before, the event, the state after (`same`: unchanged), the effects in order.
+ */
 type Row = [
   title: string,
   before: readonly StateName[],
@@ -87,10 +89,10 @@ const rows: Row[] = [
     ],
   ],
   [
-    "the operator's token starts it without a device",
+    "the operator's token starts the catch-up without a device",
     ["unauthenticated"],
     signIn(operator),
-    { name: "catching_up", isGreeted: false, agentId, deviceId: null, caller: operator },
+    { name: "catching_up", isGreeted: false, agentId: AGENT_ID, deviceId: null, caller: operator },
     [
       { type: "await_removal", caller: operator },
       { type: "join", deviceId: null },
@@ -140,21 +142,21 @@ const rows: Row[] = [
     ],
   ]),
   [
-    "another device's token closes",
+    "another device's token closes the socket",
     ["greeting", "catching_up", "ready", "operated"],
     signIn({ ...device, deviceId: "device-2" }),
     "closed",
     [stop, leave, closed(4401, "not this agent's socket")],
   ],
   [
-    "a refused token closes",
+    "a refused token closes the socket",
     ["unauthenticated"],
     { type: "sign_in_refused", reason: "Invalid token" },
     "closed",
     [stop, closed(4401, "Invalid token")],
   ],
   [
-    "a refused token closes and leaves",
+    "a refused token closes the socket and leaves",
     joined,
     { type: "sign_in_refused", reason: "Invalid token" },
     "closed",
@@ -162,7 +164,7 @@ const rows: Row[] = [
   ],
 
   [
-    "the wait for a token ends",
+    "the sign-in deadline passes",
     ["unauthenticated"],
     { type: "sign_in_ended" },
     "closed",
@@ -215,7 +217,12 @@ const rows: Row[] = [
   ],
   ...work.flatMap((message): Row[] => {
     const type = message.type === "result" ? "result_refused" : "error";
-    const refused = { type, task_id, code: "server.frozen", message: expect.any(String) as string };
+    const refused = {
+      type,
+      task_id: TASK_ID,
+      code: "server.frozen",
+      message: expect.any(String) as string,
+    };
     return [
       [
         `${message.type} is carried out`,
@@ -256,7 +263,7 @@ const rows: Row[] = [
   ],
 
   [
-    "junk before a token closes",
+    "junk before a token closes the socket",
     ["unauthenticated"],
     { type: "unreadable_received", refusal: refuse("request.malformed_json") },
     "closed",
@@ -270,21 +277,21 @@ const rows: Row[] = [
     [sendRefused("request.malformed_json")],
   ],
   [
-    "a message too many is refused",
+    "a message above the limit is refused",
     open,
     { type: "rate_exceeded", isPersistent: false },
     "same",
     [sendRefused("rate.exceeded")],
   ],
   [
-    "persistence closes",
+    "too many messages before a token close the socket",
     ["unauthenticated"],
     { type: "rate_exceeded", isPersistent: true },
     "closed",
     [stop, closed(4429, "too many messages")],
   ],
   [
-    "persistence closes and leaves",
+    "too many refused messages close the socket and leave",
     joined,
     { type: "rate_exceeded", isPersistent: true },
     "closed",
@@ -297,7 +304,7 @@ const rows: Row[] = [
     { type: "welcomed", pending: 3 },
     "catching_up",
     [
-      send({ type: "ready", agent_id: agentId, device_id: "device-1", pending: 3 }),
+      send({ type: "ready", agent_id: AGENT_ID, device_id: "device-1", pending: 3 }),
       { type: "catch_up" },
     ],
   ],
@@ -340,18 +347,18 @@ const rows: Row[] = [
     [stop, leave, closed(1001, "draining")],
   ],
   [
-    "a device goes before its token",
+    "a device disconnects before its token",
     ["unauthenticated"],
     { type: "disconnected" },
     "closed",
     [stop],
   ],
-  ["a device goes", joined, { type: "disconnected" }, "closed", [stop, leave]],
+  ["a device disconnects", joined, { type: "disconnected" }, "closed", [stop, leave]],
 ];
 
 describe("A session", () => {
   test("waits 5 s for a token at first", () => {
-    expect(createSession(agentId)).toEqual({
+    expect(createSession(AGENT_ID)).toEqual({
       state: states.unauthenticated,
       effects: [{ type: "await_expiry", ms: 5_000 }],
     });
@@ -367,17 +374,17 @@ describe("A session", () => {
   });
 
   const events = new Map(rows.map(([, , event]) => [JSON.stringify(event), event]));
-  test.each([...events])("that is closed ignores %s", (_, event) => {
+  test.each([...events])("ignores %s once it is closed", (_, event) => {
     expect(applySessionEvent(states.closed, event, NOW)).toEqual({
       state: states.closed,
       effects: [] as SessionEffect[],
     });
   });
 
-  test("leaves as often as it joined, and closes once, whatever comes in whatever order", () => {
+  test("leaves as often as it joined, and closes once, for any order of events", () => {
     const all = [...events.values()];
     for (let seed = 1; seed <= 500; seed++) {
-      let { state } = createSession(agentId);
+      let { state } = createSession(AGENT_ID);
       const seen: SessionEffect[] = [];
       for (let i = 0; i < 30; i++) {
         const event = all[(seed * 31 + i * i * 17 + i * seed) % all.length];

@@ -20,11 +20,10 @@ interface SignedIn {
 
 /**
  * The state of one device's socket:
- *
  * - `unauthenticated`: no valid token yet, for at most 5 s;
  * - `catching_up`: signed in; older tasks are being sent, at first before the greeting `ready`;
- * - `ready`: all older tasks were sent, so each new one is sent as it comes;
- * - `closed`: nothing is sent, and nothing that still arrives counts.
+ * - `ready`: all older tasks were sent, so each new one is sent at once;
+ * - `closed`: nothing is sent, and messages that still arrive are ignored.
  */
 export type SessionState =
   | { readonly name: "unauthenticated"; readonly agentId: string }
@@ -35,14 +34,14 @@ export type SessionState =
 export type SessionEvent =
   | { readonly type: "signed_in"; readonly caller: Caller }
   | { readonly type: "sign_in_refused"; readonly reason: string }
-  /** The time to sign in is over, or the token has expired or was removed. */
+  /** The sign-in deadline passed, or the token expired or was removed. */
   | { readonly type: "sign_in_ended" }
   | { readonly type: "received"; readonly message: ClientMessage; readonly isFrozen: boolean }
   | { readonly type: "unreadable_received"; readonly refusal: Refusal }
   | { readonly type: "rate_exceeded"; readonly isPersistent: boolean }
   /** The relay was frozen while it handled the message. */
   | { readonly type: "postponed"; readonly message: ClientMessage }
-  /** All that a device must be greeted with was read. */
+  /** The data of the device's greeting was loaded. */
   | { readonly type: "welcomed"; readonly pending: number }
   | { readonly type: "catch_up_began" }
   | { readonly type: "catch_up_ended" }
@@ -54,13 +53,13 @@ export type SessionEffect =
   | { readonly type: "send"; readonly message: ServerMessage }
   | { readonly type: "close"; readonly code: number; readonly reason: string }
   | { readonly type: "terminate" }
-  /** Replaces the wait for the end of the sign-in by one of so many ms. */
+  /** Replaces the sign-in deadline by an expiry after `ms`. */
   | { readonly type: "await_expiry"; readonly ms: number }
-  /** Replaces it by the wait for the removal of the operator's token. */
+  /** Replaces the sign-in deadline by the removal of the operator's token. */
   | { readonly type: "await_removal"; readonly caller: OperatorCaller }
   | { readonly type: "stop_awaiting" }
   | { readonly type: "authenticate"; readonly message: Extract<ClientMessage, { type: "auth" }> }
-  /** Registers the connection and reads what the device must be greeted with. */
+  /** Registers the connection and loads the data of the device's greeting. */
   | { readonly type: "join"; readonly deviceId: string | null }
   | { readonly type: "leave" }
   /** Sends the older tasks that the device can do. */
@@ -82,7 +81,7 @@ export interface SessionStep {
 
 type Open = Exclude<SessionState, { name: "closed" }>;
 
-/** The first state of an agent's socket. */
+/** Returns the first state of an agent's socket. */
 export function createSession(agentId: string): SessionStep {
   return step({ name: "unauthenticated", agentId }, [
     { type: "await_expiry", ms: limits.socketAuthMs },
@@ -133,8 +132,8 @@ export function applySessionEvent(
 }
 
 /**
- * Whether a task may be sent now. One that comes before the greeting is stored already and is sent
- * with the older ones; `isSent` says that this catch-up has sent it.
+ * Returns whether a task may be sent now. One that arrives before the greeting is stored already
+ * and is sent with the older ones; `isSent` means that this catch-up has sent it.
  */
 export function canSendTask(state: SessionState, isSent: boolean): boolean {
   if (state.name === "catching_up") return state.isGreeted && !isSent;
@@ -189,7 +188,7 @@ function receive(
     case "release":
     case "progress":
     case "result":
-      // Before anything is read: a task whose time stands still would look expired.
+      // This check precedes any read: while the relay's clock is frozen, a task would look expired.
       if (isFrozen) return step(state, [postpone(message)]);
       return step(state, [{ type: "work", message, caller: state.caller }]);
   }
@@ -204,14 +203,14 @@ function welcome(state: Open, pending: number): SessionStep {
   ]);
 }
 
-/** A catch-up before the greeting sent nothing, so another one follows that. */
+/** A catch-up before the greeting sent nothing, so another one follows it. */
 function endCatchUp(state: Open): SessionStep {
   if (state.name !== "catching_up" || !state.isGreeted) return step(state);
   const { isGreeted: _, ...signedIn } = state;
   return step({ ...signedIn, name: "ready" });
 }
 
-/** The device can say again later what cannot be written now. */
+/** The relay cannot write now, so the device must send the message again later. */
 function postpone(message: ClientMessage): SessionEffect {
   const refusal = refuse("server.frozen");
   if (!("task_id" in message)) return sendRefusal(refusal);

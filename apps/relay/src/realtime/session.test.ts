@@ -17,7 +17,7 @@ async function isOnline({ agentId }: TestAgent): Promise<boolean> {
   return body["online"] as boolean;
 }
 
-/** Gives the agent a new key, which its old one hands over to. */
+/** Rotates the agent's key. */
 async function rotate(agent: TestAgent): Promise<TestAgent> {
   const next = t.createUnknownAgent();
   const succession = signSuccession({
@@ -34,7 +34,7 @@ async function rotate(agent: TestAgent): Promise<TestAgent> {
 }
 
 describe("HO18 a device that signs in by its first message", () => {
-  test("is taken within 5 s", async () => {
+  test("is accepted within 5 s", async () => {
     const own = await t.createAgent();
     const device = await t.connect(own);
     await t.clock.advance(4_999);
@@ -45,7 +45,7 @@ describe("HO18 a device that signs in by its first message", () => {
     expect(device.socket.readyState).toBe(device.socket.OPEN);
   });
 
-  test("is closed with 4401 when it has not done so after 5 s", async () => {
+  test("is closed with 4401 when it has not signed in after 5 s", async () => {
     const own = await t.createAgent();
     const device = await t.connect(own);
     await t.clock.advance(4_999);
@@ -86,7 +86,7 @@ describe("HO18 a device that signs in by its first message", () => {
     expect(await device.closed).toEqual({ code: 4_401, reason: "sign in first" });
   });
 
-  test("HO10 is told nothing until it has", async () => {
+  test("HO10 a device receives nothing until it has signed in", async () => {
     const [boss, own] = [await t.createAgent(), await createSeller(t, 0)];
     const device = await t.connect(own);
     await submitAcceptedTask(t, boss, own);
@@ -105,7 +105,7 @@ describe("HO18 a token that ends", () => {
     expect(await isOnline(own)).toBe(false);
   });
 
-  test("does not when a fresh one has come before; there is one `ready` all the same", async () => {
+  test("does not close its socket when a fresh one arrived before; there is still one `ready`", async () => {
     const own = await t.createAgent();
     const device = await t.connectDevice(own);
     for (let i = 0; i < 3; i++) {
@@ -123,14 +123,17 @@ describe("HO18 a token that ends", () => {
     ["the agent without the scope", (own) => t.token(own, ["task:read"])],
     ["another device, of which there is none", (own) => t.token({ ...own, deviceId: "d" })],
   ];
-  test.each(others)("is not prolonged by a token of %s: 4401", async (_, mint) => {
-    const own = await t.createAgent();
-    const device = await t.connectDevice(own);
-    device.send({ type: "auth", token: await mint(own) });
-    expect(await device.closed).toMatchObject({ code: 4_401 });
-  });
+  test.each(others)(
+    "is not prolonged by a token of %s: the socket closes with 4401",
+    async (_, mint) => {
+      const own = await t.createAgent();
+      const device = await t.connectDevice(own);
+      device.send({ type: "auth", token: await mint(own) });
+      expect(await device.closed).toMatchObject({ code: 4_401 });
+    },
+  );
 
-  test("a socket of the operator is no device's: an agent's token does not take it over", async () => {
+  test("an agent's token does not take over the operator's socket", async () => {
     const own = await t.createAgent();
     const device = await t.connectDevice(own, OPERATOR_TOKEN);
     device.send({ type: "auth", token: await t.token(own) });
@@ -138,8 +141,8 @@ describe("HO18 a token that ends", () => {
   });
 });
 
-describe("a key that is handed over", () => {
-  test("closes the sockets of the old one with 4401; those of others stay", async () => {
+describe("a key that is rotated", () => {
+  test("closes the sockets of the old key with 4401; those of others stay open", async () => {
     const [own, other] = [await t.createAgent(), await t.createAgent()];
     const [device, bystander] = [await t.connectDevice(own), await t.connectDevice(other)];
     const renewed = await rotate(own);
@@ -148,12 +151,12 @@ describe("a key that is handed over", () => {
     await t.connectDevice(renewed);
   });
 
-  test("what the old one's device still says after the close does not count", async () => {
+  test("a message that the old key's device sends after the close does not count", async () => {
     const [boss, own] = [await t.createAgent(), await createSeller(t, 0)];
     const device = await t.connectDevice(own);
     const task = await submitAcceptedTask(t, boss, own);
     await device.next("task_assigned");
-    // Deaf, it does not answer the close, so that the relay goes on hearing it.
+    // A paused device does not answer the close, so the relay still reads its messages.
     device.socket.pause();
     await rotate(own);
     device.send({ type: "claim", task_id: task.task_id });
@@ -163,7 +166,7 @@ describe("a key that is handed over", () => {
   });
 });
 
-test("a frozen relay tells its devices so, and their sockets live on", async () => {
+test("a frozen relay reports that to its devices, and their sockets stay open", async () => {
   await t.close();
   t = await serveTestRelay({ AGENT_TASK_TTL_MS: "60000" });
   const [boss, own] = [await t.createAgent(), await t.createAgent()];
@@ -172,14 +175,14 @@ test("a frozen relay tells its devices so, and their sockets live on", async () 
   const { task_id } = task;
   await device.next("task_assigned");
   await t.asOperator("POST", "/api/v1/admin/freeze", { reason: "an audit" });
-  const told = { task_id, code: "server.frozen" };
+  const refusal = { task_id, code: "server.frozen" };
   device.send({ type: "claim", task_id });
-  expect(await device.next("error")).toMatchObject(told);
+  expect(await device.next("error")).toMatchObject(refusal);
   const receipt = { ...createReceipt(own, task) };
-  // The task's time stands still with the relay.
+  // The task's clock is frozen with the relay.
   await t.clock.advance(60_000);
   device.send({ type: "result", task_id, receipt });
-  expect(await device.next("result_refused")).toMatchObject(told);
+  expect(await device.next("result_refused")).toMatchObject(refusal);
   const later = await t.connectDevice(own);
   await later.next("task_assigned");
   await t.asOperator("POST", "/api/v1/admin/unfreeze");
@@ -188,7 +191,7 @@ test("a frozen relay tells its devices so, and their sockets live on", async () 
   expect(t.listLogged("ws.failed")).toEqual([]);
 });
 
-describe("IN1 what is no message of the contract is answered by an error, and the socket lives on", () => {
+describe("IN1 a message outside the contract is answered by an error, and the socket stays open", () => {
   const deep = `{"type":"result","task_id":"t","receipt":${'{"a":'.repeat(70)}1${"}".repeat(71)}`;
   test.each<[string, string | Buffer, string]>([
     ["no JSON", "{", "request.malformed_json"],
@@ -219,7 +222,7 @@ describe("IN1 what is no message of the contract is answered by an error, and th
     ["100,000 levels", "[".repeat(100_000), "request.malformed_json"],
     ["a binary frame", Buffer.from('{"type":"ping"}'), "request.invalid"],
     ["__proto__", '{"__proto__":{"type":"ping"}}', "request.invalid"],
-  ])("%s", async (_, message, code) => {
+  ])("is answered by an error: %s", async (_, message, code) => {
     const device = await t.connectDevice(await t.createAgent());
     device.send(message);
     expect(await device.next("error")).toMatchObject({ code });
@@ -228,7 +231,7 @@ describe("IN1 what is no message of the contract is answered by an error, and th
     expect(t.listLogged("ws.failed")).toEqual([]);
   });
 
-  test("is told which member of it is wrong", async () => {
+  test("is answered with the name of its faulty member", async () => {
     const device = await t.connectDevice(await t.createAgent());
     device.send('{"type":"claim","task_id":5}');
     expect(await device.next("error")).toMatchObject({
@@ -237,8 +240,8 @@ describe("IN1 what is no message of the contract is answered by an error, and th
   });
 });
 
-describe("HO10 limits of a socket", () => {
-  test("the 101st message within 10 s is refused, the 121st closes with 4429", async () => {
+describe("HO10 the limits of a socket", () => {
+  test("the 101st message within 10 s is refused, the 121st closes the socket with 4429", async () => {
     await t.close();
     t = await serveTestRelay({ AGENT_RATE_LIMIT_SCALE: "1" });
     const own = await t.createAgent();
@@ -253,7 +256,7 @@ describe("HO10 limits of a socket", () => {
     expect(await isOnline(own)).toBe(false);
   });
 
-  test("after 10 s the device is heard again", async () => {
+  test("messages are accepted again after 10 s", async () => {
     await t.close();
     t = await serveTestRelay({ AGENT_RATE_LIMIT_SCALE: "1" });
     const device = await t.connectDevice(await t.createAgent());
@@ -265,7 +268,7 @@ describe("HO10 limits of a socket", () => {
     expect(await device.next("pong")).toEqual({ type: "pong" });
   });
 
-  test("a frame of 1 MiB is read, one byte more closes with 1009", async () => {
+  test("a frame of 1 MiB is read, one byte more closes the socket with 1009", async () => {
     const own = await t.createAgent();
     const device = await t.connectDevice(own);
     device.send("x".repeat(limits.socketFrameBytes));
@@ -276,33 +279,33 @@ describe("HO10 limits of a socket", () => {
     expect(await isOnline(own)).toBe(false);
   });
 
-  test("a 10 MB message in many fragments is closed with 1009 as well", async () => {
+  test("a 10 MB message in many fragments closes the socket with 1009 as well", async () => {
     const device = await t.connectDevice(await t.createAgent());
     for (let i = 0; i < 10; i++) device.socket.send("x".repeat(1_000_000), { fin: i === 9 });
     expect(await device.closed).toMatchObject({ code: 1_009 });
   });
 
-  test("a reader that never reads is cut off once 4 MiB wait for it, and gets no more", async () => {
+  test("a client that never reads is cut off once 4 MiB wait for it, and receives no more", async () => {
     const [boss, own] = [await t.createAgent(), await createSeller(t, 0)];
     const device = await t.connectDevice(own);
     device.socket.pause();
     const prompt = "x".repeat(limits.promptBytes);
-    let told = 0;
-    while ((await isOnline(own)) && told < 100) {
+    let receivedCount = 0;
+    while ((await isOnline(own)) && receivedCount < 100) {
       await submitAcceptedTask(t, boss, own, { prompt });
       await settleEventLoop();
-      told += 1;
+      receivedCount += 1;
     }
-    // What the operating system buffers comes on top of the 4 MiB.
-    expect(told).toBeGreaterThan(16);
-    expect(told).toBeLessThan(60);
+    // The operating system's buffers add to the 4 MiB.
+    expect(receivedCount).toBeGreaterThan(16);
+    expect(receivedCount).toBeLessThan(60);
     expect(t.listLogged("ws.reads_too_slowly")).toMatchObject([{ agent_id: own.agentId }]);
     device.socket.resume();
     expect(await device.closed).toMatchObject({ code: 1_006 });
   });
 });
 
-test("HO17 however a socket ends, nothing of it is kept: its agent is offline and no timer waits", async () => {
+test("HO17 a socket that ends in any way leaves nothing behind: its agent is offline and no timer waits", async () => {
   const own = await t.createAgent();
   const before = t.clock.pending().length;
   const ends: ((device: Awaited<ReturnType<ServedRelay["connectDevice"]>>) => void)[] = [
@@ -323,7 +326,7 @@ test("HO17 however a socket ends, nothing of it is kept: its agent is offline an
   }
 });
 
-test("a device that goes away while it signs in is forgotten", async () => {
+test("a device that disconnects while it signs in leaves nothing behind", async () => {
   const own = await t.createAgent();
   const token = await t.token(own);
   await Promise.all(

@@ -27,15 +27,15 @@ import {
 import { sendPendingTasks } from "./send-pending-tasks.ts";
 import { handleWorkMessage, type WorkMessage } from "./work-messages.ts";
 
-/** What a session needs of its socket. */
+/** The socket as a session uses it. */
 export interface SocketTransport {
-  /** `written` is called when the text is on its way, or never will be. */
+  /** Calls `written` once the text was written, or never will be. */
   send(text: string, written?: () => void): void;
-  /** Says why, and ends the connection once the other side has read what was sent. */
+  /** Sends the reason, and ends the connection once the other side has read all before it. */
   close(code: number, reason: string): void;
   /** Ends the connection at once. */
   terminate(): void;
-  /** Bytes that were sent and not yet taken. */
+  /** Returns the number of bytes that still wait to be written. */
   backlog(): number;
 }
 
@@ -51,8 +51,8 @@ export interface Session {
 const MAX_COUNTED = 1_000;
 
 /**
- * Serves one device's socket: it signs in, gets its tasks, claims, reports and delivers
- * (docs/decisions.md, 4). `authorization` is the upgrade's header, if it had one.
+ * Serves one device's socket: it signs in, receives tasks, claims them, reports progress and
+ * delivers results (docs/decisions.md, 4). `authorization` is the upgrade's header, if present.
  */
 export function openSession(
   services: SessionServices,
@@ -63,11 +63,11 @@ export function openSession(
   return new SocketSession(services, agentId, transport, authorization);
 }
 
-/** Runs the effects of the state machine in `session-state.ts` on the socket, and reports events to it. */
+/** Runs the effects of the state machine in `session-state.ts`, and reports events to it. */
 class SocketSession implements Session {
   readonly #services: SessionServices;
   readonly #agentId: string;
-  readonly #wire: SocketTransport;
+  readonly #transport: SocketTransport;
   readonly #checkRate: ReturnType<typeof createMessageLimit>;
   readonly #headerSignIn: Promise<void> | undefined;
   #state: SessionState;
@@ -75,18 +75,18 @@ class SocketSession implements Session {
   #connection: Connection | undefined;
   #stopAwaiting = () => {};
   #catchingUp = Promise.resolve();
-  /** Tasks that the catch-up under way has sent, or that came meanwhile. */
+  /** Tasks that the current catch-up has sent, or that arrived during it. */
   #sent = new Set<string>();
 
   constructor(
     services: SessionServices,
     agentId: string,
-    wire: SocketTransport,
+    transport: SocketTransport,
     authorization: string | undefined,
   ) {
     this.#services = services;
     this.#agentId = agentId;
-    this.#wire = wire;
+    this.#transport = transport;
     this.#checkRate = createMessageLimit(services.config.server.rateLimitScale);
     const { state, effects } = createSession(agentId);
     this.#state = state;
@@ -105,11 +105,11 @@ class SocketSession implements Session {
   async #receive(text: string): Promise<void> {
     if (this.#state.name === "closed") return;
     const { clock, freezer } = this.#services;
-    const verdict = this.#checkRate(clock.elapsed());
-    if (verdict !== "take") {
-      return this.#apply({ type: "rate_exceeded", isPersistent: verdict === "close" });
+    const decision = this.#checkRate(clock.elapsed());
+    if (decision !== "take") {
+      return this.#apply({ type: "rate_exceeded", isPersistent: decision === "close" });
     }
-    // The token of the header counts from the first message on.
+    // The header's token is in effect from the first message on.
     if (this.#state.name === "unauthenticated") await this.#headerSignIn;
     const parsed = parseClientMessage(text);
     if (!parsed.ok) return this.#apply({ type: "unreadable_received", refusal: parsed });
@@ -133,9 +133,9 @@ class SocketSession implements Session {
       case "send":
         return this.#send(effect.message);
       case "close":
-        return this.#wire.close(effect.code, effect.reason);
+        return this.#transport.close(effect.code, effect.reason);
       case "terminate":
-        return this.#wire.terminate();
+        return this.#transport.terminate();
       case "await_expiry":
         return this.#awaitExpiry(effect.ms);
       case "await_removal":
@@ -172,14 +172,14 @@ class SocketSession implements Session {
   }
 
   #joined(): Connection {
-    if (this.#connection === undefined) throw new Error("a session without a device acted as one");
+    if (this.#connection === undefined) throw new Error("session has no connection");
     return this.#connection;
   }
 
   #send(message: ServerMessage, written?: () => void): void {
     if (this.#state.name === "closed") return written?.();
-    this.#wire.send(JSON.stringify(message), written);
-    if (this.#wire.backlog() <= limits.socketBacklogBytes) return;
+    this.#transport.send(JSON.stringify(message), written);
+    if (this.#transport.backlog() <= limits.socketBacklogBytes) return;
     this.#services.log.warn("ws.reads_too_slowly", { agent_id: this.#agentId });
     this.#apply({ type: "backlog_exceeded" });
   }
@@ -211,7 +211,7 @@ class SocketSession implements Session {
       return this.#apply({ type: "sign_in_refused", reason: formatRefusal(checked) });
     }
     const { caller } = checked;
-    // A signal that has fired already is not heard again.
+    // An abort signal does not fire again for a late listener.
     if (caller.kind === "master" && caller.removed.aborted) {
       return this.#apply({ type: "sign_in_refused", reason: "token removed" });
     }
@@ -230,7 +230,7 @@ class SocketSession implements Session {
       close: (code, reason) => this.#apply({ type: "close_requested", code, reason }),
     };
     this.#connection = connection;
-    // At once, so that a key that changes from here on closes this socket too.
+    // Registered before any await, so that a key change from here on closes this socket too.
     this.#services.connections.add(connection);
     void this.#guard(this.#welcome(connection));
   }
@@ -238,7 +238,7 @@ class SocketSession implements Session {
   async #welcome(connection: Connection): Promise<void> {
     const { runtime, storage, connections, freezer, log } = this.#services;
     const agentId = this.#agentId;
-    // A frozen relay writes nothing, and its devices wait with it.
+    // A frozen relay writes nothing, and its devices wait until it is released.
     if (freezer.frozen() === undefined) {
       await storage.transaction((tx) => updateLastSeen(tx, agentId, runtime.now()));
     }
@@ -276,13 +276,13 @@ class SocketSession implements Session {
     return handleWorkMessage(this.#services, this.#joined(), { caller, message });
   }
 
-  /** Catch-ups run one after another, because each notes what it has sent. */
+  /** Catch-ups run one after another, because each records the tasks that it has sent. */
   #catchUp(wants: (task: Task) => boolean): Promise<void> {
     this.#catchingUp = this.#catchingUp.then(() => this.#sendOlder(wants));
     return this.#catchingUp;
   }
 
-  /** Older tasks and new ones come at the same time, and each is sent once. */
+  /** Older and new tasks arrive at the same time, and each is sent once. */
   async #sendOlder(wants: (task: Task) => boolean): Promise<void> {
     this.#sent = new Set();
     this.#apply({ type: "catch_up_began" });

@@ -49,17 +49,20 @@ describe("AC1 a token in the upgrade's header", () => {
     ],
   ];
 
-  test.each(refused)("%s: %i, and no socket is opened", async (_, status, mint) => {
-    const own = await t.createAgent();
-    const authorization = `Bearer ${await mint(own)}`;
-    const url = socketUrl(t.baseUrl, own.agentId);
-    const answer = await requestRefusedUpgrade(url, { authorization });
-    expect(answer.status).toBe(status);
-    expect(answer.headers["www-authenticate"]).toBe(status === 401 ? "Bearer" : undefined);
-    expect(t.listLogged("ws.connected")).toEqual([]);
-  });
+  test.each(refused)(
+    "a token %s is refused with %i, and no socket is opened",
+    async (_, status, mint) => {
+      const own = await t.createAgent();
+      const authorization = `Bearer ${await mint(own)}`;
+      const url = socketUrl(t.baseUrl, own.agentId);
+      const answer = await requestRefusedUpgrade(url, { authorization });
+      expect(answer.status).toBe(status);
+      expect(answer.headers["www-authenticate"]).toBe(status === 401 ? "Bearer" : undefined);
+      expect(t.listLogged("ws.connected")).toEqual([]);
+    },
+  );
 
-  test("of the agent itself, and of its device", async () => {
+  test("opens the socket for the agent itself and for its device", async () => {
     const own = await t.createAgent();
     const headers = { authorization: `Bearer ${await t.token(own, ["socket"])}` };
     const device = await t.connect(own, { headers });
@@ -72,16 +75,16 @@ describe("AC1 a token in the upgrade's header", () => {
     expect(t.listLogged("ws.connected")).toMatchObject([{ agent_id: own.agentId }]);
   });
 
-  test("counts from the first message on, though that comes before the `ready`", async () => {
+  test("is in effect from the first message on, even before the `ready`", async () => {
     const own = await t.createAgent();
     const headers = { authorization: `Bearer ${await t.token(own)}` };
     const device = await t.connect(own, { headers });
     device.send({ type: "ping" });
-    const told = await device.takeRemaining();
-    expect(new Set(told.map(({ type }) => type))).toEqual(new Set(["ready", "pong"]));
+    const received = await device.takeRemaining();
+    expect(new Set(received.map(({ type }) => type))).toEqual(new Set(["ready", "pong"]));
   });
 
-  test("of the operator opens anybody's socket", async () => {
+  test("opens the socket of any agent for the operator", async () => {
     const { agentId } = await t.createAgent();
     const device = await t.connect(
       { agentId },
@@ -131,16 +134,16 @@ test.each(["/ws/v1/agents", "/ws/v1/agents/a/b", "/ws/v2/agents/a"])(
   },
 );
 
-test("a plain request to the socket's path finds nothing there", async () => {
+test("a plain request to the socket's path is answered with 404", async () => {
   const { agentId } = await t.createAgent();
   const answer = await t.asOperator("GET", `/ws/v1/agents/${agentId}`);
   expect(answer).toMatchObject({ status: 404, body: { code: "route.not_found" } });
 });
 
-test("the 31st upgrade of a minute is 429, and says when to come back", async () => {
+test("the 31st upgrade of a minute is refused with 429 and a time to retry", async () => {
   await t.close();
   t = await serveTestRelay({ AGENT_RATE_LIMIT_SCALE: "1" });
-  const url = socketUrl(t.baseUrl, "anybody");
+  const url = socketUrl(t.baseUrl, "some-agent");
   const authorization = "Bearer junk";
   for (let i = 0; i < 30; i++) {
     expect(await requestRefusedUpgrade(url, { authorization })).toMatchObject({ status: 403 });
@@ -152,7 +155,7 @@ test("the 31st upgrade of a minute is 429, and says when to come back", async ()
 });
 
 describe("HO15 a relay that shuts down", () => {
-  test("says so to every device, closes with 1001 and lets nobody in", async () => {
+  test("notifies every device, closes with 1001 and accepts no new socket", async () => {
     const [a, b] = [await t.createAgent(), await t.createAgent()];
     const devices = [await t.connectDevice(a), await t.connectDevice(a), await t.connectDevice(b)];
     const url = socketUrl(t.baseUrl, a.agentId);
@@ -173,9 +176,9 @@ describe("HO15 a relay that shuts down", () => {
     expect(answer).toMatchObject({ status: 503, headers: { "retry-after": "10" } });
   });
 
-  test("does not wait longer than its grace for a device that does not answer the close", async () => {
+  test("does not wait longer than its grace period for a device that does not answer the close", async () => {
     const silent = await t.connectDevice(await t.createAgent());
-    // What this end does not read, it does not answer.
+    // A paused socket does not answer, because it does not read.
     silent.socket.pause();
     const stopped = t.stop(8_000);
     await settleEventLoop();
@@ -185,8 +188,8 @@ describe("HO15 a relay that shuts down", () => {
   });
 });
 
-describe("a socket whose other side is gone without a word", () => {
-  test("is ended after the second ping of 30 s that nobody answers", async () => {
+describe("a socket whose other side disappeared", () => {
+  test("is ended after the second unanswered ping of 30 s", async () => {
     const own = await t.createAgent();
     const device = await t.connect(own, {
       autoPong: false,
@@ -205,7 +208,7 @@ describe("a socket whose other side is gone without a word", () => {
     });
   });
 
-  test("one that answers stays", async () => {
+  test("stays open while the other side answers", async () => {
     const own = await t.createAgent();
     const device = await t.connectDevice(own);
     for (let i = 0; i < 4; i++) {

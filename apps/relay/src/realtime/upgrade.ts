@@ -14,8 +14,8 @@ import {
 } from "./session.ts";
 
 /**
- * Lets devices connect. A token in the upgrade's header is judged before the socket exists; without
- * one the device has 5 s to send it as its first message.
+ * Accepts devices' sockets. A token in the upgrade's header is checked before the socket exists;
+ * without one the device has 5 s to send it as its first message.
  */
 export function mountSockets(
   app: Hono,
@@ -85,7 +85,7 @@ function toTransport(socket: WebSocket): SocketTransport {
   };
 }
 
-/** Ends sockets whose other side is gone without a word. */
+/** Ends sockets whose other side stopped answering pings. */
 function startPing(socket: WebSocket, runtime: Pick<Runtime, "schedule">): void {
   let isAlive = true;
   let cancel = () => {};

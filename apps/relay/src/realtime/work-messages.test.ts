@@ -27,7 +27,10 @@ beforeEach(async () => {
 });
 afterEach(() => t.close());
 
-/** A second worker of the same agent: the operator's socket has no device of the agent's. */
+/**
+ * Connects a second worker of the same agent: the operator's socket belongs to no device of the
+ * agent.
+ */
 const secondDevice = () => t.connectDevice(worker, OPERATOR_TOKEN);
 
 async function claimed(device: Device, { task_id }: Delegation): Promise<void> {
@@ -49,8 +52,8 @@ const money = async () =>
 
 const statusOf = async ({ path }: Delegation) => (await getTaskAt(t, path)).status;
 
-describe("a task that comes while devices are connected", () => {
-  test("is written to all devices of its executor and to nobody else's", async () => {
+describe("a task that is submitted while devices are connected", () => {
+  test("is sent to all devices of its executor and to no others", async () => {
     const [first, second] = [await t.connectDevice(worker), await secondDevice()];
     const others = [await t.connectDevice(boss), await t.connectDevice(await createSeller(t, 2))];
     const task = await submitAcceptedTask(t, boss, worker, { prompt: "count" });
@@ -64,7 +67,7 @@ describe("a task that comes while devices are connected", () => {
     for (const other of others) expect(await other.takeRemaining()).toEqual([]);
   });
 
-  test("B7: with required capabilities goes only to devices that announced them", async () => {
+  test("B7: a task with required capabilities goes only to devices that announced them", async () => {
     const able = await t.connectDevice(worker);
     const unable = await secondDevice();
     const silent = await secondDevice();
@@ -80,7 +83,7 @@ describe("a task that comes while devices are connected", () => {
     }
   });
 
-  test("B7: with required capabilities goes to all devices when none of the agent ever announced any", async () => {
+  test("B7: a task with required capabilities goes to all devices when none of the agent announced any", async () => {
     const [first, second] = [await t.connectDevice(worker), await secondDevice()];
     const task = await submitAcceptedTask(t, boss, worker, {
       required_capabilities: ["summarise"],
@@ -90,7 +93,7 @@ describe("a task that comes while devices are connected", () => {
     }
   });
 
-  test("B7: waits for the device that announced the capability, though another one is connected", async () => {
+  test("B7: a task waits for the device that announced the capability, though another one is connected", async () => {
     const able = await t.connectDevice(worker);
     able.send({ type: "capabilities", capabilities: ["summarise"] });
     await settleEventLoop();
@@ -102,7 +105,7 @@ describe("a task that comes while devices are connected", () => {
       required_capabilities: ["summarise"],
     });
     expect(await silent.takeRemaining()).toEqual([]);
-    // What a device announced counts when it comes back, before it says a word.
+    // The announcement of a device counts from its reconnection on, before it sends a message.
     const again = await t.connectDevice(worker);
     expect((await again.next("task_assigned")).task.task_id).toBe(task.task_id);
     expect(await again.takeRemaining()).toEqual([]);
@@ -110,7 +113,7 @@ describe("a task that comes while devices are connected", () => {
     expect((await silent.next("task_assigned")).task.task_id).toBe(task.task_id);
   });
 
-  test("B7: comes once to a device that announces at once what it had announced before", async () => {
+  test("B7: a task comes once to a device that repeats its earlier announcement at once", async () => {
     const first = await t.connectDevice(worker);
     first.send({ type: "capabilities", capabilities: ["summarise"] });
     await settleEventLoop();
@@ -123,13 +126,13 @@ describe("a task that comes while devices are connected", () => {
     ];
     const again = await t.connectDevice(worker);
     again.send({ type: "capabilities", capabilities: ["summarise"] });
-    const told = await again.takeRemaining();
-    expect(told.flatMap((message) => ("task" in message ? [message.task.task_id] : []))).toEqual(
-      tasks.map(({ task_id }) => task_id),
-    );
+    const received = await again.takeRemaining();
+    expect(
+      received.flatMap((message) => ("task" in message ? [message.task.task_id] : [])),
+    ).toEqual(tasks.map(({ task_id }) => task_id));
   });
 
-  test("is there for a device that learns to do it", async () => {
+  test("is sent to a device that announces the capability later", async () => {
     const device = await t.connectDevice(worker);
     device.send({ type: "capabilities", capabilities: ["translate"] });
     await settleEventLoop();
@@ -159,7 +162,7 @@ describe("a claim", () => {
     expect((await waiting).body).toMatchObject({ task: { status: "claimed" } });
   });
 
-  test("of several at once is won by one, and the others are told", async () => {
+  test("is won by one of several devices, and the others are refused", async () => {
     const devices = [await t.connectDevice(worker), await secondDevice(), await secondDevice()];
     const task = await submitAcceptedTask(t, boss, worker);
     for (const device of devices) await device.next("task_assigned");
@@ -175,7 +178,7 @@ describe("a claim", () => {
     });
   });
 
-  test("of a task that has gone from pending is refused", async () => {
+  test("is refused for a task that is no longer pending", async () => {
     const device = await t.connectDevice(worker);
     const done = await offered(device);
     const cancelled = await offered(device);
@@ -199,7 +202,7 @@ describe("a claim", () => {
 });
 
 describe("a refusal", () => {
-  test("gives a claimed task back, and somebody else may claim it", async () => {
+  test("releases a claimed task, and another device may claim it", async () => {
     const [first, second] = [await t.connectDevice(worker), await secondDevice()];
     const task = await offered(first);
     await second.next("task_assigned");
@@ -217,7 +220,7 @@ describe("a refusal", () => {
     ["another device", () => secondDevice()],
     ["another agent", async () => t.connectDevice(await createSeller(t, 2))],
     ["its submitter", () => t.connectDevice(boss)],
-  ])("by %s takes nothing from who has claimed it", async (_, stranger) => {
+  ])("a refusal by %s does not release another device's claim", async (_, stranger) => {
     const device = await t.connectDevice(worker);
     const task = await offered(device);
     await claimed(device, task);
@@ -248,7 +251,7 @@ describe("progress", () => {
 });
 
 describe("a result over the socket", () => {
-  test("is accepted, settles and ends the task; the same again is answered the same", async () => {
+  test("is accepted, settles and ends the task; the same result gets the same answer", async () => {
     const device = await t.connectDevice(worker);
     const task = await offered(device);
     await claimed(device, task);
@@ -268,7 +271,7 @@ describe("a result over the socket", () => {
     await expectConsistentBooks(t, { holds: 0, fees: 0.1 });
   });
 
-  test.each(["failed", "denied"] as const)("that is %s gives the hold back", async (status) => {
+  test.each(["failed", "denied"] as const)("returns the hold when it is %s", async (status) => {
     const device = await t.connectDevice(worker);
     const task = await offered(device);
     const receipt = { ...createReceipt(worker, task, { status }) };
@@ -293,7 +296,7 @@ describe("a result over the socket", () => {
     ],
   ];
   test.each(wrong)(
-    "that %s is refused with %s; a right one is accepted then",
+    "a result that %s is refused with %s; a correct one is accepted afterwards",
     async (_, code, make) => {
       const device = await t.connectDevice(worker);
       const [task, other] = [await offered(device), await offered(device)];
@@ -302,7 +305,7 @@ describe("a result over the socket", () => {
       device.send({ type: "result", task_id: task.task_id, receipt: { ...make(task, other) } });
       expect(await device.next("result_refused")).toMatchObject({ task_id: task.task_id, code });
       expect(await money()).toEqual(before);
-      // A device that is still connected keeps its claim, though its first receipt was refused.
+      // A connected device keeps its claim, though its first receipt was refused.
       await t.advance(100_000);
       expect(await statusOf(task)).toBe("claimed");
       device.send({
@@ -314,7 +317,7 @@ describe("a result over the socket", () => {
     },
   );
 
-  test("of another agent's task is refused, signed by whomever", async () => {
+  test("is refused for another agent's task, under any signature", async () => {
     const device = await t.connectDevice(worker);
     const other = await createSeller(t, 1);
     const task = await submitAcceptedTask(t, boss, other);
@@ -331,7 +334,7 @@ describe("a result over the socket", () => {
     expect(await device.next("result_refused")).toMatchObject({ code: "task.not_found" });
   });
 
-  test("RC3 two different ones at once: one wins whole", async () => {
+  test("RC3 of two different results at once one wins entirely", async () => {
     const [first, second] = [await t.connectDevice(worker), await secondDevice()];
     const task = await offered(first);
     await second.next("task_assigned");
@@ -349,7 +352,7 @@ describe("a result over the socket", () => {
 });
 
 describe("a task that ends without its executor", () => {
-  test("tells its executor's devices, and nobody else's, that it was cancelled", async () => {
+  test("sends its executor's devices, and no others, that it was cancelled", async () => {
     const devices = [await t.connectDevice(worker), await secondDevice()];
     const other = await t.connectDevice(boss);
     const { task_id, path } = await submitAcceptedTask(t, boss, worker);
@@ -361,7 +364,7 @@ describe("a task that ends without its executor", () => {
     expect(await other.takeRemaining()).toEqual([]);
   });
 
-  test("tells them that it has expired", async () => {
+  test("sends its executor's devices that it has expired", async () => {
     await submitAcceptedTask(t, boss, worker);
     await t.clock.advance(880_000);
     const device = await t.connectDevice(worker);
@@ -372,7 +375,7 @@ describe("a task that ends without its executor", () => {
   });
 });
 
-test("whatever devices and submitter do at once, each task ends once and the books balance", async () => {
+test("each task ends once and the books balance, for any messages of devices and submitter", async () => {
   await t.deposit(boss, 1_000);
   const devices = [await t.connectDevice(worker), await secondDevice(), await secondDevice()];
   const tasks = await Promise.all(

@@ -14,7 +14,7 @@ type Message<T extends ClientMessage["type"]> = Extract<ClientMessage, { type: T
 /** A message that acts on a task. */
 export type WorkMessage = Extract<ClientMessage, { task_id: string }>;
 
-/** Carries out what a device says of a task, and answers on its socket. */
+/** Applies a device's message about a task, and answers on its socket. */
 export function handleWorkMessage(
   services: Services,
   device: Connection,
@@ -34,7 +34,7 @@ export function handleWorkMessage(
   }
 }
 
-/** The first of an agent's devices to claim a task has it; a second claim of the same device renews it. */
+/** Gives a task to the first device that claims it; another claim of the same device renews it. */
 async function handleClaim(
   services: Pick<Services, "storage" | "runtime" | "waiters" | "trustGraph">,
   device: Connection,
@@ -46,7 +46,7 @@ async function handleClaim(
   addClaim(device, claimed);
 }
 
-/** A device that was not connected when the cancel was asked for is told now. */
+/** A device that was offline when the cancel was requested learns of it now. */
 function addClaim(device: Connection, { task_id, cancel_requested_at }: Lease): void {
   const isNew = !device.claimed.has(task_id);
   device.claimed.add(task_id);
@@ -58,7 +58,7 @@ type ReleaseServices = Pick<
   "storage" | "runtime" | "router" | "waiters" | "connections" | "log"
 >;
 
-/** Gives a task back that this device claimed or that nobody has claimed. */
+/** Returns a task that this device claimed, or that is not claimed at all. */
 async function handleRefuse(
   services: ReleaseServices,
   device: Connection,
@@ -71,7 +71,7 @@ async function handleRefuse(
   services.router.reassignToNext(task_id, agent_id);
 }
 
-/** Gives a claim back, and so agrees to a cancel that the submitter asked for. */
+/** Releases a claim, which also agrees to a cancel that the submitter requested. */
 async function handleRelease(
   services: ReleaseServices,
   device: Connection,
@@ -83,7 +83,7 @@ async function handleRelease(
   if (status === "pending") services.router.reassignToNext(task_id, device.agentId);
 }
 
-/** A claim lives on; after a reconnection the open socket keeps it alive from here on. */
+/** Renews a claim; after a reconnection the open socket keeps it alive from here on. */
 async function handleProgress(
   services: Pick<Services, "storage" | "runtime" | "waiters">,
   device: Connection,
@@ -100,7 +100,7 @@ const toWorker = (device: Connection): Worker => ({
   claimed_by: claimantIdOf(device),
 });
 
-/** A receipt over the socket goes the way of every other one. */
+/** Accepts a receipt over the socket exactly as over HTTP. */
 async function handleResult(
   services: Services,
   device: Connection,

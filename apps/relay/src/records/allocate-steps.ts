@@ -15,18 +15,18 @@ interface AssignedStep {
   readonly stepId: string;
   readonly agentId: string;
   readonly cost: Micro;
-  /** Its place in the plan. */
+  /** The step's place in the plan. */
   readonly position: number;
 }
 
-/** More than any plan costs. */
+/** Higher than the cost of any plan. */
 const UNLIMITED = asMicro(Number.MAX_SAFE_INTEGER);
 
 /**
- * Who would do the steps of a plan, at which price now (docs/decisions.md, 9); nothing is held for it.
- * All or nothing: empty when a step finds no agent, when one costs more than it may, or all together
- * do. A step that names neither agent nor capability is the planner's own and costs nothing. Undefined
- * for a plan that asks for no allocation.
+ * Chooses agents for the steps of a plan, at their current prices (docs/decisions.md, 9), without
+ * holding money. The result is empty when a step finds no agent, when a step exceeds its budget, or
+ * when all together exceed the plan's. A step that names neither agent nor capability is the
+ * planner's own and costs nothing. Undefined for a plan that requests no allocation.
  */
 export async function allocateSteps(
   services: AllocateDependencies,
@@ -60,8 +60,8 @@ export async function allocateSteps(
 type Choice = Pick<AssignedStep, "agentId" | "cost">;
 
 /**
- * The agent that a step names, if it sells the step and the planner has not blocked it, else the one
- * that scored routing would choose; within the step's budget.
+ * Chooses the agent that a step names, if it sells the step and the planner has not blocked it,
+ * else the one that scored routing prefers; within the step's budget.
  */
 async function chooseAgent(
   services: AllocateDependencies,
@@ -81,7 +81,9 @@ async function chooseAgent(
   return first && { agentId: first.agent_id, cost: asMicro(first.charge) };
 }
 
-/** The price at this relay or at the one that the agent belongs to; no peer is asked for it now. */
+/**
+ * Returns the price at this relay or the one last announced by the agent's relay; no peer is asked.
+ */
 async function getAgentPrice(
   { federation, storage }: AllocateDependencies,
   agentId: string,

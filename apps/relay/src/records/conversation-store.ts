@@ -76,7 +76,7 @@ const newestConversations = compile<{ agent_id: string; before: string; limit: n
     .limit(param("limit")),
 );
 
-/** Newest first. */
+/** Lists conversations, newest first. */
 export function listConversationsByAgent(
   read: Reader,
   query: { agent_id: string; before: string; limit: number },
@@ -125,7 +125,7 @@ const messagesInOrder = compile<ConversationKey & { after: number; limit: number
     .limit(param("limit")),
 );
 
-/** In the order in which they were added. */
+/** Lists messages in the order in which they were added. */
 export function listMessagesInOrder(
   read: Reader,
   query: ConversationKey & { after: number; limit: number },

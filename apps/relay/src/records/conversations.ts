@@ -20,7 +20,7 @@ import {
 
 type PutConversation = Operations["putConversation"];
 
-/** Records a conversation; under a known id what is given takes the place of what was known. */
+/** Records a conversation; the members given replace those stored under the same id. */
 export async function putConversation(
   { storage, runtime }: Pick<Services, "storage" | "runtime">,
   agent_id: string,
@@ -60,7 +60,7 @@ export async function getConversation(
     : { status: 200, body: toConversation(row) };
 }
 
-/** Newest first. */
+/** Lists conversations, newest first. */
 export async function listConversations(
   read: Reader,
   agent_id: string,

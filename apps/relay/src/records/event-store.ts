@@ -23,7 +23,7 @@ const maxClock = compile<{ agent_id: string }>()(
     .where("agent_id", "=", param("agent_id")),
 );
 
-/** 0 for an empty log. */
+/** Returns the newest clock of the log; 0 for an empty log. */
 export async function getLastClock(read: Reader, agent_id: string): Promise<number> {
   return (await read.get(maxClock, { agent_id }))?.clock ?? 0;
 }
@@ -59,7 +59,7 @@ export async function countEventsOfGoal(
 
 export interface EventQuery {
   readonly agent_id: string;
-  /** An empty list matches any. */
+  /** An empty text matches any goal. */
   readonly goal_id: string;
   readonly after: number;
   readonly limit: number;
@@ -78,7 +78,7 @@ const eventsByGoal = compile<EventQuery>()(
   eventsInOrder.where("goal_id", "is not", null).where("goal_id", "=", param("goal_id")),
 );
 
-/** In the order of the log. */
+/** Lists events in the order of the log. */
 export function listEventsInOrder(read: Reader, query: EventQuery): Promise<AgentEventRow[]> {
   return query.goal_id === "" ? read.all(allEvents, query) : read.all(eventsByGoal, query);
 }

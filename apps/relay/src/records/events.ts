@@ -24,7 +24,10 @@ import {
 
 type Append = Operations["appendEvents"];
 
-/** Appends events to an agent's log, all or none; one that is there already keeps its place. */
+/**
+ * Appends events to an agent's log, all or none; an event that is stored already stays in its
+ * place.
+ */
 export async function appendEvents(
   { storage, runtime }: Pick<Services, "storage" | "runtime">,
   agent_id: string,
@@ -61,7 +64,7 @@ export async function appendEvents(
   });
 }
 
-/** A ledger is put together from all events of its goal at once, so there is an end to them. */
+/** A ledger is built from all events of its goal at once, so their number is bounded. */
 async function isGoalFull(tx: Tx, agent_id: string, goal_id: string | undefined): Promise<boolean> {
   if (goal_id === undefined) return false;
   return (await countEventsOfGoal(tx, { agent_id, goal_id })) >= limits.goalEvents;
@@ -87,7 +90,7 @@ export async function getEvent(
   return row === undefined ? refuse("event.not_found") : { status: 200, body: toAgentEvent(row) };
 }
 
-/** In the order of the log. */
+/** Lists events in the order of the log. */
 export async function listEvents(
   read: Reader,
   agent_id: string,

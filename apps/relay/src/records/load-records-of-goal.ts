@@ -5,17 +5,20 @@ import { listEventsInOrder } from "./event-store.ts";
 import { listPlansByAgent, listStepTaskIds } from "./plan-store.ts";
 import { toPlan } from "./plans.ts";
 
-/** What a ledger is put together from; more plans than these, or tasks of their steps, are left out. */
-const maxRecords = { plans: 1_000, tasks: 1_000 };
+/** The most records that one ledger is built from; later plans and tasks are left out. */
+const MAX_PLANS = 1_000;
+const MAX_TASKS = 1_000;
 
-/** What an agent recorded of a goal, oldest first, and the tasks that it submitted for its steps. */
+/**
+ * Loads an agent's records of a goal, oldest first, and the tasks that it submitted for its steps.
+ */
 export async function loadRecordsOfGoal(
   read: Reader,
   goal: { agent_id: string; goal_id: string },
 ): Promise<{ plans: PlanRecord[]; taskIds: string[]; events: EventRecord[] }> {
   const [plans, taskIds, events] = await Promise.all([
-    listPlansByAgent(read, { ...goal, before: "~", limit: maxRecords.plans }),
-    listStepTaskIds(read, { ...goal, limit: maxRecords.tasks }),
+    listPlansByAgent(read, { ...goal, before: "~", limit: MAX_PLANS }),
+    listStepTaskIds(read, { ...goal, limit: MAX_TASKS }),
     listEventsInOrder(read, { ...goal, after: 0, limit: limits.goalEvents }),
   ]);
   return {

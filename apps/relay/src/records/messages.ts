@@ -26,7 +26,7 @@ interface ConversationRef {
   readonly conversationId: string;
 }
 
-/** Adds messages to a conversation, all or none; one that is there already keeps its place. */
+/** Adds messages to a conversation, all or none; one that is stored already stays in its place. */
 export async function addMessages(
   { storage, runtime }: Pick<Services, "storage" | "runtime">,
   { agentId, conversationId }: ConversationRef,
@@ -63,7 +63,7 @@ export async function addMessages(
   });
 }
 
-/** In the order in which they were added. */
+/** Lists messages in the order in which they were added. */
 export async function listMessages(
   read: Reader,
   { agentId, conversationId }: ConversationRef,

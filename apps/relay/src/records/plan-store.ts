@@ -52,7 +52,7 @@ export async function savePlan(tx: Tx, plan: PlanRow, isNew: boolean): Promise<v
 
 export interface PlanQuery {
   readonly agent_id: string;
-  /** An empty list matches any. */
+  /** An empty text matches any goal. */
   readonly goal_id: string;
   readonly before: string;
   readonly limit: number;
@@ -71,7 +71,7 @@ const newestPlansOfGoal = compile<PlanQuery>()(
   plansInOrder.where("goal_id", "=", param("goal_id")),
 );
 
-/** Newest first. */
+/** Lists plans, newest first. */
 export function listPlansByAgent(read: Reader, query: PlanQuery): Promise<PlanRow[]> {
   return query.goal_id === "" ? read.all(newestPlans, query) : read.all(newestPlansOfGoal, query);
 }
@@ -85,7 +85,7 @@ const stepTasks = compile<{ agent_id: string; goal_id: string; limit: number }>(
     order by task_id limit ${param("limit")}`,
 );
 
-/** Tasks that an agent submitted for the steps of its plans of a goal, oldest first. */
+/** Lists tasks that an agent submitted for the steps of its plans of a goal, oldest first. */
 export async function listStepTaskIds(
   read: Reader,
   query: { agent_id: string; goal_id: string; limit: number },

@@ -15,7 +15,7 @@ import type { PlanRow } from "../storage/tables/records.ts";
 import { allocateSteps, type AllocateDependencies } from "./allocate-steps.ts";
 import { findPlan, listPlansByAgent, savePlan } from "./plan-store.ts";
 
-/** Records a plan as it stands; under a known id it takes the place of what was known before. */
+/** Records a plan; it replaces the whole plan that is stored under the same id. */
 export async function putPlan(
   services: AllocateDependencies,
   agent_id: string,
@@ -55,7 +55,7 @@ export async function getPlan(
   return row === undefined ? refuse("plan.not_found") : { status: 200, body: toPlan(row) };
 }
 
-/** Newest first. */
+/** Lists plans, newest first. */
 export async function listPlans(
   read: Reader,
   agent_id: string,

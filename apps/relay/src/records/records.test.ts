@@ -26,7 +26,7 @@ const pathOf = (rest: string, of = agent) => `/api/v1/agents/${of.agentId}/${res
 const post = (rest: string, body: object, by = agent) => t.as(by, "POST", pathOf(rest, by), body);
 const get = (rest: string, by = agent) => t.as(by, "GET", pathOf(rest, by));
 
-/** All rows of a list, two at a time, each once. */
+/** Reads all rows of a list, two at a time, each once. */
 async function pages<Row>(rest: string, plural: string): Promise<Row[]> {
   const rows: Row[] = [];
   let cursor: string | null = "";
@@ -50,7 +50,7 @@ const step = (step_id: string, status: string, times: Record<string, number> = {
 describe("a plan", () => {
   const plan = { plan_id: "p", goal_id: "g", title: "a plan" };
 
-  test("is what it was recorded as last, under its id, with the time of its first", async () => {
+  test("is stored in its last version under its id, with the time of its first", async () => {
     const first = await post("plans", plan);
     const created_at = t.clock.now();
     expect(first).toMatchObject({ status: 201, body: { ...plan, status: "active", steps: [] } });
@@ -65,7 +65,7 @@ describe("a plan", () => {
     expect((await get("plans")).body["plans"]).toHaveLength(1);
   });
 
-  test("gets an id when it has none, and is another agent's under the same one", async () => {
+  test("gets an id when it has none, and does not collide with another agent's id", async () => {
     const { plan_id: _, ...unnamed } = plan;
     const { body } = await post("plans", unnamed);
     expect(await get(`plans/${String(body["plan_id"])}`)).toMatchObject({ status: 200 });
@@ -88,13 +88,10 @@ describe("a plan", () => {
   test.each<[string, object]>([
     ["no goal", { goal_id: undefined }],
     ["a step twice", { steps: [step("1", "pending"), step("1", "pending")] }],
-    ["a state that is none", { status: "done" }],
-    ["a step in a state that is none", { steps: [step("1", "done")] }],
-    [
-      "more steps than are kept",
-      { steps: Array.from({ length: 501 }, (_, i) => step(`${i}`, "pending")) },
-    ],
-  ])("with %s is refused", async (_, change) => {
+    ["an unknown state", { status: "done" }],
+    ["a step in an unknown state", { steps: [step("1", "done")] }],
+    ["too many steps", { steps: Array.from({ length: 501 }, (_, i) => step(`${i}`, "pending")) }],
+  ])("a plan with %s is refused", async (_, change) => {
     expect(await post("plans", { ...plan, ...change })).toMatchObject({ status: 400 });
   });
 });
@@ -117,7 +114,7 @@ describe("an event", () => {
     expect(log[0]).toEqual({ ...event("a", 9), goal_id: null, payload: {}, clock: 1 });
   });
 
-  test("that is known is not appended again, and never changes", async () => {
+  test("is not appended twice, and never changes", async () => {
     await post("events", event("a"));
     const again = await post("events", { events: [event("a"), event("b")] });
     expect(clocks(again)).toEqual([1, 2]);
@@ -128,7 +125,7 @@ describe("an event", () => {
     expect(await pages("events", "events")).toHaveLength(2);
   });
 
-  test("keeps its place however many are appended at once", async () => {
+  test("keeps its place when many are appended at once", async () => {
     const ids = Array.from({ length: 20 }, (_, i) => `e${i}`);
     await Promise.all(ids.map((id) => post("events", event(id))));
     const log = await pages<AgentEvent>("events", "events");
@@ -144,9 +141,9 @@ describe("an event", () => {
   test.each<[string, object]>([
     ["no time", { timestamp: undefined }],
     ["a payload that is no object", { payload: [] }],
-    ["a payload that is larger than is kept", { payload: { x: "x".repeat(17_000) } }],
+    ["a payload that is too large", { payload: { x: "x".repeat(17_000) } }],
     ["a payload that no ledger could hash", { payload: { x: "\ud800" } }],
-  ])("with %s is refused", async (_, change) => {
+  ])("an event with %s is refused", async (_, change) => {
     expect(await post("events", event("a", 1, change))).toMatchObject({ status: 400 });
   });
 });
@@ -172,7 +169,7 @@ describe("a conversation", () => {
     });
   });
 
-  test("takes no message twice, and none in place of another", async () => {
+  test("accepts no message twice, and replaces none", async () => {
     await post(messages, message("a", 1));
     expect(await post(messages, message("a", 1))).toMatchObject({ status: 201 });
     const both = { messages: [message("b", 1), { ...message("a", 1), content: "other" }] };
@@ -180,7 +177,7 @@ describe("a conversation", () => {
     expect(await pages(messages, "messages")).toHaveLength(1);
   });
 
-  test("gets a new title under its id, and keeps what is not given", async () => {
+  test("gets a new title under its id, and keeps members that are not given", async () => {
     const again = await post("conversations", { conversation_id: "c", title: "another" });
     expect(again).toMatchObject({ status: 200, body: { title: "another", started_at: 1 } });
   });
@@ -195,14 +192,14 @@ describe("a conversation", () => {
   });
 });
 
-describe("what was recorded of a goal", () => {
+describe("the records of a goal", () => {
   const read = async (path: typeof ledgerPath) =>
     (await t.asOperator("GET", path(agent, "g"))).body as unknown as Ledger;
 
   test.each([
     ["ledger", ledgerPath],
     ["manifest", manifestPath],
-  ])("makes up its %s: plan, steps and events", async (_, path) => {
+  ])("form its %s: plan, steps and events", async (_, path) => {
     const now = t.clock.now();
     await post("plans", {
       plan_id: "p",
@@ -242,7 +239,7 @@ describe("what was recorded of a goal", () => {
     expect(JSON.stringify(ledger)).not.toContain("secret");
   });
 
-  test("links the tasks of its steps, with their receipts", async () => {
+  test("link the tasks of its steps, with their receipts", async () => {
     agent = await createBuyer(t, 10);
     await post("plans", { goal_id: "g", title: "a plan", steps: [step("0", "delegated")] });
     const worker = await createSeller(t, 2);
@@ -256,7 +253,7 @@ describe("what was recorded of a goal", () => {
     expect(ledger.delegation_receipts).toMatchObject([{ task_id: task.task_id }]);
   });
 
-  test("tells nothing of another agent's goal of the same name", async () => {
+  test("reveal nothing of another agent's goal of the same name", async () => {
     const other = await t.createAgent();
     await post("plans", { plan_id: "p", goal_id: "g", title: "a plan" }, other);
     await post("events", { type: "plan_completed", timestamp: 1, goal_id: "g" }, other);
@@ -279,7 +276,7 @@ test("goals are those of ledgers, plans and tasks, each once, by id", async () =
   ]);
 });
 
-test("a state tells what the relay knows of an agent now", async () => {
+test("a state shows the relay's current records of an agent", async () => {
   const boss = await createBuyer(t, 10);
   await submitAcceptedTask(t, boss, agent);
   await storeLedger(t, agent, createLedger(agent, "g"));
@@ -301,7 +298,7 @@ test("a state tells what the relay knows of an agent now", async () => {
   expect((await get("state", boss)).body).toMatchObject({ submitted_open_tasks: 1, open_tasks: 0 });
 });
 
-test("the audit tells who had money sent away, and whom its events are told", async () => {
+test("the audit names the author of a withdrawal and of a webhook", async () => {
   const withdraw = (amount: number) =>
     t.as(agent, "POST", pathOf("withdrawals"), { amount, destination: "IBAN 1" });
   await t.deposit(agent, 3);
@@ -327,7 +324,7 @@ test("the audit tells who had money sent away, and whom its events are told", as
   ]);
 });
 
-test("the audit tells who did what to an agent, newest first", async () => {
+test("the audit lists who changed what of an agent, newest first", async () => {
   const phone = await createPairedDevice(t, agent, ["agent:write", "task:read"]);
   await t.as(phone, "POST", pathOf("listing"), { capabilities: ["add"] });
   const registration = { agent_id: agent.agentId, endpoint_url: "http://127.0.0.1:1" };
@@ -338,8 +335,8 @@ test("the audit tells who did what to an agent, newest first", async () => {
   const { next, succession } = createRotation(t, agent);
   await t.asOperator("POST", pathOf("rotate-key"), { succession });
   const { body } = await t.as(phone, "GET", pathOf("audit"));
-  const told = (body["entries"] as AuditEntry[]).map(({ actor, action }) => `${actor} ${action}`);
-  expect(told).toEqual([
+  const listed = (body["entries"] as AuditEntry[]).map(({ actor, action }) => `${actor} ${action}`);
+  expect(listed).toEqual([
     "operator key.rotated",
     `${agent.agentId} agent.deregistered`,
     `${agent.agentId} agent.registered`,

@@ -3,7 +3,7 @@ import type { Reader } from "../storage/storage.ts";
 import type { PlanRow } from "../storage/tables/records.ts";
 import type { TaskRow } from "../storage/tables/tasks.ts";
 
-/** A goal as the relay's records name it; what is null they do not know. */
+/** A goal in the relay's records; a member is null when they do not hold it. */
 export interface GoalRow {
   readonly goal_id: string;
   readonly ledger_status: PlanRow["status"] | null;
@@ -18,7 +18,7 @@ interface GoalQuery {
   readonly limit: number;
 }
 
-/** Each source gives no more than a page, so that the union stays small. */
+/** Each source returns at most one page, so that the union stays small. */
 const goalsById = compile<GoalQuery>()(
   sql<GoalRow>`
     select goal_id,
@@ -52,7 +52,7 @@ const goalsById = compile<GoalQuery>()(
     order by goal_id limit ${param("limit")}`,
 );
 
-/** Goals with a ledger, a plan or a task of the agent, by their id. */
+/** Lists goals with a ledger, a plan or a task of the agent, by id. */
 export function listGoalRows(read: Reader, query: GoalQuery): Promise<GoalRow[]> {
   return read.all(goalsById, query);
 }

@@ -8,7 +8,7 @@ import type { Services } from "../services.ts";
 import type { Reader } from "../storage/storage.ts";
 import { findAgentCounts, listGoalRows, type GoalRow } from "./state-store.ts";
 
-/** How an agent stands, from the relay's own records. */
+/** Summarizes an agent's state from the relay's own records. */
 export async function getState(
   { storage, runtime, connections }: Pick<Services, "storage" | "runtime" | "connections">,
   agentId: string,
@@ -33,14 +33,14 @@ export async function getState(
   };
 }
 
-/** By goal id. */
+/** Lists goals by id. */
 export async function listGoals(
   read: Reader,
   agent_id: string,
   query: QueryOf<Operations["listGoals"]>,
 ): Promise<Answer<Operations["listGoals"]>> {
   return createPageAnswer(query, {
-    // A goal's id is free in form.
+    // The id of a goal may have any form.
     order: { ...textAscending, form: /^[^]+$/ },
     find: (after, limit) => listGoalRows(read, { agent_id, after, limit }),
     keyOf: ({ goal_id }) => goal_id,
@@ -48,7 +48,7 @@ export async function listGoals(
   });
 }
 
-/** What the agent signed counts before its task, and its task before its plan. */
+/** A signed ledger takes precedence over the agent's task, and the task over its plan. */
 function toGoal({ goal_id, ledger_status, plan_status, plans, task_status }: GoalRow): Goal {
   const statusOfTask = task_status === null ? undefined : ledgerStatusByTaskStatus[task_status];
   return {

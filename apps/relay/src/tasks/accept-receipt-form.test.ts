@@ -46,11 +46,14 @@ describe("a member that changed after signing", () => {
     ["an added delegated_scope", { delegated_scope: "a" }, badSignature],
     ["an added nested receipt", { delegation_receipts: [] }, badSignature],
   ];
-  test.each(changes)("RC8 is refused: %s", async (_, change, expected) => {
-    expect(await s.expectNoEffect(() => s.post({ ...s.receipt(), ...change }))).toMatchObject(
-      expected,
-    );
-  });
+  test.each(changes)(
+    "RC8 a receipt with a changed member is refused: %s",
+    async (_, change, expected) => {
+      expect(await s.expectNoEffect(() => s.post({ ...s.receipt(), ...change }))).toMatchObject(
+        expected,
+      );
+    },
+  );
 
   test.each([
     "task_id",
@@ -60,13 +63,13 @@ describe("a member that changed after signing", () => {
     "completed_at",
     "status",
     "result",
-  ])("RC8 is refused as malformed when it is gone: %s", async (member) => {
+  ])("RC8 a receipt without a required member is refused as malformed: %s", async (member) => {
     expect(
       await s.expectNoEffect(() => s.post({ ...s.receipt(), [member]: undefined })),
     ).toMatchObject(malformed);
   });
 
-  test("RC8 is refused when a signed member is gone that may be absent", async () => {
+  test("RC8 a receipt is refused when an optional member is removed after signing", async () => {
     const full = s.receipt({ delegated_scope: "a" });
     expect(
       await s.expectNoEffect(() => s.post({ ...full, delegated_scope: undefined })),
@@ -84,7 +87,7 @@ describe("the suite", () => {
     ["upper case", "AGENT-JCS-ED25519-B64-V1"],
     ["padded", "agent-jcs-ed25519-b64-v1 "],
     ["in an array", ["agent-jcs-ed25519-b64-v1"]],
-  ])("RC9 that is %s is refused, though the signature covers it", async (_, suite) => {
+  ])("RC9 a suite that is %s is refused, though the signature covers it", async (_, suite) => {
     expect(await s.expectNoEffect(() => s.post(s.signed(s.unsigned({ suite }))))).toMatchObject(
       badSuite,
     );
@@ -95,7 +98,7 @@ describe("the signature", () => {
   const bytes = () => fromBase64Url(s.receipt().signature);
   const text = (signature: Uint8Array) => toBase64Url(signature);
 
-  test("RC10 with S + L in place of S is refused", async () => {
+  test("RC10 a signature with S + L in place of S is refused", async () => {
     const order = 2n ** 252n + 27742317777372353535851937790883648493n;
     const malleable = bytes();
     let scalar = order;
@@ -110,7 +113,7 @@ describe("the signature", () => {
     ["the identity", (r) => r.fill(0).set([1])],
     ["not canonical", (r) => r.fill(0xff)],
     ["no curve point", (r) => r.fill(0).set([2])],
-  ])("RC10 with R that is %s is refused", async (_, spoil) => {
+  ])("RC10 a signature with R that is %s is refused", async (_, spoil) => {
     const spoilt = bytes();
     spoil(spoilt.subarray(0, 32));
     expect(
@@ -118,7 +121,7 @@ describe("the signature", () => {
     ).toMatchObject(badSignature);
   });
 
-  test("RC11 has one spelling: 15 others of the same bytes are refused", async () => {
+  test("RC11 a signature has one spelling: 15 others of the same bytes are refused", async () => {
     const { signature } = s.receipt();
     const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     const last = alphabet.indexOf(signature.at(-1)!);
@@ -143,7 +146,7 @@ describe("the signature", () => {
     ["missing", () => undefined, malformed],
     ["null", () => null, malformed],
     ["in an array", (s) => [s], malformed],
-  ])("RC11 %s is refused", async (_, spell, expected) => {
+  ])("RC11 a signature is refused when it is written: %s", async (_, spell, expected) => {
     const whole = s.receipt();
     expect(
       await s.expectNoEffect(() => s.post({ ...whole, signature: spell(whole.signature) })),
@@ -155,16 +158,16 @@ describe("the times", () => {
   const spanned = (ms: number) => s.receipt({ completed_at: s.task.submitted_at + ms });
 
   test.each([-60_001, 3_600_001, -1_000_000_000, 1_000_000_000])(
-    "RC12 %i ms apart are refused",
+    "RC12 times %i ms apart are refused",
     async (ms) => expect(await s.expectNoEffect(() => s.post(spanned(ms)))).toMatchObject(badSpan),
   );
 
-  test.each([-60_000, 0, 3_600_000])("RC12 %i ms apart are accepted", async (ms) => {
+  test.each([-60_000, 0, 3_600_000])("RC12 times %i ms apart are accepted", async (ms) => {
     expect(await s.balancesAfter(spanned(ms))).toEqual(paid);
   });
 
   test.each(['"1760000000000"', "1e309", "null", "1760000000000.5", "[1760000000000]", "true"])(
-    "RC13 written as %s are refused",
+    "RC13 times written as %s are refused",
     async (written) => {
       const raw = JSON.stringify(s.receipt()).replace(
         /"completed_at":\d+/,
@@ -174,7 +177,7 @@ describe("the times", () => {
     },
   );
 
-  test("RC13 long ago with a good span are accepted", async () => {
+  test("RC13 times long ago with a valid span are accepted", async () => {
     expect(await s.balancesAfter(s.receipt({ submitted_at: 1_000, completed_at: 2_000 }))).toEqual(
       paid,
     );
@@ -184,7 +187,7 @@ describe("the times", () => {
 describe("the hashes", () => {
   const prompt_hash = sha256Hex("another prompt");
 
-  test("RC14 of another prompt without relay_task_id is refused and logged as such", async () => {
+  test("RC14 the hash of another prompt without relay_task_id is refused and logged as such", async () => {
     const unbound = s.receipt({ prompt_hash, relay_task_id: undefined });
     expect(await s.expectNoEffect(() => s.post(unbound))).toMatchObject(mismatch);
     expect(s.t.listLogged("receipt.prompt_hash_mismatch")).toMatchObject([
@@ -192,25 +195,25 @@ describe("the hashes", () => {
     ]);
   });
 
-  test("RC14 of the right prompt without relay_task_id are refused without that line", async () => {
+  test("RC14 the hash of the right prompt without relay_task_id is refused without that log line", async () => {
     expect(
       await s.expectNoEffect(() => s.post(s.receipt({ relay_task_id: undefined }))),
     ).toMatchObject(mismatch);
     expect(s.t.listLogged("receipt.prompt_hash_mismatch")).toEqual([]);
   });
 
-  test("RC14 of another prompt with the right relay_task_id is accepted", async () => {
+  test("RC14 the hash of another prompt with the right relay_task_id is accepted", async () => {
     expect(await s.balancesAfter(s.receipt({ prompt_hash }))).toEqual(paid);
   });
 
-  test("RC15 of another result is accepted: it is a rung of the verdict, not of the relay", async () => {
+  test("RC15 the hash of another result is accepted: it belongs to the verdict, not to the relay", async () => {
     expect(await s.balancesAfter(s.receipt({ result_hash: sha256Hex("another result") }))).toEqual(
       paid,
     );
   });
 
   test.each(["", "AB".repeat(32), "ab".repeat(31), "0x" + "ab".repeat(31), 1, null])(
-    "RC15 %j is malformed",
+    "RC15 the hash %j is malformed",
     async (hash) =>
       expect(
         await s.expectNoEffect(() => s.post(s.signed(s.unsigned({ result_hash: hash })))),
@@ -218,13 +221,13 @@ describe("the hashes", () => {
   );
 });
 
-describe("what a receipt may hold", () => {
-  test("RC21 is no lone surrogate", async () => {
+describe("the content of a receipt", () => {
+  test("RC21 a receipt with a lone surrogate is refused", async () => {
     const raw = JSON.stringify(s.receipt({ result: "done" })).replace('"done"', '"\\ud800"');
     expect(await s.expectNoEffect(() => s.postText(raw))).toMatchObject(malformed);
   });
 
-  test("RC21 of a member twice, the last counts", async () => {
+  test("RC21 the last of two members with one name counts", async () => {
     const honest = JSON.stringify(s.receipt());
     const twice = honest
       .replace("{", '{"status":"completed",')
@@ -232,7 +235,7 @@ describe("what a receipt may hold", () => {
     expect(await s.expectNoEffect(() => s.postText(twice))).toMatchObject(badSignature);
   });
 
-  test("RC21 is any member of any name, signed and kept like the others", async () => {
+  test("RC21 a member of any name is signed and kept like the others", async () => {
     const members = JSON.parse(
       '{"__proto__": {"polluted": 1}, "toJSON": "x", "constructor": {"prototype": {"polluted": 1}}}',
     ) as object;
@@ -245,7 +248,7 @@ describe("what a receipt may hold", () => {
     expect({}).not.toHaveProperty("polluted");
   });
 
-  test("RC21 2^53 + 1 is what every parser of doubles reads: 2^53", async () => {
+  test("RC21 2^53 + 1 is read as every parser of doubles reads it: 2^53", async () => {
     const raw = JSON.stringify(s.signed({ ...s.unsigned(), big: 2 ** 53 }));
     await expectPaidText(raw.replace("9007199254740992", "9007199254740993"));
   });
@@ -261,11 +264,11 @@ describe("what a receipt may hold", () => {
       { tools_used: ["read"], delegated_scope: "" },
       matchRefusal(403, "receipt.out_of_scope"),
     ],
-  ])("RC22 is not %s", async (_, change, expected) => {
+  ])("RC22 a receipt with %s is refused", async (_, change, expected) => {
     expect(await s.expectNoEffect(() => s.post(s.receipt(change)))).toMatchObject(expected);
   });
 
-  test("RC22 is every tool inside delegated_scope", async () => {
+  test("RC22 a receipt with every tool inside delegated_scope is accepted", async () => {
     expect(
       await s.balancesAfter(
         s.receipt({ tools_used: ["read", "write"], delegated_scope: "write, read" }),
@@ -281,7 +284,7 @@ describe("what a receipt may hold", () => {
     ["a key in upper case", { public_key: "AB".repeat(32) }],
     ["nested receipts as an object", { delegation_receipts: {} }],
     ["a result above 512 KiB", { result: "x".repeat(524_289) }],
-  ])("is not %s", async (_, change) => {
+  ])("a receipt with %s is refused", async (_, change) => {
     expect(await s.expectNoEffect(() => s.post(s.signed(s.unsigned(change))))).toMatchObject(
       malformed,
     );
@@ -292,11 +295,11 @@ describe("what a receipt may hold", () => {
     ["an array", "[]", "request.invalid"],
     ["no JSON", "{", "request.malformed_json"],
     ["70 levels", `{"a":${"[".repeat(70)}${"]".repeat(70)}}`, "request.too_deep"],
-  ])("is not %s", async (_, raw, code) => {
+  ])("a body that is %s is refused", async (_, raw, code) => {
     expect(await s.expectNoEffect(() => s.postText(raw))).toMatchObject(matchRefusal(400, code));
   });
 
-  test("is at most 1 MiB", async () => {
+  test("a receipt is at most 1 MiB long", async () => {
     const raw = JSON.stringify(s.receipt({ result: "x".repeat(1_048_576) }));
     expect(await s.expectNoEffect(() => s.postText(raw))).toMatchObject(
       matchRefusal(413, "request.too_large"),

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 
-/** Calls of the real functions. */
+/** Records the calls of the real functions. */
 const parsed = vi.fn<(value: unknown) => void>();
 const written = vi.fn<(value: unknown) => void>();
 
@@ -38,7 +38,7 @@ afterAll(() => {
   vi.resetModules();
 });
 
-test("a receipt on its way in is parsed once and made canonical once", async () => {
+test("an incoming receipt is parsed once and made canonical once", async () => {
   const s = await openReceiptScene();
   try {
     const receipt = s.receipt();

@@ -42,7 +42,7 @@ afterEach(async () => {
 const cancel = ({ path }: Delegation, by = boss) => t.as(by, "POST", `${path}/cancel`);
 const statusOf = async ({ path }: Delegation) => (await getTaskAt(t, path)).status;
 
-/** A device of the worker that has claimed a task. */
+/** Connects a device of the worker that has claimed a task. */
 async function claimant(body = {}): Promise<{ device: Device; task: Delegation }> {
   const device = await t.connectDevice(worker);
   const task = await submitAcceptedTask(t, boss, worker, body);
@@ -52,7 +52,7 @@ async function claimant(body = {}): Promise<{ device: Device; task: Delegation }
   return { device, task };
 }
 
-/** The same with a cancel that was asked for. */
+/** Connects a device with a claimed task, and requests the cancel. */
 async function asked(body = {}) {
   const claimed = await claimant(body);
   const answer = await cancel(claimed.task);
@@ -73,7 +73,7 @@ async function asked(body = {}) {
   return claimed;
 }
 
-/** The whole hold is back, and no failure is recorded. */
+/** Expects the whole hold to be returned, and no failure to be recorded. */
 async function expectCancelled(task: Delegation): Promise<void> {
   expect(await statusOf(task)).toBe("cancelled");
   expect([await t.getBalance(boss), await t.getBalance(worker)]).toEqual([10, 0]);
@@ -83,7 +83,7 @@ async function expectCancelled(task: Delegation): Promise<void> {
 }
 
 describe("B2: the cancel of a task that a device has claimed", () => {
-  test("B2: takes effect when the device releases it, and the hold comes back", async () => {
+  test("B2: a cancel takes effect when the device releases the task, and the hold is returned", async () => {
     const { device, task } = await asked();
     expect(await t.getBalance(boss)).toBe(7.6);
     device.send({ type: "release", task_id: task.task_id });
@@ -93,14 +93,14 @@ describe("B2: the cancel of a task that a device has claimed", () => {
     expect(late).toMatchObject({ status: 409, body: { code: "task.already_finished" } });
   });
 
-  test("B2: takes effect when the device refuses it, as older devices say it", async () => {
+  test("B2: a cancel takes effect when the device refuses the task, as older devices do", async () => {
     const { device, task } = await asked();
     device.send({ type: "refuse", task_id: task.task_id });
     await device.next("task_cancelled");
     await expectCancelled(task);
   });
 
-  test("B2: takes effect 60 s after the request, though the socket is open", async () => {
+  test("B2: a cancel takes effect 60 s after the request, though the socket is open", async () => {
     const { device, task } = await asked();
     await t.advance(59_000);
     expect(await statusOf(task)).toBe("claimed");
@@ -114,7 +114,7 @@ describe("B2: the cancel of a task that a device has claimed", () => {
     ).toEqual([]);
   });
 
-  test("B2: waits for a slow worker that goes on saying how the work goes, and its receipt is paid", async () => {
+  test("B2: a cancel waits for a slow worker that reports progress, and its receipt is paid", async () => {
     const { device, task } = await asked();
     for (let minutes = 0; minutes < 4; minutes += 1) {
       await t.advance(50_000);
@@ -132,7 +132,7 @@ describe("B2: the cancel of a task that a device has claimed", () => {
     await expectConsistentBooks(t, { holds: 0 });
   });
 
-  test("B2: takes effect at the wall clock, however busy the worker says that it is", async () => {
+  test("B2: a cancel takes effect at the wall clock, however much progress the worker reports", async () => {
     const { device, task } = await asked({ wall_clock_ms: 100_000 });
     for (let seconds = 0; seconds < 90; seconds += 30) {
       await t.advance(30_000);
@@ -145,7 +145,7 @@ describe("B2: the cancel of a task that a device has claimed", () => {
     await expectCancelled(task);
   });
 
-  test("B2: loses against a receipt that comes before it takes effect", async () => {
+  test("B2: a cancel loses against a receipt that arrives before it takes effect", async () => {
     const { device, task } = await asked();
     device.send({
       type: "result",
@@ -158,7 +158,7 @@ describe("B2: the cancel of a task that a device has claimed", () => {
     expect([await t.getBalance(boss), await t.getBalance(worker)]).toEqual([8, 1.9]);
   });
 
-  test("B2: takes effect when the claim's lease lapses, because its device has gone", async () => {
+  test("B2: a cancel takes effect when the claim's lease expires, because its device has disconnected", async () => {
     const { device, task } = await asked();
     device.socket.terminate();
     await device.closed;
@@ -168,7 +168,7 @@ describe("B2: the cancel of a task that a device has claimed", () => {
     await expectCancelled(task);
   });
 
-  test("B2: is shown to who polls, asks once, and begins no new time when it is repeated", async () => {
+  test("B2: a cancel is shown in polls, and a repeated request neither notifies again nor extends the time", async () => {
     const { device, task } = await asked();
     const since = t.clock.now();
     await t.advance(40_000);
@@ -183,7 +183,7 @@ describe("B2: the cancel of a task that a device has claimed", () => {
     await expectCancelled(task);
   });
 
-  test("B2: is asked for by the submitter only, and agreed to by the holder only", async () => {
+  test("B2: a cancel can be requested by the submitter only, and agreed to by the holder only", async () => {
     const { task } = await claimant();
     expect(await cancel(task, worker)).toMatchObject({
       status: 403,
@@ -196,7 +196,7 @@ describe("B2: the cancel of a task that a device has claimed", () => {
     expect(await statusOf(task)).toBe("claimed");
   });
 
-  test("B2: is agreed to over HTTP, and a polling worker learns of it when it renews", async () => {
+  test("B2: a cancel is agreed to over HTTP, and a polling worker learns of it when it renews", async () => {
     const task = await submitAcceptedTask(t, boss, worker);
     await t.as(worker, "POST", `${task.path}/claim`);
     await cancel(task);
@@ -210,7 +210,7 @@ describe("B2: the cancel of a task that a device has claimed", () => {
   });
 
   test.each(["progress", "claim"] as const)(
-    "B2: is told to a device that was away, when it comes back and says %s",
+    "B2: a device that was offline learns of a cancel when it reconnects and sends %s",
     async (type) => {
       const { device, task } = await claimant();
       device.socket.terminate();
@@ -220,8 +220,8 @@ describe("B2: the cancel of a task that a device has claimed", () => {
       const back = await t.connectDevice(worker);
       back.send({ type, task_id: task.task_id });
       const { task_id } = task;
-      const told = (await back.takeRemaining()).filter((message) => message.type !== "claimed");
-      expect(told).toEqual([{ type: "cancel_requested", task_id }]);
+      const received = (await back.takeRemaining()).filter((message) => message.type !== "claimed");
+      expect(received).toEqual([{ type: "cancel_requested", task_id }]);
       back.send({ type: "progress", task_id });
       expect(await back.takeRemaining()).toEqual([]);
       back.send({ type: "release", task_id });
@@ -230,7 +230,7 @@ describe("B2: the cancel of a task that a device has claimed", () => {
     },
   );
 
-  test("B2: many times at once with its agreement returns the hold once", async () => {
+  test("B2: many cancels at once with their agreement return the hold once", async () => {
     const { device, task } = await claimant();
     const cancels = Array.from({ length: 10 }, () => cancel(task));
     device.send({ type: "release", task_id: task.task_id });
@@ -242,7 +242,7 @@ describe("B2: the cancel of a task that a device has claimed", () => {
   });
 });
 
-describe("B2: the cancel of a task that an endpoint does", () => {
+describe("B2: the cancel of a task that an endpoint executes", () => {
   const hangs = (aborted: string[]) => (_: unknown, signal: AbortSignal) =>
     new Promise<CallToolResult>((resolve) => {
       signal.addEventListener("abort", () => {
@@ -254,23 +254,26 @@ describe("B2: the cancel of a task that an endpoint does", () => {
   test.each([
     ["of the current revision", startMcpEndpoint],
     ["with sessions", startSessionEndpoint],
-  ])("B2: cancels its MCP call at a server %s, and takes effect 60 s later", async (_, open) => {
-    const aborted: string[] = [];
-    const endpoint = await open(hangs(aborted));
-    endpoints.push(endpoint);
-    await registerEndpoint(t, worker, endpoint.url);
-    const task = await submitAcceptedTask(t, boss, worker);
-    await expect.poll(() => endpoint.calls).toHaveLength(1);
-    expect((await cancel(task)).status).toBe(202);
-    await expect.poll(() => aborted).toEqual(["aborted"]);
-    await t.advance(59_000);
-    expect(await statusOf(task)).toBe("claimed");
-    await t.advance(6_000);
-    await expectCancelled(task);
-    expect(endpoint.calls).toHaveLength(1);
-  });
+  ])(
+    "B2: a cancel ends the MCP call at a server %s, and takes effect 60 s later",
+    async (_, open) => {
+      const aborted: string[] = [];
+      const endpoint = await open(hangs(aborted));
+      endpoints.push(endpoint);
+      await registerEndpoint(t, worker, endpoint.url);
+      const task = await submitAcceptedTask(t, boss, worker);
+      await expect.poll(() => endpoint.calls).toHaveLength(1);
+      expect((await cancel(task)).status).toBe(202);
+      await expect.poll(() => aborted).toEqual(["aborted"]);
+      await t.advance(59_000);
+      expect(await statusOf(task)).toBe("claimed");
+      await t.advance(6_000);
+      await expectCancelled(task);
+      expect(endpoint.calls).toHaveLength(1);
+    },
+  );
 
-  test("B2: leaves its agent the time to deliver what it had done", async () => {
+  test("B2: a cancel leaves the agent the time to deliver its result", async () => {
     const endpoint = await startMcpEndpoint(hangs([]));
     endpoints.push(endpoint);
     await registerEndpoint(t, worker, endpoint.url);
@@ -283,7 +286,7 @@ describe("B2: the cancel of a task that an endpoint does", () => {
     expect([await t.getBalance(boss), await t.getBalance(worker)]).toEqual([8, 1.9]);
   });
 
-  test("B2: is agreed to by its agent over HTTP", async () => {
+  test("B2: a cancel of an endpoint's task is agreed to by its agent over HTTP", async () => {
     const endpoint = await startMcpEndpoint(hangs([]));
     endpoints.push(endpoint);
     await registerEndpoint(t, worker, endpoint.url);

@@ -28,7 +28,7 @@ const databases: [name: string, env: () => Record<string, string>][] = [
 const times = <T>(count: number, each: (i: number) => T): T[] =>
   Array.from({ length: count }, (_, i) => each(i));
 
-describe.each(databases)("at once, %s", (_, env) => {
+describe.each(databases)("concurrent requests, %s", (_, env) => {
   test("RC2 100 posts of one receipt settle once", async () => {
     t = await startTestRelay(env());
     const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
@@ -46,7 +46,7 @@ describe.each(databases)("at once, %s", (_, env) => {
     await expectConsistentBooks(t, { holds: 0, fees: 0.1 });
   });
 
-  test("RC3 of a completed and a failed receipt one wins whole", async () => {
+  test("RC3 of a completed and a failed receipt one wins entirely", async () => {
     t = await startTestRelay(env());
     const [boss, worker] = [await createBuyer(t, 100), await createSeller(t, 2)];
     let paid = 0;
@@ -89,7 +89,7 @@ describe.each(databases)("at once, %s", (_, env) => {
     await expectConsistentBooks(t, { deposits: 60, balances: 0, holds: 60 });
   });
 
-  test("of a receipt and a cancellation one wins whole", async () => {
+  test("one of a receipt and a cancellation wins entirely", async () => {
     t = await startTestRelay(env());
     const [boss, worker] = [await createBuyer(t, 100), await createSeller(t, 2)];
     const [bossToken, workerToken] = [await t.token(boss), await t.token(worker)];
@@ -125,7 +125,7 @@ describe.each(databases)("at once, %s", (_, env) => {
     await expectConsistentBooks(t, { holds: 0, fees: 20 });
   });
 
-  test("submissions beyond the 1,000th are undone, and those that came with them count once", async () => {
+  test("submissions beyond the 1,000th are undone, and those in the same batch count once", async () => {
     t = await startTestRelay(env());
     const [boss, worker] = [await createBuyer(t, 600), await createSeller(t, { paid: 1, free: 0 })];
     const token = await t.token(boss);
@@ -135,7 +135,7 @@ describe.each(databases)("at once, %s", (_, env) => {
       return Promise.all(times(count, () => t.request("POST", path, { token, body })));
     };
     expect(countStatuses(await submitAll(900, "free"))).toEqual({ 201: 900 });
-    // The last 50 are refused after their hold was written, so that all of the batch runs again.
+    // The last 50 are refused after their hold was written, so the whole batch runs again.
     const answers = await submitAll(150, "paid");
     expect(countStatuses(answers)).toEqual({ 201: 100, 429: 50 });
     const taken = answers.filter(({ status }) => status === 201);

@@ -33,11 +33,11 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-const prompt = `PROMPT-${"p".repeat(9_000)}-END`;
-const result = `RESULT-${"r".repeat(9_000)}-END`;
+const PROMPT = `PROMPT-${"p".repeat(9_000)}-END`;
+const RESULT = `RESULT-${"r".repeat(9_000)}-END`;
 const textsOf = ({ task_id }: Delegation) => `/api/v1/admin/tasks/${task_id}/texts`;
 
-/** How often a text stands in all files of the database together. */
+/** Counts how often a text occurs in all files of the database together. */
 function occurrences(text: string): number {
   const files = readdirSync(folder).map((name) => readFileSync(join(folder, name), "latin1"));
   return files.reduce((sum, file) => sum + file.split(text).length - 1, 0);
@@ -56,11 +56,11 @@ async function evidenceOf({ path }: Delegation): Promise<string> {
 const shown = async (by: TestAgent, { path }: Delegation) =>
   (await t.as(by, "GET", path)).body as unknown as { task: Task; receipt: ExecutionReceipt };
 
-/** A finished task whose texts are long enough to lie on pages of their own. */
+/** Submits and finishes a task whose texts are long enough to lie on pages of their own. */
 async function finished() {
   const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
-  const task = await submitAcceptedTask(t, boss, worker, { prompt });
-  const receipt = createReceipt(worker, task, { result });
+  const task = await submitAcceptedTask(t, boss, worker, { prompt: PROMPT });
+  const receipt = createReceipt(worker, task, { result: RESULT });
   await deliver(worker, task, receipt);
   return { boss, worker, task, receipt };
 }
@@ -86,10 +86,10 @@ describe("B13: erasing the texts of a task", () => {
     const after = await shown(worker, task);
     expect(after.task).toEqual({
       ...before.task,
-      prompt: sha256Hex(prompt),
+      prompt: sha256Hex(PROMPT),
       erased_at: t.clock.now(),
     });
-    expect(after.receipt).toEqual({ ...before.receipt, result: sha256Hex(result) });
+    expect(after.receipt).toEqual({ ...before.receipt, result: sha256Hex(RESULT) });
     const archive = await t.as(worker, "GET", `/api/v1/agents/${worker.agentId}/receipts`);
     expect(archive.body["receipts"]).toMatchObject([
       { task_id: task.task_id, receipt_hash: sha256Hex(canonicalize(receipt)) },
@@ -99,7 +99,7 @@ describe("B13: erasing the texts of a task", () => {
     expect(books.body["consistent"]).toBe(true);
   });
 
-  test("leaves evidence from before valid, and evidence from after says why it is not", async () => {
+  test("leaves earlier evidence valid, and later evidence says why it is not", async () => {
     const { boss, task } = await finished();
     const before = await evidenceOf(task);
     await t.as(boss, "DELETE", textsOf(task));
@@ -112,11 +112,11 @@ describe("B13: erasing the texts of a task", () => {
     expect(verdict).toMatchObject({ kind: "bundle", valid: false, code: "bundle.erased" });
     const held = verdict.checks.filter(({ ok }) => ok).map(({ name }) => name);
     expect(held).toEqual(expect.arrayContaining(["well_formed", "intact", "attested", "settled"]));
-    const changed = after.replace(sha256Hex(result), sha256Hex("another"));
+    const changed = after.replace(sha256Hex(RESULT), sha256Hex("another"));
     expect(verifyArtifact(changed)).toMatchObject({ code: "bundle.signature_invalid" });
   });
 
-  test("is done once, is told to the submitter's audit, and may be repeated", async () => {
+  test("happens once, appears in the submitter's audit, and may be repeated", async () => {
     const { boss, task } = await finished();
     const first = await t.as(boss, "DELETE", textsOf(task));
     const shownFirst = await shown(boss, task);
@@ -130,15 +130,15 @@ describe("B13: erasing the texts of a task", () => {
     ]);
   });
 
-  test("of a cancelled task erases the prompt", async () => {
+  test("replaces the prompt of a cancelled task", async () => {
     const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
-    const task = await submitAcceptedTask(t, boss, worker, { prompt });
+    const task = await submitAcceptedTask(t, boss, worker, { prompt: PROMPT });
     await t.as(boss, "POST", `${task.path}/cancel`);
     expect(await t.as(boss, "DELETE", textsOf(task))).toMatchObject({ status: 200 });
     expect(occurrences("PROMPT-")).toBe(0);
   });
 
-  test("is refused to its executor and to strangers, and of an open task; nothing changes", async () => {
+  test("is refused to its executor and to strangers, and for an open task; nothing changes", async () => {
     const { boss, worker, task } = await finished();
     const open = await submitAcceptedTask(t, boss, worker, { prompt: "still open" });
     const before = [await shown(boss, task), await shown(boss, open)];
@@ -166,14 +166,14 @@ describe("B13: a receipt that is nested in another task's receipt", () => {
     ];
     await t.deposit(middle, 10);
     const outer = await submitAcceptedTask(t, boss, middle, { prompt: "outer" });
-    const inner = await submitAcceptedTask(t, middle, worker, { prompt });
-    const nested = createReceipt(worker, inner, { result });
+    const inner = await submitAcceptedTask(t, middle, worker, { prompt: PROMPT });
+    const nested = createReceipt(worker, inner, { result: RESULT });
     await deliver(worker, inner, nested);
     await deliver(middle, outer, createReceipt(middle, outer, { delegation_receipts: [nested] }));
     return { boss, middle, worker, outer, inner };
   }
 
-  test("stays whole when its submitter erases it, which would else destroy what another paid for", async () => {
+  test("stays whole when its submitter erases it, because another submitter paid for it", async () => {
     const { middle, outer, inner } = await chain();
     const erased = await t.as(middle, "DELETE", textsOf(inner));
     expect(erased).toMatchObject({ status: 200, body: { copies_left: 1 } });
@@ -181,7 +181,7 @@ describe("B13: a receipt that is nested in another task's receipt", () => {
     expect(verifyArtifact(await evidenceOf(inner))).toMatchObject({ code: "bundle.erased" });
   });
 
-  test("is erased there too by the operator, and no byte of it is left", async () => {
+  test("is erased there too by the operator, without leaving a byte", async () => {
     const { middle, outer, inner } = await chain();
     await t.as(middle, "DELETE", textsOf(inner));
     const erased = await t.asOperator("DELETE", textsOf(inner));
@@ -190,7 +190,7 @@ describe("B13: a receipt that is nested in another task's receipt", () => {
     expect(verifyArtifact(await evidenceOf(outer))).toMatchObject({ code: "bundle.erased" });
   });
 
-  test("is erased with the texts of the outer task, whose own archive entry stays", async () => {
+  test("is erased with the texts of the outer task, while its own archive entry stays", async () => {
     const { boss, outer, inner } = await chain();
     await t.as(boss, "DELETE", textsOf(outer));
     const { receipt } = await shown(boss, outer);
@@ -206,7 +206,7 @@ describe("B13: the notes of a task", () => {
   test("become their hashes in its events", async () => {
     served = await serveTestRelay({ AGENT_DB_PATH: join(folder, "served.db") });
     const [boss, worker] = [await createBuyer(served, 10), await createSeller(served, 2)];
-    const task = await submitAcceptedTask(served, boss, worker, { prompt });
+    const task = await submitAcceptedTask(served, boss, worker, { prompt: PROMPT });
     const device = await served.connectDevice(worker);
     await device.next("task_assigned");
     device.send({ type: "claim", task_id: task.task_id });

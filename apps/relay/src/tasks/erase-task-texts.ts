@@ -22,10 +22,11 @@ interface EraseRequest {
 }
 
 /**
- * Replaces the prompt, the result and the notes of a finished task by their hashes, in every place
- * where this relay keeps them; only its submitter and the operator may. What others have paid for stays
- * theirs: a submitter's erasure leaves receipts of others' tasks as they are, which carry the receipt
- * of this task, or it could destroy evidence against itself. The operator's erasure reaches them too.
+ * Replaces the prompt, the result and the notes of a finished task by their hashes, everywhere in
+ * this relay's database; only its submitter and the operator may. A submitter's erasure leaves the
+ * receipts of other submitters' tasks as they are, even if they carry the receipt of this task:
+ * those submitters paid for them, and the erasure could destroy evidence against its author. The
+ * operator's erasure includes them.
  */
 export async function eraseTaskTexts(
   { storage, runtime, freezer }: Pick<Services, "storage" | "runtime" | "freezer">,
@@ -34,10 +35,11 @@ export async function eraseTaskTexts(
   const erased = await storage.transaction(async (tx) => {
     const task = await findTask(tx, taskId);
     const archived = await findReceipt(tx, taskId);
-    const isKept =
+    const isStored =
       task === undefined ? archived !== undefined : !isExpired(task, freezer.taskTime());
-    // The submitter of a task that is no longer kept is not known, so only the operator may ask.
-    if (!isKept || (task === undefined && !mayActFor(caller, []))) return refuse("task.not_found");
+    // The submitter of a purged task is unknown, so only the operator may ask.
+    if (!isStored || (task === undefined && !mayActFor(caller, [])))
+      return refuse("task.not_found");
     if (task !== undefined && !mayActFor(caller, [task.submitted_by])) {
       return refuse("task.not_submitter");
     }
@@ -55,7 +57,7 @@ export async function eraseTaskTexts(
     return { ok: true as const, erased_at: before ?? now, copies_left };
   });
   if (!erased.ok) return erased;
-  // The write-ahead log holds the pages as they were before.
+  // The write-ahead log still holds the pages as they were before.
   await storage.scrub();
   const { erased_at, copies_left } = erased;
   return { status: 200, body: { task_id: taskId, erased_at, copies_left } };
@@ -72,7 +74,10 @@ async function eraseTask(tx: Tx, task: StoredTaskRow, now: number): Promise<bool
   return replaceTaskTexts(tx, texts);
 }
 
-/** Erases a receipt and its copies in others as far as the caller may; answers how many are left. */
+/**
+ * Erases a receipt and its copies in others as far as the caller may; returns the number of copies
+ * left.
+ */
 async function eraseReceipt(
   tx: Tx,
   { task_id, body }: ReceiptRow,

@@ -2,7 +2,7 @@ import { createRelayClient, followTask, type FollowTaskOptions } from "@agent/cl
 import { createSeededRandom, type TestAgent } from "@agent/testkit";
 import type { Received, TaskEvent } from "@agent/wire";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { startCuttingProxy } from "../../test/truncating-proxy.ts";
+import { startTruncatingProxy } from "../../test/truncating-proxy.ts";
 import { settleEventLoop, serveTestRelay, type ServedRelay } from "../../test/devices.ts";
 import {
   createBuyer,
@@ -29,7 +29,7 @@ function follow({ task_id: taskId }: Delegation, more: Partial<FollowTaskOptions
     agentId: worker.agentId,
     taskId,
     bearer: () => client.getBearer("task:read"),
-    // Without chance there is no wait between two connections.
+    // Without randomness there is no wait between two connections.
     randomBytes: (length) => new Uint8Array(length),
     ...more,
   });
@@ -66,7 +66,7 @@ test("the client follows a task from its submission to its end", async () => {
   expect(await toEnd(follow(task, { after: 4 }))).toEqual([]);
 });
 
-test("it goes on with a new token when its own has ended", async () => {
+test("the client continues with a new token when its own has ended", async () => {
   const task = await submitAcceptedTask(t, boss, worker);
   const following = toEnd(follow(task));
   await settleEventLoop();
@@ -76,7 +76,7 @@ test("it goes on with a new token when its own has ended", async () => {
   expect((await following).map(({ type }) => type)).toEqual(["submitted", "completed"]);
 });
 
-test("it is told when the task expires, and why it may not follow one", async () => {
+test("the client learns that the task expired, and why it may not follow one", async () => {
   const task = await submitAcceptedTask(t, boss, worker);
   const following = toEnd(follow(task));
   await settleEventLoop();
@@ -90,7 +90,7 @@ test("it is told when the task expires, and why it may not follow one", async ()
   await expect(toEnd(follow(another, { bearer }))).rejects.toThrow("task.not_participant");
 });
 
-test("it loses and repeats no event over a line that is cut 200 times at any byte", async () => {
+test("the client neither loses nor repeats an event over a line that is cut 200 times at any byte", async () => {
   const device = await t.connectDevice(worker);
   const task = await submitAcceptedTask(t, boss, worker);
   await device.next("task_assigned");
@@ -101,12 +101,12 @@ test("it loses and repeats no event over a line that is cut 200 times at any byt
     const [a = 0, b = 0] = randomBytes(2);
     return line.cuts() < 200 ? ((a << 8) | b) % 1_500 : Infinity;
   };
-  const line = await startCuttingProxy(Number(new URL(t.baseUrl).port), room);
+  const line = await startTruncatingProxy(Number(new URL(t.baseUrl).port), room);
   try {
     const following = toEnd(follow(task, { baseUrl: line.url }));
     let notes = 0;
     while (line.cuts() < 200) {
-      // A task notes a thousand at most.
+      // A task stores at most a thousand notes.
       if (notes < 900) {
         notes += 1;
         device.send({ type: "progress", task_id: task.task_id, note: `note ${notes}` });
@@ -117,8 +117,8 @@ test("it loses and repeats no event over a line that is cut 200 times at any byt
     await deliver(task);
     const events = await following;
     expect(events.map(({ event_id }) => event_id)).toEqual(events.map((_, index) => index + 1));
-    const told = events.flatMap(({ type, note }) => (type === "progress" ? [note] : []));
-    expect(told).toEqual(Array.from({ length: notes }, (_, index) => `note ${index + 1}`));
+    const notesSeen = events.flatMap(({ type, note }) => (type === "progress" ? [note] : []));
+    expect(notesSeen).toEqual(Array.from({ length: notes }, (_, index) => `note ${index + 1}`));
     expect(events.at(-1)).toMatchObject({ type: "completed" });
   } finally {
     await line.close();

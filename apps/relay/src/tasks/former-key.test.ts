@@ -14,7 +14,7 @@ import { createPairedDevice } from "../../test/pairing.ts";
 import { rotationRoutes, createRotation } from "../../test/rotation.ts";
 import { OPERATOR_TOKEN, startTestRelay, type TestRelay } from "../../test/test-relay.ts";
 
-const minute = 60_000;
+const MINUTE_MS = 60_000;
 
 let t: TestRelay;
 let boss: TestAgent;
@@ -46,12 +46,12 @@ const completedAt = (task: Delegation, completed_at: number) =>
 
 test("G4: a receipt by a former key that was completed after the skew is refused and changes nothing", async () => {
   const task = await submitAcceptedTask(t, boss, worker);
-  await t.clock.advance(minute);
+  await t.clock.advance(MINUTE_MS);
   const rotatedAt = t.clock.now();
   const next = await rotate(worker);
-  await t.clock.advance(6 * minute);
+  await t.clock.advance(6 * MINUTE_MS);
   const before = await t.getBalance(worker);
-  const late = completedAt(task, rotatedAt + 5 * minute);
+  const late = completedAt(task, rotatedAt + 5 * MINUTE_MS);
   expect(await post(next, task, late)).toMatchObject({
     status: 403,
     body: { code: "receipt.signature_invalid" },
@@ -67,11 +67,11 @@ test("G4: a receipt by a former key that was completed after the skew is refused
 
 test("G4: an honest late receipt by a former key is paid within the skew, and its evidence is valid", async () => {
   const task = await submitAcceptedTask(t, boss, worker);
-  await t.clock.advance(minute);
+  await t.clock.advance(MINUTE_MS);
   const rotatedAt = t.clock.now();
   const next = await rotate(worker);
-  await t.clock.advance(10 * minute);
-  const receipt = completedAt(task, rotatedAt + 5 * minute - 1);
+  await t.clock.advance(10 * MINUTE_MS);
+  const receipt = completedAt(task, rotatedAt + 5 * MINUTE_MS - 1);
   expect(await post(next, task, receipt)).toMatchObject({ status: 200 });
   expect(await t.getBalance(worker)).toBe(1.9);
   expect(await evidenceOf(task)).toMatchObject({ valid: true });
@@ -79,17 +79,17 @@ test("G4: an honest late receipt by a former key is paid within the skew, and it
 
 test("G4: a receipt of a clock that is ahead stays valid in evidence after a rotation", async () => {
   const task = await submitAcceptedTask(t, boss, worker);
-  const receipt = completedAt(task, t.clock.now() + 20 * minute);
+  const receipt = completedAt(task, t.clock.now() + 20 * MINUTE_MS);
   expect(await post(worker, task, receipt)).toMatchObject({ status: 200 });
-  await t.clock.advance(minute);
+  await t.clock.advance(MINUTE_MS);
   await rotate(worker);
   expect(await evidenceOf(task)).toMatchObject({ valid: true });
 });
 
-test("G4: a receipt that was completed long before its key came is paid, and its evidence is valid", async () => {
+test("G4: a receipt completed long before its key was registered is paid, and its evidence is valid", async () => {
   const task = await submitAcceptedTask(t, boss, worker);
   const done = t.clock.now();
-  await t.clock.advance(10 * minute);
+  await t.clock.advance(10 * MINUTE_MS);
   const next = await rotate(worker);
   const receipt = createReceipt(next, task, { completed_at: done });
   expect(await post(next, task, receipt)).toMatchObject({ status: 200 });
@@ -99,7 +99,7 @@ test("G4: a receipt that was completed long before its key came is paid, and its
 test("G4: a receipt by a device that was revoked later stays valid in evidence", async () => {
   const task = await submitAcceptedTask(t, boss, worker);
   const phone = await createPairedDevice(t, worker, ["agent:write"]);
-  const receipt = createReceipt(phone, task, { completed_at: t.clock.now() + minute });
+  const receipt = createReceipt(phone, task, { completed_at: t.clock.now() + MINUTE_MS });
   expect(await post(worker, task, receipt)).toMatchObject({ status: 200 });
   await t.clock.advance(1);
   await t.as(worker, "DELETE", `/api/v1/agents/${worker.agentId}/devices/${phone.deviceId}`);
@@ -108,22 +108,22 @@ test("G4: a receipt by a device that was revoked later stays valid in evidence",
 
 test("G4: a ledger by a former key counts by the same rule", async () => {
   const task = await submitAcceptedTask(t, boss, worker);
-  await t.clock.advance(minute);
+  await t.clock.advance(MINUTE_MS);
   const rotatedAt = t.clock.now();
   const next = await rotate(worker);
-  await t.clock.advance(10 * minute);
+  await t.clock.advance(10 * MINUTE_MS);
   const store = async (ended: number) => {
     const events = createTimeline(task.task_id, []);
     const timeline = events.map((event) => ({ ...event, timestamp: ended }));
     const ledger = createLedger(worker, task.task_id, [], { timeline });
     return storeLedger(t, next, ledger);
   };
-  expect(await store(rotatedAt + 5 * minute)).toMatchObject({
+  expect(await store(rotatedAt + 5 * MINUTE_MS)).toMatchObject({
     status: 403,
     body: { code: "ledger.signature_invalid" },
   });
   expect(await t.as(next, "GET", ledgerPath(worker, task.task_id))).not.toMatchObject({
     body: { signature: expect.any(String) as unknown },
   });
-  expect(await store(rotatedAt + 5 * minute - 1)).toMatchObject({ status: 201 });
+  expect(await store(rotatedAt + 5 * MINUTE_MS - 1)).toMatchObject({ status: 201 });
 });

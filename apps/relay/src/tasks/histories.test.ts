@@ -11,7 +11,7 @@ import {
 } from "../../test/market.ts";
 import { startTestRelay, type Reply, type TestRelay } from "../../test/test-relay.ts";
 
-/** Micro-units, because the model counts like the relay and not like floating point does. */
+/** Converts to micro-units, because the model counts like the relay and not in floating point. */
 const micro = (dollars: number) => Math.round(dollars * 1_000_000);
 
 const feeOf = (charge: number) => Math.floor((charge * 50_000 + 500_000) / 1_000_000);
@@ -24,7 +24,7 @@ interface OpenTask extends Delegation {
   readonly expiresAt: number;
 }
 
-/** What the accounts have to hold, by the rules alone. */
+/** The expected balances, by the rules alone. */
 interface Model {
   readonly balances: number[];
   readonly prices: number[];
@@ -125,7 +125,7 @@ function take(model: Model, pick: number): OpenTask | undefined {
 /** M12: each balance follows from the one before it, and the newest is the balance. */
 function expectRunningSums(transactions: readonly Transaction[], balance: number): void {
   const [first] = transactions.slice(-1);
-  // The balance record shows the newest 50; what came before them is the sum to begin with.
+  // The balance record shows the newest 50; the sum starts with the balance before them.
   let sum = first === undefined ? 0 : micro(first.balance_after) - micro(first.amount);
   if (transactions.length < 50) expect(sum).toBe(0);
   for (const { amount, balance_after } of transactions.toReversed()) {
@@ -135,7 +135,7 @@ function expectRunningSums(transactions: readonly Transaction[], balance: number
   expect(sum).toBe(micro(balance));
 }
 
-test("whatever happens, accounts hold what the rules say and the books are consistent", async () => {
+test("after any history, accounts follow the rules and the books are consistent", async () => {
   const step = fc.oneof(
     { weight: 2, arbitrary: depositStep },
     { weight: 1, arbitrary: priceStep },

@@ -11,7 +11,7 @@ describe("B12: the lifetime of a task", () => {
     [7_200_000, 7_200_000],
     [7_200_001, undefined],
     [Number.MAX_SAFE_INTEGER, undefined],
-  ])("B12: asked for as %s is %s", (asked, lifetimeMs) => {
+  ])("B12: a requested lifetime of %s becomes %s", (asked, lifetimeMs) => {
     const refused = {
       ok: false,
       code: "request.invalid",
@@ -27,7 +27,7 @@ describe("B12: the lifetime of a task", () => {
     [1_000_001, 1_000_001],
     [1_000_000 + 7_200_000, 1_000_000 + 7_200_000],
     [1_000_000 + 7_200_001, 1_000_000 + 7_200_000],
-  ])("B12: of a forward that ends at %s lasts until %s", (expiresAt, until) => {
+  ])("B12: a forward that ends at %s lasts until %s", (expiresAt, until) => {
     expect(calculateForwardedExpiry(expiresAt, 1_000_000, bounds)).toBe(until);
   });
 });

@@ -4,7 +4,7 @@ import { refuseField } from "../http/server/validate.ts";
 
 type LifetimeLimits = Pick<Config["tasks"], "ttlMs" | "ttlMaxMs">;
 
-/** How long a submitted task lives: as long as it asks for, else the time of this relay. */
+/** Returns the lifetime of a submitted task: the requested one, else this relay's default. */
 export function checkLifetime(
   requestedMs: number | undefined,
   { ttlMs, ttlMaxMs }: LifetimeLimits,
@@ -16,8 +16,8 @@ export function checkLifetime(
 }
 
 /**
- * When a task of a peer ends here: with the task of its origin, but not later than the longest task of
- * this relay, so that no peer keeps places and credit taken for ever.
+ * Returns the expiry of a peer's task: that of its origin, but at most this relay's longest
+ * lifetime, so that a peer cannot occupy slots and credit for ever.
  */
 export function calculateForwardedExpiry(
   expiresAt: number | undefined,

@@ -29,9 +29,9 @@ let t: ServedRelay;
 let boss: TestAgent;
 let worker: TestAgent;
 /** Shorter than a token, so that sockets stay open. */
-const ttlMs = 240_000;
+const TTL_MS = 240_000;
 beforeEach(async () => {
-  t = await serveTestRelay({ AGENT_TASK_TTL_MS: String(ttlMs) });
+  t = await serveTestRelay({ AGENT_TASK_TTL_MS: String(TTL_MS) });
   [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
   await t.clock.advance(1_000);
 });
@@ -49,13 +49,13 @@ async function claimant(body = {}): Promise<{ device: Device; task: Delegation }
   return { device, task };
 }
 
-/** What the submitter knows of the worker. */
+/** Counts the worker's failures in the submitter's trust record. */
 async function failuresFor(by = boss, relay: TestRelay = t): Promise<number> {
   const [holdings] = await getAgentStates(relay, [by]);
   return holdings?.trust.reduce((sum, { failed_tasks }) => sum + failed_tasks, 0) ?? 0;
 }
 
-/** How many tasks of the worker count for an agent that has no record of its own. */
+/** Counts the worker's tasks in the view of an agent without a record of its own. */
 async function countedByStrangers({ agentId }: TestAgent): Promise<number> {
   const stranger = await createBuyer(t, 10);
   const task = await submitAcceptedTask(t, stranger, stranger, {
@@ -92,7 +92,7 @@ async function recordsOf({ path }: Delegation, by = boss): Promise<NoShowRecord[
 }
 
 describe("B2: a worker that claims a task and does nothing", () => {
-  test("B2: loses it at the wall clock, though its socket is open, and the next one is asked", async () => {
+  test("B2: an idle worker loses the task at the wall clock, though its socket is open, and the next one is asked", async () => {
     const { device, task } = await claimant({ wall_clock_ms: 30_000 });
     await t.advance(29_000);
     expect((await getTaskAt(t, task.path)).status).toBe("claimed");
@@ -100,7 +100,7 @@ describe("B2: a worker that claims a task and does nothing", () => {
     expect((await getTaskAt(t, task.path)).status).toBe("pending");
     expect(await device.next("task_assigned")).toMatchObject({ task: { task_id: task.task_id } });
     expect(await failuresFor()).toBe(1);
-    // Whoever does it after all is paid.
+    // The agent that does the task after all is paid.
     device.send({
       type: "result",
       task_id: task.task_id,
@@ -115,10 +115,10 @@ describe("B2: a worker that claims a task and does nothing", () => {
     });
   });
 
-  test("B2: until the task expires leaves a row, a failed task and a signed statement", async () => {
+  test("B2: an idle claim until the task expires leaves a row, a failed task and a signed statement", async () => {
     const { task } = await claimant();
     const claimed_at = t.clock.now();
-    await t.advance(ttlMs);
+    await t.advance(TTL_MS);
     await t.advance(2_000);
     expect((await t.as(boss, "GET", task.path)).status).toBe(404);
     expect(await expired()).toMatchObject([
@@ -131,7 +131,7 @@ describe("B2: a worker that claims a task and does nothing", () => {
       task_id: task.task_id,
       agent_id: worker.agentId,
       claimed_at,
-      lapsed_at: task.submitted_at + ttlMs,
+      lapsed_at: task.submitted_at + TTL_MS,
       wall_clock_ms: null,
       priced: true,
       issuer: t.did,
@@ -143,9 +143,9 @@ describe("B2: a worker that claims a task and does nothing", () => {
     await expectConsistentBooks(t, { holds: 0 });
   });
 
-  test("B12: whose last sign of work was just before the expiry is not blamed, and nothing is kept", async () => {
+  test("B12: a worker whose last sign of work was just before the expiry is not blamed, and no row is stored", async () => {
     const { device, task } = await claimant();
-    await t.advance(ttlMs - 20_000);
+    await t.advance(TTL_MS - 20_000);
     device.send({ type: "progress", task_id: task.task_id });
     await t.advance(22_000);
     expect((await t.as(boss, "GET", task.path)).status).toBe(404);
@@ -153,7 +153,7 @@ describe("B2: a worker that claims a task and does nothing", () => {
     expect((await t.as(boss, "GET", `${task.path}/evidence`)).status).toBe(404);
   });
 
-  test("B2: counts once for a task, however often it claims it again", async () => {
+  test("B2: a no-show counts once for a task, however often it is claimed again", async () => {
     const { device, task } = await claimant({ wall_clock_ms: 1 });
     for (let i = 0; i < 5; i += 1) {
       await t.advance(6_000);
@@ -161,13 +161,13 @@ describe("B2: a worker that claims a task and does nothing", () => {
       device.send({ type: "claim", task_id: task.task_id });
       await device.next("claimed");
     }
-    await t.advance(ttlMs);
+    await t.advance(TTL_MS);
     await t.advance(2_000);
     expect(await failuresFor()).toBe(1);
     expect(await expired()).toHaveLength(1);
   });
 
-  test("B2: by the lapse of its lease fails for its customer too", async () => {
+  test("B2: a no-show by an expired lease fails for the customer too", async () => {
     const { device, task } = await claimant();
     device.socket.terminate();
     await device.closed;
@@ -177,44 +177,47 @@ describe("B2: a worker that claims a task and does nothing", () => {
     expect((await getTaskAt(t, task.path)).status).toBe("pending");
     expect(await failuresFor()).toBe(1);
     expect(await expired()).toEqual([]);
-    await t.advance(ttlMs);
+    await t.advance(TTL_MS);
     await t.advance(2_000);
     expect(await expired()).toMatchObject([{ task_id: task.task_id }]);
   });
 });
 
-describe("B2: what is no no-show:", () => {
-  test.each(["release", "refuse"] as const)("B2: a %s of the holder", async (type) => {
-    const { device, task } = await claimant();
-    await t.advance(30_000);
-    device.send({ type, task_id: task.task_id });
-    await settleEventLoop();
-    await t.advance(ttlMs);
-    await t.advance(2_000);
-    expect([await failuresFor(), await expired()]).toEqual([0, []]);
-  });
+describe("B2: ends of a claim that are no no-show", () => {
+  test.each(["release", "refuse"] as const)(
+    "B2: a %s of the holder is no no-show",
+    async (type) => {
+      const { device, task } = await claimant();
+      await t.advance(30_000);
+      device.send({ type, task_id: task.task_id });
+      await settleEventLoop();
+      await t.advance(TTL_MS);
+      await t.advance(2_000);
+      expect([await failuresFor(), await expired()]).toEqual([0, []]);
+    },
+  );
 
-  test("B2: the expiry of a task that nobody claimed", async () => {
+  test("B2: the expiry of a task that was never claimed is no no-show", async () => {
     const task = await submitAcceptedTask(t, boss, worker);
-    await t.advance(ttlMs);
+    await t.advance(TTL_MS);
     await t.advance(2_000);
     expect([await failuresFor(), await expired()]).toEqual([0, []]);
     expect((await t.as(boss, "GET", `${task.path}/evidence`)).status).toBe(404);
   });
 
-  test("B2: a call of an endpoint that is still open when the task expires", async () => {
+  test("B2: an endpoint call that is still open when the task expires is no no-show", async () => {
     const endpoint = await startMcpEndpoint(() => new Promise<CallToolResult>(() => {}));
     await registerEndpoint(t, worker, endpoint.url);
     await submitAcceptedTask(t, boss, worker);
     await expect.poll(() => endpoint.calls).toHaveLength(1);
-    await t.advance(ttlMs);
+    await t.advance(TTL_MS);
     await t.advance(2_000);
     await expect.poll(() => t.listLogged("mcp.forward_failed").length).toBeGreaterThan(0);
     expect(await failuresFor()).toBe(0);
     await endpoint.close();
   });
 
-  test("B2: a claim from before a freeze that ends within 2 minutes after it", async () => {
+  test("B2: a claim from before a freeze that ends within 2 minutes after it is no no-show", async () => {
     const { device } = await claimant();
     device.socket.terminate();
     await device.closed;
@@ -225,7 +228,7 @@ describe("B2: what is no no-show:", () => {
     expect(await failuresFor()).toBe(0);
   });
 
-  test("B2: a claim from before a restart that ends within 2 minutes after it", async () => {
+  test("B2: a claim from before a restart that ends within 2 minutes after it is no no-show", async () => {
     const clock = createManualClock();
     const env = { AGENT_DB_PATH: join(folder, "relay.db") };
     const before = await startTestRelay(env, 1, clock);
@@ -239,7 +242,7 @@ describe("B2: what is no no-show:", () => {
     await before.close();
     await clock.advance(61_000);
     const after = await startTestRelay(env, 2, clock);
-    // One device comes back for its task in time, and only then does nothing.
+    // One device reconnects for its task in time, and stays idle only after that.
     await after.as(seller_, "POST", `${late.path}/claim`);
     await after.relay.tick();
     await clock.advance(60_000);
@@ -262,7 +265,7 @@ test("B2: a call that was lost in a crash of the relay is no no-show of its endp
   await registerEndpoint(before, executor, endpoint.url);
   const task = await submitAcceptedTask(before, payer, executor);
   await expect.poll(() => endpoint.calls).toHaveLength(1);
-  // What a crash would leave: the database as it is while the call is open.
+  // A copy of the database while the call is open is what a crash would leave.
   const database = new DatabaseSync(path);
   database.prepare("vacuum into ?").run(copy);
   database.close();
@@ -279,13 +282,13 @@ test("B2: a call that was lost in a crash of the relay is no no-show of its endp
   await after.close();
 });
 
-describe("B2: to strangers", () => {
+describe("B2: no-shows in the view of strangers", () => {
   // The listing promises 1,000 ms.
   test.each([
     ["a priced no-show that had the time of the listing counts", 2, 1_000, 1],
-    ["one with less time counts for its customer only", 2, 999, 0],
-    ["a free one counts for its customer only", 0, 1_000, 0],
-    ["one by a wall clock of 1 ms counts for its customer only", 2, 1, 0],
+    ["a no-show with less time counts for its customer only", 2, 999, 0],
+    ["a free no-show counts for its customer only", 0, 1_000, 0],
+    ["a no-show by a wall clock of 1 ms counts for its customer only", 2, 1, 0],
   ] as const)("B2: %s", async (_, price, wall_clock_ms, expected) => {
     const executor = await createSeller(t, price);
     const before = await countedByStrangers(executor);

@@ -30,7 +30,7 @@ const vectors = loadReceiptVectors();
 const isAccepted = ({ expect: verdict, cls }: ReceiptVector) =>
   verdict === "valid" || cls === "duplicate-member";
 
-/** The executor of each task: who signed the honest receipt, where there is one. */
+/** The executor of each task: the signer of the honest receipt, if there is one. */
 const executors = new Map<string, string>();
 for (const { task, receipt } of vectors.toSorted(
   (a, b) => Number(isAccepted(b)) - Number(isAccepted(a)),
@@ -48,7 +48,7 @@ let t: TestRelay;
 let boss: TestAgent;
 const folder = mkdtempSync(join(tmpdir(), "relay-vectors-"));
 
-/** The ids in the vectors are signed, so their tasks cannot be submitted: they are stored. */
+/** The ids in the vectors are signed, so their tasks cannot be submitted and are inserted. */
 beforeAll(async () => {
   const path = join(folder, "relay.db");
   const world = { ...createManualClock(), ...createSeededRandom(1) };
@@ -104,9 +104,9 @@ const deliver = ({ task, receipt }: ReceiptVector) =>
 const titled = (some: readonly ReceiptVector[]) =>
   some.map((vector) => [vector.id, vector.cls, vector.why, vector] as const);
 
-describe("the result endpoint refuses, and changes nothing", () => {
+describe("the result endpoint refuses a vector and changes nothing", () => {
   test.each(titled(vectors.filter((vector) => !isAccepted(vector))))(
-    "%i %s: %s",
+    "refuses %i %s: %s",
     async (_id, _cls, _why, vector) => {
       const before = await getAgentStates(t, [boss]);
       const { status, body } = await deliver(vector);
@@ -117,14 +117,17 @@ describe("the result endpoint refuses, and changes nothing", () => {
   );
 });
 
-describe("the result endpoint still accepts afterwards", () => {
-  test.each(titled(vectors.filter(isAccepted)))("%i %s: %s", async (_id, _cls, _why, vector) => {
-    const { status } = JSON.parse(vector.receipt) as { status: string };
-    expect(await deliver(vector)).toMatchObject({ status: 200, body: { status } });
-    await expectConsistentBooks(t);
-  });
+describe("the result endpoint still accepts correct vectors afterwards", () => {
+  test.each(titled(vectors.filter(isAccepted)))(
+    "accepts %i %s: %s",
+    async (_id, _cls, _why, vector) => {
+      const { status } = JSON.parse(vector.receipt) as { status: string };
+      expect(await deliver(vector)).toMatchObject({ status: 200, body: { status } });
+      await expectConsistentBooks(t);
+    },
+  );
 
-  test("RC16 and has named every bad nested receipt, and no other", () => {
+  test("RC16 every bad nested receipt is named, and no other", () => {
     const bad = t.listLogged("delegation_receipt.signature_invalid");
     for (const { task, nested = [] } of vectors.filter(({ nested }) => nested !== undefined)) {
       const named = bad.filter(({ correlationId }) => correlationId === task);
@@ -132,7 +135,7 @@ describe("the result endpoint still accepts afterwards", () => {
     }
   });
 
-  test("and has paid for each task once, by its receipt's status", async () => {
+  test("pays for each task once, by its receipt's status", async () => {
     const settled = new Map(
       vectors
         .filter(isAccepted)

@@ -22,7 +22,7 @@ async function statusAfter(ms: number, { path }: Delegation): Promise<number> {
   return (await t.asOperator("GET", path)).status;
 }
 
-test("B2: a no-show is kept as long as a finished task, and then deleted", async () => {
+test("B2: a no-show is stored as long as a finished task, and then deleted", async () => {
   t = await startTestRelay({ AGENT_RETENTION_DAYS: "1" });
   const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
   await t.clock.advance(1_000);
@@ -56,7 +56,7 @@ describe("a finished task", () => {
     return { boss, worker, task };
   }
 
-  test("can be polled for 30 days, and what it moved is kept", async () => {
+  test("can be polled for 30 days, and its settlement stays", async () => {
     const { boss, worker, task } = await finished({});
     const before = await getAgentStates(t, [boss, worker]);
     expect(await statusAfter(30 * DAY - 1, task)).toBe(200);
@@ -65,7 +65,7 @@ describe("a finished task", () => {
     await expectConsistentBooks(t, { holds: 0, fees: 0.1 });
   });
 
-  test("can be polled for the configured days since it was finished, however long it took", async () => {
+  test("can be polled for the configured days after its end, however long it took", async () => {
     t = await startTestRelay({
       AGENT_RETENTION_DAYS: "1",
       AGENT_TASK_TTL_MS: String(3 * DAY),
@@ -83,7 +83,7 @@ describe("a finished task", () => {
     expect(await statusAfter(1_000 * DAY, task)).toBe(200);
   });
 
-  test("is forgotten with all its kind: a round takes thousands", async () => {
+  test("is purged with thousands of others in one round", async () => {
     t = await startTestRelay({ AGENT_RETENTION_DAYS: "1" });
     const [boss, worker] = [await t.createAgent(), await t.createAgent()];
     for (let i = 0; i < 3; i += 1) {

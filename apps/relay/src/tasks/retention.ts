@@ -9,7 +9,7 @@ import { purgeFinishedTasks, purgeFinishedPeerTasks } from "./store.ts";
 /** A submission that was admitted just before its token ended may not be stored yet. */
 const LATE_SUBMISSION_MS = 60_000;
 
-/** Forgets finished tasks after the configured days; ids grow with time, so no index is needed. */
+/** Purges finished tasks after the configured days; ids grow with time, so no index is needed. */
 export async function purgeOldTasks({
   storage,
   runtime,
@@ -23,7 +23,7 @@ export async function purgeOldTasks({
   await purgeInBatches(() => storage.transaction((tx) => purgeNoShows(tx, old)));
 }
 
-/** Forgets what was used of delegation tokens that ended: nothing can be submitted under them again. */
+/** Purges the sums of ended delegation tokens, under which nothing can be submitted again. */
 export async function purgeEndedBudgets({
   storage,
   runtime,

@@ -34,7 +34,10 @@ type TaskHandlers = Pick<
   | "getReceipt"
 >;
 
-/** Of the last event that a client had when it was cut off; anything else than a number is none. */
+/**
+ * Parses the id of the last event that a disconnected client received; undefined unless it is a
+ * number.
+ */
 function parseLastEventId(headers: Headers): number | undefined {
   const given = headers.get("last-event-id") ?? "";
   return /^\d{1,9}$/.test(given) ? Number(given) : undefined;

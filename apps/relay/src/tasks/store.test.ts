@@ -24,7 +24,7 @@ beforeEach(async () => {
 });
 afterEach(() => storage.close());
 
-/** Whether a change takes hold of the task, and the task as it is then. */
+/** Returns whether a change applied to the task, and the task after it. */
 async function tried(change: (tx: Tx) => Promise<unknown>, before: Partial<TaskRow>) {
   await storage.transaction((tx) => insertTask(tx, createTaskRow(before)));
   const done = await storage.transaction(change);
@@ -50,7 +50,7 @@ describe("a receipt ends a task", () => {
     ["that is pending", {}, "target"],
     ["that is claimed", { status: "claimed" }, "target"],
     ["of the executor that was assigned", { assigned_to: "executor" }, "executor"],
-  ])("%s", async (_, before, executor) => {
+  ])("ends a task %s", async (_, before, executor) => {
     expect(await tried(finish(999, executor), before)).toMatchObject({
       done: true,
       after: { status: "completed", receipt_hash: "hash", finished_at: 999 },
@@ -58,13 +58,13 @@ describe("a receipt ends a task", () => {
   });
 
   test.each<[string, Partial<TaskRow>, string, number]>([
-    ["RC2 that is finished", ended, "target", 10],
-    ["that was cancelled", { status: "cancelled", finished_at: 5 }, "target", 10],
-    ["RC20 whose time ended while the receipt was verified", {}, "target", 1_000],
-    ["that was handed to another meanwhile", { assigned_to: "executor" }, "target", 10],
-    ["of a target by somebody else", {}, "executor", 10],
-    ["that is at another attempt, so at another price", { attempt: 1 }, "target", 10],
-  ])("but not one %s", async (_, before, executor, now) => {
+    ["RC2 a finished task", ended, "target", 10],
+    ["a cancelled task", { status: "cancelled", finished_at: 5 }, "target", 10],
+    ["RC20 a task that expired while the receipt was verified", {}, "target", 1_000],
+    ["a task that was reassigned meanwhile", { assigned_to: "executor" }, "target", 10],
+    ["a target's task with another agent's receipt", {}, "executor", 10],
+    ["a task at another attempt, so at another price", { attempt: 1 }, "target", 10],
+  ])("%s is not ended by a receipt", async (_, before, executor, now) => {
     expect(await tried(finish(now, executor), before)).toEqual({
       done: false,
       after: createTaskRow(before),
@@ -91,7 +91,7 @@ describe("A1: the statement that finishes a task agrees with the rule", () => {
   );
 
   test.each(cases)(
-    "for a task that is $place, with $locked held, that is ended by $way",
+    "agrees for a task that is $place, with $locked held, that is ended by $way",
     async ({ row, locked, endedBy }) => {
       const before = createTaskRow({ ...row, locked });
       const expected = canEndTask({ peerId: assignedPeerOf(before), locked }, endedBy);
@@ -101,14 +101,14 @@ describe("A1: the statement that finishes a task agrees with the rule", () => {
     },
   );
 
-  test("for a task that went to a peer after its row was read", async () => {
+  test("agrees for a task that was forwarded to a peer after its row was read", async () => {
     expect(await tried(finish(10, "target", registered, "[]"), away)).toEqual({
       done: false,
       after: createTaskRow(away),
     });
   });
 
-  test("also for a task that no peer has taken yet", async () => {
+  test("agrees for a task that no peer has accepted yet", async () => {
     const before = { attempts: away.attempts };
     expect(await tried(finish(10, "target", registered, away.attempts), before)).toEqual({
       done: false,
@@ -120,7 +120,7 @@ describe("A1: the statement that finishes a task agrees with the rule", () => {
 describe("a cancellation ends a task", () => {
   const cancel = (now: number) => (tx: Tx) => cancelPending(tx, "task", now);
 
-  test("that is pending", async () => {
+  test("cancels a pending task", async () => {
     expect(await tried(cancel(999), {})).toMatchObject({
       done: true,
       after: { status: "cancelled", finished_at: 999 },
@@ -131,7 +131,7 @@ describe("a cancellation ends a task", () => {
     ["that is claimed", { status: "claimed" }, 10],
     ["that is finished", ended, 10],
     ["whose time is over", {}, 1_000],
-  ])("but not one %s", async (_, before, now) => {
+  ])("does not cancel a task %s", async (_, before, now) => {
     expect(await tried(cancel(now), before)).toEqual({ done: false, after: createTaskRow(before) });
   });
 });
@@ -139,26 +139,29 @@ describe("a cancellation ends a task", () => {
 describe("the sweep removes a task", () => {
   const remove = (now: number) => (tx: Tx) => deleteExpiredTask(tx, "task", now);
 
-  test.each(["pending", "claimed"] as const)("that is %s when its time is over", async (status) => {
-    expect(await tried(remove(1_000), { status })).toEqual({ done: true, after: undefined });
-  });
+  test.each(["pending", "claimed"] as const)(
+    "removes a %s task when its time is over",
+    async (status) => {
+      expect(await tried(remove(1_000), { status })).toEqual({ done: true, after: undefined });
+    },
+  );
 
   test.each<[string, Partial<TaskRow>, number]>([
     ["that is finished", ended, 1_000],
     ["whose time is not over", {}, 999],
-  ])("but not one %s", async (_, before, now) => {
+  ])("does not remove a task %s", async (_, before, now) => {
     expect(await tried(remove(now), before)).toEqual({ done: false, after: createTaskRow(before) });
   });
 });
 
-describe("an executor is blamed", () => {
+describe("an invalid signature of the executor is recorded", () => {
   const blame = (tx: Tx) => markInvalidSignature(tx, "task");
 
   test.each<[string, Partial<TaskRow>, boolean]>([
     ["the first time", {}, true],
-    ["not the second time", { blamed: 1 }, false],
-    ["not for a finished task", ended, false],
-  ])("%s", async (_, before, done) => {
+    ["only the first time", { blamed: 1 }, false],
+    ["never for a finished task", ended, false],
+  ])("is recorded %s", async (_, before, done) => {
     expect(await tried(blame, before)).toMatchObject({ done });
   });
 });

@@ -47,7 +47,7 @@ export async function insertTask(tx: Tx, task: TaskRow): Promise<void> {
   await tx.run(addTask, task);
 }
 
-/** Of a task that has not ended. */
+/** Matches tasks that have not ended. */
 export const taskIsOpen = sql<boolean>`status in ('pending', 'claimed')`;
 
 interface TaskEnd extends Pick<TaskRow, "task_id" | "status" | "receipt_hash" | "attempt"> {
@@ -76,8 +76,8 @@ const finishByPeer = compile<TaskEnd & { claimed_by: string }>()(
 
 /**
  * Ends an open task; false when it is no longer open, no longer that executor's, not at the attempt
- * that its caller has read (and with it the price), or not to be ended in this way (`canEndTask`).
- * This guard is the only thing that stands between two settlements.
+ * (and so the price) that its caller has read, or must not be ended in this way (`canEndTask`).
+ * This guard alone prevents a second settlement.
  */
 export async function finishTask(
   tx: Tx,
@@ -91,7 +91,7 @@ export async function finishTask(
       (await tx.run(finishByPeer, { ...ending, claimed_by: peerClaimRef(endedBy.relayId) })) === 1
     );
   }
-  // Where an attempt leads never changes, and the statement asks for the same attempt.
+  // The target of an attempt never changes, and the statement checks the same attempt.
   if (isForwarded(task)) return false;
   const key_registered = endedBy.isKeyRegistered ? 1 : 0;
   return (await tx.run(finishByReceipt, { ...ending, key_registered })) === 1;
@@ -120,7 +120,7 @@ const blamedUpdate = compile<{ task_id: string }>()(
     .where(taskIsOpen),
 );
 
-/** Notes that the executor posted a bad signature; true the first time. */
+/** Records that the executor submitted an invalid signature; true the first time. */
 export async function markInvalidSignature(tx: Tx, task_id: string): Promise<boolean> {
   return (await tx.run(blamedUpdate, { task_id })) === 1;
 }
@@ -148,7 +148,9 @@ const textsUpdate = compile<{ task_id: string; prompt: string; events: string; n
     .where(sql<boolean>`not ${taskIsOpen}`),
 );
 
-/** Replaces the texts of a task that has ended; false when it has not, or they are erased already. */
+/**
+ * Replaces the texts of a task that has ended; false when it has not, or they are erased already.
+ */
 export async function replaceTaskTexts(
   tx: Tx,
   texts: { task_id: string; prompt: string; events: string; now: number },
@@ -189,8 +191,8 @@ const deleteFinished = compile<{ before: string; until: number; limit: number }>
 );
 
 /**
- * Forgets tasks that were finished by `until`; receipts, settlements and postings are kept. `before`
- * is the least id of that time: what was finished by then has a smaller one.
+ * Deletes tasks that were finished by `until`; receipts, settlements and postings stay. `before` is
+ * the smallest id of that time: tasks finished by then have a smaller one.
  */
 export function purgeFinishedTasks(
   tx: Tx,
@@ -206,7 +208,7 @@ const deleteFinishedOfPeers = compile<{ until: number; limit: number }>()(
       where submitted_by glob 'relay:*' and finished_at <= ${param("until")} limit ${param("limit")})`,
 );
 
-/** The same for tasks that peers submitted: an id of a peer's making is not bound to any time. */
+/** Deletes finished tasks that peers submitted: their ids were made by peers and imply no time. */
 export function purgeFinishedPeerTasks(
   tx: Tx,
   old: { until: number; limit: number },
@@ -214,10 +216,10 @@ export function purgeFinishedPeerTasks(
   return tx.run(deleteFinishedOfPeers, old);
 }
 
-/** Which tasks a list shows: addressed or assigned to an agent, or submitted by it. */
+/** Selects the tasks of a list: addressed or assigned to an agent, or submitted by it. */
 export interface TaskQuery {
   readonly agent_id: string;
-  /** An empty list matches any. */
+  /** An empty text matches any status. */
   readonly status: string;
   readonly before: string;
   readonly limit: number;

@@ -2,10 +2,10 @@ import { describe, expect, test } from "vitest";
 import { createManualClock } from "@agent/testkit";
 import { createTaskWaiters, type Watch } from "./waiters.ts";
 
-describe("who waits for a task", () => {
+describe("a request that waits for a task", () => {
   const never = new AbortController().signal;
 
-  test("is let go by its next change, and nobody else is", async () => {
+  test("is released by the task's next change, and no other is", async () => {
     const clock = createManualClock();
     const waiters = createTaskWaiters(clock.schedule);
     const released: string[] = [];
@@ -20,10 +20,10 @@ describe("who waits for a task", () => {
 
   test.each<[string, (parts: Parts) => unknown]>([
     ["when the time is over", ({ clock }) => clock.advance(1_000)],
-    ["when the client goes away", ({ client }) => client.abort()],
+    ["when the client disconnects", ({ client }) => client.abort()],
     ["when it is stopped", ({ watch }) => watch.stop()],
     ["when the relay shuts down", ({ waiters }) => waiters.releaseAll()],
-  ])("is let go %s, and leaves no timer behind", async (_, end) => {
+  ])("is released %s, and leaves no timer behind", async (_, end) => {
     const clock = createManualClock();
     const client = new AbortController();
     const waiters = createTaskWaiters(clock.schedule);
@@ -33,7 +33,7 @@ describe("who waits for a task", () => {
     expect(clock.pending()).toEqual([]);
   });
 
-  test("is let go at once when the client is gone already or the relay is shutting down", async () => {
+  test("is released at once when the client has disconnected or the relay is shutting down", async () => {
     const clock = createManualClock();
     const waiters = createTaskWaiters(clock.schedule);
     await waiters.watch("a", 1_000, AbortSignal.abort()).changed;

@@ -1,11 +1,14 @@
 /** Requests that are held open until their task changes (long poll). */
 export interface TaskWaiters {
-  /** `changed` resolves at the task's next change, after `ms`, when the client goes away, or on `stop`. */
+  /**
+   * Watches a task: `changed` resolves at its next change, after `ms`, when the client disconnects,
+   * or on `stop`.
+   */
   watch(taskId: string, ms: number, signal: AbortSignal): Watch;
   notify(taskId: string): void;
-  /** Lets everybody go, now and from now on: the relay is shutting down. */
+  /** Ends all waiting, now and from now on, because the relay shuts down. */
   releaseAll(): void;
-  /** Whether everybody was let go. */
+  /** Returns whether all waiting was ended. */
   isReleased(): boolean;
 }
 

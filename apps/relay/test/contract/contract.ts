@@ -24,7 +24,7 @@ import { trustContract } from "./agents/trust.ts";
 import { webhooksContract } from "./operator/webhooks.ts";
 import { withdrawalsContract } from "./money/withdrawals.ts";
 
-/** How every outcome that the operation table declares is brought about. */
+/** The cases of every outcome that the operation table declares. */
 export const contract: Contract<OperationName> = {
   ...systemContract,
   ...registryContract,

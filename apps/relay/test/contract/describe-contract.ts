@@ -19,26 +19,29 @@ export const operationNames = Object.keys(operations) as OperationName[];
 
 export const getCases = (name: OperationName): Readonly<Record<string, Case>> => contract[name];
 
-/** A case for each success that a row declares; requests go by `carry` if there is one. */
+/** Runs a case for each success that a row declares; `carry` sends the requests if given. */
 export function describeSuccesses(carry?: Carrier): void {
-  describe("every declared success is brought about:", () => {
+  describe("an operation succeeds in every way that it declares", () => {
     const relay = relayForEach();
-    test.each(listOutcomes(({ ok }) => Object.keys(ok)))("%s answers %s", async (name, status) => {
-      const reply = await carrier.run(carry, () => getCases(name)[status]!(relay()));
-      expect(reply).toMatchObject({ status: Number(status) });
-      const { ok }: Operation = operations[name];
-      const body = reply.text === "" ? undefined : reply.body;
-      expect(v.parse(ok[Number(status)]!, body)).toEqual(body);
-    });
+    test.each(listOutcomes(({ ok }) => Object.keys(ok)))(
+      "the operation %s answers %s",
+      async (name, status) => {
+        const reply = await carrier.run(carry, () => getCases(name)[status]!(relay()));
+        expect(reply).toMatchObject({ status: Number(status) });
+        const { ok }: Operation = operations[name];
+        const body = reply.text === "" ? undefined : reply.body;
+        expect(v.parse(ok[Number(status)]!, body)).toEqual(body);
+      },
+    );
   });
 }
 
-/** A case for each refusal that a row declares. */
+/** Runs a case for each refusal that a row declares. */
 export function describeRefusals(carry?: Carrier): void {
-  describe("every declared refusal is brought about:", () => {
+  describe("an operation refuses with every code that it declares", () => {
     const relay = relayForEach();
     test.each(listOutcomes(({ refusals }) => refusals))(
-      "%s refuses with %s",
+      "the operation %s refuses with %s",
       async (name, code) => {
         expectRefusal(await carrier.run(carry, () => getCases(name)[code]!(relay())), code);
       },
@@ -46,18 +49,24 @@ export function describeRefusals(carry?: Carrier): void {
   });
 }
 
-/** A case for each refusal that a row implies without naming it. */
+/** Runs a case for each refusal that a row implies without naming it. */
 export function describeImplied(carry?: Carrier): void {
-  describe("every implied refusal is brought about:", () => {
+  describe("an operation refuses with every code that its row implies", () => {
     let stage: ImpliedRelays;
     beforeAll(async () => {
       stage = await openImpliedRelays();
     });
     afterAll(() => stage.close());
 
-    test.each(listOutcomes(listImpliedRefusals))("%s refuses with %s", async (name, code) => {
-      expectRefusal(await carrier.run(carry, () => impliedRefusalCases[code]!(stage, name)), code);
-    });
+    test.each(listOutcomes(listImpliedRefusals))(
+      "the operation %s refuses with %s, which its row implies",
+      async (name, code) => {
+        expectRefusal(
+          await carrier.run(carry, () => impliedRefusalCases[code]!(stage, name)),
+          code,
+        );
+      },
+    );
   });
 }
 
@@ -82,9 +91,9 @@ function expectRefusal({ status, headers, body }: Reply, code: Code): void {
   expect(status).toBe(errors[code].status);
   expect(body["message"]).toBe(body["error"]);
   expect(String(body["error"]).startsWith(text)).toBe(true);
-  // What is wrong with a request is told field by field, wherever it was found.
-  const told = ((body["issues"] ?? []) as Issue[]).length > 0;
-  expect(told).toBe(code === "request.invalid");
+  // Faults of a request are listed by field, in every part of the request.
+  const listsIssues = ((body["issues"] ?? []) as Issue[]).length > 0;
+  expect(listsIssues).toBe(code === "request.invalid");
   expect(headers.get("content-type")).toBe("application/json");
   expect(headers.get("x-request-id")).toBe(body["request_id"]);
 }

@@ -23,7 +23,7 @@ import { federated } from "./operator/federation.ts";
 import { buildPath, samples, UNKNOWN_ID } from "./samples.ts";
 import { throwingRelay } from "./throwing-relay.ts";
 
-/** The relays on which a row's implied refusals are brought about. */
+/** The relays for the cases of implied refusals. */
 export interface ImpliedRelays {
   readonly t: TestRelay;
   /** Known to `t`. */
@@ -33,11 +33,11 @@ export interface ImpliedRelays {
   readonly rateLimited: TestRelay;
   readonly draining: TestRelay;
   readonly frozen: TestRelay;
-  /** Where the operator has used the key "taken" in every operation. */
+  /** The operator has used the key "taken" in every operation here. */
   readonly keyed: EditedRelay;
   /** A relay that has a peer. */
   readonly peered: { readonly t: TestRelay; readonly peer: FakePeer };
-  /** The same, and the peer may make three requests a minute, of which its handshake was two. */
+  /** A relay whose peer may make three requests a minute, two of which its handshake used. */
   readonly rateLimitedPeered: { readonly t: TestRelay; readonly peer: FakePeer };
   close(): Promise<void>;
 }
@@ -80,7 +80,7 @@ async function openPeered(AGENT_RATE_LIMIT_SCALE: string) {
   return { t, peer: await createFakePeer(t).completeHandshake() };
 }
 
-/** A request that a peer has truly signed. */
+/** Sends a request with a valid signature of a peer. */
 async function requestSigned(
   { peer }: ImpliedRelays["peered"],
   name: OperationName,
@@ -118,7 +118,7 @@ const withToken =
   async (stage, name) =>
     requestOperation(stage.t, name, { token: await tokenOf(stage) });
 
-/** As the operator, so that nothing but the body can be wrong. */
+/** Sends a body as the operator, so that nothing else can be refused. */
 const withBody =
   (options: RequestOptions): ProvokeRefusal =>
   ({ t }, name) =>
@@ -132,7 +132,7 @@ function mintAgentToken(
   return mintToken({ ...agent, audience: t.did, scope: scopes, now, jti: "1", ...change });
 }
 
-/** The agent's token with every scope but the one that is asked for, on a path of its own. */
+/** Calls with the agent's token without the required scope, on a path of its own. */
 const withoutScope: ProvokeRefusal = async ({ t, agent }, name) => {
   const { method, scope }: Operation = operations[name];
   const token = await t.token(
@@ -149,7 +149,7 @@ const createBrokenBody = () =>
 const withKey = (relay: Pick<TestRelay, "request">, name: OperationName, key: string) =>
   requestOperation(relay, name, { token: OPERATOR_TOKEN, headers: { "idempotency-key": key } });
 
-/** How each refusal is brought about that an operation's row implies without naming it. */
+/** Provokes each refusal that an operation's row implies without naming it. */
 export const impliedRefusalCases: Partial<Record<Code, ProvokeRefusal>> = {
   "auth.missing": ({ t }, name) => requestOperation(t, name),
   "auth.unknown_token": withToken(() => "junk"),

@@ -3,18 +3,18 @@ import type { Operation, OperationName, Operations } from "@agent/wire";
 import { openEditedRelay } from "../edited-relay.ts";
 import { startTestRelay, type Reply, type TestRelay } from "../test-relay.ts";
 
-/** What an operation's row declares: a status of success, or the code of a refusal. */
+/** A declared outcome of an operation: a status of success, or the code of a refusal. */
 export type OutcomeOf<O extends Operation> = `${keyof O["ok"] & number}` | O["refusals"][number];
 
-/** Brings one outcome about; it is the reply to the last request. */
+/** Produces one outcome, and returns the reply to the last request. */
 export type Case = (t: TestRelay) => Promise<Reply>;
 
-/** A case for every declared outcome; one that is missing does not compile. */
+/** A case for every declared outcome; a missing one does not compile. */
 export type Contract<N extends OperationName> = {
   readonly [K in N]: { readonly [O in OutcomeOf<Operations[K]>]: Case };
 };
 
-/** A case on a relay with a configuration of its own. */
+/** Runs a case on a relay with a configuration of its own. */
 export function withEnv(env: Record<string, string>, run: Case): Case {
   return async () => {
     const t = await startTestRelay(env);
@@ -26,7 +26,7 @@ export function withEnv(env: Record<string, string>, run: Case): Case {
   };
 }
 
-/** A case in a state that no operation leads to, or none within reason. */
+/** Runs a case in a state that no operation, or no reasonable number of them, leads to. */
 export function withEditedDatabase(
   sqlFor: (agent: TestAgent) => string,
   run: (t: TestRelay, agent: TestAgent) => Promise<Reply>,

@@ -1,9 +1,9 @@
 import { operations, type OperationName } from "@agent/wire";
 
-/** An id that no relay has given to anybody. */
+/** An id that no relay has assigned. */
 export const UNKNOWN_ID = "019b7d21-53eb-7ccd-926c-3badff397897";
 
-/** Of an agent that has to stay unknown, for what would end it. */
+/** The id of an agent that must stay unknown, for operations that would delete it. */
 const OTHER_UNKNOWN_ID = "019b7d21-53eb-7ccd-926c-3badff397898";
 
 interface Sample {
@@ -96,7 +96,7 @@ const federationSamples = {
   giveUpOutbox: { body: { reason: "lost" } },
 } as const satisfies Record<string, Sample>;
 
-/** A well-formed request for every operation; whether it is allowed is another matter. */
+/** A well-formed request for every operation, which may still be refused. */
 export const samples: { readonly [N in OperationName]: Sample } = {
   health: {},
   live: {},
@@ -330,7 +330,7 @@ export const samples: { readonly [N in OperationName]: Sample } = {
   getReceipt: {},
 };
 
-/** The operation's path with its parameters filled in and its sample's query. */
+/** Builds the operation's path with its parameters filled in and its sample's query. */
 export function buildPath(
   name: OperationName,
   agentId = samples[name].agentId ?? UNKNOWN_ID,

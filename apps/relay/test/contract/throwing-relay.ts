@@ -7,7 +7,7 @@ import { createRateLimiter } from "../../src/http/limits/rate-limit.ts";
 import { operatorCaller } from "../../src/identity/caller.ts";
 import { sendRequest, type Reply, type RequestOptions } from "../test-relay.ts";
 
-/** The operation table with a fault in every handler: what is tested is how the mount answers. */
+/** Creates a relay whose handlers all throw, to test the mount's answer. */
 export function throwingRelay(error: Error) {
   const lines: string[] = [];
   const write = (line: string) => void lines.push(line);

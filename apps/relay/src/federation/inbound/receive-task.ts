@@ -16,12 +16,12 @@ import { limits, type Answer, type Operations, type Refusal } from "@agent/wire"
 import { findVisibleProfile } from "../../agents/discovery/profile-store.ts";
 import { listSigningKeys } from "../../agents/keys/key-store.ts";
 import { postClearing } from "../../budget/clearing.ts";
-import { formatCurrentTrace } from "../../observability/trace.ts";
 import type { Attempt } from "../../routing/attempt.ts";
 import { getTaskPrice } from "../../routing/price.ts";
 import { newId } from "../../runtime.ts";
 import type { FederationPeerRow } from "../../storage/tables/federation.ts";
 import type { TaskRow } from "../../storage/tables/tasks.ts";
+import { buildTaskRow } from "../../tasks/build-task-row.ts";
 import { acquireTaskSlot } from "../../tasks/submission/task-quota.ts";
 import { calculateForwardedExpiry } from "../../tasks/lifetime.ts";
 import { findReceipt } from "../../tasks/receipts/receipt-store.ts";
@@ -104,9 +104,22 @@ export async function receiveTask(
       taskId: task_id,
       description: "hold",
     });
+    const attempt: Attempt = {
+      agent_id: target_agent,
+      charge: amount,
+      ...(worker?.nextHop !== undefined && { via: worker.nextHop }),
+    };
     const row: TaskRow = {
-      ...buildTaskRow(message, { now, expiresAt, charge: amount, nextHop: worker?.nextHop }),
-      submitted_by: payer,
+      ...buildTaskRow({
+        task_id,
+        agent_id: target_agent,
+        submitted_by: payer,
+        work: task_payload,
+        attempts: [attempt],
+        now,
+        expires_at: expiresAt,
+      }),
+      locked: amount,
       allocation_id: amount > 0 ? newId(runtime) : null,
     };
     await insertTask(tx, row);
@@ -176,50 +189,5 @@ async function findForwardTarget(
   return {
     details: { publicKeys: null, price: asMicro(0) },
     nextHop: { relay_id: next, public_key, route: path },
-  };
-}
-
-function buildTaskRow(
-  { task_id, target_agent, task_payload }: TaskForward,
-  {
-    now,
-    expiresAt,
-    charge,
-    nextHop,
-  }: {
-    readonly now: number;
-    readonly expiresAt: number;
-    readonly charge: number;
-    readonly nextHop: NextHop | undefined;
-  },
-): Omit<TaskRow, "submitted_by" | "allocation_id"> {
-  const attempt: Attempt = {
-    agent_id: target_agent,
-    charge,
-    ...(nextHop !== undefined && { via: nextHop }),
-  };
-  return {
-    task_id,
-    agent_id: target_agent,
-    assigned_to: null,
-    status: "pending",
-    prompt: task_payload.prompt,
-    required_capabilities: JSON.stringify(task_payload.required_capabilities ?? []),
-    submitted_at: now,
-    expires_at: expiresAt,
-    wall_clock_ms: task_payload.wall_clock_ms ?? null,
-    step_id: null,
-    routing_choice: null,
-    attempts: JSON.stringify([attempt]),
-    attempt: 0,
-    charge,
-    locked: charge,
-    claimed_by: null,
-    lease_until: null,
-    blamed: 0,
-    receipt_hash: null,
-    finished_at: null,
-    delegation_token: null,
-    trace: formatCurrentTrace(),
   };
 }

@@ -73,7 +73,7 @@ const release =
   (claimed_by: string): Change =>
   (tx) =>
     releaseClaim(tx, { task_id: "t", claimed_by, now: 50 });
-const lapse =
+const expire =
   (now: number): Change =>
   (tx) =>
     expireClaim(tx, "t", now);
@@ -90,48 +90,58 @@ const reassign =
     });
 
 const free = { status: "pending", claimed_by: null, lease_until: null } as const;
-const handedOn = { ...free, assigned_to: "next", attempt: 1, charge: 5 };
+const reassigned = { ...free, assigned_to: "next", attempt: 1, charge: 5 };
 
-describe("what a statement about a task's worker does, and what it leaves alone", () => {
+describe("a change to the claim of a task", () => {
   const cases: [string, Partial<StoredTaskRow>, Change, Partial<StoredTaskRow> | null][] = [
     ["a pending task is claimed", {}, claim(), fresh],
     [
-      "by the executor it is assigned to",
+      "a task is claimed by the executor it is assigned to",
       { assigned_to: "next" },
       claim({ executor: "next" }),
       fresh,
     ],
-    ["not by its target, once it is assigned", { assigned_to: "next" }, claim(), null],
-    ["not by another agent", {}, claim({ executor: "other" }), null],
-    ["not twice", claimed, claim({ claimed_by: "second" }), null],
-    ["not when its time is over", {}, claim({ now: 1_000 }), null],
-    ["not when it was cancelled", { status: "cancelled", finished_at: 1 }, claim(), null],
-    ["not when it is done", { status: "completed", finished_at: 1 }, claim(), null],
+    ["an assigned task is not claimed by its target", { assigned_to: "next" }, claim(), null],
+    ["a task is not claimed by another agent", {}, claim({ executor: "other" }), null],
+    ["a task is not claimed twice", claimed, claim({ claimed_by: "second" }), null],
+    ["an expired task is not claimed", {}, claim({ now: 1_000 }), null],
+    ["a cancelled task is not claimed", { status: "cancelled", finished_at: 1 }, claim(), null],
+    ["a finished task is not claimed", { status: "completed", finished_at: 1 }, claim(), null],
     ["a lease is renewed by its worker", claimed, renew("device"), { lease_until: 60_050 }],
     [
-      "never beyond the wall clock of its task",
+      "a lease is not renewed beyond the wall clock of its task",
       { ...fresh, wall_clock_ms: 20_000 },
       renew("device"),
       { lease_until: 20_050 },
     ],
     [
-      "not by presence once a cancel was asked for, though it is still the device's",
+      "a lease is not renewed by presence once a cancel was requested, though the claim stays",
       { ...claimed, cancel_requested_at: 50 },
       renew("device"),
       {},
     ],
-    ["not by another", claimed, renew("other"), null],
-    ["not where nothing is claimed", {}, renew("device"), null],
-    ["a claim is given back by its worker", claimed, release("device"), free],
-    ["not by another", claimed, release("other"), null],
-    ["not when the task is done", { ...claimed, status: "failed" }, release("device"), null],
-    ["a lease that is over lapses", claimed, lapse(100), free],
-    ["not before", claimed, lapse(99), null],
-    ["not when the task is done", { ...claimed, status: "completed" }, lapse(100), null],
-    ["a pending task is handed on", {}, reassign(0), handedOn],
-    ["not when it was already", { attempt: 1 }, reassign(0), null],
-    ["not when somebody has claimed it", claimed, reassign(0), null],
-    ["not when it is done", { status: "completed" }, reassign(0), null],
+    ["a lease is not renewed by another device", claimed, renew("other"), null],
+    ["a lease is not renewed without a claim", {}, renew("device"), null],
+    ["a claim is released by its worker", claimed, release("device"), free],
+    ["a claim is not released by another device", claimed, release("other"), null],
+    [
+      "a claim of a finished task is not released",
+      { ...claimed, status: "failed" },
+      release("device"),
+      null,
+    ],
+    ["a claim expires with its lease", claimed, expire(100), free],
+    ["a claim does not expire before its lease", claimed, expire(99), null],
+    [
+      "a claim of a finished task does not expire",
+      { ...claimed, status: "completed" },
+      expire(100),
+      null,
+    ],
+    ["a pending task is reassigned", {}, reassign(0), reassigned],
+    ["a task is not reassigned from an earlier attempt", { attempt: 1 }, reassign(0), null],
+    ["a claimed task is not reassigned", claimed, reassign(0), null],
+    ["a finished task is not reassigned", { status: "completed" }, reassign(0), null],
   ];
   test.each(cases)("%s: %j", async (_, before, change, after) => {
     await put(before);
@@ -141,7 +151,7 @@ describe("what a statement about a task's worker does, and what it leaves alone"
   });
 });
 
-describe("what waits for an executor", () => {
+describe("the tasks that wait for an executor", () => {
   beforeEach(async () => {
     await put({ task_id: "1" });
     await put({ task_id: "2", assigned_to: "other" });
@@ -152,7 +162,7 @@ describe("what waits for an executor", () => {
     await put({ task_id: "7", required_capabilities: '["x"]' });
   });
 
-  test("is what is assigned to it, else addressed to it, pending and not expired", async () => {
+  test("are those assigned to it, else addressed to it, pending and not expired", async () => {
     const query = { executor: "target", now: 50, limit: 10 };
     const tasks = await listPendingTasks(storage.read, { ...query, after: "" });
     expect(tasks.map(({ task_id }) => task_id)).toEqual(["1", "3", "7"]);
@@ -165,7 +175,7 @@ describe("what waits for an executor", () => {
     expect(page.map(({ task_id }) => task_id)).toEqual(["3"]);
   });
 
-  test("names every executor once", async () => {
+  test("name every executor once", async () => {
     const awaited = await listExecutorsWithPendingTasks(storage.read, 50);
     expect(awaited).toHaveLength(2);
     expect(awaited).toEqual(
@@ -173,7 +183,7 @@ describe("what waits for an executor", () => {
     );
   });
 
-  test("is lapsed when its lease is over", async () => {
+  test("a claim expires when its lease has ended", async () => {
     expect(await listExpiredClaims(storage.read, 99, 10)).toEqual([]);
     expect(await listExpiredClaims(storage.read, 100, 10)).toMatchObject([{ task_id: "4" }]);
   });
@@ -181,7 +191,7 @@ describe("what waits for an executor", () => {
 
 describe("B2: the lease that is stored", () => {
   test.each([null, 40_000.5, 100_000, 1e300])(
-    "B2: is the one of the rule after each step, with a wall clock of %j",
+    "B2: the stored lease follows the rule after each step, with a wall clock of %j",
     async (wall_clock_ms) => {
       await put({ wall_clock_ms, expires_at: 1_000_000 });
       const claim = { task_id: "t", claimed_by: "device" };
@@ -210,7 +220,7 @@ describe("B2: the lease that is stored", () => {
     },
   );
 
-  test("B2: of a task at another relay is not shortened by a request to cancel", async () => {
+  test("B2: the lease of a forwarded task is not shortened by a request to cancel", async () => {
     await put({ ...claimed, claimed_by: "relay r", wall_clock_ms: 1, lease_until: 999 });
     await storage.transaction((tx) => markCancelRequested(tx, "t", 50));
     expect(await findTask(storage.read, "t")).toMatchObject({

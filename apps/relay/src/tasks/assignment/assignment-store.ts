@@ -5,8 +5,8 @@ import type { StoredTaskRow, TaskRow } from "../../storage/tables/tasks.ts";
 import { taskIsOpen } from "../store.ts";
 
 /**
- * Adds to what happened to a task; the rest of it is read from its row. Nobody can make a row grow
- * without end.
+ * Appends an event to a task; submission and end are read from its row. The number of events is
+ * bounded, so that a row cannot grow without end.
  */
 function appendEvent(type: string, detail = sql`'{}'`) {
   return sql<string>`case when json_array_length(events) < ${sql.lit(limits.taskEvents)} then
@@ -50,7 +50,7 @@ export async function claimPending(tx: Tx, request: ClaimRequest): Promise<boole
 /** One worker's claim of one task. */
 export type HeldClaim = Pick<ClaimRequest, "task_id" | "claimed_by" | "now">;
 
-/** A lease never reaches beyond the submitter's `wall_clock_ms`, counted from the claim. */
+/** A lease never extends beyond the submitter's `wall_clock_ms`, counted from the claim. */
 const renewedLease = sql<number>`min(cast(${param("now")} as integer) + ${sql.lit(limits.claimLeaseMs)},
   coalesce(cast(claimed_at + wall_clock_ms as integer), ${sql.lit(Number.MAX_SAFE_INTEGER)}))`;
 
@@ -68,14 +68,14 @@ const renewUpdate = compile<HeldClaim>()(
 );
 
 /**
- * An open socket keeps a claim alive until its submitter asks for a cancel; from then on the lease stays as
- * it is. False when the claim is not the worker's any more.
+ * Renews the lease for an open socket until the submitter requests a cancel; after that it stays as
+ * it is. Returns false when the claim is no longer the worker's.
  */
 export async function renewLease(tx: Tx, claimed: HeldClaim): Promise<boolean> {
   return (await tx.run(renewUpdate, claimed)) === 1;
 }
 
-/** What the holder of a claim has to know of it. */
+/** The state of a claim that its holder needs. */
 export interface Lease extends Pick<StoredTaskRow, "task_id" | "cancel_requested_at"> {
   readonly lease_until: number;
 }
@@ -90,7 +90,9 @@ const renewWithNote = compile<HeldClaim & { note: string }>()(
   workUpdate.set({ events: appendEvent("progress", sql`json_object('note', ${param("note")})`) }),
 );
 
-/** Renews a claim by a sign of work, with or without a note; undefined when it is not the worker's. */
+/**
+ * Renews a claim after progress, with or without a note; undefined when it is not the worker's.
+ */
 export function renewLeaseByProgress(
   tx: Tx,
   { note, ...claimed }: HeldClaim & { readonly note?: string | undefined },
@@ -118,7 +120,7 @@ const releaseByHolder = compile<HeldClaim>()(
   releaseUpdate.where("claimed_by", "=", param("claimed_by")),
 );
 
-/** Gives a claim back: the worker will not do the task. Answers the task as it is then. */
+/** Releases a claim at its worker's request. Returns the task after the release. */
 export function releaseClaim(tx: Tx, claimed: HeldClaim): Promise<StoredTaskRow | undefined> {
   return tx.get(releaseByHolder, claimed);
 }
@@ -127,7 +129,10 @@ const expireUpdate = compile<Pick<ClaimRequest, "task_id" | "now">>()(
   releaseUpdate.where("lease_until", "<=", param("now")),
 );
 
-/** Takes a task back whose lease is over, unless it was renewed meanwhile; the task as it is then. */
+/**
+ * Releases a task whose lease has ended, unless it was renewed meanwhile. Returns the task after
+ * the release.
+ */
 export function expireClaim(
   tx: Tx,
   task_id: string,
@@ -145,15 +150,15 @@ const selectExpiredLeases = compile<{ now: number; limit: number }>()(
     .limit(param("limit")),
 );
 
-/** Claimed tasks whose lease is over. */
+/** Lists claimed tasks whose lease has ended. */
 export function listExpiredClaims(read: Reader, now: number, limit: number) {
   return read.all(selectExpiredLeases, { now, limit });
 }
 
-/** Another relay has the task until it expires, whatever its submitter asks for. */
+/** A peer has a forwarded task until it expires, even if a cancel is requested. */
 const isClaimedByPeer = sql<boolean>`claimed_by glob 'relay *'`;
 
-/** From the first request on the holder has as long as a lease to agree or to show that it works. */
+/** After the first request the holder has the length of a lease to agree or to report progress. */
 const leaseAfterRequest = sql<number>`case
   when cancel_requested_at is not null or ${isClaimedByPeer} then lease_until
   else ${renewedLease} end`;
@@ -171,7 +176,10 @@ const cancelRequestUpdate = compile<{ task_id: string; now: number }>()(
     .returningAll(),
 );
 
-/** Notes that the submitter of a claimed task wants it cancelled; a second request changes nothing. */
+/**
+ * Records that the submitter of a claimed task wants it cancelled; a second request changes
+ * nothing.
+ */
 export function markCancelRequested(
   tx: Tx,
   task_id: string,
@@ -192,7 +200,7 @@ const cancelForwardedUpdate = compile<{ task_id: string; claimed_by: string; now
     .returningAll(),
 );
 
-/** Cancels a forwarded task: the peer that has it agreed to what its submitter had asked for. */
+/** Cancels a forwarded task after the peer that has it agreed to the request. */
 export function cancelForwarded(
   tx: Tx,
   agreed: { readonly task_id: string; readonly claimed_by: string; readonly now: number },
@@ -219,7 +227,7 @@ const reassign = compile<Reassignment>()(
     .where("status", "=", "pending"),
 );
 
-/** Hands a pending task to the next executor, unless somebody claimed it or handed it on already. */
+/** Assigns a pending task to the next executor, unless it was claimed or reassigned meanwhile. */
 export async function reassignTask(tx: Tx, change: Reassignment): Promise<boolean> {
   return (await tx.run(reassign, change)) === 1;
 }
@@ -242,7 +250,7 @@ const selectPending = compile<PendingQuery & { after: string }>()(
   pendingQuery.selectAll().where("task_id", ">", param("after")).orderBy("task_id"),
 );
 
-/** What an executor has not begun, oldest first; `after` is a task id. */
+/** Lists an executor's pending tasks, oldest first; `after` is a task id. */
 export function listPendingTasks(
   read: Reader,
   query: PendingQuery & { after: string },
@@ -254,7 +262,7 @@ const selectPendingIds = compile<PendingQuery>()(
   pendingQuery.select(["task_id", "required_capabilities"]).orderBy("task_id"),
 );
 
-/** The same by name only: prompts are large. */
+/** Lists the same tasks without their prompts, which are large. */
 export function listPendingTaskIds(read: Reader, query: PendingQuery) {
   return read.all(selectPendingIds, query);
 }
@@ -269,7 +277,7 @@ const selectWaitingExecutors = compile<{ now: number }>()(
     .where("expires_at", ">", param("now")),
 );
 
-/** Everybody for whom a task waits; looks at all open tasks. */
+/** Lists executors for whom a task waits; reads all open tasks. */
 export function listExecutorsWithPendingTasks(
   read: Reader,
   now: number,

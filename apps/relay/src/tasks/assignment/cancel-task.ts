@@ -24,7 +24,9 @@ interface CancelRequest {
   readonly saveResponse?: SaveResponse | undefined;
 }
 
-/** What a cancel came to: the task is cancelled, or the holder of its claim was asked to stop. */
+/**
+ * The outcome of a cancel: the task is cancelled, or the holder of its claim was asked to stop.
+ */
 export type CancelOutcome =
   | { readonly ok: true; readonly status: "cancelled"; readonly row: TaskRow }
   | {
@@ -35,7 +37,10 @@ export type CancelOutcome =
     }
   | Refusal<"task.not_pending">;
 
-/** Cancels a task for its submitter, at once or as soon as its executor agrees (docs/decisions.md, 4). */
+/**
+ * Cancels a task for its submitter, at once or as soon as its executor agrees (docs/decisions.md,
+ * 4).
+ */
 export async function cancelTask(
   services: CancelServices,
   { agentId, taskId, caller, saveResponse }: CancelRequest,
@@ -67,7 +72,7 @@ function toCancelAnswer(cancelled: CancelOutcome & { readonly ok: true }) {
   return { status: 202 as const, body: { task_id, status, cancel_requested_at } };
 }
 
-/** Cancels a task that is not claimed, and asks for the cancel of one that is. */
+/** Cancels a task that is not claimed, and requests the cancel of one that is. */
 export async function cancelInTransaction(
   tx: Tx,
   services: Pick<Services, "runtime">,
@@ -90,7 +95,7 @@ export async function cancelInTransaction(
   };
 }
 
-/** Tells of the cancel once it is durable: who waits for the task, and who is to stop. */
+/** Notifies waiting requests and the executor of a cancel, once it is durable. */
 export function publishCancel(
   services: Omit<CancelServices, "storage" | "runtime">,
   cancelled: CancelOutcome & { readonly ok: true },

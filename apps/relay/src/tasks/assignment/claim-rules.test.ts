@@ -13,7 +13,7 @@ describe("B2: a claim", () => {
     ["ends a lease after it was made", {}, 1_060_000],
     ["ends a lease after the newest sign of work", { last_sign_at: 1_050_000 }, 1_110_000],
     [
-      "ends at the wall clock, whatever its holder says",
+      "ends at the wall clock, even if its holder reports progress",
       { last_sign_at: 1_050_000, wall_clock_ms: 70_000 },
       1_070_000,
     ],
@@ -30,11 +30,11 @@ describe("B2: a claim", () => {
       1_140_000,
     ],
     [
-      "is cancelled at the wall clock, though its holder goes on working",
+      "is cancelled at the wall clock, though its holder still works",
       { cancel_requested_at: 1_030_000, last_sign_at: 1_080_000, wall_clock_ms: 100_000 },
       1_100_000,
     ],
-  ] as const)("B2: %s", (_, change, endsAt) => {
+  ] as const)("B2: a claim %s", (_, change, endsAt) => {
     expect(calculateClaimEnd({ ...claimed, ...change })).toBe(endsAt);
   });
 });
@@ -50,27 +50,27 @@ const ended = {
 };
 
 test.each([
-  ["a priced one that had 60 s counts for strangers", {}, "strangers"],
-  ["one millisecond less counts for the pair only", { lapsed_at: 1_059_999 }, "pair"],
-  ["a free one counts for the pair only", { priced: false }, "pair"],
+  ["a priced no-show after 60 s counts for strangers", {}, "strangers"],
+  ["a no-show after a millisecond less counts for the pair only", { lapsed_at: 1_059_999 }, "pair"],
+  ["a free no-show counts for the pair only", { priced: false }, "pair"],
   [
-    "one that had the listing's time counts for strangers",
+    "a no-show after the listing's time counts for strangers",
     { max_latency_ms: 10, lapsed_at: 1_000_010 },
     "strangers",
   ],
   [
-    "one with less than the listing's time counts for the pair only",
+    "a no-show after less than the listing's time counts for the pair only",
     { max_latency_ms: 60_001 },
     "pair",
   ],
   ["a wall clock of 1 ms proves nothing to strangers", { lapsed_at: 1_000_001 }, "pair"],
   [
-    "one from before a restart that ends within 2 minutes does not count",
+    "a claim from before a restart that ends within 2 minutes does not count",
     { running_since: 1_000_000, now: 1_120_000 },
     "none",
   ],
   [
-    "one from before a restart that ends later counts",
+    "a claim from before a restart that ends later counts",
     { running_since: 1_000_000, now: 1_120_001 },
     "strangers",
   ],
@@ -81,7 +81,7 @@ test.each([
   ],
   ["one from after a restart counts at once", { running_since: 999_999 }, "strangers"],
   ["one of an older version, without a time, does not count", { claimed_at: null }, "none"],
-] as const)("B2: of no-shows %s", (_, change, counts) => {
+] as const)("B2: %s", (_, change, counts) => {
   expect(noShowScope({ ...ended, ...change })).toBe(counts);
 });
 

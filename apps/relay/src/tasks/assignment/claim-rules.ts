@@ -1,20 +1,20 @@
 import { limits } from "@agent/wire";
 
-/** What the end of a claim depends on; times are in ms by the relay's clock. */
+/** The times that decide when a claim ends, in ms of the relay's clock. */
 export interface ClaimTimes {
   readonly claimed_at: number;
-  /** The newest sign of work; while no cancel was asked for, an open socket counts as one too. */
+  /** The newest sign of work; until a cancel is requested, an open socket counts as one too. */
   readonly last_sign_at: number;
   /** The submitter's bound; null without one. */
   readonly wall_clock_ms: number | null;
-  /** When the submitter asked to cancel; null while it has not. */
+  /** The time of the submitter's request to cancel; null without one. */
   readonly cancel_requested_at: number | null;
 }
 
 /**
- * When a claim ends if nothing more is heard of its holder: a lease after the newest sign of work or
- * the request to cancel, but never after `wall_clock_ms`. Without such a request the task then goes
- * to the next executor, with one it is cancelled.
+ * Returns the time at which a claim ends if its holder stays silent: a lease after the newest sign
+ * of work or the request to cancel, but never after `wall_clock_ms`. After such a request the task
+ * is cancelled then, otherwise the next executor gets it.
  */
 export function calculateClaimEnd(claim: ClaimTimes): number {
   const { claimed_at, last_sign_at, wall_clock_ms, cancel_requested_at } = claim;
@@ -25,33 +25,35 @@ export function calculateClaimEnd(claim: ClaimTimes): number {
   );
 }
 
-/** What is known of a claim that ended without a receipt, a release or a refusal. */
+/** The facts about a claim that ended without a receipt, a release or a refusal. */
 export interface EndedClaim {
-  /** Null for a claim of which it is not known when it began, so that nothing follows from it. */
+  /** Null when the start of the claim is unknown; such a claim has no consequence. */
   readonly claimed_at: number | null;
   readonly lapsed_at: number;
   /** Whether money was held for the task. */
   readonly priced: boolean;
-  /** What the executor's listing promises; null without one. */
+  /** The latency that the executor's listing promises; null without one. */
   readonly max_latency_ms: number | null;
-  /** Since when the relay works without a restart, a freeze or a jump of its clock. */
+  /**
+   * The start of the relay's last uninterrupted run, without a restart, a freeze or a clock jump.
+   */
   readonly running_since: number;
-  /** How long the holder may need to come back to a relay that stood still. */
+  /** The time that the holder may need to reconnect after the relay was interrupted. */
   readonly recovery_ms: number;
   readonly now: number;
 }
 
-/** A worker needs this long to come back to a relay that stood still. */
+/** A worker may need this long to reconnect after the relay was interrupted. */
 export const RECOVERY_MS = 120_000;
 
-/** A claim that was shorter says nothing to strangers where the listing promises no time. */
+/** Where the listing promises no latency, a shorter claim does not count beyond the pair. */
 const LATENCY_WITHOUT_LISTING_MS = 60_000;
 
 /**
- * For whom a no-show counts: for the pair of submitter and executor, for strangers too only if the task
- * was priced and the executor had the time that it promises, else no-shows could be made for free.
- * A claim from before a restart, a freeze or a jump of the clock that ends soon after it does not
- * count: the relay was away, not the worker.
+ * Returns the scope in which a no-show counts: for the pair of submitter and executor, and for
+ * strangers only if the task was priced and the executor had the time that it promised, because
+ * otherwise no-shows could be fabricated for free. A claim from before a restart, a freeze or a
+ * clock jump that ends soon after it does not count: the relay was unavailable, not the worker.
  */
 export function noShowScope(claim: EndedClaim): "none" | "pair" | "strangers" {
   const { claimed_at, lapsed_at, priced, max_latency_ms, running_since, recovery_ms, now } = claim;
@@ -61,7 +63,10 @@ export function noShowScope(claim: EndedClaim): "none" | "pair" | "strangers" {
   return priced && hadTime ? "strangers" : "pair";
 }
 
-/** Whether the holder of a claim still worked when the task expired: then it counts for neither side. */
+/**
+ * Returns whether the holder still worked when the task expired; then the claim counts for neither
+ * side.
+ */
 export function isWorkedOnAtExpiry({
   worked_at,
   expires_at,

@@ -5,7 +5,7 @@ import { calculateClaimEnd } from "./claim-rules.ts";
 import { findTask } from "../store.ts";
 import { isForwarded } from "../task.ts";
 
-/** One device of an executor: only it renews and releases what it has claimed. */
+/** One device of an executor; only it renews and releases its claims. */
 export interface Worker {
   readonly executor: string;
   readonly claimed_by: string;
@@ -14,8 +14,9 @@ export interface Worker {
 type ClaimResult = ({ readonly ok: true } & Lease) | Refusal<"task.not_pending">;
 
 /**
- * Gives a pending task to the first device that claims it, unless its submitter blocked the executor
- * or it is for another relay's agent; the device that has it already renews its lease. Refused: `task.not_pending`.
+ * Gives a pending task to the first device that claims it, unless its submitter blocked the
+ * executor or it is assigned to another relay's agent; a claim by the device that has it renews its
+ * lease. Refused: `task.not_pending`.
  */
 export async function claimTask(
   {
@@ -30,7 +31,8 @@ export async function claimTask(
   const now = runtime.now();
   const claimed = await storage.transaction(async (tx): Promise<Lease | undefined> => {
     const task = await findTask(tx, task_id);
-    // Another relay's agent claims nothing here, and an agent of its id here is a different one.
+    // Another relay's agent cannot claim here, and a local agent with the same id is a different
+    // one.
     if (task === undefined || isForwarded(task)) return undefined;
     if (task.claimed_by === claimed_by)
       return renewLeaseByProgress(tx, { task_id, claimed_by, now });

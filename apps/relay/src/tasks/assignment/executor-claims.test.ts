@@ -33,7 +33,7 @@ const asSecondDevice = (method: string, verb: string, body?: object) =>
 const statusOf = async () => (await getTaskAt(t, task.path)).status;
 
 describe("B3: a worker that polls", () => {
-  test("B3: claims a task for 60 s, and its customer cannot cancel it unasked", async () => {
+  test("B3: a polling worker claims a task for 60 s, and its customer cannot cancel it without consent", async () => {
     const { body } = await t.as(worker, "GET", `/agent/${worker.agentId}/tasks?status=pending`);
     expect(body["tasks"]).toMatchObject([{ task_id: task.task_id }]);
     expect(await claim()).toMatchObject({
@@ -56,7 +56,7 @@ describe("B3: a worker that polls", () => {
     ["the same call", () => claim()],
     ["progress without a note", () => progress()],
     ["progress with a note", () => progress({ note: "half" })],
-  ])("B3: keeps its claim by %s, for longer than a lease", async (_, renew) => {
+  ])("B3: a polling worker keeps its claim by %s, for longer than a lease", async (_, renew) => {
     await claim();
     for (let minutes = 0; minutes < 3; minutes += 1) {
       await t.advance(50_000);
@@ -66,7 +66,7 @@ describe("B3: a worker that polls", () => {
     expect(await statusOf()).toBe("claimed");
   });
 
-  test("B3: loses its claim 60 s after it was last heard of", async () => {
+  test("B3: a polling worker loses its claim 60 s after its last call", async () => {
     await claim();
     await t.advance(59_000);
     expect(await statusOf()).toBe("claimed");
@@ -76,7 +76,7 @@ describe("B3: a worker that polls", () => {
     expect((await claim()).status).toBe(200);
   });
 
-  test("B3: shows the notes that it reports to its customer", async () => {
+  test("B3: a polling worker's notes are shown to its customer", async () => {
     await claim();
     await progress({ note: "half" });
     await t.as(worker, "POST", `${task.path}/result`, createReceipt(worker, task));
@@ -85,7 +85,7 @@ describe("B3: a worker that polls", () => {
     expect(text).toContain('"note":"half"');
   });
 
-  test("B3: shares its task with the socket of the same device, and with no other device", async () => {
+  test("B3: a polling worker shares its task with the socket of the same device, and with no other device", async () => {
     await claim();
     const device = await t.connectDevice(worker);
     device.send({ type: "progress", task_id: task.task_id });
@@ -95,7 +95,7 @@ describe("B3: a worker that polls", () => {
     expect(await other.next("error")).toMatchObject({ code: "task.not_pending" });
   });
 
-  test("B3: is not renewed, heard or released by another device", async () => {
+  test("B3: a claim cannot be renewed, reported on or released by another device", async () => {
     const { body } = await claim();
     await t.advance(30_000);
     expect(await asSecondDevice("POST", "claim")).toMatchObject({
@@ -110,7 +110,7 @@ describe("B3: a worker that polls", () => {
     expect(await statusOf()).toBe("pending");
   });
 
-  test("B3: gives a task back, and the next executor is offered it at once", async () => {
+  test("B3: a polling worker releases a task, and the next executor is offered it at once", async () => {
     const rival = await createSeller(t, 2);
     const sockets = new Map([
       [worker, await t.connectDevice(worker)],
@@ -129,7 +129,7 @@ describe("B3: a worker that polls", () => {
     expect((await claim(next)).status).toBe(200);
   });
 
-  test("B3: cannot claim what its customer blocked it from, and keeps what it claimed before", async () => {
+  test("B3: a worker cannot claim tasks of a customer that blocked it, and keeps its earlier claims", async () => {
     const before = await submitAcceptedTask(t, boss, worker);
     await t.as(worker, "POST", `${before.path}/claim`);
     const path = `/api/v1/agents/${boss.agentId}/trust/${worker.agentId}`;
@@ -139,7 +139,7 @@ describe("B3: a worker that polls", () => {
     expect((await t.as(worker, "POST", `${before.path}/claim`)).status).toBe(200);
   });
 
-  test("B3: is refused what it may not do, and nothing changes", async () => {
+  test("B3: a polling worker is refused forbidden calls, and nothing changes", async () => {
     const held = await getAgentStates(t, [boss, worker]);
     const stranger = await t.createAgent();
     for (const by of [boss, stranger]) {
@@ -163,7 +163,7 @@ describe("B3: a worker that polls", () => {
     expect((await claim()).status).toBe(404);
   });
 
-  test("B3: wins alone when ten calls claim at once", async () => {
+  test("B3: one of ten concurrent claims wins", async () => {
     const answers = await Promise.all([
       ...Array.from({ length: 5 }, () => claim()),
       ...Array.from({ length: 5 }, () => asSecondDevice("POST", "claim")),

@@ -17,7 +17,7 @@ interface ClaimCall {
   readonly caller: Caller;
 }
 
-/** Claims a task for the caller's device, or renews what it has claimed. */
+/** Claims a task for the caller's device, or renews that device's claim. */
 export async function claimAsExecutor(
   services: Pick<Services, "storage" | "runtime" | "waiters" | "trustGraph">,
   call: ClaimCall,
@@ -28,7 +28,7 @@ export async function claimAsExecutor(
   return claimed.ok ? { status: 200, body: toLeaseBody(claimed) } : claimed;
 }
 
-/** Says that the caller's device works on what it has claimed. */
+/** Reports progress of the caller's device on its claim. */
 export async function reportProgressAsExecutor(
   services: Pick<Services, "storage" | "runtime" | "waiters">,
   { note, ...call }: ClaimCall & { readonly note: string | undefined },
@@ -40,8 +40,8 @@ export async function reportProgressAsExecutor(
 }
 
 /**
- * Gives back what the caller's device has claimed. No device has the task while the executor's endpoint
- * is called, so any device of the executor may agree to a cancel then.
+ * Releases the claim of the caller's device. While the executor's endpoint is called no device has
+ * the task, so any device of the executor may agree to a cancel then.
  */
 export async function releaseAsExecutor(
   services: Pick<Services, "storage" | "runtime" | "waiters" | "connections" | "log" | "router">,
@@ -63,7 +63,7 @@ type ExecutorLookup =
   | { readonly ok: true; readonly task: StoredTaskRow; readonly worker: Worker }
   | Refusal<"task.not_found" | "task.not_participant">;
 
-/** The task, if the caller is its executor; another relay's agent is none here. */
+/** Finds the task if the caller is its executor; a forwarded task has no executor here. */
 async function findForExecutor(
   { storage, runtime }: Pick<Services, "storage" | "runtime">,
   { agentId, taskId, caller }: ClaimCall,
@@ -74,7 +74,7 @@ async function findForExecutor(
   }
   const executor = executorOf(task);
   if (isForwarded(task) || !mayActFor(caller, [executor])) {
-    return refuse("task.not_participant", "only its executor claims a task");
+    return refuse("task.not_participant", "only the executor can claim a task");
   }
   const claimed_by = caller.kind === "agent" ? caller.deviceId : "operator";
   return { ok: true, task, worker: { executor, claimed_by } };

@@ -12,8 +12,9 @@ export type ExpireServices = NoShowServices &
   Pick<Services, "storage" | "waiters" | "connections" | "log" | "trustGraph">;
 
 /**
- * Ends a claim whose lease is over; undefined when it was renewed meanwhile. The relay ends its own calls
- * of endpoints: one whose lease lapses was lost with an earlier run of the relay, so nobody is blamed.
+ * Ends a claim whose lease has ended; undefined when it was renewed meanwhile. The relay ends its
+ * own endpoint calls: a lease of one that still expires belonged to an earlier run of the relay, so
+ * it counts against no agent.
  */
 export function expireLease(
   services: ExpireServices,
@@ -23,7 +24,7 @@ export function expireLease(
   return expireClaimBy(services, task_id, { end, isNoShow: (held) => !isClaimedByEndpoint(held) });
 }
 
-/** Ends the claim of a call that ran out of time, as the lapse of a lease. */
+/** Ends the claim of a call that ran out of time, like an expired lease. */
 export function expireCall(
   services: ExpireServices,
   claim: Omit<HeldClaim, "now">,
@@ -34,7 +35,7 @@ export function expireCall(
 
 type EndClaim = (tx: Tx, now: number) => Promise<StoredTaskRow | undefined>;
 
-/** A claim that ends because its submitter asked for it is no no-show. */
+/** A claim that ends because its submitter requested a cancel is not a no-show. */
 async function expireClaimBy(
   services: ExpireServices,
   task_id: string,
@@ -47,11 +48,11 @@ async function expireClaimBy(
     if (before === undefined || released === undefined) return undefined;
     const unclaimed = await resolveEndedClaim(tx, services, released);
     const isCounted = unclaimed.status === "pending" && isNoShow(before);
-    const standing = isCounted ? await recordNoShow(tx, services, before) : undefined;
-    return { before, unclaimed, standing };
+    const reputationUpdate = isCounted ? await recordNoShow(tx, services, before) : undefined;
+    return { before, unclaimed, reputationUpdate };
   });
   if (ended === undefined) return undefined;
-  const { before, unclaimed, standing: reputationUpdate } = ended;
+  const { before, unclaimed, reputationUpdate } = ended;
   log.warn("task.lease_lapsed", { correlationId: task_id, claimed_by: before.claimed_by });
   publishReleasedTask(services, unclaimed);
   if (reputationUpdate !== undefined) publishReputation(services, task_id, reputationUpdate);

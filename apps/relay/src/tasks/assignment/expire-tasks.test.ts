@@ -17,8 +17,8 @@ const folder = mkdtempSync(join(tmpdir(), "relay-expire-"));
 afterEach(() => t?.close());
 afterAll(() => rmSync(folder, { recursive: true }));
 
-describe("a task that nobody finishes", () => {
-  test("is removed when its time is over, and its hold returned once", async () => {
+describe("a task that is never finished", () => {
+  test("is removed when it expires, and its hold is returned once", async () => {
     t = await startTestRelay({ AGENT_TASK_TTL_MS: "60000" });
     const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
     const { path } = await submitAcceptedTask(t, boss, worker);
@@ -35,7 +35,7 @@ describe("a task that nobody finishes", () => {
     await expectConsistentBooks(t, { holds: 0 });
   });
 
-  test("B12: lives beyond the relay's own time when it asks for it, then its hold returns", async () => {
+  test("B12: a task lives beyond the relay's default when it asks for it, then its hold returns", async () => {
     t = await startTestRelay();
     const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
     const long = await submitAcceptedTask(t, boss, worker, { ttl_ms: 7_200_000 });
@@ -58,7 +58,7 @@ describe("a task that nobody finishes", () => {
     await expectConsistentBooks(t, { holds: 0 });
   });
 
-  test("RC20 is gone for a late receipt: 404, the hold back, nothing paid", async () => {
+  test("RC20 a late receipt finds no expired task: 404, the hold is returned, nothing is paid", async () => {
     t = await startTestRelay();
     const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
     const tasks = [
@@ -75,7 +75,7 @@ describe("a task that nobody finishes", () => {
     await expectConsistentBooks(t, { holds: 0, fees: 0 });
   });
 
-  test("RC20 races its receipt: 200 and paid, or 404 and the hold back", async () => {
+  test("RC20 expiry races the receipt: 200 and paid, or 404 and the hold is returned", async () => {
     t = await startTestRelay();
     const [boss, worker] = [await createBuyer(t, 100), await createSeller(t, 2)];
     let paid = 0;
@@ -98,7 +98,7 @@ describe("a task that nobody finishes", () => {
     expect(await t.getBalance(worker)).toBeCloseTo(1.9 * paid, 6);
   });
 
-  test("returns its hold also when the relay was down at that moment", async () => {
+  test("returns its hold even if the relay was down when it expired", async () => {
     const env = { AGENT_DB_PATH: join(folder, "relay.db") };
     t = await startTestRelay(env);
     const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
@@ -112,7 +112,7 @@ describe("a task that nobody finishes", () => {
     await expectConsistentBooks(t, { holds: 0 });
   });
 
-  test("leaves a place among its submitter's open tasks, however many expire at once", async () => {
+  test("frees a slot among its submitter's open tasks, even if many expire at once", async () => {
     t = await startTestRelay();
     const [boss, worker] = [await createBuyer(t, 1_000), await createSeller(t, 0.5)];
     for (let i = 0; i < 10; i++) {

@@ -13,7 +13,10 @@ import { listExpiredTasks, deleteExpiredTask } from "../store.ts";
 
 const BATCH_SIZE = 500;
 
-/** Removes tasks whose time is over and returns their holds; what expired while the relay was down too. */
+/**
+ * Removes expired tasks and returns their holds, including those that expired while the relay was
+ * down.
+ */
 export async function expireTasks(services: ExpireServices): Promise<void> {
   const { storage, runtime, log } = services;
   for (;;) {
@@ -26,19 +29,21 @@ export async function expireTasks(services: ExpireServices): Promise<void> {
           const reputationUpdate = await recordNoShowAtExpiry(tx, services, row);
           await markNoShowsExpired(tx, task_id);
           await endWithoutReceipt(tx, services, row, "expired");
-          return { row, standing: reputationUpdate };
+          return { row, reputationUpdate };
         });
         if (removed === undefined) return;
         log.info("task.expired", { correlationId: task_id });
         publishEndWithoutReceipt(services, removed.row);
-        if (removed.standing !== undefined) publishReputation(services, task_id, removed.standing);
+        if (removed.reputationUpdate !== undefined) {
+          publishReputation(services, task_id, removed.reputationUpdate);
+        }
       }),
     );
     if (due.length < BATCH_SIZE) return;
   }
 }
 
-/** A claim that its holder did not work on any more when the task expired is a no-show. */
+/** Records a no-show when the holder of a claim no longer worked on it at the task's expiry. */
 async function recordNoShowAtExpiry(
   tx: Tx,
   services: ExpireServices,
@@ -47,8 +52,8 @@ async function recordNoShowAtExpiry(
   const { worked_at, expires_at } = row;
   if (row.status !== "claimed") return undefined;
   if (isClaimedByPeer(row)) {
-    // Without the peer's word that it has the task it may never have arrived; one that the operator
-    // has removed cannot bring the result.
+    // A forward without the peer's confirmation may never have arrived, and a peer that the
+    // operator removed cannot return the result.
     return (await isForwardConfirmed(tx, row.task_id))
       ? recordNoShow(tx, services, row)
       : undefined;

@@ -5,7 +5,7 @@ import { expireLease, type ExpireServices } from "./expire-lease.ts";
 
 const BATCH_SIZE = 500;
 
-/** Keeps the claims of connected devices alive: an open socket is a sign of life. */
+/** Renews the claims of connected devices: an open socket is a sign of life. */
 export async function renewLeases(
   services: Pick<Services, "storage" | "runtime" | "connections">,
 ): Promise<void> {
@@ -25,7 +25,7 @@ async function renewLeasesOf(
   );
 }
 
-/** Takes tasks back whose claims are over, and has them brought to the next executor. */
+/** Releases tasks whose claims have ended, and routes them to the next executor. */
 export async function expireLeases(
   services: ExpireServices & Pick<Services, "router">,
 ): Promise<void> {

@@ -18,7 +18,7 @@ const insertRow = compile<Omit<NoShowRow, "expired">>()(
     .onConflict((conflict) => conflict.doNothing()),
 );
 
-/** False when the agent's no-show of this task was stored before: it counts once. */
+/** Returns false when the agent's no-show of this task was stored before: it counts once. */
 export async function insertNoShow(tx: Tx, row: Omit<NoShowRow, "expired">): Promise<boolean> {
   return (await tx.run(insertRow, row)) === 1;
 }
@@ -27,7 +27,7 @@ const markExpired = compile<{ task_id: string }>()(
   queryBuilder.updateTable("no_shows").set({ expired: 1 }).where("task_id", "=", param("task_id")),
 );
 
-/** Has the no-shows of a task stand for it, whose own row is deleted. */
+/** Marks the no-shows of an expired task, whose own row is deleted, as its only trace. */
 export async function markNoShowsExpired(tx: Tx, task_id: string): Promise<void> {
   await tx.run(markExpired, { task_id });
 }
@@ -40,7 +40,7 @@ const ofTask = compile<{ task_id: string }>()(
     .orderBy("lapsed_at"),
 );
 
-/** Every no-show of a task, oldest first. */
+/** Lists every no-show of a task, oldest first. */
 export function listNoShows(read: Reader, task_id: string): Promise<NoShowRow[]> {
   return read.all(ofTask, { task_id });
 }
@@ -57,7 +57,7 @@ const selectExpired = compile<{ agent_id: string; before: string; limit: number 
     .limit(param("limit")),
 );
 
-/** Expired tasks that an agent submitted and that ended with a no-show, newest first. */
+/** Lists expired tasks that an agent submitted and that ended with a no-show, newest first. */
 export function listExpiredNoShows(
   read: Reader,
   query: { agent_id: string; before: string; limit: number },
@@ -72,7 +72,7 @@ const deleteOld = compile<{ until: number; limit: number }>()(
       limit ${param("limit")})`,
 );
 
-/** Deletes no-shows that lapsed by `until`. */
+/** Deletes no-shows that ended by `until`. */
 export function purgeNoShows(tx: Tx, old: { until: number; limit: number }): Promise<number> {
   return tx.run(deleteOld, old);
 }

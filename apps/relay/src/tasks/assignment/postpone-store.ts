@@ -25,14 +25,14 @@ const clearClaimTimes = compile()(
 );
 
 /**
- * Has nothing follow from how long peers have had their tasks: after a restore their results may be
- * among what the backup lacks, and they bring none that was taken.
+ * Clears the claim times of peers after a restore, so that no no-show follows from them: the backup
+ * may lack results that peers returned and will not return again.
  */
 export async function clearPeerClaimTimes(tx: Tx): Promise<void> {
   await tx.run(clearClaimTimes, {});
 }
 
-/** Gives every open task, and every claim, the time that the relay stood still. */
+/** Extends every open task and every claim by the time for which the relay was interrupted. */
 export async function postponeOpenTasks(tx: Tx, ms: number): Promise<void> {
   await tx.run(postponeUpdate, { ms });
 }

@@ -11,13 +11,14 @@ import { recordTrustOutcome } from "../../trust/record-trust-outcome.ts";
 import { noShowScope, RECOVERY_MS, type EndedClaim } from "./claim-rules.ts";
 import { recordTaskOutcome, type ReputationUpdate } from "../receipts/record-task-outcome.ts";
 import { insertNoShow } from "./no-show-store.ts";
-import { executorOf, toTask } from "../task.ts";
+import { executorOf } from "../task.ts";
+import { toTask } from "../task-view.ts";
 
 export type NoShowServices = IssuerDependencies & Pick<Services, "config" | "freezer" | "clock">;
 
 /**
- * Stores and counts that the holder of a claim let it end, once for each task and holder; undefined
- * when it does not count. `row` is the task as it was while it was claimed.
+ * Stores and counts a no-show, once for each task and holder; undefined when it does not count.
+ * `row` is the task as it was while it was claimed.
  */
 export async function recordNoShow(
   tx: Tx,
@@ -34,7 +35,7 @@ export async function recordNoShow(
     lapsed_at,
     priced: row.allocation_id !== null,
     max_latency_ms: peer === undefined ? await getPromisedLatencyMs(tx, holder) : null,
-    // After an accepted jump the time of the claim passed by the clock only.
+    // After an accepted jump of the clock, the claim's duration is not real time.
     running_since: Math.max(freezer.runningSince(), now - clock.elapsed() + clock.lastMovedAt()),
     recovery_ms: peer === undefined ? RECOVERY_MS : peerRecoveryMs(config),
     now,
@@ -69,7 +70,7 @@ export async function recordNoShow(
     const outcome = { executorId: holder, status: "failed", pairOnly: scope === "pair" } as const;
     return recordTaskOutcome(tx, services, row, outcome);
   }
-  // What is known of a peer is shared by all agents of this relay, so none of them fills it for free.
+  // All agents of this relay share a peer's trust record, so a free task must not change it.
   if (scope === "pair") return undefined;
   const trust = await recordTrustOutcome(tx, {
     delegatorId: identity.relayId,
@@ -88,7 +89,9 @@ async function getPromisedLatencyMs(read: Reader, agentId: string): Promise<numb
   return (JSON.parse(listing.body) as Listing).sla?.max_latency_ms ?? null;
 }
 
-/** A peer that found no relay to take its result brings it again only after a pause of its schedule. */
+/**
+ * A peer that could not reach this relay returns its result only after a pause of its schedule.
+ */
 function peerRecoveryMs({ federation }: Pick<Services["config"], "federation">): number {
   return RECOVERY_MS + Math.max(...createRetrySchedule(federation.retryScale).pauses);
 }

@@ -5,15 +5,15 @@ import { releaseClaim, type HeldClaim } from "./assignment-store.ts";
 import { publishEndWithoutReceipt, endWithoutReceipt } from "../receipts/end-without-receipt.ts";
 import { cancelPending } from "../store.ts";
 
-/** What became of a task whose claim ended: it waits for an executor again, or it is cancelled. */
+/** A task after its claim ended: it waits for an executor again, or it is cancelled. */
 export interface ReleasedTask {
   readonly status: "pending" | "cancelled";
   readonly row: TaskRow;
 }
 
 /**
- * Decides about a task whose claim has just ended, in the same transaction: where its submitter had
- * asked for a cancel, that takes effect now.
+ * Decides about a task whose claim has just ended, in the same transaction: a cancel that its
+ * submitter requested takes effect now.
  */
 export async function resolveEndedClaim(
   tx: Tx,
@@ -30,7 +30,7 @@ export async function resolveEndedClaim(
   return { status: "cancelled", row: cancelled };
 }
 
-/** Tells what became of the task, once it is durable. */
+/** Notifies waiting requests and routes the task, once its release is durable. */
 export function publishReleasedTask(
   services: Pick<Services, "waiters" | "connections" | "log">,
   { status, row }: ReleasedTask,
@@ -40,7 +40,9 @@ export function publishReleasedTask(
   publishEndWithoutReceipt(services, row);
 }
 
-/** The holder of a claim gives it back; undefined when the claim is not its own (any more). */
+/**
+ * Releases a claim for its holder; undefined when the claim is not, or no longer, the holder's.
+ */
 export async function endClaim(
   services: Pick<Services, "storage" | "runtime" | "waiters" | "connections" | "log">,
   claim: Omit<HeldClaim, "now">,

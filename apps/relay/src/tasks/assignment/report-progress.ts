@@ -5,7 +5,10 @@ import type { Worker } from "./claim-task.ts";
 
 type ProgressResult = ({ readonly ok: true } & Lease) | Refusal<"task.not_claimed">;
 
-/** A sign of work, with or without a note, renews the claim of its device. Refused: `task.not_claimed`. */
+/**
+ * Renews the claim of a device that reports progress, with or without a note. Refused:
+ * `task.not_claimed`.
+ */
 export async function reportProgress(
   { storage, runtime, waiters }: Pick<Services, "storage" | "runtime" | "waiters">,
   { claimed_by }: Worker,

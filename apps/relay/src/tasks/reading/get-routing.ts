@@ -11,7 +11,7 @@ interface RoutingQuery {
   readonly caller: Caller;
 }
 
-/** Shows what a task's routing was decided by; the candidates are as its submitter knows them. */
+/** Returns the record of a task's routing; its candidates are those visible to the submitter. */
 export async function getRouting(
   { storage, freezer }: Pick<Services, "storage" | "freezer">,
   { agentId, taskId, caller }: RoutingQuery,

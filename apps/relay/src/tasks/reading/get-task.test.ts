@@ -30,7 +30,7 @@ const deliver = (change?: Parameters<typeof createReceipt>[2]) =>
   t.as(worker, "POST", `${task.path}/result`, createReceipt(worker, task, change));
 
 describe("a poll", () => {
-  test("answers the task and no receipt, and the receipt once it is there", async () => {
+  test("returns the task without a receipt, and with the receipt once it is stored", async () => {
     const open = await t.as(boss, "GET", task.path);
     expect(open).toMatchObject({
       status: 200,
@@ -43,7 +43,7 @@ describe("a poll", () => {
     expect(done.body["receipt"]).toEqual(receipt);
   });
 
-  test("is for the submitter, the target and the assigned executor alone", async () => {
+  test("is allowed to the submitter, the target and the assigned executor alone", async () => {
     const executor = await createSeller(t, { count: 1 });
     const wanted = { required_capabilities: ["count"] };
     const { path } = await submitAcceptedTask(t, boss, worker, wanted);
@@ -56,7 +56,7 @@ describe("a poll", () => {
     });
   });
 
-  test("without authorization is 401, with junk 403", async () => {
+  test("is answered with 401 without authorization, with 403 for junk", async () => {
     expect((await t.request("GET", task.path)).status).toBe(401);
     expect((await t.request("GET", task.path, { token: "junk" })).status).toBe(403);
   });
@@ -64,14 +64,14 @@ describe("a poll", () => {
   test.each([
     ["an unknown task", () => `/agent/${worker.agentId}/task/unknown`],
     ["a task of another target", () => `/agent/${boss.agentId}/task/${task.task_id}`],
-  ])("of %s is 404", async (_, path) => {
+  ])("a poll of %s is answered with 404", async (_, path) => {
     expect(await t.as(boss, "GET", path())).toMatchObject({
       status: 404,
       body: { code: "task.not_found" },
     });
   });
 
-  test("of an expired task is 404, before and after the sweep", async () => {
+  test("is answered with 404 for an expired task, before and after the sweep", async () => {
     await t.clock.advance(899_999);
     expect((await t.as(boss, "GET", task.path)).status).toBe(200);
     await t.clock.advance(1);
@@ -80,12 +80,15 @@ describe("a poll", () => {
     expect((await t.as(boss, "GET", task.path)).status).toBe(404);
   });
 
-  test.each(["-1", "61", "1.5", "x", ""])("that waits for %j seconds is 400", async (wait) => {
-    expect(await t.as(boss, "GET", `${task.path}?wait=${wait}`)).toMatchObject({
-      status: 400,
-      body: { issues: [{ path: "wait" }] },
-    });
-  });
+  test.each(["-1", "61", "1.5", "x", ""])(
+    "a poll that waits for %j seconds is answered with 400",
+    async (wait) => {
+      expect(await t.as(boss, "GET", `${task.path}?wait=${wait}`)).toMatchObject({
+        status: 400,
+        body: { issues: [{ path: "wait" }] },
+      });
+    },
+  );
 });
 
 describe("a long poll", () => {
@@ -95,7 +98,7 @@ describe("a long poll", () => {
     vi.waitFor(() => expect(t.clock.pending()).toHaveLength(polls), { interval: 1 });
 
   test.each(["completed", "failed", "denied"] as const)(
-    "answers as soon as a %s receipt is there",
+    "is answered as soon as a %s receipt is stored",
     async (outcome) => {
       const polled = waiting();
       await begun();
@@ -105,7 +108,7 @@ describe("a long poll", () => {
     },
   );
 
-  test("answers the open task when nothing changed in its time", async () => {
+  test("returns the open task when nothing changed in its time", async () => {
     const polled = waiting(30);
     await begun();
     await t.clock.advance(29_999);
@@ -114,7 +117,7 @@ describe("a long poll", () => {
     expect(status(await polled)).toBe("pending");
   });
 
-  test("answers when the task is cancelled, and 404 when it expires", async () => {
+  test("is answered when the task is cancelled, and with 404 when it expires", async () => {
     const cancelled = waiting(60);
     await begun();
     await t.as(boss, "POST", `${task.path}/cancel`);
@@ -129,7 +132,7 @@ describe("a long poll", () => {
     expect((await expired).status).toBe(404);
   });
 
-  test("answers at once when the task is finished, unknown or not the caller's", async () => {
+  test("is answered at once when the task is finished, unknown or not the caller's", async () => {
     await deliver();
     expect(status(await waiting())).toBe("completed");
     const unknown = `/agent/${worker.agentId}/task/unknown?wait=30`;
@@ -138,7 +141,7 @@ describe("a long poll", () => {
     expect(foreign.status).toBe(403);
   });
 
-  test("ends with the client that went away", async () => {
+  test("ends when its client disconnects", async () => {
     const client = new AbortController();
     const headers = { authorization: `Bearer ${OPERATOR_TOKEN}` };
     const { signal } = client;
@@ -150,7 +153,7 @@ describe("a long poll", () => {
     expect(t.clock.pending()).toEqual([]);
   });
 
-  test("answers when the relay drains, and new ones are told to come back", async () => {
+  test("is answered when the relay drains, and new ones are refused with a time to retry", async () => {
     const polled = waiting(60);
     await begun();
     t.relay.drain();
@@ -160,7 +163,7 @@ describe("a long poll", () => {
     expect(Number(late.headers.get("retry-after"))).toBeGreaterThan(0);
   });
 
-  test("of many is answered by one change, for each of them", async () => {
+  test("is answered by one change for each of many callers", async () => {
     const polls = Array.from({ length: 50 }, () => waiting());
     await begun(50);
     await deliver();
@@ -169,7 +172,7 @@ describe("a long poll", () => {
 });
 
 describe("the list of tasks", () => {
-  /** In a millisecond of its own, so that the order is that of submission. */
+  /** Submits each task in a millisecond of its own, so that the order is that of submission. */
   const next: typeof submitAcceptedTask = async (...args) => {
     await t.clock.advance(1);
     return submitAcceptedTask(...args);
@@ -178,7 +181,7 @@ describe("the list of tasks", () => {
     t.as(agent, "GET", `/agent/${agent.agentId}/tasks${query}`);
   const ids = ({ body }: Reply) => (body["tasks"] as Task[]).map(({ task_id }) => task_id);
 
-  test("shows what is addressed or assigned to the agent, newest first", async () => {
+  test("shows tasks that are addressed or assigned to the agent, newest first", async () => {
     const executor = await createSeller(t, { count: 1 });
     const wanted = { required_capabilities: ["count"] };
     const routed = await next(t, boss, worker, wanted);
@@ -188,13 +191,13 @@ describe("the list of tasks", () => {
     expect(ids(await list(boss))).toEqual([]);
   });
 
-  test("with submitted_by=me shows what the agent submitted", async () => {
+  test("shows the agent's submissions with submitted_by=me", async () => {
     const second = await next(t, boss, worker);
     await next(t, worker, boss);
     expect(ids(await list(boss, "?submitted_by=me"))).toEqual([second.task_id, task.task_id]);
   });
 
-  test("shows one status alone when it is asked to, and no expired task", async () => {
+  test("shows only the requested status, and no expired task", async () => {
     const second = await next(t, boss, worker);
     await deliver();
     expect(ids(await list(worker, "?status=completed"))).toEqual([task.task_id]);
@@ -224,11 +227,11 @@ describe("the list of tasks", () => {
   });
 
   test.each(["limit=0", "limit=201", "limit=x", "cursor=%00", "status=done", "submitted_by=you"])(
-    "with %s is 400",
+    "a list with %s is answered with 400",
     async (query) => expect((await list(worker, `?${query}`)).status).toBe(400),
   );
 
-  test("is the agent's own", async () => {
+  test("is shown to the agent itself and the operator only", async () => {
     const path = `/agent/${worker.agentId}/tasks`;
     expect(await t.as(boss, "GET", path)).toMatchObject({
       status: 403,

@@ -17,7 +17,8 @@ import { newestEventId } from "./task-events.ts";
 import { findReceipt } from "../receipts/receipt-store.ts";
 import { listExpiredNoShows } from "../assignment/no-show-store.ts";
 import { findTask, listTasksForAgent, listTasksBySubmitter, type TaskQuery } from "../store.ts";
-import { isForwarded, isExpired, isOpen, isParticipant, toTask } from "../task.ts";
+import { isForwarded, isExpired, isOpen, isParticipant } from "../task.ts";
+import { toTask } from "../task-view.ts";
 
 interface GetTaskRequest {
   readonly agentId: string;
@@ -29,7 +30,9 @@ interface GetTaskRequest {
   readonly signal: AbortSignal;
 }
 
-/** A task with its receipt; while it is open, up to `waitSeconds` are spent waiting for a change. */
+/**
+ * Returns a task with its receipt; while the task is open, waits up to `waitSeconds` for a change.
+ */
 export async function getTask(
   services: Pick<Services, "storage" | "freezer" | "waiters">,
   { agentId, taskId, waitSeconds, after, caller, signal }: GetTaskRequest,
@@ -40,7 +43,7 @@ export async function getTask(
     const task = await findTask(storage.read, taskId);
     return task?.agent_id === agentId && !isExpired(task, now()) ? task : undefined;
   };
-  // Watching begins before the look, so that a change between the two is not missed.
+  // Watching begins before the read, so that a change between the two is not missed.
   const watch = waitSeconds > 0 ? waiters.watch(taskId, waitSeconds * 1_000, signal) : undefined;
   let task = await find();
   const isNew = task !== undefined && after !== undefined && newestEventId(task) > after;
@@ -71,7 +74,7 @@ interface TaskListQuery extends PageQuery {
 
 type ListServices = Pick<Services, "storage" | "freezer" | "trustGraph">;
 
-/** Tasks of an agent, newest first. */
+/** Lists an agent's tasks, newest first. */
 export async function listTasks(
   services: ListServices,
   { agentId, submitted, status, ...query }: TaskListQuery,
@@ -92,7 +95,7 @@ interface TaskListEntry {
   readonly shown: ListedTask | undefined;
 }
 
-/** Without those that await an agent and whose submitter blocked it. */
+/** Leaves out pending tasks whose submitter blocked the executor, and forwarded ones. */
 async function listExecutorTasks(
   { storage, freezer, trustGraph }: ListServices,
   query: TaskQuery,
@@ -108,7 +111,7 @@ async function listExecutorTasks(
   }));
 }
 
-/** With those that expired while they were claimed, as far as a no-show stands for them. */
+/** Includes tasks that expired while they were claimed, as long as a no-show of them is stored. */
 async function listSubmittedTasks(
   { storage, freezer }: ListServices,
   query: TaskQuery,

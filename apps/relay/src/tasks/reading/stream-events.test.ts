@@ -49,7 +49,7 @@ async function read(
   } finally {
     clearTimeout(cut);
   }
-  // What was cut off in the middle was not received.
+  // An event that was cut off in the middle was not received.
   const whole = text.slice(0, text.lastIndexOf("\n\n") + 2).split("\n\n");
   const events = whole.flatMap((block) => {
     const data = /^data: (.*)$/m.exec(block)?.[1];
@@ -62,7 +62,7 @@ const deliver = (task: Delegation) =>
   t.as(worker, "POST", `${task.path}/result`, createReceipt(worker, task));
 
 describe("a task's events", () => {
-  test("are numbered from its beginning to its end, with which the stream ends", async () => {
+  test("are numbered from the submission to the end, which closes the stream", async () => {
     const device = await t.connectDevice(worker);
     const task = await submitAcceptedTask(t, boss, worker);
     await device.next("task_assigned");
@@ -99,7 +99,7 @@ describe("a task's events", () => {
     expect((await read(task)).events.at(-1)).toMatchObject({ event_id: 3 });
   });
 
-  test("that are missed make a held poll answer at once", async () => {
+  test("end a long poll at once when the caller has missed one", async () => {
     const device = await t.connectDevice(worker);
     const task = await submitAcceptedTask(t, boss, worker);
     await device.next("task_assigned");
@@ -113,7 +113,7 @@ describe("a task's events", () => {
     expect((await waiting).body["task"]).toMatchObject({ event_id: 3 });
   });
 
-  test("tell that it was given back, and that its time is over", async () => {
+  test("include the release of a claim and the expiry of the task", async () => {
     const device = await t.connectDevice(worker);
     const task = await submitAcceptedTask(t, boss, worker);
     await device.next("task_assigned");
@@ -142,7 +142,7 @@ describe("a task's events", () => {
     ]);
   });
 
-  test("are neither lost nor told twice to a client that is cut off 200 times", async () => {
+  test("reach a client that is cut off 200 times exactly once each", async () => {
     const device = await t.connectDevice(worker);
     const task = await submitAcceptedTask(t, boss, worker);
     await device.next("task_assigned");
@@ -167,18 +167,18 @@ describe("a task's events", () => {
     }
     expect(cuts).toBe(200);
     expect(seen.map(({ event_id }) => event_id)).toEqual(seen.map((_, index) => index + 1));
-    const told = seen.filter(({ type }) => type === "progress").map(({ note }) => note);
-    expect(told).toEqual(Array.from({ length: notes }, (_, index) => `note ${index + 1}`));
+    const notesSeen = seen.filter(({ type }) => type === "progress").map(({ note }) => note);
+    expect(notesSeen).toEqual(Array.from({ length: notes }, (_, index) => `note ${index + 1}`));
     expect(seen.at(-1)).toMatchObject({ type: "completed" });
   });
 
-  test("are for who has to do with the task", async () => {
+  test("are refused to agents that do not take part in the task", async () => {
     const task = await submitAcceptedTask(t, boss, worker);
     const refused = await t.as(await t.createAgent(), "GET", `${task.path}/events`);
     expect(refused).toMatchObject({ status: 403, body: { code: "task.not_participant" } });
   });
 
-  test("are over with 204 for who has the last one, so that nobody asks for more", async () => {
+  test("are answered with 204 after the last one, so that clients do not reconnect", async () => {
     const task = await submitAcceptedTask(t, boss, worker);
     const from = (after: number) =>
       t.request("GET", `${task.path}/events`, { token: OPERATOR_TOKEN, headers: idOf(after) });
@@ -192,7 +192,7 @@ describe("a task's events", () => {
     }
   });
 
-  test("end when the token does, so that a new one is asked for", async () => {
+  test("end with the token, so that the client must get a new one", async () => {
     const task = await submitAcceptedTask(t, boss, worker);
     const overdue = read(task);
     await settleEventLoop();
@@ -207,7 +207,7 @@ describe("a task's events", () => {
     await settleEventLoop();
     const stopping = t.stop();
     expect(await open).toMatchObject({ ended: true, events: [{ event_id: 1 }] });
-    // Idle connections are looked for every 50 ms.
+    // Idle connections are checked for every 50 ms.
     await t.clock.advance(100);
     await stopping;
   });

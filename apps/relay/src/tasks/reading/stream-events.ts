@@ -19,13 +19,13 @@ interface EventSubscription {
 
 export const streamHeaders = { "cache-control": "no-store", "x-accel-buffering": "no" };
 
-/** How soon a client that was cut off comes back. */
+/** The time after which a disconnected client reconnects. */
 const RETRY_MS = 1_000;
 
-/** A comment, so that nothing on the way takes the connection for dead. */
+/** An SSE comment, so that proxies do not close the connection as idle. */
 export const KEEP_ALIVE_COMMENT = ": still here\n\n";
 
-/** A task's events from a number on, as they happen; the stream ends with the task. */
+/** Streams a task's events after a number as they happen; the stream ends with the task. */
 export async function streamEvents(
   services: StreamServices,
   subscription: EventSubscription,
@@ -45,8 +45,8 @@ export async function streamEvents(
 }
 
 /**
- * A task's events from a number on, as they happen, and null now and then while nothing does. Whether
- * the caller may see them was asked before.
+ * Yields a task's events after a number as they happen, and null as a keep-alive. The caller's
+ * right to see them was checked before.
  */
 export async function* followEvents(
   services: StreamServices,
@@ -57,7 +57,7 @@ export async function* followEvents(
   const until = caller.kind === "agent" ? caller.expiresAt : Infinity;
   let lastSeenId = subscription.after;
   while (!signal.aborted) {
-    // Watching begins before the look, so that a change between the two is not missed.
+    // Watching begins before the read, so that a change between the two is not missed.
     const waitMs = Math.min(limits.streamKeepAliveMs, until - runtime.now());
     const watch = waiters.watch(taskId, Math.max(0, waitMs), signal);
     try {
@@ -70,7 +70,7 @@ export async function* followEvents(
         lastSeenId = event.event_id;
       }
       if (task === undefined || task.finished_at !== null) return;
-      // Who listens longer than the token lasts comes back with a new one.
+      // A client that listens beyond its token's expiry must reconnect with a new one.
       if (waiters.isReleased() || runtime.now() >= until) return;
       await watch.changed;
       if (fresh.length === 0 && !signal.aborted) yield null;
@@ -88,7 +88,7 @@ async function findVisibleTask(
   return task?.agent_id === agentId && !isExpired(task, freezer.taskTime()) ? task : undefined;
 }
 
-/** Expiry removes the task, so it is told by those who listen. */
+/** Expiry deletes the task's row, so each listener builds this event itself. */
 function expiredEvent({ runtime }: StreamServices, task_id: string, seen: number): TaskEvent {
   return { event_id: seen + 1, type: "expired", at: runtime.now(), task_id };
 }

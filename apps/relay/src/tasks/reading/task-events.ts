@@ -3,7 +3,7 @@ import type { StoredTaskRow, TaskRow } from "../../storage/tables/tasks.ts";
 
 type UnnumberedEvent = Omit<TaskEvent, "event_id" | "task_id">;
 
-/** The one numbered list of what happened to a task: its beginning, what was noted, its end. */
+/** Builds the numbered list of a task's events: its submission, the recorded events, its end. */
 export function buildTaskEvents(row: StoredTaskRow): TaskEvent[] {
   const recorded = JSON.parse(row.events) as UnnumberedEvent[];
   const all: UnnumberedEvent[] = [{ type: "submitted", at: row.submitted_at }, ...recorded];
@@ -11,7 +11,7 @@ export function buildTaskEvents(row: StoredTaskRow): TaskEvent[] {
   return all.map((event, index) => ({ ...event, event_id: index + 1, task_id: row.task_id }));
 }
 
-/** The number of a task's newest event. */
+/** Returns the number of a task's newest event. */
 export function newestEventId(row: TaskRow & Partial<Pick<StoredTaskRow, "events">>): number {
   const { events = "[]" } = row;
   const recordedCount = events === "[]" ? 0 : (JSON.parse(events) as UnnumberedEvent[]).length;
@@ -19,6 +19,6 @@ export function newestEventId(row: TaskRow & Partial<Pick<StoredTaskRow, "events
 }
 
 function endEventType({ status }: TaskRow): UnnumberedEvent["type"] {
-  if (status === "pending" || status === "claimed") throw new Error("the task has not ended");
+  if (status === "pending" || status === "claimed") throw new Error("task has not ended");
   return status;
 }

@@ -31,7 +31,7 @@ const mismatch = matchRefusal(400, "receipt.task_mismatch");
 const notParticipant = matchRefusal(403, "task.not_participant");
 
 describe("a receipt for another task", () => {
-  test("RC1 of task A is refused at task B", async () => {
+  test("RC1 a receipt of task A is refused at task B", async () => {
     const other = await submitAcceptedTask(s.t, await createBuyer(s.t, 10), s.worker);
     expect(await s.expectNoEffect(() => s.post(createReceipt(s.worker, other)))).toMatchObject(
       mismatch,
@@ -43,14 +43,14 @@ describe("a receipt for another task", () => {
     ["relay_task_id is another's", { relay_task_id: "019b7d21-53eb-7c81-b2f1-75174603c805" }],
     ["relay_task_id is missing", { relay_task_id: undefined }],
     ["task_id is another's", { task_id: "019b7d21-53eb-7c81-b2f1-75174603c805" }],
-  ])("RC1 is refused when %s", async (_, change) => {
+  ])("RC1 a receipt is refused when %s", async (_, change) => {
     expect(await s.expectNoEffect(() => s.post(s.receipt(change)))).toMatchObject(mismatch);
   });
 
   test.each([
     ["an unknown task", () => `/agent/${s.worker.agentId}/task/unknown`],
     ["another target", () => `/agent/${s.boss.agentId}/task/${s.task.task_id}`],
-  ])("RC1 at %s is 404", async (_, path) => {
+  ])("RC1 a receipt at %s is answered with 404", async (_, path) => {
     expect(await s.expectNoEffect(() => s.post(s.receipt(), path()))).toMatchObject(
       matchRefusal(404, "task.not_found"),
     );
@@ -65,7 +65,7 @@ describe("the log of a refused receipt", () => {
       "signature_invalid",
     ],
     ["has an unknown suite", () => ({ ...s.receipt(), suite: "other" }), "suite"],
-  ])("calls it receipt.verification_failed when it %s", async (_, receipt, reason) => {
+  ])("is receipt.verification_failed when the receipt %s", async (_, receipt, reason) => {
     await s.post(receipt());
     expect(s.t.listLogged("receipt.verification_failed")).toMatchObject([
       { level: "warn", correlationId: s.task.task_id, code: `receipt.${reason}` },
@@ -76,7 +76,7 @@ describe("the log of a refused receipt", () => {
     ["is another task's", () => s.receipt({ relay_task_id: "other" }), "task_mismatch"],
     ["is out of time", () => s.receipt({ submitted_at: 0, completed_at: 3_600_001 }), "span"],
     ["is a stranger's", () => createReceipt(s.stranger, s.task), "wrong_agent"],
-  ])("calls it receipt.refused when it %s", async (_, receipt, reason) => {
+  ])("is receipt.refused when the receipt %s", async (_, receipt, reason) => {
     await s.post(receipt());
     expect(s.t.listLogged("receipt.verification_failed")).toEqual([]);
     expect(s.t.listLogged("receipt.refused")).toMatchObject([
@@ -85,8 +85,8 @@ describe("the log of a refused receipt", () => {
   });
 });
 
-describe("a receipt by somebody else", () => {
-  test("RC4 of a stranger's key in the executor's name is refused, and its key stays", async () => {
+describe("a receipt by another agent", () => {
+  test("RC4 a receipt of a stranger's key in the executor's name is refused, and its key stays", async () => {
     const { publicKey: public_key, secretKey } = s.stranger;
     const forged = s.signed(s.unsigned({ public_key }), secretKey);
     expect(await s.expectNoEffect(() => s.post(forged))).toMatchObject(badSignature);
@@ -94,7 +94,7 @@ describe("a receipt by somebody else", () => {
     expect(body).toMatchObject({ public_key: s.worker.publicKey });
   });
 
-  test("RC4 that the stranger posts himself is not his to post", async () => {
+  test("RC4 a stranger must not post its own receipt of the task", async () => {
     const forged = s.signed(s.unsigned({ public_key: s.stranger.publicKey }), s.stranger.secretKey);
     const path = `${s.task.path}/result`;
     expect(await s.expectNoEffect(() => s.t.as(s.stranger, "POST", path, forged))).toMatchObject(
@@ -102,14 +102,14 @@ describe("a receipt by somebody else", () => {
     );
   });
 
-  test("RC5 of a registered stranger in his own name is refused", async () => {
+  test("RC5 a receipt of a registered stranger in its own name is refused", async () => {
     const own = createReceipt(s.stranger, s.task);
     expect(await s.expectNoEffect(() => s.post(own))).toMatchObject(
       matchRefusal(403, "receipt.wrong_agent"),
     );
   });
 
-  test("RC5 of an agent that nobody knows is refused", async () => {
+  test("RC5 a receipt of an unknown agent is refused", async () => {
     const unknown = createTestAgent({
       ...s.t.clock,
       randomBytes: (n) => new Uint8Array(n).fill(9),
@@ -120,7 +120,7 @@ describe("a receipt by somebody else", () => {
     );
   });
 
-  test("RC5 of the target is refused once another executor was assigned", async () => {
+  test("RC5 a receipt of the target is refused once another executor was assigned", async () => {
     const executor = await createSeller(s.t, { count: 1 });
     const routed = await submitAcceptedTask(s.t, s.boss, s.worker, {
       required_capabilities: ["count"],
@@ -130,13 +130,13 @@ describe("a receipt by somebody else", () => {
     expect((await s.post(createReceipt(executor, routed), routed.path)).status).toBe(200);
   });
 
-  test("RC6 that embeds the executor's key and is signed by another is refused", async () => {
+  test("RC6 a receipt that embeds the executor's key and is signed by another is refused", async () => {
     expect(
       await s.expectNoEffect(() => s.post(s.signed(s.unsigned(), s.stranger.secretKey))),
     ).toMatchObject(badSignature);
   });
 
-  test("RC23 that the delegator posts is refused, however well it is signed", async () => {
+  test("RC23 a receipt that the delegator posts is refused even with a valid signature", async () => {
     const path = `${s.task.path}/result`;
     expect(await s.expectNoEffect(() => s.t.as(s.boss, "POST", path, s.receipt()))).toMatchObject(
       notParticipant,
@@ -145,15 +145,15 @@ describe("a receipt by somebody else", () => {
 });
 
 describe("the key of a receipt", () => {
-  test("RC7 may be left out: the registry has it", async () => {
+  test("RC7 the key may be left out: the registry has it", async () => {
     expect(await s.balancesAfter(s.receipt({ public_key: undefined }))).toEqual(paid);
   });
 
-  test("RC7 is found whatever device the receipt names", async () => {
+  test("RC7 the key is found for any device that the receipt names", async () => {
     expect(await s.balancesAfter(s.receipt({ device_id: "a device of no relay" }))).toEqual(paid);
   });
 
-  test("of an agent that was never bootstrapped is the embedded one, and no money or trust moves", async () => {
+  test("is the embedded one for an agent that was never bootstrapped, and no money or trust moves", async () => {
     const unknown = createTestAgent({
       ...s.t.clock,
       randomBytes: (n) => new Uint8Array(n).fill(9),
@@ -167,7 +167,7 @@ describe("the key of a receipt", () => {
     expect(await getAgentStates(s.t, [s.boss, s.worker])).toEqual(before);
   });
 
-  test("A1: of an agent that was never bootstrapped ends no task with a hold, and a registered one does", async () => {
+  test("A1: an agent that was never bootstrapped ends no task with a hold, and a registered one does", async () => {
     const unknown = await createKeylessSeller(s.t);
     const priced = await submitAcceptedTask(s.t, s.boss, unknown);
     const before = await getAgentStates(s.t, [s.boss, unknown]);
@@ -185,7 +185,7 @@ describe("the key of a receipt", () => {
     expect(await s.t.getBalance(unknown)).toBe(0.95);
   });
 
-  test("RC10 that is a small-order point signs nothing, not even for an agent that is unknown", async () => {
+  test("RC10 a small-order key signs nothing, not even for an unknown agent", async () => {
     const unknown = createTestAgent({
       ...s.t.clock,
       randomBytes: (n) => new Uint8Array(n).fill(9),
@@ -194,7 +194,7 @@ describe("the key of a receipt", () => {
     const public_key = `01${"00".repeat(31)}`;
     const forged = {
       ...createReceipt(unknown, free, { public_key }),
-      // R is the identity and S is 0: whatever was signed, this satisfies the bare equation.
+      // R is the identity and S is 0, which satisfies the bare equation for any message.
       signature: toBase64Url(Uint8Array.from({ length: 64 }, (_, i) => (i === 0 ? 1 : 0))),
     };
     expect(await s.post(forged, free.path)).toMatchObject(badSignature);
@@ -202,7 +202,7 @@ describe("the key of a receipt", () => {
 });
 
 describe("a receipt that was accepted", () => {
-  test("RC2 is answered the same the second time, and settles once", async () => {
+  test("RC2 an accepted receipt gets the same answer the second time, and settles once", async () => {
     expect(await s.balancesAfter()).toEqual(paid);
     const before = await getAgentStates(s.t, [s.boss, s.worker]);
     for (let i = 0; i < 3; i++) {
@@ -215,7 +215,7 @@ describe("a receipt that was accepted", () => {
     expect(before[1]?.settlements).toHaveLength(1);
   });
 
-  test("RC2 ends the task: any other receipt for it is 409", async () => {
+  test("RC2 an accepted receipt ends the task: any other receipt for it is answered with 409", async () => {
     expect(await s.balancesAfter()).toEqual(paid);
     const before = await getAgentStates(s.t, [s.boss, s.worker]);
     for (const change of [{ result: "better" }, { status: "failed" }] as const) {
@@ -229,19 +229,22 @@ describe("a receipt that was accepted", () => {
   test.each([
     ["failed", "refunded"],
     ["denied", "refunded"],
-  ] as const)("as %s ends the task so, and the whole hold goes back", async (status, settled) => {
-    expect(await s.post(s.receipt({ status }))).toMatchObject({ status: 200, body: { status } });
-    expect(await getTaskAt(s.t, s.task.path)).toMatchObject({ status });
-    const [payer, payee] = await getAgentStates(s.t, [s.boss, s.worker]);
-    expect([payer?.balance, payer?.pending_allocations, payee?.balance]).toEqual([10, 0, 0]);
-    expect(payer?.settlements).toMatchObject([
-      { status: settled, amount_settled: 0, fee: 0, net: 0 },
-    ]);
-    expect(payee?.transactions).toEqual([]);
-    await expectConsistentBooks(s.t, { holds: 0, fees: 0 });
-  });
+  ] as const)(
+    "a receipt with status %s ends the task so, and the whole hold is returned",
+    async (status, settled) => {
+      expect(await s.post(s.receipt({ status }))).toMatchObject({ status: 200, body: { status } });
+      expect(await getTaskAt(s.t, s.task.path)).toMatchObject({ status });
+      const [payer, payee] = await getAgentStates(s.t, [s.boss, s.worker]);
+      expect([payer?.balance, payer?.pending_allocations, payee?.balance]).toEqual([10, 0, 0]);
+      expect(payer?.settlements).toMatchObject([
+        { status: settled, amount_settled: 0, fee: 0, net: 0 },
+      ]);
+      expect(payee?.transactions).toEqual([]);
+      await expectConsistentBooks(s.t, { holds: 0, fees: 0 });
+    },
+  );
 
-  test("is recorded: its settlement, its postings, its log lines", async () => {
+  test("leaves its settlement, its postings and its log lines", async () => {
     expect(await s.balancesAfter()).toEqual(paid);
     const [payer, payee] = await getAgentStates(s.t, [s.boss, s.worker]);
     expect(payer?.settlements).toEqual(payee?.settlements);
@@ -263,7 +266,7 @@ describe("a receipt that was accepted", () => {
     ]);
   });
 
-  test("RC19 of oneself settles: only the fee is gone, and no trust is gained", async () => {
+  test("RC19 an agent that delegates to itself loses only the fee and gains no trust", async () => {
     await s.t.deposit(s.worker, 10);
     const own = await submitAcceptedTask(s.t, s.worker, s.worker);
     expect(await s.t.getBalance(s.worker)).toBe(7.6);
@@ -276,13 +279,13 @@ describe("a receipt that was accepted", () => {
   });
 
   test.each(["completed", "failed"] as const)(
-    "RC24 as %s mints no credential while the relay issues none",
+    "RC24 a %s receipt mints no credential while the relay issues none",
     async (status) => {
       expect((await s.post(s.receipt({ status }))).body).toEqual({ status });
     },
   );
 
-  test("RC23 may be posted by the target, the executor or the operator", async () => {
+  test("RC23 a receipt may be posted by the target, the executor or the operator", async () => {
     const executor = await createSeller(s.t, { count: 1 });
     for (const by of [s.worker, executor]) {
       const routed = await submitAcceptedTask(s.t, s.boss, s.worker, {

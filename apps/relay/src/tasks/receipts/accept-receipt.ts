@@ -29,7 +29,7 @@ export interface SubmittedReceipt {
   /** The path's agent: the task's target. */
   readonly agentId: string;
   readonly taskId: string;
-  /** The parsed receipt, and its text as it arrived. */
+  /** The parsed receipt; `text` is the receipt as it arrived. */
   readonly value: unknown;
   readonly text: string;
   readonly caller: Caller;
@@ -51,7 +51,7 @@ export type AcceptServices = Pick<
   | "freezer"
 >;
 
-/** What failed as a signed text; the other refusals say nothing of its signature. */
+/** Codes that mean a faulty signature; the other refusals do not concern it. */
 const verificationFailureCodes: ReadonlySet<string> = new Set([
   "receipt.suite",
   "receipt.key_missing",
@@ -59,9 +59,9 @@ const verificationFailureCodes: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Takes a receipt: everything is verified first, nested receipts included, then one transaction ends
- * the task and settles it. A refused receipt changes nothing, and a right one is still accepted
- * afterwards (docs/decisions.md, 4).
+ * Accepts a receipt: everything is verified first, nested receipts included, then one transaction
+ * ends the task and settles it. A refused receipt changes nothing, and a correct one is still
+ * accepted afterwards (docs/decisions.md, 4).
  */
 export async function acceptReceipt(
   services: AcceptServices,
@@ -75,7 +75,7 @@ export async function acceptReceipt(
   }
   const executor = executorOf(task);
   if (isForwarded(task) || !mayActFor(caller, [executor, task.agent_id])) {
-    return refuse("task.not_participant", "a result comes from its executor or its target");
+    return refuse("task.not_participant", "a result must come from the executor or the target");
   }
 
   const parsed = parseBoundedReceipt(value);
@@ -84,14 +84,14 @@ export async function acceptReceipt(
   if (task.finished_at !== null) return answerFinishedTask(services, task, hash);
 
   const isExecutor = receipt.agent_id === executor;
-  // A stranger's receipt gets no keys, so the ladder refuses it below the signature.
+  // The receipt of another agent gets no keys, so its verification fails before the signature.
   const times = {
     submittedAt: task.submitted_at,
     completedAt: receipt.completed_at,
     receivedAt: now,
   };
   const found = isExecutor ? await listSignerKeys(storage.read, receipt, times) : [];
-  // Where money is held, an agent whose key nobody knows proves nothing.
+  // Where money is held, an agent without a registered key proves nothing.
   const known = task.locked > 0 ? (found ?? []) : found;
   const keys = isFromPeer(task) ? await filterKeysForPeer(storage.read, taskId, known) : known;
   const nested = await loadNestedReceipts(services, receipt, now);
@@ -127,14 +127,17 @@ export async function acceptReceipt(
   return storeReceipt(services, task, verified, settleable, saveResponse);
 }
 
-/** A receipt that an agent did not bring itself proves its key, unless several could have signed it. */
+/**
+ * Records a key as proven by a receipt that its agent did not submit itself, unless several keys
+ * could have signed it.
+ */
 async function recordKeyProof(
   services: AcceptServices,
   { agent_id, public_key: named }: ExecutionReceipt,
   keys: readonly string[],
   caller: Caller,
 ): Promise<void> {
-  // The token of a caller has proven a key of the agent already.
+  // The caller's token has proven a key of the agent already.
   if (caller.kind === "agent" && caller.agentId === agent_id) return;
   const [only] = keys.length === 1 ? keys : [];
   const public_key = named !== undefined && keys.includes(named) ? named : only;
@@ -145,12 +148,12 @@ function parseBoundedReceipt(value: unknown) {
   const parsed = parseReceipt(value);
   if (!parsed.ok) return refuse(parsed.code, `${parsed.path} ${parsed.message}`.trim());
   if (Buffer.byteLength(parsed.receipt.result) > limits.resultBytes) {
-    return refuse("receipt.malformed", `result has to be at most ${limits.resultBytes} bytes`);
+    return refuse("receipt.malformed", `result must be at most ${limits.resultBytes} bytes`);
   }
   return parsed;
 }
 
-/** The identical receipt is answered as it was the first time; any other comes too late. */
+/** Returns the first answer again for the identical receipt; any other one is too late. */
 async function answerFinishedTask(
   { storage }: AcceptServices,
   task: TaskRow,
@@ -178,7 +181,7 @@ async function storeReceipt(
     for (const hop of nested) {
       const inner = await completeTask(tx, services, hop.task, hop.verified);
       if (inner.ok) all.push(inner);
-      // The sub-agent delivered it first: nothing is left to do for that hop.
+      // The sub-agent delivered it first, so that hop is complete.
       else if (inner.code !== "task.already_finished") return inner;
     }
     const [{ reputationUpdate }] = all;
@@ -191,7 +194,7 @@ async function storeReceipt(
     if (done.code !== "task.already_finished") return toMoneyRefusal(done);
     const now = await findTask(storage.read, taskId);
     if (now === undefined || isExpired(now, runtime.now())) return refuse("task.not_found");
-    // Still open, so it was handed to another executor while this receipt was verified.
+    // The task is still open, so it was reassigned while this receipt was verified.
     return now.finished_at === null
       ? refuse("receipt.wrong_agent")
       : answerFinishedTask(services, now, verified.hash);
@@ -205,7 +208,7 @@ async function storeReceipt(
 /** A hold that does not cover its own charge is a bug, never an answer. */
 function toMoneyRefusal({ code }: PostRefusal) {
   if (code === "money.balance_limit") return refuse(code);
-  throw new Error("a settlement was not covered by its hold");
+  throw new Error("hold does not cover its settlement");
 }
 
 function publishCompletion(
@@ -227,7 +230,10 @@ function publishCompletion(
   });
 }
 
-/** The specification names this one: another prompt's hash on a receipt that is bound to no task. */
+/**
+ * Logs the event that the specification names for another prompt's hash on a receipt without a task
+ * id.
+ */
 function logPromptMismatch(
   { log }: AcceptServices,
   task: TaskRow,
@@ -239,7 +245,7 @@ function logPromptMismatch(
   log.warn("receipt.prompt_hash_mismatch", { correlationId: task.task_id });
 }
 
-/** A bad signature that the executor itself posted counts as one failed task, once. */
+/** Counts an invalid signature that the executor itself submitted as one failed task, once. */
 async function recordInvalidSignature(
   services: AcceptServices,
   task: TaskRow,

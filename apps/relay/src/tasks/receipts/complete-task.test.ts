@@ -35,7 +35,7 @@ async function record(): Promise<TrustRecord | undefined> {
   return holdings?.trust[0];
 }
 
-describe("what a delegator knows of its executor", () => {
+describe("a delegator's trust record of its executor", () => {
   test("begins with the first task, by the relay's clock", async () => {
     expect(await record()).toBeUndefined();
     const submitted = t.clock.now();
@@ -64,7 +64,7 @@ describe("what a delegator knows of its executor", () => {
     expect(await record()).toMatchObject(counted);
   });
 
-  test("is the delegator's own: nothing is known the other way round or to strangers", async () => {
+  test("belongs to the delegator: the executor and strangers gain no record", async () => {
     await work();
     const others = await getAgentStates(t, [worker, await t.createAgent()]);
     expect(others.map(({ trust }) => trust)).toEqual([[], []]);
@@ -79,7 +79,7 @@ describe("what a delegator knows of its executor", () => {
     expect(await record()).toBeUndefined();
   });
 
-  test("is kept for free tasks as well", async () => {
+  test("counts free tasks too", async () => {
     worker = await createSeller(t, 0);
     await work();
     expect(await record()).toMatchObject({ successful_tasks: 1, trust_level: "first_contact" });
@@ -93,7 +93,7 @@ describe("a receipt with a bad signature", () => {
     expect(answer).toMatchObject({ status: 403, body: { code: "receipt.signature_invalid" } });
   }
 
-  test("from the executor itself counts as one failed task, once per task", async () => {
+  test("counts as one failed task when the executor itself posts it, once per task", async () => {
     const task = await submitAcceptedTask(t, boss, worker);
     const before = await getAgentStates(t, [worker]);
     await Promise.all([badly(worker, task), badly(worker, task), badly(worker, task)]);
@@ -104,7 +104,7 @@ describe("a receipt with a bad signature", () => {
     expect(await record()).toMatchObject({ interaction_count: 2, failed_tasks: 2 });
   });
 
-  test("leaves the task open, and a right one is accepted and counted", async () => {
+  test("leaves the task open, and a correct one is accepted and counted", async () => {
     const task = await submitAcceptedTask(t, boss, worker);
     await badly(worker, task);
     await t.as(worker, "POST", `${task.path}/result`, createReceipt(worker, task));
@@ -112,7 +112,7 @@ describe("a receipt with a bad signature", () => {
     expect(await t.getBalance(worker)).toBe(1.9);
   });
 
-  test("from the operator or the target, who is not the executor, counts for nothing", async () => {
+  test("counts for nothing when the operator or a target that is not the executor posts it", async () => {
     const target = await t.createAgent();
     const executor = await createSeller(t, { count: 2 });
     const task = await submitAcceptedTask(t, boss, target, { required_capabilities: ["count"] });
@@ -127,7 +127,7 @@ describe("a receipt with a bad signature", () => {
     ["an impossible span", { completed_at: 0 }],
     ["another task", { relay_task_id: "another" }],
     ["a tool out of scope", { tools_used: ["rm"], delegated_scope: "ls" }],
-  ])("is the only refusal that counts: %s does not", async (_, change) => {
+  ])("is the only refusal that counts: a receipt with %s does not", async (_, change) => {
     const task = await submitAcceptedTask(t, boss, worker);
     const refused = await t.as(
       worker,
@@ -163,11 +163,11 @@ describe("the level of trust", () => {
     [`--${"+".repeat(20)}`, "trusted"],
     ["---", "unknown"],
     ["+---", "unknown"],
-  ])("after %s is %s", async (outcomes, level) => {
+  ])("the outcomes %s lead to the level %s", async (outcomes, level) => {
     expect(await after(outcomes)).toBe(level);
   });
 
-  test("falls by one level a task, and rises again", async () => {
+  test("falls by at most one level a task, and rises again", async () => {
     expect(await after(`${"+".repeat(5)}`)).toBe("verified");
     expect(await after("------")).toBe("first_contact");
     expect(await after("-")).toBe("unknown");

@@ -19,17 +19,19 @@ import { releaseDelegationBudget } from "../submission/delegation-budget.ts";
 import { archiveReceipt } from "./receipt-store.ts";
 import { finishTask } from "../store.ts";
 
-/** A verified receipt and what is known of it. */
+/** A verified receipt with its hash and origin. */
 export interface VerifiedReceipt {
   readonly receipt: ExecutionReceipt;
   readonly hash: string;
-  /** As it arrived. */
+  /** The receipt as it arrived. */
   readonly text: string;
-  /** By whom it came, and under which key: without a known one neither money nor trust moves. */
+  /**
+   * The origin and the key of the receipt: without a registered key neither money nor trust moves.
+   */
   readonly endedBy: EndedBy;
 }
 
-/** What one receipt changed. */
+/** The changes that one receipt made. */
 export interface CompletedTask {
   readonly ok: true;
   readonly task: TaskRow;
@@ -38,8 +40,8 @@ export interface CompletedTask {
 }
 
 /**
- * Ends a task, as it was read, with its receipt: state, archive, money, trust, credentials, in the
- * caller's transaction.
+ * Ends a task, as the caller read it, with its receipt: state, archive, money, trust and
+ * credentials, in the caller's transaction.
  */
 export async function completeTask(
   tx: Tx,
@@ -61,7 +63,7 @@ export async function completeTask(
   const archived = { task_id: task.task_id, receipt_hash: hash, agent_id: receipt.agent_id };
   const nested = listNestedSignatures(receipt);
   await archiveReceipt(tx, { ...archived, body: text, received_at: now }, nested);
-  // Between relays money moves when both have it on their books, not with the receipt.
+  // Between relays money moves when both have recorded the settlement, not with the receipt.
   const settleReceipt =
     settleTask === settleFromHold && isFromPeer(task) ? finishInboundTask : settleTask;
   const settled = await settleReceipt(tx, services, task, {

@@ -8,8 +8,8 @@ import { releaseDelegationBudget } from "../submission/delegation-budget.ts";
 import { executorOf } from "../task.ts";
 
 /**
- * All that follows when a task ends without a receipt, in the transaction that ends it: its hold goes
- * back, its delegation budget, its state between relays and its place among the open tasks too.
+ * Ends a task without a receipt, in the caller's transaction: releases its hold, its delegation
+ * budget, its state between relays and its slot among the open tasks.
  */
 export async function endWithoutReceipt(
   tx: Tx,
@@ -23,7 +23,7 @@ export async function endWithoutReceipt(
   await releaseTaskSlot(tx, row.submitted_by);
 }
 
-/** Tells those who wait for the task and the devices of its executor, once the end is durable. */
+/** Notifies waiting requests and the executor's devices, once the end is durable. */
 export function publishEndWithoutReceipt(
   { waiters, connections }: Pick<Services, "waiters" | "connections">,
   row: TaskRow,

@@ -28,7 +28,7 @@ async function deliver(by: TestAgent, { path }: Delegation, receipt: ExecutionRe
   expect(await t.as(by, "POST", `${path}/result`, receipt)).toMatchObject({ status: 200 });
 }
 
-/** The file, as it is sent. */
+/** Returns the file as it is sent. */
 async function fileOf({ path }: Delegation): Promise<string> {
   const headers = { authorization: `Bearer ${OPERATOR_TOKEN}` };
   const url = `http://relay.test${path}/evidence`;
@@ -42,7 +42,7 @@ async function relayKey(): Promise<string> {
   return body["public_key"] as string;
 }
 
-/** The agent with a new key that its old one handed over to. */
+/** Returns the agent after a rotation of its key. */
 async function rotated(agent: TestAgent, seed: number): Promise<TestAgent> {
   const { publicKey, secretKey } = generateKeyPair(new Uint8Array(32).fill(seed));
   const body = {
@@ -61,7 +61,7 @@ async function rotated(agent: TestAgent, seed: number): Promise<TestAgent> {
 }
 
 describe("the evidence of a finished task", () => {
-  test("stands on every rung, three hops deep and after a rotation, and is small", async () => {
+  test("is valid at every proof level, three hops deep and after a rotation, and is small", async () => {
     const text = "x".repeat(1_024);
     const [boss, first, second] = [
       await createBuyer(t, 10),
@@ -112,7 +112,7 @@ describe("the evidence of a finished task", () => {
     ]);
   });
 
-  test("still stands when its signer has left the key, and a day has passed", async () => {
+  test("stays valid a day after its signer has rotated the key", async () => {
     const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
     const task = await submitAcceptedTask(t, boss, worker);
     await deliver(worker, task, createReceipt(worker, task));
@@ -121,7 +121,7 @@ describe("the evidence of a finished task", () => {
     expect(verifyArtifact(await fileOf(task), { publicKey: await relayKey() }).valid).toBe(true);
   });
 
-  test("of a free or a failed task stands without a payment", async () => {
+  test("is valid without a payment for a free or a failed task", async () => {
     const [boss, free, paid] = [
       await createBuyer(t, 10),
       await createSeller(t, 0),
@@ -139,7 +139,7 @@ describe("the evidence of a finished task", () => {
     });
   });
 
-  test("of an agent that the relay has never met proves no key", async () => {
+  test("proves no key of an agent that was never registered", async () => {
     const [boss, unknown] = [await t.createAgent(), t.createUnknownAgent()];
     const task = await submitAcceptedTask(t, boss, unknown);
     expect(
@@ -151,7 +151,7 @@ describe("the evidence of a finished task", () => {
     });
   });
 
-  describe("that was chosen by score", () => {
+  describe("the evidence of a task that was assigned by score", () => {
     const required = { required_capabilities: ["summarise"] };
     async function scored() {
       const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 1)];
@@ -165,7 +165,7 @@ describe("the evidence of a finished task", () => {
       return { boss, worker, task, mine: await copyOf(boss), theirs: await copyOf(worker) };
     }
 
-    test("holds what its choice was made of, from which a reader makes it again", async () => {
+    test("holds the inputs of the choice, from which a reader can repeat it", async () => {
       const { boss, worker, task, mine } = await scored();
       const { body: record } = await t.as(boss, "GET", `${task.path}/routing`);
       expect(mine.routing).toMatchObject({
@@ -177,14 +177,14 @@ describe("the evidence of a finished task", () => {
       expect(verifyArtifact(mine, { publicKey: await relayKey() }).valid).toBe(true);
     });
 
-    test("names it by its hash to the executor, who is not told how rivals are trusted", async () => {
+    test("shows the executor only the hash of the choice, without the trust in its rivals", async () => {
       const { mine, theirs } = await scored();
       expect(theirs.routing).toMatchObject({ record_hash: mine.routing.record_hash });
       expect(theirs.routing).not.toHaveProperty("record");
       expect(verifyArtifact(theirs, { publicKey: await relayKey() }).valid).toBe(true);
     });
 
-    test("names it by its hash where it is over 64 KiB", async () => {
+    test("shows only the hash of a choice over 64 KiB", async () => {
       const many = Array.from({ length: 99 }, (_, at) => `${at}`.padEnd(250, "x"));
       const prices = Object.fromEntries([...many, "summarise"].map((each) => [each, 3]));
       for (let at = 0; at < 3; at += 1) await createSeller(t, prices);
@@ -195,7 +195,7 @@ describe("the evidence of a finished task", () => {
     });
   });
 
-  test("is for the task's participants, each of whom gets the same parts", async () => {
+  test("is shown to the task's participants, each of whom gets the same parts", async () => {
     const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
     const task = await submitAcceptedTask(t, boss, worker);
     await deliver(worker, task, createReceipt(worker, task));

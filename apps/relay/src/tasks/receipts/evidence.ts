@@ -26,7 +26,8 @@ import { listSigners } from "./list-signers.ts";
 import { listNoShows } from "../assignment/no-show-store.ts";
 import { findReceipt } from "./receipt-store.ts";
 import { findTask } from "../store.ts";
-import { parseAttempts, isForwarded, isExpired, isParticipant, toTask } from "../task.ts";
+import { parseAttempts, isForwarded, isExpired, isParticipant } from "../task.ts";
+import { toTask } from "../task-view.ts";
 
 type EvidenceServices = Pick<Services, "storage" | "runtime" | "identity" | "freezer">;
 
@@ -36,7 +37,10 @@ interface EvidenceQuery {
   readonly caller: Caller;
 }
 
-/** All that proves a finished task, in one document that stands without the relay (docs/verifying.md). */
+/**
+ * Returns everything that proves a finished task, in one document that can be verified without the
+ * relay (docs/verifying.md).
+ */
 export async function getEvidence(
   services: EvidenceServices,
   { agentId, taskId, caller }: EvidenceQuery,
@@ -57,7 +61,7 @@ export async function getEvidence(
     : { status: 200, body: formatBundle(bundle) };
 }
 
-/** Of a task that expired while it was claimed only the no-shows are left. */
+/** Only the no-shows remain of a task that expired while it was claimed. */
 async function getExpiryEvidence(
   read: Reader,
   { agentId, taskId, caller }: EvidenceQuery,
@@ -108,7 +112,7 @@ async function collectEvidence(
   };
 }
 
-/** The hash of what the choice was made of, and with it the record for those who may see it. */
+/** Returns the hash of the routing record, and the record itself for readers that may see it. */
 async function loadRoutingRecord(
   read: Reader,
   { task_id, submitted_by }: TaskRow,
@@ -124,7 +128,7 @@ async function loadRoutingRecord(
   return { record_hash: sha256Hex(canonical), ...(isShown && { record }) };
 }
 
-/** What peers say of their agents may have none. */
+/** A record with a peer's claims about its agents may have no canonical form. */
 function tryCanonicalize(record: RoutingRecord): string | null {
   try {
     return canonicalize(record);
@@ -134,13 +138,13 @@ function tryCanonicalize(record: RoutingRecord): string | null {
   }
 }
 
-/** Of another relay's agent only the key is known that the task went out for. */
+/** Only the key under which the task was forwarded is known of another relay's agent. */
 function toRemoteSigner({ workerId, publicKey }: ResultOrigin, { submitted_at }: TaskRow): Signer {
   const key = { public_key: publicKey, valid_from: submitted_at, valid_until: null };
   return { agent_id: workerId, keys: [key], chain: [], devices: [] };
 }
 
-/** Whom the task could have come to, in turn, and at which price. */
+/** Lists the executors that the task could be assigned to, in order, with their prices. */
 function toExecutorPrices(task: TaskRow): Evidence["routing"]["executors"] {
   return parseAttempts(task).map(({ agent_id, charge }) => ({
     agent_id,
@@ -157,7 +161,7 @@ async function loadCredential(
   return row === undefined ? null : parseCredential(row);
 }
 
-/** A receipt may be nested as deep as JSON is taken, and inside a bundle it lies a level deeper. */
+/** A receipt may be nested as deep as JSON is accepted, and a bundle adds one more level. */
 function signEvidence(evidence: Evidence, relay: BundleSigner): EvidenceBundle | null {
   try {
     return signBundle(evidence, relay);

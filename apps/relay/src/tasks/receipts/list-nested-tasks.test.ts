@@ -29,7 +29,9 @@ async function deliver(by: TestAgent, { path }: Delegation, receipt: ExecutionRe
   expect(await t.as(by, "POST", `${path}/result`, receipt)).toMatchObject({ status: 200 });
 }
 
-/** The evidence of a task of the worker that nests this receipt, and what a verifier finds. */
+/**
+ * Returns the evidence of a task of the worker that nests this receipt, and a verifier's findings.
+ */
 async function nesting(nested: ExecutionReceipt) {
   const task = await submitAcceptedTask(t, boss, worker);
   await deliver(worker, task, createReceipt(worker, task, { delegation_receipts: [nested] }));
@@ -41,7 +43,7 @@ async function nesting(nested: ExecutionReceipt) {
 
 const mismatch = { name: "hop_bound", ok: false, code: "bundle.hop_mismatch" };
 
-test("D4: evidence states who submitted and who did a nested task, and hop_bound holds", async () => {
+test("D4: evidence names the submitter and the executor of a nested task, and hop_bound holds", async () => {
   const inner = await submitAcceptedTask(t, worker, helper);
   const { bundle, valid, hopBound } = await nesting(createReceipt(helper, inner));
   expect(bundle.nested_tasks).toEqual([
@@ -62,7 +64,7 @@ test("D4: hop_bound fails for the receipt of a task that another agent submitted
   expect({ valid, hopBound }).toEqual({ valid: true, hopBound: mismatch });
 });
 
-test("D4: a receipt that only names another's task learns nothing of its agents", async () => {
+test("D4: evidence with a receipt that merely names another's task reveals none of its agents", async () => {
   const other = await createBuyer(t, 10);
   const theirs = await submitAcceptedTask(t, other, helper);
   const { bundle, hopBound } = await nesting(createReceipt(worker, theirs));
@@ -72,7 +74,7 @@ test("D4: a receipt that only names another's task learns nothing of its agents"
   expect(hopBound).toEqual(mismatch);
 });
 
-test("D4: of a task that the relay does not know it states nothing, and hop_bound is not shown", async () => {
+test("D4: evidence states nothing of an unknown task, and hop_bound is not shown", async () => {
   const elsewhere = {
     ...(await submitAcceptedTask(t, worker, helper)),
     task_id: t.createUnknownAgent().agentId,

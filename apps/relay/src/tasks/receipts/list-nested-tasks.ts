@@ -5,7 +5,7 @@ import type { TaskRow } from "../../storage/tables/tasks.ts";
 import { findTask } from "../store.ts";
 import { executorOf } from "../task.ts";
 
-/** What this relay knows of the tasks of nested receipts; a task that it does not know is left out. */
+/** Lists this relay's statements on the tasks of nested receipts; an unknown task is left out. */
 export async function listNestedTasks(
   read: Reader,
   receipt: ExecutionReceipt,
@@ -21,8 +21,8 @@ export async function listNestedTasks(
 }
 
 /**
- * A receipt that only names a task must not make the relay tell whose task that is. So both names are left
- * out unless they are those of the receipts themselves, or the receipt is the one that the task ended with.
+ * A receipt that merely names a task must not reveal the parties of that task. So both names are
+ * left out unless they are those of the receipts themselves, or the task ended with this receipt.
  */
 function toNestedTask(task: TaskRow, { receipt, parent }: ChainLink): NestedTask {
   const { task_id, submitted_by } = task;
@@ -33,7 +33,7 @@ function toNestedTask(task: TaskRow, { receipt, parent }: ChainLink): NestedTask
     : { task_id, submitted_by: null, executor: null };
 }
 
-/** One statement a task, the one that names its agents before the one that does not. */
+/** Leaves one statement a task, preferring the one that names its agents. */
 function deduplicate(stated: readonly NestedTask[]): NestedTask[] {
   const byTask = new Map<string, NestedTask>();
   for (const each of stated) {

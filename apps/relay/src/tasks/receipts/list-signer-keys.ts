@@ -2,12 +2,13 @@ import { filterKeysInForce, type ExecutionReceipt, type ReceiptTimes } from "@ag
 import { listSigningKeys, type SigningKeyRow } from "../../agents/keys/key-store.ts";
 import type { Reader } from "../../storage/storage.ts";
 
-/** The keys that count for a receipt; undefined for an agent of which the relay knows no key. */
+/** The keys that count for a receipt; undefined for an agent without a registered key. */
 export type SignerKeys = readonly string[] | undefined;
 
 /**
- * The keys bound to a receipt's agent: its device's first, then its own, then its other devices'. Which of
- * the agent's former keys count is the rule that its evidence is judged by (docs/decisions.md, 4).
+ * Lists the keys bound to a receipt's agent: its device's first, then its own, then its other
+ * devices'. The agent's former keys count by the same rule as in its evidence (docs/decisions.md,
+ * 4).
  */
 export async function listSignerKeys(
   read: Reader,

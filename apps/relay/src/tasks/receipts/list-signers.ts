@@ -5,7 +5,7 @@ import { listAgentDevices } from "../../agents/devices/device-store.ts";
 import type { Reader } from "../../storage/storage.ts";
 
 /**
- * The key history of everybody who signed a receipt of the tree, `known` as it is given; an unknown
+ * Lists the key history of every signer in the receipt tree, with `known` unchanged; an unknown
  * agent has none.
  */
 export function listSigners(
@@ -33,7 +33,7 @@ async function loadSigner(read: Reader, agent_id: string): Promise<Signer> {
     agent_id,
     keys,
     chain,
-    // A device that carries the agent's key says nothing new, and changes it with every rotation.
+    // A device that carries the agent's key adds nothing, and changes with every rotation.
     devices: devices
       .filter(({ public_key }) => !own.has(public_key))
       .map(({ device_id, public_key, registered_at, revoked_at }) => ({

@@ -19,7 +19,7 @@ beforeEach(async () => {
 });
 afterEach(() => t.close());
 
-/** Agents that hire one another in a row: each asks `prices[i]` and has `funds`. */
+/** Creates agents that delegate in a row: each asks `prices[i]` and has `funds`. */
 async function row(prices: readonly number[], funds = 10): Promise<[TestAgent[], Delegation[]]> {
   const agents = [await createBuyer(t, funds)];
   const tasks: Delegation[] = [];
@@ -32,7 +32,9 @@ async function row(prices: readonly number[], funds = 10): Promise<[TestAgent[],
   return [agents, tasks];
 }
 
-/** The receipt of the first worker, with that of the second inside, and so on to the last. */
+/**
+ * Builds the receipt of the first worker, with that of the second inside, and so on to the last.
+ */
 function chainOf([, ...workers]: TestAgent[], tasks: readonly Delegation[]): ExecutionReceipt {
   return workers.reduceRight<ExecutionReceipt | undefined>(
     (inner, worker, i) => nesting(worker, tasks[i]!, inner === undefined ? [] : [inner]),
@@ -59,7 +61,7 @@ const balances = (agents: readonly TestAgent[]) =>
   Promise.all(agents.map((agent) => t.getBalance(agent)));
 
 describe("nested receipts", () => {
-  test("of three hops settle with the outermost, each between its own two agents", async () => {
+  test("settle three hops with the outermost, each between its own two agents", async () => {
     const [agents, tasks] = await row([5, 2, 1]);
     expect((await post(tasks[0]!, chainOf(agents, tasks))).status).toBe(200);
     expect(await statuses(tasks)).toEqual(["completed", "completed", "completed"]);
@@ -73,7 +75,7 @@ describe("nested receipts", () => {
     await expectConsistentBooks(t, { holds: 0, fees: 0.4 });
   });
 
-  test("are delivered by then: what the sub-agent posts itself gets the same answer", async () => {
+  test("count as delivered: a sub-agent that posts its own gets the same answer", async () => {
     const [agents, tasks] = await row([5, 2]);
     const outer = chainOf(agents, tasks);
     await post(tasks[0]!, outer);
@@ -87,7 +89,7 @@ describe("nested receipts", () => {
     await expectConsistentBooks(t, { fees: 0.35 });
   });
 
-  test("end their tasks as they say: a failed one is refunded", async () => {
+  test("end their tasks with their own status: a failed one is refunded", async () => {
     const [agents, tasks] = await row([5, 2]);
     const inner = createReceipt(agents[2]!, tasks[1]!, { status: "failed" });
     await post(tasks[0]!, nesting(agents[1]!, tasks[0]!, [inner]));
@@ -114,37 +116,44 @@ describe("RC16 one bad nested receipt of three", () => {
     ["is out of its span", (receipt) => ({ ...receipt, completed_at: 0 })],
     ["is no receipt at all", () => ({ task_id: 1 })],
   ];
-  test.each(spoil)("that %s is skipped and logged; the others settle", async (_, bad) => {
-    const [[boss, middle], [outer]] = (await row([5])) as [[TestAgent, TestAgent], [Delegation]];
-    const workers = [await createSeller(t, 1), await createSeller(t, 1), await createSeller(t, 1)];
-    const tasks: Delegation[] = [];
-    for (const worker of workers) tasks.push(await submitAcceptedTask(t, middle, worker));
-    const honest = workers.map((worker, i) => createReceipt(worker, tasks[i]!));
-    const nested = [honest[0]!, bad(honest[1]!) as ExecutionReceipt, honest[2]!];
+  test.each(spoil)(
+    "a nested receipt that %s is skipped and logged; the others settle",
+    async (_, bad) => {
+      const [[boss, middle], [outer]] = (await row([5])) as [[TestAgent, TestAgent], [Delegation]];
+      const workers = [
+        await createSeller(t, 1),
+        await createSeller(t, 1),
+        await createSeller(t, 1),
+      ];
+      const tasks: Delegation[] = [];
+      for (const worker of workers) tasks.push(await submitAcceptedTask(t, middle, worker));
+      const honest = workers.map((worker, i) => createReceipt(worker, tasks[i]!));
+      const nested = [honest[0]!, bad(honest[1]!) as ExecutionReceipt, honest[2]!];
 
-    expect((await post(outer, nesting(middle, outer, nested))).status).toBe(200);
-    expect(await statuses([outer, ...tasks])).toEqual([
-      "completed",
-      "completed",
-      "pending",
-      "completed",
-    ]);
-    expect(await balances([boss, ...workers])).toEqual([5, 0.95, 0, 0.95]);
-    expect(t.listLogged("delegation_receipt.signature_invalid")).toMatchObject([
-      { correlationId: outer.task_id },
-    ]);
-    const [holdings] = await getAgentStates(t, [middle]);
-    expect(holdings?.trust.map((record) => record.remote_agent_id).toSorted()).toEqual(
-      [workers[0]!.agentId, workers[2]!.agentId].toSorted(),
-    );
-    await expectConsistentBooks(t, { holds: 1.2 });
-    expect((await post(tasks[1]!, honest[1])).status).toBe(200);
-    expect(await t.getBalance(workers[1]!)).toBe(0.95);
-  });
+      expect((await post(outer, nesting(middle, outer, nested))).status).toBe(200);
+      expect(await statuses([outer, ...tasks])).toEqual([
+        "completed",
+        "completed",
+        "pending",
+        "completed",
+      ]);
+      expect(await balances([boss, ...workers])).toEqual([5, 0.95, 0, 0.95]);
+      expect(t.listLogged("delegation_receipt.signature_invalid")).toMatchObject([
+        { correlationId: outer.task_id },
+      ]);
+      const [holdings] = await getAgentStates(t, [middle]);
+      expect(holdings?.trust.map((record) => record.remote_agent_id).toSorted()).toEqual(
+        [workers[0]!.agentId, workers[2]!.agentId].toSorted(),
+      );
+      await expectConsistentBooks(t, { holds: 1.2 });
+      expect((await post(tasks[1]!, honest[1])).status).toBe(200);
+      expect(await t.getBalance(workers[1]!)).toBe(0.95);
+    },
+  );
 });
 
 describe("RC17 a nested tree", () => {
-  test("of 12 hops settles ten and says that it stopped", async () => {
+  test("a tree of 12 hops settles ten and says that it stopped", async () => {
     const [agents, tasks] = await row(Array.from({ length: 13 }, () => 1));
     expect((await post(tasks[0]!, chainOf(agents, tasks))).status).toBe(200);
     const expected = tasks.map((_, hop) => (hop <= 10 ? "completed" : "pending"));
@@ -160,7 +169,7 @@ describe("RC17 a nested tree", () => {
   test.each([
     [256, 200],
     [257, 400],
-  ])("of %i in all is answered %i within a second", async (count, status) => {
+  ])("a tree of %i receipts is answered with %i within a second", async (count, status) => {
     const [[, worker], [task]] = (await row([1])) as [TestAgent[], [Delegation]];
     const many = Array.from({ length: count }, (_, i) =>
       createReceipt(worker!, { ...task, task_id: `sub ${i}` }),
@@ -172,7 +181,7 @@ describe("RC17 a nested tree", () => {
     expect([undefined, "receipt.too_many_nested"]).toContain(body["code"]);
   });
 
-  test("of 5 MB is 413 within a second", async () => {
+  test("a tree of 5 MB is answered with 413 within a second", async () => {
     const [[, worker], [task]] = (await row([1])) as [TestAgent[], [Delegation]];
     const inner = createReceipt(worker!, task, { result: "x".repeat(500_000) });
     const raw = JSON.stringify(
@@ -189,7 +198,7 @@ describe("RC17 a nested tree", () => {
     expect((await post(task, createReceipt(worker!, task))).status).toBe(200);
   });
 
-  test("that holds a receipt twice settles it once", async () => {
+  test("a tree that holds a receipt twice settles it once", async () => {
     const [agents, tasks] = await row([5, 2]);
     const inner = createReceipt(agents[2]!, tasks[1]!);
     await post(tasks[0]!, nesting(agents[1]!, tasks[0]!, [inner, inner, { ...inner }]));
@@ -197,7 +206,7 @@ describe("RC17 a nested tree", () => {
     await expectConsistentBooks(t, { holds: 0, fees: 0.35 });
   });
 
-  test("that holds two receipts of one task settles the first", async () => {
+  test("a tree that holds two receipts of one task settles the first", async () => {
     const [agents, tasks] = await row([5, 2]);
     const both = (["failed", "completed"] as const).map((status) =>
       createReceipt(agents[2]!, tasks[1]!, { status }),
@@ -207,7 +216,7 @@ describe("RC17 a nested tree", () => {
     expect(await balances(agents)).toEqual([5, 14.75, 10]);
   });
 
-  test("that holds a copy of its own root settles the root once", async () => {
+  test("a tree that holds a copy of its own root settles the root once", async () => {
     const [[boss, worker], [task]] = (await row([5])) as [TestAgent[], [Delegation]];
     const copy = createReceipt(worker!, task);
     expect((await post(task, nesting(worker!, task, [copy, copy]))).status).toBe(200);
@@ -235,7 +244,7 @@ describe("RC18 a nested receipt settles nothing", () => {
     await expectConsistentBooks(t);
   }
 
-  test("when its task was never submitted here", async () => {
+  test("settles nothing when its task was never submitted here", async () => {
     const [[, worker], [task]] = (await row([5])) as [TestAgent[], [Delegation]];
     const sub = await createSeller(t, 1);
     const unknown = createReceipt(sub, {
@@ -246,7 +255,7 @@ describe("RC18 a nested receipt settles nothing", () => {
     expect(notFound()).toHaveLength(1);
   });
 
-  test("when it is settled already", async () => {
+  test("settles nothing when it is settled already", async () => {
     const [agents, tasks] = await row([5, 2]);
     const outer = chainOf(agents, tasks);
     await post(tasks[1]!, outer.delegation_receipts![0]);
@@ -254,14 +263,14 @@ describe("RC18 a nested receipt settles nothing", () => {
     expect(notFound()).toEqual([]);
   });
 
-  test("when another receipt settled its task already", async () => {
+  test("settles nothing when another receipt settled its task already", async () => {
     const [agents, tasks] = await row([5, 2]);
     await post(tasks[1]!, createReceipt(agents[2]!, tasks[1]!, { result: "earlier" }));
     await expectOnlyOuter(tasks[0]!, [agents[2]!], chainOf(agents, tasks));
     expect(notFound()).toHaveLength(1);
   });
 
-  test("when its task was submitted by somebody else than the agent one hop up", async () => {
+  test("settles nothing when its task was not submitted by the agent one hop up", async () => {
     const [[boss, worker], [task]] = (await row([5])) as [TestAgent[], [Delegation]];
     const sub = await createSeller(t, 1);
     const foreign = await submitAcceptedTask(t, boss!, sub);
@@ -271,7 +280,7 @@ describe("RC18 a nested receipt settles nothing", () => {
     expect(notFound()).toHaveLength(1);
   });
 
-  test("when another agent than its executor signed it", async () => {
+  test("settles nothing when another agent than its executor signed it", async () => {
     const [[, worker], [task]] = (await row([5])) as [TestAgent[], [Delegation]];
     const [sub, other] = [await createSeller(t, 1), await createSeller(t, 1)];
     const given = await submitAcceptedTask(t, worker!, sub);
@@ -283,7 +292,7 @@ describe("RC18 a nested receipt settles nothing", () => {
     expect(await getTaskAt(t, given.path)).toMatchObject({ status: "pending" });
   });
 
-  test("when its task_id is not the one that it is bound to", async () => {
+  test("settles nothing when its task_id is not the one that it is bound to", async () => {
     const [[, worker], [task]] = (await row([5])) as [TestAgent[], [Delegation]];
     const sub = await createSeller(t, 1);
     const given = await submitAcceptedTask(t, worker!, sub);
@@ -291,7 +300,7 @@ describe("RC18 a nested receipt settles nothing", () => {
     await expectOnlyOuter(task, [sub], nesting(worker!, task, [unlike]));
   });
 
-  test("A1: when its own key is not in the registry, for a free and for a paid task", async () => {
+  test("A1: a nested receipt settles nothing when its own key is not registered, for a free and a paid task", async () => {
     const [[, worker], [outer]] = (await row([5])) as [TestAgent[], [Delegation]];
     const [stranger, agent] = [t.createUnknownAgent(), await createKeylessSeller(t)];
     const free = await submitAcceptedTask(t, worker!, stranger);
@@ -305,7 +314,7 @@ describe("RC18 a nested receipt settles nothing", () => {
     ]);
   });
 
-  test("A1: when a key around it is not in the registry", async () => {
+  test("A1: a nested receipt settles nothing when a key around it is not registered", async () => {
     const [boss, sub] = [await createBuyer(t, 10), await createSeller(t, 1)];
     const agent = t.createUnknownAgent();
     const outer = await submitAcceptedTask(t, boss, agent);
@@ -328,7 +337,7 @@ describe("RC18 a nested receipt settles nothing", () => {
     expect(await t.getBalance(sub)).toBe(0.95);
   });
 
-  test("when its task has expired", async () => {
+  test("settles nothing when its task has expired", async () => {
     const [worker, sub] = [await createBuyer(t, 10), await createSeller(t, 1)];
     const given = await submitAcceptedTask(t, worker, sub);
     await t.clock.advance(900_000);

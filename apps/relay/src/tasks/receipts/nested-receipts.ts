@@ -29,7 +29,7 @@ export interface NestedReceipts {
   readonly keysOf: (receipt: ExecutionReceipt) => SignerKeys;
 }
 
-/** Looks up what the verification of nested receipts needs, before any of it is judged. */
+/** Loads the data for the verification of nested receipts, before any of them is verified. */
 export async function loadNestedReceipts(
   { storage }: Pick<Services, "storage">,
   receipt: ExecutionReceipt,
@@ -53,16 +53,16 @@ export async function loadNestedReceipts(
   return { entries: list, depthLimited, keysOf: (inner) => keys.get(inner) };
 }
 
-/** A hop that this receipt settles: its own task, ended by its own transaction step. */
+/** A hop that this receipt settles: its own task, ended by its own step of the transaction. */
 export interface SettleableReceipt {
   readonly task: TaskRow;
   readonly verified: VerifiedReceipt;
 }
 
 /**
- * The hops that settle here: verified under keys of the registry all the way down, and their task was
- * submitted by the agent one hop up, given to an agent of this relay, and is still open
- * (docs/decisions.md, 5). Every other one is named in the log.
+ * Selects the hops that settle here: all receipts down to them are verified under registered keys,
+ * and their task was submitted by the agent one hop up, assigned to an agent of this relay, and is
+ * still open (docs/decisions.md, 5). The others are logged.
  */
 export function selectSettleableReceipts(
   { log, runtime }: Pick<Services, "log" | "runtime">,
@@ -83,7 +83,7 @@ export function selectSettleableReceipts(
   return nested.entries.flatMap(({ link, task }) => {
     const { receipt, parent, path } = link;
     const verdict = getVerdictAt(outer.verdict, path);
-    // Under a refused receipt nothing was judged, and nobody vouches for it.
+    // Below a refused receipt nothing was verified.
     if (verdict === undefined) return [];
     const hop = { ...fields, agent_id: receipt.agent_id, nested_task_id: receipt.task_id };
     if (!verdict.valid) {
@@ -92,7 +92,7 @@ export function selectSettleableReceipts(
       return [];
     }
     const { hash } = verdict;
-    // The usual case: the sub-agent delivered it itself.
+    // In the usual case the sub-agent has delivered it itself.
     if (task?.receipt_hash === hash) return [];
     const checked = checkNestedReceipt(
       task === undefined ? null : toNestedTask(task, runtime.now()),
@@ -132,20 +132,22 @@ function toNestedTask(task: TaskRow, now: number): NestedTask {
   };
 }
 
-/** The receipts down to which the registry knows the key of every signature, the outermost included. */
+/**
+ * Collects the receipts down to which every signer has a registered key, the outermost included.
+ */
 function collectRegistered(
   outer: { readonly receipt: ExecutionReceipt; readonly isKeyRegistered: boolean },
   { entries: list }: NestedReceipts,
 ): ReadonlySet<ExecutionReceipt> {
   const registered = new Set(outer.isKeyRegistered ? [outer.receipt] : []);
-  // A receipt stands in the list after the one that carries it.
+  // A receipt follows the one that carries it in the list.
   for (const { link, keys } of list) {
     if (keys !== undefined && registered.has(link.parent)) registered.add(link.receipt);
   }
   return registered;
 }
 
-/** What is no receipt at all stands in the verdict and in no hop. */
+/** A value that is not a receipt appears in the verdict and in no hop. */
 function collectMalformedCodes({ nested }: ReceiptVerdict): string[] {
   return nested.flatMap((inner) =>
     inner.code === "receipt.malformed" ? [inner.code] : collectMalformedCodes(inner),

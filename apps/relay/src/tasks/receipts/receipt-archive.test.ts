@@ -34,7 +34,7 @@ async function deliver(
   return { task, raw };
 }
 
-/** The answer's bytes, which parsing would hide. */
+/** Returns the answer's bytes, which parsing would hide. */
 async function bytesOf(path: string): Promise<[type: string | null, bytes: string]> {
   const headers = { authorization: `Bearer ${await t.token(worker)}` };
   const answer = await t.relay.fetch(new Request(`http://relay.test${path}`, { headers }));
@@ -46,7 +46,7 @@ async function listed(query = ""): Promise<[ArchivedReceipt[], cursor: string | 
   return [body["receipts"] as ArchivedReceipt[], body["next_cursor"] as string | null];
 }
 
-describe("a receipt is handed out byte for byte as it arrived:", () => {
+describe("a receipt is returned byte for byte as it arrived", () => {
   const writings: Readonly<Record<string, (receipt: object) => string>> = {
     "as it is commonly written": JSON.stringify,
     "with space around and inside": (receipt) => `\r\n ${JSON.stringify(receipt, null, "\t")} \n`,
@@ -56,12 +56,12 @@ describe("a receipt is handed out byte for byte as it arrived:", () => {
       JSON.stringify(Object.fromEntries(Object.entries(receipt).toReversed())),
   };
 
-  test.each(Object.entries(writings))("%s", async (_, write) => {
+  test.each(Object.entries(writings))("is returned unchanged %s", async (_, write) => {
     const { task, raw } = await deliver(write);
     expect(await bytesOf(archive(worker, `/${task.task_id}`))).toEqual(["application/json", raw]);
   });
 
-  test("with members that this relay does not know, and text of any script", async () => {
+  test("is returned unchanged with members unknown to this relay, and text of any script", async () => {
     const { task, raw } = await deliver(JSON.stringify, {
       result: "\u{1f600} \u0000 e\u0301",
       ...JSON.parse('{"__proto__": {"a": 1}, "later": [1e2]}'),
@@ -69,7 +69,7 @@ describe("a receipt is handed out byte for byte as it arrived:", () => {
     expect(await bytesOf(archive(worker, `/${task.task_id}`))).toEqual(["application/json", raw]);
   });
 
-  test("and a byte order mark, which would be lost, is refused", async () => {
+  test("is refused with a byte order mark, which would be lost", async () => {
     const task = await submitAcceptedTask(t, boss, worker);
     const raw = `\ufeff${JSON.stringify(createReceipt(worker, task))}`;
     const token = await t.token(worker);
@@ -81,7 +81,7 @@ describe("a receipt is handed out byte for byte as it arrived:", () => {
 });
 
 describe("the archive", () => {
-  test("lists what the agent signed, the newest task first, page by page", async () => {
+  test("lists the receipts that the agent signed, newest task first, page by page", async () => {
     const tasks = [];
     for (let i = 0; i < 3; i += 1) {
       tasks.push((await deliver()).task.task_id);
@@ -93,7 +93,7 @@ describe("the archive", () => {
     expect(end).toBeNull();
   });
 
-  test("tells the receipt's hash, when it came, and how the task ended", async () => {
+  test("shows the receipt's hash, its time of arrival, and the task's status", async () => {
     const { task, raw } = await deliver(JSON.stringify, { status: "failed" });
     const [[entry]] = await listed();
     const { settlements } = (
@@ -108,7 +108,7 @@ describe("the archive", () => {
     });
   });
 
-  test("keeps a receipt when its task is forgotten", async () => {
+  test("keeps the receipt of a purged task", async () => {
     const { task, raw } = await deliver();
     await t.clock.advance(2 * 86_400_000);
     await t.relay.tick();
@@ -118,7 +118,7 @@ describe("the archive", () => {
     expect(entry).not.toHaveProperty("status");
   });
 
-  test("is the signer's: nobody else reads it, and under another agent nothing is found", async () => {
+  test("is readable only by the signer, and finds nothing under another agent", async () => {
     const { task } = await deliver();
     for (const path of [archive(worker), archive(worker, `/${task.task_id}`)]) {
       expect(await t.as(boss, "GET", path)).toMatchObject({

@@ -5,7 +5,7 @@ import { findReceipt, listReceiptsOfAgent } from "./receipt-store.ts";
 
 type ArchiveServices = Pick<Services, "storage">;
 
-/** The receipts that an agent signed; they are kept longer than their tasks. */
+/** Lists the receipts that an agent signed; they outlast their tasks. */
 export async function listReceipts(
   { storage }: ArchiveServices,
   agentId: string,

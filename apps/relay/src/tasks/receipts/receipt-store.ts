@@ -49,7 +49,9 @@ const selectContaining = compile<{ signature: string }>()(
     .where("nested_receipts.signature", "=", param("signature")),
 );
 
-/** Archived receipts that carry the one with this signature; no submitter once a task is forgotten. */
+/**
+ * Lists archived receipts that carry the one with this signature; a purged task has no submitter.
+ */
 export function listReceiptsContaining(
   read: Reader,
   signature: string,
@@ -64,7 +66,7 @@ const replaceBody = compile<{ task_id: string; body: string; now: number }>()(
     .where("task_id", "=", param("task_id")),
 );
 
-/** Replaces a receipt's text by one without texts; its hash stays that of the signed one. */
+/** Replaces a receipt's body by one without texts; its hash stays that of the signed one. */
 export async function replaceReceiptBody(
   tx: Tx,
   receipt: { task_id: string; body: string; now: number },
@@ -72,7 +74,7 @@ export async function replaceReceiptBody(
   await tx.run(replaceBody, receipt);
 }
 
-/** A receipt without its text, which can be long; no status once its task is forgotten. */
+/** A receipt without its text, which can be long; the status is null once its task is purged. */
 export type ArchiveRow = Pick<ReceiptRow, "task_id" | "receipt_hash" | "received_at"> & {
   readonly status: TaskRow["status"] | null;
 };
@@ -88,7 +90,7 @@ const receiptsByAgent = compile<{ agent_id: string; before: string; limit: numbe
     .limit(param("limit")),
 );
 
-/** Newest task first; `before` is a task id. */
+/** Lists receipts, newest task first; `before` is a task id. */
 export function listReceiptsOfAgent(
   read: Reader,
   query: { agent_id: string; before: string; limit: number },

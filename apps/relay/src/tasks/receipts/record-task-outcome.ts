@@ -9,22 +9,22 @@ import type { NewSettlement } from "../../storage/tables/budget.ts";
 import type { TaskRow } from "../../storage/tables/tasks.ts";
 import { recordTrustOutcome, type RecordedOutcome } from "../../trust/record-trust-outcome.ts";
 
-/** What a task changed in what is known of its executor. */
+/** The changes that a task made to its executor's reputation. */
 export interface ReputationUpdate {
   readonly trust: RecordedOutcome | undefined;
   readonly credentials: readonly NewCredential[];
 }
 
-/** How a task went for its executor, and what was paid for it, as far as that is decided. */
+/** The outcome of a task for its executor, and its settlement once that is decided. */
 interface ExecutorOutcome {
   readonly executorId: string;
   readonly status: ReceiptStatus;
   readonly settlement?: NewSettlement | undefined;
-  /** Says nothing to strangers. */
+  /** Limits the effect to the pair of submitter and executor. */
   readonly pairOnly?: boolean;
 }
 
-/** Counts how a task went for its executor, and issues what follows from that. */
+/** Counts a task's outcome for its executor, and issues the credentials that follow from it. */
 export async function recordTaskOutcome(
   tx: Tx,
   services: IssuerDependencies & Pick<Services, "config">,
@@ -50,7 +50,7 @@ export async function recordTaskOutcome(
   return { trust, credentials };
 }
 
-/** Says once it is durable what was counted. */
+/** Updates the trust graph and logs credentials, once the outcome is durable. */
 export function publishReputation(
   { log, trustGraph }: Pick<Services, "log" | "trustGraph">,
   taskId: string,

@@ -8,7 +8,10 @@ import { enqueueCredentialsIssued } from "../../webhooks/enqueue-task-webhooks.t
 import type { ReputationUpdate } from "./record-task-outcome.ts";
 import { findTask } from "../store.ts";
 
-/** Another relay's part in a task: it brought the result, so it is known by it as the worker is. */
+/**
+ * The payment of a task between relays; the peer that returned the result gains trust like the
+ * worker.
+ */
 interface TaskPayment {
   readonly taskId: string;
   readonly executorId: string;
@@ -17,8 +20,8 @@ interface TaskPayment {
 }
 
 /**
- * Counts the success of a task that was paid after its receipt came, because the money passed between
- * relays. A task that is no longer kept is not counted.
+ * Counts the success of a task that was paid after its receipt arrived, because the money passed
+ * between relays. A task that is no longer stored is not counted.
  */
 export async function recordTaskPayment(
   tx: Tx,

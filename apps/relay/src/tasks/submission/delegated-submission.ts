@@ -15,12 +15,12 @@ import type { ExecutorServices } from "../../routing/rank-executors.ts";
 import type { Reader } from "../../storage/storage.ts";
 import type { TaskRow } from "../../storage/tables/tasks.ts";
 
-/** The token that was shown, and all above it. */
+/** The submitted token, and all its parents. */
 export type TokenChain = readonly [DelegationToken, ...DelegationToken[]];
 
 /**
- * Judges the token of a submission: it is the payer's, made for the target, and signed all the way
- * up by keys that the relay binds to their issuers now (docs/decisions.md, 4).
+ * Checks the token of a submission: it must be the payer's, made for the target, and signed, with
+ * all its parents, by keys that the relay binds to their issuers now (docs/decisions.md, 4).
  */
 export async function checkDelegationToken(
   services: ExecutorServices,
@@ -31,7 +31,7 @@ export async function checkDelegationToken(
   | Refusal<DelegationRefusal | "delegation.wrong_issuer" | DelegateRefusal>
 > {
   const { storage, runtime } = services;
-  // Its text is bounded in depth like any body: the token is handed on as part of a task.
+  // The token is passed on as part of a task, so its depth is bounded like that of any body.
   if (typeof value === "string" && !parseJsonObject(value).ok)
     return refuse("delegation.malformed");
   const [shown, ...parents] = parseDelegationChain(value) ?? [];
@@ -56,8 +56,8 @@ export async function checkDelegationToken(
 type DelegateRefusal = "delegation.remote_delegate" | "agent.not_found";
 
 /**
- * Only an agent of this relay can use a token: tokens do not cross relays, and an unknown delegate would
- * let the task wait until it expires.
+ * Only an agent of this relay can use a token: tokens do not cross relays, and with an unknown
+ * delegate the task would wait until it expires.
  */
 async function checkDelegate(
   { federation, ...services }: ExecutorServices,
@@ -68,7 +68,9 @@ async function checkDelegate(
   return refuse(remote === undefined ? "agent.not_found" : "delegation.remote_delegate");
 }
 
-/** Whether a receipt names only tools that its task's token leaves open; without a token all are. */
+/**
+ * Returns whether a receipt names only tools that its task's token allows; without a token all are.
+ */
 export function isWithinDelegation(
   { delegation_token }: Pick<TaskRow, "delegation_token">,
   { tools_used }: Pick<ExecutionReceipt, "tools_used">,
@@ -78,7 +80,7 @@ export function isWithinDelegation(
   return tools_used.every((tool) => tools.has(tool));
 }
 
-/** Former keys, and those of an agent that was revoked, vouch for nothing new. */
+/** Former keys, and those of a revoked agent, must not sign new tokens. */
 async function listCurrentKeys(read: Reader, agentId: string): Promise<string[]> {
   const agent = await findAgent(read, agentId);
   if (agent === undefined || agent.revoked_at !== null) return [];

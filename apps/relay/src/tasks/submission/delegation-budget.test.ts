@@ -38,7 +38,9 @@ async function reopen(env: Record<string, string>): Promise<void> {
   [boss, worker] = [await createBuyer(t, 1_000), await createSeller(t, 2)];
 }
 
-/** The submission with a token for this delegate is refused, holds nothing and leaves no task. */
+/**
+ * Expects the submission with a token for this delegate to be refused, without a hold or a task.
+ */
 async function expectNoDelegate(
   site: TestRelay,
   [payer, delegatee]: readonly [TestAgent, Pick<TestAgent, "agentId">],
@@ -59,13 +61,13 @@ describe("a task with a delegation token", () => {
   test.each<[string, (token: object) => unknown]>([
     ["an object", (token) => token],
     ["its JSON text", (token) => JSON.stringify(token)],
-  ])("as %s hands it on", async (_, form) => {
+  ])("passes on a token that was submitted as %s", async (_, form) => {
     const token = issueToken(t, boss, worker);
     const { path } = await submitAcceptedTask(t, boss, worker, { delegation_token: form(token) });
     expect(await getTaskAt(t, path)).toMatchObject({ delegation_token: token });
   });
 
-  test("goes to its delegate alone, whoever ranks above it", async () => {
+  test("is assigned to its delegate alone, even if other agents rank higher", async () => {
     await createSeller(t, 1);
     const answer = await submitTask(t, boss, worker, {
       delegation_token: issueToken(t, boss, worker),
@@ -81,7 +83,7 @@ describe("a task with a delegation token", () => {
       ["read", "write"],
       { status: 403, body: { code: "receipt.out_of_scope" } },
     ],
-  ])("done with tools %s", async (_, tools_used, expected) => {
+  ])("a result with tools %s", async (_, tools_used, expected) => {
     const task = await submitAcceptedTask(t, boss, worker, {
       delegation_token: issueToken(t, boss, worker),
     });
@@ -94,7 +96,7 @@ describe("a task with a delegation token", () => {
     expect(answer).toMatchObject(expected);
   });
 
-  test("signed by a key that is not its issuer's is refused", async () => {
+  test("is refused when the token is signed by a key that is not its issuer's", async () => {
     const { secretKey, publicKey } = t.createUnknownAgent();
     const token = issueToken(t, { ...boss, secretKey, publicKey }, worker);
     expect(await submitTask(t, boss, worker, { delegation_token: token })).toMatchObject({
@@ -123,7 +125,7 @@ describe("the budget of a delegation token", () => {
     [2, { status: 201, body: { amount_locked: 2 } }],
     [2.1, { status: 201, body: { amount_locked: 2.1 } }],
     [3, { status: 201, body: { amount_locked: 2.4 } }],
-  ])("of %f bounds the price of 2 and its hold", async (max_budget, expected) => {
+  ])("a budget of %f bounds the price of 2 and its hold", async (max_budget, expected) => {
     const delegation_token = issueToken(t, boss, worker, { max_budget });
     expect(await submitTask(t, boss, worker, { delegation_token })).toMatchObject(expected);
   });
@@ -144,7 +146,7 @@ describe("the budget of a delegation token", () => {
     await expectConsistentBooks(t, { holds: 24 });
   });
 
-  test("bounds what all children of a token use together", async () => {
+  test("bounds the sum of all children of a token", async () => {
     const root = issueToken(t, worker, boss, { max_budget: 5 });
     const submitChild = (token_id: string) =>
       submitTask(t, boss, worker, {
@@ -170,7 +172,7 @@ describe("the budget of a delegation token", () => {
       },
       4,
     ],
-  ])("is used, after %s, by what was charged, also above", async (_, end, left) => {
+  ])("is reduced, after %s, by the charge only, also at its parents", async (_, end, left) => {
     const root = issueToken(t, worker, boss, { max_budget: 4 });
     const delegation_token = attenuateToken(root, boss, worker);
     await end(await submitAcceptedTask(t, boss, worker, { delegation_token }));
@@ -192,8 +194,8 @@ describe("the budget of a delegation token", () => {
   };
   const hour = 3_600_000;
 
-  describe("is forgotten when its token has ended", () => {
-    test("a minute after, because a submission may still be arriving", async () => {
+  describe("the sums of a delegation token that has ended", () => {
+    test("are purged a minute later, because a submission may still be in progress", async () => {
       await finish(
         await submitAcceptedTask(t, boss, worker, { delegation_token: budgetOf(3) }),
         "completed",
@@ -209,7 +211,7 @@ describe("the budget of a delegation token", () => {
       });
     });
 
-    test("but not while a task under it is open", async () => {
+    test("are not purged while a task under it is open", async () => {
       await reopen({ AGENT_TASK_TTL_MS: String(3 * hour) });
       const task = await submitAcceptedTask(t, boss, worker, { delegation_token: budgetOf(3) });
       await pass(2 * hour);
@@ -224,7 +226,7 @@ describe("the budget of a delegation token", () => {
       });
     });
 
-    test("and lasts as long as the last token of its name", async () => {
+    test("last as long as the last token of its name", async () => {
       const delegation_token = issueToken(t, boss, worker, {
         max_budget: 5,
         expires_at: t.clock.now() + 5 * hour,
@@ -241,13 +243,13 @@ describe("the budget of a delegation token", () => {
 });
 
 describe("B4: the delegate of a token", () => {
-  test("B4: must be known, or the task would wait until it expires", async () => {
+  test("B4: the delegate must be known, or the task would wait until it expires", async () => {
     const refusal = { status: 404, code: "agent.not_found" };
     await expectNoDelegate(t, [boss, t.createUnknownAgent()], refusal);
     expect((await submitTask(t, boss, t.createUnknownAgent())).status).toBe(201);
   });
 
-  test("B4: an unknown delegate is not told apart under a token that does not hold", async () => {
+  test("B4: an invalid token does not reveal whether its delegate is known", async () => {
     const delegation_token = { ...issueToken(t, boss, t.createUnknownAgent()), scope: "all" };
     const target = { agentId: delegation_token.delegate_agent_id };
     expect(await submitTask(t, boss, target, { delegation_token })).toMatchObject({
@@ -256,7 +258,7 @@ describe("B4: the delegate of a token", () => {
     });
   });
 
-  test("B4: must be an agent of this relay, for tokens do not cross relays", async () => {
+  test("B4: the delegate must be an agent of this relay, because tokens do not cross relays", async () => {
     const network = await startNetwork(["alpha", "beta"], [[0, 1]]);
     try {
       const [here, there] = network.sites;

@@ -13,8 +13,8 @@ import {
 } from "./delegation-store.ts";
 
 /**
- * Locks a price within what is left of a token and of all above it, and counts the hold against each
- * of them. The risk buffer gives way to a budget, the price does not.
+ * Holds a price within the remaining budget of a token and all its parents, and counts the hold
+ * against each of them. A small budget may reduce the risk buffer, but never the price.
  */
 export async function reserveDelegatedHold(
   tx: Tx,
@@ -41,8 +41,8 @@ export async function reserveDelegatedHold(
 }
 
 /**
- * Gives back what was held for an ended task and not charged, to its token and to all above it. Once
- * for each task: it is counted out as well.
+ * Returns the uncharged part of an ended task's hold to its token and all parents. Must run once
+ * for each task, because it also decrements their open tasks.
  */
 export async function releaseDelegationBudget(
   tx: Tx,

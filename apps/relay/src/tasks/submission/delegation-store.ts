@@ -2,7 +2,7 @@ import { queryBuilder, param, compile, sql } from "../../storage/queries/compile
 import type { Reader, Tx } from "../../storage/storage.ts";
 import type { DelegationBudgetRow } from "../../storage/tables/tasks.ts";
 
-/** An issuer names its tokens, so two issuers may give one name. */
+/** An issuer names its tokens, so two issuers may use the same name. */
 export type DelegationTokenKey = Pick<DelegationBudgetRow, "issuer_id" | "token_id">;
 
 const usedByName = compile<DelegationTokenKey>()(
@@ -13,7 +13,7 @@ const usedByName = compile<DelegationTokenKey>()(
     .where("token_id", "=", param("token_id")),
 );
 
-/** In micro-units: open holds, and what was charged. */
+/** Returns open holds and charges, in micro-units. */
 export async function getUsedBudget(read: Reader, name: DelegationTokenKey): Promise<number> {
   return (await read.get(usedByName, name))?.used ?? 0;
 }
@@ -28,7 +28,7 @@ const upsertBudget = compile<DelegationTokenKey & { expires_at: number }>()(
       expires_at: param("expires_at"),
       open_tasks: 0,
     })
-    // Nothing keeps an issuer from giving a name twice: the sum lasts as long as the later token.
+    // An issuer may use a name twice, so the sum lasts as long as the later token.
     .onConflict((conflict) =>
       conflict
         .columns(["issuer_id", "token_id"])
@@ -46,7 +46,7 @@ const addUse = compile<DelegationTokenKey & { amount: number; cap: number }>()(
     .where(sql<boolean>`used + ${param("amount")} <= ${param("cap")}`),
 );
 
-/** Adds a task's hold to what a token has been used for; false where that would be above its cap. */
+/** Adds a task's hold to the used budget of a token; false when that would exceed its cap. */
 export async function reserveBudget(
   tx: Tx,
   {
@@ -72,7 +72,7 @@ const subtractUse = compile<DelegationTokenKey & { amount: number }>()(
     .where("token_id", "=", param("token_id")),
 );
 
-/** Ends a task's part in what a token has been used for, but for what was charged. */
+/** Removes a task's hold from the used budget of a token, except for its charge. */
 export async function releaseBudget(
   tx: Tx,
   name: DelegationTokenKey,
@@ -90,7 +90,7 @@ const deleteEnded = compile<{ until: number; limit: number }>()(
   ),
 );
 
-/** Forgets the sums of tokens that ended by `until` and that no open task counts in. */
+/** Deletes the sums of tokens that ended by `until` and have no open task. */
 export function purgeDelegationBudgets(
   tx: Tx,
   old: { until: number; limit: number },

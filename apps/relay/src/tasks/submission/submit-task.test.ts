@@ -20,7 +20,7 @@ beforeEach(async () => {
 afterEach(() => t.close());
 
 describe("a submission", () => {
-  test("answers 201 with the task as pending, its end and what it costs", async () => {
+  test("returns 201 with the task as pending, its expiry and its cost", async () => {
     const boss = await t.createAgent();
     const answer = await submitTask(t, boss, await createSeller(t, 0));
     expect(answer).toMatchObject({
@@ -37,7 +37,7 @@ describe("a submission", () => {
   });
 
   test.each([60_000, 7_200_000, 604_800_000])(
-    "B12: that asks for %i ms lives as long, and says so",
+    "B12: a submission that asks for %i ms lives as long, and shows it",
     async (ttl_ms) => {
       const [boss, worker] = [await t.createAgent(), await createSeller(t, 0)];
       const answer = await submitTask(t, boss, worker, { ttl_ms });
@@ -48,7 +48,7 @@ describe("a submission", () => {
     },
   );
 
-  test("B12: lives no longer than the operator allows", async () => {
+  test("B12: a submission lives no longer than the operator allows", async () => {
     await t.close();
     t = await startTestRelay({
       AGENT_TASK_TTL_MS: "60000",
@@ -70,7 +70,7 @@ describe("a submission", () => {
     });
   });
 
-  test("keeps what the executor needs to know, the prompt to the byte", async () => {
+  test("keeps the members that the executor needs, the prompt to the byte", async () => {
     const [boss, worker] = [await t.createAgent(), await createSeller(t, 0)];
     const prompt = ' \n\u{1f600} e\u0301 and \u00e9 \u0000 {"a": 1}\t ';
     const wanted = { prompt, wall_clock_ms: 1_500.5, step_id: "step-1" };
@@ -93,7 +93,7 @@ describe("a submission", () => {
     expect(answer).toMatchObject({ status: 201, body: { status: "pending" } });
   });
 
-  test("for an agent that nobody knows waits for it", async () => {
+  test("is stored for an unknown agent and waits for it", async () => {
     const [boss, unknown] = [
       await t.createAgent(),
       createTestAgent({ ...t.clock, randomBytes: bytes }),
@@ -103,7 +103,7 @@ describe("a submission", () => {
   });
 
   test.each(["__proto__", "constructor", "toString", "a b", "%F0%9F%98%80"])(
-    "for %s is one for an unknown agent",
+    "is stored for the target %s like for any unknown agent",
     async (agentId) => {
       const boss = await t.createAgent();
       const { path } = await submitAcceptedTask(t, boss, { agentId });
@@ -112,7 +112,7 @@ describe("a submission", () => {
   );
 });
 
-describe("a malformed submission is 400 and names the field", () => {
+describe("a malformed submission is answered with 400 and the name of the field", () => {
   const refused: [what: string, body: Record<string, unknown>, path: string][] = [
     ["no prompt", { prompt: undefined }, "prompt"],
     ["an empty prompt", { prompt: "" }, "prompt"],
@@ -140,7 +140,7 @@ describe("a malformed submission is 400 and names the field", () => {
     ["a budget of seven decimals", { max_budget: 0.0000001 }, "max_budget"],
     ["a budget above 1e9", { max_budget: 1_000_000_000.000001 }, "max_budget"],
   ];
-  test.each(refused)("%s", async (_, body, path) => {
+  test.each(refused)("names the field of %s", async (_, body, path) => {
     const boss = await t.createAgent();
     const answer = await submitTask(t, boss, boss, body);
     expect(answer).toMatchObject({
@@ -159,7 +159,7 @@ describe("a malformed submission is 400 and names the field", () => {
       `{"prompt": "work", "a": ${"[".repeat(65)}${"]".repeat(65)}}`,
       "request.too_deep",
     ],
-  ])("a body of %s", async (_, raw, code) => {
+  ])("refuses a body of %s", async (_, raw, code) => {
     const boss = await t.createAgent();
     const token = await t.token(boss);
     const answer = await t.request("POST", `/agent/${boss.agentId}/task`, { token, raw });
@@ -167,9 +167,19 @@ describe("a malformed submission is 400 and names the field", () => {
   });
 
   test.each([
-    ["above 1 MiB is 413", JSON.stringify({ prompt: "x".repeat(1_048_576) }), {}, 413],
-    ["that is not JSON is 415", '{"prompt": "work"}', { "content-type": "text/plain" }, 415],
-    ["that is compressed is 415", '{"prompt": "work"}', { "content-encoding": "gzip" }, 415],
+    ["above 1 MiB is refused with 413", JSON.stringify({ prompt: "x".repeat(1_048_576) }), {}, 413],
+    [
+      "that is not JSON is refused with 415",
+      '{"prompt": "work"}',
+      { "content-type": "text/plain" },
+      415,
+    ],
+    [
+      "that is compressed is refused with 415",
+      '{"prompt": "work"}',
+      { "content-encoding": "gzip" },
+      415,
+    ],
   ])("a body %s", async (_, raw, headers, status) => {
     const token = await t.token(await t.createAgent());
     expect(await t.request("POST", "/agent/a/task", { token, raw, headers })).toMatchObject({
@@ -177,7 +187,7 @@ describe("a malformed submission is 400 and names the field", () => {
     });
   });
 
-  test("and leaves nothing behind", async () => {
+  test("leaves nothing behind", async () => {
     const boss = await createBuyer(t, 5);
     const before = await getAgentStates(t, [boss]);
     await submitTask(t, boss, await createSeller(t, 1), { prompt: "" });
@@ -186,8 +196,8 @@ describe("a malformed submission is 400 and names the field", () => {
   });
 });
 
-describe("who submits", () => {
-  test("has to say so: 401 without a token, 403 with junk", async () => {
+describe("the submitter", () => {
+  test("must authenticate: 401 without a token, 403 with junk", async () => {
     const path = `/agent/${(await t.createAgent()).agentId}/task`;
     const body = { prompt: "work" };
     expect(await t.request("POST", path, { body })).toMatchObject({
@@ -206,7 +216,7 @@ describe("who submits", () => {
     ["a token for another relay", 401, "auth.verification_failed", async () => forged("audience")],
     ["a token of an unknown device", 403, "auth.device_not_authorized", unknownToken],
     ["a token without the scope", 403, "auth.scope_missing", narrowToken],
-  ])("with %s is refused: %i %s", async (_, status, code, token) => {
+  ])("is refused with %s: %i %s", async (_, status, code, token) => {
     const answer = await t.request("POST", `/agent/${(await t.createAgent()).agentId}/task`, {
       token: await token(),
       body: { prompt: "work" },
@@ -214,7 +224,7 @@ describe("who submits", () => {
     expect(answer).toMatchObject({ status, body: { code } });
   });
 
-  test("AC6 pays: submitted_by of another is overridden by the caller", async () => {
+  test("AC6 the caller pays: submitted_by of another agent is overridden", async () => {
     const [boss, victim] = [await createBuyer(t, 10), await createBuyer(t, 10)];
     const worker = await createSeller(t, 2);
     const { path } = await submitAcceptedTask(t, boss, worker, { submitted_by: victim.agentId });
@@ -222,7 +232,7 @@ describe("who submits", () => {
     expect([await t.getBalance(boss), await t.getBalance(victim)]).toEqual([7.6, 10]);
   });
 
-  test("under the master token is whom the request names", async () => {
+  test("is the one that the request names under the master token", async () => {
     const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
     const answer = await t.asOperator("POST", `/agent/${worker.agentId}/task`, {
       prompt: "work",
@@ -232,7 +242,7 @@ describe("who submits", () => {
     expect(await t.getBalance(boss)).toBe(7.6);
   });
 
-  test("may be nobody under the master token where the task is free, else 402", async () => {
+  test("may be absent under the master token for a free task, else 402", async () => {
     const submitAs = async (price: number) =>
       t.asOperator("POST", `/agent/${(await createSeller(t, price)).agentId}/task`, {
         prompt: "work",
@@ -258,15 +268,18 @@ describe("the price", () => {
     [["read", "write"], 3],
     [["read", "read"], 1],
     [["read", "think"], 1],
-  ])("for the capabilities %j of several is %f", async (required_capabilities, estimated_cost) => {
-    const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, prices)];
-    expect(await submitTask(t, boss, worker, { required_capabilities })).toMatchObject({
-      status: 201,
-      body: { estimated_cost, amount_locked: Number((estimated_cost * 1.2).toFixed(6)) },
-    });
-  });
+  ])(
+    "the price for the capabilities %j of several is %f",
+    async (required_capabilities, estimated_cost) => {
+      const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, prices)];
+      expect(await submitTask(t, boss, worker, { required_capabilities })).toMatchObject({
+        status: 201,
+        body: { estimated_cost, amount_locked: Number((estimated_cost * 1.2).toFixed(6)) },
+      });
+    },
+  );
 
-  test("is that of the only price, and nothing without a listing or a price in it", async () => {
+  test("is that of the only price, and 0 without a listing or a price in it", async () => {
     const boss = await createBuyer(t, 10);
     const targets = [await createSeller(t, 0.5), await createSeller(t, {}), await t.createAgent()];
     const costs = [];
@@ -276,7 +289,7 @@ describe("the price", () => {
     expect(costs).toEqual([0.5, 0, 0]);
   });
 
-  test("of a listed capability that has none is nothing", async () => {
+  test("is 0 for a listed capability without a price", async () => {
     const [boss, worker] = [await t.createAgent(), await t.createWorker(2, "summarise")];
     await t.as(worker, "POST", `/api/v1/agents/${worker.agentId}/listing`, {
       capabilities: ["summarise", "translate"],
@@ -293,7 +306,7 @@ describe("the price", () => {
     [2, { status: 201, body: { amount_locked: 2 } }],
     [1.999999, { status: 402, body: { code: "budget.insufficient" } }],
   ])(
-    "2 with %f on the account is locked with its buffer, as far as that reaches",
+    "a price of 2 with %f on the account is locked with as much of its buffer as fits",
     async (...row) => {
       const [balance, expected] = row;
       const [boss, worker] = [await createBuyer(t, balance), await createSeller(t, 2)];
@@ -307,11 +320,14 @@ describe("the price", () => {
     [2, { status: 201, body: { estimated_cost: 2, amount_locked: 2 } }],
     [1.999999, { status: 402, body: { code: "budget.max_exceeded" } }],
     [0, { status: 402, body: { code: "budget.max_exceeded" } }],
-  ])("2 under max_budget %f: a hard cap on price and hold", async (max_budget, expected) => {
-    const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
-    expect(await submitTask(t, boss, worker, { max_budget })).toMatchObject(expected);
-    await expectConsistentBooks(t);
-  });
+  ])(
+    "a max_budget of %f is a hard cap on the price of 2 and its hold",
+    async (max_budget, expected) => {
+      const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
+      expect(await submitTask(t, boss, worker, { max_budget })).toMatchObject(expected);
+      await expectConsistentBooks(t);
+    },
+  );
 
   test("A12: a max_budget that covers price and buffer changes nothing about the hold", async () => {
     const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
@@ -320,7 +336,7 @@ describe("the price", () => {
     expect([await locked({}), await locked({ max_budget: 2.4 })]).toEqual([2.4, 2.4]);
   });
 
-  test("A12: a listing that is raised after the look is not charged above max_budget", async () => {
+  test("A12: a listing that is raised after it was read is not charged above max_budget", async () => {
     const [boss, worker] = [await createBuyer(t, 1_000), await createSeller(t, 0.01)];
     await putListing(t, worker, 500);
     const before = await getAgentStates(t, [boss]);
@@ -331,7 +347,7 @@ describe("the price", () => {
     expect(await getAgentStates(t, [boss])).toEqual(before);
   });
 
-  test("A12: AGENT_REQUIRE_MAX_BUDGET refuses what costs something without a max_budget", async () => {
+  test("A12: AGENT_REQUIRE_MAX_BUDGET refuses a priced submission without a max_budget", async () => {
     await t.close();
     t = await startTestRelay({ AGENT_REQUIRE_MAX_BUDGET: "true" });
     const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
@@ -344,12 +360,12 @@ describe("the price", () => {
     expect((await submitTask(t, boss, await createSeller(t, 0))).status).toBe(201);
   });
 
-  test("of nothing is within max_budget 0", async () => {
+  test("may be 0 under max_budget 0", async () => {
     const [boss, worker] = [await t.createAgent(), await createSeller(t, 0)];
     expect((await submitTask(t, boss, worker, { max_budget: 0 })).status).toBe(201);
   });
 
-  test("above the account is 402, advises to deposit and leaves nothing behind", async () => {
+  test("above the account is refused with 402, advises to deposit and leaves nothing behind", async () => {
     const [boss, worker] = [await createBuyer(t, 1), await createSeller(t, 2)];
     const before = await getAgentStates(t, [boss, worker]);
     const answer = await submitTask(t, boss, worker);
@@ -365,17 +381,20 @@ describe("the price", () => {
     ["rises", 9],
     ["falls", 0.5],
     ["is dropped", 0],
-  ])("MN7 is a snapshot: when it %s before the receipt, 2 is paid", async (_, later) => {
-    const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
-    const task = await submitAcceptedTask(t, boss, worker);
-    await putListing(t, worker, later);
-    await t.as(worker, "POST", `${task.path}/result`, createReceipt(worker, task));
-    expect([await t.getBalance(boss), await t.getBalance(worker)]).toEqual([8, 1.9]);
-  });
+  ])(
+    "MN7 the price is fixed at submission: when it %s before the receipt, 2 is paid",
+    async (_, later) => {
+      const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
+      const task = await submitAcceptedTask(t, boss, worker);
+      await putListing(t, worker, later);
+      await t.as(worker, "POST", `${task.path}/result`, createReceipt(worker, task));
+      expect([await t.getBalance(boss), await t.getBalance(worker)]).toEqual([8, 1.9]);
+    },
+  );
 });
 
 describe("a task with required capabilities", () => {
-  test("goes to the agent that ranking chose, at that agent's price", async () => {
+  test("is assigned to the agent that ranking chose, at that agent's price", async () => {
     const [boss, target] = [await createBuyer(t, 10), await t.createAgent()];
     const worker = await createSeller(t, { count: 2 });
     const answer = await submitTask(t, boss, target, { required_capabilities: ["count"] });
@@ -391,7 +410,7 @@ describe("a task with required capabilities", () => {
     expect(await t.getBalance(worker)).toBe(1.9);
   });
 
-  test("never goes to its submitter or to an excluded agent by ranking", async () => {
+  test("is never assigned to its submitter or to an excluded agent by ranking", async () => {
     const boss = await createSeller(t, { count: 0 });
     const others = [await createSeller(t, { count: 0 }), await createSeller(t, { count: 0 })];
     const [first, second] = others.map(({ agentId }) => agentId);
@@ -405,7 +424,7 @@ describe("a task with required capabilities", () => {
     expect(await chosen([first, second])).toBeNull();
   });
 
-  test("never goes to anyone above max_budget by ranking", async () => {
+  test("is never assigned above max_budget by ranking", async () => {
     const boss = await createBuyer(t, 100);
     await createSeller(t, { count: 5 });
     const cheap = await createSeller(t, { count: 1 });
@@ -417,7 +436,7 @@ describe("a task with required capabilities", () => {
     });
   });
 
-  test("that no agent can do waits for its target when the target is free", async () => {
+  test("waits for its target when no agent has them and the target is free", async () => {
     const [boss, target] = [await createBuyer(t, 10), await createSeller(t, { read: 0 })];
     expect(await submitTask(t, boss, target, { required_capabilities: ["fly"] })).toMatchObject({
       status: 201,
@@ -430,7 +449,7 @@ function manyTexts(count: number): string[] {
   return Array.from({ length: count }, (_, i) => `text ${i}`);
 }
 
-/** Other bytes than the relay's own chance, so that ids do not meet. */
+/** Returns other bytes than the relay's own source of randomness, so that ids do not collide. */
 function bytes(length: number): Uint8Array {
   return new Uint8Array(length).fill(7);
 }

@@ -8,7 +8,6 @@ import {
   type SubmitTaskBody,
 } from "@agent/wire";
 import type { SaveResponse } from "../../http/server/idempotency.ts";
-import { formatCurrentTrace } from "../../observability/trace.ts";
 import { resolveActingAgent, type Caller } from "../../identity/caller.ts";
 import type { ExecutorServices } from "../../routing/rank-executors.ts";
 import { serializeDecision, saveDecision } from "../../routing/decision.ts";
@@ -19,6 +18,7 @@ import { enqueueTaskAssigned } from "../../webhooks/enqueue-task-webhooks.ts";
 import { acquireTaskSlot } from "./task-quota.ts";
 import { checkDelegationToken } from "./delegated-submission.ts";
 import { reserveDelegatedHold } from "./delegation-budget.ts";
+import { buildTaskRow } from "../build-task-row.ts";
 import { checkLifetime } from "../lifetime.ts";
 import { insertTask } from "../store.ts";
 
@@ -31,21 +31,21 @@ export interface Submission {
 
 type SubmitTask = Operations["submitTask"];
 
-/** What was decided of a submission before anything is written. */
+/** The decisions on a submission, before anything is written. */
 interface Plan extends Pick<Chosen, "attempts" | "choice" | "record"> {
   readonly taskId: string;
   readonly payerId: string | null;
   readonly lifetimeMs: number;
   readonly maxBudget: Micro | undefined;
-  /** The token that was shown and all above it; empty without one. */
+  /** The submitted token and all its parents; empty without one. */
   readonly chain: readonly DelegationToken[];
 }
 
 type Chosen = Extract<Awaited<ReturnType<typeof selectExecutors>>, { ok: true }>;
 
 /**
- * Takes a task: executors and price are decided first, then hold and row commit together, and only
- * then is anything routed. `route` is called with a task that is stored.
+ * Submits a task: executors and price are decided first, then hold and row commit together, and
+ * only then is the task routed. `route` is called with a task that is stored.
  */
 export async function submitTask(
   services: ExecutorServices,
@@ -81,8 +81,8 @@ export async function submitTask(
     record,
     chain: token?.chain ?? [],
   };
-  const row = rowOf({ targetId, body }, plan, runtime.now());
-  const stored = await store(services, row, plan, saveResponse);
+  const row = buildRow({ targetId, body }, plan, runtime.now());
+  const stored = await storeTask(services, row, plan, saveResponse);
   if (payerId !== null && first.charge > 0) {
     services.log.debug("account.debit", {
       correlationId: row.task_id,
@@ -98,48 +98,36 @@ export async function submitTask(
   return stored.answer;
 }
 
-/** The task as it is stored, before its money is held. */
-function rowOf(
+/** Builds the task's row, before its money is held. */
+function buildRow(
   { targetId, body }: Pick<Submission, "targetId" | "body">,
   { taskId, payerId, lifetimeMs, attempts, choice, chain }: Plan,
   now: number,
 ): TaskRow {
-  const [first] = attempts;
   const [shown] = chain;
-  return {
+  const row = buildTaskRow({
     task_id: taskId,
     agent_id: targetId,
     submitted_by: payerId,
-    assigned_to: first.agent_id === targetId ? null : first.agent_id,
-    status: "pending",
-    prompt: body.prompt,
-    required_capabilities: JSON.stringify(body.required_capabilities ?? []),
-    submitted_at: now,
+    work: body,
+    attempts,
+    now,
     expires_at: now + lifetimeMs,
-    wall_clock_ms: body.wall_clock_ms ?? null,
+  });
+  return {
+    ...row,
     step_id: body.step_id ?? null,
     routing_choice: choice === null ? null : JSON.stringify(choice),
-    attempts: JSON.stringify(attempts),
-    attempt: 0,
-    charge: first.charge,
-    locked: 0,
-    allocation_id: null,
-    claimed_by: null,
-    lease_until: null,
-    blamed: 0,
-    receipt_hash: null,
-    finished_at: null,
     delegation_token: shown === undefined ? null : JSON.stringify(shown),
-    trace: formatCurrentTrace(),
   };
 }
 
-/** Holds the money, takes a place and stores the task: all of it or nothing. */
-function store(
+/** Holds the money, acquires a slot and stores the task, in one transaction. */
+function storeTask(
   services: ExecutorServices,
   row: TaskRow,
   { taskId, payerId, maxBudget, chain, choice, record }: Plan,
-  keep: SaveResponse | undefined,
+  saveResponse: SaveResponse | undefined,
 ) {
   const { storage, runtime } = services;
   const { charge } = row;
@@ -169,17 +157,17 @@ function store(
         amount_locked: fromMicro(locked),
       },
     };
-    await keep?.(tx, answer);
+    await saveResponse?.(tx, answer);
     return { ok: true as const, task, answer };
   });
 }
 
-/** Whoever lacks money is told how much it takes. */
+/** Adds the price to a refusal, so that the payer learns how much it needs. */
 function withEstimatedCost<R extends Refusal>(refusal: R, charge: number): R {
   return { ...refusal, members: { estimated_cost: fromMicro(asMicro(charge)) } };
 }
 
-/** What a price asks for before any account is looked at. */
+/** Checks a price against the submission's limits, before any account is read. */
 function checkPrice(
   charge: number,
   {

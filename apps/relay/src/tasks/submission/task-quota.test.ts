@@ -25,7 +25,7 @@ const setCount = compile<{ scope: string; live: number }>()(
   sql<never>`replace into task_counters (scope, live) values (${param("scope")}, ${param("live")})`,
 );
 
-/** A relay that holds as many open tasks as its counters say. */
+/** Starts a relay that holds as many open tasks as its counters say. */
 async function relayHolding(live: number): Promise<TestRelay> {
   const path = join(folder, "relay.db");
   const opened = await openStorage({ path, migrations });
@@ -60,7 +60,7 @@ describe("a submitter with 1,000 open tasks", () => {
     expect((await submitTask(relay, await createBuyer(relay, 2), worker)).status).toBe(201);
   });
 
-  test("has a place again for each that is finished, cancelled or expired", async () => {
+  test("gets a slot back for each task that is finished, cancelled or expired", async () => {
     const [relay, boss, worker, open] = await full();
     const [done, cancelled] = open as [Delegation, Delegation];
     const next = async () => (await submitTask(relay, boss, worker)).status;

@@ -4,7 +4,7 @@ import { decrementOpenTasks, incrementOpenTasks } from "./task-quota-store.ts";
 
 const RELAY_SCOPE = "all";
 
-/** Takes a place among the open tasks of the relay and of the submitter. */
+/** Acquires a slot among the open tasks of the relay and of the submitter. */
 export async function acquireTaskSlot(
   tx: Tx,
   submitter: string | null,

@@ -13,7 +13,7 @@ const presentation = ({ agentId }: TestAgent) => `/api/v1/agents/${agentId}/pres
 const revocation = ({ agentId }: TestAgent) => `/api/v1/agents/${agentId}/revoke-credential`;
 const status = (id: unknown) => `/api/v1/credentials/${String(id)}/status`;
 
-const tooLarge = "x".repeat(limits.credentialBytes);
+const TOO_LARGE = "x".repeat(limits.credentialBytes);
 
 interface Scene {
   readonly t: TestRelay;
@@ -21,7 +21,7 @@ interface Scene {
   readonly worker: TestAgent;
 }
 
-/** The answer to a scene in which the boss speaks of the worker. */
+/** Sends a request in which the boss refers to the worker. */
 const betweenAgents =
   (run: (scene: Scene) => Promise<Reply>): Case =>
   async (t) =>
@@ -30,7 +30,7 @@ const betweenAgents =
 const createSampleReputation = ({ t, boss, worker }: Scene) =>
   createReputationCredential(boss, worker, { now: t.clock.now() });
 
-/** The same, once the worker's credential is kept. */
+/** Sends such a request after the worker's credential is stored. */
 const withStoredCredential = (
   run: (scene: Scene, credential_id: unknown) => Promise<Reply>,
 ): Case =>
@@ -76,7 +76,7 @@ export const credentialsContract: Contract<
     "credential.too_large": betweenAgents((scene) =>
       submitCredentials(scene.t, scene.boss, scene.worker, {
         ...createSampleReputation(scene),
-        more: tooLarge,
+        more: TOO_LARGE,
       }),
     ),
     "credential.invalid": betweenAgents((scene) =>
@@ -134,7 +134,7 @@ export const credentialsContract: Contract<
       }),
     ),
     "credential.too_large": (t) =>
-      t.request("POST", "/api/v1/credentials/verify", { body: { more: tooLarge } }),
+      t.request("POST", "/api/v1/credentials/verify", { body: { more: TOO_LARGE } }),
   },
 
   revokeCredential: {

@@ -5,8 +5,8 @@ import { withEditedDatabase, type Contract } from "../outcome.ts";
 
 const path = (agentId: string) => `/api/v1/agents/${agentId}`;
 
-/** A point of small order: everybody can sign for it. */
-const weakKey = "00".repeat(32);
+/** A point of small order, for which anyone can forge signatures. */
+const WEAK_KEY = "00".repeat(32);
 
 export const keysContract: Contract<"rotateKey" | "getSuccession"> = {
   rotateKey: {
@@ -20,7 +20,7 @@ export const keysContract: Contract<"rotateKey" | "getSuccession"> = {
     },
     "agent.key_unacceptable": async (t) => {
       const agent = await t.createAgent();
-      const succession = { new_public_key: weakKey };
+      const succession = { new_public_key: WEAK_KEY };
       return t.as(agent, "POST", `${path(agent.agentId)}/rotate-key`, { succession });
     },
     "agent.succession_invalid": async (t) => {

@@ -8,7 +8,7 @@ import { withEditedDatabase, type Contract } from "../outcome.ts";
 const initiate = "/pairing/initiate";
 const unknownCode = { pairing_code: "AAAAAA" };
 
-/** An owner with a session, and the session's path. */
+/** Creates an owner with a session, and returns the session's path. */
 async function scene(t: TestRelay, { claimed = false } = {}) {
   const owner = await t.createAgent();
   const session = await openPairing(t, owner);

@@ -9,8 +9,8 @@ const bootstrap = `${agents}/bootstrap`;
 const register = `${agents}/register`;
 const heartbeat = `${agents}/heartbeat`;
 
-/** A point of small order: everybody can sign for it. */
-const weakKey = "00".repeat(32);
+/** A point of small order, for which anyone can forge signatures. */
+const WEAK_KEY = "00".repeat(32);
 const unproven = { timestamp: 0, signature: "" };
 const listing = { capabilities: ["summarise"] };
 
@@ -39,7 +39,7 @@ export const registryContract: Contract<
       return t.request("POST", bootstrap, { body });
     },
     "agent.key_unacceptable": (t) => {
-      const body = { ...keyOf(t.createUnknownAgent()), public_key: weakKey };
+      const body = { ...keyOf(t.createUnknownAgent()), public_key: WEAK_KEY };
       return t.request("POST", bootstrap, { body });
     },
     "agent.key_changed": async (t) => {
@@ -91,7 +91,7 @@ export const registryContract: Contract<
       t.as(await t.createAgent(), "POST", register, registrationOf(t.createUnknownAgent().agentId)),
     "agent.id_reserved": (t) => t.asOperator("POST", register, registrationOf(t.relay.relayId)),
     "agent.key_unacceptable": (t) => {
-      const body = { ...registrationOf(t.createUnknownAgent().agentId), public_key: weakKey };
+      const body = { ...registrationOf(t.createUnknownAgent().agentId), public_key: WEAK_KEY };
       return t.asOperator("POST", register, body);
     },
     "agent.key_changed": async (t) => {

@@ -5,7 +5,7 @@ import type { Contract } from "../outcome.ts";
 const path = (agentId: string) => `/api/v1/agents/${agentId}/trust`;
 const level = (trust_level: string) => ({ trust_level });
 
-/** An agent that knows another from one task. */
+/** Creates an agent that knows another one from one task. */
 async function withTrustRecord(t: TestRelay) {
   const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 1)];
   const task = await submitAcceptedTask(t, boss, worker);
@@ -41,8 +41,8 @@ export const trustContract: Contract<
       return t.as(boss, "PUT", `${path(boss.agentId)}/${boss.agentId}`, level("blocked"));
     },
     "agent.not_found": (t) => {
-      const [nobody, other] = [t.createUnknownAgent(), t.createUnknownAgent()];
-      return t.asOperator("PUT", `${path(nobody.agentId)}/${other.agentId}`, level("blocked"));
+      const [unknown, other] = [t.createUnknownAgent(), t.createUnknownAgent()];
+      return t.asOperator("PUT", `${path(unknown.agentId)}/${other.agentId}`, level("blocked"));
     },
     "trust.blocked": async (t) => {
       const { boss, record } = await withTrustRecord(t);

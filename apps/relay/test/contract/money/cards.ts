@@ -2,7 +2,7 @@ import { cardEnv, createPaidEvent, sendEvent, startFakeProcessor } from "../../c
 import type { TestRelay } from "../../test-relay.ts";
 import { withEnv, type Case, type Contract } from "../outcome.ts";
 
-/** Nothing listens there. */
+/** No server listens at this address. */
 const set = cardEnv("http://127.0.0.1:1");
 
 const checkout = (t: TestRelay, agentId: string, body: object = {}) =>

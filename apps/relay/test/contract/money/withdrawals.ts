@@ -6,16 +6,16 @@ import { withEnv, withEditedDatabase, type Contract } from "../outcome.ts";
 
 const path = (agentId: string, rest: string) => `/api/v1/agents/${agentId}/${rest}`;
 const cards = cardEnv("http://127.0.0.1:1");
-const admin = "/api/v1/admin/withdrawals";
+const ADMIN_PATH = "/api/v1/admin/withdrawals";
 
 const ask = (t: TestRelay, agentId: string, amount: number): Promise<Reply> =>
   t.asOperator("POST", path(agentId, "withdrawals"), { amount, destination: "IBAN 1" });
 
-/** The operator ends a withdrawal that is there; `times` more than once is too often. */
+/** Ends an existing withdrawal as the operator; any further time must be refused. */
 async function resolve(t: TestRelay, verb: "complete" | "fail", times = 1): Promise<Reply> {
   const { body } = await ask(t, (await createBuyer(t, 10)).agentId, 3);
   const end = () =>
-    t.asOperator("POST", `${admin}/${String(body["withdrawal_id"])}/${verb}`, endings[verb]);
+    t.asOperator("POST", `${ADMIN_PATH}/${String(body["withdrawal_id"])}/${verb}`, endings[verb]);
   for (let i = 1; i < times; i += 1) await end();
   return end();
 }
@@ -51,17 +51,18 @@ export const withdrawalsContract: Contract<
       t.asOperator("GET", path(t.createUnknownAgent().agentId, "withdrawals?cursor=%20")),
   },
   listAllWithdrawals: {
-    200: (t) => t.asOperator("GET", admin),
-    "request.invalid": (t) => t.asOperator("GET", `${admin}?status=gone`),
+    200: (t) => t.asOperator("GET", ADMIN_PATH),
+    "request.invalid": (t) => t.asOperator("GET", `${ADMIN_PATH}?status=gone`),
   },
   completeWithdrawal: {
     200: (t) => resolve(t, "complete"),
-    "withdrawal.not_found": (t) => t.asOperator("POST", `${admin}/none/complete`, endings.complete),
+    "withdrawal.not_found": (t) =>
+      t.asOperator("POST", `${ADMIN_PATH}/none/complete`, endings.complete),
     "withdrawal.resolved": (t) => resolve(t, "complete", 2),
   },
   failWithdrawal: {
     200: (t) => resolve(t, "fail"),
-    "withdrawal.not_found": (t) => t.asOperator("POST", `${admin}/none/fail`, endings.fail),
+    "withdrawal.not_found": (t) => t.asOperator("POST", `${ADMIN_PATH}/none/fail`, endings.fail),
     "withdrawal.resolved": (t) => resolve(t, "fail", 2),
   },
   getStatement: {

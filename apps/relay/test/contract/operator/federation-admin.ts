@@ -15,7 +15,7 @@ const whenFederated = (run: Case, env: Record<string, string> = {}) =>
 const addPeer = (t: TestRelay, endpoint_url: string) =>
   t.asOperator("POST", `${path}/peers`, { endpoint_url });
 
-/** Adding a relay that answers each step as it is told. */
+/** Adds a relay that answers each step with the given body. */
 const addPeerAnswering = (
   reply: (asked: ReceivedRequest, peer: FakePeer, t: TestRelay) => unknown,
   env: Record<string, string> = {},
@@ -34,7 +34,7 @@ const identity = ({ relayId, publicKey }: FakePeer) => ({
   did: "did:key:z",
 });
 
-/** With a settlement that the peer never confirmed, and which it cannot be asked about. */
+/** Runs with a settlement that the peer never confirmed and cannot be asked about. */
 const withFailedSettlement = (run: (t: TestRelay, settlementId: string) => Promise<Reply>) =>
   whenFederated(
     async (t) => {
@@ -47,7 +47,7 @@ const withFailedSettlement = (run: (t: TestRelay, settlementId: string) => Promi
     { AGENT_FEDERATION_RETRY_SCALE: "0.001" },
   );
 
-/** Lets time pass until the only settlement has failed and waits for the operator. */
+/** Advances time until the only settlement has failed and waits for the operator. */
 export function waitForFailedSettlement(t: TestRelay): Promise<string> {
   return waitUntil(async () => {
     await t.clock.advance(1_000);
@@ -210,14 +210,14 @@ async function addSite(t: TestRelay, env: Record<string, string> = {}): Promise<
   return added;
 }
 
-async function addPeerWith(t: TestRelay, told: object): Promise<Reply> {
-  const listening = await startListeningPeer(() => told);
+async function addPeerWith(t: TestRelay, answer: object): Promise<Reply> {
+  const listening = await startListeningPeer(() => answer);
   const added = await addPeer(t, listening.url);
   await listening.close();
   return added;
 }
 
-/** An answer to a proposal whose challenge answers another nonce. */
+/** Builds the answer to a proposal whose challenge answers another nonce. */
 function proposalAnswer(peer: FakePeer) {
   const nonce = "0".repeat(64);
   return { ...peer.selfDescription(), nonce_b: nonce, challenge: peer.signChallenge(nonce) };

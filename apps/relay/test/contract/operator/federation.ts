@@ -13,20 +13,20 @@ export const federated = {
 };
 const whenFederated = (run: Case, env: Record<string, string> = {}) =>
   withEnv({ ...federated, ...env }, run);
-const base = "/federation/v1";
+const BASE_PATH = "/federation/v1";
 const UNKNOWN_RELAY_ID = "019b7d21-53eb-7ccd-926c-3badff397111";
 
-/** A case with a peer that has shaken hands. */
+/** Runs a case with a peer that has completed its handshake. */
 const withPeer = (run: (t: TestRelay, peer: FakePeer) => Promise<Reply>, env = {}) =>
   whenFederated(async (t) => run(t, await createFakePeer(t).completeHandshake()), env);
 
-/** The last of two equal requests. */
+/** Sends a request twice and returns the second reply. */
 const twice = async (send: () => Promise<Reply>): Promise<Reply> => {
   await send();
   return send();
 };
 
-/** A peer that has missed three heartbeats. */
+/** Suspends a peer by three missed heartbeats. */
 export async function suspend(t: TestRelay, { relayId }: FakePeer): Promise<void> {
   for (let missed = 1; missed <= 3; missed += 1) {
     await t.clock.advance(60_000);
@@ -39,11 +39,11 @@ export async function suspend(t: TestRelay, { relayId }: FakePeer): Promise<void
   }
 }
 
-/** A task of the peer's that a worker of this relay has done. */
+/** Completes a task of the peer by a worker of this relay. */
 export async function completeTaskOfPeer(t: TestRelay, peer: FakePeer, status?: "failed") {
   const worker = await t.createWorker(1);
   const body = peer.createForward({ target_agent: worker.agentId, public_key: worker.publicKey });
-  const taken = await peer.post(`${base}/task/forward`, body);
+  const taken = await peer.post(`${BASE_PATH}/task/forward`, body);
   if (taken.status !== 202) throw new Error(JSON.stringify(taken.body));
   const taskId = String(body["task_id"]);
   const path = `/agent/${worker.agentId}/task/${taskId}`;
@@ -67,14 +67,14 @@ const settles =
   async (t: TestRelay, peer: FakePeer) => {
     const done = await completeTaskOfPeer(t, peer, status);
     const body = peer.createSettlement({ ...done.settlement, ...change(done) });
-    return peer.post(`${base}/settlement/forward`, body);
+    return peer.post(`${BASE_PATH}/settlement/forward`, body);
   };
 
-/** A task of an agent here that was forwarded to a listening peer, whose worker is no agent here. */
+/** Forwards a task of a local agent to a listening peer, whose worker is unknown here. */
 export async function forwardTaskToPeer(
   t: TestRelay,
   price = 1,
-  /** What the peer answers when it is asked to cancel; without it the peer knows no cancel. */
+  /** Builds the peer's answer to a cancel; without it the peer does not support cancels. */
   onCancel?: (taskId: string) => object | undefined,
 ) {
   const worker = t.createUnknownAgent();
@@ -133,19 +133,19 @@ const returnResult = (run: (away: ForwardedTask, t: TestRelay) => Promise<Reply>
     }
   });
 
-const resultPath = `${base}/task/result`;
-const cancelPath = `${base}/task/cancel`;
+const RESULT_PATH = `${BASE_PATH}/task/result`;
+const CANCEL_PATH = `${BASE_PATH}/task/cancel`;
 
 const createCancellation = ({ relayId }: FakePeer, task_id: string) => ({
   task_id,
   origin_relay: relayId,
 });
 
-/** A task of the peer's that waits for a worker of this relay. */
+/** Receives a task of the peer that waits for a worker of this relay. */
 async function receiveTaskFrom(t: TestRelay, peer: FakePeer) {
   const worker = await t.createWorker(1);
   const body = peer.createForward({ target_agent: worker.agentId, public_key: worker.publicKey });
-  const taken = await peer.post(`${base}/task/forward`, body);
+  const taken = await peer.post(`${BASE_PATH}/task/forward`, body);
   if (taken.status !== 202) throw new Error(JSON.stringify(taken.body));
   return { worker, taskId: String(body["task_id"]) };
 }
@@ -164,7 +164,7 @@ export const federationContract: Contract<
   | "forwardSettlement"
   | "listBooked"
 > = {
-  relayIdentity: { 200: whenFederated((t) => t.request("GET", `${base}/identity`)) },
+  relayIdentity: { 200: whenFederated((t) => t.request("GET", `${BASE_PATH}/identity`)) },
 
   proposePeer: {
     200: whenFederated((t) => createFakePeer(t).propose()),
@@ -201,7 +201,7 @@ export const federationContract: Contract<
     "federation.replayed": whenFederated((t) => {
       const peer = createFakePeer(t);
       const body = { ...peer.selfDescription(), nonce_a: "0".repeat(64) };
-      return twice(() => peer.post(`${base}/peer/propose`, body));
+      return twice(() => peer.post(`${BASE_PATH}/peer/propose`, body));
     }),
   },
 
@@ -209,7 +209,7 @@ export const federationContract: Contract<
     200: whenFederated(async (t) => confirm(createFakePeer(t))),
     "peer.not_pending": whenFederated((t) => {
       const peer = createFakePeer(t);
-      return peer.post(`${base}/peer/confirm`, confirmation(peer, "0".repeat(64)));
+      return peer.post(`${BASE_PATH}/peer/confirm`, confirmation(peer, "0".repeat(64)));
     }),
     "peer.identity_mismatch": whenFederated((t) =>
       confirm(createFakePeer(t), { relay_id: UNKNOWN_RELAY_ID }),
@@ -223,14 +223,14 @@ export const federationContract: Contract<
       await t.clock.advance(1);
       const { body } = await peer.propose();
       await t.asOperator("DELETE", `/api/v1/admin/federation/peers/${peer.relayId}`);
-      return peer.post(`${base}/peer/confirm`, confirmation(peer, body["nonce_b"]));
+      return peer.post(`${BASE_PATH}/peer/confirm`, confirmation(peer, body["nonce_b"]));
     }),
     "peer.limit_reached": whenFederated(
       async (t) => {
         const late = createFakePeer(t);
         const { body } = await late.propose();
         await createFakePeer(t).completeHandshake();
-        return late.post(`${base}/peer/confirm`, confirmation(late, body["nonce_b"]));
+        return late.post(`${BASE_PATH}/peer/confirm`, confirmation(late, body["nonce_b"]));
       },
       { AGENT_FEDERATION_MAX_PEERS: "1" },
     ),
@@ -238,11 +238,11 @@ export const federationContract: Contract<
       const peer = createFakePeer(t);
       const { body } = await peer.propose();
       const message = confirmation(peer, body["nonce_b"]);
-      await peer.post(`${base}/peer/confirm`, message);
+      await peer.post(`${BASE_PATH}/peer/confirm`, message);
       await peer.remove();
       await t.clock.advance(1);
       await peer.propose();
-      return peer.post(`${base}/peer/confirm`, message);
+      return peer.post(`${BASE_PATH}/peer/confirm`, message);
     }),
   },
 
@@ -262,23 +262,23 @@ export const federationContract: Contract<
     }),
     "federation.wrong_sender": withPeer((t, peer) => {
       const notice = { relay_id: UNKNOWN_RELAY_ID, timestamp: t.clock.now() + 1 };
-      return peer.post(`${base}/peer/remove`, signJson(notice, peer.secretKey));
+      return peer.post(`${BASE_PATH}/peer/remove`, signJson(notice, peer.secretKey));
     }),
   },
 
   listPeers: {
-    200: withPeer((_, peer) => peer.get(`${base}/peers`)),
-    "federation.replayed": withPeer((_, peer) => twice(() => peer.get(`${base}/peers`))),
+    200: withPeer((_, peer) => peer.get(`${BASE_PATH}/peers`)),
+    "federation.replayed": withPeer((_, peer) => twice(() => peer.get(`${BASE_PATH}/peers`))),
   },
 
   forwardDiscovery: {
     200: withPeer(async (t, peer) => {
       await t.createWorker(1);
-      return peer.post(`${base}/discover`, createQuery(peer));
+      return peer.post(`${BASE_PATH}/discover`, createQuery(peer));
     }),
     "peer.suspended": withPeer(async (t, peer) => {
       await suspend(t, peer);
-      return peer.post(`${base}/discover`, createQuery(peer));
+      return peer.post(`${BASE_PATH}/discover`, createQuery(peer));
     }),
   },
 
@@ -295,7 +295,7 @@ export const federationContract: Contract<
     ),
     "forward.duplicate": withPeer(async (t, peer) => {
       const body = peer.createForward({ target_agent: (await t.createWorker(1)).agentId });
-      return twice(() => peer.post(`${base}/task/forward`, body));
+      return twice(() => peer.post(`${BASE_PATH}/task/forward`, body));
     }),
     "forward.looped": withPeer((t, peer) =>
       peer.forward({
@@ -341,61 +341,61 @@ export const federationContract: Contract<
   cancelForwardedTask: {
     200: withPeer(async (t, peer) => {
       const { taskId } = await receiveTaskFrom(t, peer);
-      return peer.post(cancelPath, createCancellation(peer, taskId));
+      return peer.post(CANCEL_PATH, createCancellation(peer, taskId));
     }),
     202: withPeer(async (t, peer) => {
       const { taskId, worker } = await receiveTaskFrom(t, peer);
       await t.as(worker, "POST", `/agent/${worker.agentId}/task/${taskId}/claim`);
-      return peer.post(cancelPath, createCancellation(peer, taskId));
+      return peer.post(CANCEL_PATH, createCancellation(peer, taskId));
     }),
     "federation.wrong_sender": withPeer((_, peer) =>
-      peer.post(cancelPath, {
+      peer.post(CANCEL_PATH, {
         ...createCancellation(peer, UNKNOWN_RELAY_ID),
         origin_relay: UNKNOWN_RELAY_ID,
       }),
     ),
     "cancel.task_not_found": withPeer((_, peer) =>
-      peer.post(cancelPath, createCancellation(peer, UNKNOWN_RELAY_ID)),
+      peer.post(CANCEL_PATH, createCancellation(peer, UNKNOWN_RELAY_ID)),
     ),
     "cancel.wrong_peer": withPeer(async (t, peer) => {
       const { taskId } = await receiveTaskFrom(t, peer);
       const other = await createFakePeer(t).completeHandshake();
-      return other.post(cancelPath, createCancellation(other, taskId));
+      return other.post(CANCEL_PATH, createCancellation(other, taskId));
     }),
     "cancel.already_finished": withPeer(async (t, peer) => {
       const { taskId } = await completeTaskOfPeer(t, peer);
-      return peer.post(cancelPath, createCancellation(peer, taskId));
+      return peer.post(CANCEL_PATH, createCancellation(peer, taskId));
     }),
   },
 
   returnResult: {
-    200: returnResult(({ peer, receipt }) => peer.post(resultPath, peer.createResult(receipt))),
+    200: returnResult(({ peer, receipt }) => peer.post(RESULT_PATH, peer.createResult(receipt))),
     202: whenFederated(async (t) => (await relayTask(t)).reply),
     "federation.wrong_sender": returnResult(({ peer, receipt }) =>
-      peer.post(resultPath, peer.createResult(receipt, { origin_relay: UNKNOWN_RELAY_ID })),
+      peer.post(RESULT_PATH, peer.createResult(receipt, { origin_relay: UNKNOWN_RELAY_ID })),
     ),
     "result.task_not_found": returnResult(({ peer, receipt }) =>
-      peer.post(resultPath, peer.createResult({ ...receipt, task_id: UNKNOWN_RELAY_ID })),
+      peer.post(RESULT_PATH, peer.createResult({ ...receipt, task_id: UNKNOWN_RELAY_ID })),
     ),
     "result.wrong_peer": returnResult(async ({ receipt }, t) => {
       const other = await createFakePeer(t).completeHandshake();
-      return other.post(resultPath, other.createResult(receipt));
+      return other.post(RESULT_PATH, other.createResult(receipt));
     }),
     "result.already_finished": returnResult(async ({ peer, receipt, worker, task }) => {
-      await peer.post(resultPath, peer.createResult(receipt));
+      await peer.post(RESULT_PATH, peer.createResult(receipt));
       return peer.post(
-        resultPath,
+        RESULT_PATH,
         peer.createResult(createReceipt(worker, task, { result: "other" })),
       );
     }),
     "result.key_mismatch": returnResult(({ peer, receipt }) =>
-      peer.post(resultPath, peer.createResult(receipt, { public_key: peer.publicKey })),
+      peer.post(RESULT_PATH, peer.createResult(receipt, { public_key: peer.publicKey })),
     ),
     "result.receipt_invalid": returnResult(({ peer, receipt }) =>
-      peer.post(resultPath, peer.createResult({ ...receipt, result: "other" })),
+      peer.post(RESULT_PATH, peer.createResult({ ...receipt, result: "other" })),
     ),
     "result.attestation_invalid": returnResult(({ peer, receipt }) =>
-      peer.post(resultPath, peer.createResult(receipt, { attestation: {} })),
+      peer.post(RESULT_PATH, peer.createResult(receipt, { attestation: {} })),
     ),
   },
 
@@ -404,20 +404,20 @@ export const federationContract: Contract<
     "federation.wrong_sender": withPeer(settles(() => ({ origin_relay: UNKNOWN_RELAY_ID }))),
     "clearing.limit_exceeded": withPeer(async (t, peer) => {
       const done = await completeTaskOfPeer(t, peer);
-      // Nobody settled for as long as it takes a hold to lapse, and then the credit was taken away.
+      // The hold expires without a settlement, and then the credit limit is lowered.
       await t.clock.advance(86_400_000);
       await peer.heartbeat();
       await waitUntil(async () => {
         await t.relay.tick();
         return (await getPosition(t, peer)) === 0;
-      }, "the hold lapses");
+      }, "the hold expires");
       const path = `/api/v1/admin/federation/peers/${peer.relayId}`;
       await t.asOperator("PUT", path, { credit_limit: 0 });
-      return peer.post(`${base}/settlement/forward`, peer.createSettlement(done.settlement));
+      return peer.post(`${BASE_PATH}/settlement/forward`, peer.createSettlement(done.settlement));
     }),
     "settlement.not_owed": withPeer((_, peer) =>
       peer.post(
-        `${base}/settlement/forward`,
+        `${BASE_PATH}/settlement/forward`,
         peer.createSettlement({
           task_id: UNKNOWN_RELAY_ID,
           agent_id: UNKNOWN_RELAY_ID,
@@ -429,7 +429,7 @@ export const federationContract: Contract<
     "settlement.already_settled": withPeer(async (t, peer) => {
       const { settlement } = await completeTaskOfPeer(t, peer);
       return twice(() =>
-        peer.post(`${base}/settlement/forward`, peer.createSettlement(settlement)),
+        peer.post(`${BASE_PATH}/settlement/forward`, peer.createSettlement(settlement)),
       );
     }),
     "settlement.amount_mismatch": withPeer(settles(() => ({ amount: 0.96 }))),
@@ -439,21 +439,21 @@ export const federationContract: Contract<
   listBooked: {
     200: withPeer(async (t, peer) => {
       await settles(() => ({}))(t, peer);
-      return peer.get(`${base}/settlements?limit=10`);
+      return peer.get(`${BASE_PATH}/settlements?limit=10`);
     }),
-    "federation.replayed": withPeer((_, peer) => twice(() => peer.get(`${base}/settlements`))),
+    "federation.replayed": withPeer((_, peer) => twice(() => peer.get(`${BASE_PATH}/settlements`))),
   },
 };
 
-/** A proposal under another relay's id, with a key of one's own. */
+/** Proposes a peer under another relay's id, with a key of its own. */
 export function proposePeer(t: TestRelay, relayId: string): Promise<Reply> {
   const peer = createFakePeer(t);
   const body = { ...peer.selfDescription(), relay_id: relayId, nonce_a: "0".repeat(64) };
-  const headers = peer.headers("POST", `${base}/peer/propose`, body);
-  return peer.post(`${base}/peer/propose`, body, { ...headers, "X-Relay-Id": relayId });
+  const headers = peer.headers("POST", `${BASE_PATH}/peer/propose`, body);
+  return peer.post(`${BASE_PATH}/peer/propose`, body, { ...headers, "X-Relay-Id": relayId });
 }
 
-/** A forward to a relay that can hold no more tasks. */
+/** Forwards to a relay that can hold no more tasks. */
 function withRows(sql: string): Case {
   return withEditedDatabase(
     () => sql,
@@ -466,7 +466,7 @@ function withRows(sql: string): Case {
   );
 }
 
-/** A task that this relay passed on from one peer to another, and the other's result. */
+/** Forwards a task from one peer to another, and returns the other's result. */
 export async function relayTask(t: TestRelay, originUrl?: string, change: object = {}) {
   const worker = t.createUnknownAgent();
   const origin = await createFakePeer(t, originUrl).completeHandshake();
@@ -481,7 +481,7 @@ export async function relayTask(t: TestRelay, originUrl?: string, change: object
     routing_choice: { composite: 0.5, path: ["self", ...relays, worker.agentId] },
     ...change,
   });
-  const taken = await origin.post(`${base}/task/forward`, body);
+  const taken = await origin.post(`${BASE_PATH}/task/forward`, body);
   if (taken.status !== 202) throw new Error(JSON.stringify(taken.body));
   const asked = await waitUntil(
     () => listening.requests.find(({ path }) => path.endsWith("/task/forward")),
@@ -493,7 +493,7 @@ export async function relayTask(t: TestRelay, originUrl?: string, change: object
     submitted_at: t.clock.now(),
   };
   const receipt = createReceipt(worker, task);
-  const reply = await next.post(resultPath, next.createResult(receipt));
+  const reply = await next.post(RESULT_PATH, next.createResult(receipt));
   await listening.close();
   return { origin, next, worker, task, receipt, reply, forward: body, passed: asked.body };
 }
@@ -506,7 +506,7 @@ const confirmation = (peer: FakePeer, nonce: unknown) => ({
 async function confirm(peer: FakePeer, change: object = {}): Promise<Reply> {
   const { body } = await peer.propose();
   const message = { ...confirmation(peer, body["nonce_b"]), ...change };
-  return peer.post(`${base}/peer/confirm`, message);
+  return peer.post(`${BASE_PATH}/peer/confirm`, message);
 }
 
 export function createQuery(peer: FakePeer, change: object = {}): Record<string, unknown> {

@@ -7,8 +7,8 @@ const path = (agentId: string, rest = "") => `/api/v1/agents/${agentId}/webhooks
 const create = (t: TestRelay, agentId: string, url = "http://127.0.0.1:1/x"): Promise<Reply> =>
   t.asOperator("POST", path(agentId), { url, events: ["task.completed"] });
 
-/** A webhook that is there, and the path below it. */
-async function made(t: TestRelay): Promise<string> {
+/** Creates a webhook and returns its path. */
+async function createWebhookPath(t: TestRelay): Promise<string> {
   const { agentId } = t.createUnknownAgent();
   const { body } = await create(t, agentId);
   return path(agentId, `/${String(body["webhook_id"])}`);
@@ -28,12 +28,12 @@ export const webhooksContract: Contract<
   },
   listWebhooks: { 200: (t) => t.asOperator("GET", path(t.createUnknownAgent().agentId)) },
   deleteWebhook: {
-    200: async (t) => t.asOperator("DELETE", await made(t)),
+    200: async (t) => t.asOperator("DELETE", await createWebhookPath(t)),
     "webhook.not_found": (t) =>
       t.asOperator("DELETE", path(t.createUnknownAgent().agentId, "/none")),
   },
   testWebhook: {
-    200: async (t) => t.asOperator("POST", `${await made(t)}/test`),
+    200: async (t) => t.asOperator("POST", `${await createWebhookPath(t)}/test`),
     "webhook.not_found": (t) =>
       t.asOperator("POST", path(t.createUnknownAgent().agentId, "/none/test")),
   },

@@ -14,7 +14,7 @@ import type { Case, Contract } from "../outcome.ts";
 
 const goal = "goal-1";
 
-/** The worker hands in its ledger, changed after it signed. */
+/** Submits the worker's ledger, changed after it was signed. */
 function submitChanged(change: (ledger: SignedLedger, worker: TestAgent) => object): Case {
   return async (t) => {
     const worker = await t.createAgent();
@@ -22,7 +22,7 @@ function submitChanged(change: (ledger: SignedLedger, worker: TestAgent) => obje
   };
 }
 
-/** A task whose id is the goal, seen by who is asked for. */
+/** Reads the ledger of a task whose id is the goal, as the chosen reader. */
 function readLedgerAt(
   path: typeof ledgerPath,
   run: (t: TestRelay, at: string, boss: TestAgent) => Promise<Reply>,

@@ -3,8 +3,8 @@ import { createBuyer, submitAcceptedTask, createSeller } from "../../market.ts";
 import type { Reply, TestRelay } from "../../test-relay.ts";
 import type { Contract } from "../outcome.ts";
 
-/** As the worker, once its receipt is in the archive. */
-const delivered = (what: (taskId: string) => string) => async (t: TestRelay) => {
+/** Calls as the worker, once its receipt is in the archive. */
+const afterDelivery = (what: (taskId: string) => string) => async (t: TestRelay) => {
   const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
   const task = await submitAcceptedTask(t, boss, worker);
   await t.as(worker, "POST", `${task.path}/result`, createReceipt(worker, task));
@@ -19,9 +19,9 @@ const empty =
   };
 
 export const receiptsContract: Contract<"listReceipts" | "getReceipt"> = {
-  listReceipts: { 200: delivered(() => ""), "request.invalid": empty("?cursor=%20") },
+  listReceipts: { 200: afterDelivery(() => ""), "request.invalid": empty("?cursor=%20") },
   getReceipt: {
-    200: delivered((taskId) => `/${taskId}`),
+    200: afterDelivery((taskId) => `/${taskId}`),
     "receipt.not_found": empty("/unknown"),
   },
 };

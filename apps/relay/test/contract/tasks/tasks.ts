@@ -19,20 +19,20 @@ import { paymentRefusals } from "../money/payments.ts";
 const textsPath = (taskId: string) => `/api/v1/admin/tasks/${taskId}/texts`;
 const tasksPath = ({ agentId }: TestAgent) => `/agent/${agentId}/task`;
 
-/** A paid task that waits for its receipt. */
+/** Submits a paid task that waits for its receipt. */
 async function openTask(t: TestRelay) {
   const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
   return { boss, worker, task: await submitAcceptedTask(t, boss, worker) };
 }
 
-/** The same once the worker has claimed it. */
+/** Submits such a task and claims it as the worker. */
 async function claimedTask(t: TestRelay) {
   const open = await openTask(t);
   await t.as(open.worker, "POST", `${open.task.path}/claim`);
   return open;
 }
 
-/** What every call about a claim refuses. */
+/** The refusals of every call about a claim. */
 function claimRefusals(method: "POST" | "DELETE", verb: string) {
   const body = verb === "progress" ? {} : undefined;
   return {
@@ -50,7 +50,7 @@ function claimRefusals(method: "POST" | "DELETE", verb: string) {
 const deliver = (t: TestRelay, by: TestAgent, { path }: Delegation, receipt: object) =>
   t.as(by, "POST", `${path}/result`, receipt);
 
-/** The worker delivers; `signed` is changed before it signs, `sent` afterwards. */
+/** Delivers as the worker; `signed` is changed before it signs, `sent` afterwards. */
 function deliverChanged(
   signed: Partial<ReceiptBody>,
   sent: (receipt: ExecutionReceipt) => object = (receipt) => receipt,
@@ -61,7 +61,7 @@ function deliverChanged(
   };
 }
 
-/** The boss submits to the worker, whose price is 2, with the token that `made` makes. */
+/** Submits as the boss to the worker, whose price is 2, with the token that `made` builds. */
 function withDelegationToken(
   made: (t: TestRelay, boss: TestAgent, worker: TestAgent) => unknown,
 ): Case {
@@ -71,7 +71,7 @@ function withDelegationToken(
   };
 }
 
-/** A free task is submitted where the counter of open tasks stands at its limit. */
+/** Submits a free task while the counter of open tasks is at its limit. */
 function withOpenTasks(scopeOf: (agent: TestAgent) => string, live: number): Case {
   return withEditedDatabase(
     (agent) => `INSERT INTO task_counters (scope, live) VALUES ('${scopeOf(agent)}', ${live})`,

@@ -1,0 +1,36 @@
+import { asMicro, fromMicro } from "@agent/budget";
+import type { RoutingChoice, Task } from "@agent/wire";
+import type { StoredTaskRow, TaskRow } from "../storage/tables/tasks.ts";
+import { newestEventId } from "./reading/task-events.ts";
+
+/** Builds the view of a task that its participants get. */
+export function toTask(
+  row: TaskRow & Partial<Pick<StoredTaskRow, "events" | "erased_at" | "cancel_requested_at">>,
+): Task {
+  return {
+    task_id: row.task_id,
+    agent_id: row.agent_id,
+    prompt: row.prompt,
+    submitted_at: row.submitted_at,
+    status: row.status,
+    submitted_by: row.submitted_by,
+    assigned_to: row.assigned_to,
+    required_capabilities: JSON.parse(row.required_capabilities) as string[],
+    expires_at: row.expires_at,
+    wall_clock_ms: row.wall_clock_ms,
+    step_id: row.step_id,
+    routing_choice:
+      row.routing_choice === null ? null : (JSON.parse(row.routing_choice) as RoutingChoice),
+    estimated_cost: fromMicro(asMicro(row.charge)),
+    amount_locked: fromMicro(asMicro(row.locked)),
+    event_id: newestEventId(row),
+    ...(row.status === "claimed" &&
+      typeof row.cancel_requested_at === "number" && {
+        cancel_requested_at: row.cancel_requested_at,
+      }),
+    ...(row.delegation_token !== null && {
+      delegation_token: JSON.parse(row.delegation_token) as Record<string, unknown>,
+    }),
+    ...(typeof row.erased_at === "number" && { erased_at: row.erased_at }),
+  };
+}
