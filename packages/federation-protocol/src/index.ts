@@ -50,7 +50,6 @@ export {
 export { createQuery, listUnvisitedPeers, planQuery, type QueryPlan } from "./discovery/query.ts";
 export { type CrossRelayRoute, toRelayNode, listRelays, buildRoute } from "./discovery/route.ts";
 export { type EnvelopeContext, checkEnvelope } from "./signing/envelope.ts";
-export { type Extensible, extensibleEnum, getEnumWords } from "./extensible-enum.ts";
 export { FEDERATION_FEATURES, type FederationFeature, supportsFeature } from "./features.ts";
 export {
   computeMinPayment,
@@ -126,11 +125,7 @@ export {
 export {
   type Heartbeat,
   HeartbeatSchema,
-  PEER_STATES,
-  type PeerEntry,
-  PeerEntrySchema,
   PeerListSchema,
-  type PeerState,
   type Removal,
   type RemovalAnswer,
   RemovalAnswerSchema,
@@ -233,7 +228,6 @@ export { REFUSAL_STATUS } from "./refusal-status.ts";
 export { createRemoval, verifyRemoval } from "./peering/removal.ts";
 export {
   isAnswerSigned,
-  FEDERATION_HEADERS,
   parseRequestClaim,
   type RequestClaim,
   signAnswer,
@@ -308,3 +302,5 @@ export {
   requestCancel,
   signCancelAnswer,
 } from "./forwarding/task-cancel.ts";
+export { FEDERATION_HEADERS } from "@agent/wire/engine";
+export { PEER_STATES, type PeerEntry, PeerEntrySchema, type PeerState } from "@agent/wire";

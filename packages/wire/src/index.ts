@@ -1,6 +1,6 @@
 export { buildErrorBody, errors, formatRefusal, refuse } from "./engine/errors.ts";
 export type { Code, ErrorBody, ErrorText, Issue, Refusal } from "./engine/errors.ts";
-export { extensibleEnum, getEnumWords } from "./engine/fields.ts";
+export { extensibleEnum, getEnumWords } from "./engine/extensible-enum.ts";
 export { limits } from "./engine/limits.ts";
 export type { Tier } from "./engine/limits.ts";
 export { scopes } from "./engine/operation.ts";
@@ -56,7 +56,13 @@ export { MarketCandidate } from "./operations/agents/market.ts";
 export { RoutingRecord } from "./operations/tasks/routing.ts";
 export { Visibility } from "./operations/agents/visibility.ts";
 export { FederationPeer, OutboxEntry } from "./operations/operator/federation-admin.ts";
-export { FEDERATION_PREFIX } from "./operations/peers/federation.ts";
+export {
+  ADMISSION_CODES,
+  PEER_STATES,
+  type PeerEntry,
+  PeerEntrySchema,
+  type PeerState,
+} from "./operations/operator/peer-entry.ts";
 export { KeyHistory } from "./operations/agents/keys.ts";
 export { AgentState, AuditEntry, Goal } from "./operations/live/agent-state.ts";
 export { Plan, type StepAllocation } from "./operations/live/plans.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { errors } from "./engine/errors.ts";
-import { FEDERATION_PREFIX } from "./operations/peers/federation.ts";
 import { limits } from "./engine/limits.ts";
 import { scopes, type Operation } from "./engine/operation.ts";
+import { FEDERATION_PREFIX } from "./engine/peer-requests.ts";
 import { operations } from "./operations.ts";
 
 const rows: readonly [string, Operation][] = Object.entries(operations);
@@ -24,7 +24,6 @@ describe("the operation table", () => {
       "openApi",
       "ready",
       "relayCard",
-      "relayIdentity",
       "relayInfo",
       "stripeWebhook",
       "verifyCredential",
@@ -70,7 +69,7 @@ describe("the operation table", () => {
     ]);
   });
 
-  test("takes a key on a POST that creates tasks or moves money; between relays ids of their own do that", () => {
+  test("takes a key on a POST that creates tasks or moves money", () => {
     expect(namesOf((row) => row.keyed === true).toSorted()).toEqual([
       "cancelTask",
       "completeWithdrawal",
@@ -86,11 +85,9 @@ describe("the operation table", () => {
     ]);
   });
 
-  test("opens what is between relays to relays, all of it on one prefix", () => {
-    const between = namesOf((row) => row.auth === "peer");
-    expect(namesOf(({ path }) => path.startsWith(FEDERATION_PREFIX)).toSorted()).toEqual(
-      [...between, "relayIdentity"].toSorted(),
-    );
+  test("holds no operation between relays", () => {
+    expect(namesOf((row) => row.auth === "peer")).toEqual([]);
+    expect(namesOf(({ path }) => path.startsWith(FEDERATION_PREFIX))).toEqual([]);
   });
 
   test("lets an agent reach money, keys, records and tasks of its own only", () => {
@@ -145,9 +142,7 @@ describe("the operation table", () => {
   });
 
   test("limits everything but the probes of an orchestrator", () => {
-    // A peer is counted by its id, once that is known to be its own.
-    const byAddress = namesOf((row) => row.tier === null && row.auth !== "peer");
-    expect(byAddress.toSorted()).toEqual(["live", "ready"]);
+    expect(namesOf((row) => row.tier === null).toSorted()).toEqual(["live", "ready"]);
   });
 
   test.each([

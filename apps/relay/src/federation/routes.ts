@@ -1,10 +1,7 @@
 import {
-  operations,
   refuse,
   type Answer,
   type Operation,
-  type OperationName,
-  type Operations,
   type ParsedRequest,
   type PeerRefusal,
   type Refusal,
@@ -43,6 +40,7 @@ import {
 import { listPeers } from "./peers/peer-store.ts";
 import { buildPeerEntry } from "./peers/peer-view.ts";
 import { receiveTask } from "./inbound/receive-task.ts";
+import { operations, type OperationName, type Operations } from "../operations.ts";
 
 type FederationName =
   | "relayIdentity"

@@ -1,10 +1,10 @@
-import { operations, type OperationName } from "@agent/wire";
 import { Hono } from "hono";
 import { createLog } from "../../src/observability/log.ts";
 import { mountOperations, type Handlers } from "../../src/http/server/mount-operations.ts";
 import { createRateLimiter } from "../../src/http/limits/rate-limit.ts";
 import { operatorCaller } from "../../src/identity/caller.ts";
 import { sendRequest, type Reply, type RequestOptions } from "../test-relay.ts";
+import { operations, type OperationName } from "../../src/operations.ts";
 
 /** The operation table with a fault in every handler: what is tested is how the mount answers. */
 export function throwingRelay(error: Error) {

@@ -1,16 +1,6 @@
+import { capabilities, count, longText, ratio, shortText } from "@agent/wire/engine";
 import * as v from "valibot";
-import {
-  capabilities,
-  count,
-  envelope,
-  hex32,
-  longText,
-  money,
-  share,
-  shortText,
-  summand,
-  uuid,
-} from "../fields.ts";
+import { envelope, hex32, money, summand, uuid } from "../fields.ts";
 
 const queryMembers = {
   capability: v.optional(shortText),
@@ -55,9 +45,9 @@ export const RemoteAgentSchema = v.object({
   capabilities,
   pricing: v.optional(v.pipe(v.array(PriceSchema), v.maxLength(100)), []),
   trust_level: v.optional(shortText, "unknown"),
-  trust: v.optional(share),
+  trust: v.optional(ratio),
   cost: v.optional(v.nullable(money), null),
-  availability: v.optional(share, 0),
+  availability: v.optional(ratio, 0),
   latency_ms: v.optional(v.nullable(summand), null),
   source_relay: v.optional(uuid),
   relay_name: v.optional(shortText, ""),

@@ -1,14 +1,6 @@
+import { count, endpointUrl, shortText } from "@agent/wire/engine";
 import * as v from "valibot";
-import {
-  count,
-  endpointUrl,
-  envelope,
-  features,
-  hex32,
-  shortText,
-  signature,
-  uuid,
-} from "../fields.ts";
+import { envelope, features, hex32, signature, uuid } from "../fields.ts";
 
 /** Who a relay is: the answer of `GET /federation/v1/identity`. */
 export const RelayIdentitySchema = v.object({

@@ -1,10 +1,11 @@
 import { isFeeRate } from "@agent/budget";
+import { id, shortText, timestamp } from "@agent/wire/engine";
 import * as v from "valibot";
-import { envelope, hex32, money, shortText, signature, textId, time, uuid } from "../fields.ts";
+import { envelope, hex32, money, signature, uuid } from "../fields.ts";
 
 const settlementMembers = {
-  settlement_id: textId,
-  task_id: textId,
+  settlement_id: id,
+  task_id: id,
   origin_relay: uuid,
   agent_id: uuid,
   receipt_hash: hex32,
@@ -16,7 +17,7 @@ const settlementMembers = {
   fee_amount: money,
   amount: money,
   currency: v.literal("USD"),
-  settled_at: time,
+  settled_at: timestamp,
   x402_tx_hash: v.optional(shortText),
   x402_network: v.optional(shortText),
 };
@@ -28,7 +29,7 @@ export type SettlementForward = v.InferOutput<typeof SettlementForwardSchema>;
 /** What the receiver keeps and what it pays on; the same for every repetition. */
 export const SettlementAnswerSchema = v.object({
   status: v.literal("settled"),
-  settlement_id: textId,
+  settlement_id: id,
   fee_amount: money,
   net_amount: money,
 });
@@ -49,8 +50,8 @@ export type SettlementList = v.InferOutput<typeof SettlementListSchema>;
 export const ReportedSettlementsSchema = v.object({
   settlements: v.array(
     v.object({
-      settlement_id: textId,
-      task_id: v.optional(textId),
+      settlement_id: id,
+      task_id: v.optional(id),
       status: v.optional(v.string()),
       receipt_hash: v.optional(v.unknown()),
       amount: v.optional(v.unknown()),

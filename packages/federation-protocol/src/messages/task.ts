@@ -1,17 +1,6 @@
+import { capabilities, count, extensibleEnum, id, timestamp } from "@agent/wire/engine";
 import * as v from "valibot";
-import { extensibleEnum } from "../extensible-enum.ts";
-import {
-  capabilities,
-  count,
-  envelope,
-  hex32,
-  money,
-  signature,
-  signedObject,
-  textId,
-  time,
-  uuid,
-} from "../fields.ts";
+import { envelope, hex32, money, signature, signedObject, uuid } from "../fields.ts";
 
 /** What the worker is told; prompts cross relays here and nowhere else. */
 export const TaskPayloadSchema = v.object({
@@ -36,13 +25,13 @@ export const TaskForwardSchema = v.object({
     v.nullable(
       v.object({
         composite: v.pipe(v.number(), v.finite()),
-        path: v.pipe(v.array(textId), v.maxLength(16, "has to hold at most 16 entries")),
+        path: v.pipe(v.array(id), v.maxLength(16, "has to hold at most 16 entries")),
       }),
     ),
     null,
   ),
   public_key: v.optional(hex32),
-  expires_at: v.optional(time),
+  expires_at: v.optional(timestamp),
   /** The forward that the sender got itself, as it came, without its `task_payload`. */
   relayed: v.optional(signedObject),
   ...envelope,
@@ -50,12 +39,12 @@ export const TaskForwardSchema = v.object({
 });
 export type TaskForward = v.InferOutput<typeof TaskForwardSchema>;
 
-export const TaskForwardAnswerSchema = v.object({ task_id: textId, status: v.literal("pending") });
+export const TaskForwardAnswerSchema = v.object({ task_id: id, status: v.literal("pending") });
 export type TaskForwardAnswer = v.InferOutput<typeof TaskForwardAnswerSchema>;
 
 /** The body of task/result: the worker's receipt, and the sending relay's word on it. */
 export const TaskResultSchema = v.object({
-  task_id: textId,
+  task_id: id,
   origin_relay: uuid,
   receipt: signedObject,
   public_key: hex32,
@@ -71,10 +60,10 @@ export type TaskResult = v.InferOutput<typeof TaskResultSchema>;
  */
 export const TaskResultAnswerSchema = v.object({
   status: extensibleEnum(["accepted", "pending"]),
-  task_id: v.optional(textId),
+  task_id: v.optional(id),
   receipt_hash: v.optional(hex32),
   relay_id: v.optional(uuid),
-  timestamp: v.optional(time),
+  timestamp: v.optional(timestamp),
   suite: v.optional(v.string()),
   signature: v.optional(signature),
   settlement: v.optional(signedObject),
@@ -82,7 +71,7 @@ export const TaskResultAnswerSchema = v.object({
 export type TaskResultAnswer = v.InferInput<typeof TaskResultAnswerSchema>;
 
 /** The body of task/cancel: the relay that sent a task asks the one that has it to cancel it. */
-export const TaskCancelSchema = v.object({ task_id: textId, origin_relay: uuid, ...envelope });
+export const TaskCancelSchema = v.object({ task_id: id, origin_relay: uuid, ...envelope });
 export type TaskCancel = v.InferOutput<typeof TaskCancelSchema>;
 
 /**
@@ -91,9 +80,9 @@ export type TaskCancel = v.InferOutput<typeof TaskCancelSchema>;
  */
 export const TaskCancelAnswerSchema = v.object({
   status: extensibleEnum(["cancelled", "pending"]),
-  task_id: textId,
+  task_id: id,
   relay_id: uuid,
-  timestamp: time,
+  timestamp,
   suite: v.string(),
   signature,
 });

@@ -1,10 +1,10 @@
+import type { PeerState } from "@agent/wire";
 import {
   type AdmissionCode,
   type FederationRefusal,
   refuse,
   type RemovedCode,
 } from "../refusals.ts";
-import type { PeerState } from "../messages/peer.ts";
 import { isRemovedByOperator, type OperatorRemoval, type PeerRecord } from "./peer.ts";
 
 /** Whom a relay takes as peers, by relay ids. */

@@ -1,8 +1,8 @@
+import type { PeerState } from "@agent/wire";
 import { type ForwardHistory, isCircuitOpen, recordForwardOutcome } from "./circuit-breaker.ts";
 import { filterKnownFeatures } from "../features.ts";
 import type { HeartbeatClaims } from "./heartbeat.ts";
 import { FEDERATION_LIMITS } from "../limits.ts";
-import type { PeerState } from "../messages/peer.ts";
 
 /** What a relay keeps of a peer's life; who it is, is kept beside it. */
 export interface PeerRecord {

@@ -10,16 +10,10 @@ import {
   verify,
   verifyAsync,
 } from "@agent/crypto";
+import { FEDERATION_HEADERS } from "@agent/wire/engine";
 import { isFresh } from "../freshness.ts";
 import { FEDERATION_LIMITS } from "../limits.ts";
 import { type FederationRefusal, refuse, type RequestCode } from "../refusals.ts";
-
-/** The three headers of every request between relays (specification, "Federation requests"). */
-export const FEDERATION_HEADERS = {
-  relayId: "X-Relay-Id",
-  signature: "X-Relay-Signature",
-  timestamp: "X-Relay-Timestamp",
-} as const;
 
 /** What is signed of a request: its body, or where it has none, what it asks for and of whom. */
 export interface SignedRequest {

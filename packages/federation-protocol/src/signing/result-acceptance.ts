@@ -1,6 +1,7 @@
 import { EncodingError, hexToBytes, signJson, SUITE, verifyJson } from "@agent/crypto";
+import { id, timestamp } from "@agent/wire/engine";
 import * as v from "valibot";
-import { hex32, signature, textId, time, uuid } from "../fields.ts";
+import { hex32, signature, uuid } from "../fields.ts";
 
 /**
  * A relay's signed word that it has taken the result of a task, for which it then owes the
@@ -8,12 +9,12 @@ import { hex32, signature, textId, time, uuid } from "../fields.ts";
  */
 export const ResultAcceptanceSchema = v.object({
   status: v.literal("accepted"),
-  task_id: textId,
+  task_id: id,
   /** The SHA-256 of the canonical JSON of the whole receipt. */
   receipt_hash: hex32,
   /** Of the relay that accepts. */
   relay_id: uuid,
-  timestamp: time,
+  timestamp,
   suite: v.literal(SUITE),
   signature,
 });

@@ -1,11 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { buildErrorBody, errors, refuse, type Code } from "./errors.ts";
-import { listImpliedRefusals } from "./list-implied-refusals.ts";
-import type { Operation } from "./operation.ts";
-import { operations } from "../operations.ts";
 
 const codes = Object.keys(errors) as Code[];
-const rows: readonly Operation[] = Object.values(operations);
 
 describe("the specification's errors", () => {
   test.each<[number, Code, string]>([
@@ -46,12 +42,6 @@ describe("the table of errors", () => {
     expect(status).toBeGreaterThanOrEqual(400);
     expect(status).toBeLessThan(600);
     expect(text).not.toBe("");
-  });
-
-  test("holds what operations answer, and what is answered where there is no operation", () => {
-    const answered = rows.flatMap((row) => [...row.refusals, ...listImpliedRefusals(row)]);
-    const elsewhere: Code[] = ["route.method_not_allowed"];
-    expect(new Set(codes)).toEqual(new Set([...answered, ...elsewhere]));
   });
 });
 

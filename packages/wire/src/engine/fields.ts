@@ -3,8 +3,7 @@ import { isUuid } from "@agent/crypto";
 import * as v from "valibot";
 import { limits } from "./limits.ts";
 
-/** Both sides of a federation and clients read enumerations of answers by the same rule. */
-export { extensibleEnum, getEnumWords } from "@agent/federation-protocol";
+export { extensibleEnum, getEnumWords } from "./extensible-enum.ts";
 
 /** A database would store half a surrogate pair as another character, and two ids as one. */
 export const wellFormed = v.check(

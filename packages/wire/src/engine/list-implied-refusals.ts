@@ -1,6 +1,6 @@
 import type { Code } from "./errors.ts";
-import { FEDERATION_PREFIX } from "../operations/peers/federation.ts";
 import type { Operation } from "./operation.ts";
+import { FEDERATION_PREFIX } from "./peer-requests.ts";
 
 /** Refusals that the operation's row implies without naming them. */
 export function listImpliedRefusals(operation: Operation): Code[] {

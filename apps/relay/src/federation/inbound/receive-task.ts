@@ -1,3 +1,4 @@
+import type { PeerOperations } from "@agent/federation-protocol/http";
 import { asMicro } from "@agent/budget";
 import {
   findClaimWithKey,
@@ -12,7 +13,7 @@ import {
   type ForwardContext,
   type TaskForward,
 } from "@agent/federation-protocol";
-import { limits, type Answer, type Operations, type Refusal } from "@agent/wire";
+import { limits, type Answer, type Refusal } from "@agent/wire";
 import { findVisibleProfile } from "../../agents/discovery/profile-store.ts";
 import { listSigningKeys } from "../../agents/keys/key-store.ts";
 import { postClearing } from "../../budget/clearing.ts";
@@ -46,7 +47,7 @@ interface ForwardTarget {
 }
 
 type ReceiveTaskAnswer =
-  | Answer<Operations["forwardTask"]>
+  | Answer<PeerOperations["forwardTask"]>
   | Refusal<"federation.timestamp_expired" | "federation.signature_invalid">;
 
 /**

@@ -1,3 +1,4 @@
+import type { PeerOperations } from "@agent/federation-protocol/http";
 import { canonicalize } from "@agent/crypto";
 import {
   createResultAcceptance,
@@ -13,7 +14,7 @@ import {
   type VerifiedResult,
 } from "@agent/federation-protocol";
 import { getCountedStatus } from "@agent/routing-semiring";
-import { refuse, type Answer, type Operations, type Refusal } from "@agent/wire";
+import { refuse, type Answer, type Refusal } from "@agent/wire";
 import type { FederationPeerRow } from "../../storage/tables/federation.ts";
 import { completeTask } from "../../tasks/receipts/complete-task.ts";
 import { publishReputation } from "../../tasks/receipts/record-task-outcome.ts";
@@ -29,7 +30,9 @@ import { peerSupports } from "../peers/peer-state.ts";
 import { toWireRefusal } from "../transport/to-wire-refusal.ts";
 import { enqueueSettlement } from "../settlement/enqueue-settlement.ts";
 
-type ReceiveResultAnswer = Answer<Operations["returnResult"]> | Refusal<"federation.wrong_sender">;
+type ReceiveResultAnswer =
+  | Answer<PeerOperations["returnResult"]>
+  | Refusal<"federation.wrong_sender">;
 
 /**
  * Takes the result of a forwarded task: the receipt by the key that was pinned when the task went

@@ -12,7 +12,8 @@ import {
   type HeartbeatClaims,
   type NoticeContext,
 } from "@agent/federation-protocol";
-import type { Answer, Operations, Refusal } from "@agent/wire";
+import type { PeerOperations } from "@agent/federation-protocol/http";
+import type { Answer, Refusal } from "@agent/wire";
 import { countVisibleAgents } from "../../agents/discovery/profile-store.ts";
 import type { FederationPeerRow } from "../../storage/tables/federation.ts";
 import { callPeer } from "../transport/call-peer.ts";
@@ -26,7 +27,7 @@ import { getPeerPosition } from "../exposure/position-store.ts";
 import { toWireRefusal } from "../transport/to-wire-refusal.ts";
 
 type NoticeAnswer<N extends "peerHeartbeat" | "removeSelf"> =
-  | Answer<Operations[N]>
+  | Answer<PeerOperations[N]>
   | Refusal<
       "federation.wrong_sender" | "federation.timestamp_expired" | "federation.signature_invalid"
     >;

@@ -1,3 +1,4 @@
+import type { PeerOperations } from "@agent/federation-protocol/http";
 import { fromMicro } from "@agent/budget";
 import {
   buildInboundPayment,
@@ -10,7 +11,7 @@ import {
   type SettlementForward,
   type X402Reference,
 } from "@agent/federation-protocol";
-import { type Answer, type Operations, type Refusal } from "@agent/wire";
+import type { Answer, Refusal } from "@agent/wire";
 import { postClearing, recordSettlement } from "../../budget/clearing.ts";
 import { newId } from "../../runtime.ts";
 import type { Tx } from "../../storage/storage.ts";
@@ -33,7 +34,7 @@ import { toWireRefusal } from "../transport/to-wire-refusal.ts";
 import { concludeRelayedResult } from "../inbound/send-result.ts";
 
 type ReceiveSettlementAnswer =
-  | Answer<Operations["forwardSettlement"]>
+  | Answer<PeerOperations["forwardSettlement"]>
   | Refusal<
       "federation.signature_invalid" | "federation.timestamp_expired" | "federation.wrong_sender"
     >;

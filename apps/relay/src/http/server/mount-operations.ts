@@ -1,13 +1,10 @@
 import {
   limits,
-  operations,
   refuse,
   type Answer,
   type AnswerHeaders,
   type MediaAnswer,
   type Operation,
-  type OperationName,
-  type Operations,
   type ParsedRequest,
   type Refusal,
 } from "@agent/wire";
@@ -27,6 +24,7 @@ import type { RateLimiter } from "../limits/rate-limit.ts";
 import { createRefusalResponse, getRequestId } from "./refusal-response.ts";
 import { parseTrace, traceId, withTrace } from "../../observability/trace.ts";
 import { validate } from "./validate.ts";
+import { operations, type OperationName, type Operations } from "../../operations.ts";
 
 /** What a handler may know of a request beside its parsed input. */
 export interface RequestContext {

@@ -1,46 +1,42 @@
+import { ADMISSION_CODES } from "@agent/wire";
+import { defineOperation, id, pageQuery } from "@agent/wire/engine";
+import * as v from "valibot";
+import { DiscoverySchema, RemoteAgentSchema } from "../messages/discovery.ts";
 import {
   ConfirmationAnswerSchema,
   ConfirmationSchema,
-  DiscoverySchema,
-  HeartbeatSchema,
-  PeerListSchema,
   ProposalAnswerSchema,
   ProposalSchema,
   RelayIdentitySchema,
-  RemoteAgentSchema,
+} from "../messages/handshake.ts";
+import {
+  HeartbeatSchema,
+  PeerListSchema,
   RemovalAnswerSchema,
   RemovalSchema,
+} from "../messages/peer.ts";
+import {
   SettlementAnswerSchema,
   SettlementForwardSchema,
   SettlementListSchema,
+} from "../messages/settlement.ts";
+import {
   TaskCancelAnswerSchema,
   TaskCancelSchema,
   TaskForwardAnswerSchema,
   TaskForwardSchema,
   TaskResultAnswerSchema,
   TaskResultSchema,
-} from "@agent/federation-protocol";
-import * as v from "valibot";
-import { id, pageQuery } from "../../engine/fields.ts";
-import { defineOperation } from "../../engine/operation.ts";
+} from "../messages/task.ts";
 
-/** All paths between relays; they are 404 while federation is off. */
-export const FEDERATION_PREFIX = "/federation/v1/";
-
-/** Why a relay may not become a peer. */
-export const admissionCodes = [
-  "peer.own_identity",
-  "peer.blocked",
-  "peer.not_allowed",
-  "peer.exists",
-  "peer.key_changed",
-  "peer.limit_reached",
-] as const;
-
-/** What has no id of its own is taken once. */
+/** A request without an id of its own is accepted once. */
 const replayCodes = ["federation.replayed"] as const;
 
-export const federation = {
+/**
+ * The HTTP contract between relays, as rows beside those of `operations` of `@agent/wire`. All but
+ * `relayIdentity` are signed by the headers `FEDERATION_HEADERS`.
+ */
+export const peerOperations = {
   relayIdentity: defineOperation({
     method: "GET",
     path: "/federation/v1/identity",
@@ -62,7 +58,7 @@ export const federation = {
     ok: { 200: ProposalAnswerSchema },
     refusals: [
       "federation.peer_removed",
-      ...admissionCodes,
+      ...ADMISSION_CODES,
       "peer.identity_mismatch",
       "federation.wrong_sender",
       ...replayCodes,
@@ -220,3 +216,5 @@ export const federation = {
     refusals: [...replayCodes],
   }),
 } as const;
+
+export type PeerOperations = typeof peerOperations;
