@@ -1,6 +1,6 @@
 export { buildErrorBody, errors, formatRefusal, refuse } from "./engine/errors.ts";
 export type { Code, ErrorBody, ErrorText, Issue, Refusal } from "./engine/errors.ts";
-export { extensibleEnum, getEnumWords } from "./engine/extensible-enum.ts";
+export { type Extensible, extensibleEnum, getEnumWords } from "./engine/extensible-enum.ts";
 export { limits } from "./engine/limits.ts";
 export type { Tier } from "./engine/limits.ts";
 export { scopes } from "./engine/operation.ts";

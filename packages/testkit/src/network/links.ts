@@ -1,4 +1,4 @@
-import type { Delivery } from "@agent/federation-protocol";
+import type { Delivery } from "@agent/federation-protocol/delivery";
 import type { SeededRandom } from "../random.ts";
 import type { EventQueue } from "./event-queue.ts";
 

@@ -1,5 +1,5 @@
 import { asMicro, buildDepositPostings } from "@agent/budget";
-import { createRetrySchedule } from "@agent/federation-protocol";
+import { createRetrySchedule } from "@agent/federation-protocol/delivery";
 import { type TestAgent, createTestAgent } from "../agents.ts";
 import { createSeededRandom } from "../random.ts";
 import { receiveDiscovery } from "./relay/discovery.ts";

@@ -1,5 +1,9 @@
 import type { PeerOperations } from "@agent/federation-protocol/http";
-import { checkCancel, signCancelAnswer, type TaskCancel } from "@agent/federation-protocol";
+import {
+  checkCancel,
+  signCancelAnswer,
+  type TaskCancel,
+} from "@agent/federation-protocol/forwarding";
 import type { Answer, Refusal } from "@agent/wire";
 import type { Services } from "../../services.ts";
 import type { FederationPeerRow } from "../../storage/tables/federation.ts";

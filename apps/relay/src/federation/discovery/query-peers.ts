@@ -6,7 +6,7 @@ import {
   type ClaimedAgent,
   type Discovery,
   type KnownAgent,
-} from "@agent/federation-protocol";
+} from "@agent/federation-protocol/discovery";
 import { limits } from "@agent/wire";
 import * as v from "valibot";
 import { listKnownAgents } from "../../agents/store.ts";

@@ -5,7 +5,7 @@ import {
   planQuery,
   toRemoteAgent,
   type Discovery,
-} from "@agent/federation-protocol";
+} from "@agent/federation-protocol/discovery";
 import { limits, type Answer } from "@agent/wire";
 import type { FederationPeerRow } from "../../storage/tables/federation.ts";
 import { queryPeers } from "./query-peers.ts";

@@ -3,16 +3,18 @@ import { asMicro } from "@agent/budget";
 import {
   findClaimWithKey,
   isReachable,
-  buildInboundHold,
-  checkForward,
-  createInbound,
-  verifySignedMessageAsync,
   toRelayNode,
   listRelays,
+} from "@agent/federation-protocol/discovery";
+import {
+  checkForward,
+  createInbound,
   TaskForwardSchema,
   type ForwardContext,
   type TaskForward,
-} from "@agent/federation-protocol";
+} from "@agent/federation-protocol/forwarding";
+import { buildInboundHold } from "@agent/federation-protocol/settlement";
+import { verifySignedMessageAsync } from "@agent/federation-protocol/signing";
 import { limits, type Answer, type Refusal } from "@agent/wire";
 import { findVisibleProfile } from "../../agents/discovery/profile-store.ts";
 import { listSigningKeys } from "../../agents/keys/key-store.ts";

@@ -1,3 +1,4 @@
+import { parseMessage } from "@agent/federation-protocol";
 import {
   abandonReturn,
   awaitLateSettlement,
@@ -6,13 +7,11 @@ import {
   endReturn,
   expireInbound,
   isReturnDue,
-  parseResultAcceptance,
-  parseMessage,
-  SettlementForwardSchema,
   TaskResultAnswerSchema,
-  type ResultAcceptance,
   type InboundTask,
-} from "@agent/federation-protocol";
+} from "@agent/federation-protocol/forwarding";
+import { SettlementForwardSchema } from "@agent/federation-protocol/settlement";
+import { parseResultAcceptance, type ResultAcceptance } from "@agent/federation-protocol/signing";
 import { signAttestation, type ExecutionReceipt } from "@agent/receipts";
 import type { Tx } from "../../storage/storage.ts";
 import type { FederationPeerRow } from "../../storage/tables/federation.ts";

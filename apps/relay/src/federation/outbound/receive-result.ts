@@ -1,18 +1,20 @@
 import type { PeerOperations } from "@agent/federation-protocol/http";
 import { canonicalize } from "@agent/crypto";
+import { listRelays } from "@agent/federation-protocol/discovery";
 import {
-  createResultAcceptance,
-  createSettlementForward,
   checkResultState,
-  listRelays,
-  repeatPaidSettlement,
   applyResult,
   verifyResultAsync,
   type OutboundTask,
   type TaskResult,
   type TaskResultAnswer,
   type VerifiedResult,
-} from "@agent/federation-protocol";
+} from "@agent/federation-protocol/forwarding";
+import {
+  createSettlementForward,
+  repeatPaidSettlement,
+} from "@agent/federation-protocol/settlement";
+import { createResultAcceptance } from "@agent/federation-protocol/signing";
 import { getCountedStatus } from "@agent/routing-semiring";
 import { refuse, type Answer, type Refusal } from "@agent/wire";
 import type { FederationPeerRow } from "../../storage/tables/federation.ts";

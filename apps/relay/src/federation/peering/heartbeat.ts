@@ -1,17 +1,16 @@
+import { FEDERATION_LIMITS } from "@agent/federation-protocol";
 import {
-  isAnswerSigned,
   getHeartbeatClaims,
   createHeartbeat,
   createRemoval,
-  FEDERATION_LIMITS,
   verifyHeartbeat,
   verifyRemoval,
-  signAnswer,
-  toPositionMessage,
   type Heartbeat,
   type HeartbeatClaims,
   type NoticeContext,
-} from "@agent/federation-protocol";
+} from "@agent/federation-protocol/peering";
+import { toPositionMessage } from "@agent/federation-protocol/settlement";
+import { isAnswerSigned, signAnswer } from "@agent/federation-protocol/signing";
 import type { PeerOperations } from "@agent/federation-protocol/http";
 import type { Answer, Refusal } from "@agent/wire";
 import { countVisibleAgents } from "../../agents/discovery/profile-store.ts";

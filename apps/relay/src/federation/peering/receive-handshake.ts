@@ -6,8 +6,8 @@ import {
   checkConfirmation,
   type PendingPeer,
   type Proposal,
-  signAnswer,
-} from "@agent/federation-protocol";
+} from "@agent/federation-protocol/peering";
+import { signAnswer } from "@agent/federation-protocol/signing";
 import { limits, refuse, type Answer } from "@agent/wire";
 import {
   activatePeer,

@@ -1,5 +1,5 @@
 import type { PeerOperations } from "@agent/federation-protocol/http";
-import type { BookedSettlement, SettlementForward } from "@agent/federation-protocol";
+import type { BookedSettlement, SettlementForward } from "@agent/federation-protocol/settlement";
 import { limits, type Answer, type QueryOf } from "@agent/wire";
 import type { FederationPeerRow } from "../../storage/tables/federation.ts";
 import type { FederationServices } from "../federation.ts";

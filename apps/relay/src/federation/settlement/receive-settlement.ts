@@ -5,12 +5,12 @@ import {
   buildInboundForwarding,
   checkSettlement,
   createOutgoingSettlement,
-  verifySignedMessageAsync,
   SettlementForwardSchema,
   type AcceptedSettlement,
   type SettlementForward,
   type X402Reference,
-} from "@agent/federation-protocol";
+} from "@agent/federation-protocol/settlement";
+import { verifySignedMessageAsync } from "@agent/federation-protocol/signing";
 import type { Answer, Refusal } from "@agent/wire";
 import { postClearing, recordSettlement } from "../../budget/clearing.ts";
 import { newId } from "../../runtime.ts";

@@ -1,5 +1,5 @@
 import { asMicro, buildReleasePostings } from "@agent/budget";
-import { clearDefault } from "@agent/federation-protocol";
+import { clearDefault } from "@agent/federation-protocol/forwarding";
 import { submitTask } from "../relay/forwarding.ts";
 import { enqueueSettlement } from "../relay/enqueue-settlement.ts";
 import { setCredit } from "../relay/peering.ts";

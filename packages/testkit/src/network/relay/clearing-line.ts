@@ -1,14 +1,16 @@
 import { accountOf, asMicro } from "@agent/budget";
 import {
-  type ClearingLine,
   getDefaultedAmount,
   isInboundClosed,
   isOutboundOpen,
+  getPayable,
+} from "@agent/federation-protocol/forwarding";
+import {
+  type ClearingLine,
   isSettlementResolved,
   type OwnPosition,
-  getPayable,
   getSettlementPayable,
-} from "@agent/federation-protocol";
+} from "@agent/federation-protocol/settlement";
 import type { SimRelay } from "./sim-relay.ts";
 
 /** A relay's account with a peer: what is owed, reserved and defaulted on. */

@@ -1,4 +1,4 @@
-import { completeRelayed, releasePayable } from "@agent/federation-protocol";
+import { completeRelayed, releasePayable } from "@agent/federation-protocol/forwarding";
 import type { SimRelay } from "./sim-relay.ts";
 
 /** What the relay before this one said of a result is said of the relay that it came from, too. */

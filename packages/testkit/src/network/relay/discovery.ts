@@ -3,7 +3,6 @@ import {
   createQuery,
   type Discovery,
   type DiscoveryAnswer,
-  isUsable,
   isReachable,
   type KnownAgent,
   mergeEntries,
@@ -13,7 +12,8 @@ import {
   type RemoteAgent,
   parseEntries,
   toRemoteAgent,
-} from "@agent/federation-protocol";
+} from "@agent/federation-protocol/discovery";
+import { isUsable } from "@agent/federation-protocol/peering";
 import type { Reply } from "../links.ts";
 import type { SimRelay } from "./sim-relay.ts";
 

@@ -1,4 +1,4 @@
-import { createOutgoingSettlement } from "@agent/federation-protocol";
+import { createOutgoingSettlement } from "@agent/federation-protocol/settlement";
 import type { SimRelay } from "./sim-relay.ts";
 
 /** Enters what is owed for a completed task into the outbox. */

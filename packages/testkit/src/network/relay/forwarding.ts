@@ -7,6 +7,9 @@ import {
   buildReleasePostings,
   toMicro,
 } from "@agent/budget";
+import { FEDERATION_LIMITS, parseMessage } from "@agent/federation-protocol";
+import { classifyDelivery } from "@agent/federation-protocol/delivery";
+import { toRelayNode, listRelays } from "@agent/federation-protocol/discovery";
 import {
   beginForward,
   countPassedHops,
@@ -14,26 +17,23 @@ import {
   endForward,
   expireInbound,
   expireOutbound,
-  FEDERATION_LIMITS,
-  buildInboundHold,
-  buildInboundRelease,
   isForwardDue,
   isHoldPending,
   checkForward,
-  computeMinPayment,
-  checkPayable,
-  classifyDelivery,
-  applyPeerEvent,
   createInbound,
   createOutbound,
-  parseMessage,
-  toRelayNode,
-  listRelays,
   releasePayable,
   type TaskForward,
   TaskForwardSchema,
+} from "@agent/federation-protocol/forwarding";
+import { applyPeerEvent } from "@agent/federation-protocol/peering";
+import {
+  buildInboundHold,
+  buildInboundRelease,
+  computeMinPayment,
+  checkPayable,
   computeTerms,
-} from "@agent/federation-protocol";
+} from "@agent/federation-protocol/settlement";
 import { findReachableAgent } from "./discovery.ts";
 import type { Reply } from "../links.ts";
 import {

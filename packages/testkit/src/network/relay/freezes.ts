@@ -1,4 +1,5 @@
-import { isInboundClosed, isRemovedByOperator, resumeInbound } from "@agent/federation-protocol";
+import { isInboundClosed, resumeInbound } from "@agent/federation-protocol/forwarding";
+import { isRemovedByOperator } from "@agent/federation-protocol/peering";
 import { saveInbound } from "./forwarding.ts";
 import { removePeer, startHandshake } from "./peering.ts";
 import type { RelayStore } from "./relay-store.ts";

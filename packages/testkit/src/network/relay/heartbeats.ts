@@ -1,13 +1,15 @@
 import {
   getHeartbeatClaims,
-  comparePositions,
   type Heartbeat,
   isLive,
   checkNotice,
   applyPeerEvent,
+} from "@agent/federation-protocol/peering";
+import {
+  comparePositions,
   type Position,
   toPositionMessage,
-} from "@agent/federation-protocol";
+} from "@agent/federation-protocol/settlement";
 import type { Reply } from "../links.ts";
 import { getPosition } from "./clearing-line.ts";
 import type { SimRelay } from "./sim-relay.ts";

@@ -5,7 +5,7 @@ import {
   type EndedBy,
   canEndTask,
   type NestedTask,
-} from "@agent/federation-protocol";
+} from "@agent/federation-protocol/forwarding";
 import {
   type ExecutionReceipt,
   flattenChain,

@@ -1,12 +1,11 @@
 import { asMicro, type Micro } from "@agent/budget";
+import { FEDERATION_LIMITS } from "@agent/federation-protocol";
 import {
   checkProposalAnswer,
   buildProposalAnswer,
   checkConfirmationAnswer,
   computeCreditAfterHandshake,
   type Confirmation,
-  getExposure,
-  FEDERATION_LIMITS,
   type RelayDescription,
   isLive,
   isRemovedByOperator,
@@ -16,7 +15,8 @@ import {
   type PeerRecord,
   type Proposal,
   createProposal,
-} from "@agent/federation-protocol";
+} from "@agent/federation-protocol/peering";
+import { getExposure } from "@agent/federation-protocol/settlement";
 import type { Reply } from "../links.ts";
 import { applyEvent } from "./heartbeats.ts";
 import type { SimRelay } from "./sim-relay.ts";

@@ -1,13 +1,7 @@
 import { type Account, applyPostings, type Micro, type Posting } from "@agent/budget";
-import type {
-  BookedSettlement,
-  InboundTask,
-  OutboundTask,
-  OutgoingSettlement,
-  PeerRecord,
-  PendingPeer,
-  TaskPayload,
-} from "@agent/federation-protocol";
+import type { InboundTask, OutboundTask, TaskPayload } from "@agent/federation-protocol/forwarding";
+import type { PeerRecord, PendingPeer } from "@agent/federation-protocol/peering";
+import type { BookedSettlement, OutgoingSettlement } from "@agent/federation-protocol/settlement";
 import type { ExecutionReceipt } from "@agent/receipts";
 
 /** A task that an agent of this relay submitted. */

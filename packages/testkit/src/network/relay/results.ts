@@ -2,18 +2,20 @@ import { buildReleasePostings } from "@agent/budget";
 import {
   awaitLateSettlement,
   beginReturn,
-  createSettlementForward,
   endReturn,
   finishInbound,
   isReturnDue,
   checkResultState,
   type OutboundTask,
-  repeatPaidSettlement,
-  type SettlementForward,
   applyResult,
   type TaskResult,
   verifyResult,
-} from "@agent/federation-protocol";
+} from "@agent/federation-protocol/forwarding";
+import {
+  createSettlementForward,
+  repeatPaidSettlement,
+  type SettlementForward,
+} from "@agent/federation-protocol/settlement";
 import { type ExecutionReceipt, hashReceipt, signAttestation } from "@agent/receipts";
 import { completeRelayedTask } from "./complete-relayed-task.ts";
 import { saveInbound } from "./forwarding.ts";

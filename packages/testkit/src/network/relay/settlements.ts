@@ -1,9 +1,10 @@
 import { type Micro, buildReleasePostings } from "@agent/budget";
+import { parseMessage } from "@agent/federation-protocol";
+import type { Delivery } from "@agent/federation-protocol/delivery";
 import {
   beginAsk,
   beginAttempt,
   createSettlementForward,
-  type Delivery,
   endAsk,
   endAttempt,
   getExposure,
@@ -17,12 +18,11 @@ import {
   buildOutboundPayment,
   buildExternalPayment,
   buildForwardedPayment,
-  parseMessage,
   redriveSettlement,
   type ReportedSettlements,
   type SettlementForward,
   SettlementForwardSchema,
-} from "@agent/federation-protocol";
+} from "@agent/federation-protocol/settlement";
 import type { Reply } from "../links.ts";
 import { enqueueSettlement } from "./enqueue-settlement.ts";
 import { completeRelayedTask } from "./complete-relayed-task.ts";

@@ -1,4 +1,4 @@
-import { type ClockState, advanceClock, createClock } from "@agent/federation-protocol";
+import { type ClockState, advanceClock, createClock } from "@agent/federation-protocol/delivery";
 import type { EventQueue } from "../event-queue.ts";
 
 const START_TIME = 1_760_000_000_000;

@@ -1,18 +1,10 @@
 import type { Micro, Posting } from "@agent/budget";
 import { bytesToHex, generateKeyPair, uuidV7 } from "@agent/crypto";
-import {
-  type ClearingLine,
-  type Delivery,
-  getExposure,
-  type FederationRefusal,
-  isLive,
-  isUsable,
-  type KnownAgent,
-  NEW_PEER,
-  ReplayCache,
-  REFUSAL_STATUS,
-  type RetrySchedule,
-} from "@agent/federation-protocol";
+import { type FederationRefusal, ReplayCache, REFUSAL_STATUS } from "@agent/federation-protocol";
+import type { Delivery, RetrySchedule } from "@agent/federation-protocol/delivery";
+import type { KnownAgent } from "@agent/federation-protocol/discovery";
+import { isLive, isUsable, NEW_PEER } from "@agent/federation-protocol/peering";
+import { type ClearingLine, getExposure } from "@agent/federation-protocol/settlement";
 import type { ExecutionReceipt } from "@agent/receipts";
 import type { TestAgent } from "../../agents.ts";
 import type { SeededRandom } from "../../random.ts";

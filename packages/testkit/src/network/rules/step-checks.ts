@@ -1,5 +1,5 @@
 import type { Micro } from "@agent/budget";
-import type { OutgoingSettlement } from "@agent/federation-protocol";
+import type { OutgoingSettlement } from "@agent/federation-protocol/settlement";
 import type { Inbound, OwnTask } from "../relay/relay-store.ts";
 import type { SimRelay } from "../relay/sim-relay.ts";
 

@@ -1,12 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { alpha, beta, gamma, buildDescription, NOW, type Party } from "../../test/messages.ts";
 import { signText } from "../signing/signed-text.ts";
-import {
-  checkProposalAnswer,
-  checkConfirmationAnswer,
-  createProposal,
-} from "../peering/initiator.ts";
-import { buildProposalAnswer, checkConfirmation } from "../peering/responder.ts";
+import { checkProposalAnswer, checkConfirmationAnswer, createProposal } from "./initiator.ts";
+import { buildProposalAnswer, checkConfirmation } from "./responder.ts";
 
 const nonceA = new Uint8Array(32).fill(1);
 const nonceB = new Uint8Array(32).fill(2);
