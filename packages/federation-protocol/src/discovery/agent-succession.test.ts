@@ -1,7 +1,7 @@
 import { deriveAgentId, bytesToHex, generateKeyPair, signSuccession } from "@agent/crypto";
 import { describe, expect, it, test } from "vitest";
 import { alpha, beta, gamma, NOW, worker } from "../../test/messages.ts";
-import { boundSuccessions, judgeKeyProof, SUCCESSION_LIMITS } from "./agent-succession.ts";
+import { boundSuccessions, checkKeyProof, SUCCESSION_LIMITS } from "./agent-succession.ts";
 import { resolveClaims } from "./claims.ts";
 import { parseEntries } from "./entries.ts";
 
@@ -39,7 +39,7 @@ const take = (agents: readonly object[], { via = beta.id, tells = true }: Teller
   parseEntries(
     { agents },
     {
-      peer: { relayId: via, trust: 0.5, latencyMs: 1, tellsSuccession: tells },
+      peer: { relayId: via, trust: 0.5, latencyMs: 1, sendsSuccession: tells },
       self: alpha.id,
       isOwn: () => false,
     },
@@ -95,7 +95,7 @@ test("D1: at most 64 records of an answer are verified, those that prove nothing
   const wrong = Array.from({ length: budget / 2 }, () => entry(fourth, chain));
   expect(take([...wrong, entry(third, chain)])).toEqual([]);
   expect(take([...wrong.slice(1), entry(third, chain)])).toHaveLength(1);
-  expect(judgeKeyProof(take([entry(third, chain)])[0]!, 1)).toEqual({
+  expect(checkKeyProof(take([entry(third, chain)])[0]!, 1)).toEqual({
     proof: "unproven",
     chain: [],
   });

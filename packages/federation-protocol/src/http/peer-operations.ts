@@ -40,7 +40,7 @@ export const peerOperations = {
   relayIdentity: defineOperation({
     method: "GET",
     path: "/federation/v1/identity",
-    summary: "Who this relay is: what a stranger has to know before it can sign as a peer.",
+    summary: "Get this relay's identity, which another relay needs before it can peer.",
     section: "Federation",
     auth: "public",
     tier: "public",
@@ -50,7 +50,7 @@ export const peerOperations = {
   proposePeer: defineOperation({
     method: "POST",
     path: "/federation/v1/peer/propose",
-    summary: "Begin a handshake, signed with the key in the body.",
+    summary: "Propose a peering; the request is signed with the key in the body.",
     section: "Federation",
     auth: "peer",
     tier: "auth",
@@ -67,7 +67,7 @@ export const peerOperations = {
   confirmPeer: defineOperation({
     method: "POST",
     path: "/federation/v1/peer/confirm",
-    summary: "Finish a handshake; whatever is wrong with it ends it.",
+    summary: "Complete a handshake. Any failure aborts it.",
     section: "Federation",
     auth: "peer",
     tier: "auth",
@@ -85,7 +85,7 @@ export const peerOperations = {
   peerHeartbeat: defineOperation({
     method: "POST",
     path: "/federation/v1/peer/heartbeat",
-    summary: "Say that a peer is alive, and learn the same of this relay.",
+    summary: "Send a heartbeat; the response carries this relay's own.",
     section: "Federation",
     auth: "peer",
     tier: null,
@@ -97,7 +97,7 @@ export const peerOperations = {
   removeSelf: defineOperation({
     method: "POST",
     path: "/federation/v1/peer/remove",
-    summary: "End the peering from the other side.",
+    summary: "End the peering as the calling peer.",
     section: "Federation",
     auth: "peer",
     tier: null,
@@ -108,7 +108,7 @@ export const peerOperations = {
   listPeers: defineOperation({
     method: "GET",
     path: "/federation/v1/peers",
-    summary: "The peers of this relay.",
+    summary: "List the peers of this relay.",
     section: "Federation",
     auth: "peer",
     tier: null,
@@ -118,7 +118,7 @@ export const peerOperations = {
   forwardDiscovery: defineOperation({
     method: "POST",
     path: "/federation/v1/discover",
-    summary: "Look for agents here and, within its hops, at the peers of this relay.",
+    summary: "Search agents of this relay and, within `max_hops`, of its peers.",
     section: "Federation",
     auth: "peer",
     tier: null,
@@ -129,7 +129,7 @@ export const peerOperations = {
   forwardTask: defineOperation({
     method: "POST",
     path: "/federation/v1/task/forward",
-    summary: "Hand a task over to the relay of its executor, or to one on the way to it.",
+    summary: "Forward a task to its executor's relay or to a relay on the path to it.",
     section: "Federation",
     auth: "peer",
     tier: null,
@@ -153,7 +153,7 @@ export const peerOperations = {
   cancelForwardedTask: defineOperation({
     method: "POST",
     path: "/federation/v1/task/cancel",
-    summary: "Ask for the cancel of a forwarded task; the answer is signed by the asked relay.",
+    summary: "Cancel a forwarded task; the receiving relay signs the response.",
     section: "Federation",
     auth: "peer",
     tier: null,
@@ -169,7 +169,7 @@ export const peerOperations = {
   returnResult: defineOperation({
     method: "POST",
     path: "/federation/v1/task/result",
-    summary: "Bring back the receipt of a forwarded task with the relay's word on it.",
+    summary: "Return the receipt of a forwarded task with the relay's attestation.",
     section: "Federation",
     auth: "peer",
     tier: null,
@@ -188,7 +188,7 @@ export const peerOperations = {
   forwardSettlement: defineOperation({
     method: "POST",
     path: "/federation/v1/settlement/forward",
-    summary: "Settle a forwarded task: the receiver books its part and pays the agent, once.",
+    summary: "Settle a forwarded task; the receiver books its fee and pays the agent once.",
     section: "Federation",
     auth: "peer",
     tier: null,
@@ -207,7 +207,7 @@ export const peerOperations = {
   listBooked: defineOperation({
     method: "GET",
     path: "/federation/v1/settlements",
-    summary: "What this relay has booked of the calling peer's settlements, newest first.",
+    summary: "List the calling peer's settlements that this relay has booked, newest first.",
     section: "Federation",
     auth: "peer",
     tier: null,

@@ -3,13 +3,13 @@ import { count, timestamp } from "@agent/wire/engine";
 import * as v from "valibot";
 import { balance, features, signature, uuid } from "../fields.ts";
 
-/** What the sender owes the receiver, in USD; below 0 what it is owed. */
+/** The amount in USD that the sender owes the receiver; negative if it is owed that amount. */
 export const StatedPositionSchema = v.object({ amount: balance, under_way: v.boolean() });
 export type StatedPosition = v.InferOutput<typeof StatedPositionSchema>;
 
 /**
- * A sign of life and its answer; `signature` is over `relay_id` and the decimal `timestamp` only, so
- * the last three members are believed under `X-Relay-Signature` over the whole body alone.
+ * A heartbeat and its answer. `signature` covers only `relay_id` and the decimal `timestamp`, so
+ * the last three members count only under an `X-Relay-Signature` over the whole body.
  */
 export const HeartbeatSchema = v.object({
   relay_id: uuid,
@@ -18,7 +18,7 @@ export const HeartbeatSchema = v.object({
   signature,
   to: v.optional(uuid),
   features: v.optional(features),
-  /** Grows with every restore of the sender's database from a backup. */
+  /** Counts the restores of the sender's database from a backup. */
   incarnation: v.optional(count),
   position: v.optional(StatedPositionSchema),
 });

@@ -12,7 +12,7 @@ const settlementMembers = {
   gross_amount: money,
   fee_rate: v.pipe(
     v.number(),
-    v.check((rate: number) => isFeeRate(rate), "has to be from 0 to below 1"),
+    v.check((rate: number) => isFeeRate(rate), "must be from 0 to below 1"),
   ),
   fee_amount: money,
   amount: money,
@@ -26,7 +26,7 @@ const settlementMembers = {
 export const SettlementForwardSchema = v.object({ ...settlementMembers, ...envelope, signature });
 export type SettlementForward = v.InferOutput<typeof SettlementForwardSchema>;
 
-/** What the receiver keeps and what it pays on; the same for every repetition. */
+/** The receiver's fee and what it pays out; repetitions get the same answer. */
 export const SettlementAnswerSchema = v.object({
   status: v.literal("settled"),
   settlement_id: id,
@@ -35,7 +35,7 @@ export const SettlementAnswerSchema = v.object({
 });
 export type SettlementAnswer = v.InferOutput<typeof SettlementAnswerSchema>;
 
-/** One settlement that the answering relay has booked as its receiver. */
+/** A settlement that the answering relay has booked as its receiver. */
 export const BookedSettlementSchema = v.object({
   ...settlementMembers,
   status: v.literal("settled"),
@@ -46,7 +46,10 @@ export type BookedSettlement = v.InferOutput<typeof BookedSettlementSchema>;
 export const SettlementListSchema = v.object({ settlements: v.array(BookedSettlementSchema) });
 export type SettlementList = v.InferOutput<typeof SettlementListSchema>;
 
-/** What has to be known of a settlement that another relay lists, however it describes the rest. */
+/**
+ * The required members of a settlement that another relay lists; its other members may have any
+ * form.
+ */
 export const ReportedSettlementsSchema = v.object({
   settlements: v.array(
     v.object({

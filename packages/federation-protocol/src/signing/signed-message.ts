@@ -8,8 +8,8 @@ type SignedMessage<S extends v.GenericSchema> =
   | FederationRefusal<"federation.malformed" | "federation.signature_invalid">;
 
 /**
- * A body with a `signature` of its own, over the canonical JSON of all its other members as they
- * came. Refused: `federation.malformed`, `federation.signature_invalid`.
+ * Verifies a body's own `signature`, which is over the canonical JSON of all its other members,
+ * unknown ones included. Refused: `federation.malformed`, `federation.signature_invalid`.
  */
 export function verifySignedMessage<S extends v.GenericSchema>(
   schema: S,
@@ -22,7 +22,10 @@ export function verifySignedMessage<S extends v.GenericSchema>(
   return refuse("federation.signature_invalid");
 }
 
-/** As `verifySignedMessage`, with the signature checked off the event loop where there are threads. */
+/**
+ * Does the same as `verifySignedMessage`, with the signature verified off the event loop where
+ * there are threads.
+ */
 export async function verifySignedMessageAsync<S extends v.GenericSchema>(
   schema: S,
   value: unknown,
