@@ -71,7 +71,7 @@ const settles = buildInboundTask({
 });
 
 /** The receiving relay's check of a message, by path. */
-const judges: Readonly<Record<string, (body: unknown) => { ok: boolean; code?: string }>> = {
+const checks: Readonly<Record<string, (body: unknown) => { ok: boolean; code?: string }>> = {
   "peer/propose": (body) =>
     buildProposalAnswer(body, {
       self: buildDescription(beta),
@@ -120,7 +120,7 @@ const judges: Readonly<Record<string, (body: unknown) => { ok: boolean; code?: s
     });
   },
 };
-const getCheck = (path: string) => judges[path.replace("/federation/v1/", "")];
+const getCheck = (path: string) => checks[path.replace("/federation/v1/", "")];
 
 describe("A body of the vectors", () => {
   it.each(requests.filter(({ path }) => getCheck(path)))("is accepted: $name", ({ path, body }) => {

@@ -155,13 +155,13 @@ describe("A9: a hold that expires", () => {
 
   it("is due anew if the peer accepts the result only afterwards", () => {
     const times = { now: NOW + 1_000, holdMs: 500 };
-    const lapsed = expireInbound(finished(), Infinity);
-    const late = awaitLateSettlement(endReturn(lapsed, answered(200)), lapsed, times);
+    const expired = expireInbound(finished(), Infinity);
+    const late = awaitLateSettlement(endReturn(expired, answered(200)), expired, times);
     expect(late).toMatchObject({ state: "completed", hold: "due", holdUntil: NOW + 1_500 });
     const inTime = finished();
     const kept = awaitLateSettlement(endReturn(inTime, answered(200)), inTime, times);
     expect(kept).toMatchObject({ state: "completed", hold: "open" });
-    const free = { ...lapsed, amount: asMicro(0) };
+    const free = { ...expired, amount: asMicro(0) };
     expect(awaitLateSettlement(endReturn(free, answered(200)), free, times).hold).toBe("released");
   });
 });

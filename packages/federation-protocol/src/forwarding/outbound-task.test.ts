@@ -150,12 +150,12 @@ it.each<[OutboundState, number]>([
 
 it("A2: a sent task whose hold expired before its relayed result was accepted adds nothing", () => {
   const relaying = applyResult(buildOutboundTask(), completed, { relayed: true });
-  const lapsed = releasePayable(relaying);
-  expect([getPayable(relaying), getPayable(lapsed)]).toEqual([950_000, 0]);
-  expect(lapsed.state).toBe("relaying");
-  const taken = completeRelayed(lapsed, true);
-  expect(taken.state).toBe("completed");
-  expect(getPayable(taken)).toBe(0);
+  const released = releasePayable(relaying);
+  expect([getPayable(relaying), getPayable(released)]).toEqual([950_000, 0]);
+  expect(released.state).toBe("relaying");
+  const accepted = completeRelayed(released, true);
+  expect(accepted.state).toBe("completed");
+  expect(getPayable(accepted)).toBe(0);
 });
 
 describe("A result", () => {

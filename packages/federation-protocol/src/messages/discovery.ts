@@ -12,7 +12,7 @@ const queryMembers = {
 export const AgentQuerySchema = v.object(queryMembers);
 export type AgentQuery = v.InferOutput<typeof AgentQuerySchema>;
 
-/** The body of discover; the query's members may also stand in a nested `query`. */
+/** The body of discover; the query's members may also be in a nested `query`. */
 export const DiscoverySchema = v.object({
   ...queryMembers,
   query: v.optional(AgentQuerySchema),

@@ -28,12 +28,8 @@ describe("checkAdmission", () => {
     ["a relay that proposes again before it confirmed", open, knownAs("pending")],
     ["a removed peer", open, knownAs("removed")],
     ["the fiftieth peer", open, { ...unknown, livePeers: 49 }],
-  ])("admits %s", (_, policy, standing) => {
-    const admitted = checkAdmission(
-      { relayId: beta.id, publicKey: beta.publicKey },
-      policy,
-      standing,
-    );
+  ])("admits %s", (_, policy, input) => {
+    const admitted = checkAdmission({ relayId: beta.id, publicKey: beta.publicKey }, policy, input);
     expect(admitted).toEqual({ ok: true });
   });
 
@@ -66,12 +62,8 @@ describe("checkAdmission", () => {
       knownAs("removed", gamma.publicKey),
       "peer.key_changed",
     ],
-  ])("does not admit %s", (_, policy, standing, code) => {
-    const admitted = checkAdmission(
-      { relayId: beta.id, publicKey: beta.publicKey },
-      policy,
-      standing,
-    );
+  ])("does not admit %s", (_, policy, input, code) => {
+    const admitted = checkAdmission({ relayId: beta.id, publicKey: beta.publicKey }, policy, input);
     expect(admitted).toEqual({ ok: false, code });
   });
 
@@ -95,8 +87,8 @@ describe("A3: a relay that the operator removed", () => {
       open,
       { ...removedByOperator(), livePeers: 50 },
     ],
-  ])("%s", (_, policy, standing) => {
-    expect(checkProposalAdmission(peer, policy, standing)).toEqual({
+  ])("%s", (_, policy, input) => {
+    expect(checkProposalAdmission(peer, policy, input)).toEqual({
       ok: false,
       code: "federation.peer_removed",
     });

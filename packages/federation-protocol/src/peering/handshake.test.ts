@@ -41,8 +41,12 @@ function confirmed(answer: unknown = answered().answer) {
 it("makes two honest relays each other's peer by a handshake", () => {
   const { pending } = answered();
   const { state, message } = confirmed();
-  const judged = checkConfirmation(pending, message, NOW + 300_000);
-  expect(judged).toEqual({ ok: true, peer: buildDescription(alpha), answer: { status: "active" } });
+  const checked = checkConfirmation(pending, message, NOW + 300_000);
+  expect(checked).toEqual({
+    ok: true,
+    peer: buildDescription(alpha),
+    answer: { status: "active" },
+  });
   expect(checkConfirmationAnswer(state, { status: "active" })).toEqual({
     ok: true,
     peer: buildDescription(beta),

@@ -10,8 +10,8 @@ it.each([
   [{ timestamp: NOW + 300_001 }, "federation.timestamp_expired"],
   [{ to: alpha.id }, "federation.wrong_receiver"],
 ])("checks a body with %o at beta at this time: %s", (envelope, code) => {
-  const judged = checkEnvelope(envelope, { self: beta.id, now: NOW });
-  expect(judged.ok ? null : judged.code).toBe(code);
+  const checked = checkEnvelope(envelope, { self: beta.id, now: NOW });
+  expect(checked.ok ? null : checked.code).toBe(code);
 });
 
 it("applies a scaled lifetime to bodies as well", () => {

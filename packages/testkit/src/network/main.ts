@@ -2,7 +2,7 @@ import { simulate } from "./simulate.ts";
 
 const USAGE = `pnpm simulate [runs] [first seed]
 
-Runs the federation of relays through bad weather, by default 10000 times from seed 1, and prints
+Runs the federation of relays through network faults, by default 10000 times from seed 1, and prints
 each seed after which a rule was broken. A single run prints every step.
 `;
 

@@ -53,7 +53,8 @@ function forgeReceipt(world: Simulation, { relay, agent }: Payer): void {
   );
   truth.forged.add(hashReceipt(forged));
   relay.count("receipt forged");
-  if (random.next() < 0.3) return relay.log(`is told ${receiveReceipt(relay, forged).code}`);
+  if (random.next() < 0.3)
+    return relay.log(`gets the answer ${receiveReceipt(relay, forged).code}`);
   const order = { payerId: agent.agentId, agentId: agent.agentId, price: asMicro(0), peerId: null };
   const free = createOwnTask(relay, { ...order, ttlMs: 3 * MINUTE_MS });
   if (free === null) return;

@@ -187,7 +187,7 @@ export class SimRelay implements NetworkNode {
 
   receive(from: string, path: string, body: unknown, reply: (reply: Reply) => void): void {
     const handler = this.#handlers[path];
-    const isClosed = this.frozen !== null && !pathsWhileFrozen.includes(path);
+    const isClosed = this.frozen !== null && !PATHS_WHILE_FROZEN.includes(path);
     const answer = isClosed ? frozenReply : handler?.(this, from, body as never, reply);
     if (answer === undefined) return;
     const outcome = answer.code ?? answer.status;
@@ -207,7 +207,7 @@ export class SimRelay implements NetworkNode {
     if (peer === undefined) throw new RangeError(`no relay ${to}`);
     this.world.links.send(this, peer, path, body, (delivery, answer) => {
       // A frozen relay stores no answer either.
-      if (this.frozen !== null && !pathsWhileFrozen.includes(path)) return;
+      if (this.frozen !== null && !PATHS_WHILE_FROZEN.includes(path)) return;
       ended(delivery, answer);
       this.tick();
     });
@@ -291,5 +291,5 @@ export function incrementCount(tally: Map<string, number>, what: string): void {
 }
 
 const QUERY_LIFETIME_MS = 30_000;
-const pathsWhileFrozen = ["peer/heartbeat", "settlements"];
+const PATHS_WHILE_FROZEN = ["peer/heartbeat", "settlements"];
 const frozenReply: Reply = { status: 503, code: "server.frozen" };
