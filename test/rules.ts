@@ -13,16 +13,8 @@ const pure = {
   "@agent/credentials": ["crypto"],
   "@agent/ledger": ["crypto"],
   "@agent/verify": ["credentials", "crypto", "ledger", "receipts", "routing-semiring"],
-  "@agent/federation-protocol": ["budget", "crypto", "receipts", "routing-semiring"],
-  "@agent/wire": [
-    "budget",
-    "credentials",
-    "crypto",
-    "federation-protocol",
-    "ledger",
-    "receipts",
-    "routing-semiring",
-  ],
+  "@agent/wire": ["budget", "credentials", "crypto", "ledger", "receipts"],
+  "@agent/federation-protocol": ["budget", "crypto", "receipts", "routing-semiring", "wire"],
 };
 const shared = ["client", "credentials", "crypto", "receipts", "wire"];
 

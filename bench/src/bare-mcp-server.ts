@@ -5,7 +5,7 @@ import {
   type CallToolResult,
 } from "@modelcontextprotocol/server";
 
-/** What a session costs in the official server with one trivial tool, and nothing around it. */
+/** Measures a session of the official server with one trivial tool and nothing else. */
 const transport = new WebStandardStreamableHTTPServerTransport({
   sessionIdGenerator: () => crypto.randomUUID(),
 });

@@ -1,7 +1,7 @@
 import { createAdaptorServer } from "@hono/node-server";
 import { Hono } from "hono";
 
-/** What a request costs when nothing is done with it: parse a JSON body, answer a JSON body. */
+/** Measures the cost of a request without work: parse a JSON body, answer a JSON body. */
 const app = new Hono();
 app.post("/", async (c) => {
   const body = await c.req.json<{ id: string }>();

@@ -12,7 +12,7 @@ interface Operation {
   readonly name: string;
   readonly price: number;
   readonly onDisk: boolean;
-  /** How often it is called in a round; a round takes a second or two. */
+  /** The number of calls in a round, which takes a second or two. */
   readonly count: number;
   readonly run: (side: RelaySide) => Promise<void>;
 }
@@ -50,11 +50,12 @@ const operations: readonly Operation[] = [
 ];
 
 /**
- * Processor time of the relay per operation, this checkout beside another one. The two take turns, so
- * that a machine whose speed drifts slows both.
+ * Measures the relay's processor time per operation in this checkout and another one. The two take
+ * turns, so that a machine whose speed drifts slows both.
  */
 export async function benchmarkBeside(otherFolder: string): Promise<void> {
-  // pnpm runs this in the folder of the benchmarks; a path is meant as seen from where pnpm was called.
+  // pnpm runs this in the folder of the benchmarks, but the path is relative to the folder of the
+  // call.
   const checkout = resolve(process.env["INIT_CWD"] ?? "", otherFolder);
   const main = join(checkout, "apps/relay/src/main.ts");
   if (!existsSync(main)) throw new Error(`no checkout of this project: ${checkout}`);

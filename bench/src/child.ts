@@ -7,9 +7,9 @@ import { fileURLToPath } from "node:url";
 /** A server in a process of its own, so that the load driver does not share its event loop. */
 export interface Child {
   readonly url: string;
-  /** Seconds of processor time used so far, all threads. */
+  /** Returns the seconds of processor time used so far by all threads. */
   cpuSeconds(): number;
-  /** Resident memory in MiB. */
+  /** Returns the resident memory in MiB. */
   rssMiB(): number;
   stop(): Promise<void>;
 }
@@ -20,7 +20,7 @@ const TICKS_PER_SECOND = 100;
 export async function startChild(script: string, env: Record<string, string>): Promise<Child> {
   const path = fileURLToPath(new URL(script, import.meta.url));
   const child = spawn(process.execPath, ["--conditions=agent-source", path], {
-    // NODE_OPTIONS, so that a server can be profiled from outside.
+    // Passes NODE_OPTIONS on, so that a server can be profiled.
     env: { NODE_OPTIONS: process.env["NODE_OPTIONS"] ?? "", ...env },
     stdio: ["ignore", "pipe", "inherit"],
   });
@@ -51,7 +51,7 @@ async function readPort(child: ChildProcess): Promise<number> {
     const port = /(?:"port":|listening on http:\/\/127\.0\.0\.1:)(\d+)/.exec(line)?.[1];
     if (port === undefined) return;
     resolve(Number(port));
-    // Reading the rest of the log line by line would cost the driver more than the load.
+    // Reading the rest of the log by line would cost the driver more than the load itself.
     lines.close();
     child.stdout?.resume();
   });

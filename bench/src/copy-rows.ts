@@ -2,16 +2,16 @@ import type { Database } from "better-sqlite3";
 
 const ROWS_PER_TRANSACTION = 20_000;
 
-/** One row of a table to be copied again and again, and which columns each copy has of its own. */
+/** A row of a table to copy, and the columns that differ in each copy. */
 export interface TableCopy {
   readonly table: string;
-  /** The condition that finds the row. */
+  /** The SQL condition that selects the row. */
   readonly where: string;
-  /** SQL of a value by column; `n.value` counts the copies from 0. */
+  /** The SQL of each changed column; `n.value` counts the copies from 0. */
   readonly changed: Readonly<Record<string, string>>;
 }
 
-/** Writes `count` copies of a row into each table, table by table in transactions that stay small. */
+/** Writes `count` copies of a row into each table, table by table in small transactions. */
 export function copyRows(db: Database, tables: readonly TableCopy[], count: number): void {
   const size = Math.min(count, ROWS_PER_TRANSACTION);
   const copies = tables.map(({ table, where, changed }) => {

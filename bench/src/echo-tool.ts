@@ -1,4 +1,4 @@
-/** The tools module of the agent under load. */
+/** The tools module of the benchmarked agent. */
 export const tools = [
   {
     definition: {

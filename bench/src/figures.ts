@@ -5,22 +5,22 @@ export function computeMedian(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? upper) + upper) / 2;
 }
 
-/** One line of a result: a figure beside the floor and the goal that it is held to. */
+/** One line of a result: a figure with its baseline and its goal. */
 export interface Figure {
   readonly name: string;
   readonly value: number;
   readonly floor: number;
   readonly goal: number;
-  /** `most`: the value has to stay below. */
-  readonly bound?: "least" | "most";
+  /** `max`: the value must stay below. */
+  readonly bound?: "min" | "max";
 }
 
 export function printFigures(figures: readonly Figure[]): void {
   console.log(
     `${"figure".padEnd(64)} ${"value".padStart(8)} ${"floor".padStart(8)} ${"goal".padStart(8)}`,
   );
-  for (const { name, value, floor, goal, bound = "least" } of figures) {
-    const meets = (limit: number) => (bound === "least" ? value >= limit : value <= limit);
+  for (const { name, value, floor, goal, bound = "min" } of figures) {
+    const meets = (limit: number) => (bound === "min" ? value >= limit : value <= limit);
     const verdict = meets(goal) ? "goal" : meets(floor) ? "floor" : "MISSED";
     const cells = [value, floor, goal].map((cell) => cell.toPrecision(3).padStart(8));
     console.log(`${name.padEnd(64)} ${cells.join(" ")}  ${verdict}`);

@@ -5,7 +5,10 @@ export type Get = (path: string, token?: string) => Promise<string>;
 
 const CONNECTION_COUNT = 64;
 
-/** Sends requests over kept connections, `commonHeaders` with these headers; anything but a success ends the run. */
+/**
+ * Sends requests over persistent connections, with `commonHeaders` on each; any answer but a
+ * success ends the run.
+ */
 export function createHttpClient(
   url: string,
   commonHeaders: Readonly<Record<string, string>> = {},
@@ -42,7 +45,7 @@ export function createHttpClient(
   };
 }
 
-/** Runs `work` over and over in parallel lanes for a while; answers how often a second. */
+/** Runs `work` repeatedly in parallel lanes for a while and returns the calls per second. */
 export async function measureRate(seconds: number, work: () => Promise<void>): Promise<number> {
   const start = performance.now();
   const end = start + seconds * 1_000;

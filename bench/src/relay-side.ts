@@ -10,17 +10,17 @@ const world = {
 const PROMPT = "Summarise the minutes of the meeting. ".repeat(30);
 const RESULT = "The meeting decided to meet again. ".repeat(8);
 
-/** Tokens live for five minutes; a benchmark may run longer. */
+/** Tokens are valid for five minutes; a benchmark may run longer. */
 const RENEW_TOKEN_MS = 240_000;
 
-/** A relay under load, with an agent that pays and one that works. */
+/** A benchmarked relay with a paying agent and a working agent. */
 export interface RelaySide {
   readonly child: Child;
-  /** One delegation: submit, execute, deliver, settle. */
+  /** Runs one delegation: submit, execute, deliver, settle. */
   readonly delegateOnce: () => Promise<void>;
-  /** One submission for which the relay ranks the agents with the capability. */
+  /** Submits one task for which the relay ranks the agents with the capability. */
   readonly submitScored: () => Promise<void>;
-  /** One reading of the payer's balance. */
+  /** Reads the payer's balance once. */
   readonly readBalance: () => Promise<void>;
   close(): Promise<void>;
 }
@@ -86,7 +86,7 @@ export async function startRelay(
   };
 }
 
-/** Makes a token anew before the one before it ends. */
+/** Renews a token before it expires. */
 function createTokenCache(make: () => Promise<string>): () => Promise<string> {
   let madeAt = -Infinity;
   let token: Promise<string> | undefined;

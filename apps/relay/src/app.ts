@@ -1,4 +1,4 @@
-import { FEDERATION_PREFIX } from "@agent/wire";
+import { FEDERATION_PREFIX } from "@agent/wire/engine";
 import { Hono, type Context } from "hono";
 import { a2aHandlers } from "./a2a/routes.ts";
 import { systemHandlers } from "./admin/routes.ts";

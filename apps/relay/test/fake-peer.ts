@@ -1,5 +1,6 @@
 import { bytesToHex, generateKeyPair, sign, signJson, toBase64Url, uuidV7 } from "@agent/crypto";
-import { createHeartbeat, createRemoval, signRequest } from "@agent/federation-protocol";
+import { createHeartbeat, createRemoval } from "@agent/federation-protocol/peering";
+import { signRequest } from "@agent/federation-protocol/signing";
 import { signAttestation, hashReceipt, type ExecutionReceipt } from "@agent/receipts";
 import { createSeededRandom } from "@agent/testkit";
 import type { Reply, TestRelay } from "./test-relay.ts";

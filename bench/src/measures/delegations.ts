@@ -10,7 +10,7 @@ import { measureVerifySeconds } from "./verify-cost.ts";
 const ROUNDS = 5;
 const SECONDS = 3;
 
-/** Delegations a second beside bare posts a second, taken in turn in one run. */
+/** Measures delegations per second and bare posts per second, taking turns in one run. */
 export async function benchmarkDelegations(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "agent-bench-"));
   const bare = await startChild("./bare-server.ts", {});
@@ -28,7 +28,7 @@ export async function benchmarkDelegations(): Promise<void> {
   const cpu: number[] = [];
   const verify: number[] = [];
   try {
-    // A relay is compiled to the end in its first seconds.
+    // The first seconds of a relay compile its code.
     for (const side of [paid, free, disk]) await measureRate(3, side.delegateOnce);
     for (let round = 0; round < ROUNDS; round += 1) {
       rates.bare.push(await measureRate(SECONDS, async () => void (await poster.post("/", body))));
@@ -74,7 +74,7 @@ export async function benchmarkDelegations(): Promise<void> {
       value: computeMedian(cpu) / computeMedian(verify),
       floor: 6,
       goal: 3.5,
-      bound: "most",
+      bound: "max",
     },
   ]);
 }

@@ -15,7 +15,7 @@ const queries = {
   "market candidates": "/api/v1/market/candidates?capability=x&limit=10",
 };
 
-/** How long a query takes at worst beside 1,000 agents, of which all answer to it, and beside many more. */
+/** Measures the slowest queries among 1,000 agents that all match, and among many more agents. */
 export async function benchmarkDiscovery(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "agent-bench-"));
   const paths = { few: join(folder, "few.db"), many: join(folder, "many.db") };
@@ -53,7 +53,7 @@ export async function benchmarkDiscovery(): Promise<void> {
         value: slow.many / slow.few,
         floor: 3,
         goal: 1.5,
-        bound: "most" as const,
+        bound: "max" as const,
       });
     }
     printFigures(figures);
@@ -63,20 +63,20 @@ export async function benchmarkDiscovery(): Promise<void> {
   }
 }
 
-/** All but the slowest of a hundred are quicker. */
+/** Returns the 99th percentile. */
 function percentile99(times: readonly number[]): number {
   return times.toSorted((a, b) => a - b)[Math.floor(times.length * 0.99)] ?? Number.NaN;
 }
 
-/** Copies the one agent that has a listing; of the copies only the first 1,000 offer the same. */
+/** Copies the one agent with a listing; only the first 1,000 copies offer the same capability. */
 function multiplyAgents(path: string, count: number): void {
   const db = new Sqlite(path);
-  // Nobody waits for it, and it is thrown away: no need to reach the disk, nor to leave the cache.
+  // The copies are discarded afterwards, so they need not reach the disk.
   db.pragma("synchronous = OFF");
   db.pragma("cache_size = -1000000");
   const listed = db.prepare("select agent_id from listings").pluck().get() as string;
   const where = `agent_id = '${listed}'`;
-  // Spread over all ids, so that an agent's neighbours offer something else.
+  // Spread over all ids, so that neighbouring agents offer different capabilities.
   const agent_id =
     "printf('%08x-0000-7000-8000-%012x', n.value * 2654435761 % 4294967296, n.value)";
   const capability = `iif(n.value < ${SMALL_COUNT}, t.capability, 'c' || n.value % 1000)`;

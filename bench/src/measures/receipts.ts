@@ -7,7 +7,7 @@ import { computeMedian, printFigures } from "../figures.ts";
 const ROUNDS = 9;
 const REPEATS = 1_500;
 
-/** A whole receipt check beside the raw signature check inside it, taken in turn. */
+/** Measures a whole receipt check and the raw signature check inside it, taking turns. */
 export function benchmarkReceipts(): void {
   const world = {
     now: Date.now,

@@ -16,7 +16,10 @@ interface SessionSide {
   close(): Promise<void>;
 }
 
-/** One MCP session of the older era, over the same kept connections as the bare posts. */
+/**
+ * Opens an MCP session of the stateful protocol, over the same persistent connections as the bare
+ * posts.
+ */
 async function openSession(child: Child, path: string): Promise<SessionSide> {
   const headers = { accept: "application/json, text/event-stream" };
   const opened = await fetch(`${child.url}${path}`, {
@@ -63,7 +66,7 @@ async function openSession(child: Child, path: string): Promise<SessionSide> {
   };
 }
 
-/** Tool calls a second in a session, beside those of the bare MCP server and beside bare posts. */
+/** Measures tool calls per second in a session, in the bare MCP server and as bare posts. */
 export async function benchmarkSessions(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "agent-bench-"));
   const bare = await startChild("./bare-server.ts", {});

@@ -11,7 +11,10 @@ const ROUNDS = 5;
 const SECONDS = 3;
 const STORED_TASK_COUNT = 1_000_000;
 
-/** Delegations a second on a file with many finished tasks of the same agents, beside one with none. */
+/**
+ * Measures delegations per second on a database with many finished tasks of the same agents and on
+ * one without.
+ */
 export async function benchmarkStoredTasks(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "agent-bench-"));
   const path = join(folder, "full.db");
@@ -40,11 +43,11 @@ export async function benchmarkStoredTasks(): Promise<void> {
   ]);
 }
 
-/** Copies the finished task that is there, from outside of the relay. */
+/** Copies the existing finished task from outside the relay. */
 function multiplyTasks(path: string): void {
   const db = new Sqlite(path, { timeout: 10_000 });
   const changed = {
-    // Older than whatever comes, as ids are in the order of time.
+    // Older than later tasks, because ids are in the order of time.
     task_id: "printf('01000000-0000-7000-8000-%012x', n.value)",
     prompt: "'Summarise the minutes of the meeting.'",
   };

@@ -5,8 +5,9 @@ import { isMainThread, parentPort, Worker } from "node:worker_threads";
 const REPEATS = 2_000;
 
 /**
- * Processor seconds of one native Ed25519 verification of 1.5 KB, the unit that costs are told in.
- * All cores verify at once: a core is slower while its neighbour works, as it does under load.
+ * Returns the processor seconds of one native Ed25519 verification of 1.5 KB, the unit of costs.
+ * All cores verify at once, because a core is slower while its neighbour works, as it does under
+ * load.
  */
 export async function measureVerifySeconds(): Promise<number> {
   const costs = await Promise.all(Array.from({ length: availableParallelism() }, measureOnThread));

@@ -24,11 +24,11 @@ describe("H18: a feature", () => {
     [["position", "of-tomorrow"], "position", true],
     [["position"], "cancel", false],
     [[], "position", false],
-  ] as const)("of a peer that named %j: %s is %s", (features, feature, expected) => {
+  ] as const)("is supported by a peer that named %j, for %s: %s", (features, feature, expected) => {
     expect(supportsFeature({ features }, feature)).toBe(expected);
   });
 
-  it("is read from a heartbeat that names its receiver, unknown words included", () => {
+  it("is read from a heartbeat that names its receiver, also if unknown", () => {
     expect(getHeartbeatClaims(full, beta.id)).toEqual({
       features: ["position", "of-tomorrow"],
       incarnation: 7,
@@ -39,11 +39,11 @@ describe("H18: a feature", () => {
   it.each<[string, object]>([
     ["for another receiver", { ...full, to: alpha.id }],
     ["without a receiver", createHeartbeat({ ...plain, features: ["position"] }, alpha.secretKey)],
-  ])("of a heartbeat %s is not believed", (_, heartbeat) => {
+  ])("is not accepted from a heartbeat %s", (_, heartbeat) => {
     expect(getHeartbeatClaims(heartbeat as typeof full, beta.id)).toBeNull();
   });
 
-  it("of the version before counts as not named", () => {
+  it("is missing in a heartbeat of the previous version", () => {
     const before = createHeartbeat({ ...plain, to: beta.id }, alpha.secretKey);
     expect(getHeartbeatClaims(before, beta.id)).toEqual({
       features: [],
@@ -53,12 +53,12 @@ describe("H18: a feature", () => {
   });
 
   it.each<[string, object]>([
-    ["features that are no list", { features: "position" }],
+    ["features that are not a list", { features: "position" }],
     ["more than 100 features", { features: Array.from({ length: 101 }, (_, at) => `f${at}`) }],
     ["a negative incarnation", { incarnation: -1 }],
     ["a position with 7 decimals", { position: { amount: 0.1234567, under_way: false } }],
     ["a position without `under_way`", { position: { amount: 1 } }],
-  ])("stands in no heartbeat with %s", (_, change) => {
+  ])("is refused in a heartbeat with %s", (_, change) => {
     const context = { from: alpha.id, publicKey: alpha.publicKey, lastTimestamp: 0, now: NOW };
     expect(verifyHeartbeat(full, context).ok).toBe(true);
     expect(verifyHeartbeat({ ...full, ...change }, context)).toMatchObject({
@@ -67,7 +67,7 @@ describe("H18: a feature", () => {
     });
   });
 
-  it("travels with an introduction, and is left out of one that names none", () => {
+  it("is part of a relay description only if it is named", () => {
     const plainly = buildDescription(alpha);
     expect(toDescriptionMessage(plainly)).not.toHaveProperty("features");
     const named = { ...plainly, features: ["position"] };
@@ -75,25 +75,25 @@ describe("H18: a feature", () => {
   });
 });
 
-describe("H18: what a peer's life keeps", () => {
+describe("H18: the stored state of a peer", () => {
   const heard = (claims: { features: readonly string[]; incarnation: number } | null) =>
     ({ type: "heartbeat", timestamp: NOW, agentCount: 0, now: NOW, claims }) as const;
   const active = applyPeerEvent(NEW_PEER, { type: "confirmed", features: ["position"] });
 
-  it("begins with the features of the handshake, and follows each signed heartbeat", () => {
+  it("starts with the features of the handshake and follows each signed heartbeat", () => {
     expect(active.features).toEqual(["position"]);
     expect(applyPeerEvent(active, heard({ features: [], incarnation: 0 })).features).toEqual([]);
     expect(applyPeerEvent(active, heard(null)).features).toEqual(["position"]);
   });
 
-  it("is what this version knows of the words, once each", () => {
+  it("holds each known feature once", () => {
     const named = { features: ["of-tomorrow", "cancel", "position", "cancel"], incarnation: 0 };
     expect(applyPeerEvent(active, heard(named)).features).toEqual(["position", "cancel"]);
     const { features } = applyPeerEvent(NEW_PEER, { type: "confirmed", features: named.features });
     expect(features).toEqual(["position", "cancel"]);
   });
 
-  it("is the highest incarnation, because an older one is a copy or an older backup", () => {
+  it("holds the highest incarnation, because a lower one is a copy or an older backup", () => {
     const later = applyPeerEvent(active, heard({ features: [], incarnation: 9 }));
     expect(applyPeerEvent(later, heard({ features: [], incarnation: 3 })).incarnation).toBe(9);
     expect(applyPeerEvent(later, { type: "confirmed" }).incarnation).toBe(9);
@@ -103,17 +103,17 @@ describe("H18: what a peer's life keeps", () => {
 describe("H18: the signature of an answer", () => {
   const signature = signAnswer(full, alpha.secretKey);
 
-  it("holds over the whole body as it came", () => {
+  it("verifies over the whole body, unknown members included", () => {
     expect(isAnswerSigned({ ...full }, signature, alpha.publicKey)).toBe(true);
   });
 
   it.each<[string, unknown, string | null, string]>([
     ["a changed member", { ...full, features: [] }, signature, alpha.publicKey],
     ["another key", full, signature, beta.publicKey],
-    ["none", full, null, alpha.publicKey],
-    ["a malformed one", full, "AAAA", alpha.publicKey],
+    ["no signature", full, null, alpha.publicKey],
+    ["a malformed signature", full, "AAAA", alpha.publicKey],
     ["no body", undefined, signature, alpha.publicKey],
-  ])("does not hold with %s", (_, body, given, key) => {
+  ])("does not verify with %s", (_, body, given, key) => {
     expect(isAnswerSigned(body, given, key)).toBe(false);
   });
 });

@@ -8,11 +8,11 @@ it.each([
   [-LIFETIME, true],
   [LIFETIME, true],
   [LIFETIME + 1, false],
-])("A time %i ms from the judging relay's clock is fresh: %s", (offset, fresh) => {
+])("accepts a time %i ms from this relay's clock as fresh: %s", (offset, fresh) => {
   expect(isFresh(1_000_000 + offset, 1_000_000, LIFETIME)).toBe(fresh);
 });
 
-it("A8: a peer that finds a request fresh answers with a fresh time, however long each way takes", () => {
+it("A8: a peer that accepts a request as fresh answers with a fresh time, however long each message takes", () => {
   for (const offset of [-LIFETIME, -1, 0, 1, LIFETIME]) {
     for (const there of [0, 9_000, 2 * LIFETIME]) {
       for (const back of [0, 9_000, 2 * LIFETIME]) {

@@ -1,5 +1,5 @@
 /**
- * Whether a signed time is at most `lifetimeMs` old and at most as far ahead, by the judging relay's
+ * Returns whether a signed time is at most `lifetimeMs` in the past or future by this relay's
  * clock. Both bounds count as fresh (specification, "Federation requests").
  */
 export function isFresh(timestamp: number, now: number, lifetimeMs: number): boolean {
@@ -7,9 +7,9 @@ export function isFresh(timestamp: number, now: number, lifetimeMs: number): boo
 }
 
 /**
- * Whether a time that a peer signed in an answer is fresh, when it was asked at `askedAt` and the
- * answer is judged at `now`. A peer that found the request fresh signs a fresh answer, however long the
- * answer is under way: it was made between the two, by a clock that is at most `lifetimeMs` off.
+ * Returns whether a peer's signed time in an answer is fresh, if the request was sent at `askedAt`
+ * and the answer is checked at `now`. The peer signed between the two, by a clock that differs by
+ * at most `lifetimeMs`, so the answer is fresh however long it took to arrive.
  */
 export function isFreshAnswer(
   timestamp: number,

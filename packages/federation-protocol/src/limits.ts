@@ -1,8 +1,8 @@
 /** Numbers of the specification ("Limits", "Federation endpoints"); times in milliseconds. */
 export const FEDERATION_LIMITS = {
-  /** How old, or how far ahead, a signed timestamp may be. */
+  /** The maximum distance of a signed timestamp from the receiver's clock, past or future. */
   maxTimestampAgeMs: 300_000,
-  /** How long a proposal waits for its confirmation. */
+  /** The time for which a proposal waits for its confirmation. */
   proposalLifetimeMs: 300_000,
   heartbeatIntervalMs: 60_000,
   missedHeartbeatsToSuspend: 3,
@@ -10,7 +10,7 @@ export const FEDERATION_LIMITS = {
   maxPeers: 50,
   maxHops: 3,
   queryLifetimeMs: 30_000,
-  /** Entries that are taken from one peer's answer. */
+  /** The maximum number of entries that are read from one peer's answer. */
   maxEntriesPerAnswer: 200,
   requestsPerMinute: 30,
   feeRate: 0.05,

@@ -1,15 +1,15 @@
 import * as v from "valibot";
 import { type FederationRefusal, refuse } from "./refusals.ts";
 
-/** A parsed JSON value as a message; refused: `federation.malformed`, naming the first bad member. */
+/** Parses a JSON value as a message. Refused: `federation.malformed`, with the first bad member. */
 export function parseMessage<S extends v.GenericSchema>(
   schema: S,
   value: unknown,
 ):
   | { readonly ok: true; readonly message: v.InferOutput<S> }
   | FederationRefusal<"federation.malformed"> {
-  // An array would pass as an object where no member is required.
-  if (Array.isArray(value)) return refuse("federation.malformed", "has to be an object");
+  // An array would be accepted as an object in which no member is required.
+  if (Array.isArray(value)) return refuse("federation.malformed", "must be an object");
   const parsed = v.safeParse(schema, value);
   if (parsed.success) return { ok: true, message: parsed.output };
   const [issue] = parsed.issues;

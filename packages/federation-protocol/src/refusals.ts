@@ -1,4 +1,4 @@
-/** Every code of this package's refusals. */
+/** All codes of this package's refusals. */
 export type FederationCode =
   | RequestCode
   | AdmissionCode
@@ -11,7 +11,7 @@ export type FederationCode =
   | SettlementCode
   | ClearingCode;
 
-/** A request that is not what it claims to be. */
+/** Refusals of a request whose sender, receiver, time or signature is wrong. */
 export type RequestCode =
   | "federation.malformed"
   | "federation.signature_invalid"
@@ -20,7 +20,7 @@ export type RequestCode =
   | "federation.wrong_sender"
   | "federation.replayed";
 
-/** A relay that does not become a peer. */
+/** Refusals of a relay that may not become a peer. */
 export type AdmissionCode =
   | "peer.own_identity"
   | "peer.blocked"
@@ -29,17 +29,17 @@ export type AdmissionCode =
   | "peer.key_changed"
   | "peer.limit_reached";
 
-/** A proposal of a relay that the operator removed. */
+/** Refusal of a proposal by a relay that the operator removed. */
 export type RemovedCode = "federation.peer_removed";
 
-/** A handshake that is broken off. */
+/** Refusals that end a handshake. */
 export type HandshakeCode =
   | "federation.malformed"
   | "peer.not_pending"
   | "peer.identity_mismatch"
   | "peer.challenge_invalid";
 
-/** Something that an established peer may not do. */
+/** Refusals of a notice by an established peer. */
 export type PeerCode =
   | "federation.malformed"
   | "federation.signature_invalid"
@@ -47,7 +47,7 @@ export type PeerCode =
   | "federation.wrong_sender"
   | "peer.timestamp_stale";
 
-/** A task that is not taken over. */
+/** Refusals of a forwarded task. */
 export type ForwardCode =
   | "federation.timestamp_expired"
   | "federation.wrong_sender"
@@ -60,7 +60,7 @@ export type ForwardCode =
   | "forward.underpaid"
   | "clearing.limit_exceeded";
 
-/** A result that is not taken. */
+/** Refusals of a returned result. */
 export type ResultCode =
   | "federation.malformed"
   | "federation.wrong_sender"
@@ -71,7 +71,7 @@ export type ResultCode =
   | "result.receipt_invalid"
   | "result.attestation_invalid";
 
-/** A task that a peer may not have cancelled. */
+/** Refusals of a cancellation by a peer. */
 export type CancelCode =
   | "federation.malformed"
   | "federation.wrong_sender"
@@ -79,7 +79,7 @@ export type CancelCode =
   | "cancel.wrong_peer"
   | "cancel.already_finished";
 
-/** A settlement that is not booked. */
+/** Refusals of a settlement. */
 export type SettlementCode =
   | "federation.timestamp_expired"
   | "federation.wrong_sender"
@@ -90,10 +90,10 @@ export type SettlementCode =
   | "settlement.receipt_mismatch"
   | "clearing.limit_exceeded";
 
-/** A movement that a clearing account does not allow. */
+/** Refusal of a movement that a clearing account does not allow. */
 export type ClearingCode = "clearing.limit_exceeded";
 
-/** A refusal as a value; `detail` names the field or the reason, and is safe to show. */
+/** A refusal as a value; `detail` names the field or the reason and may be shown to the caller. */
 export interface FederationRefusal<Code extends FederationCode = FederationCode> {
   readonly ok: false;
   readonly code: Code;

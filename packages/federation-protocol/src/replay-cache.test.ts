@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { ReplayCache } from "./replay-cache.ts";
 
-it("A key is new once within its time, the last millisecond included", () => {
+it("reports a key as new once within its lifetime, the last millisecond included", () => {
   const once = new ReplayCache(30_000);
   expect(once.add("query", 0)).toBe(true);
   expect(once.add("query", 30_000)).toBe(false);
@@ -10,7 +10,7 @@ it("A key is new once within its time, the last millisecond included", () => {
   expect(once.add("other", 30_001)).toBe(false);
 });
 
-it("No more keys than the capacity are remembered, and the oldest go first", () => {
+it("stores as many keys as its capacity and drops the oldest first", () => {
   const once = new ReplayCache(30_000, 2);
   for (const key of ["a", "b", "c"]) once.add(key, 0);
   expect(["b", "c"].map((key) => once.add(key, 0))).toEqual([false, false]);

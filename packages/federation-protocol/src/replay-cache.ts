@@ -1,17 +1,17 @@
-/** Keys that were taken within a time, such as signatures or query ids; bounded in number. */
+/** A bounded set of keys that were seen within a lifetime, such as signatures or query ids. */
 export class ReplayCache {
   readonly #lifetimeMs: number;
   readonly #capacity: number;
-  /** In the order in which they were taken, and so of their ends. */
+  /** In insertion order, which is also the order of expiry. */
   readonly #ends = new Map<string, number>();
 
-  /** Beyond `capacity` the oldest keys are forgotten early. */
+  /** Beyond `capacity` the oldest keys are dropped early. */
   constructor(lifetimeMs: number, capacity = 100_000) {
     this.#lifetimeMs = lifetimeMs;
     this.#capacity = capacity;
   }
 
-  /** Whether the key is new at `now` (ms); a new one is taken from then on. */
+  /** Adds a key and returns whether it was new at `now` (ms). */
   add(key: string, now: number): boolean {
     for (const [old, end] of this.#ends) {
       if (end >= now) break;

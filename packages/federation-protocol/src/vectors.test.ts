@@ -34,12 +34,12 @@ const { requests, refused } = JSON.parse(file) as {
 };
 const keys = new Map([alpha, beta, gamma].map(({ id, publicKey }) => [id, publicKey]));
 
-it("vectors/federation.json is what these rules make (pnpm --filter @agent/federation-protocol vectors)", () => {
+it("generates vectors/federation.json (pnpm --filter @agent/federation-protocol vectors)", () => {
   expect(file).toBe(formatVectors());
 });
 
 describe("A request of the vectors", () => {
-  it.each(requests)("$name: its headers hold under the sender's key alone", (vector) => {
+  it.each(requests)("$name: has headers that verify under the sender's key alone", (vector) => {
     const read = parseRequestClaim((name) => vector.headers[name], NOW);
     if (!read.ok) throw new Error(read.code);
     const { from, signed_text } = vector;
@@ -50,7 +50,7 @@ describe("A request of the vectors", () => {
   });
 
   it.each(requests.filter(({ inner }) => inner))(
-    "$name: its inner signature is over the text",
+    "$name: has an inner signature over the text",
     (vector) => {
       const { member = "", text = "" } = vector.inner ?? {};
       const signature = member
@@ -70,8 +70,8 @@ const settles = buildInboundTask({
   receiptHash: hashReceipt(buildReceipt()),
 });
 
-/** What the relay at the other end says, by path. */
-const judges: Readonly<Record<string, (body: unknown) => { ok: boolean; code?: string }>> = {
+/** The receiving relay's check of a message, by path. */
+const checks: Readonly<Record<string, (body: unknown) => { ok: boolean; code?: string }>> = {
   "peer/propose": (body) =>
     buildProposalAnswer(body, {
       self: buildDescription(beta),
@@ -92,7 +92,7 @@ const judges: Readonly<Record<string, (body: unknown) => { ok: boolean; code?: s
       now: NOW,
       isDuplicate: false,
       worker: { publicKeys: [worker.publicKey], price: asMicro(1_000_000) },
-      // Beta has pinned the key of gamma and has met no relay else.
+      // Beta has pinned gamma's key and knows no other relay.
       hops: countPassedHops(body, read.message, {
         from: alpha.id,
         findKey: (relayId) => (relayId === gamma.id ? gamma.publicKey : undefined),
@@ -120,19 +120,19 @@ const judges: Readonly<Record<string, (body: unknown) => { ok: boolean; code?: s
     });
   },
 };
-const judgeOf = (path: string) => judges[path.replace("/federation/v1/", "")];
+const getCheck = (path: string) => checks[path.replace("/federation/v1/", "")];
 
 describe("A body of the vectors", () => {
-  it.each(requests.filter(({ path }) => judgeOf(path)))("is accepted: $name", ({ path, body }) => {
-    expect(judgeOf(path)?.(body)).toMatchObject({ ok: true });
+  it.each(requests.filter(({ path }) => getCheck(path)))("is accepted: $name", ({ path, body }) => {
+    expect(getCheck(path)?.(body)).toMatchObject({ ok: true });
   });
 
   it.each(refused)("is refused for $name with $code", ({ path, body, code }) => {
-    expect(judgeOf(path)?.(body)).toMatchObject({ ok: false, code });
+    expect(getCheck(path)?.(body)).toMatchObject({ ok: false, code });
   });
 });
 
-it("docs/federation.md shows what is in the vectors", () => {
+it("shows the vectors in docs/federation.md", () => {
   const page = readFileSync(new URL("../../../docs/federation.md", import.meta.url), "utf8");
   const shown = [...page.matchAll(/```json\n(.*?)```/gs)].map(([, block = ""]): unknown =>
     JSON.parse(block),

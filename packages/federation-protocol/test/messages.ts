@@ -7,7 +7,7 @@ import { createOutbound, type OutboundTask } from "../src/forwarding/outbound-ta
 import { createRetrySchedule } from "../src/delivery/retry-schedule.ts";
 import { computeTerms } from "../src/settlement/settlement-terms.ts";
 
-/** A moment, in ms. */
+/** A fixed time, in ms. */
 export const NOW = 1_760_000_000_000;
 export const SCHEDULE = createRetrySchedule();
 export const TASK = "0199c800-0000-7000-8000-000000000001";
@@ -42,7 +42,7 @@ export const TERMS = computeTerms(asMicro(1_000_000), 0.05);
 
 type TaskForwardInput = Parameters<typeof createTaskForward>[0];
 
-/** What alpha asks of beta. */
+/** The values of alpha's forward to beta. */
 export const buildForwardInput = (change: Partial<TaskForwardInput> = {}): TaskForwardInput => ({
   taskId: TASK,
   self: alpha.id,
@@ -75,7 +75,7 @@ export function buildOutboundTask(change: Partial<OutboundTask> = {}): OutboundT
   return { ...createOutbound(order, NOW), ...change };
 }
 
-/** The task as beta took it from alpha. */
+/** The task as beta accepted it from alpha. */
 export function buildInboundTask(change: Partial<InboundTask> = {}): InboundTask {
   const taken = {
     taskId: TASK,
@@ -113,7 +113,7 @@ export function buildReceipt(
   );
 }
 
-/** What beta sends back for a receipt. */
+/** Beta's result for a receipt. */
 export function buildResult(receipt = buildReceipt(), relay: Party = beta) {
   const attestation = signAttestation(
     {

@@ -152,7 +152,7 @@ function handshake(): RequestVector[] {
 }
 
 function lifeSigns(): RequestVector[] {
-  const beat = (relay: Party, to: Party) =>
+  const buildHeartbeat = (relay: Party, to: Party) =>
     createHeartbeat(
       { relay_id: relay.id, timestamp: NOW, agent_count: 3, to: to.id },
       relay.secretKey,
@@ -175,9 +175,9 @@ function lifeSigns(): RequestVector[] {
     request(alpha, beta, {
       name: "heartbeat",
       path: "peer/heartbeat",
-      body: beat(alpha, beta),
+      body: buildHeartbeat(alpha, beta),
       inner: { member: "body.signature", text: `${alpha.id}${NOW}` },
-      answer: beat(beta, alpha),
+      answer: buildHeartbeat(beta, alpha),
     }),
     request(alpha, beta, {
       name: "heartbeat that names features",

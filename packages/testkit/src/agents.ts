@@ -5,11 +5,14 @@ import { scopes, type Scope } from "@agent/wire";
 import type { ManualClock } from "./clock.ts";
 import type { SeededRandom } from "./random.ts";
 
-/** Where a test's time and chance come from. */
+/** The time and the randomness of a test. */
 export interface TestEnvironment
   extends Pick<ManualClock, "now">, Pick<SeededRandom, "randomBytes"> {}
 
-/** An agent with one device. A relay names the device anew at bootstrap: `{...agent, deviceId}`. */
+/**
+ * An agent with one device. A relay assigns the device another id at bootstrap: `{...agent,
+ * deviceId}`.
+ */
 export interface TestAgent extends DeviceIdentity {
   /** 64 hex digits. */
   readonly publicKey: string;
@@ -27,7 +30,7 @@ export function createTestAgent({ now, randomBytes }: TestEnvironment): TestAgen
   };
 }
 
-/** A signed token of the agent for `audience` (a did:key), by default with every scope. */
+/** Creates a signed token of the agent for `audience` (a did:key), by default with every scope. */
 export function createToken(
   agent: TestAgent,
   audience: string,
@@ -38,14 +41,14 @@ export function createToken(
   return mintToken({ ...agent, audience, scope, now: now(), jti });
 }
 
-/** As much of a task as its receipt refers to. */
+/** The members of a task to which its receipt refers. */
 export interface TaskInput {
   readonly task_id: string;
   readonly prompt: string;
   readonly submitted_at: number;
 }
 
-/** A receipt by which the agent proves the task; `change` is signed too, whatever it breaks. */
+/** Creates a receipt that proves the agent's task; `change` is applied before signing. */
 export function createReceipt(
   agent: TestAgent,
   task: TaskInput,

@@ -1,14 +1,14 @@
 import { expect, test } from "vitest";
 import { createManualClock } from "./clock.ts";
 
-test("a clock stands still until it is moved", async () => {
+test("a manual clock advances only when it is moved", async () => {
   const clock = createManualClock(1_000);
   expect(clock.now()).toBe(1_000);
   await clock.advance(250);
   expect(clock.now()).toBe(1_250);
 });
 
-test("timers run at their own times, in order, those of one moment as they were set", async () => {
+test("timers run at their own times, and those of the same time in the order in which they were set", async () => {
   const clock = createManualClock(0);
   const ran: [string, number][] = [];
   for (const [name, ms] of [
@@ -29,7 +29,7 @@ test("timers run at their own times, in order, those of one moment as they were 
   expect(clock.pending()).toEqual([1]);
 });
 
-test("a timer that is cancelled does not run", async () => {
+test("a cancelled timer does not run", async () => {
   const clock = createManualClock(0);
   let ran = false;
   const cancel = clock.schedule(10, () => (ran = true));
@@ -38,7 +38,7 @@ test("a timer that is cancelled does not run", async () => {
   expect(ran).toBe(false);
 });
 
-test("what a timer starts is done before the next one runs, and may set more", async () => {
+test("callbacks that a timer starts are done before the next timer runs, and may set more timers", async () => {
   const clock = createManualClock(0);
   const ran: string[] = [];
   clock.schedule(10, async () => {

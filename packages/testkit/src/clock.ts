@@ -3,26 +3,27 @@ interface Timer {
   readonly task: () => unknown;
 }
 
-/** A clock that stands still until it is moved. */
+/** A clock that advances only when it is moved. */
 export interface ManualClock {
   /** Milliseconds since the Unix epoch. */
   readonly now: () => number;
   /** Runs `task` when the clock has moved by `ms`; the returned function cancels it. */
   readonly schedule: (ms: number, task: () => unknown) => () => void;
-  /** The delays of the timers that are set, in ms from now, the next one first. */
+  /** The delays of the set timers in ms from now, the next one first. */
   readonly pending: () => readonly number[];
   /**
-   * Moves the clock and runs what comes due on the way, each at its own time and in the order in which
-   * it was set; what a task starts, promises and I/O callbacks, gets a turn before the next one runs.
+   * Moves the clock and runs the timers that become due, each at its own time and in the order in
+   * which they were set. Promises and I/O callbacks that a timer starts get a turn before the next
+   * timer runs.
    */
   readonly advance: (ms: number) => Promise<void>;
 }
 
-/** Starts at `start`, by default in October 2025. */
+/** Creates a clock that starts at `start`, by default in October 2025. */
 export function createManualClock(start = 1_760_000_000_000): ManualClock {
   let now = start;
   const timers = new Set<Timer>();
-  // A stable sort: of two timers for one moment the one that was set first comes first.
+  // A stable sort keeps timers of the same time in the order in which they were set.
   const sortTimers = () => [...timers].toSorted((a, b) => a.at - b.at);
   return {
     now: () => now,

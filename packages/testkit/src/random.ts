@@ -1,14 +1,14 @@
-/** Chance that can be repeated: the same seed gives the same sequence. */
+/** Repeatable randomness: the same seed gives the same sequence. */
 export interface SeededRandom {
-  /** A number from 0 up to, not including, 1. */
+  /** Returns a number from 0 to below 1. */
   readonly next: () => number;
-  /** A whole number from 0 up to, not including, `limit`. */
+  /** Returns a whole number from 0 to below `limit`. */
   readonly below: (limit: number) => number;
   readonly randomBytes: (length: number) => Uint8Array;
   readonly pick: <T>(items: readonly [T, ...T[]]) => T;
 }
 
-/** The generator is sfc32; print the seed of a failing run and it can be run again. */
+/** Creates an sfc32 generator. A failing run can be repeated from its printed seed. */
 export function createSeededRandom(seed: number): SeededRandom {
   let a = 0x9e3779b9;
   let b = seed | 0;
@@ -24,7 +24,7 @@ export function createSeededRandom(seed: number): SeededRandom {
     return sum >>> 0;
   }
 
-  // Seeds that differ in one bit give like sequences at first.
+  // Seeds that differ in one bit give similar sequences at first.
   for (let i = 0; i < 16; i++) nextWord();
 
   const next = () => nextWord() / 2 ** 32;

@@ -1,13 +1,13 @@
 import { readFileSync } from "node:fs";
 
-/** A receipt as raw JSON text, what its verifier knows, and the verdict that is asked for. */
+/** A receipt as raw JSON text with the verifier's context and the expected verdict. */
 export interface ReceiptVector {
   readonly id: number;
   readonly cls: string;
-  /** `should` marks a choice of ours where the specification is silent. */
+  /** `should` marks this project's choice where the specification is silent. */
   readonly level: "must" | "should";
   readonly receipt: string;
-  /** The key that the agent is known by, 64 hex digits. */
+  /** The agent's known key, 64 hex digits. */
   readonly key: string;
   readonly task: string;
   readonly expect: "valid" | "invalid";
@@ -15,19 +15,19 @@ export interface ReceiptVector {
   readonly why: string;
 }
 
-/** A text that is JSON, is not, or may be either. */
+/** A text that is JSON, is not JSON, or may be either. */
 export interface JsonVector {
   readonly name: string;
   readonly expect: "accept" | "reject" | "any";
   readonly bytes: Uint8Array;
 }
 
-/** Values to put where another is meant, and whole bodies. */
+/** Values for places where others are expected, and whole bodies. */
 export interface HostileVectors {
   /** JSON texts, some of them not quite JSON. */
   readonly values: readonly string[];
   readonly bodies: readonly { readonly name: string; readonly bytes: Uint8Array }[];
-  /** Very deep, wide and long JSON texts, made one at a time: they take megabytes. */
+  /** Very deep, wide and long JSON texts, created one at a time because they take megabytes. */
   readonly giants: () => Iterable<string>;
 }
 
@@ -42,7 +42,7 @@ interface JsonLine extends Omit<JsonVector, "expect" | "bytes"> {
   readonly repeat?: readonly [string, number];
 }
 
-/** The cases of nst/JSONTestSuite. */
+/** Loads the cases of nst/JSONTestSuite. */
 export function loadJsonVectors(): readonly JsonVector[] {
   return loadLines<JsonLine>("json/nst.jsonl").map(({ name, expect, text, base64, repeat }) => {
     const [part, times] = repeat ?? ["", 0];

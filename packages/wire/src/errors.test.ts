@@ -1,11 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { listImpliedRefusals } from "./engine/list-implied-refusals.ts";
-import type { Operation } from "./engine/operation.ts";
 import { errors, type Code } from "./errors.ts";
-import { operations } from "./operations.ts";
 
 const codes = Object.keys(errors) as Code[];
-const rows: readonly Operation[] = Object.values(operations);
 
 describe("the errors of the specification", () => {
   test.each<[number, Code, string]>([
@@ -46,11 +42,5 @@ describe("the table of errors", () => {
     expect(status).toBeGreaterThanOrEqual(400);
     expect(status).toBeLessThan(600);
     expect(text).not.toBe("");
-  });
-
-  test("holds exactly the codes that operations answer and those answered without an operation", () => {
-    const answered = rows.flatMap((row) => [...row.refusals, ...listImpliedRefusals(row)]);
-    const elsewhere: Code[] = ["route.method_not_allowed"];
-    expect(new Set(codes)).toEqual(new Set([...answered, ...elsewhere]));
   });
 });

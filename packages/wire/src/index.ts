@@ -3,7 +3,7 @@ export type { ErrorBody, Issue, Refusal } from "./engine/refusal.ts";
 export { errors } from "./errors.ts";
 export type { Code } from "./errors.ts";
 export type { ErrorText } from "./errors/error-text.ts";
-export { extensibleEnum, getEnumWords } from "./engine/fields.ts";
+export { type Extensible, extensibleEnum, getEnumWords } from "./engine/extensible-enum.ts";
 export { limits } from "./engine/limits.ts";
 export type { Tier } from "./engine/limits.ts";
 export { scopes } from "./engine/operation.ts";
@@ -54,7 +54,13 @@ export { MarketCandidate } from "./operations/agents/market.ts";
 export { RoutingRecord } from "./operations/tasks/routing.ts";
 export { Visibility } from "./operations/agents/visibility.ts";
 export { FederationPeer, OutboxEntry } from "./operations/operator/federation-admin.ts";
-export { FEDERATION_PREFIX } from "./operations/peers/federation.ts";
+export {
+  ADMISSION_CODES,
+  PEER_STATES,
+  type PeerEntry,
+  PeerEntrySchema,
+  type PeerState,
+} from "./operations/operator/peer-entry.ts";
 export { KeyHistory } from "./operations/agents/keys.ts";
 export { AgentState, AuditEntry, Goal } from "./operations/live/agent-state.ts";
 export { Plan, type StepAllocation } from "./operations/live/plans.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { errors } from "./errors.ts";
-import { FEDERATION_PREFIX } from "./operations/peers/federation.ts";
 import { limits } from "./engine/limits.ts";
 import { scopes, type Operation } from "./engine/operation.ts";
+import { FEDERATION_PREFIX } from "./engine/peer-requests.ts";
 import { operations } from "./operations.ts";
 
 const rows: readonly [string, Operation][] = Object.entries(operations);
@@ -24,7 +24,6 @@ describe("the operation table", () => {
       "openApi",
       "ready",
       "relayCard",
-      "relayIdentity",
       "relayInfo",
       "stripeWebhook",
       "verifyCredential",
@@ -86,11 +85,9 @@ describe("the operation table", () => {
     ]);
   });
 
-  test("places all operations of peers, and the relay's identity, under one prefix", () => {
-    const ofPeers = namesOf((row) => row.auth === "peer");
-    expect(namesOf(({ path }) => path.startsWith(FEDERATION_PREFIX)).toSorted()).toEqual(
-      [...ofPeers, "relayIdentity"].toSorted(),
-    );
+  test("contains no operation between relays", () => {
+    expect(namesOf((row) => row.auth === "peer")).toEqual([]);
+    expect(namesOf(({ path }) => path.startsWith(FEDERATION_PREFIX))).toEqual([]);
   });
 
   test("restricts money, keys, records and tasks to their own agent", () => {
@@ -145,9 +142,7 @@ describe("the operation table", () => {
   });
 
   test("limits the rate of all operations except the probes of an orchestrator", () => {
-    // Requests of a peer are counted by its id, after its signature is verified.
-    const byAddress = namesOf((row) => row.tier === null && row.auth !== "peer");
-    expect(byAddress.toSorted()).toEqual(["live", "ready"]);
+    expect(namesOf((row) => row.tier === null).toSorted()).toEqual(["live", "ready"]);
   });
 
   test.each([

@@ -11,7 +11,6 @@ import { events } from "./operations/live/events.ts";
 import { claims } from "./operations/tasks/claims.ts";
 import { evidence } from "./operations/tasks/evidence.ts";
 import { federationAdmin } from "./operations/operator/federation-admin.ts";
-import { federation } from "./operations/peers/federation.ts";
 import { freeze } from "./operations/operator/freeze.ts";
 import { ledger } from "./operations/proof/ledger.ts";
 import { keys } from "./operations/agents/keys.ts";
@@ -32,7 +31,10 @@ import { visibility } from "./operations/agents/visibility.ts";
 import { webhooks } from "./operations/live/webhooks.ts";
 import { withdrawals } from "./operations/money/withdrawals.ts";
 
-/** The complete HTTP contract of a relay, in the order in which paths are matched. */
+/**
+ * The HTTP contract between a relay and its clients; that between relays is `peerOperations` of
+ * `@agent/federation-protocol/http`. Paths are matched in this order.
+ */
 export const operations = {
   ...system,
   ...registry,
@@ -58,7 +60,6 @@ export const operations = {
   ...trust,
   ...credentials,
   ...ledger,
-  ...federation,
   ...federationAdmin,
   ...receipts,
   ...plans,

@@ -1,4 +1,5 @@
 import { buildOpenApi } from "@agent/wire";
+import { operations } from "../operations.ts";
 import { version } from "../version.ts";
 import { buildReferencePage } from "./reference-page.ts";
 
@@ -8,7 +9,7 @@ let cachedPage: string | undefined;
 
 /** The contract of this version in OpenAPI. */
 export function getContractDocument(): ReturnType<typeof buildOpenApi> {
-  cachedDocument ??= buildOpenApi(version);
+  cachedDocument ??= buildOpenApi(operations, version);
   return cachedDocument;
 }
 

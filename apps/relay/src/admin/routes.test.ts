@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { buildOpenApi } from "@agent/wire";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { startTestRelay, type TestRelay } from "../../test/test-relay.ts";
+import { operations } from "../operations.ts";
 
 let t: TestRelay;
 beforeEach(async () => {
@@ -96,6 +97,6 @@ describe("what the relay says of itself", () => {
   });
 
   test("is its contract, under its own version", async () => {
-    expect((await get("/openapi.json")).body).toEqual(buildOpenApi(manifest.version));
+    expect((await get("/openapi.json")).body).toEqual(buildOpenApi(operations, manifest.version));
   });
 });

@@ -4,7 +4,7 @@ import {
   createClock,
   type ClockJump,
   type ClockReading,
-} from "@agent/federation-protocol";
+} from "@agent/federation-protocol/delivery";
 
 /** The one clock of a relay, which does not believe a wall clock that jumped (docs/decisions.md, 11). */
 export interface RelayClock {

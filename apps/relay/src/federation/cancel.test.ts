@@ -1,4 +1,4 @@
-import { signCancelAnswer } from "@agent/federation-protocol";
+import { signCancelAnswer } from "@agent/federation-protocol/forwarding";
 import { createSeededRandom, type TestAgent } from "@agent/testkit";
 import type { Task } from "@agent/wire";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";

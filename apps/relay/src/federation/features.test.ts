@@ -1,4 +1,5 @@
-import { createHeartbeat, signAnswer } from "@agent/federation-protocol";
+import { createHeartbeat } from "@agent/federation-protocol/peering";
+import { signAnswer } from "@agent/federation-protocol/signing";
 import { afterEach, describe, expect, test } from "vitest";
 import { federated, forwardTaskToPeer } from "../../test/contract/operator/federation.ts";
 import { createFakePeer, type FakePeer } from "../../test/fake-peer.ts";

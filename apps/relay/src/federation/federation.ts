@@ -1,9 +1,6 @@
-import {
-  ReplayCache,
-  createRetrySchedule,
-  type PendingPeer,
-  type RetrySchedule,
-} from "@agent/federation-protocol";
+import { ReplayCache } from "@agent/federation-protocol";
+import { createRetrySchedule, type RetrySchedule } from "@agent/federation-protocol/delivery";
+import type { PendingPeer } from "@agent/federation-protocol/peering";
 import { FEDERATION_LIMITS } from "@agent/federation-protocol";
 import type { Config } from "../config.ts";
 import type { Log } from "../observability/log.ts";

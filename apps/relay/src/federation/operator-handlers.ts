@@ -1,11 +1,6 @@
-import {
-  refuse,
-  type Answer,
-  type Operations,
-  type ParsedRequest,
-  type Refusal,
-} from "@agent/wire";
+import { refuse, type Answer, type ParsedRequest, type Refusal } from "@agent/wire";
 import type { RequestContext } from "../http/handler.ts";
+import type { Operations } from "../operations.ts";
 import type { Services } from "../services.ts";
 import { addPeer } from "./peering/add-peer.ts";
 import { clearDefaults } from "./exposure/clear-defaults.ts";

@@ -1,12 +1,11 @@
 import { asMicro, fromMicro, toMicro } from "@agent/budget";
+import { isLive, applyPeerEvent } from "@agent/federation-protocol/peering";
 import {
   refundHeldSettlement,
-  isLive,
   checkReceivable,
-  applyPeerEvent,
   buildExternalPayment,
   redriveSettlement,
-} from "@agent/federation-protocol";
+} from "@agent/federation-protocol/settlement";
 import { refuse, type Answer, type BodyOf, type Operations, type QueryOf } from "@agent/wire";
 import { getClearingBalance, postClearing } from "../budget/clearing.ts";
 import { createPageAnswer, textDescending } from "../http/paging/page.ts";

@@ -1,15 +1,13 @@
 import {
-  operations,
   refuse,
   type Answer,
   type Operation,
-  type OperationName,
-  type Operations,
   type ParsedRequest,
   type PeerRefusal,
 } from "@agent/wire";
 import type { RequestContext } from "../http/handler.ts";
 import type { RateLimiter } from "../http/limits/rate-limit.ts";
+import { operations, type OperationName, type Operations } from "../operations.ts";
 import type { Services } from "../services.ts";
 import type { FederationPeerRow } from "../storage/tables/federation.ts";
 import { receiveResult } from "./outbound/receive-result.ts";

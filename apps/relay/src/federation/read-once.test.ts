@@ -1,8 +1,5 @@
-import {
-  SettlementForwardSchema,
-  TaskForwardSchema,
-  TaskResultSchema,
-} from "@agent/federation-protocol";
+import { TaskForwardSchema, TaskResultSchema } from "@agent/federation-protocol/forwarding";
+import { SettlementForwardSchema } from "@agent/federation-protocol/settlement";
 import type * as v from "valibot";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import {

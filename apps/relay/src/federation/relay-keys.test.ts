@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { hexToBytes, type RelaySuccessionRecord } from "@agent/crypto";
-import { createHeartbeat, signRequest } from "@agent/federation-protocol";
+import { createHeartbeat } from "@agent/federation-protocol/peering";
+import { signRequest } from "@agent/federation-protocol/signing";
 import {
   createManualClock,
   createSeededRandom,

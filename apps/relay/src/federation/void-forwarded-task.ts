@@ -1,4 +1,4 @@
-import { voidInbound, voidOutbound } from "@agent/federation-protocol";
+import { voidInbound, voidOutbound } from "@agent/federation-protocol/forwarding";
 import type { Tx } from "../storage/storage.ts";
 import type { TaskRow } from "../storage/tables/tasks.ts";
 import { findInbound, saveInbound } from "./inbound/inbound-store.ts";

@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import { sign, toBase64Url, utf8ToBytes } from "@agent/crypto";
 import type { TestAgent } from "@agent/testkit";
-import { operations, scopes, type Operation, type OperationName } from "@agent/wire";
+import { scopes, type Operation } from "@agent/wire";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { federated } from "../../test/contract/operator/federation.ts";
 import { buildPath, samples, UNKNOWN_ID } from "../../test/contract/samples.ts";
@@ -11,6 +11,7 @@ import {
   type Reply,
   type TestRelay,
 } from "../../test/test-relay.ts";
+import { operations, type OperationName } from "../operations.ts";
 
 let t: TestRelay;
 let agent: TestAgent;

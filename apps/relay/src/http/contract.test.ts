@@ -1,4 +1,4 @@
-import { operations, type Operation } from "@agent/wire";
+import type { Operation } from "@agent/wire";
 import { expect, test } from "vitest";
 import type { Fetch } from "../../test/carrier.ts";
 import {
@@ -10,6 +10,7 @@ import {
 } from "../../test/contract/describe-contract.ts";
 import { createProxyCarrier } from "../../test/contract/proxied.ts";
 import { buildPath } from "../../test/contract/samples.ts";
+import { operations } from "../operations.ts";
 
 test.each(operationNames)(
   "%s has a case for each success and each refusal of its row, no others",

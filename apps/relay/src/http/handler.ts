@@ -1,5 +1,6 @@
-import type { Answer, Operation, OperationName, Operations, ParsedRequest } from "@agent/wire";
+import type { Answer, Operation, ParsedRequest } from "@agent/wire";
 import type { Caller } from "../identity/caller.ts";
+import type { OperationName, Operations } from "../operations.ts";
 import type { SaveResponse } from "./server/idempotency.ts";
 
 /** What a handler may know of a request beside its parsed input. */

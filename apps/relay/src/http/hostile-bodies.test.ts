@@ -1,5 +1,5 @@
 import { loadHostileVectors, loadJsonVectors } from "@agent/testkit";
-import { operations, type Operation, type OperationName } from "@agent/wire";
+import type { Operation } from "@agent/wire";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { buildPath, samples, UNKNOWN_ID } from "../../test/contract/samples.ts";
 import { expectConsistentBooks } from "../../test/market.ts";
@@ -9,6 +9,7 @@ import {
   type Reply,
   type TestRelay,
 } from "../../test/test-relay.ts";
+import { operations, type OperationName } from "../operations.ts";
 
 // What only another relay may send is not read before its signature: federation/threats.test.ts.
 const takers = (Object.entries(operations) as [OperationName, Operation][])

@@ -1,7 +1,7 @@
-import { operations, type OperationName } from "@agent/wire";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createBuyer, submitAcceptedTask, createSeller } from "../../test/market.ts";
 import { OPERATOR_TOKEN, startTestRelay, type TestRelay } from "../../test/test-relay.ts";
+import { operations, type OperationName } from "../operations.ts";
 
 let t: TestRelay;
 beforeEach(async () => {

@@ -1,4 +1,4 @@
-import { canEndTask, type EndedBy } from "@agent/federation-protocol";
+import { canEndTask, type EndedBy } from "@agent/federation-protocol/forwarding";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createTaskRow } from "../../test/task-row.ts";
 import { peerClaimRef } from "../federation/peer-ref.ts";

@@ -1,4 +1,4 @@
-import type { EndedBy } from "@agent/federation-protocol";
+import type { EndedBy } from "@agent/federation-protocol/forwarding";
 import { peerClaimRef, PEER_CLAIM_PATTERN } from "../federation/peer-ref.ts";
 import { queryBuilder, param, compile, sql } from "../storage/queries/compiled-query.ts";
 import type { Reader, Tx } from "../storage/storage.ts";

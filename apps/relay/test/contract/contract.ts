@@ -1,4 +1,3 @@
-import type { OperationName } from "@agent/wire";
 import { a2aContract } from "./tasks/a2a.ts";
 import { approvalsContract } from "./tasks/approvals.ts";
 import { budgetContract } from "./money/budget.ts";
@@ -23,6 +22,7 @@ import { tasksContract } from "./tasks/tasks.ts";
 import { trustContract } from "./agents/trust.ts";
 import { webhooksContract } from "./operator/webhooks.ts";
 import { withdrawalsContract } from "./money/withdrawals.ts";
+import type { OperationName } from "../../src/operations.ts";
 
 /** The cases of every outcome that the operation table declares. */
 export const contract: Contract<OperationName> = {

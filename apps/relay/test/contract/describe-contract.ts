@@ -1,12 +1,4 @@
-import {
-  errors,
-  listImpliedRefusals,
-  operations,
-  type Code,
-  type Issue,
-  type Operation,
-  type OperationName,
-} from "@agent/wire";
+import { errors, listImpliedRefusals, type Code, type Issue, type Operation } from "@agent/wire";
 import * as v from "valibot";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { carrier, type Carrier } from "../carrier.ts";
@@ -14,6 +6,7 @@ import { startTestRelay, type Reply, type TestRelay } from "../test-relay.ts";
 import { contract } from "./contract.ts";
 import { impliedRefusalCases, openImpliedRelays, type ImpliedRelays } from "./implied.ts";
 import type { Case } from "./outcome.ts";
+import { operations, type OperationName } from "../../src/operations.ts";
 
 export const operationNames = Object.keys(operations) as OperationName[];
 

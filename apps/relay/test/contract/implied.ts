@@ -1,13 +1,6 @@
 import { mintToken } from "@agent/client";
 import type { TestAgent } from "@agent/testkit";
-import {
-  limits,
-  operations,
-  scopes,
-  type Code,
-  type Operation,
-  type OperationName,
-} from "@agent/wire";
+import { limits, scopes, type Code, type Operation } from "@agent/wire";
 import { StorageUnavailable } from "../../src/storage/storage.ts";
 import { openEditedRelay, createRevocationSql, type EditedRelay } from "../edited-relay.ts";
 import {
@@ -22,6 +15,7 @@ import { createDisplacedAgent } from "../key-proof.ts";
 import { federated } from "./operator/federation.ts";
 import { buildPath, samples, UNKNOWN_ID } from "./samples.ts";
 import { throwingRelay } from "./throwing-relay.ts";
+import { operations, type OperationName } from "../../src/operations.ts";
 
 /** The relays for the cases of implied refusals. */
 export interface ImpliedRelays {

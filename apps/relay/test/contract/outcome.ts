@@ -1,7 +1,8 @@
 import type { TestAgent } from "@agent/testkit";
-import type { Operation, OperationName, Operations } from "@agent/wire";
+import type { Operation } from "@agent/wire";
 import { openEditedRelay } from "../edited-relay.ts";
 import { startTestRelay, type Reply, type TestRelay } from "../test-relay.ts";
+import type { OperationName, Operations } from "../../src/operations.ts";
 
 /** A declared outcome of an operation: a status of success, or the code of a refusal. */
 export type OutcomeOf<O extends Operation> = `${keyof O["ok"] & number}` | O["refusals"][number];

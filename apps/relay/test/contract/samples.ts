@@ -1,4 +1,4 @@
-import { operations, type OperationName } from "@agent/wire";
+import { operations, type OperationName } from "../../src/operations.ts";
 
 /** An id that no relay has assigned. */
 export const UNKNOWN_ID = "019b7d21-53eb-7ccd-926c-3badff397897";

@@ -1,4 +1,3 @@
-import { operations, type OperationName } from "@agent/wire";
 import { Hono } from "hono";
 import { createLog } from "../../src/observability/log.ts";
 import type { Handlers } from "../../src/http/handler.ts";
@@ -6,6 +5,7 @@ import { mountOperations } from "../../src/http/server/mount-operations.ts";
 import { createRateLimiter } from "../../src/http/limits/rate-limit.ts";
 import { operatorCaller } from "../../src/identity/caller.ts";
 import { sendRequest, type Reply, type RequestOptions } from "../test-relay.ts";
+import { operations, type OperationName } from "../../src/operations.ts";
 
 /** Creates a relay whose handlers all throw, to test the mount's answer. */
 export function throwingRelay(error: Error) {

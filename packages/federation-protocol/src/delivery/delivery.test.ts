@@ -23,23 +23,23 @@ it.each([
   [502, "unknown"],
   [503, "later"],
   [504, "unknown"],
-] as const)("An answer of %s means: %s", (status, meaning) => {
+] as const)("classifies an answer of %s as %s", (status, meaning) => {
   expect(classifyDelivery({ kind: "answered", status })).toBe(meaning);
 });
 
-it("A lost answer is unknown, and a connection that never stood can be tried later", () => {
+it("classifies a lost answer as unknown and a failed connection as later", () => {
   expect(classifyDelivery({ kind: "unknown" })).toBe("unknown");
   expect(classifyDelivery({ kind: "unreachable" })).toBe("later");
 });
 
-it("A relay whose federation is off has not looked at what was sent", () => {
+it("retries later if the receiver's federation is off", () => {
   expect(classifyDelivery({ kind: "answered", status: 404, code: "route.not_found" })).toBe(
     "later",
   );
 });
 
 it.each(Object.entries(REFUSAL_STATUS).filter(([code]) => code.startsWith("result.")))(
-  "A result refused with %s is not sent again",
+  "does not send a result again that is refused with %s",
   (code, status) => {
     expect(["refused", "duplicate"]).toContain(
       classifyDelivery({ kind: "answered", status, code }),

@@ -1,13 +1,13 @@
 /**
- * How an attempt to deliver something ended. `unreachable`: no connection ever stood, so nothing can
- * have arrived. `unknown`: it may have, and no answer came.
+ * The end of a delivery attempt. `unreachable`: no connection was established, so nothing can have
+ * arrived. `unknown`: the message may have arrived, but there was no answer.
  */
 export type Delivery =
   | { readonly kind: "answered"; readonly status: number; readonly code?: string | undefined }
   | { readonly kind: "unreachable" }
   | { readonly kind: "unknown" };
 
-/** What an answer says of the delivery. */
+/** The meaning of an answer for the delivery. */
 export type DeliveryOutcome =
   | "accepted"
   | "pending"
@@ -17,17 +17,17 @@ export type DeliveryOutcome =
   | "unknown";
 
 /**
- * Reads an answer's status, and its code where it has one. `refused` is final for this copy; `later`
- * says that it was not looked at (rate, overload, a signature or clock that may be mended); a
- * failure of the other side says nothing.
+ * Classifies an answer by its status and code. `refused` is final for this copy. `later` means that
+ * the message was not processed (rate limit, overload, or a signature or clock that can be
+ * corrected). A failure of the other side leaves the outcome unknown.
  */
 export function classifyDelivery(delivery: Delivery): DeliveryOutcome {
   if (delivery.kind === "unknown") return "unknown";
   if (delivery.kind === "unreachable") return "later";
   const { status, code } = delivery;
-  // Federation is off at the other side for now; what was sent was not looked at.
+  // Federation is off at the receiver for now, so the message was not processed.
   if (code === "route.not_found") return "later";
-  // Unlike every other 403 it says that no clock or key has to be mended first.
+  // Every other 403 can be resolved by correcting a clock or a key; this one cannot.
   if (code === "result.wrong_peer") return "refused";
   if (status === 202) return "pending";
   if (status >= 200 && status < 300) return "accepted";
@@ -40,7 +40,10 @@ export function classifyDelivery(delivery: Delivery): DeliveryOutcome {
 const finalStatuses = [400, 402, 404, 410, 413, 415, 422];
 const unprocessedStatuses = [401, 403, 405, 408, 425, 429, 503];
 
-/** Whether the peer stands still: a frozen relay looks at nothing, so the attempt was none. */
+/**
+ * Returns whether the peer is frozen. A frozen relay processes no message, so the attempt does not
+ * count.
+ */
 export function isPeerFrozen(delivery: Delivery): boolean {
   if (delivery.kind !== "answered") return false;
   return delivery.status === 503 && delivery.code === "server.frozen";

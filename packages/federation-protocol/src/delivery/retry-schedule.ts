@@ -3,22 +3,22 @@ import { FEDERATION_LIMITS } from "../limits.ts";
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
 
-/** When something that has to arrive is tried again; all times in ms. */
+/** The retry times of a message that must arrive; all times in ms. */
 export interface RetrySchedule {
-  /** The pause after each attempt; one attempt more than pauses. */
+  /** The pause after each attempt but the last, which ends the schedule. */
   readonly pauses: readonly number[];
-  /** How old a forward may be when it is taken. */
+  /** The maximum age of a forward that is accepted. */
   readonly lifetimeMs: number;
-  /** From the last attempt on, no copy of any attempt is taken any more after this long. */
+  /** After this time from the last attempt, no copy of any attempt is accepted any more. */
   readonly settleDownMs: number;
-  /** How long a completed task's hold waits for its settlement. */
+  /** The time for which the hold of a completed task waits for its settlement. */
   readonly holdMs: number;
 }
 
 /**
- * Five retries, 30 s, 2 min, 8 min, 32 min and 2 h after one another (specification, "Settlement"),
- * everything times `scale`. A copy lives for the age that is allowed, by a clock that may be as far
- * behind: twice that after the last attempt there is none left.
+ * Creates the schedule of five retries, 30 s, 2 min, 8 min, 32 min and 2 h after one another
+ * (specification, "Settlement"), with all times multiplied by `scale`. The receiver's clock may be
+ * one lifetime behind, so the last copy expires two lifetimes after the last attempt.
  */
 export function createRetrySchedule(scale = 1): RetrySchedule {
   const pauses = [30 * SECOND_MS, 2 * MINUTE_MS, 8 * MINUTE_MS, 32 * MINUTE_MS, 120 * MINUTE_MS];

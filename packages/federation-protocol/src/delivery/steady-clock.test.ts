@@ -12,7 +12,7 @@ const START = 1_760_000_000_000;
 const DAY = 86_400_000;
 const MINUTE = 60_000;
 
-/** A reading after `monotonic` ms, of a wall clock that is `ahead` ms ahead of what passed. */
+/** A reading after `monotonic` ms, with the wall clock `ahead` ms ahead of the elapsed time. */
 const at = (monotonic: number, ahead = 0): ClockReading => ({
   wall: START + monotonic + ahead,
   monotonic,
@@ -28,44 +28,44 @@ describe("the steady clock", () => {
     ["follows a step of 60 s ahead", [at(1_000, MINUTE)], 1_000 + MINUTE, null],
     ["follows a step of 60 s back", [at(1_000, -MINUTE)], 1_000 - MINUTE, null],
     [
-      "goes on at its own pace beyond 60 s ahead",
+      "advances by the monotonic clock if the wall clock is more than 60 s ahead",
       [at(1_000, MINUTE + 1), at(2_000, MINUTE + 1)],
       2_000,
       MINUTE + 1,
     ],
     ["goes on at its own pace when days are lost", [at(1_000, -3 * DAY)], 1_000, -3 * DAY],
     [
-      "believes a wall clock that came back",
+      "follows a wall clock that returned",
       [at(1_000, 3 * DAY), at(2_500, 3 * DAY), at(2_600, 5)],
       2_605,
       null,
     ],
     [
-      "does not accept an offset that has stood for less than 10 minutes",
+      "does not accept an offset that has lasted less than 10 minutes",
       [at(0, DAY), at(10 * MINUTE - 1, DAY)],
       10 * MINUTE - 1,
       DAY,
     ],
     [
-      "accepts an offset that has stood for 10 minutes",
+      "accepts an offset that has lasted 10 minutes",
       [at(0, DAY), at(10 * MINUTE, DAY)],
       10 * MINUTE + DAY,
       null,
     ],
     [
-      "accepts an offset back that has stood for 10 minutes",
+      "accepts a negative offset that has lasted 10 minutes",
       [at(0, -DAY), at(10 * MINUTE, -DAY)],
       10 * MINUTE - DAY,
       null,
     ],
     [
-      "takes an offset that drifts by less than 60 s as the same one",
+      "treats an offset that drifts by less than 60 s as the same one",
       [at(0, DAY), at(5 * MINUTE, DAY + 30_000), at(10 * MINUTE, DAY - 30_000)],
       10 * MINUTE + DAY - 30_000,
       null,
     ],
     [
-      "begins to wait anew when the offset changes",
+      "restarts the wait when the offset changes",
       [at(0, DAY), at(9 * MINUTE, 2 * DAY), at(18 * MINUTE, 2 * DAY)],
       18 * MINUTE,
       2 * DAY,
@@ -75,13 +75,13 @@ describe("the steady clock", () => {
     expect([state.now - START, state.jump?.offset ?? null]).toEqual([now, jump]);
   });
 
-  test("begins at the newest stored time when the wall clock is before it", () => {
+  test("starts at the newest stored time if the wall clock is before it", () => {
     const state = run([at(1_000)], createClock(at(0), START + 3 * DAY));
     expect(state.now).toBe(START + 3 * DAY + 1_000);
     expect(state.jump?.offset).toBe(-3 * DAY);
   });
 
-  test("begins at the wall clock after a long time off", () => {
+  test("starts at the wall clock after a long downtime", () => {
     expect(createClock(at(0), START - 30 * DAY).now).toBe(START);
   });
 
@@ -94,7 +94,7 @@ describe("the steady clock", () => {
     });
   });
 
-  test("moves by what passed, by a followed step, or by an offset that stood for 10 minutes", () => {
+  test("moves by the elapsed time, a followed step, or an offset that lasted 10 minutes", () => {
     const step = fc.record({
       passed: fc.oneof(fc.nat(2_000), fc.nat(5 * MINUTE)),
       ahead: fc.oneof(

@@ -1,46 +1,46 @@
-/** Up to this difference the clock follows the wall clock. */
+/** The clock follows the wall clock up to this difference. */
 const MAX_FOLLOWED_OFFSET_MS = 60_000;
-/** How long a new offset of the wall clock must stand before it is accepted. */
+/** A new offset of the wall clock must last this long before it is accepted. */
 const MIN_JUMP_DURATION_MS = 600_000;
 
-/** What the two clocks of a machine show at one moment, in milliseconds. */
+/** The readings of a machine's two clocks at one moment, in ms. */
 export interface ClockReading {
-  /** Since the Unix epoch; it can be set to anything at any moment. */
+  /** Time since the Unix epoch; it can be set to any value at any moment. */
   readonly wall: number;
-  /** Since any fixed moment; it never goes back. */
+  /** Time since an arbitrary fixed moment; it never goes back. */
   readonly monotonic: number;
 }
 
-/** A wall clock that differs by more than 60 s from the time that was accepted. */
+/** A difference of more than 60 s between the wall clock and the accepted time. */
 export interface ClockJump {
-  /** Wall time minus accepted time when the jump was first seen, in milliseconds. */
+  /** Wall time minus accepted time when the jump was first seen, in ms. */
   readonly offset: number;
   /** The monotonic time at which this offset was first seen. */
   readonly since: number;
 }
 
-/** The accepted time, and what is needed to go on from it. */
+/** The accepted time and the state from which it advances. */
 export interface ClockState {
-  /** The accepted time in milliseconds since the Unix epoch. */
+  /** The accepted time in ms since the Unix epoch. */
   readonly now: number;
   /** The monotonic time at which `now` was accepted. */
   readonly monotonic: number;
-  /** Present while the wall clock is not believed. */
+  /** Null while the clock follows the wall clock. */
   readonly jump: ClockJump | null;
 }
 
 /**
- * The state to begin with. A start before `newestStored`, the newest time that was stored, begins
- * there, because a wall clock that went back must not undo what has happened.
+ * Returns the initial state. It starts at `newestStored`, the newest stored time, if the wall clock
+ * is before it, because a wall clock that went back must not undo what has happened.
  */
 export function createClock({ wall, monotonic }: ClockReading, newestStored = wall): ClockState {
   return { now: Math.max(wall, newestStored), monotonic, jump: null };
 }
 
 /**
- * The clock at a later reading; its `now` is the time. It follows the wall clock while they differ by
- * at most 60 s. Beyond that it goes on at its own pace, so that nothing ends early and expiry never
- * stops, until the new offset has stood for 10 minutes.
+ * Advances the clock to a later reading; the time is its `now`. It follows the wall clock while
+ * they differ by at most 60 s. Beyond that it advances by the monotonic clock, so that nothing ends
+ * early and expiry never stops, until the new offset has lasted 10 minutes.
  */
 export function advanceClock(state: ClockState, { wall, monotonic }: ClockReading): ClockState {
   const elapsed = Math.max(0, monotonic - state.monotonic);
@@ -56,7 +56,7 @@ export function advanceClock(state: ClockState, { wall, monotonic }: ClockReadin
   return { now: steadyNow, monotonic, jump };
 }
 
-/** The clock after the operator confirmed what the wall clock shows. */
+/** Returns the clock after the operator confirmed the wall clock's time. */
 export function acceptWallClock({ wall, monotonic }: ClockReading): ClockState {
   return { now: wall, monotonic, jump: null };
 }

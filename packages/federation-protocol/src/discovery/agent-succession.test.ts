@@ -1,7 +1,7 @@
 import { deriveAgentId, bytesToHex, generateKeyPair, signSuccession } from "@agent/crypto";
 import { describe, expect, it, test } from "vitest";
 import { alpha, beta, gamma, NOW, worker } from "../../test/messages.ts";
-import { boundSuccessions, judgeKeyProof, SUCCESSION_LIMITS } from "./agent-succession.ts";
+import { boundSuccessions, checkKeyProof, SUCCESSION_LIMITS } from "./agent-succession.ts";
 import { resolveClaims } from "./claims.ts";
 import { parseEntries } from "./entries.ts";
 
@@ -31,28 +31,28 @@ const entry = (public_key: string | null, succession?: unknown, agent_id = id) =
   ...(succession !== undefined && { succession }),
 });
 
-interface Teller {
+interface SenderOptions {
   readonly via?: string;
-  readonly tells?: boolean;
+  readonly sends?: boolean;
 }
-const take = (agents: readonly object[], { via = beta.id, tells = true }: Teller = {}) =>
+const take = (agents: readonly object[], { via = beta.id, sends = true }: SenderOptions = {}) =>
   parseEntries(
     { agents },
     {
-      peer: { relayId: via, trust: 0.5, latencyMs: 1, tellsSuccession: tells },
+      peer: { relayId: via, trust: 0.5, latencyMs: 1, sendsSuccession: sends },
       self: alpha.id,
       isOwn: () => false,
     },
   );
 
-describe("D1: an entry of an id of version 8", () => {
+describe("D1: an entry with a version 8 id", () => {
   it.each<[string, object]>([
     ["the key that it was made of", entry(first)],
     ["a key and the one record that leads to it", entry(second, chain[0])],
     ["a key and the list of records that lead to it", entry(third, chain)],
     ["a key and a chain of the greatest length", entry(keys[16]!, long.slice(0, 16))],
     ["no key", entry(null)],
-  ])("with %s is taken", (_, good) => {
+  ])("is accepted with %s", (_, good) => {
     expect(take([good])).toHaveLength(1);
   });
 
@@ -68,24 +68,24 @@ describe("D1: an entry of an id of version 8", () => {
     ["a record of too many characters", entry(second, step(0, 1, { note: "x".repeat(2_048) }))],
     ["a text as chain", entry(second, "record")],
     ["a list of texts as chain", entry(second, ["record"])],
-  ])("with %s is left out, and spoils no other", (_, bad) => {
+  ])("is left out with %s, without effect on others", (_, bad) => {
     expect(take([bad, entry(first, undefined, id)]).map(({ public_key }) => public_key)).toEqual([
       first,
     ]);
   });
 
-  it("keeps the chain that proves its key as it was signed, and no other", () => {
+  it("keeps only the chain that proves its key, with all signed members", () => {
     expect(take([entry(third, chain)])[0]).toMatchObject({ succession: chain });
     expect(take([entry(first, chain)])[0]).not.toHaveProperty("succession");
     expect(take([entry(worker.publicKey, chain, worker.id)])[0]).not.toHaveProperty("succession");
   });
 
-  it("without a chain is taken from peers that tell none, but never with a chain that is wrong", () => {
-    expect(take([entry(second)], { tells: false })).toHaveLength(1);
-    expect(take([entry(third, chain[0])], { tells: false })).toEqual([]);
+  it("is accepted without a chain, but not with a wrong one, from peers that send none", () => {
+    expect(take([entry(second)], { sends: false })).toHaveLength(1);
+    expect(take([entry(third, chain[0])], { sends: false })).toEqual([]);
   });
 
-  it("without a chain is taken where a peer passes on the word of one that tells none", () => {
+  it("is accepted without a chain if its peer forwards it for a relay that sends none", () => {
     expect(take([{ ...entry(second), source_relay: gamma.id }])).toHaveLength(1);
   });
 });
@@ -95,7 +95,7 @@ test("D1: at most 64 records of an answer are verified, those that prove nothing
   const wrong = Array.from({ length: budget / 2 }, () => entry(fourth, chain));
   expect(take([...wrong, entry(third, chain)])).toEqual([]);
   expect(take([...wrong.slice(1), entry(third, chain)])).toHaveLength(1);
-  expect(judgeKeyProof(take([entry(third, chain)])[0]!, 1)).toEqual({
+  expect(checkKeyProof(take([entry(third, chain)])[0]!, 1)).toEqual({
     proof: "unproven",
     chain: [],
   });
@@ -116,32 +116,32 @@ test("D1: an answer carries at most 64 records, and entries whose chain does not
   ]);
 });
 
-describe("D1: of the claims of an id of version 8", () => {
-  const claim = (via: string, told: object, { isAdmitted = false, tells = true } = {}) => ({
-    agent: take([told], { via, tells })[0]!,
+describe("D1: of the claims of a version 8 id", () => {
+  const claim = (via: string, sent: object, { isAdmitted = false, sends = true } = {}) => ({
+    agent: take([sent], { via, sends })[0]!,
     isAdmitted,
   });
 
-  it("the end of a chain stands against the key that it has left", () => {
-    const judged = resolveClaims([
+  it("the end of a chain wins over the key that it replaced", () => {
+    const resolved = resolveClaims([
       claim(beta.id, entry(first)),
       claim(gamma.id, entry(third, chain)),
       claim(worker.id, entry(second, chain[0])),
     ]);
-    expect(judged).toMatchObject({ public_key: third });
-    expect(judged).not.toHaveProperty("id_conflict");
+    expect(resolved).toMatchObject({ public_key: third });
+    expect(resolved).not.toHaveProperty("id_conflict");
   });
 
-  it("one that a chain proves stands against one that nothing proves", () => {
-    const judged = resolveClaims([
-      claim(beta.id, entry(fourth), { tells: false }),
+  it("one that a chain proves wins over an unproven one", () => {
+    const resolved = resolveClaims([
+      claim(beta.id, entry(fourth), { sends: false }),
       claim(gamma.id, entry(second, chain[0])),
     ]);
-    expect(judged).toMatchObject({ public_key: second });
-    expect(judged).not.toHaveProperty("id_conflict");
+    expect(resolved).toMatchObject({ public_key: second });
+    expect(resolved).not.toHaveProperty("id_conflict");
   });
 
-  it("two chains that part are a conflict", () => {
+  it("two diverging chains are a conflict", () => {
     expect(
       resolveClaims([
         claim(beta.id, entry(second, step(0, 1))),
@@ -150,7 +150,7 @@ describe("D1: of the claims of an id of version 8", () => {
     ).toMatchObject({ id_conflict: true });
   });
 
-  it("an admitted peer's word stands against a stranger's chain, because a stolen key can sign one", () => {
+  it("an admitted peer's claim wins over an unknown relay's chain, because a stolen key can sign one", () => {
     expect(
       resolveClaims([
         claim(beta.id, entry(first), { isAdmitted: true }),

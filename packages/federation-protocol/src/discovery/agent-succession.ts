@@ -1,13 +1,13 @@
 import { isAgentIdOfKey, isKeyDerivedId, verifyAgentIdKey } from "@agent/crypto";
 import type { RemoteAgent } from "../messages/discovery.ts";
 
-/** How much of agents' successions an answer to a query carries. */
+/** The maximum size of the key successions in an answer to a query. */
 export const SUCCESSION_LIMITS = {
-  /** Records of one entry. */
+  /** Records in one entry. */
   records: 16,
-  /** Records of all entries of an answer together; each costs its receiver two signatures. */
+  /** Records in all entries of an answer together; each costs the receiver two signature checks. */
   recordsPerAnswer: 64,
-  /** Characters of one record as JSON. */
+  /** Length of one record as JSON, in characters. */
   characters: 2_048,
 } as const;
 
@@ -15,9 +15,9 @@ type Claim = Pick<RemoteAgent, "agent_id" | "public_key" | "succession">;
 type Records = readonly Readonly<Record<string, unknown>>[];
 
 /**
- * What an entry proves of its agent's key. Only an id of version 8 can prove anything: `proven` by the
- * key itself or by the chain of records that leads to it, `refuted` by a chain that does not, `unproven`
- * if there is a later key and no chain.
+ * The proof of an agent's key by its entry. Only a version 8 id can prove a key: `proven` by the
+ * key itself or by the chain of records that leads to it, `refuted` by a chain that does not lead
+ * to it, `unproven` if the key is a later one and there is no chain.
  */
 export type KeyProof = "none" | "proven" | "unproven" | "refuted";
 
@@ -27,8 +27,10 @@ export interface ProvenEntry {
   readonly chain: Records;
 }
 
-/** Judges an entry while `budget` more records may be verified; a chain beyond it proves nothing. */
-export function judgeKeyProof(claim: Claim, budget: number): ProvenEntry {
+/**
+ * Checks the key of an entry. At most `budget` records are verified; a longer chain proves nothing.
+ */
+export function checkKeyProof(claim: Claim, budget: number): ProvenEntry {
   const { agent_id, public_key } = claim;
   if (public_key === null || !isKeyDerivedId(agent_id)) return { proof: "none", chain: [] };
   if (isAgentIdOfKey(agent_id, public_key)) return { proof: "proven", chain: [] };
@@ -41,8 +43,9 @@ export function judgeKeyProof(claim: Claim, budget: number): ProvenEntry {
 }
 
 /**
- * The entries of an answer with as many chains as it may carry, in order; none for a peer that reads
- * none. An entry whose chain does not fit goes without: it is found by a query for its id.
+ * Returns the entries of an answer with as many chains as it may carry, in order, or without chains
+ * for a peer that does not read them. An entry whose chain does not fit keeps its other members; a
+ * query for its id finds the chain.
  */
 export function boundSuccessions<Entry extends RemoteAgent>(
   entries: readonly Entry[],
@@ -58,8 +61,10 @@ export function boundSuccessions<Entry extends RemoteAgent>(
   });
 }
 
-/** The keys that an agent has left by the chain of its entry, which is verified. */
-export function formerKeys({ succession }: Pick<RemoteAgent, "succession">): readonly unknown[] {
+/** Returns the keys that an agent has replaced, read from the verified chain of its entry. */
+export function listFormerKeys({
+  succession,
+}: Pick<RemoteAgent, "succession">): readonly unknown[] {
   return recordsOf({ succession }).map((record) => record["old_public_key"]);
 }
 

@@ -1,38 +1,41 @@
 import { isAgentIdOfKey } from "@agent/crypto";
-import { formerKeys } from "./agent-succession.ts";
+import { listFormerKeys } from "./agent-succession.ts";
 import { type KnownAgent, mergeEntries } from "./entries.ts";
 
-/** What one peer says of an agent, and whether the operator of this relay admitted that peer. */
+/** One peer's claim about an agent, and whether this relay's operator admitted that peer. */
 export interface AgentClaim {
   readonly agent: KnownAgent;
   readonly isAdmitted: boolean;
 }
 
-/** An agent as its peers claim it together. */
+/** An agent as the claims of all peers describe it. */
 export type ClaimedAgent = KnownAgent & {
   /** Claims of the same id under other keys, one for each key. */
   readonly rivals: readonly KnownAgent[];
 };
 
-/** How many keys an id may have beside the standing one before further claims are left out. */
+/** Further keys of an id beyond this number are left out. */
 const MAX_RIVALS = 8;
 
-/** Whether a peer speaks for an agent of its own; it may have heard of any other one from a stranger. */
+/**
+ * Returns whether the claim is about the peer's own agent. The peer may have learned of any other
+ * agent from an unknown relay.
+ */
 export function isOwnClaim({ agent }: AgentClaim): boolean {
   return agent.source_relay === agent.via;
 }
 
 /**
- * Judges all claims of one agent id. A claim by an admitted peer of its own agent stands against every
- * other one; then an id of version 8 that proves the claimed key stands against one that does not, and the
- * later of two keys of one chain against the one that was left.
- * Claims of equal weight under different keys are in conflict (`id_conflict`): which of them is shown
- * follows the order of `mergeEntries`. Undefined without claims.
+ * Resolves all claims of one agent id; returns undefined without claims. A claim by an admitted
+ * peer of its own agent wins over every other one. Then a version 8 id that proves the claimed key
+ * wins over one that does not, and the later of two keys of one chain over the replaced one. Claims
+ * of equal weight under different keys are in conflict (`id_conflict`); the order of `mergeEntries`
+ * selects the one that is shown.
  */
 export function resolveClaims(claims: readonly AgentClaim[]): ClaimedAgent | undefined {
   const weights = claims.map(getClaimWeight);
   const highest = Math.max(...weights);
-  const strongest = withoutFormerKeys(claims.filter((_, index) => weights[index] === highest));
+  const strongest = removeFormerKeys(claims.filter((_, index) => weights[index] === highest));
   const [selected] = mergeEntries([strongest.map(({ agent }) => agent)]);
   if (selected === undefined) return undefined;
   const others = claims
@@ -47,7 +50,7 @@ export function resolveClaims(claims: readonly AgentClaim[]): ClaimedAgent | und
 }
 
 /**
- * The claim of an agent under the key that the asker names, or the standing one if none is named.
+ * Returns the claim under the key that the caller names, or the preferred one if none is named.
  * Undefined if the id is in conflict and no key is named, or if no peer claims it under that key.
  */
 export function findClaimWithKey(
@@ -68,11 +71,11 @@ function getClaimWeight(claim: AgentClaim): number {
 }
 
 /**
- * A key that another claim proves to have been left does not stand beside that claim. Two chains that
- * leave each other's key settle nothing.
+ * Removes claims of a key that another claim proves to be replaced. Two chains that replace each
+ * other's key decide nothing.
  */
-function withoutFormerKeys(claims: readonly AgentClaim[]): readonly AgentClaim[] {
-  const former = new Set(claims.flatMap(({ agent }) => formerKeys(agent)));
+function removeFormerKeys(claims: readonly AgentClaim[]): readonly AgentClaim[] {
+  const former = new Set(claims.flatMap(({ agent }) => listFormerKeys(agent)));
   const current = claims.filter(({ agent }) => !former.has(agent.public_key));
   return current.length > 0 ? current : claims;
 }

@@ -36,24 +36,24 @@ describe("An entry of a peer's answer", () => {
     [{ source_relay: gamma.id, hop_distance: -5 }, 2],
     [{ source_relay: gamma.id, hop_distance: 0.5 }, 2],
     [{ source_relay: gamma.id, hop_distance: 2 }, 3],
-  ])("that claims %o is %s hops away (F12)", (change, distance) => {
+  ])("with %o gets the distance of %s hops (F12)", (change, distance) => {
     expect(take({ ...entry, ...change })[0]?.hop_distance).toBe(distance);
   });
 
   it.each<[string, unknown]>([
     ["trust above 1 (F21)", { ...entry, trust: 1.5 }],
-    ["trust that is no number (F21)", { ...entry, trust: "1" }],
+    ["trust that is not a number (F21)", { ...entry, trust: "1" }],
     ["infinite latency", { ...entry, latency_ms: Infinity }],
     ["a negative price", { ...entry, cost: -1 }],
-    ["an id that is no UUID", { ...entry, agent_id: "worker" }],
-    ["a key that is none", { ...entry, public_key: "abc" }],
+    ["an id that is not a UUID", { ...entry, agent_id: "worker" }],
+    ["a malformed key", { ...entry, public_key: "abc" }],
     ["nothing", null],
-    ["an agent that this relay is the source of", { ...entry, source_relay: alpha.id }],
-  ])("with %s is left out, and spoils no other", (_, bad) => {
+    ["an agent of which this relay is the source", { ...entry, source_relay: alpha.id }],
+  ])("is left out with %s, without effect on others", (_, bad) => {
     expect(take(bad, entry)).toHaveLength(1);
   });
 
-  it("may have no key, and no figure for its trust but a level", () => {
+  it("may have no key and a trust level instead of a number", () => {
     const { public_key: _, trust: __, ...bare } = entry;
     const trustAt = (trust_level?: string) => take({ ...bare, trust_level })[0];
     expect(trustAt("verified")).toMatchObject({ public_key: null, trust: 0.3 });
@@ -63,16 +63,16 @@ describe("An entry of a peer's answer", () => {
     expect([trustAt("excellent")?.trust, trustAt()?.trust]).toEqual([0.05, 0.05]);
   });
 
-  it("of an agent of this relay is left out: its own entry wins (F12)", () => {
+  it("is left out if it names an agent of this relay, whose own entry wins (F12)", () => {
     const isOwn = (id: string) => id === worker.id;
     expect(parseEntries({ agents: [entry] }, { ...context, isOwn })).toEqual([]);
   });
 
-  it("beyond the first 200 is left out (F12)", () => {
+  it("is left out after the first 200 (F12)", () => {
     expect(take(...Array.from({ length: 100_000 }, () => entry))).toHaveLength(200);
   });
 
-  it("is handed on without what only this relay knows", () => {
+  it("is sent on without members that only this relay knows", () => {
     const [known] = take({ ...entry, secret: "x" });
     expect(known && Object.keys(toRemoteAgent(known))).not.toContain("via");
     expect(known && Object.keys(toRemoteAgent(known))).not.toContain("secret");
@@ -86,14 +86,14 @@ describe("Entries of one agent", () => {
     { ...context, peer: { relayId: gamma.id, trust: 1, latencyMs: 1 } },
   )[0];
 
-  it("become one, of the least distance, in whichever order they came", () => {
+  it("are merged into that of the least distance in any order", () => {
     if (!direct || !far) throw new Error("no entries");
     expect(far.hop_distance).toBe(2);
     expect(mergeEntries([[far], [direct]])).toEqual([direct]);
     expect(mergeEntries([[direct], [far]])).toEqual([direct]);
   });
 
-  it("at one distance become the most trusted one, then the one by the first relay", () => {
+  it("at one distance are merged into the most trusted one, then that of the first relay", () => {
     if (!direct) throw new Error("no entry");
     const trusted = { ...direct, trust: 0.9, via: gamma.id };
     expect(mergeEntries([[direct], [trusted]])).toEqual([trusted]);

@@ -2,12 +2,12 @@ import { type TrustLevel, getTrustScore } from "@agent/routing-semiring";
 import * as v from "valibot";
 import { FEDERATION_LIMITS } from "../limits.ts";
 import { type RemoteAgent, RemoteAgentSchema } from "../messages/discovery.ts";
-import { judgeKeyProof, SUCCESSION_LIMITS } from "./agent-succession.ts";
+import { checkKeyProof, SUCCESSION_LIMITS } from "./agent-succession.ts";
 
-/** An agent of another relay: where it was learned of, and what the way there costs. */
+/** An agent of another relay with the peer that named it and the costs of the path. */
 export type KnownAgent = RemoteAgent & {
   readonly trust: number;
-  /** The peer whose answer it stood in: the next hop towards it. */
+  /** The peer whose answer contained it: the next hop towards it. */
   readonly via: string;
   readonly source_relay: string;
 };
@@ -15,24 +15,25 @@ export type KnownAgent = RemoteAgent & {
 /** An agent whose key is known, so that its results can be verified. */
 export type ReachableAgent = KnownAgent & { readonly public_key: string };
 
-/** Whether tasks can be sent to an agent, and not only seen that it is there. */
+/** Returns whether tasks can be sent to an agent, which its key decides. */
 export function isReachable(agent: KnownAgent): agent is ReachableAgent {
   return agent.public_key !== null;
 }
 
-/** The relay's own figures of a peer: 0..1, and ms. */
+/** The relay's own measurements of a peer: trust 0..1, latency in ms. */
 export interface PeerAttributes {
   readonly relayId: string;
   readonly trust: number;
   readonly latencyMs: number;
-  /** Whether the peer tells how its own agents came to their keys; see `agent_succession`. */
-  readonly tellsSuccession?: boolean;
+  /** Whether the peer sends the key successions of its own agents; see `agent_succession`. */
+  readonly sendsSuccession?: boolean;
 }
 
 /**
- * The entries of a peer's answer that count: at most 200, each judged alone, without agents that
- * this relay knows itself, and without those of version 8 whose key is not that of their id. Distances are counted anew from here, at least 1; trust is multiplied by
- * the peer's and latency added to it, so that a way is never better than its worst part.
+ * Returns the valid entries of a peer's answer: at most 200, each checked alone, without agents of
+ * this relay and without version 8 ids whose key they do not prove. Distances are counted from this
+ * relay and at least 1; trust is multiplied by the peer's and latency added to the peer's, so that
+ * a path is never better than its worst part.
  */
 export function parseEntries(
   answer: { readonly agents: readonly unknown[] },
@@ -51,7 +52,7 @@ export function parseEntries(
     .filter((entry) => v.is(RemoteAgentSchema, entry))
     .map((entry) => v.parse(RemoteAgentSchema, entry))
     .filter((agent) => !isOwn(agent.agent_id) && agent.source_relay !== self)
-    .flatMap(provenBy(peer))
+    .flatMap(createProofFilter(peer))
     .map((agent) => ({
       ...agent,
       source_relay: agent.source_relay ?? peer.relayId,
@@ -63,26 +64,27 @@ export function parseEntries(
 }
 
 /**
- * Leaves out each entry whose chain does not lead to its key, and an agent of the peer's own without one
- * if the peer tells them. A chain that proves nothing is dropped. Peers that tell no chains, and those
- * that pass such a word on, are believed as before ids proved themselves.
+ * Leaves out each entry whose chain does not lead to its key, and an agent of the peer's own
+ * without a chain if the peer sends them. A chain that proves nothing is removed. Entries of peers
+ * that send no chains, and those that pass such entries on, are accepted without proof.
  */
-function provenBy({ relayId, tellsSuccession = false }: PeerAttributes) {
+function createProofFilter({ relayId, sendsSuccession = false }: PeerAttributes) {
   let budget: number = SUCCESSION_LIMITS.recordsPerAnswer;
   return (agent: RemoteAgent): RemoteAgent[] => {
     const { succession: _, ...entry } = agent;
-    const { proof, chain } = judgeKeyProof(agent, budget);
+    const { proof, chain } = checkKeyProof(agent, budget);
     budget -= chain.length;
     if (proof === "refuted") return [];
     const isOwn = (agent.source_relay ?? relayId) === relayId;
-    if (proof === "unproven" && isOwn && tellsSuccession) return [];
+    if (proof === "unproven" && isOwn && sendsSuccession) return [];
     return [proof === "proven" && chain.length > 0 ? { ...entry, succession: [...chain] } : entry];
   };
 }
 
 /**
- * Lists of entries as one: an agent once, by the least distance, then the most trusted way, then the
- * relay that is first by id; so the order of the lists does not matter.
+ * Merges lists of entries. Of each agent the entry with the least distance stays, then the one with
+ * the most trust, then the one of the relay with the lowest id, so the order of the lists does not
+ * matter.
  */
 export function mergeEntries<Entry extends RemoteAgent & { readonly via?: string }>(
   lists: Iterable<readonly Entry[]>,
@@ -97,13 +99,13 @@ export function mergeEntries<Entry extends RemoteAgent & { readonly via?: string
   return [...best.values()].toSorted((a, b) => (a.agent_id < b.agent_id ? -1 : 1));
 }
 
-/** An entry as it is handed on in an answer, from known members alone. */
+/** Returns an entry for an answer, built from known members alone. */
 export function toRemoteAgent(known: KnownAgent & { readonly rivals?: unknown }): RemoteAgent {
   const { via: _, rivals: __, ...agent } = known;
   return agent;
 }
 
-/** A peer that tells no figure is taken by the level that it names. */
+/** An entry without a trust value gets that of its trust level. */
 function getEntryTrust({ trust, trust_level }: RemoteAgent): number {
   const level = LEVELS.find((known) => known === trust_level) ?? "unknown";
   return trust ?? getTrustScore(level);
@@ -117,7 +119,7 @@ const LEVELS: readonly TrustLevel[] = [
   "blocked",
 ];
 
-/** A peer's own agents are one hop away, whatever it calls them; all others at least two. */
+/** A peer's own agents are one hop away, whatever distance it states; all others at least two. */
 function getHopDistance({ source_relay, hop_distance }: RemoteAgent, peerId: string): number {
   if (source_relay === undefined || source_relay === peerId) return 1;
   const claimed = Number.isSafeInteger(hop_distance) ? hop_distance : 1;

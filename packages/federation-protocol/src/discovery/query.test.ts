@@ -7,7 +7,7 @@ import { createQuery, listUnvisitedPeers, planQuery } from "./query.ts";
 const begun = createQuery({ capability: "sum" }, { self: alpha.id, queryId: TASK });
 const context = { self: beta.id, isNew: true };
 
-it("A query starts at hop 0 with its own relay visited, and the ceiling of 3 hops", () => {
+it("creates a query at hop 0 with its own relay visited and at most 3 hops", () => {
   expect(begun).toEqual({
     capability: "sum",
     hop_count: 0,
@@ -20,7 +20,7 @@ it("A query starts at hop 0 with its own relay visited, and the ceiling of 3 hop
 });
 
 describe("A peer's query (F11)", () => {
-  it("is searched for and passed on, one hop further and through this relay", () => {
+  it("is searched and forwarded with one hop more and this relay visited", () => {
     const { isSearched: search, query, forwardedQuery: pass } = planQuery(begun, context);
     expect(search).toBe(true);
     expect(query).toEqual({ capability: "sum", limit: 200 });
@@ -33,20 +33,20 @@ describe("A peer's query (F11)", () => {
   });
 
   it.each<[string, Partial<Discovery>, Partial<typeof context>]>([
-    ["that has visited this relay", { visited: [alpha.id, beta.id] }, {}],
-    ["that has used up its hops", { hop_count: 3 }, {}],
-    ["that claims a higher ceiling", { hop_count: 3, max_hops: 99 }, {}],
-    ["that asks for no hops", { max_hops: 0 }, {}],
-    ["that was processed before", {}, { isNew: false }],
-  ])("%s is not passed on", (_, change, known) => {
+    ["if it has visited this relay", { visited: [alpha.id, beta.id] }, {}],
+    ["if its hops are used up", { hop_count: 3 }, {}],
+    ["if it claims a higher maximum", { hop_count: 3, max_hops: 99 }, {}],
+    ["if it allows no hops", { max_hops: 0 }, {}],
+    ["if it was processed before", {}, { isNew: false }],
+  ])("is not forwarded %s", (_, change, known) => {
     expect(planQuery({ ...begun, ...change }, { ...context, ...known }).forwardedQuery).toBeNull();
   });
 
-  it("that was processed before is answered with nothing", () => {
+  it("has an empty answer if it was processed before", () => {
     expect(planQuery(begun, { ...context, isNew: false }).isSearched).toBe(false);
   });
 
-  it("may have its members in a nested query, and loses unknown ones", () => {
+  it("may have its members in a nested query, without unknown ones", () => {
     const { capability: _, ...plain } = begun;
     const nested = { ...plain, query: { q: "x", limit: 5 }, extra: "prompt" } as Discovery;
     expect(planQuery(nested, context).forwardedQuery).toEqual({
@@ -62,12 +62,12 @@ describe("A peer's query (F11)", () => {
     [0, 1],
     [5, 5],
     [100_000, 200],
-  ])("with the limit %s is answered with at most %s entries", (limit, most) => {
+  ])("with the limit %s has an answer of at most %s entries", (limit, most) => {
     expect(planQuery({ ...begun, limit }, context).query.limit).toBe(most);
   });
 });
 
-it("In a ring of three relays each passes a query on at most once (F11)", () => {
+it("forwards a query at most once by each of three relays in a ring (F11)", () => {
   const ring = [alpha, beta, gamma].map(({ id }) => id);
   const seen = new Map(ring.map((id) => [id, new ReplayCache(30_000)]));
   const passed: string[] = [];

@@ -1,16 +1,16 @@
 import { FEDERATION_LIMITS } from "../limits.ts";
 import type { AgentQuery, Discovery } from "../messages/discovery.ts";
 
-/** What a relay does with a query: search its own agents, and pass it on. */
+/** A relay's decision about a query: whether to search its own agents and what to pass on. */
 export interface QueryPlan {
   /** False for a repeated query: its answer is empty. */
   readonly isSearched: boolean;
   readonly query: AgentQuery;
-  /** What goes to the peers in `to`; null when the query ends here. */
+  /** The query for the peers in `to`; null when it is not passed on. */
   readonly forwardedQuery: Discovery | null;
 }
 
-/** The body that a relay sends to its peers for a query that began with it. */
+/** Creates the body that a relay sends to its peers for a query of its own. */
 export function createQuery(
   query: AgentQuery,
   {
@@ -30,9 +30,9 @@ export function createQuery(
 }
 
 /**
- * What becomes of a peer's query (specification, "Federation endpoints"): not passed on when this
- * relay is among the visited, when the hops are used up (never more than 3, whatever it says), or
- * when the query is a repetition. What is passed on is built anew from known members.
+ * Plans a peer's query (specification, "Federation endpoints"). It is not passed on if this relay
+ * is among the visited ones, if the hops are used up (never more than 3, whatever the query
+ * allows), or if it is a repetition. The forwarded query is built from known members alone.
  */
 export function planQuery(
   message: Discovery,
@@ -46,7 +46,7 @@ export function planQuery(
     /** Whether `query_id` was not processed in the last 30 seconds. */
     readonly isNew: boolean;
     readonly maxHops?: number;
-    /** The most entries of an answer. */
+    /** The maximum number of entries in an answer. */
     readonly limit?: number;
   },
 ): QueryPlan {
@@ -64,7 +64,7 @@ export function planQuery(
   return { isSearched: isNew, query, forwardedQuery: isForwarded ? forwardedQuery : null };
 }
 
-/** The peers that a query goes to: none that it came from or has visited. */
+/** Returns the peers to which a query is sent: none that sent it or that it has visited. */
 export function listUnvisitedPeers(peerIds: readonly string[], { visited }: Discovery): string[] {
   return peerIds.filter((id) => !visited.includes(id));
 }

@@ -18,13 +18,13 @@ function known(change: object, trust = 0.5) {
   const peer = { relayId: beta.id, trust, latencyMs: 10 };
   const context = { peer, self: alpha.id, isOwn: () => false };
   const [agent] = parseEntries({ agents: [{ ...entry, ...change }] }, context);
-  if (agent === undefined) throw new Error("not taken");
+  if (agent === undefined) throw new Error("entry left out");
   return agent;
 }
 
 const options = { self: alpha.id, passingCost: asMicro(50_000) };
 
-it("A route goes from this relay over the peer to the agent, with the figures of the whole way", () => {
+it("builds a route from this relay over the peer to the agent with the attributes of the whole path", () => {
   expect(buildRoute(known({}), options)).toEqual({
     path: ["self", `relay:${alpha.id}`, `relay:${beta.id}`, worker.id],
     trust: 0.4,
@@ -34,13 +34,13 @@ it("A route goes from this relay over the peer to the agent, with the figures of
   });
 });
 
-it("A route to an agent of a relay further on names that relay as well", () => {
+it("names the source relay in a route to an agent behind the peer", () => {
   const { path } = buildRoute(known({ source_relay: gamma.id, hop_distance: 1 }), options);
   expect(listRelays(path)).toEqual([alpha.id, beta.id, gamma.id]);
   expect(path.slice(1, -1)).toEqual(listRelays(path).map(toRelayNode));
 });
 
-it("The trust of a route is never above that of any part of it (F21)", () => {
+it("never gives a route more trust than any part of it (F21)", () => {
   const share = fc.double({ min: 0, max: 1, noNaN: true });
   fc.assert(
     fc.property(share, share, (peer, agent) => {

@@ -2,16 +2,16 @@ import { fromMicro, type Micro } from "@agent/budget";
 import type { EdgeAttributes } from "@agent/routing-semiring";
 import type { KnownAgent } from "./entries.ts";
 
-/** A way to an agent of another relay, ready to compete with local ones in one ranking. */
+/** A path to an agent of another relay, comparable with local candidates in one ranking. */
 export interface CrossRelayRoute extends EdgeAttributes {
-  /** `self`, `relay:<local>`, `relay:<peer>`, perhaps `relay:<source>`, then the agent's id. */
+  /** `self`, `relay:<local>`, `relay:<peer>`, optionally `relay:<source>`, then the agent's id. */
   readonly path: readonly string[];
 }
 
 /**
- * The route `self -> relay:local -> relay:remote -> agent` (specification, "Cross-relay routing").
- * `agent`'s figures already are those of the whole way; `passingCost` is what passing the relays
- * adds to the price.
+ * Builds the route `self -> relay:local -> relay:remote -> agent` (specification, "Cross-relay
+ * routing"). The attributes of `agent` already cover the whole path; `passingCost` is added to the
+ * price for passing the relays.
  */
 export function buildRoute(
   agent: KnownAgent,
@@ -27,12 +27,12 @@ export function buildRoute(
   };
 }
 
-/** A relay's name in a path. */
+/** Returns a relay's name in a path. */
 export function toRelayNode(relayId: string): string {
   return `relay:${relayId}`;
 }
 
-/** The relays of a forwarded task's path, in order. */
+/** Lists the relays of a forwarded task's path, in order. */
 export function listRelays(path: readonly string[]): string[] {
   return path.filter((node) => node.startsWith("relay:")).map((node) => node.slice(6));
 }

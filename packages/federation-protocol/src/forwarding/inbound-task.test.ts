@@ -25,14 +25,14 @@ const finished = (status: ReceiptStatus = "completed") =>
 const answered = (status: number, code?: string): Delivery => ({ kind: "answered", status, code });
 
 describe("A task that a peer sent", () => {
-  it("holds what the peer will owe, until it is known that nothing is", () => {
+  it("holds the amount that the peer will owe until it is known that nothing is owed", () => {
     expect(buildInboundTask().hold).toBe("open");
     expect(finished().hold).toBe("open");
     expect(finished("failed").hold).toBe("released");
     expect(finished("denied").hold).toBe("released");
   });
 
-  it("is finished by one receipt", () => {
+  it("is finished by exactly one receipt", () => {
     const again = finishInbound(
       finished(),
       { status: "failed", receiptHash: "cd" },
@@ -41,14 +41,14 @@ describe("A task that a peer sent", () => {
     expect(again).toEqual(finished());
   });
 
-  it("that still runs expires, and its hold is released", () => {
+  it("expires while it runs, which releases its hold", () => {
     const task = buildInboundTask();
     expect(expireInbound(task, task.expiresAt - 1)).toBe(task);
     expect(expireInbound(task, task.expiresAt)).toMatchObject({ state: "void", hold: "released" });
     expect(expireInbound(finished(), task.expiresAt).state).toBe("returning");
   });
 
-  it("that nobody settles keeps its state, and loses its hold in the end", () => {
+  it("keeps its state and loses its hold in the end if it is not settled", () => {
     const task = finished();
     expect(expireInbound(task, task.holdUntil - 1).hold).toBe("open");
     expect(expireInbound(task, task.holdUntil)).toEqual({ ...task, hold: "released" });
@@ -56,7 +56,7 @@ describe("A task that a peer sent", () => {
     expect(expireInbound(settled, Infinity).hold).toBe("settled");
   });
 
-  it("holds longer than its sender tries to settle it", () => {
+  it("has a hold that lasts longer than its sender's settlement attempts", () => {
     const tries = SCHEDULE.pauses.reduce((sum, pause) => sum + pause, SCHEDULE.settleDownMs);
     expect(finished().holdUntil - NOW).toBeGreaterThan(tries);
   });
@@ -65,27 +65,23 @@ describe("A task that a peer sent", () => {
 describe("A result that is returned", () => {
   it.each<[string, Delivery, InboundState]>([
     ["accepted", answered(200), "completed"],
-    ["passed on, and not answered there yet", answered(202), "returning"],
-    ["for a task that is not there any more", answered(404), "void"],
+    ["forwarded and not answered there yet", answered(202), "returning"],
+    ["for a task that no longer exists", answered(404), "void"],
     ["of a relay that the task was taken from", answered(403, "result.wrong_peer"), "void"],
     ["after another receipt", answered(409), "void"],
-    ["refused for the time being", answered(403), "returning"],
-    [
-      "refused by a relay that does not federate now",
-      answered(404, "route.not_found"),
-      "returning",
-    ],
+    ["refused temporarily", answered(403), "returning"],
+    ["refused by a relay whose federation is off", answered(404, "route.not_found"), "returning"],
     ["answered by a failure", answered(500), "returning"],
     ["lost", { kind: "unknown" }, "returning"],
     ["never sent", { kind: "unreachable" }, "returning"],
-  ])("and is %s leaves the task as it has to", (_, delivery, state) => {
+  ])("that is %s leads to the specified state of the task", (_, delivery, state) => {
     const task = endReturn(beginReturn(finished(), SCHEDULE, NOW), delivery);
     expect(task.state).toBe(state);
     expect(task.hold).toBe(state === "void" ? "released" : "open");
     expect(isReturnDue(task, Infinity)).toBe(state === "returning");
   });
 
-  it("is tried at once, then after 30 s, 2 min, 8 min, 32 min and every 2 h", () => {
+  it("is sent at once, then after 30 s, 2 min, 8 min, 32 min and every 2 h", () => {
     let task = finished();
     expect(isReturnDue(task, NOW)).toBe(true);
     const pauses = Array.from({ length: 7 }, () => {
@@ -105,12 +101,12 @@ describe("A result that is returned", () => {
     expect(isReturnDue(buildInboundTask({ dueAt: NOW }), NOW)).toBe(false);
   });
 
-  it("is not taken back by a later answer", () => {
+  it("is not reverted by a later answer", () => {
     const task = endReturn(finished(), answered(200));
     expect(endReturn(task, answered(404))).toBe(task);
   });
 
-  it("is given up with what it held, unless its peer has answered", () => {
+  it("is abandoned with its hold unless its peer has answered", () => {
     expect(abandonReturn(finished())).toMatchObject({
       state: "void",
       dueAt: null,
@@ -121,13 +117,13 @@ describe("A result that is returned", () => {
     expect(abandonReturn(taken)).toBe(taken);
   });
 
-  it("counts as taken when its peer settles it", () => {
+  it("counts as accepted when its peer settles it", () => {
     expect(acknowledgeReturn(finished())).toMatchObject({ state: "completed", dueAt: null });
     expect(acknowledgeReturn(buildInboundTask())).toEqual(buildInboundTask());
   });
 });
 
-describe("A9: a hold that lapses", () => {
+describe("A9: a hold that expires", () => {
   const taken = () => acknowledgeReturn(finished());
 
   it.each<[string, InboundTask, InboundTask["hold"]]>([
@@ -142,7 +138,7 @@ describe("A9: a hold that lapses", () => {
     ["after its settlement stays settled", { ...taken(), hold: "settled" }, "settled"],
     ["that was due late is a default", { ...taken(), hold: "due" }, "defaulted"],
     ["that the operator has cleared stays released", { ...taken(), hold: "released" }, "released"],
-    ["once more stays a default", { ...taken(), hold: "defaulted" }, "defaulted"],
+    ["a second time stays a default", { ...taken(), hold: "defaulted" }, "defaulted"],
   ])("%s", (_, task, hold) => {
     expect(expireInbound(task, task.holdUntil - 1).hold).toBe(task.hold);
     expect(expireInbound(task, task.holdUntil).hold).toBe(hold);
@@ -157,21 +153,21 @@ describe("A9: a hold that lapses", () => {
     expect(clearDefault(taken())).toEqual(taken());
   });
 
-  it("is due anew where the peer accepts the result only afterwards", () => {
+  it("is due anew if the peer accepts the result only afterwards", () => {
     const times = { now: NOW + 1_000, holdMs: 500 };
-    const lapsed = expireInbound(finished(), Infinity);
-    const late = awaitLateSettlement(endReturn(lapsed, answered(200)), lapsed, times);
+    const expired = expireInbound(finished(), Infinity);
+    const late = awaitLateSettlement(endReturn(expired, answered(200)), expired, times);
     expect(late).toMatchObject({ state: "completed", hold: "due", holdUntil: NOW + 1_500 });
     const inTime = finished();
     const kept = awaitLateSettlement(endReturn(inTime, answered(200)), inTime, times);
     expect(kept).toMatchObject({ state: "completed", hold: "open" });
-    const free = { ...lapsed, amount: asMicro(0) };
+    const free = { ...expired, amount: asMicro(0) };
     expect(awaitLateSettlement(endReturn(free, answered(200)), free, times).hold).toBe("released");
   });
 });
 
 describe("A8: a task of a peer", () => {
-  it("has as much longer as the relay stood still", () => {
+  it("has later deadlines by the time for which the relay was frozen", () => {
     const task = finished();
     expect(postponeInbound(task, 60_000)).toEqual({
       ...task,
@@ -180,7 +176,7 @@ describe("A8: a task of a peer", () => {
     });
   });
 
-  it("goes back again after a restore while it is completed and not settled", () => {
+  it("is returned again after a restore while it is completed and not settled", () => {
     const again = restartReturn(acknowledgeReturn(finished()), NOW + 7);
     expect(again).toMatchObject({ state: "returning", attempts: 0, dueAt: NOW + 7, hold: "open" });
     const terms = { ...TERMS, settlementId: "s", bookedAt: NOW };
@@ -194,7 +190,7 @@ describe("A8: a task of a peer", () => {
   });
 });
 
-it("A8: a result that a frozen peer did not look at goes again after the same pause", () => {
+it("A8: a result that a frozen peer did not process is sent again after the same pause", () => {
   const first = beginReturn(finished(), SCHEDULE, NOW);
   const frozen = endReturn(first, answered(503, "server.frozen"));
   expect(frozen).toMatchObject({ state: "returning", attempts: 0, dueAt: first.dueAt });
@@ -203,7 +199,7 @@ it("A8: a result that a frozen peer did not look at goes again after the same pa
   expect(pause(endReturn(first, answered(503)))).toBe(SCHEDULE.pauses[1]);
 });
 
-it("A9: a default that is brought again stays one that can be settled, though its peer refuses it", () => {
+it("A9: a default can still be settled after its result is returned again and refused", () => {
   const again = restartReturn({ ...finished(), state: "completed", hold: "defaulted" }, NOW);
   expect(again.state).toBe("returning");
   for (const ended of [endReturn(again, answered(404)), abandonReturn(again)]) {

@@ -5,50 +5,53 @@ import type { ReceiptStatus } from "./outbound-task.ts";
 import type { RetrySchedule } from "../delivery/retry-schedule.ts";
 
 /**
- * Where a task stands that a peer sent:
+ * The state of a task that a peer sent:
  *
- * - `running`: no receipt yet, here or further on;
- * - `returning`: the receipt is on its way back;
- * - a receipt's status: the peer has taken it;
- * - `void`: it expired here, or the peer takes its result no more.
+ * - `running`: there is no receipt yet;
+ * - `returning`: the receipt is being returned;
+ * - a receipt's status: the peer has accepted the receipt;
+ * - `void`: the task expired here, or the peer no longer accepts its result.
  */
 export type InboundState = "running" | "returning" | ReceiptStatus | "void";
 
-/** A settlement as it was booked, so that a repetition gets the same answer. */
+/** A booked settlement, stored so that a repetition gets the same answer. */
 export interface BookedTerms extends SettlementTerms {
   readonly settlementId: string;
   readonly bookedAt: number;
 }
 
-/** A task that a peer sent to this relay, and what the peer will owe for it. */
+/** A task that a peer sent to this relay, with the amount that the peer will owe. */
 export interface InboundTask {
   readonly taskId: string;
   readonly peerId: string;
   readonly agentId: string;
-  /** What the peer pays for it once it is completed. */
+  /** The amount that the peer pays once the task is completed. */
   readonly amount: Micro;
   readonly expiresAt: number;
   readonly state: InboundState;
   readonly receiptHash: string | null;
   readonly receiptStatus: ReceiptStatus | null;
   readonly attempts: number;
-  /** When to return the result again; null: not at all. */
+  /** The time at which to return the result again; null if never. */
   readonly dueAt: number | null;
   /**
    * - `open`: the amount is held from the peer's account;
-   * - `due`: the peer accepted the result after the hold had lapsed, and has to settle it anew;
+   * - `due`: the peer accepted the result after the hold had expired and must settle it anew;
    * - `defaulted`: the peer accepted the result and did not settle in time, so the amount counts as
-   *   owed until it settles or the operator clears it.
+   *   owed until the peer settles or the operator clears it.
    */
   readonly hold: "open" | "due" | "released" | "settled" | "defaulted";
-  /** A hold, `open` or `due`, whose settlement has not come by then lapses; it still counts. */
+  /**
+   * The time at which an `open` or `due` hold without a settlement expires; this millisecond still
+   * counts.
+   */
   readonly holdUntil: number;
   readonly settlement: BookedTerms | null;
 }
 
 type NewInboundTask = Pick<InboundTask, "taskId" | "peerId" | "agentId" | "amount" | "expiresAt">;
 
-/** A task that was just taken over, with its amount held. */
+/** Creates a task that was just accepted, with its amount held. */
 export function createInbound(newTask: NewInboundTask, { holdMs }: RetrySchedule): InboundTask {
   return {
     ...newTask,
@@ -63,7 +66,10 @@ export function createInbound(newTask: NewInboundTask, { holdMs }: RetrySchedule
   };
 }
 
-/** The worker's receipt came, directly or from the next relay; what it proves goes back at once. */
+/**
+ * Records the worker's receipt, which arrived here or from the next relay; it is due for return at
+ * once.
+ */
 export function finishInbound(
   task: InboundTask,
   receipt: { readonly status: ReceiptStatus; readonly receiptHash: string },
@@ -77,19 +83,20 @@ export function finishInbound(
     receiptHash: receipt.receiptHash,
     dueAt: now,
     holdUntil: now + holdMs,
-    // Nothing is paid for what was not done.
+    // Only completed work is paid.
     hold: receipt.status === "completed" ? task.hold : "released",
   };
 }
 
-/** Whether the result has to be sent (again) now. */
+/** Returns whether the result must be sent (again) now. */
 export function isReturnDue({ state, dueAt }: InboundTask, now: number): boolean {
   return state === "returning" && dueAt !== null && dueAt <= now;
 }
 
 /**
- * The state to store before a result leaves. It is tried for as long as the task is kept, in the end
- * at the longest pause: only its answer tells whether the sender still waits for it.
+ * Returns the state to store before a result is sent. The result is retried for as long as the task
+ * is stored, in the end at the longest pause, because only the sender's answer shows whether it
+ * still waits.
  */
 export function beginReturn(
   task: InboundTask,
@@ -101,8 +108,8 @@ export function beginReturn(
 }
 
 /**
- * What the peer's answer to a result says; any answer that is not final leaves it to be retried. One of
- * a frozen peer uses up no attempt.
+ * Applies the peer's answer to a result; any answer that is not final leads to a retry. The answer
+ * of a frozen peer does not count as an attempt.
  */
 export function endReturn(task: InboundTask, delivery: Delivery): InboundTask {
   if (task.state !== "returning") return task;
@@ -115,28 +122,32 @@ export function endReturn(task: InboundTask, delivery: Delivery): InboundTask {
     case "pending":
     case "later":
     case "unknown":
-      // The pauses grow with the attempts, and the peer awaits the result when it goes on.
+      // The pauses grow with the attempts, and the peer expects the result as soon as it resumes.
       return isPeerFrozen(delivery) ? { ...task, attempts: Math.max(0, task.attempts - 1) } : task;
   }
 }
 
-/** A result that is not kept any longer: its peer has never said what became of it. */
+/** Abandons a result that is deleted before its peer has given a final answer. */
 export function abandonReturn(task: InboundTask): InboundTask {
   if (task.state !== "returning") return task;
-  // One that a restored relay brings again was accepted before, and its debt is settled by that.
+  // A result that is returned again after a restore was accepted before; its debt is settled by
+  // that acceptance.
   if (task.hold === "defaulted") return acknowledgeReturn(task);
   return { ...task, state: "void", dueAt: null, hold: getReleasedHold(task) };
 }
 
-/** A peer that settles a task has taken its result, whether or not its answer came. */
+/**
+ * Records that the peer accepted the result, which its settlement proves even if its answer was
+ * lost.
+ */
 export function acknowledgeReturn(task: InboundTask): InboundTask {
   if (task.state !== "returning" || task.receiptStatus === null) return task;
   return { ...task, state: task.receiptStatus, dueAt: null };
 }
 
 /**
- * What time does to a task: one that still runs expires, a hold that is not settled lapses. If the
- * peer has accepted the completed result before, that is a default.
+ * Expires a running task, and the hold of one that was not settled in time. If the peer has
+ * accepted the completed result before, the expired hold is a default.
  */
 export function expireInbound(task: InboundTask, now: number): InboundTask {
   if (task.state === "running" && now >= task.expiresAt) return voidInbound(task);
@@ -145,14 +156,14 @@ export function expireInbound(task: InboundTask, now: number): InboundTask {
   return { ...task, hold: isDefault ? "defaulted" : getReleasedHold(task) };
 }
 
-/** The task when the relay stood still for `ms`: what is awaited of the peer has that much longer. */
+/** Extends the deadlines of the peer by `ms`, the time for which this relay was frozen. */
 export function postponeInbound(task: InboundTask, ms: number): InboundTask {
   return { ...task, expiresAt: task.expiresAt + ms, holdUntil: task.holdUntil + ms };
 }
 
 /**
- * The task after a restore of the relay's database: a completed result that is not settled goes back
- * again, because the settlement may be among what the backup lacks. The peer then answers with it.
+ * Restarts the return of a completed, unsettled result after a restore of the database, because the
+ * backup may lack the settlement. The peer then answers with it.
  */
 export function restartReturn(task: InboundTask, now: number): InboundTask {
   const isUnsettled = task.receiptStatus === "completed" && task.settlement === null;
@@ -163,8 +174,8 @@ export function restartReturn(task: InboundTask, now: number): InboundTask {
 }
 
 /**
- * What follows when an answer has ended a return: a peer that accepts a completed result only after
- * the hold has lapsed has as long to settle as any other, or holding back the answer would pay.
+ * Starts a new settlement deadline if an answer ended the return of a completed result only after
+ * the hold had expired. Without it a peer would profit from delaying its answer.
  */
 export function awaitLateSettlement(
   task: InboundTask,
@@ -178,9 +189,9 @@ export function awaitLateSettlement(
 }
 
 /**
- * The task after the relay stood still for `pausedMs`: its peer could not settle meanwhile, so it has
- * as much longer. After a restore it is asked for the settlement that the backup may lack, by bringing
- * it the result again.
+ * Resumes the task after the relay was frozen for `pausedMs`: the peer could not settle meanwhile,
+ * so its deadlines move by that time. After a restore the result is returned again, so that the
+ * peer answers with a settlement that the backup may lack.
  */
 export function resumeInbound(
   task: InboundTask,
@@ -191,9 +202,9 @@ export function resumeInbound(
 }
 
 /**
- * Whether nothing more can come of the task. A settled one never is over: its sender may ask for years
- * whether it was booked. Neither is one that the peer has defaulted on, until the operator has cleared
- * it.
+ * Returns whether the task can no longer change. A settled task is never closed, because its sender
+ * may ask years later whether it was booked. A defaulted one is not closed until the operator has
+ * cleared it.
  */
 export function isInboundClosed({
   state,
@@ -205,22 +216,24 @@ export function isInboundClosed({
   return !isOpen && settlement === null;
 }
 
-/** Whether a settlement is still awaited, so that `holdUntil` counts. */
+/** Returns whether a settlement is still expected, so that `holdUntil` counts. */
 export function isHoldPending({ hold }: Pick<InboundTask, "hold">): boolean {
   return hold === "open" || hold === "due";
 }
 
-/** What the peer owes for a result that it accepted and did not settle in time. */
+/**
+ * Returns the amount that the peer owes for a result that it accepted and did not settle in time.
+ */
 export function getDefaultedAmount({ hold, amount }: Pick<InboundTask, "hold" | "amount">): Micro {
   return hold === "defaulted" ? amount : asMicro(0);
 }
 
-/** The operator no longer counts a default as owed; a settlement that comes later still counts. */
+/** Clears a default by the operator's decision; a later settlement still counts. */
 export function clearDefault(task: InboundTask): InboundTask {
   return task.hold === "defaulted" ? { ...task, hold: "released" } : task;
 }
 
-/** A task that ends here without a receipt, by expiry or because it was cancelled. */
+/** Ends a task without a receipt, by expiry or because it was cancelled. */
 export function voidInbound(task: InboundTask): InboundTask {
   return task.state === "running" ? { ...task, state: "void", hold: getReleasedHold(task) } : task;
 }

@@ -21,7 +21,7 @@ const unknown: Delivery = { kind: "unknown" };
 const unreachable: Delivery = { kind: "unreachable" };
 const completed = { status: "completed", receiptHash: "ab" } as const;
 
-/** A task after attempts that ended so. */
+/** Returns a task after attempts with these ends. */
 function attempted(...deliveries: readonly Delivery[]) {
   return deliveries.reduce((task, delivery) => {
     return endForward(beginForward(task, SCHEDULE, NOW), task, delivery);
@@ -30,7 +30,7 @@ function attempted(...deliveries: readonly Delivery[]) {
 
 describe("A task that is sent to a peer", () => {
   it.each<[string, readonly Delivery[], OutboundState]>([
-    ["a taken forward", [answered(202)], "forwarded"],
+    ["an accepted forward", [answered(202)], "forwarded"],
     ["a known task id", [answered(409)], "forwarded"],
     ["a refusal", [answered(402)], "refused"],
     ["no connection", [unreachable], "refused"],
@@ -39,16 +39,16 @@ describe("A task that is sent to a peer", () => {
     ["a failure of the peer", [answered(500)], "forwarding"],
     ["a lost answer and a known id", [unknown, answered(409)], "forwarded"],
     [
-      "a lost answer and a refusal: the first copy may still be taken",
+      "a lost answer and a refusal, because the first copy may still be accepted,",
       [unknown, answered(402)],
       "forwarding",
     ],
     ["a lost answer and no connection", [unknown, unreachable], "forwarding"],
-  ])("after %s stands as it has to", (_, deliveries, state) => {
+  ])("has the specified state after %s", (_, deliveries, state) => {
     expect(attempted(...deliveries).state).toBe(state);
   });
 
-  it("is sent again while its fate is unknown, after 30 s, 2 min, 8 min, 32 min and 2 h", () => {
+  it("is sent again while its outcome is unknown, after 30 s, 2 min, 8 min, 32 min and 2 h", () => {
     let task = buildOutboundTask({ expiresAt: Infinity });
     const pauses: (number | null)[] = [];
     for (let attempt = 0; attempt < 6; attempt += 1) {
@@ -69,14 +69,14 @@ describe("A task that is sent to a peer", () => {
     expect(isForwardDue({ ...task, expiresAt: NOW + 30_000 }, NOW + 30_000)).toBe(false);
   });
 
-  it("may have arrived when the relay crashed before it heard the end", () => {
+  it("counts as one that may have arrived after a crash during an attempt", () => {
     const begun = beginForward(buildOutboundTask(), SCHEDULE, NOW);
     expect(endForward(beginForward(begun, SCHEDULE, NOW), begun, unreachable).state).toBe(
       "forwarding",
     );
   });
 
-  it("is not moved by an answer that comes late", () => {
+  it("is not changed by a late answer", () => {
     const done = applyResult(buildOutboundTask(), completed, { relayed: false });
     expect(endForward(done, buildOutboundTask(), answered(404))).toBe(done);
   });
@@ -86,7 +86,7 @@ describe("A task that is sent to a peer", () => {
     ["forwarded", "void"],
     ["relaying", "relaying"],
     ["completed", "completed"],
-  ] as const)("that is %s becomes %s when its time is over", (state, after) => {
+  ] as const)("in the state %s becomes %s at its expiry", (state, after) => {
     const task = buildOutboundTask({ state });
     expect(expireOutbound(task, task.expiresAt).state).toBe(after);
     expect(expireOutbound(task, task.expiresAt - 1).state).toBe(state);
@@ -95,19 +95,19 @@ describe("A task that is sent to a peer", () => {
   it.each<[string, Partial<OutboundTask>, number]>([
     ["is being forwarded", { state: "forwarding" }, 950_000],
     ["is forwarded", { state: "forwarded" }, 950_000],
-    ["is completed and passed back", { state: "relaying", receiptStatus: "completed" }, 950_000],
+    ["is completed and being returned", { state: "relaying", receiptStatus: "completed" }, 950_000],
     [
-      "is completed here and not yet settled before",
+      "is completed here and not yet settled by the previous relay",
       { state: "completed", awaitsSettlement: true },
       950_000,
     ],
-    ["failed and is passed back", { state: "relaying", receiptStatus: "failed" }, 0],
-    ["was denied and is passed back", { state: "relaying", receiptStatus: "denied" }, 0],
+    ["failed and is being returned", { state: "relaying", receiptStatus: "failed" }, 0],
+    ["was denied and is being returned", { state: "relaying", receiptStatus: "denied" }, 0],
     ["was refused", { state: "refused" }, 0],
     ["is completed", { state: "completed", receiptStatus: "completed" }, 0],
     ["failed", { state: "failed", receiptStatus: "failed" }, 0],
     ["is void", { state: "void" }, 0],
-  ])("A2: that %s may add this to what is owed", (_, change, expected) => {
+  ])("A2: a sent task that %s may add a fixed amount to the debt", (_, change, expected) => {
     expect(getPayable(buildOutboundTask(change))).toBe(expected);
   });
 
@@ -116,7 +116,7 @@ describe("A task that is sent to a peer", () => {
     [true, "failed", 0],
     [false, "completed", 0],
   ] as const)(
-    "A2: whose relayed result is taken (%s) as %s adds %d until its settlement or lapse",
+    "A2: a sent task whose relayed result is accepted (%s) as %s adds %d until its settlement or expiry",
     (accepted, status, expected) => {
       const relaying = applyResult(
         buildOutboundTask(),
@@ -140,43 +140,46 @@ it.each<[OutboundState, number]>([
   ["completed", 0],
   ["refused", 0],
   ["void", 0],
-])("A8: that is %s when its relay stood still for 5 ms ends %d ms later", (state, later) => {
-  const task = buildOutboundTask({ state });
-  expect(postponeOutbound(task, 5)).toEqual({ ...task, expiresAt: task.expiresAt + later });
-});
+])(
+  "A8: a sent task that is %s when its relay was frozen for 5 ms ends %d ms later",
+  (state, later) => {
+    const task = buildOutboundTask({ state });
+    expect(postponeOutbound(task, 5)).toEqual({ ...task, expiresAt: task.expiresAt + later });
+  },
+);
 
-it("A2: whose hold lapsed before its relayed result was taken adds nothing, then or later", () => {
+it("A2: a sent task whose hold expired before its relayed result was accepted adds nothing", () => {
   const relaying = applyResult(buildOutboundTask(), completed, { relayed: true });
-  const lapsed = releasePayable(relaying);
-  expect([getPayable(relaying), getPayable(lapsed)]).toEqual([950_000, 0]);
-  expect(lapsed.state).toBe("relaying");
-  const taken = completeRelayed(lapsed, true);
-  expect(taken.state).toBe("completed");
-  expect(getPayable(taken)).toBe(0);
+  const released = releasePayable(relaying);
+  expect([getPayable(relaying), getPayable(released)]).toEqual([950_000, 0]);
+  expect(released.state).toBe("relaying");
+  const accepted = completeRelayed(released, true);
+  expect(accepted.state).toBe("completed");
+  expect(getPayable(accepted)).toBe(0);
 });
 
 describe("A result", () => {
   const from = beta.id;
-  const judge = (task: Parameters<typeof checkResultState>[0], change: object = {}) =>
+  const check = (task: Parameters<typeof checkResultState>[0], change: object = {}) =>
     checkResultState(task, { from, receiptHash: "ab", now: NOW, ...change });
 
   it.each<OutboundState>(["forwarding", "forwarded"])(
-    "is looked at while the task is %s",
+    "is accepted while the task is %s",
     (state) => {
-      expect(judge(buildOutboundTask({ state }))).toMatchObject({ ok: true, repeated: false });
+      expect(check(buildOutboundTask({ state }))).toMatchObject({ ok: true, repeated: false });
     },
   );
 
-  it("of the same receipt is a repetition, also after the task's end", () => {
+  it("with the same receipt is a repetition, also after the task's end", () => {
     const task = applyResult(buildOutboundTask(), completed, { relayed: false });
     expect(task.state).toBe("completed");
-    expect(judge(task, { now: Infinity })).toEqual({ ok: true, repeated: true, task });
+    expect(check(task, { now: Infinity })).toEqual({ ok: true, repeated: true, task });
   });
 
   it.each([
     ["for a task that was never sent", null, {}, "result.task_not_found"],
     [
-      "of a peer that the task was not sent to",
+      "of a peer to which the task was not sent",
       buildOutboundTask(),
       { from: gamma.id },
       "result.wrong_peer",
@@ -195,7 +198,7 @@ describe("A result", () => {
       "result.task_not_found",
     ],
     [
-      "for a task that went elsewhere",
+      "for a task that another executor got",
       buildOutboundTask({ state: "refused" }),
       {},
       "result.task_not_found",
@@ -206,14 +209,14 @@ describe("A result", () => {
       {},
       "result.already_finished",
     ],
-  ])("%s is refused", (_, task, change, code) => {
-    expect(judge(task, change)).toEqual({ ok: false, code });
+  ])("is refused %s", (_, task, change, code) => {
+    expect(check(task, change)).toEqual({ ok: false, code });
   });
 
   it.each([
     [true, "completed"],
     [false, "void"],
-  ])("that a relay in the middle passed back, taken there: %s, is then %s", (accepted, state) => {
+  ])("that an intermediate relay returned, accepted there: %s, becomes %s", (accepted, state) => {
     const relaying = applyResult(buildOutboundTask(), completed, { relayed: true });
     expect(relaying.state).toBe("relaying");
     const concluded = completeRelayed(relaying, accepted);

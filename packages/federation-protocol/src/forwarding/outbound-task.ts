@@ -7,14 +7,14 @@ import type { RetrySchedule } from "../delivery/retry-schedule.ts";
 export type ReceiptStatus = "completed" | "failed" | "denied";
 
 /**
- * Where a task stands that was sent to a peer:
+ * The state of a task that was sent to a peer:
  *
  * - `forwarding`: it is not known yet whether the peer has it;
  * - `forwarded`: the peer has it, or may have it;
- * - `refused`: the peer certainly does not have it, so it may go elsewhere;
- * - `relaying`: its result came, and the relay before this one has yet to take it;
+ * - `refused`: the peer certainly does not have it, so another executor may get it;
+ * - `relaying`: its result arrived, and the previous relay has not accepted it yet;
  * - a receipt's status: the result is final;
- * - `void`: it expired here, or its result came too late for the relay before this one.
+ * - `void`: it expired here, or its result was too late for the previous relay.
  */
 export type OutboundState =
   | "forwarding"
@@ -24,29 +24,32 @@ export type OutboundState =
   | ReceiptStatus
   | "void";
 
-/** A task that this relay has sent to a peer, and what a result is held against. */
+/** A task that this relay has sent to a peer, with the members that its result must match. */
 export interface OutboundTask {
   readonly taskId: string;
   readonly peerId: string;
   readonly agentId: string;
-  /** The worker's key, pinned before the task went out. */
+  /** The worker's key, pinned before the task was sent. */
   readonly publicKey: string;
   readonly terms: SettlementTerms;
   readonly expiresAt: number;
   readonly state: OutboundState;
   readonly attempts: number;
-  /** Whether an attempt was begun whose end is not known to be harmless. */
+  /** Whether an attempt may have delivered the task. */
   readonly mayHaveArrived: boolean;
-  /** When to send again; null: not at all. */
+  /** The time at which to send again; null if never. */
   readonly dueAt: number | null;
   readonly receiptHash: string | null;
   readonly receiptStatus: ReceiptStatus | null;
   /**
-   * Of a relayed task with a completed result: whether the hold of the relay before this one is still
-   * to be settled. A task that is `relaying` and does not say so waits for it too.
+   * For a relayed task with a completed result: whether the previous relay's hold must still be
+   * settled. Without this member a `relaying` task waits for that settlement too.
    */
   readonly awaitsSettlement?: boolean;
-  /** Since when its submitter wants it cancelled, and when to ask the peer; null: not any more. */
+  /**
+   * The time at which the submitter asked for a cancellation, and the time at which to ask the
+   * peer; null once it is not asked any more.
+   */
   readonly cancel?: { readonly requestedAt: number; readonly dueAt: number | null };
 }
 
@@ -55,7 +58,7 @@ type NewOutboundTask = Pick<
   "taskId" | "peerId" | "agentId" | "publicKey" | "terms" | "expiresAt"
 >;
 
-/** A task that is to go out at once. */
+/** Creates a task that is sent at once. */
 export function createOutbound(newTask: NewOutboundTask, now: number): OutboundTask {
   return {
     ...newTask,
@@ -68,7 +71,10 @@ export function createOutbound(newTask: NewOutboundTask, now: number): OutboundT
   };
 }
 
-/** The state to store before an attempt leaves: after a crash it counts as one that may arrive. */
+/**
+ * Returns the state to store before an attempt is sent: after a crash it counts as one that may
+ * have arrived.
+ */
 export function beginForward(
   task: OutboundTask,
   { pauses }: RetrySchedule,
@@ -84,9 +90,9 @@ export function beginForward(
 }
 
 /**
- * What an attempt's end says; `before` is the task as it was when the attempt began. Only a task
- * that certainly never arrived is `refused`; one that may have waits for its result or its expiry,
- * because a second executor would be paid as well.
+ * Applies the end of an attempt; `before` is the task as it was when the attempt began. A task is
+ * `refused` only if it certainly never arrived. One that may have arrived waits for its result or
+ * its expiry, because a second executor would be paid as well.
  */
 export function endForward(
   task: OutboundTask,
@@ -107,36 +113,37 @@ export function endForward(
   }
 }
 
-/** Whether a task may be sent (again) now. */
+/** Returns whether a task may be sent (again) now. */
 export function isForwardDue({ state, dueAt, expiresAt }: OutboundTask, now: number): boolean {
   return state === "forwarding" && dueAt !== null && dueAt <= now && now < expiresAt;
 }
 
-/** Whether the task may still get a result, so that its end may move money. */
+/** Returns whether the task may still get a result, so that its end may move money. */
 export function isOutboundOpen({ state }: Pick<OutboundTask, "state">): boolean {
   return state === "forwarding" || state === "forwarded" || state === "relaying";
 }
 
-/** A task whose time is over. One whose result came waits for the relay before this one instead. */
+/** Expires a task. One whose result arrived waits for the previous relay instead. */
 export function expireOutbound(task: OutboundTask, now: number): OutboundTask {
   return now >= task.expiresAt ? voidOutbound(task) : task;
 }
 
-/** A task that ends here without a result, by expiry or because its peer agreed to cancel it. */
+/** Ends a task without a result, by expiry or because its peer agreed to cancel it. */
 export function voidOutbound(task: OutboundTask): OutboundTask {
   const isOpen = task.state === "forwarding" || task.state === "forwarded";
   return isOpen ? { ...task, state: "void", dueAt: null } : task;
 }
 
-/** The task when its own relay stood still for `ms`: its result is awaited that much longer. */
+/** Extends the expiry by `ms`, the time for which this relay was frozen. */
 export function postponeOutbound(task: OutboundTask, ms: number): OutboundTask {
   const isOpen = task.state === "forwarding" || task.state === "forwarded";
   return isOpen ? { ...task, expiresAt: task.expiresAt + ms } : task;
 }
 
 /**
- * What a task may still add to what is owed to the peer; once its settlement was opened, that counts
- * there (`getSettlementPayable`). The two sums over all tasks of a peer are what is reserved for it.
+ * Returns the amount that a task may still add to the debt to the peer. Once its settlement was
+ * created, `getSettlementPayable` counts it; the two sums over all tasks of a peer are the amount
+ * reserved for it.
  */
 export function getPayable({
   state,
@@ -149,7 +156,7 @@ export function getPayable({
 }
 
 /**
- * Whether a peer may speak about a task's result at all: only the one that it was sent to, while it
+ * Checks whether a peer may return a task's result: only the peer to which it was sent, while it
  * waits for one. The identical result again is a repetition. Refused: `result.task_not_found`,
  * `result.wrong_peer`, `result.already_finished`.
  */
@@ -173,8 +180,8 @@ export function checkResultState(
 }
 
 /**
- * The task with its verified result. At the relay where it began that is final; a relay in the
- * middle (`relayed`) first has to hear what the relay before it says.
+ * Applies a verified result. At the task's origin it is final; an intermediate relay (`relayed`)
+ * first needs the answer of the previous relay.
  */
 export function applyResult(
   task: OutboundTask,
@@ -190,15 +197,20 @@ export function applyResult(
   };
 }
 
-/** A relayed result, once the relay before this one has taken it or can take it no more. */
+/**
+ * Completes a relayed result once the previous relay has accepted it or can no longer accept it.
+ */
 export function completeRelayed(task: OutboundTask, accepted: boolean): OutboundTask {
   if (task.state !== "relaying" || task.receiptStatus === null) return task;
-  // The hold may have lapsed while the relay before this one kept its answer back.
+  // The hold may have expired while the previous relay delayed its answer.
   const awaitsSettlement = accepted && getPayable(task) > 0;
   return { ...task, state: accepted ? task.receiptStatus : "void", awaitsSettlement };
 }
 
-/** A relayed task that the relay before this one has settled, or whose hold there has lapsed. */
+/**
+ * Releases the amount of a relayed task that the previous relay has settled or whose hold there has
+ * expired.
+ */
 export function releasePayable(task: OutboundTask): OutboundTask {
   const mayAwait = task.state === "relaying" || task.awaitsSettlement === true;
   return mayAwait ? { ...task, awaitsSettlement: false } : task;

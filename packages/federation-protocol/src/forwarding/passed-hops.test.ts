@@ -21,7 +21,7 @@ const path = (...relays: readonly Party[]) => [
   worker.id,
 ];
 
-/** The forward of one relay to the next, carrying the one that it got. */
+/** A relay's forward to the next one, with the forward that it received. */
 function pass(
   from: Party,
   to: Party,
@@ -44,7 +44,7 @@ function pass(
   );
 }
 
-/** Beta has pinned the keys of gamma and delta, and has met nobody else. */
+/** Beta has pinned the keys of gamma and delta and knows no other relay. */
 const pinned = new Map([gamma, delta].map(({ id, publicKey }) => [id, publicKey]));
 const context: HopContext = {
   from: alpha.id,
@@ -61,19 +61,19 @@ const two = path(gamma, alpha, beta);
 const fromGamma = pass(gamma, alpha, { path: two });
 
 describe("A11: the hops of a forward", () => {
-  it("are one without a path, and one with the sender alone", async () => {
+  it("count 1 without a path and with the sender alone", async () => {
     expect(await hops({ ...buildForward(), routing_choice: null })).toBe(1);
     expect(await hops(buildForward())).toBe(1);
     expect(await hops(buildForward({ path: path(alpha, alpha, alpha, beta) }))).toBe(1);
   });
 
-  it("are one more for a relay whose key is pinned and whose forward is carried", async () => {
+  it("count 1 more for a relay with a pinned key and a carried forward", async () => {
     const message = pass(alpha, beta, { path: two, got: fromGamma });
     expect(await hops(message)).toBe(2);
     expect(await hops(message, { federationHops: 1 })).toBe(2);
   });
 
-  it("are two more for two such relays", async () => {
+  it("count 2 more for two such relays", async () => {
     const three = path(delta, gamma, alpha, beta);
     const fromDelta = pass(delta, gamma, { path: three });
     const middle = pass(gamma, alpha, { path: three, got: fromDelta });
@@ -116,16 +116,16 @@ describe("A11: the hops of a forward", () => {
       }),
     ],
     ["named twice", pass(alpha, beta, { path: path(gamma, gamma, alpha, beta) })],
-  ])("are not more for a relay that was met, %s", async (_, message) => {
+  ])("count no more for a known relay %s", async (_, message) => {
     expect(await hops(message)).toBe(1);
   });
 
-  it("count a relay once, however often the path names it", async () => {
+  it("count a relay once even if the path names it twice", async () => {
     const message = pass(alpha, beta, { path: path(gamma, gamma, alpha, beta), got: fromGamma });
     expect(await hops(message)).toBe(2);
   });
 
-  it("do not count a relay that was removed, even if it signed", async () => {
+  it("do not count a removed relay even if it signed", async () => {
     const removed = { findKey: () => null };
     expect(await hops(pass(alpha, beta, { path: two, got: fromGamma }), removed)).toBe(1);
   });
@@ -139,7 +139,7 @@ describe("A11: the hops of a forward", () => {
     [3, 2, 3],
     [3, 9, 3],
   ])(
-    "with federation_hops %d and %d relays never met are %d",
+    "with federation_hops %d and %d unknown relays count %d",
     async (federationHops, count, expected) => {
       const strangers = Array.from({ length: count }, (_, i) => ({
         ...worker,
@@ -150,7 +150,7 @@ describe("A11: the hops of a forward", () => {
     },
   );
 
-  it("of relays never met add to proven ones only up to federation_hops", async () => {
+  it("of unknown relays add to proven ones only up to federation_hops", async () => {
     const three = path(worker, gamma, alpha, beta);
     const message = pass(alpha, beta, { path: three, got: fromGamma });
     for (const [federationHops, expected] of [

@@ -3,26 +3,28 @@ import { listRelays } from "../discovery/route.ts";
 import { FEDERATION_LIMITS } from "../limits.ts";
 import type { TaskForward } from "../messages/task.ts";
 
-/** What the receiver of a forward knows of the relays that its path names. */
+/** The receiver's knowledge of the relays that a forward's path names. */
 export interface HopContext {
   /** The relay that signed the request. */
   readonly from: string;
   /**
-   * The key of a relay as the receiver pinned it, in 64 hex digits; null for one that it removed, and
-   * undefined for one that it has never met.
+   * Returns the receiver's pinned key of a relay in 64 hex digits; null for a removed relay,
+   * undefined for an unknown one.
    */
   readonly findKey: (relayId: string) => string | null | undefined;
-  /** Up to how many hops relays count that the receiver has never met: the listing's, or 3. */
+  /** The maximum number of hops for which unknown relays count: that of the listing, or 3. */
   readonly federationHops: number;
 }
 
-/** A relay before the sender, with its forward of the task where the message carries one that fits. */
+/**
+ * A relay before the sender, with its forward of the task if the message carries a matching one.
+ */
 interface EarlierHop {
   readonly relayId: string;
   readonly forward: object | null;
 }
 
-/** The relays that a task came through, the sender last, as far as its path tells. */
+/** Lists the relays that a task has passed according to its path, the sender last. */
 export function listPassedRelays(
   { routing_choice }: Pick<TaskForward, "routing_choice">,
   from: string,
@@ -32,10 +34,10 @@ export function listPassedRelays(
 }
 
 /**
- * By how many hops the payment of a forward may be less than the price. The sender is one. A relay
- * before it counts if the message carries its signed forward of the same task to the next relay, under
- * a key that the receiver pinned; its path names anything. Relays that the receiver has never met prove
- * nothing, and count up to `federationHops`. `body` is the message as it came.
+ * Counts the hops for which fees may be missing from a forward's payment. The sender is one. An
+ * earlier relay counts if the message carries its signed forward of the same task to the next relay
+ * under a key that the receiver pinned, because a path alone may name any relay. Unknown relays
+ * prove nothing and count up to `federationHops`. `body` is the message with its unknown members.
  */
 export function countPassedHops(body: unknown, message: TaskForward, context: HopContext): number {
   const hops = buildEarlierHops(body, message, context.from);
@@ -46,7 +48,10 @@ export function countPassedHops(body: unknown, message: TaskForward, context: Ho
   return countHops(hops, proven, context);
 }
 
-/** As `countPassedHops`, with the signatures checked off the event loop where there are threads. */
+/**
+ * Does the same as `countPassedHops`, with the signatures verified off the event loop where there
+ * are threads.
+ */
 export async function countPassedHopsAsync(
   body: unknown,
   message: TaskForward,
@@ -62,7 +67,7 @@ export async function countPassedHopsAsync(
   return countHops(hops, proven, context);
 }
 
-/** The relays before the sender whose keys the receiver needs to know, the nearest first. */
+/** Lists the relays before the sender whose keys the receiver needs, the nearest first. */
 export function listEarlierRelays(message: TaskForward, from: string): string[] {
   const earlier = listPassedRelays(message, from).filter((relayId) => relayId !== from);
   return [...new Set(earlier.toReversed())].slice(0, FEDERATION_LIMITS.maxHops - 1);

@@ -21,17 +21,22 @@ import {
 
 const asked = { from: alpha.id, origin: alpha.id };
 
-describe("B2: a relay that is asked to cancel a task", () => {
+describe("cancellation at the receiver", () => {
   test.each([
-    ["finds one that runs", buildInboundTask(), {}, "running"],
+    ["finds a running task", buildInboundTask(), {}, "running"],
     [
-      "finds one that was cancelled or expired",
+      "finds a task that was cancelled or expired",
       buildInboundTask({ state: "void" }),
       {},
       "cancelled",
     ],
-    ["knows of none", null, {}, "cancel.task_not_found"],
-    ["took it from another peer", buildInboundTask({ peerId: gamma.id }), {}, "cancel.wrong_peer"],
+    ["knows no such task", null, {}, "cancel.task_not_found"],
+    [
+      "received the task from another peer",
+      buildInboundTask({ peerId: gamma.id }),
+      {},
+      "cancel.wrong_peer",
+    ],
     [
       "is asked in another relay's name",
       buildInboundTask(),
@@ -39,40 +44,43 @@ describe("B2: a relay that is asked to cancel a task", () => {
       "federation.wrong_sender",
     ],
     [
-      "has its receipt",
+      "has the task's receipt",
       buildInboundTask({ state: "returning", receiptHash: "ab", receiptStatus: "completed" }),
       {},
       "cancel.already_finished",
     ],
     [
-      "had its receipt, which came to nothing",
+      "had the task's receipt, whose result was abandoned",
       buildInboundTask({ state: "void", receiptHash: "ab", receiptStatus: "completed" }),
       {},
       "cancel.already_finished",
     ],
-  ] as const)("B2: %s", (_, task, change, found) => {
-    const checked = checkCancel(task, { ...asked, ...change });
-    expect(checked.ok ? checked.state : checked.code).toBe(found);
-  });
+  ] as const)(
+    "B2: a relay that is asked for a cancellation answers as specified if it %s",
+    (_, task, change, found) => {
+      const checked = checkCancel(task, { ...asked, ...change });
+      expect(checked.ok ? checked.state : checked.code).toBe(found);
+    },
+  );
 });
 
 const answerOf = (status: "cancelled" | "pending", by = beta) =>
   signCancelAnswer({ status, taskId: TASK, relayId: by.id }, { secretKey: by.secretKey, now: NOW });
 const context = { task: buildOutboundTask({ state: "forwarded" }), publicKey: beta.publicKey };
 
-describe("B2: the answer of the asked relay", () => {
+describe("the answer to a cancellation", () => {
   test.each([
-    ["its signed yes", 200, answerOf("cancelled"), "cancelled"],
-    ["its signed not yet", 202, answerOf("pending"), "pending"],
+    ["a signed agreement", 200, answerOf("cancelled"), "cancelled"],
+    ["a signed postponement", 202, answerOf("pending"), "pending"],
     [
-      "an unsigned yes",
+      "an unsigned agreement",
       200,
       { ...answerOf("cancelled"), signature: answerOf("pending").signature },
       "pending",
     ],
-    ["a yes by another relay", 200, answerOf("cancelled", gamma), "pending"],
+    ["an agreement by another relay", 200, answerOf("cancelled", gamma), "pending"],
     [
-      "a yes by another key",
+      "an agreement under another key",
       200,
       {
         ...signJson({ ...answerOf("cancelled"), signature: undefined } as object, gamma.secretKey),
@@ -80,7 +88,7 @@ describe("B2: the answer of the asked relay", () => {
       "pending",
     ],
     [
-      "a yes about another task",
+      "an agreement about another task",
       200,
       signCancelAnswer(
         { status: "cancelled", taskId: "other", relayId: beta.id },
@@ -91,17 +99,20 @@ describe("B2: the answer of the asked relay", () => {
     ["no answer", 0, undefined, "pending"],
     ["a failure", 500, {}, "pending"],
     ["overload", 429, {}, "pending"],
-  ] as const)("B2: %s counts as %s", (_, status, body, meaning) => {
+  ] as const)("B2: %s to a cancellation counts as %s", (_, status, body, meaning) => {
     expect(parseCancelAnswer({ status, body }, context)).toBe(meaning);
   });
 
-  test.each(["cancel.already_finished", "route.not_found"])("B2: %s ends the asking", (code) => {
-    expect(parseCancelAnswer({ status: 404, code, body: {} }, context)).toBe("never");
-  });
+  test.each(["cancel.already_finished", "route.not_found"])(
+    "B2: %s ends the requests for a cancellation",
+    (code) => {
+      expect(parseCancelAnswer({ status: 404, code, body: {} }, context)).toBe("never");
+    },
+  );
 });
 
-describe("B2: the relay that asks", () => {
-  test("B2: asks at once, then after pauses that grow to 5 minutes, and stops at expiry", () => {
+describe("the relay that asks for a cancellation", () => {
+  test("B2: a cancellation is requested at once, then after pauses of up to 5 minutes, until expiry", () => {
     let task = requestCancel(buildOutboundTask({ state: "forwarded" }), NOW);
     const asks: number[] = [];
     for (let now = NOW; now < NOW + 1_000_000; now += 1_000) {
@@ -112,7 +123,7 @@ describe("B2: the relay that asks", () => {
     expect(asks).toEqual([0, 15, 30, 60, 120, 240, 480, 780]);
   });
 
-  test("B2: asks nothing about a task that is with no peer, and begins no new row of questions", () => {
+  test("B2: no cancellation is requested for a task that no peer has, and none is requested twice", () => {
     const refused = buildOutboundTask({ state: "refused" });
     expect(requestCancel(refused, NOW)).toBe(refused);
     const once = requestCancel(buildOutboundTask(), NOW);
@@ -120,8 +131,11 @@ describe("B2: the relay that asks", () => {
     expect(isCancelDue(buildOutboundTask(), NOW)).toBe(false);
   });
 
-  test.each(["cancelled", "never"] as const)("B2: asks no more after %s", (meaning) => {
-    const task = endCancel(requestCancel(buildOutboundTask(), NOW), meaning);
-    expect(isCancelDue(task, NOW + 600_000)).toBe(false);
-  });
+  test.each(["cancelled", "never"] as const)(
+    "B2: a cancellation is not requested again after %s",
+    (meaning) => {
+      const task = endCancel(requestCancel(buildOutboundTask(), NOW), meaning);
+      expect(isCancelDue(task, NOW + 600_000)).toBe(false);
+    },
+  );
 });

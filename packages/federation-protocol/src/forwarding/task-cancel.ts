@@ -5,15 +5,18 @@ import type { OutboundTask } from "./outbound-task.ts";
 import { parseMessage } from "../parse-message.ts";
 import { type CancelCode, type FederationRefusal, refuse } from "../refusals.ts";
 
-/** The shortest and the longest pause between two questions about one cancel, in ms. */
-const cancelPauseMs = { min: 15_000, max: 300_000 };
+/** The shortest and the longest pause between two requests for one cancellation. */
+const CANCEL_PAUSE_MS = { min: 15_000, max: 300_000 };
 
-/** What a cancel that a peer asks for finds: a task that runs, or one that nothing comes of any more. */
+/**
+ * The state of a task whose cancellation a peer requests: it runs, or it has ended without a
+ * receipt.
+ */
 export type CheckCancelResult = { readonly ok: true; readonly state: "running" | "cancelled" };
 
 /**
- * Whether a peer may ask for the cancel of a task: only the one that it was taken from, while it has no
- * receipt. Refused: `federation.wrong_sender`, `cancel.task_not_found`, `cancel.wrong_peer`,
+ * Checks whether a peer may cancel a task: only the one that sent it, while it has no receipt.
+ * Refused: `federation.wrong_sender`, `cancel.task_not_found`, `cancel.wrong_peer`,
  * `cancel.already_finished`.
  */
 export function checkCancel(
@@ -24,12 +27,12 @@ export function checkCancel(
   if (task === null) return refuse("cancel.task_not_found");
   if (task.peerId !== from) return refuse("cancel.wrong_peer");
   if (task.state === "running") return { ok: true, state: "running" };
-  // A result that came to nothing is void too, but its sender has heard of it.
+  // A task whose result was abandoned is void too, but its sender has seen the result.
   const isCancelled = task.state === "void" && task.receiptHash === null;
   return isCancelled ? { ok: true, state: "cancelled" } : refuse("cancel.already_finished");
 }
 
-/** The answer to a cancel, signed by the relay that gives it; `secretKey` is its 32-byte seed. */
+/** Signs the answer to a cancellation; `secretKey` is the answering relay's 32-byte seed. */
 export function signCancelAnswer(
   {
     status,
@@ -44,7 +47,10 @@ export function signCancelAnswer(
   );
 }
 
-/** The task for whose cancel its peer is asked at once; one that is no peer's (any more) stays as it is. */
+/**
+ * Requests the cancellation of a task; its peer is asked at once. A task that no peer has stays
+ * unchanged.
+ */
 export function requestCancel(task: OutboundTask, now: number): OutboundTask {
   const isOpen = task.state === "forwarding" || task.state === "forwarded";
   return isOpen && task.cancel === undefined
@@ -52,26 +58,29 @@ export function requestCancel(task: OutboundTask, now: number): OutboundTask {
     : task;
 }
 
-/** Whether the peer has to be asked (again) now. */
+/** Returns whether the peer must be asked (again) now. */
 export function isCancelDue({ state, cancel, expiresAt }: OutboundTask, now: number): boolean {
   const isOpen = state === "forwarding" || state === "forwarded";
   const dueAt = cancel?.dueAt ?? null;
   return isOpen && dueAt !== null && dueAt <= now && now < expiresAt;
 }
 
-/** The state to store before the peer is asked: each pause is as long as all before it. */
+/**
+ * Returns the state to store before the peer is asked. Each pause is as long as all before it
+ * together.
+ */
 export function beginCancel(task: OutboundTask, now: number): OutboundTask {
   const requestedAt = task.cancel?.requestedAt ?? now;
-  const pause = Math.min(Math.max(now - requestedAt, cancelPauseMs.min), cancelPauseMs.max);
+  const pause = Math.min(Math.max(now - requestedAt, CANCEL_PAUSE_MS.min), CANCEL_PAUSE_MS.max);
   return { ...task, cancel: { requestedAt, dueAt: now + pause } };
 }
 
-/** What a peer's answer to a cancel says; only its signed word that the task is cancelled ends it. */
+/** The outcome of an answer to a cancellation; only a signed `cancelled` ends the task. */
 export type CancelOutcome = "cancelled" | "pending" | "never";
 
 /**
- * Reads the answer to a cancel. `never`: the peer has the receipt already or knows no cancel, so it is
- * not asked again and the task ends by its result or its expiry.
+ * Parses the answer to a cancellation. `never`: the peer already has the receipt or does not
+ * support cancellation, so it is not asked again and the task ends by its result or its expiry.
  */
 export function parseCancelAnswer(
   answer: { readonly status: number; readonly code?: string | undefined; readonly body: unknown },
@@ -90,7 +99,7 @@ export function parseCancelAnswer(
     : "pending";
 }
 
-/** The task after an answer: a peer that never agrees is not asked again. */
+/** Applies an answer to a cancellation; a peer that never agrees is not asked again. */
 export function endCancel(task: OutboundTask, outcome: CancelOutcome): OutboundTask {
   if (outcome === "pending" || task.cancel === undefined) return task;
   return { ...task, cancel: { ...task.cancel, dueAt: null } };

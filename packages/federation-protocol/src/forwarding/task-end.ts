@@ -1,13 +1,13 @@
-/** A task as far as its end depends on other relays. */
+/** The members of a task by which it is decided how it may end. */
 export interface EndableTask {
-  /** The peer that the task is with, or that it is to go to; null for a task that stays here. */
+  /** The peer that has the task or will get it; null for a task that stays here. */
   readonly peerId: string | null;
-  /** What is held for it, in micro-units. */
+  /** The amount that is held for it, in micro-units. */
   readonly locked: number;
 }
 
 /**
- * Who brings the end of a task: a receipt that was delivered to this relay, alone or nested, or a
+ * The cause of a task's end: a receipt that was delivered to this relay, alone or nested, or a
  * peer, by its verified result or by its agreement to a cancellation. Expiry needs no permission.
  */
 export type EndedBy =
@@ -19,8 +19,8 @@ export type EndedBy =
   | { readonly kind: "peer"; readonly relayId: string };
 
 /**
- * Whether a task may be ended in this way. A task that is with a peer is ended by that peer only: any
- * receipt for it that is delivered here may be of its delegator's making. A hold moves only under a
+ * Returns whether a task may end in this way. A task that a peer has is ended by that peer only,
+ * because its delegator may have made a receipt that is delivered here. A hold moves only under a
  * key of the registry.
  */
 export function canEndTask({ peerId, locked }: EndableTask, endedBy: EndedBy): boolean {
@@ -31,15 +31,15 @@ export function canEndTask({ peerId, locked }: EndableTask, endedBy: EndedBy): b
 /** The task that a nested receipt names, as its relay knows it. */
 export interface NestedTask extends Pick<EndableTask, "peerId"> {
   readonly taskId: string;
-  /** The agent, or the payer of another kind, that submitted it. */
+  /** The agent, or another payer, that submitted it. */
   readonly submittedBy: string | null;
   readonly executor: string;
   readonly isOpen: boolean;
-  /** Whether a peer handed it to this relay. */
+  /** Whether a peer forwarded it to this relay. */
   readonly isFromPeer: boolean;
 }
 
-/** A nested receipt whose signature holds, and the one around it. */
+/** A nested receipt with a valid signature, and the receipt that contains it. */
 export interface NestedReceipt {
   readonly taskId: string;
   readonly agentId: string;
@@ -55,9 +55,9 @@ export type NestedRefusal =
   | "nested.key_missing";
 
 /**
- * Whether a nested receipt ends the task that it names; a refused one stays evidence. Refused:
- * `nested.task_not_found` (no open task of this relay that fits), `nested.task_with_peer` (forwarded,
- * or taken from a peer), `nested.key_missing`.
+ * Checks whether a nested receipt ends the task that it names; a refused one remains evidence.
+ * Refused: `nested.task_not_found` (no matching open task of this relay), `nested.task_with_peer`
+ * (forwarded to or received from a peer), `nested.key_missing`.
  */
 export function checkNestedReceipt(
   task: NestedTask | null,

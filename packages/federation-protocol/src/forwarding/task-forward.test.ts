@@ -23,7 +23,7 @@ const verify = (raw: unknown, publicKey = alpha.publicKey) =>
   verifySignedMessageAsync({ message: v.parse(TaskForwardSchema, raw), raw }, publicKey);
 
 describe("The body of a forward", () => {
-  it("holds under its sender's key, unknown members included", async () => {
+  it("verifies under its sender's key, unknown members included", async () => {
     const body = signJson({ ...buildForward(), trace: "x" }, alpha.secretKey);
     expect(read(body)).toMatchObject({ ok: true });
     expect(await verify(body)).toEqual({ ok: true });
@@ -56,7 +56,7 @@ describe("The body of a forward", () => {
     });
   });
 
-  it("is malformed with an id that is no UUID: money would be held under it", () => {
+  it("is malformed with an id that is not a UUID, because money would be held under it", () => {
     const body = buildForward({ taskId: "task:1" });
     expect(read(body)).toMatchObject({ ok: false, code: "federation.malformed" });
   });
@@ -67,27 +67,32 @@ describe("The body of a forward", () => {
 });
 
 describe("A forwarded task", () => {
-  it("is taken for what the receiver will be paid", () => {
+  it("is accepted for the amount that the receiver will be paid", () => {
     expect(checkForward(buildForward(), context)).toEqual({ ok: true, amount: 950_000 });
   });
 
   it.each<[string, Partial<Parameters<typeof buildForward>[0]>, Partial<ForwardContext>, string]>([
     ["in another relay's name", { self: gamma.id }, {}, "federation.wrong_sender"],
-    ["with an id that is known (F13)", {}, { isDuplicate: true }, "forward.duplicate"],
+    ["with a known id (F13)", {}, { isDuplicate: true }, "forward.duplicate"],
     [
       "with a known id and an old time (F4)",
       {},
       { isDuplicate: true, now: NOW + 300_001 },
       "forward.duplicate",
     ],
-    ["that was made 5 minutes ago", {}, { now: NOW + 300_001 }, "federation.timestamp_expired"],
     [
-      "that has passed this relay",
+      "if it was signed over 5 minutes ago",
+      {},
+      { now: NOW + 300_001 },
+      "federation.timestamp_expired",
+    ],
+    [
+      "if it has passed this relay",
       { path: [`relay:${beta.id}`, `relay:${alpha.id}`] },
       {},
       "forward.looped",
     ],
-    ["whose time is over", { expiresAt: NOW }, {}, "forward.expired"],
+    ["if it has expired", { expiresAt: NOW }, {}, "forward.expired"],
     [
       "for an agent that is unknown or hidden (F14)",
       {},
@@ -96,13 +101,13 @@ describe("A forwarded task", () => {
     ],
     ["for another key of the agent", { publicKey: gamma.publicKey }, {}, "forward.key_mismatch"],
     [
-      "B1: of a priced agent, for a capability that it does not list,",
+      "B1: for a capability that the agent does not list",
       {},
       { worker: { publicKeys: [worker.publicKey], price: null } },
       "forward.not_offered",
     ],
     ["for less than the price (F14)", { amount: asMicro(949_999) }, {}, "forward.underpaid"],
-    ["for nothing, of a paid agent (F14)", { amount: asMicro(0) }, {}, "forward.underpaid"],
+    ["without payment for a paid agent (F14)", { amount: asMicro(0) }, {}, "forward.underpaid"],
     [
       "beyond the credit limit",
       {},
@@ -110,19 +115,19 @@ describe("A forwarded task", () => {
       "clearing.limit_exceeded",
     ],
     [
-      "of a peer that owes too much already",
+      "from a peer that owes too much already",
       {},
       { clearing: { balance: asMicro(-100_000), limit: asMicro(1_000_000) } },
       "clearing.limit_exceeded",
     ],
-  ])("%s is refused", (_, order, change, code) => {
+  ])("is refused %s", (_, order, change, code) => {
     expect(checkForward(buildForward(order), { ...context, ...change })).toEqual({
       ok: false,
       code,
     });
   });
 
-  it("may cost less the more hops count, but no more than three are believed", () => {
+  it("may pay one fee less for each counted hop, of which at most three count", () => {
     const isEnough = (amount: number, hops: number) =>
       checkForward(buildForward({ amount: asMicro(amount) }), { ...context, hops }).ok;
     expect([isEnough(902_500, 2), isEnough(902_499, 2)]).toEqual([true, false]);
@@ -130,23 +135,23 @@ describe("A forwarded task", () => {
     expect(isEnough(857_374, 16)).toBe(false);
   });
 
-  it("that is free needs no credit", () => {
+  it("needs no credit if it is free", () => {
     const free = { publicKeys: null, price: asMicro(0) };
     const clearing = { balance: asMicro(-5), limit: asMicro(0) };
-    const judged = checkForward(buildForward({ amount: asMicro(0) }), {
+    const checked = checkForward(buildForward({ amount: asMicro(0) }), {
       ...context,
       worker: free,
       clearing,
     });
-    expect(judged).toEqual({ ok: true, amount: 0 });
+    expect(checked).toEqual({ ok: true, amount: 0 });
   });
 
-  it("that a peer has paid ahead needs no credit", () => {
+  it("needs no credit if the peer has paid in advance", () => {
     const clearing = { balance: TERMS.net, limit: asMicro(0) };
     expect(checkForward(buildForward(), { ...context, clearing }).ok).toBe(true);
   });
 
-  it("need not carry what only our relays send", () => {
+  it("is accepted without the members that only this implementation sends", () => {
     const { public_key: _, expires_at: __, timestamp: ___, to: ____, ...bare } = buildForward();
     expect(checkForward({ ...bare, routing_choice: null }, context).ok).toBe(true);
   });

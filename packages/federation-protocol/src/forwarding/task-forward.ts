@@ -8,26 +8,28 @@ import type { TaskForward, TaskPayload } from "../messages/task.ts";
 import { listPassedRelays } from "./passed-hops.ts";
 import { type FederationRefusal, type ForwardCode, refuse } from "../refusals.ts";
 
-/** What a relay asks of the next one. */
+/** The values of which a forward to the next relay is made. */
 export interface TaskForwardInput {
   readonly taskId: string;
-  /** The sending relay, which is the one that pays. */
+  /** The sending relay, which pays for the task. */
   readonly self: string;
   readonly to: string;
   readonly agentId: string;
-  /** The worker's key as it was learned: a result under another one is refused. */
+  /** The worker's known key; a result under another key is refused. */
   readonly publicKey: string;
   readonly payload: TaskPayload;
-  /** What the receiver will be paid. */
+  /** The amount that the receiver will be paid. */
   readonly amount: Micro;
   readonly composite: number;
   readonly path: readonly string[];
   readonly expiresAt: number;
-  /** Of a relay in the middle: the forward that it got, as it came, without `task_payload`. */
+  /**
+   * At an intermediate relay: the forward that it received, with all members but `task_payload`.
+   */
   readonly relayed?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** The signed body of task/forward at `now` (ms). */
+/** Creates the signed body of task/forward at `now` (ms). */
 export function createTaskForward(
   input: TaskForwardInput,
   { secretKey, now }: { readonly secretKey: Uint8Array; readonly now: number },
@@ -50,35 +52,36 @@ export function createTaskForward(
   );
 }
 
-/** What the receiving relay knows when it is handed a task. */
+/** The receiving relay's knowledge of a forwarded task. */
 export interface ForwardContext {
-  /** Who signed the request. */
+  /** The relay that signed the request. */
   readonly from: string;
   readonly self: string;
   readonly now: number;
   readonly lifetimeMs?: number;
-  /** Whether any task of this relay has this id already. */
+  /** Whether a task of this relay has this id already. */
   readonly isDuplicate: boolean;
-  /** The agent, if it is registered here and visible to peers, or reached by way of another relay. */
+  /**
+   * The agent, if it is registered here and visible to peers, or reachable through another relay.
+   */
   readonly worker: {
-    /** Its keys as 64 hex digits; null where nobody told. */
+    /** Its keys as 64 hex digits; null if they are not known. */
     readonly publicKeys: readonly string[] | null;
-    /** The listed price for the asked capabilities; null where the agent does not sell them. */
+    /** The listed price for the requested capabilities; null if the agent does not offer them. */
     readonly price: Micro | null;
   } | null;
-  /** By how many fees the payment may be less than the price (`countPassedHops`). */
+  /** The number of fees by which the payment may be below the price (`countPassedHops`). */
   readonly hops: number;
-  /** This relay's own rate, by which the payment is judged. */
+  /** This relay's own fee rate, by which the payment is checked. */
   readonly feeRate: number;
   readonly clearing: PeerDebt;
 }
 
 /**
- * Whether a task is taken over from a peer, once `verifySignedMessage` has held its signature. To be
- * asked in the transaction that takes it. Refused: `federation.wrong_sender`,
- * `forward.duplicate`, `federation.timestamp_expired`, `forward.looped`, `forward.expired`,
- * `forward.agent_not_found`, `forward.key_mismatch`, `forward.not_offered`, `forward.underpaid`,
- * `clearing.limit_exceeded`.
+ * Checks whether a task is accepted from a peer, after `verifySignedMessage` has verified it. Must
+ * run in the transaction that accepts it. Refused: `federation.wrong_sender`, `forward.duplicate`,
+ * `federation.timestamp_expired`, `forward.looped`, `forward.expired`, `forward.agent_not_found`,
+ * `forward.key_mismatch`, `forward.not_offered`, `forward.underpaid`, `clearing.limit_exceeded`.
  */
 export function checkForward(
   forward: TaskForward,

@@ -24,23 +24,23 @@ async function verifyAsync(body: unknown) {
   return read.ok ? verifyResultAsync(read.message, context) : read;
 }
 
-describe("A result counts", () => {
+describe("verifyResult accepts a result", () => {
   it("when the pinned worker signed the receipt and the peer attests it", async () => {
     const verified = verifyResult(buildResult(), context);
     expect(verified).toMatchObject({ ok: true, receipt: { result: "3" } });
     expect(await verifyAsync(buildResult())).toEqual(verified);
   });
 
-  it("whichever of the two relays it names as its origin", () => {
+  it("that names either of the two relays as its origin", () => {
     expect(verifyResult({ ...buildResult(), origin_relay: beta.id }, context).ok).toBe(true);
   });
 
-  it("also when the worker failed or declined", () => {
+  it("whose worker failed or declined", () => {
     expect(verifyResult(buildResult(buildReceipt({ status: "failed" })), context).ok).toBe(true);
   });
 });
 
-describe("A result does not count (F15)", () => {
+describe("verifyResult refuses a result (F15)", () => {
   const forged = buildReceipt({}, gamma);
   it.each<[string, unknown, string]>([
     [
@@ -87,7 +87,7 @@ describe("A result does not count (F15)", () => {
     ],
     ["for another relay", { ...buildResult(), origin_relay: gamma.id }, "federation.wrong_sender"],
     ["that names another task", { ...buildResult(), task_id: "t" }, "result.task_not_found"],
-    ["that is none", null, "federation.malformed"],
+    ["that is null", null, "federation.malformed"],
   ])("%s", async (_, body, code) => {
     expect(verifyResult(body, context)).toMatchObject({ ok: false, code });
     expect(await verifyAsync(body)).toMatchObject({ ok: false, code });
@@ -103,7 +103,7 @@ describe("A result does not count (F15)", () => {
     });
   });
 
-  it("after the worker's key at the peer was changed: the pinned one stays", () => {
+  it("under the worker's new key at the peer, because the pinned one stays", () => {
     const task = { ...context.task, publicKey: gamma.publicKey };
     expect(verifyResult(buildResult(), { ...context, task }).ok).toBe(false);
     expect(worker.publicKey).not.toBe(gamma.publicKey);

@@ -13,10 +13,10 @@ import type { OutboundTask } from "./outbound-task.ts";
 import { parseMessage } from "../parse-message.ts";
 import { type FederationRefusal, refuse, type ResultCode } from "../refusals.ts";
 
-/** Against what a result is held: the task as it went out, and the peer that it went to. */
+/** The context of a result: the forwarded task and the peer to which it was sent. */
 export interface ResultContext {
   readonly task: Pick<OutboundTask, "taskId" | "agentId" | "publicKey">;
-  /** The judging relay's id. */
+  /** The id of the relay that verifies. */
   readonly self: string;
   readonly peer: { readonly relayId: string; readonly publicKey: string };
 }
@@ -30,8 +30,8 @@ export interface VerifiedResult {
 }
 
 /**
- * Judges a result by the key that was pinned when the task went out, never by one that came with it
- * (specification, "Task result return": both signatures). Refused: `federation.malformed`,
+ * Verifies a result under the key that was pinned when the task was sent, never under one from the
+ * result (specification, "Task result return": both signatures). Refused: `federation.malformed`,
  * `federation.wrong_sender`, `result.key_mismatch`, `result.receipt_invalid`,
  * `result.attestation_invalid`, the last two with the verifier's code as detail.
  */
@@ -51,8 +51,8 @@ export function verifyResult(
 }
 
 /**
- * As `verifyResult`, of a message that its schema has read, with the receipt's signatures checked off
- * the event loop.
+ * Does the same as `verifyResult` for a message that its schema has read, with the receipt's signatures
+ * verified off the event loop.
  */
 export async function verifyResultAsync(
   message: TaskResult,

@@ -1,16 +1,6 @@
+import { capabilities, count, longText, ratio, shortText } from "@agent/wire/engine";
 import * as v from "valibot";
-import {
-  capabilities,
-  count,
-  envelope,
-  hex32,
-  longText,
-  money,
-  share,
-  shortText,
-  summand,
-  uuid,
-} from "../fields.ts";
+import { envelope, hex32, money, summand, uuid } from "../fields.ts";
 
 const queryMembers = {
   capability: v.optional(shortText),
@@ -18,17 +8,17 @@ const queryMembers = {
   limit: v.optional(count),
 };
 
-/** What is looked for. */
+/** The search criteria of a query. */
 export const AgentQuerySchema = v.object(queryMembers);
 export type AgentQuery = v.InferOutput<typeof AgentQuerySchema>;
 
-/** The body of discover; the query's members may also stand in a nested `query`. */
+/** The body of discover; the query's members may also be in a nested `query`. */
 export const DiscoverySchema = v.object({
   ...queryMembers,
   query: v.optional(AgentQuerySchema),
   hop_count: count,
   max_hops: count,
-  visited: v.pipe(v.array(uuid), v.maxLength(1_000, "has to hold at most 1000 entries")),
+  visited: v.pipe(v.array(uuid), v.maxLength(1_000, "must hold at most 1000 entries")),
   query_id: uuid,
   origin_relay: uuid,
   ...envelope,
@@ -43,9 +33,9 @@ const PriceSchema = v.object({
 });
 
 /**
- * One agent that a peer knows. `trust` (0..1) and `latency_ms` are the whole way from the relay that
- * answers; `hop_distance` counts the relays behind it. Without a key an agent can be shown, but no
- * task can be sent to it: its result could not be verified.
+ * An agent that a peer knows. `trust` (0..1) and `latency_ms` (ms) cover the whole path from the
+ * answering relay; `hop_distance` counts the relays behind it. An agent without a key can be
+ * listed, but no task can be sent to it, because its result could not be verified.
  */
 export const RemoteAgentSchema = v.object({
   agent_id: uuid,
@@ -55,23 +45,26 @@ export const RemoteAgentSchema = v.object({
   capabilities,
   pricing: v.optional(v.pipe(v.array(PriceSchema), v.maxLength(100)), []),
   trust_level: v.optional(shortText, "unknown"),
-  trust: v.optional(share),
+  trust: v.optional(ratio),
   cost: v.optional(v.nullable(money), null),
-  availability: v.optional(share, 0),
+  availability: v.optional(ratio, 0),
   latency_ms: v.optional(v.nullable(summand), null),
   source_relay: v.optional(uuid),
   relay_name: v.optional(shortText, ""),
   hop_distance: v.optional(v.number(), 0),
   /**
-   * The records that lead from the key that an id of version 8 was made of to `public_key`: one, or a
-   * list, oldest first. They are kept as they came, because both keys have signed all members.
+   * The key succession records from the key of a version 8 id to `public_key`: one record, or a
+   * list with the oldest first. They keep unknown members, because both keys have signed all
+   * members.
    */
   succession: v.optional(v.union([v.array(v.looseObject({})), v.looseObject({})])),
-  /** The answering relay knows of claims of this id under different keys. */
+  /** True if the answering relay knows claims of this id under different keys. */
   id_conflict: v.optional(v.boolean()),
 });
 export type RemoteAgent = v.InferOutput<typeof RemoteAgentSchema>;
 
-/** The answer to discover; each entry is judged alone, so that one bad one spoils no other. */
+/**
+ * The answer to discover. Each entry is checked alone, so that a bad one does not spoil the others.
+ */
 export const DiscoveryAnswerSchema = v.object({ agents: v.array(v.unknown()) });
 export type DiscoveryAnswer = v.InferOutput<typeof DiscoveryAnswerSchema>;

@@ -1,24 +1,16 @@
+import { count, endpointUrl, shortText } from "@agent/wire/engine";
 import * as v from "valibot";
-import {
-  count,
-  endpointUrl,
-  envelope,
-  features,
-  hex32,
-  shortText,
-  signature,
-  uuid,
-} from "../fields.ts";
+import { envelope, features, hex32, signature, uuid } from "../fields.ts";
 
-/** Who a relay is: the answer of `GET /federation/v1/identity`. */
+/** A relay's identity: the answer of `GET /federation/v1/identity`. */
 export const RelayIdentitySchema = v.object({
   agent_id: uuid,
   public_key: hex32,
   did: v.string(),
-  /** Shown to whoever looks; a peer believes those of a signed heartbeat. */
+  /** Informative only; a peer relies on the features of a signed heartbeat. */
   features: v.optional(features),
   incarnation: v.optional(count),
-  /** The steps from the relay's first key to this one, oldest first; proven by their signatures. */
+  /** The signed steps from the relay's first key to this one, oldest first. */
   succession: v.optional(v.array(v.looseObject({}))),
 });
 export type RelayIdentity = v.InferOutput<typeof RelayIdentitySchema>;

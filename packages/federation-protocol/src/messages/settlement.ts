@@ -1,22 +1,23 @@
 import { isFeeRate } from "@agent/budget";
+import { id, shortText, timestamp } from "@agent/wire/engine";
 import * as v from "valibot";
-import { envelope, hex32, money, shortText, signature, textId, time, uuid } from "../fields.ts";
+import { envelope, hex32, money, signature, uuid } from "../fields.ts";
 
 const settlementMembers = {
-  settlement_id: textId,
-  task_id: textId,
+  settlement_id: id,
+  task_id: id,
   origin_relay: uuid,
   agent_id: uuid,
   receipt_hash: hex32,
   gross_amount: money,
   fee_rate: v.pipe(
     v.number(),
-    v.check((rate: number) => isFeeRate(rate), "has to be from 0 to below 1"),
+    v.check((rate: number) => isFeeRate(rate), "must be from 0 to below 1"),
   ),
   fee_amount: money,
   amount: money,
   currency: v.literal("USD"),
-  settled_at: time,
+  settled_at: timestamp,
   x402_tx_hash: v.optional(shortText),
   x402_network: v.optional(shortText),
 };
@@ -25,16 +26,16 @@ const settlementMembers = {
 export const SettlementForwardSchema = v.object({ ...settlementMembers, ...envelope, signature });
 export type SettlementForward = v.InferOutput<typeof SettlementForwardSchema>;
 
-/** What the receiver keeps and what it pays on; the same for every repetition. */
+/** The receiver's fee and what it pays out; repetitions get the same answer. */
 export const SettlementAnswerSchema = v.object({
   status: v.literal("settled"),
-  settlement_id: textId,
+  settlement_id: id,
   fee_amount: money,
   net_amount: money,
 });
 export type SettlementAnswer = v.InferOutput<typeof SettlementAnswerSchema>;
 
-/** One settlement that the answering relay has booked as its receiver. */
+/** A settlement that the answering relay has booked as its receiver. */
 export const BookedSettlementSchema = v.object({
   ...settlementMembers,
   status: v.literal("settled"),
@@ -45,12 +46,15 @@ export type BookedSettlement = v.InferOutput<typeof BookedSettlementSchema>;
 export const SettlementListSchema = v.object({ settlements: v.array(BookedSettlementSchema) });
 export type SettlementList = v.InferOutput<typeof SettlementListSchema>;
 
-/** What has to be known of a settlement that another relay lists, however it describes the rest. */
+/**
+ * The required members of a settlement that another relay lists; its other members may have any
+ * form.
+ */
 export const ReportedSettlementsSchema = v.object({
   settlements: v.array(
     v.object({
-      settlement_id: textId,
-      task_id: v.optional(textId),
+      settlement_id: id,
+      task_id: v.optional(id),
       status: v.optional(v.string()),
       receipt_hash: v.optional(v.unknown()),
       amount: v.optional(v.unknown()),

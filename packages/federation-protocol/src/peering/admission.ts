@@ -1,37 +1,39 @@
+import type { PeerState } from "@agent/wire";
 import {
   type AdmissionCode,
   type FederationRefusal,
   refuse,
   type RemovedCode,
 } from "../refusals.ts";
-import type { PeerState } from "../messages/peer.ts";
 import { isRemovedByOperator, type OperatorRemoval, type PeerRecord } from "./peer.ts";
 
-/** Whom a relay takes as peers, by relay ids. */
+/** The relays that may become peers, by relay id. */
 export interface AdmissionPolicy {
   readonly blocked: readonly string[];
-  /** null: anybody. */
+  /** Null allows every relay. */
   readonly allowed: readonly string[] | null;
   readonly maxPeers: number;
 }
 
-/** What the judging relay knows of a relay that wants to peer. */
+/** This relay's knowledge of a relay that proposes to peer. */
 export interface AdmissionInput {
   readonly self: { readonly relayId: string; readonly publicKey: string };
-  /** The record under this relay id, removed ones included: an id stays with its key for good. */
+  /**
+   * The record under this relay id, also of a removed peer, because an id stays bound to its key.
+   */
   readonly known:
     | ({ readonly state: PeerState; readonly publicKey: string } & Pick<
         PeerRecord,
         "operatorRemoval"
       >)
     | null;
-  /** How many peers are active or suspended. */
+  /** The number of active and suspended peers. */
   readonly livePeers: number;
 }
 
 /**
- * Whether a relay may begin a handshake (specification, "Peering admission"). A pending record gives
- * way to a new proposal of the same key. Refused: `peer.own_identity`, `peer.blocked`,
+ * Checks whether a relay may begin a handshake (specification, "Peering admission"). A new proposal
+ * with the same key replaces a pending record. Refused: `peer.own_identity`, `peer.blocked`,
  * `peer.not_allowed`, `peer.key_changed`, `peer.exists`, `peer.limit_reached`.
  */
 export function checkAdmission(
@@ -49,8 +51,8 @@ export function checkAdmission(
 }
 
 /**
- * As `checkAdmission`, for a relay that proposes by itself: one that the operator removed comes back only
- * when the operator asks for it. Refused also: `federation.peer_removed`.
+ * Does the same as `checkAdmission` for a relay that proposes by itself: a peer that the operator
+ * removed returns only at the operator's request. Refused also: `federation.peer_removed`.
  */
 export function checkProposalAdmission(
   peer: { readonly relayId: string; readonly publicKey: string },
@@ -65,8 +67,9 @@ export function checkProposalAdmission(
 }
 
 /**
- * The credit limit of a peer after a handshake. What a former peering left holds, unless the operator
- * adds the peer anew; for one that the operator once removed only the operator's own word counts.
+ * Returns a peer's credit limit after a handshake. That of a former peering stays, unless the
+ * operator adds the peer anew; for a peer that the operator once removed, only the operator sets
+ * it.
  */
 export function computeCreditAfterHandshake<Amount extends number>(
   known: { readonly creditLimit: Amount; readonly operatorRemoval: OperatorRemoval } | null,
@@ -78,8 +81,8 @@ export function computeCreditAfterHandshake<Amount extends number>(
 }
 
 /**
- * The credit limit that a peer begins with: the default for one that this operator added or allowed
- * by name, or for all when peers are accepted automatically; any other one has none.
+ * Returns a peer's initial credit limit: the default for a peer that this operator added or allowed
+ * by name, or for all if peers are accepted automatically; otherwise none.
  */
 export function selectInitialCreditLimit<Amount extends number>(
   grounds: { readonly added: boolean; readonly allowed: boolean; readonly autoAccept: boolean },

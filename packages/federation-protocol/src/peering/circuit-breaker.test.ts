@@ -14,11 +14,11 @@ it.each([
   ["----+---", true],
   ["------++--", false],
   ["+++++----", false],
-])("After the forwards %s the path is broken: %s", (text, broken) => {
+])("opens the circuit after the forwards %s: %s", (text, broken) => {
   expect(isCircuitOpen(history(text))).toBe(broken);
 });
 
-it("Only the latest ten forwards count", () => {
+it("counts only the latest ten forwards", () => {
   const long = history("+".repeat(50));
   const failed = Array.from({ length: 6 }).reduce(
     (before: readonly boolean[]) => recordForwardOutcome(before, false),

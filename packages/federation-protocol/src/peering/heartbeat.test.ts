@@ -15,7 +15,7 @@ const heartbeat = createHeartbeat(members, alpha.secretKey);
 const removal = createRemoval({ relay_id: alpha.id, timestamp: NOW }, alpha.secretKey);
 
 describe("A heartbeat (F19)", () => {
-  it("is signed over the relay's id and the decimal time, one behind the other", () => {
+  it("is signed over the concatenation of the relay's id and the decimal time", () => {
     expect(heartbeat.signature).toBe(signText(`${alpha.id}${NOW}`, alpha.secretKey));
     expect(verifyHeartbeat(heartbeat, context)).toEqual({ ok: true, heartbeat });
   });
@@ -34,20 +34,20 @@ describe("A heartbeat (F19)", () => {
     ],
     ["under another key", heartbeat, { publicKey: beta.publicKey }, "federation.signature_invalid"],
     [
-      "with an id that is no UUID (F20)",
+      "with an id that is not a UUID (F20)",
       { ...heartbeat, relay_id: "1" },
       {},
       "federation.malformed",
     ],
     [
-      "with a time that is no number",
+      "with a time that is not a number",
       { ...heartbeat, timestamp: String(NOW) },
       {},
       "federation.malformed",
     ],
     ["with a negative count", { ...heartbeat, agent_count: -1 }, {}, "federation.malformed"],
     ["that is a list", [], {}, "federation.malformed"],
-  ])("%s is refused", (_, value, change, code) => {
+  ])("is refused %s", (_, value, change, code) => {
     expect(verifyHeartbeat(value, { ...context, ...change })).toMatchObject({ ok: false, code });
   });
 });
@@ -67,14 +67,14 @@ describe("A removal notice", () => {
       "federation.signature_invalid",
     ],
     [
-      "sent again after the peer was heard",
+      "that repeats a notice from before the latest heartbeat",
       removal,
       { lastTimestamp: NOW },
       "peer.timestamp_stale",
     ],
     ["in another's name", removal, { from: beta.id }, "federation.wrong_sender"],
     ["that is old", removal, { now: NOW + 300_001 }, "federation.timestamp_expired"],
-  ])("%s is refused", (_, value, change, code) => {
+  ])("is refused %s", (_, value, change, code) => {
     expect(verifyRemoval(value, { ...context, ...change })).toMatchObject({ ok: false, code });
   });
 });

@@ -6,7 +6,10 @@ import { parseMessage } from "../parse-message.ts";
 import { type FederationRefusal, type PeerCode, refuse } from "../refusals.ts";
 import { signText, isTextSigned } from "../signing/signed-text.ts";
 
-/** A sign of life at `timestamp` (ms), which the sender only ever lets grow. */
+/**
+ * Creates a signed heartbeat at `timestamp` (ms), which must grow with each heartbeat of the
+ * sender.
+ */
 export function createHeartbeat(
   body: Omit<Heartbeat, "signature">,
   secretKey: Uint8Array,
@@ -14,19 +17,19 @@ export function createHeartbeat(
   return { ...body, signature: signText(`${body.relay_id}${body.timestamp}`, secretKey) };
 }
 
-/** Who a signed notice has to come from, and how old it may be. */
+/** The expected sender of a signed notice and the time by which its age is checked. */
 export interface NoticeContext {
   readonly from: string;
   /** The sender's key as 64 hex digits. */
   readonly publicKey: string;
-  /** The latest time that the sender has signed before; PeerRecord has it. */
+  /** The latest time that the sender has signed; `PeerRecord` holds it. */
   readonly lastTimestamp: number;
   readonly now: number;
   readonly lifetimeMs?: number;
 }
 
 /**
- * Judges a peer's heartbeat or its answer to one. Refused: `federation.malformed`,
+ * Verifies a peer's heartbeat or its answer to one. Refused: `federation.malformed`,
  * `federation.wrong_sender`, `federation.timestamp_expired`, `peer.timestamp_stale` (not above the
  * last one), `federation.signature_invalid`.
  */
@@ -45,7 +48,7 @@ export function verifyHeartbeat(
     : refuse("federation.signature_invalid");
 }
 
-/** What a heartbeat says of its sender beyond that it lives. */
+/** A heartbeat's statements about its sender. */
 export interface HeartbeatClaims {
   readonly features: readonly string[];
   readonly incarnation: number;
@@ -53,9 +56,9 @@ export interface HeartbeatClaims {
 }
 
 /**
- * What may be believed of a heartbeat whose `X-Relay-Signature` over the whole body holds; null for
- * one that does not name this relay as its receiver, because it may be a copy for another one. A
- * member that is missing counts as that of the version before.
+ * Returns the claims of a heartbeat that is signed as a whole by `X-Relay-Signature`; null if it
+ * does not name this relay as its receiver, because it may be a copy for another one. A missing
+ * member counts as that of the version before.
  */
 export function getHeartbeatClaims(
   { to, features = [], incarnation = 0, position }: Heartbeat,
@@ -69,7 +72,7 @@ export function getHeartbeatClaims(
   };
 }
 
-/** The rules that heartbeats and removals share. */
+/** Applies the rules that heartbeats and removals share. */
 export function checkNotice(
   { relay_id, timestamp }: { readonly relay_id: string; readonly timestamp: number },
   { from, lastTimestamp, now, lifetimeMs = FEDERATION_LIMITS.maxTimestampAgeMs }: NoticeContext,

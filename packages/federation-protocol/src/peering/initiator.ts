@@ -15,20 +15,20 @@ import {
   parseDescription,
 } from "./relay-description.ts";
 
-/** A handshake that this relay began and that waits for its first answer. */
+/** A handshake that this relay began, before the first answer. */
 export interface ProposedState {
   readonly step: "proposed";
   readonly self: RelayDescription;
   readonly nonceA: string;
 }
 
-/** The other side has proved its key; its answer to the confirmation is awaited. */
+/** A handshake whose responder has proved its key and has not answered the confirmation yet. */
 export interface ConfirmingState {
   readonly step: "confirming";
   readonly peer: RelayDescription;
 }
 
-/** Step 1: the proposal to send; `nonce` is 32 random bytes. */
+/** Step 1: creates the proposal; `nonce` is 32 random bytes. */
 export function createProposal(
   self: RelayDescription,
   nonce: Uint8Array,
@@ -39,7 +39,7 @@ export function createProposal(
 }
 
 /**
- * Step 3: holds the answer against the identity that the endpoint gave before, and signs the
+ * Step 3: checks the answer against the identity that the endpoint returned before, and signs the
  * confirmation. Refused, which ends the handshake: `federation.malformed`,
  * `peer.identity_mismatch`, `peer.challenge_invalid`.
  */
@@ -50,7 +50,7 @@ export function checkProposalAnswer(
     expected,
     secretKey,
   }: {
-    /** Whom the answer has to come from. */
+    /** The required sender of the answer. */
     readonly expected: { readonly relayId: string; readonly publicKey: string };
     readonly secretKey: Uint8Array;
   },
@@ -61,7 +61,7 @@ export function checkProposalAnswer(
   if (!read.ok) return read;
   const peer = parseDescription(read.message);
   const isExpected = peer.relayId === expected.relayId && peer.publicKey === expected.publicKey;
-  // Whoever signed with our own key would have our own answer handed back to us.
+  // An answer under this relay's own identity may be a reflection of its own messages.
   const isOther = peer.relayId !== self.relayId && peer.publicKey !== self.publicKey;
   if (!isExpected || !isOther) return refuse("peer.identity_mismatch");
   const text = buildChallengeText(self.relayId, nonceA);
@@ -76,7 +76,7 @@ export function checkProposalAnswer(
   };
 }
 
-/** Step 4: the peer is active once it says so. Refused: `federation.malformed`. */
+/** Step 4: accepts the peer as active once it answers so. Refused: `federation.malformed`. */
 export function checkConfirmationAnswer(
   { peer }: ConfirmingState,
   answer: unknown,

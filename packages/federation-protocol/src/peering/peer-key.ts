@@ -1,16 +1,16 @@
 import { type RelaySuccessionRecord, findStepsAfter, verifyRelaySuccession } from "@agent/crypto";
 import { type FederationRefusal, refuse } from "../refusals.ts";
 
-/** The key under which a relay is known, and the steps that led to it since it was first met. */
+/** The pinned key of a relay and the steps that led to it since the first contact. */
 export interface PeerPin {
   readonly relayId: string;
   /** 64 hex digits. */
   readonly publicKey: string;
-  /** Oldest first; empty while the relay has the key with which it was met. */
+  /** Oldest first; empty while the relay has its first pinned key. */
   readonly succession: readonly RelaySuccessionRecord[];
 }
 
-/** What a relay's identity document says of its key. */
+/** The key members of a relay's identity document. */
 export interface ReportedKey {
   readonly agent_id: string;
   readonly public_key: string;
@@ -18,9 +18,10 @@ export interface ReportedKey {
 }
 
 /**
- * The pin of a relay after its identity document: the stated chain must lead from the pinned key to the
- * stated one, so a pin moves forward only, and by the word of the pinned key. Refused: another relay's
- * document, a chain that is forged, branches off or leaves the pinned key out (`peer.key_changed`).
+ * Updates a relay's pin by its identity document. The stated chain must lead from the pinned key to
+ * the stated one, so a pin only moves forward and only with a signature of the pinned key. Refused:
+ * another relay's document; a chain that is forged, branches off or omits the pinned key
+ * (`peer.key_changed`).
  */
 export function updatePeerPin(
   pin: PeerPin,
@@ -38,7 +39,7 @@ export function updatePeerPin(
     : refuse("peer.key_changed");
 }
 
-/** Every key under which a relay was known, the pinned one last. */
+/** Lists every key under which a relay was known, the pinned one last. */
 export function listPinnedKeys({ relayId, publicKey, succession }: PeerPin): readonly string[] {
   const chain = verifyRelaySuccession(succession, { relayId });
   return chain.ok ? chain.publicKeys : [publicKey];

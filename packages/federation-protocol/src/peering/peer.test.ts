@@ -22,34 +22,34 @@ describe("A peer", () => {
     ["2 missed heartbeats", times(2, missed), "active"],
     ["3 missed heartbeats", times(3, missed), "suspended"],
     [
-      "2 missed, one heard and 2 missed",
+      "2 missed heartbeats, one received and 2 missed",
       [...times(2, missed), heard, ...times(2, missed)],
       "active",
     ],
-    ["3 missed and one heard", [...times(3, missed), heard], "active"],
+    ["3 missed heartbeats and one received", [...times(3, missed), heard], "active"],
     ["4 missed heartbeats", times(4, missed), "suspended"],
     ["5 missed heartbeats", times(5, missed), "removed"],
-    ["5 missed and one heard", [...times(5, missed), heard], "removed"],
-    ["a broken forward path", times(6, failed), "suspended"],
-    ["a broken forward path and one heartbeat", [...times(6, failed), heard], "active"],
+    ["5 missed heartbeats and one received", [...times(5, missed), heard], "removed"],
+    ["an open circuit", times(6, failed), "suspended"],
+    ["an open circuit and one heartbeat", [...times(6, failed), heard], "active"],
     [
-      "a broken forward path, one heartbeat and a failure",
+      "an open circuit, one heartbeat and a failure",
       [...times(6, failed), heard, failed],
       "active",
     ],
     [
-      "a broken forward path and 5 missed heartbeats",
+      "an open circuit and 5 missed heartbeats",
       [...times(6, failed), ...times(5, missed)],
       "removed",
     ],
     ["a removal notice", [{ type: "removal", timestamp: 8 }], "removed"],
     [
-      "a removal and anything but a handshake",
+      "a removal and any events but a handshake",
       [{ type: "removal" }, heard, failed, missed],
       "removed",
     ],
     ["a removal and a new handshake", [{ type: "removal" }, { type: "confirmed" }], "active"],
-  ])("after %s is as the specification says (F19)", (_, events, state) => {
+  ])("has the specified state after %s (F19)", (_, events, state) => {
     expect(after(active, ...events).state).toBe(state);
   });
 
@@ -59,36 +59,46 @@ describe("A peer", () => {
   const admitted: PeerEvent = { type: "confirmed", byOperator: true };
   it.each<[string, readonly PeerEvent[], string, string | null]>([
     ["a removal by the operator", [expelled], "removed", "in_force"],
-    ["that and its own handshake", [expelled, shaken], "removed", "in_force"],
-    ["that and its own notice", [expelled, notice, shaken], "removed", "in_force"],
+    ["a removal by the operator and its own handshake", [expelled, shaken], "removed", "in_force"],
     [
-      "that and missed heartbeats",
+      "a removal by the operator and its own notice",
+      [expelled, notice, shaken],
+      "removed",
+      "in_force",
+    ],
+    [
+      "a removal by the operator and missed heartbeats",
       [expelled, ...times(5, missed), heard, shaken],
       "removed",
       "in_force",
     ],
-    ["its own notice and then that", [notice, expelled, shaken], "removed", "in_force"],
-    ["that and a handshake by the operator", [expelled, admitted], "active", "lifted"],
     [
-      "that, its readmission, a notice and its handshake",
+      "its own notice and then a removal by the operator",
+      [notice, expelled, shaken],
+      "removed",
+      "in_force",
+    ],
+    ["a removal and a handshake by the operator", [expelled, admitted], "active", "lifted"],
+    [
+      "a removal by the operator, readmission, a notice and its handshake",
       [expelled, admitted, heard, notice, shaken],
       "active",
       "lifted",
     ],
     [
-      "that, its readmission and that again",
+      "two removals by the operator with a readmission between them",
       [expelled, admitted, expelled, shaken],
       "removed",
       "in_force",
     ],
     [
-      "that and an admission by the operator",
+      "a removal and an admission by the operator",
       [expelled, { type: "admitted" }],
       "removed",
       "lifted",
     ],
     [
-      "that, an admission and its own handshake",
+      "a removal and an admission by the operator and its own handshake",
       [expelled, { type: "admitted" }, shaken],
       "active",
       "lifted",
@@ -97,13 +107,13 @@ describe("A peer", () => {
     ["its own notice and its handshake", [notice, shaken], "active", null],
     ["missed heartbeats and its handshake", [...times(5, missed), shaken], "active", null],
   ])(
-    "A3: after %s is %s, and the operator's removal is %s",
+    "A3: a peer after %s is %s, and the operator's removal is %s",
     (_, events, state, operatorRemoval) => {
       expect(after(active, ...events)).toMatchObject({ state, operatorRemoval });
     },
   );
 
-  it("keeps what its heartbeat told, and the latest time that it signed", () => {
+  it("keeps its heartbeat's values and the latest time that it signed", () => {
     const peer = after(active, heard, missed);
     expect(peer).toMatchObject({
       agentCount: 3,
@@ -120,11 +130,14 @@ describe("A peer", () => {
     ["active", true, true],
     ["suspended", true, false],
     ["removed", false, false],
-  ] as const)("that is %s is heard: %s, and asked or sent work: %s", (state, live, usable) => {
-    expect([isLive({ state }), isUsable({ state })]).toEqual([live, usable]);
-  });
+  ] as const)(
+    "in the state %s may send requests: %s, and receive them: %s",
+    (state, live, usable) => {
+      expect([isLive({ state }), isUsable({ state })]).toEqual([live, usable]);
+    },
+  );
 
-  it("that is pending does not come alive by a heartbeat", () => {
+  it("in the state pending does not become active by a heartbeat", () => {
     expect(applyPeerEvent(NEW_PEER, heard)).toBe(NEW_PEER);
   });
 });

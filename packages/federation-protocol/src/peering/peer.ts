@@ -1,55 +1,55 @@
+import type { PeerState } from "@agent/wire";
 import { type ForwardHistory, isCircuitOpen, recordForwardOutcome } from "./circuit-breaker.ts";
 import { filterKnownFeatures } from "../features.ts";
 import type { HeartbeatClaims } from "./heartbeat.ts";
 import { FEDERATION_LIMITS } from "../limits.ts";
-import type { PeerState } from "../messages/peer.ts";
 
-/** What a relay keeps of a peer's life; who it is, is kept beside it. */
+/** The stored state of a peer; its identity is stored beside it. */
 export interface PeerRecord {
   readonly state: PeerState;
-  /** Heartbeats of ours in a row that were not answered. */
+  /** This relay's latest consecutive heartbeats that were not answered. */
   readonly missedHeartbeats: number;
   /** The latest time that the peer has signed, by its own clock, in ms; it only grows. */
   readonly lastTimestamp: number;
-  /** By the keeping relay's clock, in ms; null before the first. */
+  /** By this relay's clock, in ms; null before the first heartbeat. */
   readonly lastHeartbeatAt: number | null;
   readonly agentCount: number;
   readonly forwards: ForwardHistory;
   readonly operatorRemoval: OperatorRemoval;
-  /** What the peer named last under its signature (`supportsFeature`). */
+  /** The features that the peer last named under its signature (`supportsFeature`). */
   readonly features: readonly string[];
   /** The highest incarnation that the peer has named. */
   readonly incarnation: number;
 }
 
 /**
- * What is left of a removal by the operator: `in_force` until the operator admits the peer again, and
- * `lifted` for good after that, because its credit limit stays the operator's to set.
+ * The state of a removal by the operator: `in_force` until the operator admits the peer again, and
+ * `lifted` after that, because only the operator sets its credit limit from then on.
  */
 export type OperatorRemoval = "in_force" | "lifted" | null;
 
-/** What happens to a peering. */
+/** An event of a peering. */
 export type PeerEvent =
-  /** A handshake is complete; `byOperator`: this relay's own operator asked for it. */
+  /** A completed handshake; `byOperator` if this relay's own operator requested it. */
   | {
       readonly type: "confirmed";
       readonly byOperator?: boolean;
       readonly features?: readonly string[];
     }
-  /** A heartbeat of the peer's, or its answer to ours. */
+  /** A heartbeat of the peer or its answer to one. */
   | {
       readonly type: "heartbeat";
       readonly timestamp: number;
       readonly agentCount: number;
       readonly now: number;
-      /** Null where nothing more of it may be believed; what is known then stays. */
+      /** Null if its other members are not trusted; the known values then stay. */
       readonly claims?: Pick<HeartbeatClaims, "features" | "incarnation"> | null;
     }
   | { readonly type: "heartbeat_missed" }
   | { readonly type: "forward"; readonly succeeded: boolean }
-  /** The peer ended the peering by a notice with its `timestamp`, or this relay's operator did. */
+  /** A removal: by the peer's notice with its `timestamp`, or by this relay's operator. */
   | { readonly type: "removal"; readonly timestamp?: number; readonly byOperator?: boolean }
-  /** This relay's operator admits the peer again, which from then on may also propose by itself. */
+  /** The operator admits the peer again, which may then also propose by itself. */
   | { readonly type: "admitted" };
 
 /** A peer before its handshake. */
@@ -66,10 +66,10 @@ export const NEW_PEER: PeerRecord = {
 };
 
 /**
- * The life of a peer after an event (specification, "Relay peer"): 3 missed heartbeats or a broken
- * forward path suspend it, a heartbeat revives it, 5 missed ones or a notice remove it. A removed
- * peer stays removed until a new handshake is confirmed, which only the operator can begin for one
- * that the operator removed.
+ * Applies an event to a peer (specification, "Relay peer"). 3 missed heartbeats or an open circuit
+ * suspend it, a heartbeat reactivates it, 5 missed ones or a notice remove it. A removed peer stays
+ * removed until a new handshake is confirmed; after a removal by the operator only the operator can
+ * begin one.
  */
 export function applyPeerEvent(peer: PeerRecord, event: PeerEvent): PeerRecord {
   if (event.type === "confirmed") {
@@ -104,7 +104,7 @@ export function applyPeerEvent(peer: PeerRecord, event: PeerEvent): PeerRecord {
         lastTimestamp: Math.max(peer.lastTimestamp, event.timestamp),
         lastHeartbeatAt: event.now,
         agentCount: event.agentCount,
-        // A peer that comes back is judged by what it does from then on.
+        // A reactivated peer starts with an empty history.
         forwards: peer.state === "suspended" ? [] : peer.forwards,
         features: event.claims ? filterKnownFeatures(event.claims.features) : peer.features,
         incarnation: Math.max(peer.incarnation, event.claims?.incarnation ?? 0),
@@ -122,19 +122,25 @@ export function applyPeerEvent(peer: PeerRecord, event: PeerEvent): PeerRecord {
   }
 }
 
-/** Whether only this relay's operator can make a peer of it again. */
+/** Returns whether only this relay's operator can restore the peering. */
 export function isRemovedByOperator({
   operatorRemoval,
 }: Pick<PeerRecord, "operatorRemoval">): boolean {
   return operatorRemoval === "in_force";
 }
 
-/** Whether a peer's signed requests count: removed and pending ones have to shake hands first. */
+/**
+ * Returns whether a peer's signed requests are accepted; removed and pending peers need a handshake
+ * first.
+ */
 export function isLive({ state }: Pick<PeerRecord, "state">): boolean {
   return state === "active" || state === "suspended";
 }
 
-/** Whether a peer may be asked, sent work or listed in answers: suspended ones are left out. */
+/**
+ * Returns whether requests and tasks may be sent to a peer and its agents listed; suspended peers
+ * are excluded.
+ */
 export function isUsable({ state }: Pick<PeerRecord, "state">): boolean {
   return state === "active";
 }

@@ -1,16 +1,16 @@
 import type { PeerPin } from "./peer-key.ts";
 import type { Proposal } from "../messages/handshake.ts";
 
-/** What a relay tells of itself in a handshake. */
+/** A relay's description of itself in a handshake. */
 export interface RelayDescription {
   readonly relayId: string;
   /** 64 hex digits. */
   readonly publicKey: string;
   readonly endpointUrl: string;
   readonly displayName: string;
-  /** Words of `FEDERATION_FEATURES`; believed only of a message that is signed as a whole. */
+  /** Members of `FEDERATION_FEATURES`; trusted only in a message that is signed as a whole. */
   readonly features?: readonly string[];
-  /** The steps that led to `publicKey` since the relay was first met; never sent in a handshake. */
+  /** The steps that led to `publicKey` since the first contact; never sent in a handshake. */
   readonly succession?: PeerPin["succession"];
 }
 

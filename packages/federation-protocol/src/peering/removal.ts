@@ -4,14 +4,14 @@ import { type Removal, RemovalSchema } from "../messages/peer.ts";
 import type { FederationRefusal, PeerCode } from "../refusals.ts";
 import { verifySignedMessage } from "../signing/signed-message.ts";
 
-/** A notice that the sender ends the peering; its text can never be that of a heartbeat. */
+/** Creates a signed notice that ends the peering; its signed text cannot be that of a heartbeat. */
 export function createRemoval(body: Omit<Removal, "signature">, secretKey: Uint8Array): Removal {
   return signJson(body, secretKey);
 }
 
 /**
- * Judges a peer's removal notice. A notice from before the peer's last signed time is an old one,
- * sent again. Refused as `verifyHeartbeat` refuses.
+ * Verifies a peer's removal notice. A notice from before the peer's last signed time is a replay.
+ * Refused as `verifyHeartbeat` refuses.
  */
 export function verifyRemoval(
   value: unknown,

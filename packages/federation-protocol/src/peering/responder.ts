@@ -23,7 +23,7 @@ import {
   parseDescription,
 } from "./relay-description.ts";
 
-/** A proposal that was answered and waits for its confirmation; kept until then. */
+/** An answered proposal that waits for its confirmation. */
 export interface PendingPeer {
   readonly peer: RelayDescription;
   readonly nonceB: string;
@@ -32,8 +32,9 @@ export interface PendingPeer {
 }
 
 /**
- * Step 2: answers a proposal whose request signature held under the key in its body. `nonce` is 32
- * random bytes. Refused, without any signature: `federation.malformed` and what `checkProposalAdmission` refuses.
+ * Step 2: answers a proposal whose request signature was verified under the key in its body.
+ * `nonce` is 32 random bytes. Refused, without signing anything: `federation.malformed` and the
+ * codes of `checkProposalAdmission`.
  */
 export function buildProposalAnswer(
   value: unknown,
@@ -73,9 +74,10 @@ export function buildProposalAnswer(
 }
 
 /**
- * Step 4: whether a confirmation, whose request signature held under the pending peer's key, makes
- * it active. Any refusal drops the pending record: `peer.not_pending` (none, or older than 5
- * minutes), `federation.malformed`, `peer.identity_mismatch`, `peer.challenge_invalid`.
+ * Step 4: checks a confirmation whose request signature was verified under the pending peer's key,
+ * and so activates the peer. Any refusal deletes the pending record: `peer.not_pending` (none, or
+ * older than 5 minutes), `federation.malformed`, `peer.identity_mismatch`,
+ * `peer.challenge_invalid`.
  */
 export function checkConfirmation(
   pending: PendingPeer | null,
@@ -95,7 +97,7 @@ export function checkConfirmation(
     : refuse("peer.challenge_invalid");
 }
 
-/** Whether a pending proposal is too old to be confirmed. */
+/** Returns whether a pending proposal is too old to be confirmed. */
 export function isProposalExpired({ proposedAt }: PendingPeer, now: number): boolean {
   return now - proposedAt > FEDERATION_LIMITS.proposalLifetimeMs;
 }

@@ -16,12 +16,12 @@ interface PeerTask {
   readonly taskId: string;
 }
 
-/** A forwarded task was taken: what the peer will owe for it is held. */
+/** Holds the amount that the peer will owe for an accepted task. */
 export function buildInboundHold({ peerId, taskId, amount }: PeerTask & { amount: Micro }) {
   return buildTransfer("allocation_hold", accountOf.peer(peerId), accountOf.held(taskId), amount);
 }
 
-/** The forwarded task ended without pay: the peer owes nothing for it. */
+/** Releases the hold of a task that ended without payment. */
 export function buildInboundRelease({ peerId, taskId, amount }: PeerTask & { amount: Micro }) {
   return buildTransfer(
     "allocation_release",
@@ -31,7 +31,7 @@ export function buildInboundRelease({ peerId, taskId, amount }: PeerTask & { amo
   );
 }
 
-/** The peer settled a task of an agent of this relay: the agent has it, less the fee. */
+/** Books the peer's settlement of a task of a local agent, which gets the amount less the fee. */
 export function buildInboundPayment({ agentId, terms, ...task }: PeerTask & InboundPayment) {
   const source = task.held ? accountOf.held(task.taskId) : accountOf.peer(task.peerId);
   return [
@@ -43,11 +43,14 @@ export function buildInboundPayment({ agentId, terms, ...task }: PeerTask & Inbo
 interface InboundPayment {
   readonly agentId: string;
   readonly terms: SettlementTerms;
-  /** Whether the hold still stands; where it has lapsed the peer comes to owe it now. */
+  /** Whether the hold is still open; without it the peer owes the amount from now on. */
   readonly held: boolean;
 }
 
-/** The peer settled a task that went on to another relay: the fee is earned, the rest stays held. */
+/**
+ * Books the peer's settlement of a task that was forwarded on: the fee is earned, the rest stays
+ * held.
+ */
 export function buildInboundForwarding({
   terms,
   held,
@@ -57,12 +60,15 @@ export function buildInboundForwarding({
   return [...hold, ...buildTransfer("fee", accountOf.held(task.taskId), FEE_ACCOUNT, terms.fee)];
 }
 
-/** The next relay confirmed what a relay in the middle passed on: that is owed to it from now on. */
+/**
+ * Books the next relay's confirmation at an intermediate relay, which owes it the held amount from
+ * now on.
+ */
 export function buildForwardedPayment({ peerId, taskId, amount }: PeerTask & { amount: Micro }) {
   return buildTransfer("settlement_credit", accountOf.held(taskId), accountOf.peer(peerId), amount);
 }
 
-/** The peer confirmed a settlement: the hold is released, and the payer charged. */
+/** Books the peer's confirmation of a settlement: releases the hold and charges the payer. */
 export function buildOutboundPayment({
   peerId,
   taskId,
@@ -86,7 +92,7 @@ export function buildOutboundPayment({
   ];
 }
 
-/** A payment outside: this relay paid the peer, or received from it. */
+/** Books an external payment, sent to the peer or received from it. */
 export function buildExternalPayment({
   peerId,
   direction,
@@ -108,7 +114,7 @@ function buildTransfer(
   to: Account,
   amount: Micro,
 ): readonly Posting[] {
-  // Free tasks and empty fees move nothing, and nothing is written for them.
+  // Free tasks and fees of 0 need no posting.
   if (amount === 0) return [];
   return [
     { account: from, type, amount: negate(amount) },

@@ -38,7 +38,7 @@ describe("A credit limit", () => {
     [line(5, 0), 5, true],
     [line(5, 0), 6, false],
     [line(-20, 10), 0, true],
-  ])("of the account %o has room for %s more that the peer owes: %s", (account, amount, room) => {
+  ])("of the account %o allows %s more that the peer owes: %s", (account, amount, room) => {
     expect(checkReceivable(account, asMicro(amount)).ok).toBe(room);
     expect(checkExternalPayment(account, { direction: "paid", amount: asMicro(amount) }).ok).toBe(
       room,
@@ -54,13 +54,13 @@ describe("A credit limit", () => {
     [line(0, 0), 1, false],
     [line(0, 0), 0, true],
   ])(
-    "of the account %o has room for %s more that is promised to the peer: %s",
+    "of the account %o allows %s more that is promised to the peer: %s",
     (account, amount, room) => {
       expect(checkPayable(account, asMicro(amount)).ok).toBe(room);
     },
   );
 
-  it("never keeps money out that was received", () => {
+  it("never refuses received money", () => {
     const payment = { direction: "received" as const, amount: asMicro(1_000) };
     expect(checkExternalPayment(line(0, 0), payment)).toEqual({ ok: true });
   });
@@ -81,18 +81,18 @@ const funds = (amount: number): readonly Posting[] => [
 ];
 
 describe("Money between relays", () => {
-  it("is owed by the peer from the moment that its task is taken", () => {
+  it("is owed by the peer from the moment that its task is accepted", () => {
     const [first] = hold;
     expect(balancesAfter(hold)).toEqual({ "peer:p": -950_000, "held:t": 950_000 });
     expect(first && getExposure({ balance: first.amount })).toBe(950_000);
   });
 
-  it("is owed no more when the task comes to nothing", () => {
+  it("is not owed any more if the task ends without payment", () => {
     expect(balancesAfter(hold, buildInboundRelease({ ...task, amount: terms.gross }))).toEqual({});
   });
 
   it.each([true, false])(
-    "goes to the agent and the relay's fees when it is settled, held: %s",
+    "goes to the agent and the relay's fees at the settlement, held: %s",
     (held) => {
       const paid = buildInboundPayment({ ...task, agentId, terms, held });
       expect(balancesAfter(...(held ? [hold] : []), paid)).toEqual({
@@ -104,7 +104,7 @@ describe("Money between relays", () => {
   );
 
   it.each([true, false])(
-    "is owed on by a relay in the middle once it was confirmed, held: %s",
+    "is owed to the next relay by an intermediate one once it is confirmed, held: %s",
     (held) => {
       const passed = buildInboundForwarding({ ...task, terms, held });
       const before = held ? [hold] : [];
@@ -134,7 +134,7 @@ describe("Money between relays", () => {
     });
   });
 
-  it("is paid outside against the world", () => {
+  it("is posted against the account of the world if it is paid externally", () => {
     const amount = asMicro(5);
     expect(balancesAfter(buildExternalPayment({ peerId: "p", direction: "paid", amount }))).toEqual(
       {
@@ -150,7 +150,7 @@ describe("Money between relays", () => {
     });
   });
 
-  it("is the same amount in the books of both relays, whatever the rates", () => {
+  it("is the same amount in the books of both relays at any rates", () => {
     const rate = fc.constantFrom(0, 0.05, 0.1, 0.333, 0.99);
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 1e12 }), rate, rate, (gross, ours, theirs) => {
@@ -170,17 +170,17 @@ describe("Money between relays", () => {
   });
 });
 
-it("A relay is paid at least the price less the fees of the relays before it", () => {
+it("computes a relay's least payment as the price less the fees of the earlier relays", () => {
   const price = asMicro(1_000_000);
   expect([0, 1, 2, 3, 4].map((hops) => computeMinPayment(price, 0.05, hops))).toEqual([
     950_000, 950_000, 902_500, 857_375, 857_375,
   ]);
 });
 
-describe("A9: what a peer has defaulted on", () => {
+describe("A9: an amount on which a peer has defaulted", () => {
   const line = { balance: asMicro(0), limit: asMicro(1_000_000), defaulted: asMicro(950_000) };
 
-  it("counts as owed, so that its credit shrinks by it", () => {
+  it("counts as owed and so reduces the peer's credit", () => {
     expect(getExposure(line)).toBe(950_000);
     expect(checkReceivable(line, asMicro(50_000))).toEqual({ ok: true });
     expect(checkReceivable(line, asMicro(50_001))).toMatchObject({
@@ -191,7 +191,7 @@ describe("A9: what a peer has defaulted on", () => {
     });
   });
 
-  it("keeps no free task away", () => {
+  it("does not prevent free tasks", () => {
     expect(checkReceivable({ ...line, limit: asMicro(0) }, asMicro(0))).toEqual({ ok: true });
   });
 });

@@ -2,31 +2,37 @@ import { asMicro, type Micro } from "@agent/budget";
 import { type ClearingCode, type FederationRefusal, refuse } from "../refusals.ts";
 
 /**
- * A relay's account with one peer, in micro-units. The peer's payments for tasks that still run are
- * held out of the balance, so what the peer owes is always counted in full.
+ * A relay's account with one peer, in micro-units. The peer's payments for running tasks are held
+ * out of the balance, so the peer's debt is always counted in full.
  */
 export interface ClearingLine {
-  /** Of the account `peer:<relay id>`: above 0 the relay owes the peer, below it is owed. */
+  /**
+   * The balance of the account `peer:<relay id>`: positive if this relay owes the peer, negative if
+   * the peer owes it.
+   */
   readonly balance: Micro;
-  /** What the forwards to the peer that are still open would add to the balance. */
+  /** The amount that open forwards to the peer would add to the balance. */
   readonly payable: Micro;
   readonly limit: Micro;
-  /** What the peer has defaulted on (`getDefaultedAmount`): it is held out of the balance no longer. */
+  /**
+   * The amount on which the peer has defaulted (`getDefaultedAmount`), which is no longer held out
+   * of the balance.
+   */
   readonly defaulted?: Micro;
 }
 
-/** What the rules about the peer's debts need to know of its account. */
+/** The members of an account that decide about the peer's debt. */
 export type PeerDebt = Pick<ClearingLine, "balance" | "limit" | "defaulted">;
 
 /**
- * What the peer owes, with what it would owe for running tasks and what it has defaulted on;
- * negative: it has paid ahead.
+ * Returns the peer's debt, including running tasks and defaults; negative if it has paid in
+ * advance.
  */
 export function getExposure({ balance, defaulted }: Omit<PeerDebt, "limit">): Micro {
   return asMicro((defaulted ?? 0) - balance);
 }
 
-/** Whether the peer may come to owe `amount` more. Refused: `clearing.limit_exceeded`. */
+/** Checks whether the peer may owe `amount` more. Refused: `clearing.limit_exceeded`. */
 export function checkReceivable(
   line: PeerDebt,
   amount: Micro,
@@ -36,8 +42,8 @@ export function checkReceivable(
 }
 
 /**
- * Whether this relay may promise `amount` more to the peer: a peer without credit is sent free tasks
- * only, whoever would be the debtor. Refused: `clearing.limit_exceeded`.
+ * Checks whether this relay may promise `amount` more to the peer. A peer without credit gets free
+ * tasks only, even where this relay would be the debtor. Refused: `clearing.limit_exceeded`.
  */
 export function checkPayable(
   { balance, payable, limit }: Omit<ClearingLine, "defaulted">,
@@ -48,9 +54,9 @@ export function checkPayable(
 }
 
 /**
- * Whether a payment outside may be recorded; once per reference is the caller's to see to. Paying
- * more than is owed is credit like any other; money that came may always be recorded. Refused:
- * `clearing.limit_exceeded`.
+ * Checks whether an external payment may be recorded; the caller ensures that each reference is
+ * recorded once. Paying more than is owed is credit and needs room; a received payment may always
+ * be recorded. Refused: `clearing.limit_exceeded`.
  */
 export function checkExternalPayment(
   line: PeerDebt,

@@ -15,15 +15,15 @@ describe("A8: the positions of two relays", () => {
     ["are both 0 before any movement", own(0, false, null), peer(0), 0, 0],
     ["differ by what one side lacks", own(0), peer(950_000), 200, 950_000],
     ["differ where both say that they owe", own(1), peer(1), 200, 2],
-    ["are not compared while something is under way here", own(0, true), peer(5), 200, null],
-    ["are not compared while something is under way there", own(0), peer(5, true), 200, null],
+    ["are not compared while something is pending here", own(0, true), peer(5), 200, null],
+    ["are not compared while something is pending there", own(0), peer(5, true), 200, null],
     ["are not compared when the account moved since the peer read", own(0), peer(5), 100, null],
   ] as const)("%s", (_, ours, theirs, statedAfter, expected) => {
     expect(comparePositions(ours, theirs, statedAfter)).toBe(expected);
   });
 
   it.each([0, 950_000, -950_000, 1, -1, 9_000_000_000_000_000])(
-    "carry %i over the wire",
+    "keep %i in a heartbeat",
     (amount) => {
       const position = peer(amount, true);
       expect(parsePosition(toPositionMessage(position))).toEqual(position);

@@ -52,17 +52,17 @@ describe("A settlement", () => {
     expect(forged).toEqual({ ok: false, code: "federation.signature_invalid" });
   });
 
-  it("has the time of its attempt, whenever it leaves: from there its life is counted", () => {
+  it("has the time of its attempt, from which its lifetime is counted, and not that of sending", () => {
     const begun = beginAttempt(owed, createRetrySchedule(), NOW + 30_000);
     const sent = createSettlementForward(begun, { self: alpha.id, secretKey: alpha.secretKey });
     expect(sent.timestamp).toBe(NOW + 30_000);
     expect(sent.settled_at).toBe(NOW);
   });
 
-  it("pays the next one down: 1.00 -> 0.05, 0.0475, 0.9025", () => {
+  it("pays the next relay and the agent: 1.00 -> 0.05, 0.0475, 0.9025", () => {
     expect(message).toMatchObject({ gross_amount: 1, fee_amount: 0.05, amount: 0.95 });
-    const judged = checkSettlement(returned, message, context);
-    expect(judged).toMatchObject({
+    const checked = checkSettlement(returned, message, context);
+    expect(checked).toMatchObject({
       ok: true,
       repeated: false,
       held: true,
@@ -73,12 +73,12 @@ describe("A settlement", () => {
         fee_amount: 0.0475,
         net_amount: 0.9025,
       },
-      // Whoever settles a task has taken its result.
+      // A settlement proves that its sender has accepted the result.
       task: { state: "completed", hold: "settled", dueAt: null },
     });
   });
 
-  it("is booked once, and answered alike whenever it comes again (F4, F16)", () => {
+  it("is booked once and gets the same answer at each repetition (F4, F16)", () => {
     const first = checkSettlement(returned, message, context);
     if (!first.ok) throw new Error(first.code);
     const later = { ...context, now: NOW + 10_000_000, feeRate: 0.5 };
@@ -108,14 +108,14 @@ describe("A settlement", () => {
       "federation.wrong_sender",
     ],
     [
-      "under another id, of a settled task",
+      "under another id for a settled task",
       settled.ok ? settled.task : null,
       other,
       {},
       "settlement.already_settled",
     ],
     [
-      "older than 5 minutes",
+      "if it is older than 5 minutes",
       returned,
       message,
       { now: NOW + 300_001 },
@@ -129,13 +129,7 @@ describe("A settlement", () => {
       {},
       "settlement.not_completed",
     ],
-    [
-      "of a task that came to nothing",
-      { ...returned, state: "void" },
-      message,
-      {},
-      "settlement.not_completed",
-    ],
+    ["of a void task", { ...returned, state: "void" }, message, {}, "settlement.not_completed"],
     [
       "of a higher amount",
       returned,
@@ -145,7 +139,7 @@ describe("A settlement", () => {
     ],
     ["of a lower amount", returned, { ...message, amount: 0.9 }, {}, "settlement.amount_mismatch"],
     [
-      "whose parts do not add up",
+      "with parts that do not add up",
       returned,
       { ...message, fee_amount: 0.06 },
       {},
@@ -166,17 +160,17 @@ describe("A settlement", () => {
       "settlement.receipt_mismatch",
     ],
     [
-      "beyond the limit, once its hold has lapsed",
+      "beyond the limit after its hold has expired",
       { ...returned, hold: "released" },
       message,
       {},
       "clearing.limit_exceeded",
     ],
-  ])("%s is refused (F16)", (_, task, sent, change, code) => {
+  ])("is refused %s (F16)", (_, task, sent, change, code) => {
     expect(checkSettlement(task, sent, { ...context, ...change })).toEqual({ ok: false, code });
   });
 
-  it("of a lapsed hold counts as long as there is room, and takes it from the peer's account", () => {
+  it("is booked from the peer's account after its hold has expired, within the credit limit", () => {
     const clearing = { balance: asMicro(0), limit: asMicro(950_000) };
     const task = { ...returned, hold: "released" as const };
     expect(checkSettlement(task, message, { ...context, clearing })).toMatchObject({
@@ -192,44 +186,44 @@ describe("A8: a settlement in the answer to a result", () => {
   const clearing = { balance: asMicro(0), limit: asMicro(950_000) };
 
   it.each([
-    ["by a clock as late as it may be, in a slow answer, is booked", -LIFETIME, 10_000, true],
+    ["by the slowest allowed clock, in a slow answer, is booked", -LIFETIME, 10_000, true],
     [
-      "by a clock as early as it may be, when the answer leaves, is booked",
+      "by the fastest allowed clock, as the answer is sent, is booked",
       LIFETIME + 10_000,
       10_000,
       true,
     ],
     [
-      "at once, in an answer that took longer than a signed time lives, is booked",
+      "at once, in an answer that took longer than the lifetime of a signed time, is booked",
       0,
       LIFETIME + 1,
       true,
     ],
     [
-      "longer before the result was sent than a signed time lives, is refused",
+      "before the sending of the result by more than the lifetime of a signed time, is refused",
       -LIFETIME - 1,
       0,
       false,
     ],
     [
-      "further ahead of the answer than a clock may be, is refused",
+      "later than the answer by more than the allowed clock difference, is refused",
       LIFETIME + 10_001,
       10_000,
       false,
     ],
-  ])("that was signed %s", (_, signedAfter, tookMs, isBooked) => {
+  ])("signed %s", (_, signedAfter, tookMs, isBooked) => {
     const signed = { ...message, timestamp: NOW + signedAfter };
     const times = { askedAt: NOW, now: NOW + tookMs };
-    const judged = checkSettlement(task, signed, { ...context, clearing, ...times });
+    const checked = checkSettlement(task, signed, { ...context, clearing, ...times });
     const refused = { ok: false, code: "federation.timestamp_expired" };
-    expect(judged).toMatchObject(isBooked ? { ok: true, held: false } : refused);
+    expect(checked).toMatchObject(isBooked ? { ok: true, held: false } : refused);
   });
 });
 
 describe("A9: the settlement of a default", () => {
   const clearing = { balance: asMicro(0), limit: asMicro(0), defaulted: asMicro(950_000) };
 
-  it("needs no new credit, because the amount counted as owed already", () => {
+  it("needs no new credit, because the amount already counts as owed", () => {
     const task = { ...returned, hold: "defaulted" as const };
     expect(checkSettlement(task, message, { ...context, clearing })).toMatchObject({
       ok: true,
@@ -238,7 +232,7 @@ describe("A9: the settlement of a default", () => {
     });
   });
 
-  it("that the operator has cleared needs room like any other late one", () => {
+  it("needs credit like any other late one if the operator has cleared the default", () => {
     const task = { ...returned, hold: "released" as const };
     const cleared = { ...clearing, defaulted: asMicro(0) };
     expect(checkSettlement(task, message, { ...context, clearing: cleared })).toEqual({
@@ -259,7 +253,7 @@ describe("Fees along a chain of relays (F18)", () => {
     }[];
   };
 
-  it.each(chains)("$budget at $fee_rate over $hops relays", (chain) => {
+  it.each(chains)("add up for $budget at $fee_rate over $hops relays", (chain) => {
     const gross = toMicro(chain.budget);
     let fees = 0;
     let rest = gross;
@@ -275,7 +269,7 @@ describe("Fees along a chain of relays (F18)", () => {
   });
 });
 
-it("The relay that is paid is the peer that the task was sent to", () => {
+it("pays the peer to which the task was sent", () => {
   expect(message.to).toBe(beta.id);
   expect(owed.terms).toEqual(TERMS);
 });

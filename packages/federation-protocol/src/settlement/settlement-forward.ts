@@ -14,8 +14,8 @@ import { type FederationRefusal, refuse, type SettlementCode } from "../refusals
 import type { OutgoingSettlement } from "./settlement-outbox.ts";
 
 /**
- * The signed body of settlement/forward. Its time is that of the stored attempt and not of the moment
- * at which it leaves: from there it is counted when no copy can be booked any more.
+ * Creates the signed body of settlement/forward. Its time is that of the stored attempt, not that
+ * of sending, because the time after which no copy can be booked is counted from it.
  */
 export function createSettlementForward(
   settlement: OutgoingSettlement,
@@ -43,43 +43,42 @@ export function createSettlementForward(
   );
 }
 
-/** What the receiving relay knows when it is told of a settlement. */
+/** The receiving relay's knowledge of a settlement. */
 export interface SettlementContext {
-  /** Who signed the request. */
+  /** The relay that signed the request. */
   readonly from: string;
   readonly now: number;
   /**
-   * When the result was sent whose answer brought the settlement, by this relay's clock. The answer
-   * also ends the return, so a settlement that was refused because the answer was slow would not come
-   * again. Absent for a settlement that came by itself.
+   * The time, by this relay's clock, at which it sent the result whose answer contained the
+   * settlement. That answer also ends the return, so a settlement that was refused because the
+   * answer was slow would not be sent again. Absent for a settlement in a request of its own.
    */
   readonly askedAt?: number | undefined;
   readonly lifetimeMs?: number;
-  /** The receiver's own rate, which it takes from what it is paid. */
+  /** The receiver's own fee rate, which it deducts from the payment. */
   readonly feeRate: number;
-  /** Asked only where the hold has lapsed, because then the payment is new credit. */
+  /** Read only if the hold has expired, because the payment is then new credit. */
   readonly clearing: PeerDebt;
 }
 
-/** A settlement that counts: the task as it is from now on, and what to book and to answer. */
+/** An accepted settlement: the updated task, the postings and the answer. */
 export interface AcceptedSettlement {
   readonly ok: true;
-  /** A repetition books nothing and gets the answer of the first time. */
+  /** A repetition books nothing and gets the first answer again. */
   readonly repeated: boolean;
   readonly task: InboundTask;
   readonly booked: BookedTerms;
-  /** Whether the money is taken from the task's hold; else from the peer's account. */
+  /** Whether the money comes from the task's hold; otherwise from the peer's account. */
   readonly held: boolean;
   readonly answer: SettlementAnswer;
 }
 
 /**
- * Whether a settlement is booked, once `verifySignedMessage` has held its signature. To be asked in the
- * transaction that books it, with `now` read there: after a forward's lifetime the sender relies on
- * it being refused. Refused: `federation.wrong_sender`, `federation.timestamp_expired`,
- * `settlement.not_owed` (no task of this peer), `settlement.already_settled` (under another id),
- * `settlement.not_completed`, `settlement.amount_mismatch`, `settlement.receipt_mismatch`,
- * `clearing.limit_exceeded`.
+ * Checks a settlement after `verifySignedMessage` has verified it. Must run in the transaction that
+ * books it, with `now` read there: after a forward's lifetime the sender relies on the refusal.
+ * Refused: `federation.wrong_sender`, `federation.timestamp_expired`, `settlement.not_owed` (no
+ * task of this peer), `settlement.already_settled` (under another id), `settlement.not_completed`,
+ * `settlement.amount_mismatch`, `settlement.receipt_mismatch`, `clearing.limit_exceeded`.
  */
 export function checkSettlement(
   task: InboundTask | null,
@@ -116,7 +115,7 @@ export function checkSettlement(
   if (message.receipt_hash !== task.receiptHash || message.agent_id !== task.agentId) {
     return refuse("settlement.receipt_mismatch");
   }
-  // A hold that was defaulted on counts as owed already, so its settlement needs no new room.
+  // A defaulted hold counts as owed already, so its settlement needs no further credit.
   if (task.hold !== "open" && task.hold !== "defaulted") {
     const credit = checkReceivable(clearing, amount);
     if (!credit.ok) return credit;

@@ -29,7 +29,7 @@ const booked: ReportedSettlements = {
 };
 const nothing: ReportedSettlements = { settlements: [] };
 
-/** Each attempt at its time, ending as given; the settlement and the time at the end. */
+/** Runs each attempt at its time with the given end; returns the settlement and the final time. */
 function run(settlement: OutgoingSettlement, ...ends: readonly Delivery[]) {
   let now = settlement.dueAt ?? NOW;
   const after = ends.reduce((state, end) => {
@@ -67,7 +67,7 @@ describe("A settlement in the outbox", () => {
     expect(after).toMatchObject({ state: "completed", resolution: "paid", dueAt: null });
   });
 
-  it.each([202, 402, 403, 429, 500, 503])("goes on after an answer of %s", (status) => {
+  it.each([202, 402, 403, 429, 500, 503])("is sent again after an answer of %s", (status) => {
     expect(run(open(), answered(status)).after).toMatchObject({
       state: "pending",
       phase: "forwarding",
@@ -75,14 +75,14 @@ describe("A settlement in the outbox", () => {
   });
 
   it.each([400, 404, 409])(
-    "is sent no more after an answer of %s, and asked for later",
+    "is not sent again after an answer of %s, and the peer is asked later",
     (status) => {
       const { after, now } = run(open(), unknown, answered(status));
       expect(after).toMatchObject({ state: "pending", phase: "asking", dueAt: now + 600_001 });
     },
   );
 
-  it("is never refunded on a lost answer: 10 minutes after the last attempt the peer is asked (F17)", () => {
+  it("is not refunded after a lost answer: the peer is asked 10 minutes after the last attempt (F17)", () => {
     const { after, now } = run(open(), ...six(unknown));
     expect(after).toMatchObject({ state: "pending", phase: "asking", resolution: null });
     expect(getNextStep(after, now + 600_000)).toBeNull();
@@ -92,7 +92,7 @@ describe("A settlement in the outbox", () => {
   it.each([
     ["booked it", booked, "completed", "paid"],
     ["did not book it", nothing, "failed", "refunded"],
-  ] as const)("is decided when the peer says that it %s (F17)", (_, list, state, resolution) => {
+  ] as const)("is decided when the peer states that it %s (F17)", (_, list, state, resolution) => {
     expect(ask(exhausted(), list)).toMatchObject({ state, resolution, dueAt: null });
   });
 
@@ -104,18 +104,18 @@ describe("A settlement in the outbox", () => {
     expect(ask(exhausted(), { settlements: [settlement] }).resolution).toBe("refunded");
   });
 
-  it("is booked if the peer lists its id, whatever else it tells", () => {
+  it("is booked if the peer lists its id with any other members", () => {
     const list = { settlements: [{ settlement_id: settlementId }] };
     expect(ask(exhausted(), list).resolution).toBe("paid");
   });
 
-  it("has nothing left to be done once it is decided", () => {
+  it("needs no further step once it is decided", () => {
     const paid = { ...run(open(), answered(200)).after, dueAt: NOW };
     expect(getNextStep(paid, NOW)).toBeNull();
     expect(getNextStep({ ...open(), dueAt: null }, NOW)).toBeNull();
   });
 
-  it("is held for the operator when the peer cannot be asked three times", () => {
+  it("is held for the operator after three requests without an answer", () => {
     const once = ask(exhausted(), null);
     expect(once).toMatchObject({ state: "pending", resolution: null });
     const thrice = ask(ask(once, null), null);
@@ -127,14 +127,14 @@ describe("A settlement in the outbox", () => {
   const earlier = { settlement_id: "another", task_id, receipt_hash, amount: 0.95 };
 
   it.each([
-    ["of this task, receipt and amount, from before a restore, is paid", {}, "paid"],
-    ["of another task is not", { task_id: "other" }, "refunded"],
-    ["without a task is not", { task_id: undefined }, "refunded"],
-    ["of another receipt is not", { receipt_hash: "cd".repeat(32) }, "refunded"],
-    ["of another amount is not", { amount: 0.94 }, "refunded"],
-    ["with the amount as a text is not", { amount: "0.95" }, "refunded"],
-    ["that failed is not", { status: "failed" }, "refunded"],
-  ])("A8: whose peer has booked another one %s", (_, change, resolution) => {
+    ["of this task, receipt and amount, from before a restore: paid", {}, "paid"],
+    ["of another task: not paid", { task_id: "other" }, "refunded"],
+    ["without a task: not paid", { task_id: undefined }, "refunded"],
+    ["of another receipt: not paid", { receipt_hash: "cd".repeat(32) }, "refunded"],
+    ["of another amount: not paid", { amount: 0.94 }, "refunded"],
+    ["with the amount as a text: not paid", { amount: "0.95" }, "refunded"],
+    ["that failed: not paid", { status: "failed" }, "refunded"],
+  ])("A8: a settlement is decided by a listed one %s", (_, change, resolution) => {
     const list = { settlements: [{ ...earlier, ...change }] } as ReportedSettlements;
     expect(ask(exhausted(), list).resolution).toBe(resolution);
   });
@@ -146,18 +146,18 @@ describe("A settlement in the outbox", () => {
     });
   });
 
-  it("has to be asked for when a single attempt may have arrived", () => {
+  it("is asked for if a single attempt may have arrived", () => {
     const { after } = run(open(), unknown, ...six(unreachable).slice(1));
     expect(after).toMatchObject({ state: "pending", phase: "asking" });
   });
 
-  it("may have arrived when the relay crashed before it heard the end", () => {
+  it("counts as one that may have arrived after a crash during an attempt", () => {
     const crashed = beginAttempt(open(), SCHEDULE, NOW);
     const { after } = run(crashed, ...six(unreachable).slice(1));
     expect(after).toMatchObject({ state: "pending", phase: "asking" });
   });
 
-  it("is not paid by a confirmation after its money went back (F17)", () => {
+  it("is not paid by a confirmation after its refund (F17)", () => {
     const refunded = ask(exhausted(), nothing);
     expect(endAttempt(refunded, answered(200), { ...SCHEDULE, now: NOW })).toBe(refunded);
     expect(endAttempt(refunded, unknown, { ...SCHEDULE, now: NOW })).toBe(refunded);
@@ -168,7 +168,7 @@ describe("A settlement in the outbox", () => {
 describe("The operator", () => {
   const held = ask(ask(ask(exhausted(), null), null), null);
 
-  it("starts a held settlement anew, without forgetting that it may have arrived", () => {
+  it("restarts a held settlement, which still counts as one that may have arrived", () => {
     const again = redriveSettlement(held, NOW);
     expect(again).toMatchObject({ state: "pending", resolution: null, dueAt: NOW });
     expect(run(again, ...six(unreachable)).after).toMatchObject({
@@ -178,17 +178,17 @@ describe("The operator", () => {
     expect(run(again, answered(200)).after.resolution).toBe("paid");
   });
 
-  it("gives a held settlement up, and its payer is refunded", () => {
+  it("gives up a held settlement and so refunds its payer", () => {
     expect(refundHeldSettlement(held)).toMatchObject({ state: "failed", resolution: "refunded" });
     expect(getSettlementPayable(refundHeldSettlement(held))).toBe(0);
   });
 
-  it("is not overtaken by a question from before it started anew", () => {
+  it("is not overruled by a question from before the restart", () => {
     const again = redriveSettlement(held, NOW);
     expect(endAsk(again, nothing, NOW)).toBe(again);
   });
 
-  it("hears of a payment that was confirmed after all", () => {
+  it("sees a payment that was confirmed after all", () => {
     expect(endAttempt(held, answered(200), { ...SCHEDULE, now: NOW }).resolution).toBe("paid");
   });
 
@@ -196,20 +196,20 @@ describe("The operator", () => {
     ["pending", open()],
     ["paid", run(open(), answered(200)).after],
     ["refunded", ask(exhausted(), nothing)],
-  ])("cannot change one that is %s", (_, settlement) => {
+  ])("cannot change a settlement that is %s", (_, settlement) => {
     expect(redriveSettlement(settlement, NOW)).toBe(settlement);
     expect(refundHeldSettlement(settlement)).toBe(settlement);
   });
 });
 
-describe("A relay in the middle", () => {
-  it("was paid for the task, and so tries anew where an origin would refund", () => {
+describe("An intermediate relay", () => {
+  it("was paid for the task, and so retries where an origin would refund", () => {
     const anew = ask(exhausted(false), nothing);
     expect(anew).toMatchObject({ state: "pending", phase: "forwarding", rounds: 1 });
     expect(run(anew, answered(200)).after.resolution).toBe("paid");
   });
 
-  it("leaves it to the operator after three rounds", () => {
+  it("leaves a settlement to the operator after three rounds", () => {
     const rounds = [1, 2, 3].reduce(
       (settlement) => ask(run(settlement, ...six(unknown)).after, nothing),
       open(false),
@@ -218,7 +218,7 @@ describe("A relay in the middle", () => {
   });
 });
 
-it("A scale shortens every time alike", () => {
+it("scales every time alike", () => {
   expect(createRetrySchedule(0.001)).toEqual({
     pauses: [30, 120, 480, 1_920, 7_200],
     lifetimeMs: 300,
@@ -231,25 +231,25 @@ describe("A8: a settlement whose peer is frozen", () => {
   const frozen: Delivery = { kind: "answered", status: 503, code: "server.frozen" };
   const day = 24 * 60 * 60 * 1_000;
 
-  it("uses up no attempt, and is tried again after the same pause", () => {
+  it("counts no attempt and is sent again after the same pause", () => {
     const { after, now } = run(open(), ...six(frozen), ...six(frozen));
     expect(after).toMatchObject({ state: "pending", attempts: 0, attemptsInRound: 0 });
     expect(after).toMatchObject({ phase: "forwarding", dueAt: now + 30_000 });
     expect(run(after, answered(200)).after).toMatchObject({ resolution: "paid" });
   });
 
-  it("keeps the attempts that it made before, also at the very last one", () => {
+  it("keeps its earlier attempts, also at the last one", () => {
     const { after } = run(open(), ...six(unknown).slice(1), frozen, frozen);
     expect(after).toMatchObject({ attempts: 5, attemptsInRound: 5, phase: "forwarding" });
     expect(run(after, unknown).after).toMatchObject({ attempts: 6, phase: "asking" });
   });
 
-  it("is never taken for one that did not arrive while an earlier copy may have", () => {
+  it("never counts as undelivered while an earlier copy may have arrived", () => {
     const { after } = run(open(), unknown, frozen, ...six(unreachable).slice(1));
     expect(after).toMatchObject({ state: "pending", phase: "asking", attempts: 6, unreached: 5 });
   });
 
-  it("goes on as with any other 503 after 7 days, or its peer could hold the money for ever", () => {
+  it("counts attempts as with any other 503 after 7 days, or its peer could hold the money indefinitely", () => {
     const late = { ...open(), dueAt: NOW + 7 * day };
     expect(run(late, frozen).after).toMatchObject({ attempts: 1, attemptsInRound: 1 });
     expect(run({ ...late, dueAt: NOW + 7 * day - 1 }, frozen).after).toMatchObject({ attempts: 0 });
@@ -257,16 +257,16 @@ describe("A8: a settlement whose peer is frozen", () => {
 
   it.each<[string, Delivery]>([
     ["draining", { kind: "answered", status: 503, code: "server.draining" }],
-    ["silent about its reason", answered(503)],
+    ["answering without a reason", answered(503)],
     [
-      "refusing with the word of a frozen one",
+      "refusing with the code of a frozen one",
       { kind: "answered", status: 500, code: "server.frozen" },
     ],
-  ])("is not one whose peer is %s", (_, delivery) => {
+  ])("is not assumed if the peer is %s", (_, delivery) => {
     expect(run(open(), delivery).after).toMatchObject({ attempts: 1 });
   });
 
-  it("does not come back to life by a late answer once it is decided", () => {
+  it("is not reopened by a late answer once it is decided", () => {
     const decided = ask(exhausted(), booked);
     expect(endAttempt(decided, frozen, { ...SCHEDULE, now: NOW })).toBe(decided);
   });

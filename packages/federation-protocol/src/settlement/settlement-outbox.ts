@@ -5,20 +5,25 @@ import type { ReportedSettlements } from "../messages/settlement.ts";
 import type { OutboundTask } from "../forwarding/outbound-task.ts";
 import type { RetrySchedule } from "../delivery/retry-schedule.ts";
 
-/** A settlement of any other status is not one that was paid. */
-const bookedStatuses = ["settled", "completed", "partial"];
+/** A listed settlement with any other status was not paid. */
+const BOOKED_STATUSES = ["settled", "completed", "partial"];
 const MAX_ASKS = 3;
 const MAX_ROUNDS = 3;
-/** A peer that says for longer that it is frozen would keep the payer's money held for ever. */
+/** A peer that claims to be frozen for longer would hold the payer's money indefinitely. */
 const MAX_FROZEN_MS = 7 * 24 * 60 * 60 * 1_000;
 
 /** The states of the specification ("Federated settlement forward"). */
 export type SettlementState = "pending" | "completed" | "failed";
 
-/** How a settlement ended: the peer booked it; the payer has its money back; the operator decides. */
+/**
+ * The end of a settlement: `paid`, the peer booked it; `refunded`, the payer has its money back;
+ * `held`, the operator decides.
+ */
 export type Resolution = "paid" | "refunded" | "held";
 
-/** A settlement that this relay owes a peer, kept until the peer confirms it or it is given up. */
+/**
+ * A settlement that this relay owes a peer, stored until the peer confirms it or it is given up.
+ */
 export interface OutgoingSettlement {
   readonly settlementId: string;
   readonly taskId: string;
@@ -27,33 +32,33 @@ export interface OutgoingSettlement {
   readonly receiptHash: string;
   readonly terms: SettlementTerms;
   readonly settledAt: number;
-  /** False at a relay in the middle, which was paid for the task and has nobody to refund. */
+  /** False at an intermediate relay, which was paid for the task and has no payer to refund. */
   readonly refundable: boolean;
   readonly state: SettlementState;
   readonly resolution: Resolution | null;
-  /** Of all rounds together. */
+  /** The attempts of all rounds. */
   readonly attempts: number;
-  /** Attempts that certainly never got a connection. */
+  /** The attempts that certainly never got a connection. */
   readonly unreached: number;
-  /** A round is one run through the schedule; this counts the rounds that are over. */
+  /** The number of finished rounds; a round is one run through the schedule. */
   readonly rounds: number;
   readonly attemptsInRound: number;
   readonly lastAttemptAt: number | null;
-  /** `asking`: no more attempts; the peer is asked whether one of them was booked. */
+  /** `asking`: there are no more attempts; the peer is asked whether it booked one of them. */
   readonly phase: "forwarding" | "asking";
   readonly asks: number;
   readonly dueAt: number | null;
-  /** The payment that the task came with where it began. */
+  /** The payment with which the task was submitted at its origin. */
   readonly x402?: X402Reference;
 }
 
-/** A payment on a chain: its transaction, and the chain as CAIP-2. */
+/** A payment on a chain: its transaction hash and the chain in CAIP-2 form. */
 export interface X402Reference {
   readonly txHash: string;
   readonly network: string;
 }
 
-/** The settlement of a completed task, to be sent at once. */
+/** Creates the settlement of a completed task, which is sent at once. */
 export function createOutgoingSettlement(
   task: OutboundTask & { readonly receiptHash: string },
   {
@@ -91,7 +96,7 @@ export function createOutgoingSettlement(
   };
 }
 
-/** What is to be done for a settlement now. */
+/** Returns the step that a settlement needs now. */
 export function getNextStep(
   { state, phase, dueAt }: OutgoingSettlement,
   now: number,
@@ -100,7 +105,10 @@ export function getNextStep(
   return phase === "forwarding" ? "forward" : "ask";
 }
 
-/** The state to store before an attempt leaves: after a crash it counts as one that may arrive. */
+/**
+ * Returns the state to store before an attempt is sent: after a crash it counts as one that may
+ * have arrived.
+ */
 export function beginAttempt(
   settlement: OutgoingSettlement,
   { pauses, settleDownMs }: RetrySchedule,
@@ -113,16 +121,17 @@ export function beginAttempt(
     attemptsInRound: settlement.attemptsInRound + 1,
     lastAttemptAt: now,
     phase: pause === undefined ? "asking" : "forwarding",
-    // A copy is still taken in the very last millisecond of its life.
+    // A copy is still accepted in the last millisecond of its lifetime.
     dueAt: now + (pause ?? settleDownMs + 1),
   };
 }
 
 /**
- * What an attempt's end says (docs/decisions.md, 7). A lost answer is unknown, never failed; even a
- * refusal does not say that an earlier copy was not booked, so it only ends the attempts. A peer that
- * answers 503 `server.frozen` uses up no attempt, for at most 7 days from the settlement on. When no
- * attempt ever got a connection, nothing can have been booked, and nobody has to be asked.
+ * Applies the end of an attempt (docs/decisions.md, 7). A lost answer leaves the outcome unknown,
+ * never failed. Even a refusal does not prove that an earlier copy was not booked, so it only ends
+ * the attempts. An answer of 503 `server.frozen` does not count as an attempt, for at most 7 days
+ * from the settlement on. If no attempt ever got a connection, nothing can have been booked and the
+ * peer is not asked.
  */
 export function endAttempt(
   settlement: OutgoingSettlement,
@@ -144,7 +153,7 @@ export function endAttempt(
   return { ...settlement, phase: "asking", dueAt };
 }
 
-/** The state to store before the peer is asked. */
+/** Returns the state to store before the peer is asked. */
 export function beginAsk(
   settlement: OutgoingSettlement,
   { pauses }: RetrySchedule,
@@ -155,8 +164,8 @@ export function beginAsk(
 }
 
 /**
- * What the peer's answer to the question says; `list` is null when there was none. A peer that
- * cannot be asked three times leaves the money held for the operator.
+ * Applies the peer's list of booked settlements; `list` is null if there was no answer. After three
+ * requests without an answer the money stays held for the operator.
  */
 export function endAsk(
   settlement: OutgoingSettlement,
@@ -168,7 +177,7 @@ export function endAsk(
     return settlement.asks < MAX_ASKS ? settlement : markFailed(settlement, "held");
   const isBooked = list.settlements.some(
     (listed) =>
-      bookedStatuses.includes(listed.status ?? "settled") &&
+      BOOKED_STATUSES.includes(listed.status ?? "settled") &&
       (isSameSettlement(settlement, listed) || isEarlierSettlement(settlement, listed)),
   );
   return isBooked ? markPaid(settlement) : markUnpaid(settlement, now);
@@ -184,8 +193,9 @@ function isSameSettlement(
 }
 
 /**
- * A task is settled once, so one of the same task, receipt and amount is this relay's own from before
- * its database was restored, under an id that the backup lacks.
+ * Returns whether a listed settlement is this relay's own from before a restore of its database,
+ * under an id that the backup lacks: one of the same task, receipt and amount, because a task is
+ * settled once.
  */
 function isEarlierSettlement(
   { taskId, receiptHash, terms }: OutgoingSettlement,
@@ -194,17 +204,20 @@ function isEarlierSettlement(
   return task_id === taskId && receipt_hash === receiptHash && amount === fromMicro(terms.net);
 }
 
-/** The operator starts the attempts anew; the peer books a settlement id once, so that is safe. */
+/**
+ * Restarts the attempts by the operator's decision, which is safe because the peer books a
+ * settlement id once.
+ */
 export function redriveSettlement(settlement: OutgoingSettlement, now: number): OutgoingSettlement {
   return settlement.resolution === "held" ? { ...restart(settlement, now), rounds: 0 } : settlement;
 }
 
-/** The operator gives a held settlement up: the money goes back to where it came from. */
+/** Gives up a held settlement by the operator's decision and refunds its payer. */
 export function refundHeldSettlement(settlement: OutgoingSettlement): OutgoingSettlement {
   return settlement.resolution === "held" ? markFailed(settlement, "refunded") : settlement;
 }
 
-/** Whether nothing more can come of a settlement; a held one waits for the operator. */
+/** Returns whether a settlement can no longer change; a held one waits for the operator. */
 export function isSettlementResolved({
   resolution,
 }: Pick<OutgoingSettlement, "resolution">): boolean {
@@ -212,8 +225,8 @@ export function isSettlementResolved({
 }
 
 /**
- * A paid settlement as it is said again at `now` in the answer to a repeated result, to a peer that
- * may have lost it; null for one that is not paid. A peer that still has it does not book it twice.
+ * Returns the settlement at `now` for the answer to a repeated result, because the peer may have
+ * lost it; null if it is not paid. A peer that still has it does not book it twice.
  */
 export function repeatPaidSettlement(
   settlement: OutgoingSettlement,
@@ -222,12 +235,12 @@ export function repeatPaidSettlement(
   return settlement.resolution === "paid" ? { ...settlement, lastAttemptAt: now } : null;
 }
 
-/** What a settlement that is not decided will still add to what is owed to the peer. */
+/** Returns the amount that an undecided settlement will still add to the debt to the peer. */
 export function getSettlementPayable({ state, resolution, terms }: OutgoingSettlement): Micro {
   return state === "pending" || resolution === "held" ? terms.net : asMicro(0);
 }
 
-/** An attempt that met a frozen peer is none: it is made again after the same pause. */
+/** Removes an attempt that reached a frozen peer; it is repeated after the same pause. */
 function revertAttempt(settlement: OutgoingSettlement): OutgoingSettlement {
   const { attempts, attemptsInRound } = settlement;
   return {
@@ -238,7 +251,10 @@ function revertAttempt(settlement: OutgoingSettlement): OutgoingSettlement {
   };
 }
 
-/** A peer without room for the payment may have some later, so that alone ends nothing. */
+/**
+ * A peer whose credit is exhausted may accept the payment later, so that refusal does not end the
+ * attempts.
+ */
 function endsAttempts(delivery: Delivery): boolean {
   const outcome = classifyDelivery(delivery);
   const lacksCredit = delivery.kind === "answered" && delivery.status === 402;
@@ -246,12 +262,15 @@ function endsAttempts(delivery: Delivery): boolean {
 }
 
 function markPaid(settlement: OutgoingSettlement): OutgoingSettlement {
-  // Money that went back to the payer is not paid a second time.
+  // A refunded settlement must not be paid as well.
   if (settlement.resolution === "refunded") return settlement;
   return { ...settlement, state: "completed", resolution: "paid", dueAt: null };
 }
 
-/** The peer certainly did not book it. A relay in the middle owes it all the same, and tries on. */
+/**
+ * Marks a settlement that the peer certainly did not book. An intermediate relay still owes it and
+ * retries.
+ */
 function markUnpaid(settlement: OutgoingSettlement, now: number): OutgoingSettlement {
   if (settlement.refundable) return markFailed(settlement, "refunded");
   const rounds = settlement.rounds + 1;

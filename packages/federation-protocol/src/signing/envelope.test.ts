@@ -9,12 +9,12 @@ it.each([
   [{ timestamp: NOW - 300_001 }, "federation.timestamp_expired"],
   [{ timestamp: NOW + 300_001 }, "federation.timestamp_expired"],
   [{ to: alpha.id }, "federation.wrong_receiver"],
-])("A body with %o is for beta, now: %s", (envelope, code) => {
-  const judged = checkEnvelope(envelope, { self: beta.id, now: NOW });
-  expect(judged.ok ? null : judged.code).toBe(code);
+])("checks a body with %o at beta at this time: %s", (envelope, code) => {
+  const checked = checkEnvelope(envelope, { self: beta.id, now: NOW });
+  expect(checked.ok ? null : checked.code).toBe(code);
 });
 
-it("A scaled lifetime holds for bodies as well", () => {
+it("applies a scaled lifetime to bodies as well", () => {
   const context = { self: beta.id, now: NOW, lifetimeMs: 1_000 };
   expect(checkEnvelope({ timestamp: NOW - 1_001 }, context).ok).toBe(false);
 });

@@ -3,9 +3,9 @@ import { FEDERATION_LIMITS } from "../limits.ts";
 import { type FederationRefusal, refuse, type RequestCode } from "../refusals.ts";
 
 /**
- * Judges the members `timestamp` (ms) and `to` of a signed body, where it has them: they keep a body
- * from serving at another relay, or again under a new header. Refused:
- * `federation.timestamp_expired`, `federation.wrong_receiver`.
+ * Checks the members `timestamp` (ms) and `to` of a signed body, if it has them: they prevent its
+ * use at another relay or again under a new header. Refused: `federation.timestamp_expired`,
+ * `federation.wrong_receiver`.
  */
 export function checkEnvelope(
   { timestamp, to }: { readonly timestamp?: number | undefined; readonly to?: string | undefined },
@@ -19,7 +19,7 @@ export function checkEnvelope(
 }
 
 export interface EnvelopeContext {
-  /** The judging relay's id. */
+  /** The id of the relay that checks. */
   readonly self: string;
   readonly now: number;
   readonly lifetimeMs?: number;

@@ -39,12 +39,12 @@ describe("A request between relays", () => {
   });
 
   it.each<[string, unknown]>([
-    ["in another order of members", { note: "é", amount: 1, task_id: "t" }],
+    ["the members in another order", { note: "é", amount: 1, task_id: "t" }],
     [
-      "with another spelling of the same values",
+      "another spelling of the same values",
       JSON.parse('{"amount":1.0,"task_id":"\\u0074","note":"\\u00e9"}'),
     ],
-  ])("holds its signature %s (F6)", async (_, sent) => {
+  ])("verifies the signature of a request with %s (F6)", async (_, sent) => {
     const verified = { ok: true, bound: true };
     expect(verifyRequest({ ...request, body: sent }, signedClaim(), alpha.publicKey)).toEqual(
       verified,
@@ -61,7 +61,7 @@ describe("A request between relays", () => {
     ["a body that has no canonical form", { body: { text: "\ud800" } }, alpha.publicKey],
     ["another key", {}, beta.publicKey],
     ["no key at all", {}, "not hex"],
-  ])("is refused with %s (F2)", async (_, change, key) => {
+  ])("refuses the signature of a request with %s (F2)", async (_, change, key) => {
     const refused = { ok: false, code: "federation.signature_invalid" };
     expect(verifyRequest({ ...request, ...change }, signedClaim(), key)).toEqual(refused);
     expect(await verifyRequestAsync({ ...request, ...change }, signedClaim(), key)).toEqual(
@@ -75,7 +75,7 @@ describe("A request between relays", () => {
     ["X-Relay-Signature", undefined],
     ["X-Relay-Signature", "a".repeat(86)],
     ["X-Relay-Signature", `${"A".repeat(86)}==`],
-  ])("is refused with the %s %s", (name, value) => {
+  ])("refuses a request with the header %s %s", (name, value) => {
     expect(claimOf({ ...signRequest(request, signer), [name]: value })).toMatchObject({
       ok: false,
       code: "federation.signature_invalid",
@@ -87,7 +87,7 @@ describe("A request between relays", () => {
     [-300_000, true],
     [300_000, true],
     [300_001, false],
-  ])("is judged by a clock that is %s ms from its own: %s (F3)", (distance, fresh) => {
+  ])("accepts a request by a clock that is %s ms from the sender's: %s (F3)", (distance, fresh) => {
     const read = claimOf(signRequest(request, signer), NOW + distance);
     expect(read.ok ? null : read.code).toBe(fresh ? null : "federation.timestamp_expired");
   });
@@ -100,7 +100,7 @@ describe("A request between relays", () => {
     "2025-10-09",
     "2025-99-09T08:53:20Z",
     "Thu, 09 Oct 2025 08:53:20 GMT",
-  ])("is refused with the time %s (F3)", (timestamp) => {
+  ])("refuses a request with the time %s (F3)", (timestamp) => {
     const headers = { ...signRequest(request, signer), "X-Relay-Timestamp": timestamp };
     expect(claimOf(headers)).toEqual({ ok: false, code: "federation.timestamp_expired" });
   });
@@ -113,7 +113,7 @@ describe("A request without a body", () => {
     to: beta.id,
   };
 
-  it("signs what it asks for, of whom and when", () => {
+  it("signs its method, path, receiver and time", () => {
     expect(verifyRequest(question, signedClaim(question), alpha.publicKey)).toEqual({
       ok: true,
       bound: true,
@@ -124,18 +124,18 @@ describe("A request without a body", () => {
     ["another path", { path: "/federation/v1/settlements?task_id=u" }],
     ["another method", { method: "DELETE" }],
     ["another relay", { to: alpha.id }],
-  ])("does not serve for %s", (_, change) => {
+  ])("is not valid for %s", (_, change) => {
     expect(
       verifyRequest({ ...question, ...change }, signedClaim(question), alpha.publicKey).ok,
     ).toBe(false);
   });
 
-  it("does not serve at another time", () => {
+  it("is not valid with another time", () => {
     const claim = { ...signedClaim(question), timestamp: "2025-10-09T08:53:21.000Z" };
     expect(verifyRequest(question, claim, alpha.publicKey).ok).toBe(false);
   });
 
-  it("may sign a constant, and is then bound to nothing", async () => {
+  it("may sign a constant, which does not cover the request", async () => {
     const claim = signedClaim({ ...question, body: {} });
     const verified = { ok: true, bound: false };
     expect(verifyRequest(question, claim, alpha.publicKey)).toEqual(verified);

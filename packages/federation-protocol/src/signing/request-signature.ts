@@ -10,37 +10,34 @@ import {
   verify,
   verifyAsync,
 } from "@agent/crypto";
+import { FEDERATION_HEADERS } from "@agent/wire/engine";
 import { isFresh } from "../freshness.ts";
 import { FEDERATION_LIMITS } from "../limits.ts";
 import { type FederationRefusal, refuse, type RequestCode } from "../refusals.ts";
 
-/** The three headers of every request between relays (specification, "Federation requests"). */
-export const FEDERATION_HEADERS = {
-  relayId: "X-Relay-Id",
-  signature: "X-Relay-Signature",
-  timestamp: "X-Relay-Timestamp",
-} as const;
-
-/** What is signed of a request: its body, or where it has none, what it asks for and of whom. */
+/** The signed content of a request: its body, or without one its method, path and receiver. */
 export interface SignedRequest {
   readonly method: string;
-  /** With its query. */
+  /** The path with its query. */
   readonly path: string;
   /** The receiver's relay id. */
   readonly to: string;
-  /** The parsed JSON body as it came, unknown members included. */
+  /** The parsed JSON body with its unknown members. */
   readonly body?: unknown;
 }
 
-/** What the three headers claim, before the signature is held against a key. */
+/** The content of the three headers before the signature is verified. */
 export interface RequestClaim {
   readonly relayId: string;
   readonly signature: string;
-  /** The header's text: requests without a body have signed it. */
+  /** The header's text, which a request without a body has signed. */
   readonly timestamp: string;
 }
 
-/** A request whose signature holds; one that signed only `{}` is not bound to what it asks for. */
+/**
+ * The verification of a request. `bound` is false for a signature over `{}`, which does not cover
+ * the method, the path or the receiver.
+ */
 export type VerifyRequestResult =
   | { readonly ok: true; readonly bound: boolean }
   | FederationRefusal<"federation.signature_invalid">;
@@ -48,7 +45,10 @@ export type VerifyRequestResult =
 const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/;
 const SIGNATURE = /^[A-Za-z0-9_-]{85}[AQgw]$/;
 
-/** The three headers of a request at `now` (ms); `secretKey` is the relay's 32-byte seed. */
+/**
+ * Signs a request at `now` (ms) and returns its three headers; `secretKey` is the relay's 32-byte
+ * seed.
+ */
 export function signRequest(
   request: SignedRequest,
   { relayId, secretKey, now }: { relayId: string; secretKey: Uint8Array; now: number },
@@ -61,12 +61,15 @@ export function signRequest(
   };
 }
 
-/** The value of `X-Relay-Signature` of an answer: over the canonical JSON of its body. */
+/** Signs an answer's canonical JSON; returns the value of `X-Relay-Signature`. */
 export function signAnswer(body: object, secretKey: Uint8Array): string {
   return toBase64Url(sign(canonicalize(body), secretKey));
 }
 
-/** Whether an answer's `X-Relay-Signature` is that of `publicKey` over its parsed body as it came. */
+/**
+ * Returns whether an answer's `X-Relay-Signature` was made with `publicKey` over its parsed body,
+ * unknown members included.
+ */
 export function isAnswerSigned(
   body: unknown,
   signature: string | null,
@@ -82,9 +85,9 @@ export function isAnswerSigned(
 }
 
 /**
- * The claim of a request's headers, which `header` reads by name. Refused: one that is missing or
- * malformed (`federation.signature_invalid`), a time that is no ISO 8601 or over 5 minutes from
- * `now` in ms (`federation.timestamp_expired`).
+ * Parses a request's headers, which `header` returns by name. Refused: a missing or malformed
+ * header (`federation.signature_invalid`), a time that is not ISO 8601 or over 5 minutes from `now`
+ * in ms (`federation.timestamp_expired`).
  */
 export function parseRequestClaim(
   header: (name: string) => string | null | undefined,
@@ -103,7 +106,7 @@ export function parseRequestClaim(
   return { ok: true, claim: { relayId, signature, timestamp } };
 }
 
-/** Whether the claimed signature is that of `publicKey` (64 hex digits) over the request. */
+/** Verifies the claimed signature over the request under `publicKey` (64 hex digits). */
 export function verifyRequest(
   request: SignedRequest,
   claim: RequestClaim,
@@ -114,7 +117,10 @@ export function verifyRequest(
   return found ? { ok: true, bound: found.bound } : refuse("federation.signature_invalid");
 }
 
-/** As `verifyRequest`, with the signature checked off the event loop where there are threads. */
+/**
+ * Does the same as `verifyRequest`, with the signature verified off the event loop where there are
+ * threads.
+ */
 export async function verifyRequestAsync(
   request: SignedRequest,
   claim: RequestClaim,
@@ -135,7 +141,7 @@ function buildSignedText({ method, path, to, body }: SignedRequest, timestamp: s
 function parseSignedTexts(request: SignedRequest, claim: RequestClaim, publicKey: string) {
   try {
     const texts = [{ text: buildSignedText(request, claim.timestamp), bound: true }];
-    // Others may sign a constant where there is no body; it says nothing of what is asked.
+    // Other implementations may sign a constant if there is no body; it does not cover the request.
     if (request.body === undefined) texts.push({ text: "{}", bound: false });
     return { signature: fromBase64Url(claim.signature), key: hexToBytes(publicKey), texts };
   } catch (error) {

@@ -1,32 +1,35 @@
 import { EncodingError, hexToBytes, signJson, SUITE, verifyJson } from "@agent/crypto";
+import { id, timestamp } from "@agent/wire/engine";
 import * as v from "valibot";
-import { hex32, signature, textId, time, uuid } from "../fields.ts";
+import { hex32, signature, uuid } from "../fields.ts";
 
 /**
- * A relay's signed word that it has taken the result of a task, for which it then owes the
+ * A relay's signed statement that it accepted the result of a task, for which it then owes the
  * settlement. `signature` is over the canonical JSON of the other members.
  */
 export const ResultAcceptanceSchema = v.object({
   status: v.literal("accepted"),
-  task_id: textId,
+  task_id: id,
   /** The SHA-256 of the canonical JSON of the whole receipt. */
   receipt_hash: hex32,
-  /** Of the relay that accepts. */
+  /** The id of the accepting relay. */
   relay_id: uuid,
-  timestamp: time,
+  timestamp,
   suite: v.literal(SUITE),
   signature,
 });
 export type ResultAcceptance = v.InferOutput<typeof ResultAcceptanceSchema>;
 
-/** What an acceptance is about. */
+/** The result to which an acceptance refers. */
 export interface AcceptedResult {
   readonly taskId: string;
   readonly receiptHash: string;
   readonly relayId: string;
 }
 
-/** The signed answer to a result at `now` (ms); `secretKey` is the accepting relay's seed. */
+/**
+ * Creates the signed answer to a result at `now` (ms); `secretKey` is the accepting relay's seed.
+ */
 export function createResultAcceptance(
   { taskId, receiptHash, relayId }: AcceptedResult,
   { secretKey, now }: { readonly secretKey: Uint8Array; readonly now: number },
@@ -43,8 +46,8 @@ export function createResultAcceptance(
 }
 
 /**
- * The acceptance in an answer to a result; null unless it is about this result and signed with
- * `publicKey` (64 hex digits). Other members of the answer are no part of it.
+ * Parses the acceptance in an answer to a result; null unless it refers to this result and is
+ * signed with `publicKey` (64 hex digits). Other members of the answer are ignored.
  */
 export function parseResultAcceptance(
   answer: unknown,

@@ -8,8 +8,8 @@ type SignedMessage<S extends v.GenericSchema> =
   | FederationRefusal<"federation.malformed" | "federation.signature_invalid">;
 
 /**
- * A body with a `signature` of its own, over the canonical JSON of all its other members as they
- * came. Refused: `federation.malformed`, `federation.signature_invalid`.
+ * Verifies a body's own `signature`, which is over the canonical JSON of all its other members,
+ * unknown ones included. Refused: `federation.malformed`, `federation.signature_invalid`.
  */
 export function verifySignedMessage<S extends v.GenericSchema>(
   schema: S,

@@ -1,11 +1,14 @@
 import { EncodingError, fromBase64Url, hexToBytes, sign, toBase64Url, verify } from "@agent/crypto";
 
-/** The base64url signature over a text. */
+/** Returns the base64url signature over a text. */
 export function signText(text: string, secretKey: Uint8Array): string {
   return toBase64Url(sign(text, secretKey));
 }
 
-/** Whether `signature` (base64url) is that of `publicKey` (64 hex digits); false if malformed. */
+/**
+ * Returns whether `signature` (base64url) is that of `publicKey` (64 hex digits); false if
+ * malformed.
+ */
 export function isTextSigned(text: string, signature: string, publicKey: string): boolean {
   try {
     return verify(fromBase64Url(signature), text, hexToBytes(publicKey));

@@ -1,15 +1,15 @@
 interface Event {
   readonly at: number;
-  /** Of two events for one moment the one that was set first comes first. */
+  /** Events for the same time run in the order in which they were set. */
   readonly order: number;
   readonly run: () => void;
 }
 
-/** Virtual time: what is set for later runs in order, with nothing in between. */
+/** Virtual time: scheduled events run in order, without delay between them. */
 export class EventQueue {
   #now = 0;
   #order = 0;
-  /** A binary heap: no event comes before its parent. */
+  /** A binary heap: no event is earlier than its parent. */
   readonly #heap: Event[] = [];
 
   get now(): number {
@@ -20,7 +20,7 @@ export class EventQueue {
     this.#push({ at: this.#now + Math.max(0, ms), order: this.#order++, run });
   }
 
-  /** Runs everything up to the time `end`, what comes to be set on the way included. */
+  /** Runs all events up to the time `end`, including those that are set meanwhile. */
   runUntil(end: number): void {
     for (let next = this.#heap[0]; next !== undefined && next.at <= end; next = this.#heap[0]) {
       this.#pop();

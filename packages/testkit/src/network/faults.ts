@@ -1,41 +1,41 @@
-/** Rules that a simulated relay can be made to break, to show that the checks would notice. */
+/** Rules that a simulated relay can break, to show that the checks detect it. */
 export interface Faults {
   /** A repeated settlement is booked like a new one. */
   readonly losesSettlements?: boolean;
-  /** When the last attempt's answer is lost, the payer is refunded without asking the peer. */
+  /** The payer is refunded without asking the peer if the last attempt's answer is lost. */
   readonly refundsOnTimeout?: boolean;
-  /** A result counts from whichever peer it comes. */
+  /** A result is accepted from any peer. */
   readonly acceptsAnyResult?: boolean;
-  /** A1: a receipt that is delivered to the relay ends a task that is with a peer. */
+  /** A1: a receipt that is delivered to the relay ends a task that a peer has. */
   readonly endsForwardedTasks?: boolean;
-  /** A1: the key that stands in a receipt counts, whatever key the registry knows. */
+  /** A1: the key in a receipt counts even if the registry has another one. */
   readonly trustsEmbeddedKeys?: boolean;
-  /** A2: a relay in the middle goes on reserving for a task that was never settled. */
+  /** A2: an intermediate relay keeps the reservation of a task that was never settled. */
   readonly keepsExpiredReservations?: boolean;
-  /** A2: a forwarded task that ended without pay goes on counting as reserved. */
+  /** A2: a forwarded task that ended without payment stays reserved. */
   readonly reservesForEndedTasks?: boolean;
-  /** A3: a peer that the operator removed shakes hands as if it had left by itself. */
+  /** A3: a peer that the operator removed can complete a handshake as if it had left by itself. */
   readonly admitsRemovedPeers?: boolean;
-  /** A3: a peer that is admitted again gets the credit of a new one. */
+  /** A3: a peer that is admitted again gets a new peer's credit. */
   readonly returnsCredit?: boolean;
-  /** A5: the time is what the wall clock shows. */
+  /** A5: the relay uses the wall clock's time unchecked. */
   readonly trustsWallClock?: boolean;
-  /** A8: results are not brought back after a restore. */
+  /** A8: results are not returned again after a restore. */
   readonly keepsResultsAfterRestore?: boolean;
-  /** A8: a settlement in the answer to a result expires while a slow answer is under way. */
+  /** A8: a settlement in the answer to a result expires if the answer is slow. */
   readonly expiresSlowAnswers?: boolean;
-  /** A8: peers have no more time to settle after a freeze. */
+  /** A8: a freeze does not extend the peers' time to settle. */
   readonly countsFrozenTime?: boolean;
-  /** A8: an attempt that meets a frozen peer is used up. */
+  /** A8: an attempt that reaches a frozen peer counts. */
   readonly usesUpFrozenAttempts?: boolean;
-  /** A8: a difference between the books of two relays is no alarm. */
+  /** A8: a difference between the books of two relays raises no alarm. */
   readonly hidesDifferences?: boolean;
-  /** A8: books are compared while something between the two relays is under way. */
+  /** A8: books are compared while a task or settlement is pending. */
   readonly comparesUnderWay?: boolean;
-  /** A9: a hold lapses without a default. */
+  /** A9: a hold expires without a default. */
   readonly ignoresDefaults?: boolean;
-  /** A9: what a peer has defaulted on is not counted as owed. */
+  /** A9: a defaulted amount does not count as owed. */
   readonly omitsDefaults?: boolean;
-  /** A9: a result that is accepted only after its hold has lapsed need not be settled. */
+  /** A9: a result that is accepted only after its hold has expired need not be settled. */
   readonly ignoresLateAcceptance?: boolean;
 }

@@ -6,25 +6,27 @@ export interface BankPayment {
   readonly creditorId: string;
   readonly amount: Micro;
   readonly reference: string;
-  /** When the creditor's operator has recorded it too, on the clock of the simulation. */
+  /**
+   * The time at which the creditor's operator has recorded it too, on the clock of the simulation.
+   */
   recordedAt: number | null;
 }
 
-/** No message takes longer to its receiver. */
+/** The maximum time that a message takes to its receiver. */
 const MAX_DELIVERY_MS = 120_000;
 
-/** What happened in a run, apart from what its relays keep or forget of it. */
+/** The events of a run, independent of the state that its relays store. */
 export class GroundTruth {
-  /** Which relay's operator has removed which peer and has not admitted it again. */
+  /** The removals by operators that are still in force. */
   readonly #removals = new Set<string>();
   /** Relays that were restored from a backup. */
   readonly restored = new Set<string>();
   /** Tasks of which a restored relay has lost a change. */
   readonly lost = new Set<string>();
-  /** Hashes of receipts that nobody but their forger would vouch for. */
+  /** Hashes of forged receipts. */
   readonly forged = new Set<string>();
   readonly payments: BankPayment[] = [];
-  /** Tasks whose settlement was once refused because the peer had no credit left for it. */
+  /** Tasks whose settlement was once refused because the peer had no credit left. */
   readonly shortOfCredit = new Set<string>();
   /** Tasks whose default an operator has cleared. */
   readonly cleared = new Set<string>();
@@ -42,8 +44,8 @@ export class GroundTruth {
   }
 
   /**
-   * Whether the books of two relays may differ at `now`: after a restore, and around a payment that one
-   * has recorded and the other has not, or not before it stated its position.
+   * Returns whether the books of two relays may differ at `now`: after a restore, and around a
+   * payment that one has recorded and the other has not, or not before it stated its position.
    */
   mayDiffer(oneId: string, otherId: string, now: number): boolean {
     const isBetween = ({ debtorId, creditorId }: BankPayment) =>

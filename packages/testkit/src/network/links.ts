@@ -1,8 +1,8 @@
-import type { Delivery } from "@agent/federation-protocol";
+import type { Delivery } from "@agent/federation-protocol/delivery";
 import type { SeededRandom } from "../random.ts";
 import type { EventQueue } from "./event-queue.ts";
 
-/** What a relay answers; `code` as in an error body. */
+/** A relay's answer; `code` as in an error body. */
 export interface Reply {
   readonly status: number;
   readonly code?: string;
@@ -13,7 +13,7 @@ export interface Reply {
 export interface NetworkNode {
   readonly id: string;
   readonly isDown: boolean;
-  /** Counts restarts: what a relay waited for before one, it never hears. */
+  /** Counts restarts; answers to requests from before a restart are dropped. */
   readonly epoch: number;
   readonly receive: (
     from: string,
@@ -23,16 +23,16 @@ export interface NetworkNode {
   ) => void;
 }
 
-/** How often, from 0 to 1, something happens to a message on its way. */
+/** The probability, from 0 to 1, of each event for a message. */
 export interface NetworkConditions {
   readonly loseRequest: number;
   readonly loseAnswer: number;
   readonly duplicate: number;
   /** A delay of seconds, so that later messages overtake. */
   readonly slow: number;
-  /** A delay beyond the life of what is signed. */
+  /** A delay beyond the lifetime of a signed message. */
   readonly verySlow: number;
-  /** A proxy answers 503 in place of a relay that has done what it was asked. */
+  /** A proxy answers 503 instead of a relay that has processed the request. */
   readonly misreport: number;
 }
 
@@ -48,8 +48,9 @@ const noFaults: NetworkConditions = {
 const TIMEOUT_MS = 10_000;
 
 /**
- * The links between relays: requests and answers, each with a fate of its own. What arrives is what
- * was sent and by whom it was sent, so relays here do not check the signatures of requests.
+ * The links between relays: requests and answers, each delayed or lost on its own. Messages are
+ * delivered unchanged with their true sender, so relays here do not verify the signatures of
+ * requests.
  */
 export class Links {
   conditions: NetworkConditions = noFaults;
@@ -63,8 +64,8 @@ export class Links {
   }
 
   /**
-   * Nothing passes from `from` to `to` for a time; what goes the other way does. A sender notices that
-   * there is no connection, or it waits in vain.
+   * Cuts the link from `from` to `to` for a time; the other direction works. A sender either
+   * notices that there is no connection or waits in vain.
    */
   cut(from: string, to: string, ms: number, isNoticed: boolean): void {
     this.#cuts.set(`${from} ${to}`, { until: this.#queue.now + ms, isNoticed });
@@ -75,7 +76,9 @@ export class Links {
     this.#cuts.clear();
   }
 
-  /** Sends a request; `ended` hears once how that went, unless the sender has crashed since. */
+  /**
+   * Sends a request; `ended` is called once with the outcome, unless the sender has crashed since.
+   */
   send(
     from: NetworkNode,
     to: NetworkNode,

@@ -2,11 +2,11 @@ import { simulate } from "./simulate.ts";
 
 const USAGE = `pnpm simulate [runs] [first seed]
 
-Runs the federation of relays through bad weather, by default 10000 times from seed 1, and prints
+Runs the federation of relays through network faults, by default 10000 times from seed 1, and prints
 each seed after which a rule was broken. A single run prints every step.
 `;
 
-/** The command; returns the exit code. */
+/** Runs the command and returns the exit code. */
 function main(args: readonly string[]): number {
   const [runs = 10_000, first = 1] = args.map(Number);
   if (
@@ -18,8 +18,8 @@ function main(args: readonly string[]): number {
   }
   let failed = 0;
   for (let seed = first; seed < first + runs; seed += 1) {
-    const note = (step: string) => runs === 1 && process.stdout.write(`${step}\n`);
-    const { violations } = simulate(seed, { note });
+    const onStep = (step: string) => runs === 1 && process.stdout.write(`${step}\n`);
+    const { violations } = simulate(seed, { onStep });
     if (violations.length > 0) {
       failed += 1;
       process.stdout.write(`seed ${seed}:\n  ${violations.join("\n  ")}\n`);

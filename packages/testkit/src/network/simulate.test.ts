@@ -4,14 +4,14 @@ import { type SimulationResult, simulate } from "./simulate.ts";
 
 const SEEDS = Array.from({ length: 200 }, (_, index) => index + 1);
 
-describe("relays in bad weather, once it has cleared", () => {
+describe("relays that have recovered from network faults", () => {
   let outcomes: readonly SimulationResult[] = [];
   beforeAll(() => {
     outcomes = SEEDS.map((seed) => simulate(seed));
   });
 
-  it("have lost, made and paid nothing twice, ended every hold, and agree on every task", () => {
-    // A seed that is named here runs again with: pnpm simulate 1 <seed>
+  it("have lost no money, paid nothing twice, ended every hold and agree on every task", () => {
+    // A reported seed runs again with: pnpm simulate 1 <seed>
     expect(outcomes.filter(({ violations }) => violations.length > 0)).toEqual([]);
   });
 
@@ -29,7 +29,7 @@ describe("relays in bad weather, once it has cleared", () => {
     "settlement paid",
     "settlement held",
     "settlement refunded",
-    "hold lapsed",
+    "hold expired",
     "relay crashed",
     "peer removed",
     "peer suspended",
@@ -45,16 +45,16 @@ describe("relays in bad weather, once it has cleared", () => {
     "peer defaulted",
     "default cleared",
     "settled late",
-  ])("have gone through: %s", (event) => {
+  ])("have been through the event: %s", (event) => {
     const times = outcomes.reduce((sum, { counts }) => sum + (counts[event] ?? 0), 0);
     expect(times).toBeGreaterThan(0);
   });
 });
 
-it("runs again from its seed, step by step", () => {
+it("a simulation repeats every step for the same seed", () => {
   const stepsOf = (seed: number) => {
     const steps: string[] = [];
-    const outcome = simulate(seed, { note: (step) => steps.push(step) });
+    const outcome = simulate(seed, { onStep: (step) => steps.push(step) });
     return { outcome, steps };
   };
   const first = stepsOf(7);
@@ -62,56 +62,59 @@ it("runs again from its seed, step by step", () => {
   expect(stepsOf(8).steps).not.toEqual(first.steps);
 });
 
-describe("a fault is found within 200 seeds:", () => {
+describe("a planted fault is found within 200 seeds:", () => {
   const faults: Readonly<Record<string, Faults>> = {
     "a repeated settlement is booked again": { losesSettlements: true },
     "a settlement that timed out is refunded": { refundsOnTimeout: true },
-    "a result is taken from another peer": { acceptsAnyResult: true },
+    "a result is accepted from another peer": { acceptsAnyResult: true },
   };
 
   it.each(Object.entries(faults))("%s", (_, planted) => expectFound(planted));
 });
 
-describe("each mend, taken out again, is found within 200 seeds", () => {
+describe("the checks of the simulation", () => {
   it.each<[string, Faults]>([
-    ["A1: a relay where a receipt ends a task that is with a peer", { endsForwardedTasks: true }],
+    ["A1: a relay where a receipt ends a task that a peer has", { endsForwardedTasks: true }],
     [
-      "A1: a relay where a receipt counts under the key that it carries",
+      "A1: a relay that accepts a receipt under the key that it contains",
       { trustsEmbeddedKeys: true },
     ],
     [
-      "A2: a relay in the middle that goes on reserving for a task that was never settled",
+      "A2: an intermediate relay that keeps the reservation of a task that was never settled",
       { keepsExpiredReservations: true },
     ],
     [
-      "A2: a relay that goes on reserving for forwarded tasks that ended unpaid",
+      "A2: a relay that keeps the reservations of forwarded tasks that ended unpaid",
       { reservesForEndedTasks: true },
     ],
     ["A3: a relay that admits a removed peer again", { admitsRemovedPeers: true }],
     ["A3: a relay that gives credit to a peer that is admitted again", { returnsCredit: true }],
-    ["A5: a relay that believes its wall clock", { trustsWallClock: true }],
-    ["A8: a relay that brings no results back after a restore", { keepsResultsAfterRestore: true }],
+    ["A5: a relay that trusts its wall clock", { trustsWallClock: true }],
+    [
+      "A8: a relay that does not return results again after a restore",
+      { keepsResultsAfterRestore: true },
+    ],
     ["A8: a relay that counts its freeze as time to settle", { countsFrozenTime: true }],
     [
-      "A8: a relay that uses up attempts of a settlement on a frozen peer",
+      "A8: a relay that counts attempts of a settlement at a frozen peer",
       { usesUpFrozenAttempts: true },
     ],
     ["A8: a relay that reports no difference of positions", { hidesDifferences: true }],
     [
-      "A8: a relay that compares positions while something is under way",
+      "A8: a relay that compares positions while a task or settlement is pending",
       { comparesUnderWay: true },
     ],
-    ["A9: a relay that lets a hold lapse without a default", { ignoresDefaults: true }],
-    ["A9: a relay that leaves defaults out of what a peer owes", { omitsDefaults: true }],
+    ["A9: a relay that lets a hold expire without a default", { ignoresDefaults: true }],
+    ["A9: a relay that omits defaults from a peer's debt", { omitsDefaults: true }],
     [
-      "A9: a relay that expects nothing for a result accepted after its hold has lapsed",
+      "A9: a relay that does not expect the settlement of a result accepted after its hold has expired",
       { ignoresLateAcceptance: true },
     ],
   ])("%s is found within 200 seeds", (_, planted) => expectFound(planted));
 });
 
 it.each([5394, 8967])(
-  "A8: a relay that lets a settlement expire in a slow answer is found at seed %i, and only it breaks a rule",
+  "A8: a relay that lets a settlement expire in a slow answer breaks a rule at seed %i, another one does not",
   (seed) => {
     const faults = { expiresSlowAnswers: true };
     expect(simulate(seed, { faults }).violations).not.toEqual([]);
@@ -120,7 +123,7 @@ it.each([5394, 8967])(
 );
 
 it.each([3555, 8442])(
-  "A3, A8: relays are peers again at seed %i, where a backup is from before a peer was admitted again",
+  "A3, A8: relays are peers again at seed %i although a backup is from before the readmission",
   (seed) => {
     expect(simulate(seed).violations).toEqual([]);
   },

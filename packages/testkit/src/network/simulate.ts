@@ -1,5 +1,5 @@
 import { asMicro, buildDepositPostings } from "@agent/budget";
-import { createRetrySchedule } from "@agent/federation-protocol";
+import { createRetrySchedule } from "@agent/federation-protocol/delivery";
 import { type TestAgent, createTestAgent } from "../agents.ts";
 import { createSeededRandom } from "../random.ts";
 import { receiveDiscovery } from "./relay/discovery.ts";
@@ -28,16 +28,16 @@ import { GroundTruth } from "./ground-truth.ts";
 import { type Payer, startWorkload, executeTask } from "./actors/workload.ts";
 
 const FAULT_PHASE_MS = 60 * MINUTE_MS;
-/** Long enough for whatever is retried, asked, lapsed or re-driven. */
+/** Long enough for all retries, questions, expiries and restarts. */
 const RECOVERY_PHASE_MS = 240 * MINUTE_MS;
 const depositAmount = asMicro(20e6);
 
-/** What one run came to. */
+/** The outcome of one run. */
 export interface SimulationResult {
   readonly seed: number;
-  /** In words; none when every rule held. */
+  /** Descriptions of the broken rules; empty if every rule held. */
   readonly violations: readonly string[];
-  /** How often things happened, to show that a run was no idle one. */
+  /** The number of each event, to show that a run was not idle. */
   readonly counts: Readonly<Record<string, number>>;
 }
 
@@ -57,17 +57,17 @@ const relayBehaviour = {
 };
 
 /**
- * Runs three to five relays through bad weather, lets it clear, and looks at what they keep. The same
- * seed gives the same run; `note` hears every step of it.
+ * Runs three to five relays through network faults, lets them recover and checks their state. The
+ * same seed gives the same run; `onStep` is called with every step.
  */
 export function simulate(
   seed: number,
-  { faults = {}, note = () => {} }: { faults?: Faults; note?: (line: string) => void } = {},
+  { faults = {}, onStep = () => {} }: { faults?: Faults; onStep?: (line: string) => void } = {},
 ): SimulationResult {
   const random = createSeededRandom(seed);
   const queue = new EventQueue();
   const links = new Links(queue, random);
-  // Short enough for the weather to outlast all retries at times.
+  // Short enough for the network faults to outlast all retries at times.
   const schedule = createRetrySchedule(random.pick([0.02, 0.02, 0.1]));
   const world: Simulation = {
     queue,
@@ -79,7 +79,7 @@ export function simulate(
     relays: new Map(),
     violations: [],
     counts: new Map(),
-    note,
+    onStep,
     work: (relay, taskId) => executeTask(world, relay, taskId),
   };
   const relays = buildRelays(world);
@@ -111,7 +111,7 @@ function buildRelays(world: Simulation): SimRelay[] {
   const usual = random.pick([0.05, 0.05, 0.1, 0]);
   return ["A", "B", "C", "D", "E"].slice(0, 3 + random.below(3)).map((name) => {
     const feeRate = random.next() < 0.9 ? usual : 0.05;
-    // Two clocks are never further apart than a signed time may be old.
+    // Two clocks never differ by more than the maximum age of a signed time.
     const skewMs = Math.round((random.next() - 0.5) * 0.8 * world.schedule.lifetimeMs);
     const relay = new SimRelay(world, { name, feeRate, skewMs }, relayBehaviour);
     world.relays.set(relay.id, relay);
@@ -119,7 +119,7 @@ function buildRelays(world: Simulation): SimRelay[] {
   });
 }
 
-/** A line, so that each relay is reached, and some shorter ways. */
+/** Chooses the peerings: a line that connects all relays, and some shortcuts. */
 function choosePairs({ random }: Simulation, relays: readonly SimRelay[]): [SimRelay, SimRelay][] {
   return relays.flatMap((a, i) =>
     relays
@@ -129,7 +129,7 @@ function choosePairs({ random }: Simulation, relays: readonly SimRelay[]): [SimR
   );
 }
 
-/** Workers, some of them at two relays, and agents with money to delegate. */
+/** Creates workers, some of them at two relays, and agents with money to delegate. */
 function createAgents({ random }: Simulation, relays: readonly SimRelay[]): Payer[] {
   const newAgent = (relay: SimRelay): TestAgent =>
     createTestAgent({ now: () => relay.now, randomBytes: random.randomBytes });

@@ -3,8 +3,7 @@ import { isUuid } from "@agent/crypto";
 import * as v from "valibot";
 import { limits } from "./limits.ts";
 
-/** Relays and clients read enumerations of answers by the same rule. */
-export { extensibleEnum, getEnumWords } from "@agent/federation-protocol";
+export { extensibleEnum, getEnumWords } from "./extensible-enum.ts";
 
 /** Rejects lone surrogates: a database would replace them and store two different ids as one. */
 export const wellFormed = v.check(

@@ -1,6 +1,6 @@
 import type { Code } from "../errors.ts";
-import { FEDERATION_PREFIX } from "../operations/peers/federation.ts";
 import type { Operation } from "./operation.ts";
+import { FEDERATION_PREFIX } from "./peer-requests.ts";
 
 /** Lists the refusals that the operation's row implies without declaring them. */
 export function listImpliedRefusals(operation: Operation): Code[] {

@@ -22,7 +22,7 @@ interface Described {
   readonly responses: Readonly<Record<string, { readonly description: string }>>;
 }
 
-const document = buildOpenApi("1.2.3") as {
+const document = buildOpenApi(operations, "1.2.3") as {
   readonly openapi: string;
   readonly info: { readonly version: string };
   readonly paths: Readonly<Record<string, Readonly<Record<string, Described>>>>;

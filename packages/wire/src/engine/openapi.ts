@@ -1,11 +1,10 @@
-import { FEDERATION_HEADERS } from "@agent/federation-protocol";
 import * as v from "valibot";
 import { errors, type Code } from "../errors.ts";
 import { listImpliedRefusals } from "./list-implied-refusals.ts";
 import { buildNamedSchemas, toComponentSchema, type JsonObject } from "../named-schemas.ts";
 import { limits } from "./limits.ts";
 import type { Operation } from "./operation.ts";
-import { operations } from "../operations.ts";
+import { FEDERATION_HEADERS } from "./peer-requests.ts";
 
 const errorSchema: JsonObject = {
   type: "object",
@@ -161,11 +160,14 @@ function describeOperation(name: string, operation: Operation): JsonObject {
 }
 
 /**
- * Builds the OpenAPI 3.1 document of the operation table.
+ * Builds the OpenAPI 3.1 document of a table of operations.
  *
  * @param version the relay's version, used as the document's
  */
-export function buildOpenApi(version: string): JsonObject {
+export function buildOpenApi(
+  operations: { readonly [name: string]: Operation },
+  version: string,
+): JsonObject {
   const paths: { [path: string]: JsonObject } = {};
   for (const [name, operation] of Object.entries(operations)) {
     const path = operation.path.replaceAll(/:(\w+)/g, "{$1}");

@@ -1,4 +1,4 @@
-import { requestCancel } from "@agent/federation-protocol";
+import { requestCancel } from "@agent/federation-protocol/forwarding";
 import type { Tx } from "../../storage/storage.ts";
 import { findOutbound, saveOutbound } from "../outbound/outbound-store.ts";
 

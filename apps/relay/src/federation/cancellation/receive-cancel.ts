@@ -1,5 +1,10 @@
-import { checkCancel, signCancelAnswer, type TaskCancel } from "@agent/federation-protocol";
-import type { Answer, Operations, Refusal } from "@agent/wire";
+import type { PeerOperations } from "@agent/federation-protocol/http";
+import {
+  checkCancel,
+  signCancelAnswer,
+  type TaskCancel,
+} from "@agent/federation-protocol/forwarding";
+import type { Answer, Refusal } from "@agent/wire";
 import type { Services } from "../../services.ts";
 import type { FederationPeerRow } from "../../storage/tables/federation.ts";
 import { publishCancel, cancelInTransaction } from "../../tasks/assignment/cancel-task.ts";
@@ -8,7 +13,7 @@ import { findInbound } from "../inbound/inbound-store.ts";
 import { toWireRefusal } from "../transport/to-wire-refusal.ts";
 
 type ReceiveCancelAnswer =
-  | Answer<Operations["cancelForwardedTask"]>
+  | Answer<PeerOperations["cancelForwardedTask"]>
   | Refusal<"federation.wrong_sender">;
 
 /**

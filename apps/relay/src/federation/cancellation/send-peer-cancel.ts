@@ -4,7 +4,7 @@ import {
   isCancelDue,
   parseCancelAnswer,
   type CancelOutcome,
-} from "@agent/federation-protocol";
+} from "@agent/federation-protocol/forwarding";
 import type { FederationPeerRow } from "../../storage/tables/federation.ts";
 import type { TaskRow } from "../../storage/tables/tasks.ts";
 import { cancelForwarded } from "../../tasks/assignment/assignment-store.ts";

@@ -1,6 +1,6 @@
 import { fromMicro } from "@agent/budget";
 import { hexToBytes, publicKeyToDidKey } from "@agent/crypto";
-import type { KnownAgent } from "@agent/federation-protocol";
+import type { KnownAgent } from "@agent/federation-protocol/discovery";
 import type { Answer, DiscoveryEntry, Operations, QueryOf } from "@agent/wire";
 import { encodeCursor } from "../../http/paging/cursor.ts";
 import type { Caller } from "../../identity/caller.ts";

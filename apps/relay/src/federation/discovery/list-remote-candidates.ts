@@ -5,7 +5,7 @@ import {
   buildRoute,
   type KnownAgent,
   type ReachableAgent,
-} from "@agent/federation-protocol";
+} from "@agent/federation-protocol/discovery";
 import type { Candidate } from "@agent/routing-semiring";
 import { calculateTaskPrice } from "../../routing/price.ts";
 import { searchRemoteAgents } from "./search-remote-agents.ts";

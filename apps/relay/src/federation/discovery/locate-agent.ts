@@ -1,5 +1,5 @@
 import type { Micro } from "@agent/budget";
-import { findClaimWithKey, isReachable } from "@agent/federation-protocol";
+import { findClaimWithKey, isReachable } from "@agent/federation-protocol/discovery";
 import { refuse, type Refusal } from "@agent/wire";
 import { findAgent } from "../../agents/store.ts";
 import type { Attempt } from "../../routing/attempt.ts";

@@ -6,7 +6,7 @@ import {
   type ClaimedAgent,
   type Discovery,
   type KnownAgent,
-} from "@agent/federation-protocol";
+} from "@agent/federation-protocol/discovery";
 import { limits } from "@agent/wire";
 import * as v from "valibot";
 import { listKnownAgents } from "../../agents/store.ts";
@@ -132,7 +132,7 @@ async function queryPeer(
     listKnownAgents(storage.read, agents.map(agentIdOf)),
   ]);
   const known = new Set(own);
-  const tellsSuccession = peerSupports(peer, "agent_succession");
+  const sendsSuccession = peerSupports(peer, "agent_succession");
   return parseEntries(
     { agents },
     {
@@ -140,7 +140,7 @@ async function queryPeer(
         relayId: relay_id,
         trust: scoreOfLevel(trust?.trust_level ?? UNKNOWN),
         latencyMs,
-        tellsSuccession,
+        sendsSuccession,
       },
       self: identity.relayId,
       isOwn: (id) => known.has(id),

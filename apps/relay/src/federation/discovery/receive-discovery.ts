@@ -1,11 +1,12 @@
+import type { PeerOperations } from "@agent/federation-protocol/http";
 import {
   boundSuccessions,
   mergeEntries,
   planQuery,
   toRemoteAgent,
   type Discovery,
-} from "@agent/federation-protocol";
-import { limits, type Answer, type Operations } from "@agent/wire";
+} from "@agent/federation-protocol/discovery";
+import { limits, type Answer } from "@agent/wire";
 import type { FederationPeerRow } from "../../storage/tables/federation.ts";
 import { queryPeers } from "./query-peers.ts";
 import type { FederationServices } from "../federation.ts";
@@ -17,7 +18,7 @@ export async function receiveDiscovery(
   services: FederationServices,
   peer: FederationPeerRow,
   message: Discovery,
-): Promise<Answer<Operations["forwardDiscovery"]>> {
+): Promise<Answer<PeerOperations["forwardDiscovery"]>> {
   const { federation, identity, runtime, config } = services;
   const isNew = federation.seenQueries.add(message.query_id, runtime.now());
   const {

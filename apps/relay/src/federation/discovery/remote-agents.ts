@@ -4,7 +4,7 @@ import {
   type AgentClaim,
   type ClaimedAgent,
   type KnownAgent,
-} from "@agent/federation-protocol";
+} from "@agent/federation-protocol/discovery";
 import { limits } from "@agent/wire";
 import type { DiscoveredAgents } from "./query-peers.ts";
 

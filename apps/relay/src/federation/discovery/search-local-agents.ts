@@ -1,6 +1,6 @@
 import { asMicro, fromMicro } from "@agent/budget";
 import { isAgentIdOfKey, isKeyDerivedId } from "@agent/crypto";
-import type { AgentQuery, RemoteAgent } from "@agent/federation-protocol";
+import type { AgentQuery, RemoteAgent } from "@agent/federation-protocol/discovery";
 import { HALF_SCORE_LATENCY_MS } from "@agent/routing-semiring";
 import { limits, type ListingBody } from "@agent/wire";
 import { getSuccession } from "../../agents/keys/get-succession.ts";

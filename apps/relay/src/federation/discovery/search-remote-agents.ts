@@ -1,5 +1,9 @@
 import { isUuid } from "@agent/crypto";
-import { createQuery, type AgentQuery, type ClaimedAgent } from "@agent/federation-protocol";
+import {
+  createQuery,
+  type AgentQuery,
+  type ClaimedAgent,
+} from "@agent/federation-protocol/discovery";
 import { limits } from "@agent/wire";
 import { newId } from "../../runtime.ts";
 import { queryPeers } from "./query-peers.ts";

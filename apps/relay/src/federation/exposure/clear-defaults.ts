@@ -1,5 +1,5 @@
 import { asMicro, fromMicro } from "@agent/budget";
-import { clearDefault } from "@agent/federation-protocol";
+import { clearDefault } from "@agent/federation-protocol/forwarding";
 import { refuse, type Answer, type Operations } from "@agent/wire";
 import type { FederationServices } from "../federation.ts";
 import { listDefaultedInbound, saveInbound } from "../inbound/inbound-store.ts";

@@ -1,5 +1,5 @@
 import { asMicro, fromMicro } from "@agent/budget";
-import { comparePositions, type Position } from "@agent/federation-protocol";
+import { comparePositions, type Position } from "@agent/federation-protocol/settlement";
 import type { FederationServices } from "../federation.ts";
 import { getPeerPosition } from "./position-store.ts";
 

@@ -1,5 +1,5 @@
 import { asMicro } from "@agent/budget";
-import type { PeerDebt } from "@agent/federation-protocol";
+import type { PeerDebt } from "@agent/federation-protocol/settlement";
 import { getClearingBalance } from "../../budget/clearing.ts";
 import type { Reader } from "../../storage/storage.ts";
 import type { FederationPeerRow } from "../../storage/tables/federation.ts";

@@ -1,5 +1,5 @@
 import { asMicro } from "@agent/budget";
-import type { OwnPosition } from "@agent/federation-protocol";
+import type { OwnPosition } from "@agent/federation-protocol/settlement";
 import { compile, param, sql } from "../../storage/queries/compiled-query.ts";
 import type { Reader } from "../../storage/storage.ts";
 

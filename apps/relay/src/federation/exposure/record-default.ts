@@ -1,5 +1,5 @@
 import { asMicro, fromMicro } from "@agent/budget";
-import type { InboundTask } from "@agent/federation-protocol";
+import type { InboundTask } from "@agent/federation-protocol/forwarding";
 import type { Tx } from "../../storage/storage.ts";
 import { recordTrustOutcome, type RecordedOutcome } from "../../trust/record-trust-outcome.ts";
 import type { FederationServices } from "../federation.ts";

@@ -1,11 +1,11 @@
 import { toMicro, type Micro } from "@agent/budget";
+import { FEDERATION_LIMITS } from "@agent/federation-protocol";
 import {
   countPassedHopsAsync,
   listEarlierRelays,
-  FEDERATION_LIMITS,
-  computeMinPayment,
   type TaskForward,
-} from "@agent/federation-protocol";
+} from "@agent/federation-protocol/forwarding";
+import { computeMinPayment } from "@agent/federation-protocol/settlement";
 import { getListing } from "../../agents/discovery/listing.ts";
 import type { Services } from "../../services.ts";
 import type { FederationPeerRow } from "../../storage/tables/federation.ts";

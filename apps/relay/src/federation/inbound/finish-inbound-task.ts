@@ -1,10 +1,7 @@
 import { asMicro } from "@agent/budget";
-import {
-  finishInbound,
-  buildInboundRelease,
-  releasePayable,
-  createRetrySchedule,
-} from "@agent/federation-protocol";
+import { createRetrySchedule } from "@agent/federation-protocol/delivery";
+import { finishInbound, releasePayable } from "@agent/federation-protocol/forwarding";
+import { buildInboundRelease } from "@agent/federation-protocol/settlement";
 import { postClearing } from "../../budget/clearing.ts";
 import type { SettlementInput } from "../../budget/settle-from-hold.ts";
 import type { Services } from "../../services.ts";

@@ -3,10 +3,10 @@ import {
   getDefaultedAmount,
   isHoldPending,
   isInboundClosed,
-  type ResultAcceptance,
   type InboundTask,
-  type SettlementForward,
-} from "@agent/federation-protocol";
+} from "@agent/federation-protocol/forwarding";
+import type { SettlementForward } from "@agent/federation-protocol/settlement";
+import type { ResultAcceptance } from "@agent/federation-protocol/signing";
 import { formatCurrentTrace } from "../../observability/trace.ts";
 import { queryBuilder, param, compile, sql } from "../../storage/queries/compiled-query.ts";
 import type { Reader, Tx } from "../../storage/storage.ts";

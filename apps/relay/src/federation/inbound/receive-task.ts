@@ -1,18 +1,20 @@
+import type { PeerOperations } from "@agent/federation-protocol/http";
 import { asMicro } from "@agent/budget";
 import {
   findClaimWithKey,
   isReachable,
-  buildInboundHold,
-  checkForward,
-  createInbound,
   toRelayNode,
   listRelays,
-  verifySignedMessageAsync,
+} from "@agent/federation-protocol/discovery";
+import {
+  checkForward,
+  createInbound,
   type ForwardContext,
-  type ReceivedMessage,
   type TaskForward,
-} from "@agent/federation-protocol";
-import { limits, type Answer, type Operations, type Refusal } from "@agent/wire";
+} from "@agent/federation-protocol/forwarding";
+import { buildInboundHold } from "@agent/federation-protocol/settlement";
+import { verifySignedMessageAsync, type ReceivedMessage } from "@agent/federation-protocol/signing";
+import { limits, type Answer, type Refusal } from "@agent/wire";
 import { findVisibleProfile } from "../../agents/discovery/profile-store.ts";
 import { listSigningKeys } from "../../agents/keys/key-store.ts";
 import { postClearing } from "../../budget/clearing.ts";
@@ -46,7 +48,7 @@ interface ForwardTarget {
 }
 
 type ReceiveTaskAnswer =
-  | Answer<Operations["forwardTask"]>
+  | Answer<PeerOperations["forwardTask"]>
   | Refusal<"federation.timestamp_expired" | "federation.signature_invalid">;
 
 /**

@@ -1,4 +1,4 @@
-import { resumeInbound as resume } from "@agent/federation-protocol";
+import { resumeInbound as resume } from "@agent/federation-protocol/forwarding";
 import { withStoredTrace } from "../../observability/trace.ts";
 import type { Tx } from "../../storage/storage.ts";
 import { saveInbound, listUnsettledInbound } from "./inbound-store.ts";

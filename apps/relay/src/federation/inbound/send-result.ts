@@ -1,3 +1,4 @@
+import { parseMessage } from "@agent/federation-protocol";
 import {
   abandonReturn,
   awaitLateSettlement,
@@ -6,15 +7,18 @@ import {
   endReturn,
   expireInbound,
   isReturnDue,
-  parseResultAcceptance,
-  parseMessage,
-  SettlementForwardSchema,
   TaskResultAnswerSchema,
-  type ResultAcceptance,
   type InboundTask,
-  type ReceivedMessage,
+} from "@agent/federation-protocol/forwarding";
+import {
+  SettlementForwardSchema,
   type SettlementForward,
-} from "@agent/federation-protocol";
+} from "@agent/federation-protocol/settlement";
+import {
+  parseResultAcceptance,
+  type ReceivedMessage,
+  type ResultAcceptance,
+} from "@agent/federation-protocol/signing";
 import { signAttestation, type ExecutionReceipt } from "@agent/receipts";
 import type { Tx } from "../../storage/storage.ts";
 import type { FederationPeerRow } from "../../storage/tables/federation.ts";

@@ -1,4 +1,4 @@
-import { listPinnedKeys } from "@agent/federation-protocol";
+import { listPinnedKeys } from "@agent/federation-protocol/peering";
 import { verifyAttestation, type RelayAttestation } from "@agent/receipts";
 import type { Reader } from "../../storage/storage.ts";
 import { findOutbound } from "./outbound-store.ts";

@@ -1,17 +1,16 @@
 import { asMicro } from "@agent/budget";
+import { classifyDelivery } from "@agent/federation-protocol/delivery";
 import {
   beginForward,
   createTaskForward,
   endForward,
   isForwardDue,
-  checkPayable,
-  classifyDelivery,
   createOutbound,
-  computeTerms,
   type OutboundTask,
   type TaskForward,
   type TaskPayload,
-} from "@agent/federation-protocol";
+} from "@agent/federation-protocol/forwarding";
+import { checkPayable, computeTerms } from "@agent/federation-protocol/settlement";
 import type { RoutingChoice } from "@agent/wire";
 import { getClearingBalance } from "../../budget/clearing.ts";
 import type { FederationPeerRow } from "../../storage/tables/federation.ts";

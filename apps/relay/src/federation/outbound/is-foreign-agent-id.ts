@@ -1,5 +1,5 @@
 import { isKeyDerivedId } from "@agent/crypto";
-import { createQuery } from "@agent/federation-protocol";
+import { createQuery } from "@agent/federation-protocol/discovery";
 import { findAgent } from "../../agents/store.ts";
 import { newId } from "../../runtime.ts";
 import type { Caller } from "../../identity/caller.ts";

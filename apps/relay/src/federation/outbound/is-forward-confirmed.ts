@@ -1,4 +1,4 @@
-import { isRemovedByOperator } from "@agent/federation-protocol";
+import { isRemovedByOperator } from "@agent/federation-protocol/peering";
 import type { Reader } from "../../storage/storage.ts";
 import { findOutbound } from "./outbound-store.ts";
 import { toPeerRecord } from "../peers/peer-state.ts";

@@ -1,4 +1,8 @@
-import { isOutboundOpen, getPayable, type OutboundTask } from "@agent/federation-protocol";
+import {
+  isOutboundOpen,
+  getPayable,
+  type OutboundTask,
+} from "@agent/federation-protocol/forwarding";
 import { formatCurrentTrace } from "../../observability/trace.ts";
 import { queryBuilder, param, compile, sql } from "../../storage/queries/compiled-query.ts";
 import type { Reader, Tx } from "../../storage/storage.ts";

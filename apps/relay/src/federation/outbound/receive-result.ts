@@ -1,19 +1,22 @@
+import type { PeerOperations } from "@agent/federation-protocol/http";
 import { canonicalize } from "@agent/crypto";
+import { listRelays } from "@agent/federation-protocol/discovery";
 import {
-  createResultAcceptance,
-  createSettlementForward,
   checkResultState,
-  listRelays,
-  repeatPaidSettlement,
   applyResult,
   verifyResultAsync,
   type OutboundTask,
   type TaskResult,
   type TaskResultAnswer,
   type VerifiedResult,
-} from "@agent/federation-protocol";
+} from "@agent/federation-protocol/forwarding";
+import {
+  createSettlementForward,
+  repeatPaidSettlement,
+} from "@agent/federation-protocol/settlement";
+import { createResultAcceptance } from "@agent/federation-protocol/signing";
 import { getCountedStatus } from "@agent/routing-semiring";
-import { refuse, type Answer, type Operations, type Refusal } from "@agent/wire";
+import { refuse, type Answer, type Refusal } from "@agent/wire";
 import type { FederationPeerRow } from "../../storage/tables/federation.ts";
 import { completeTask } from "../../tasks/receipts/complete-task.ts";
 import { publishReputation } from "../../tasks/receipts/record-task-outcome.ts";
@@ -29,7 +32,9 @@ import { peerSupports } from "../peers/peer-state.ts";
 import { toWireRefusal } from "../transport/to-wire-refusal.ts";
 import { enqueueSettlement } from "../settlement/enqueue-settlement.ts";
 
-type ReceiveResultAnswer = Answer<Operations["returnResult"]> | Refusal<"federation.wrong_sender">;
+type ReceiveResultAnswer =
+  | Answer<PeerOperations["returnResult"]>
+  | Refusal<"federation.wrong_sender">;
 
 /**
  * Takes the result of a forwarded task: the receipt by the key that was pinned when the task went

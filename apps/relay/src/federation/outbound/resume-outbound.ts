@@ -1,4 +1,4 @@
-import { postponeOutbound } from "@agent/federation-protocol";
+import { postponeOutbound } from "@agent/federation-protocol/forwarding";
 import { withStoredTrace } from "../../observability/trace.ts";
 import type { Tx } from "../../storage/storage.ts";
 import { listOpenOutbound, saveOutbound } from "./outbound-store.ts";

@@ -1,11 +1,11 @@
 import {
   checkAdmission,
-  isAnswerSigned,
   checkProposalAnswer,
   checkConfirmationAnswer,
   isRemovedByOperator,
   createProposal,
-} from "@agent/federation-protocol";
+} from "@agent/federation-protocol/peering";
+import { isAnswerSigned } from "@agent/federation-protocol/signing";
 import { refuse, type Answer, type Operations } from "@agent/wire";
 import { activatePeer, buildAdmissionPolicy, loadAdmissionInputUnderKey } from "./admission.ts";
 import {

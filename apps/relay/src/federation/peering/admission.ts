@@ -10,7 +10,7 @@ import {
   type PeerPin,
   type AdmissionInput,
   type ReportedKey,
-} from "@agent/federation-protocol";
+} from "@agent/federation-protocol/peering";
 import type { Config } from "../../config.ts";
 import type { Reader, Tx } from "../../storage/storage.ts";
 import type { FederationPeerRow } from "../../storage/tables/federation.ts";

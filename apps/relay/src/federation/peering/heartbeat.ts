@@ -1,18 +1,18 @@
+import { FEDERATION_LIMITS } from "@agent/federation-protocol";
 import {
-  isAnswerSigned,
   getHeartbeatClaims,
   createHeartbeat,
   createRemoval,
-  FEDERATION_LIMITS,
   verifyHeartbeat,
   verifyRemoval,
-  signAnswer,
-  toPositionMessage,
   type Heartbeat,
   type HeartbeatClaims,
   type NoticeContext,
-} from "@agent/federation-protocol";
-import type { Answer, Operations, Refusal } from "@agent/wire";
+} from "@agent/federation-protocol/peering";
+import { toPositionMessage } from "@agent/federation-protocol/settlement";
+import { isAnswerSigned, signAnswer } from "@agent/federation-protocol/signing";
+import type { PeerOperations } from "@agent/federation-protocol/http";
+import type { Answer, Refusal } from "@agent/wire";
 import { countVisibleAgents } from "../../agents/discovery/profile-store.ts";
 import type { FederationPeerRow } from "../../storage/tables/federation.ts";
 import { callPeer } from "../transport/call-peer.ts";
@@ -26,7 +26,7 @@ import { getPeerPosition } from "../exposure/position-store.ts";
 import { toWireRefusal } from "../transport/to-wire-refusal.ts";
 
 type NoticeAnswer<N extends "peerHeartbeat" | "removeSelf"> =
-  | Answer<Operations[N]>
+  | Answer<PeerOperations[N]>
   | Refusal<
       "federation.wrong_sender" | "federation.timestamp_expired" | "federation.signature_invalid"
     >;

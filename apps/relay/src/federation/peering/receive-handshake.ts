@@ -1,3 +1,4 @@
+import type { PeerOperations } from "@agent/federation-protocol/http";
 import {
   buildProposalAnswer,
   isProposalExpired,
@@ -5,9 +6,9 @@ import {
   checkConfirmation,
   type PendingPeer,
   type Proposal,
-  signAnswer,
-} from "@agent/federation-protocol";
-import { limits, refuse, type Answer, type Operations } from "@agent/wire";
+} from "@agent/federation-protocol/peering";
+import { signAnswer } from "@agent/federation-protocol/signing";
+import { limits, refuse, type Answer } from "@agent/wire";
 import {
   activatePeer,
   buildAdmissionPolicy,
@@ -24,7 +25,7 @@ import { toWireRefusal } from "../transport/to-wire-refusal.ts";
 export async function receiveProposal(
   services: FederationServices,
   proposal: Proposal,
-): Promise<Answer<Operations["proposePeer"]>> {
+): Promise<Answer<PeerOperations["proposePeer"]>> {
   const { federation, identity, runtime, config } = services;
   const { succession, ...admissionInput } = await loadProposerAdmissionInput(services, proposal);
   const answered = buildProposalAnswer(proposal, {
@@ -89,7 +90,7 @@ export async function receiveConfirmation(
   services: FederationServices,
   relayId: string,
   confirmation: unknown,
-): Promise<Answer<Operations["confirmPeer"]>> {
+): Promise<Answer<PeerOperations["confirmPeer"]>> {
   const { federation, runtime, config, storage } = services;
   const checked = checkConfirmation(
     federation.pendingPeers.get(relayId) ?? null,

@@ -1,4 +1,4 @@
-import type { RelayDescription } from "@agent/federation-protocol";
+import type { RelayDescription } from "@agent/federation-protocol/peering";
 import type { FederationServices } from "../federation.ts";
 import { OWN_FEATURES } from "../own-features.ts";
 

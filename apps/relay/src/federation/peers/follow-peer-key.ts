@@ -3,7 +3,7 @@ import {
   type PeerPin,
   type RelayIdentity,
   RelayIdentitySchema,
-} from "@agent/federation-protocol";
+} from "@agent/federation-protocol/peering";
 import { limits } from "@agent/wire";
 import * as v from "valibot";
 import type { FederationPeerRow } from "../../storage/tables/federation.ts";

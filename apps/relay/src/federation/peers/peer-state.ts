@@ -1,11 +1,10 @@
+import { supportsFeature, type FederationFeature } from "@agent/federation-protocol";
 import {
   applyPeerEvent,
-  supportsFeature,
-  type FederationFeature,
   type ForwardHistory,
   type PeerEvent,
   type PeerRecord,
-} from "@agent/federation-protocol";
+} from "@agent/federation-protocol/peering";
 import type { FederationPeerRow } from "../../storage/tables/federation.ts";
 import type { FederationServices } from "../federation.ts";
 import { findPeer, savePeer } from "./peer-store.ts";

@@ -1,5 +1,5 @@
 import { asMicro, fromMicro } from "@agent/budget";
-import type { PeerEntry, PendingPeer } from "@agent/federation-protocol";
+import type { PeerEntry, PendingPeer } from "@agent/federation-protocol/peering";
 import type { FederationPeer } from "@agent/wire";
 import { getClearingBalance } from "../../budget/clearing.ts";
 import type { FederationPeerRow } from "../../storage/tables/federation.ts";

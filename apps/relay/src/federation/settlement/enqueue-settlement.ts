@@ -1,4 +1,4 @@
-import { createOutgoingSettlement } from "@agent/federation-protocol";
+import { createOutgoingSettlement } from "@agent/federation-protocol/settlement";
 import { releaseHold } from "../../budget/reserve-hold.ts";
 import type { SettlementInput } from "../../budget/settle-from-hold.ts";
 import { findPaymentOfTask } from "../../payments/x402/x402-store.ts";

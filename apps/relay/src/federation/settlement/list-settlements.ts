@@ -1,5 +1,6 @@
-import type { BookedSettlement, SettlementForward } from "@agent/federation-protocol";
-import { limits, type Answer, type Operations, type QueryOf } from "@agent/wire";
+import type { PeerOperations } from "@agent/federation-protocol/http";
+import type { BookedSettlement, SettlementForward } from "@agent/federation-protocol/settlement";
+import { limits, type Answer, type QueryOf } from "@agent/wire";
 import type { FederationPeerRow } from "../../storage/tables/federation.ts";
 import type { FederationServices } from "../federation.ts";
 import { findInbound, listSettledInbound } from "../inbound/inbound-store.ts";
@@ -11,9 +12,9 @@ import { findInbound, listSettledInbound } from "../inbound/inbound-store.ts";
 export async function listBooked(
   { storage }: FederationServices,
   { relay_id }: FederationPeerRow,
-  { task_id, limit = limits.defaultPageSize }: QueryOf<Operations["listBooked"]>,
+  { task_id, limit = limits.defaultPageSize }: QueryOf<PeerOperations["listBooked"]>,
   bound: boolean,
-): Promise<Answer<Operations["listBooked"]>> {
+): Promise<Answer<PeerOperations["listBooked"]>> {
   if (task_id === undefined) {
     const rows = bound ? await listSettledInbound(storage.read, relay_id, limit) : [];
     return { status: 200, body: { settlements: rows.flatMap(toBookedSettlements) } };

@@ -1,4 +1,7 @@
-import { getSettlementPayable, type OutgoingSettlement } from "@agent/federation-protocol";
+import {
+  getSettlementPayable,
+  type OutgoingSettlement,
+} from "@agent/federation-protocol/settlement";
 import type { PostedRow } from "../../budget/post-movement.ts";
 import { formatCurrentTrace } from "../../observability/trace.ts";
 import { queryBuilder, param, compile, sql } from "../../storage/queries/compiled-query.ts";

@@ -1,16 +1,16 @@
+import type { PeerOperations } from "@agent/federation-protocol/http";
 import { fromMicro } from "@agent/budget";
 import {
   buildInboundPayment,
   buildInboundForwarding,
   checkSettlement,
   createOutgoingSettlement,
-  verifySignedMessageAsync,
   type AcceptedSettlement,
-  type ReceivedMessage,
   type SettlementForward,
   type X402Reference,
-} from "@agent/federation-protocol";
-import { type Answer, type Operations, type Refusal } from "@agent/wire";
+} from "@agent/federation-protocol/settlement";
+import { verifySignedMessageAsync, type ReceivedMessage } from "@agent/federation-protocol/signing";
+import type { Answer, Refusal } from "@agent/wire";
 import { postClearing, recordSettlement } from "../../budget/clearing.ts";
 import { newId } from "../../runtime.ts";
 import type { Tx } from "../../storage/storage.ts";
@@ -33,7 +33,7 @@ import { toWireRefusal } from "../transport/to-wire-refusal.ts";
 import { concludeRelayedResult } from "../inbound/send-result.ts";
 
 type ReceiveSettlementAnswer =
-  | Answer<Operations["forwardSettlement"]>
+  | Answer<PeerOperations["forwardSettlement"]>
   | Refusal<
       "federation.signature_invalid" | "federation.timestamp_expired" | "federation.wrong_sender"
     >;

@@ -1,4 +1,5 @@
 import { asMicro, fromMicro, buildRetentionPostings } from "@agent/budget";
+import type { Delivery } from "@agent/federation-protocol/delivery";
 import {
   beginAsk,
   beginAttempt,
@@ -11,10 +12,9 @@ import {
   buildForwardedPayment,
   ReportedSettlementsSchema,
   SettlementAnswerSchema,
-  type Delivery,
   type OutgoingSettlement,
   type ReportedSettlements,
-} from "@agent/federation-protocol";
+} from "@agent/federation-protocol/settlement";
 import * as v from "valibot";
 import { postClearing, recordSettlement } from "../../budget/clearing.ts";
 import { releaseHold } from "../../budget/reserve-hold.ts";

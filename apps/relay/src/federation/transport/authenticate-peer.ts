@@ -1,11 +1,11 @@
+import type { FederationRefusal } from "@agent/federation-protocol";
+import { isLive } from "@agent/federation-protocol/peering";
 import {
-  isLive,
   checkEnvelope,
   parseRequestClaim,
   verifyRequestAsync,
-  type FederationRefusal,
   type VerifyRequestResult,
-} from "@agent/federation-protocol";
+} from "@agent/federation-protocol/signing";
 import { limits, refuse, type Operation, type PeerRefusal } from "@agent/wire";
 import type { RequestContext } from "../../http/handler.ts";
 import type { RateLimiter } from "../../http/limits/rate-limit.ts";

@@ -1,4 +1,5 @@
-import { FEDERATION_HEADERS, signRequest, type Delivery } from "@agent/federation-protocol";
+import type { Delivery } from "@agent/federation-protocol/delivery";
+import { FEDERATION_HEADERS, signRequest } from "@agent/federation-protocol/signing";
 import { limits } from "@agent/wire";
 import { EgressError } from "../../http/egress/egress.ts";
 import type { Services } from "../../services.ts";

@@ -1,4 +1,4 @@
-import { limits, operations, type Operation } from "@agent/wire";
+import { limits, type Operation } from "@agent/wire";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { federated } from "../../../test/contract/operator/federation.ts";
 import { throwingRelay } from "../../../test/contract/throwing-relay.ts";
@@ -8,6 +8,7 @@ import {
   type Reply,
   type TestRelay,
 } from "../../../test/test-relay.ts";
+import { operations } from "../../operations.ts";
 
 let t: TestRelay;
 beforeAll(async () => {

@@ -1,9 +1,10 @@
-import { operations, refuse, type OperationName } from "@agent/wire";
+import { refuse } from "@agent/wire";
 import type { Context, Hono } from "hono";
 import { buildPreflightHeaders } from "./cors.ts";
 import { failureResponse, responseHeaders } from "./operation-response.ts";
 import { createRefusalResponse, getRequestId } from "./refusal-response.ts";
 import { serveOperation, type ServeOptions } from "./serve-operation.ts";
+import { operations, type OperationName } from "../../operations.ts";
 
 export interface MountOptions extends ServeOptions {
   /** Paths that this relay does not serve. */

@@ -1,12 +1,4 @@
-import {
-  limits,
-  operations,
-  refuse,
-  type Operation,
-  type OperationName,
-  type ParsedRequest,
-  type Refusal,
-} from "@agent/wire";
+import { limits, refuse, type Operation, type ParsedRequest, type Refusal } from "@agent/wire";
 import type { Context } from "hono";
 import { anonymousCaller, type Caller } from "../../identity/caller.ts";
 import type { Runtime } from "../../runtime.ts";
@@ -27,6 +19,7 @@ import { buildRateLimitHeaders } from "../limits/rate-limit-headers.ts";
 import type { RateLimiter } from "../limits/rate-limit.ts";
 import { getRequestId } from "./refusal-response.ts";
 import { parseTrace, withTrace } from "../../observability/trace.ts";
+import { operations, type OperationName } from "../../operations.ts";
 import { validate } from "./validate.ts";
 
 /** What every operation is served with. */

@@ -1,4 +1,4 @@
-import { createRetrySchedule } from "@agent/federation-protocol";
+import { createRetrySchedule } from "@agent/federation-protocol/delivery";
 import { signNoShowRecord } from "@agent/receipts";
 import type { Listing } from "@agent/wire";
 import { findListing } from "../../agents/discovery/listing-store.ts";

@@ -1,4 +1,4 @@
-import type { EndedBy } from "@agent/federation-protocol";
+import type { EndedBy } from "@agent/federation-protocol/forwarding";
 import { listNestedSignatures, type ExecutionReceipt } from "@agent/receipts";
 import { refuse, type Refusal } from "@agent/wire";
 import { updateLastSeen } from "../../agents/store.ts";

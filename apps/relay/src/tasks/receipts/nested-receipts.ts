@@ -6,7 +6,7 @@ import {
   type ExecutionReceipt,
   type ReceiptVerdict,
 } from "@agent/receipts";
-import { checkNestedReceipt, type NestedTask } from "@agent/federation-protocol";
+import { checkNestedReceipt, type NestedTask } from "@agent/federation-protocol/forwarding";
 import { isFromPeer } from "../../federation/peer-ref.ts";
 import type { Services } from "../../services.ts";
 import type { TaskRow } from "../../storage/tables/tasks.ts";

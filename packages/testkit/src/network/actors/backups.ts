@@ -2,14 +2,14 @@ import { restoreBackup, unfreeze } from "../relay/freezes.ts";
 import type { SimRelay, Simulation } from "../relay/sim-relay.ts";
 import { MINUTE_MS } from "./network-faults.ts";
 
-/** An operator freezes a relay for a while, or restores a backup that was taken minutes ago. */
+/** Lets an operator freeze a relay for a while, or restore a backup that was taken minutes ago. */
 export function startBackups(
   { queue, random }: Simulation,
   relays: readonly SimRelay[],
   forMs: number,
 ): void {
   if (random.next() < 0.3) return;
-  // A cheat that restores a backup only cheats itself.
+  // A cheating relay that restores a backup would only harm itself.
   const relay = random.pick(
     relays.filter(({ withholdsSettlements: settlesNothing }) => !settlesNothing) as [SimRelay],
   );
@@ -34,7 +34,7 @@ export function startBackups(
     });
   });
 
-  /** Often at the worst moment from then on: a result is accepted, and its settlement is not there yet. */
+  /** Often waits for the worst moment: a result is accepted and its settlement has not arrived. */
   function whenSettlementIsDue(ms: number, act: () => void): void {
     const waitsMs = random.next() < 0.8 ? 20 * MINUTE_MS : 0;
     const actOnce = (): void => {

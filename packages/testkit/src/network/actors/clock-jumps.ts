@@ -4,8 +4,8 @@ import { MINUTE_MS } from "./network-faults.ts";
 const HOUR_MS = 60 * MINUTE_MS;
 
 /**
- * The wall clock of some relay is set hours or days ahead or back, and set right before the time that
- * a relay takes to believe it.
+ * Sets the wall clock of a relay hours or days ahead or back, and corrects it before the relay
+ * would accept it.
  */
 export function startClockJumps(
   { queue, random }: Simulation,

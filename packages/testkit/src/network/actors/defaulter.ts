@@ -1,5 +1,5 @@
 import { asMicro, buildReleasePostings } from "@agent/budget";
-import { clearDefault } from "@agent/federation-protocol";
+import { clearDefault } from "@agent/federation-protocol/forwarding";
 import { submitTask } from "../relay/forwarding.ts";
 import { enqueueSettlement } from "../relay/enqueue-settlement.ts";
 import { setCredit } from "../relay/peering.ts";
@@ -8,8 +8,8 @@ import { MINUTE_MS } from "./network-faults.ts";
 import type { Payer } from "./workload.ts";
 
 /**
- * A relay takes results and settles none. In some runs it also holds back that it has taken them until
- * the hold has lapsed; in some it settles late after all, in the others its agents keep the money; and
+ * Makes a relay accept results without settling them. In some runs it also withholds its acceptance
+ * until the hold has expired. In some it settles late, in the others its agents keep the money; and
  * in some an operator clears its defaults.
  */
 export function startDefaulter(
@@ -23,7 +23,7 @@ export function startDefaulter(
   const defaulter = random.pick(payers as [Payer]);
   const { relay, agent } = defaulter;
   const victim = random.pick(relays.filter((other) => other !== relay) as [SimRelay]);
-  // Through a relay in the middle, which then owes what it was not paid.
+  // Its tasks pass an intermediate relay, which then owes an amount that it was not paid.
   const others = relays.filter((other) => other !== relay && !relay.peer(other.id));
   const targets = others.length > 0 ? others : [victim];
   relay.withholdsSettlements = true;
@@ -64,7 +64,7 @@ function refundWithheld(relay: SimRelay): void {
   }
 }
 
-/** The operator no longer counts as owed what the peer did not settle. */
+/** Clears the peer's defaults by the operator's decision. */
 function clearDefaults(relay: SimRelay, peerId: string): void {
   for (const row of relay.store.inbound.values()) {
     const { task } = row;

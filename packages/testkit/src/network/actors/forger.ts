@@ -7,7 +7,7 @@ import type { SimRelay, Simulation } from "../relay/sim-relay.ts";
 import { MINUTE_MS } from "./network-faults.ts";
 import { type Payer, submitLocal } from "./workload.ts";
 
-/** A task that is to end by a receipt of its delegator's making. */
+/** A task for which its delegator forges a receipt. */
 interface ForgeryTarget {
   readonly taskId: string;
   readonly agentId: string;
@@ -16,8 +16,9 @@ interface ForgeryTarget {
 }
 
 /**
- * A delegator makes up receipts for tasks that others work on, under a key of its own that some relays
- * have registered for the worker's id. It delivers them alone, or nested in one of a free task.
+ * Lets a delegator forge receipts for tasks that others work on, under a key of its own that some
+ * relays have registered for the worker's id. It delivers them alone or nested in one of a free
+ * task.
  */
 export function startForger(world: Simulation, payers: readonly Payer[], forMs: number): void {
   const { queue, random } = world;
@@ -52,7 +53,8 @@ function forgeReceipt(world: Simulation, { relay, agent }: Payer): void {
   );
   truth.forged.add(hashReceipt(forged));
   relay.count("receipt forged");
-  if (random.next() < 0.3) return relay.log(`is told ${receiveReceipt(relay, forged).code}`);
+  if (random.next() < 0.3)
+    return relay.log(`gets the answer ${receiveReceipt(relay, forged).code}`);
   const order = { payerId: agent.agentId, agentId: agent.agentId, price: asMicro(0), peerId: null };
   const free = createOwnTask(relay, { ...order, ttlMs: 3 * MINUTE_MS });
   if (free === null) return;
@@ -61,7 +63,7 @@ function forgeReceipt(world: Simulation, { relay, agent }: Payer): void {
   receiveReceipt(relay, createReceipt(agent, around, { delegation_receipts: [forged] }));
 }
 
-/** The payer's own tasks that are open, and those that a peer sent for an agent further on. */
+/** Lists the payer's open tasks and those that a peer sent for an agent of another relay. */
 function listForgeryTargets(relay: SimRelay, payerId: string): ForgeryTarget[] {
   const own = [...relay.store.ownTasks.values()]
     .filter((task) => task.payerId === payerId && task.state === "open")

@@ -19,7 +19,10 @@ export interface Payer {
   readonly agent: TestAgent;
 }
 
-/** Heartbeats, queries, tasks and payments outside for a time; heartbeats go on a while after it. */
+/**
+ * Runs heartbeats, queries, tasks and external payments for a time; heartbeats continue for a while
+ * after it.
+ */
 export function startWorkload(
   world: Simulation,
   relays: readonly SimRelay[],
@@ -49,7 +52,7 @@ export function startWorkload(
   }
 }
 
-/** An agent works for a while; it tells its relay until that listens. */
+/** Executes a task for a while; the agent delivers its receipt until its relay accepts requests. */
 export function executeTask({ queue, random }: Simulation, relay: SimRelay, taskId: string): void {
   const row = relay.store.inbound.get(taskId);
   const worker = row && relay.workers.get(row.task.agentId);
@@ -66,7 +69,7 @@ export function executeTask({ queue, random }: Simulation, relay: SimRelay, task
   queue.after(ms, deliver);
 }
 
-/** An agent delegates to another one of the same relay. */
+/** Submits a task of an agent to another one of the same relay. */
 export function submitLocal(
   { queue, random }: Simulation,
   relay: SimRelay,
@@ -90,7 +93,7 @@ export function submitLocal(
   relay.tick();
 }
 
-/** One relay pays what it owes to another; both record it, the other one later. */
+/** Pays a relay's debt to another one; both record the payment, the receiver later. */
 function payExternally({ queue, random, truth }: Simulation, relays: readonly SimRelay[]): void {
   const debts = relays.flatMap((relay) =>
     [...relay.store.peers.keys()]

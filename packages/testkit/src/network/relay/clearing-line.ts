@@ -1,17 +1,19 @@
 import { accountOf, asMicro } from "@agent/budget";
 import {
-  type ClearingLine,
   getDefaultedAmount,
   isInboundClosed,
   isOutboundOpen,
+  getPayable,
+} from "@agent/federation-protocol/forwarding";
+import {
+  type ClearingLine,
   isSettlementResolved,
   type OwnPosition,
-  getPayable,
   getSettlementPayable,
-} from "@agent/federation-protocol";
+} from "@agent/federation-protocol/settlement";
 import type { SimRelay } from "./sim-relay.ts";
 
-/** A relay's account with a peer: what is owed, reserved and defaulted on. */
+/** Returns a relay's account with a peer: what is owed, reserved and defaulted. */
 export function getClearingLine({ store, world }: SimRelay, peerId: string): ClearingLine {
   const { faults } = world;
   let payable = 0;
@@ -35,7 +37,10 @@ export function getClearingLine({ store, world }: SimRelay, peerId: string): Cle
   };
 }
 
-/** What a relay owes a peer by its books, and whether anything between them is under way. */
+/**
+ * Returns a relay's debt to a peer by its books, and whether a task or settlement between them is
+ * pending.
+ */
 export function getPosition({ store }: SimRelay, peerId: string): OwnPosition {
   const account = accountOf.peer(peerId);
   const isWith = (row: { readonly peerId: string }) => row.peerId === peerId;
@@ -47,7 +52,7 @@ export function getPosition({ store }: SimRelay, peerId: string): OwnPosition {
   return { amount: store.balanceOf(account), underWay, movedAt };
 }
 
-/** A default is a debt that stands, not a movement that is under way. */
+/** A default is a debt, not a pending movement. */
 function awaitsMovement(task: Parameters<typeof isInboundClosed>[0]): boolean {
   return !isInboundClosed(task) && task.settlement === null && task.hold !== "defaulted";
 }

@@ -1,7 +1,7 @@
-import { completeRelayed, releasePayable } from "@agent/federation-protocol";
+import { completeRelayed, releasePayable } from "@agent/federation-protocol/forwarding";
 import type { SimRelay } from "./sim-relay.ts";
 
-/** What the relay before this one said of a result is said of the relay that it came from, too. */
+/** Applies the previous relay's answer about a result to the relay that sent it. */
 export function completeRelayedTask(relay: SimRelay, taskId: string): void {
   const inbound = relay.store.inbound.get(taskId);
   const outbound = relay.store.outbound.get(taskId);

@@ -3,7 +3,6 @@ import {
   createQuery,
   type Discovery,
   type DiscoveryAnswer,
-  isUsable,
   isReachable,
   type KnownAgent,
   mergeEntries,
@@ -13,11 +12,12 @@ import {
   type RemoteAgent,
   parseEntries,
   toRemoteAgent,
-} from "@agent/federation-protocol";
+} from "@agent/federation-protocol/discovery";
+import { isUsable } from "@agent/federation-protocol/peering";
 import type { Reply } from "../links.ts";
 import type { SimRelay } from "./sim-relay.ts";
 
-/** Asks all peers what agents they know. */
+/** Asks all peers for their agents. */
 export function sendDiscovery(relay: SimRelay): void {
   if (!relay.isWorking) return;
   const query = createQuery({}, { self: relay.id, queryId: relay.newId() });
@@ -43,7 +43,7 @@ export function receiveDiscovery(
   return undefined;
 }
 
-/** The best way to an agent by what the peers said, past none of the given relays. */
+/** Finds the best path to an agent by the peers' answers, through none of the given relays. */
 export function findReachableAgent(
   relay: SimRelay,
   agentId: string,
@@ -64,7 +64,7 @@ function queryPeers(
   query: Discovery,
   done: (lists: readonly (readonly KnownAgent[])[]) => void,
 ): void {
-  const peers = [...relay.store.peers.values()].filter(({ life }) => isUsable(life));
+  const peers = [...relay.store.peers.values()].filter(({ record }) => isUsable(record));
   const queriedIds = listUnvisitedPeers(
     peers.map(({ relayId }) => relayId),
     query,

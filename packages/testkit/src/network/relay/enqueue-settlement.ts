@@ -1,10 +1,10 @@
-import { createOutgoingSettlement } from "@agent/federation-protocol";
+import { createOutgoingSettlement } from "@agent/federation-protocol/settlement";
 import type { SimRelay } from "./sim-relay.ts";
 
-/** Enters what is owed for a completed task into the outbox. */
+/** Adds the settlement of a completed task to the outbox. */
 export function enqueueSettlement(relay: SimRelay, taskId: string, refundable: boolean): void {
   const task = relay.store.outbound.get(taskId)?.task;
-  // A cheat keeps what its own agents owe, and says nothing.
+  // A cheating relay does not settle the tasks of its own agents.
   if (relay.withholdsSettlements && refundable) {
     relay.store.withheld.add(taskId);
     return;

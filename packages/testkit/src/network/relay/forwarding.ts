@@ -7,6 +7,9 @@ import {
   buildReleasePostings,
   toMicro,
 } from "@agent/budget";
+import { FEDERATION_LIMITS, parseMessage } from "@agent/federation-protocol";
+import { classifyDelivery } from "@agent/federation-protocol/delivery";
+import { toRelayNode, listRelays } from "@agent/federation-protocol/discovery";
 import {
   beginForward,
   countPassedHops,
@@ -14,26 +17,23 @@ import {
   endForward,
   expireInbound,
   expireOutbound,
-  FEDERATION_LIMITS,
-  buildInboundHold,
-  buildInboundRelease,
   isForwardDue,
   isHoldPending,
   checkForward,
-  computeMinPayment,
-  checkPayable,
-  classifyDelivery,
-  applyPeerEvent,
   createInbound,
   createOutbound,
-  parseMessage,
-  toRelayNode,
-  listRelays,
   releasePayable,
   type TaskForward,
   TaskForwardSchema,
+} from "@agent/federation-protocol/forwarding";
+import { applyPeerEvent } from "@agent/federation-protocol/peering";
+import {
+  buildInboundHold,
+  buildInboundRelease,
+  computeMinPayment,
+  checkPayable,
   computeTerms,
-} from "@agent/federation-protocol";
+} from "@agent/federation-protocol/settlement";
 import { findReachableAgent } from "./discovery.ts";
 import type { Reply } from "../links.ts";
 import {
@@ -44,7 +44,7 @@ import {
 import type { Inbound, Outbound, OwnTask } from "./relay-store.ts";
 import type { SimRelay } from "./sim-relay.ts";
 
-/** An agent of this relay delegates to one that another relay has. */
+/** Submits a task of an agent of this relay to an agent of another relay. */
 export function submitTask(relay: SimRelay, payerId: string, agentId: string, ttlMs: number): void {
   if (!relay.isWorking) return;
   const way = findReachableAgent(relay, agentId, []);
@@ -87,7 +87,7 @@ export function createOwnTask(
   return own;
 }
 
-/** Takes a task over from a peer, for an agent of its own or for one further on. */
+/** Accepts a task from a peer, for an agent of its own or of another relay. */
 export function receiveForward(relay: SimRelay, from: string, body: TaskForward): Reply {
   if (!relay.isUsablePeer(from)) return { status: 403 };
   const read = parseMessage(TaskForwardSchema, body);
@@ -143,12 +143,15 @@ export function receiveForward(relay: SimRelay, from: string, body: TaskForward)
   return { status: 202, body: { task_id: taskId, status: "pending" } };
 }
 
-/** The signatures of earlier relays are looked at only where the payment is less than one fee allows. */
+/**
+ * The signatures of earlier relays are verified only if the payment is below the price less one
+ * fee.
+ */
 function countHops(relay: SimRelay, from: string, body: TaskForward, price: Micro): number {
   if (toMicro(body.budget.amount) >= computeMinPayment(price, relay.feeRate, 1)) return 1;
   const keyOf = (relayId: string) => {
     const peer = relay.peer(relayId);
-    return peer && (peer.life.state === "removed" ? null : peer.publicKey);
+    return peer && (peer.record.state === "removed" ? null : peer.publicKey);
   };
   return countPassedHops(body, body, {
     from,
@@ -157,7 +160,7 @@ function countHops(relay: SimRelay, from: string, body: TaskForward, price: Micr
   });
 }
 
-/** What time does: forwards leave, tasks expire, holds lapse. Yields when it has to look again. */
+/** Sends due forwards and expires tasks and holds. Yields the time of the next run. */
 export function* runForwardingJobs(relay: SimRelay): Iterable<number | null> {
   for (const row of relay.store.outbound.values()) {
     if (isForwardDue(row.task, relay.now)) sendForward(relay, row);
@@ -182,7 +185,7 @@ export function* runForwardingJobs(relay: SimRelay): Iterable<number | null> {
   }
 }
 
-/** Keeps a task as it is from now on, and gives back what is no longer held for it. */
+/** Stores a task and returns what is no longer held for it. */
 export function saveInbound(relay: SimRelay, row: Inbound, task: Inbound["task"]): void {
   if (task === row.task) return;
   const { faults } = relay.world;
@@ -195,7 +198,7 @@ export function saveInbound(relay: SimRelay, row: Inbound, task: Inbound["task"]
   if (task.state === "completed" && task.hold === "open" && task.amount > 0) relay.onAccepted?.();
   if (row.task.hold === task.hold) return;
   if (row.task.hold === "open" && task.hold !== "settled") {
-    if (task.receiptStatus === "completed") relay.count("hold lapsed");
+    if (task.receiptStatus === "completed") relay.count("hold expired");
     relay.post(task.taskId, buildInboundRelease(task));
     const outbound = relay.store.outbound.get(task.taskId);
     if (outbound !== undefined && !faults.keepsExpiredReservations) {
@@ -215,7 +218,7 @@ interface ForwardRequest {
   readonly relayed?: Outbound["relayed"];
 }
 
-/** Opens the forward by the best way that is left; without one the task waits for its end. */
+/** Forwards by the best remaining path; without one the task waits for its expiry. */
 function routeTask(relay: SimRelay, request: ForwardRequest): void {
   const passed = listRelays(request.path);
   const way = findReachableAgent(relay, request.agentId, [...passed, ...request.tried]);
@@ -261,8 +264,8 @@ function sendForward(relay: SimRelay, row: Outbound): void {
     const meaning = classifyDelivery(delivery);
     if (peer && meaning !== "refused") {
       const succeeded = meaning !== "later" && meaning !== "unknown";
-      const life = applyPeerEvent(peer.life, { type: "forward", succeeded });
-      relay.store.peers.set(peerId, { ...peer, life });
+      const record = applyPeerEvent(peer.record, { type: "forward", succeeded });
+      relay.store.peers.set(peerId, { ...peer, record });
     }
     const current = relay.store.outbound.get(taskId);
     if (current?.task.peerId !== peerId) return;
@@ -274,7 +277,7 @@ function sendForward(relay: SimRelay, row: Outbound): void {
   });
 }
 
-/** The path of a task that came this far, whatever the sender had planned from here on. */
+/** Builds the path of a task up to this relay, whatever the sender had planned from here on. */
 function buildPathFrom(relay: SimRelay, path: readonly string[], from: string): string[] {
   const sender = path.lastIndexOf(toRelayNode(from));
   return [...path.slice(0, sender + 1), toRelayNode(relay.id)];

@@ -1,4 +1,5 @@
-import { isInboundClosed, isRemovedByOperator, resumeInbound } from "@agent/federation-protocol";
+import { isInboundClosed, resumeInbound } from "@agent/federation-protocol/forwarding";
+import { isRemovedByOperator } from "@agent/federation-protocol/peering";
 import { saveInbound } from "./forwarding.ts";
 import { removePeer, startHandshake } from "./peering.ts";
 import type { RelayStore } from "./relay-store.ts";
@@ -6,7 +7,7 @@ import { completeWork } from "./results.ts";
 import { recordExternalPayment } from "./settlements.ts";
 import type { SimRelay } from "./sim-relay.ts";
 
-/** The operator puts a backup in the place of what the relay knows; it starts frozen. */
+/** Replaces the relay's state by a backup; it starts frozen. */
 export function restoreBackup(relay: SimRelay, backup: RelayStore): void {
   const { truth, relays } = relay.world;
   for (const taskId of backup.differingTasks(relay.store)) truth.lost.add(taskId);
@@ -14,13 +15,13 @@ export function restoreBackup(relay: SimRelay, backup: RelayStore): void {
   relay.store = backup;
   relay.incarnation += 1;
   relay.freeze(true);
-  // What the operator has decided since the backup, the operator decides again.
+  // The operator repeats the decisions since the backup.
   for (const peerId of relays.keys()) {
     if (truth.isRemoved(relay.id, peerId)) removePeer(relay, peerId);
   }
 }
 
-/** The operator lets the relay go on. */
+/** Resumes the relay. */
 export function unfreeze(relay: SimRelay): void {
   if (relay.frozen === null || relay.isDown) return;
   const { faults } = relay.world;
@@ -41,15 +42,17 @@ export function unfreeze(relay: SimRelay): void {
   relay.tick();
 }
 
-/** The backup may be from before the operator admitted a peer that it had removed. */
+/** Readmits peers, because the backup may be from before the operator admitted a removed one. */
 function admitAgain(relay: SimRelay): void {
-  for (const { relayId, life } of relay.store.peers.values()) {
+  for (const { relayId, record } of relay.store.peers.values()) {
     const isRemoved = relay.world.truth.isRemoved(relay.id, relayId);
-    if (isRemovedByOperator(life) && !isRemoved) startHandshake(relay, relayId);
+    if (isRemovedByOperator(record) && !isRemoved) startHandshake(relay, relayId);
   }
 }
 
-/** Agents deliver again what the relay has lost, some of them; the operator reads the bank statements. */
+/**
+ * Lets agents deliver some of the lost receipts again and the operator read the bank statements.
+ */
 function replayAfterRestore(relay: SimRelay): void {
   const { random, truth } = relay.world;
   for (const { task } of relay.store.inbound.values()) {

@@ -1,22 +1,24 @@
 import {
   getHeartbeatClaims,
-  comparePositions,
   type Heartbeat,
   isLive,
   checkNotice,
   applyPeerEvent,
+} from "@agent/federation-protocol/peering";
+import {
+  comparePositions,
   type Position,
   toPositionMessage,
-} from "@agent/federation-protocol";
+} from "@agent/federation-protocol/settlement";
 import type { Reply } from "../links.ts";
 import { getPosition } from "./clearing-line.ts";
 import type { SimRelay } from "./sim-relay.ts";
 
-/** One round of signs of life. Their signatures are left out: they would be most of the run. */
+/** Sends one heartbeat to each peer, unsigned, because signing would take most of the run. */
 export function sendHeartbeats(relay: SimRelay): void {
   if (relay.isDown) return;
-  for (const { relayId, life } of relay.store.peers.values()) {
-    if (!isLive(life)) continue;
+  for (const { relayId, record } of relay.store.peers.values()) {
+    if (!isLive(record)) continue;
     const statedAfter = relay.now;
     const sent = buildHeartbeat(relay, relayId);
     relay.send(relayId, "peer/heartbeat", sent, (delivery, body) => {
@@ -29,14 +31,14 @@ export function sendHeartbeats(relay: SimRelay): void {
 
 export function receiveHeartbeat(relay: SimRelay, from: string, body: Heartbeat): Reply {
   if (!relay.isLivePeer(from)) return { status: 403 };
-  // By this clock, the sender may have read its books as early as its clock may be ahead.
+  // The sender may have read its books earlier than its timestamp by the maximum clock difference.
   const statedAfter = body.timestamp - relay.world.schedule.lifetimeMs;
   return processHeartbeat(relay, from, body, statedAfter)
     ? { status: 200, body: buildHeartbeat(relay, from) }
     : { status: 403 };
 }
 
-/** The peer ends the peering. */
+/** Ends the peering at the peer's notice. */
 export function receiveRemoval(
   relay: SimRelay,
   from: string,
@@ -47,7 +49,7 @@ export function receiveRemoval(
   return { status: 200, body: { status: "removed" } };
 }
 
-/** Changes a peer's life by what happened to it. */
+/** Applies an event to a peer. */
 export function applyEvent(
   relay: SimRelay,
   relayId: string,
@@ -55,12 +57,12 @@ export function applyEvent(
 ) {
   const peer = relay.peer(relayId);
   if (peer === undefined) return;
-  const life = applyPeerEvent(peer.life, event);
-  if (life.state !== peer.life.state) {
-    relay.log(`peer ${relay.nameOf(relayId)} is ${life.state}`);
-    relay.count(`peer ${life.state}`);
+  const record = applyPeerEvent(peer.record, event);
+  if (record.state !== peer.record.state) {
+    relay.log(`peer ${relay.nameOf(relayId)} is ${record.state}`);
+    relay.count(`peer ${record.state}`);
   }
-  relay.store.peers.set(relayId, { ...peer, life });
+  relay.store.peers.set(relayId, { ...peer, record });
 }
 
 function buildHeartbeat(relay: SimRelay, to: string): Heartbeat {
@@ -76,7 +78,7 @@ function buildHeartbeat(relay: SimRelay, to: string): Heartbeat {
   };
 }
 
-/** While a relay is frozen it writes nothing down, but compares. */
+/** A frozen relay stores nothing, but compares positions. */
 function processHeartbeat(
   relay: SimRelay,
   from: string,
@@ -102,14 +104,14 @@ function processHeartbeat(
 function isFreshNotice(relay: SimRelay, from: string, timestamp: number): boolean {
   const peer = relay.peer(from);
   if (peer === undefined) return false;
-  const { lastTimestamp } = peer.life;
+  const { lastTimestamp } = peer.record;
   const { lifetimeMs } = relay.world.schedule;
   const { publicKey } = peer;
   const context = { from, publicKey, lastTimestamp, now: relay.now, lifetimeMs };
   return checkNotice({ relay_id: from, timestamp }, context) === null;
 }
 
-/** Holds a peer's position against the own books; a difference is an alarm for as long as it stands. */
+/** Compares a peer's position with the own books; a difference raises an alarm until it ends. */
 function comparePosition(
   relay: SimRelay,
   peerId: string,

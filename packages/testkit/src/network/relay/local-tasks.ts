@@ -5,7 +5,7 @@ import {
   type EndedBy,
   canEndTask,
   type NestedTask,
-} from "@agent/federation-protocol";
+} from "@agent/federation-protocol/forwarding";
 import {
   type ExecutionReceipt,
   flattenChain,
@@ -17,7 +17,7 @@ import type { Reply } from "../links.ts";
 import { enqueueResult } from "./results.ts";
 import type { SimRelay } from "./sim-relay.ts";
 
-/** Takes a receipt that an agent delivers to its own relay, with what is nested in it. */
+/** Accepts a receipt that an agent delivers to its own relay, with its nested receipts. */
 export function receiveReceipt(relay: SimRelay, receipt: ExecutionReceipt): Reply {
   const taskId = receipt.relay_task_id ?? "";
   const task = findTask(relay, taskId);
@@ -28,7 +28,7 @@ export function receiveReceipt(relay: SimRelay, receipt: ExecutionReceipt): Repl
   const keyOf = (signed: ExecutionReceipt) => (trusts ? undefined : listKeys(relay, signed));
   const isRegistered = (signed: ExecutionReceipt) => trusts || keyOf(signed) !== undefined;
   const found = keyOf(receipt);
-  // Where money is held, an agent whose key nobody knows proves nothing.
+  // A receipt under an unknown key must not move a hold.
   const publicKey = task.locked > 0 && !trusts ? (found ?? []) : found;
   const { now } = relay;
   const verdict = verifyReceipt(receipt, { publicKey, taskId, now, findKeys: keyOf });
@@ -77,7 +77,7 @@ function findTask(relay: SimRelay, taskId: string): (NestedTask & EndableTask) |
   }
   const inbound = store.inbound.get(taskId)?.task;
   if (inbound === undefined) return null;
-  // One for which no way is left waits for one, and never comes back to this relay.
+  // A task without a path waits for one and never returns to this relay.
   const isOurs = relay.workers.has(inbound.agentId);
   const nextPeerId = sentTo ?? (isOurs ? null : UNKNOWN_PEER);
   return {

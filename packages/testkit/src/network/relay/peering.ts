@@ -1,12 +1,11 @@
 import { asMicro, type Micro } from "@agent/budget";
+import { FEDERATION_LIMITS } from "@agent/federation-protocol";
 import {
   checkProposalAnswer,
   buildProposalAnswer,
   checkConfirmationAnswer,
   computeCreditAfterHandshake,
   type Confirmation,
-  getExposure,
-  FEDERATION_LIMITS,
   type RelayDescription,
   isLive,
   isRemovedByOperator,
@@ -16,12 +15,16 @@ import {
   type PeerRecord,
   type Proposal,
   createProposal,
-} from "@agent/federation-protocol";
+} from "@agent/federation-protocol/peering";
+import { getExposure } from "@agent/federation-protocol/settlement";
 import type { Reply } from "../links.ts";
 import { applyEvent } from "./heartbeats.ts";
 import type { SimRelay } from "./sim-relay.ts";
 
-/** The operator adds another relay as a peer; its credit outlives a removal by the peer itself. */
+/**
+ * Starts the handshake with a relay that the operator adds; its credit outlives a removal by the
+ * peer itself.
+ */
 export function startHandshake(relay: SimRelay, peerId: string): void {
   if (!relay.isWorking || relay.isLivePeer(peerId)) return;
   const expected = relay.world.relays.get(peerId);
@@ -44,15 +47,15 @@ export function startHandshake(relay: SimRelay, peerId: string): void {
 }
 
 export function receiveProposal(relay: SimRelay, _: string, body: Proposal): Reply {
-  const live = [...relay.store.peers.values()].filter(({ life }) => isLive(life));
+  const live = [...relay.store.peers.values()].filter(({ record }) => isLive(record));
   const answered = buildProposalAnswer(body, {
     self: buildSelfDescription(relay),
     policy: { blocked: [], allowed: null, maxPeers: FEDERATION_LIMITS.maxPeers },
     getAdmissionInput: (relayId) => {
       const known = relay.peer(relayId);
-      const life = getPeerLife(relay, relayId);
+      const record = getPeerRecord(relay, relayId);
       return {
-        known: known && life ? { ...life, publicKey: known.publicKey } : null,
+        known: known && record ? { ...record, publicKey: known.publicKey } : null,
         livePeers: live.length,
       };
     },
@@ -69,8 +72,8 @@ export function receiveConfirmation(relay: SimRelay, from: string, body: Confirm
   const checked = checkConfirmation(relay.store.pending.get(from) ?? null, body, relay.now);
   relay.store.pending.delete(from);
   if (!checked.ok) return relay.refuse(checked);
-  const life = getPeerLife(relay, from);
-  if (life && isRemovedByOperator(life)) {
+  const record = getPeerRecord(relay, from);
+  if (record && isRemovedByOperator(record)) {
     return relay.refuse({ ok: false, code: "federation.peer_removed" });
   }
   activatePeer(relay, checked.peer, { added: false });
@@ -78,13 +81,13 @@ export function receiveConfirmation(relay: SimRelay, from: string, body: Confirm
 }
 
 /**
- * The operator ends a peering: the relay is a peer again only when the operator adds it, and has no
- * credit until the operator sets it. The peer is told, if that gets through.
+ * Removes a peer by the operator's decision: it becomes a peer again only when the operator adds
+ * it, and has no credit until the operator sets it. The peer is notified if the link works.
  */
 export function removePeer(relay: SimRelay, peerId: string): void {
   const peer = relay.peer(peerId);
   if (peer === undefined) return;
-  const wasLive = isLive(peer.life);
+  const wasLive = isLive(peer.record);
   const exposure = getExposure(relay.clearingLine(peerId));
   const ceiling = asMicro(Math.max(0, exposure));
   relay.store.peers.set(peerId, { ...peer, limit: asMicro(0), ceiling });
@@ -95,7 +98,7 @@ export function removePeer(relay: SimRelay, peerId: string): void {
   }
 }
 
-/** The operator says how much the relay and a peer may come to owe each other. */
+/** Sets the maximum debt between the relay and a peer. */
 export function setCredit(relay: SimRelay, peerId: string, limit: Micro): void {
   const peer = relay.peer(peerId);
   if (peer !== undefined) relay.store.peers.set(peerId, { ...peer, limit });
@@ -108,8 +111,8 @@ function activatePeer(
 ): void {
   const { random, faults, truth } = relay.world;
   const known = relay.peer(relayId);
-  const life = getPeerLife(relay, relayId) ?? NEW_PEER;
-  const operatorRemoval = faults.returnsCredit ? null : life.operatorRemoval;
+  const record = getPeerRecord(relay, relayId) ?? NEW_PEER;
+  const operatorRemoval = faults.returnsCredit ? null : record.operatorRemoval;
   const limit = computeCreditAfterHandshake(
     known ? { creditLimit: known.limit, operatorRemoval } : null,
     {
@@ -117,15 +120,15 @@ function activatePeer(
       initial: random.pick(creditLimits),
     },
   );
-  const after = applyPeerEvent(life, { type: "confirmed", byOperator: added });
+  const after = applyPeerEvent(record, { type: "confirmed", byOperator: added });
   const ceiling = known?.ceiling ?? asMicro(0);
-  relay.store.peers.set(relayId, { relayId, publicKey, limit, ceiling, life: after });
+  relay.store.peers.set(relayId, { relayId, publicKey, limit, ceiling, record: after });
   if (truth.isRemoved(relay.id, relayId) && isLive(after)) {
     relay.reportViolation(
       `${relay.nameOf(relayId)} is a peer again, which its operator had removed`,
     );
   }
-  const wasRemoved = known !== undefined && known.life.operatorRemoval !== null;
+  const wasRemoved = known !== undefined && known.record.operatorRemoval !== null;
   if (wasRemoved && limit > known.limit) {
     relay.reportViolation(
       `${relay.nameOf(relayId)} has credit again that the operator did not set`,
@@ -133,10 +136,12 @@ function activatePeer(
   }
 }
 
-/** A peer's life as the relay judges it. */
-function getPeerLife(relay: SimRelay, relayId: string): PeerRecord | undefined {
-  const life = relay.peer(relayId)?.life;
-  return life && relay.world.faults.admitsRemovedPeers ? { ...life, operatorRemoval: null } : life;
+/** Returns the relay's record of a peer. */
+function getPeerRecord(relay: SimRelay, relayId: string): PeerRecord | undefined {
+  const record = relay.peer(relayId)?.record;
+  return record && relay.world.faults.admitsRemovedPeers
+    ? { ...record, operatorRemoval: null }
+    : record;
 }
 
 const creditLimits = [2e6, 10e6, 1e9, 1e9].map(asMicro) as [Micro, ...Micro[]];

@@ -1,13 +1,7 @@
 import { type Account, applyPostings, type Micro, type Posting } from "@agent/budget";
-import type {
-  BookedSettlement,
-  InboundTask,
-  OutboundTask,
-  OutgoingSettlement,
-  PeerRecord,
-  PendingPeer,
-  TaskPayload,
-} from "@agent/federation-protocol";
+import type { InboundTask, OutboundTask, TaskPayload } from "@agent/federation-protocol/forwarding";
+import type { PeerRecord, PendingPeer } from "@agent/federation-protocol/peering";
+import type { BookedSettlement, OutgoingSettlement } from "@agent/federation-protocol/settlement";
 import type { ExecutionReceipt } from "@agent/receipts";
 
 /** A task that an agent of this relay submitted. */
@@ -19,17 +13,17 @@ export interface OwnTask {
   readonly price: Micro;
   readonly locked: Micro;
   readonly expiresAt: number;
-  /** The peer that it is to go to; null for a task of an agent of this relay. */
+  /** The peer that will get it; null for a task of an agent of this relay. */
   readonly peerId: string | null;
   readonly submittedAt: number;
-  /** When its time is over, on the clock of the simulation. */
+  /** The time of its expiry, on the clock of the simulation. */
   readonly endsAt: number;
   state: "open" | "completed" | "failed" | "denied" | "expired";
 }
 
-/** What has to be known to send a task on, again or to another peer. */
+/** The values that are needed to forward a task, again or to another peer. */
 export interface Outbound {
-  /** The forward that the relay got itself, without `task_payload`. */
+  /** The forward that the relay received, without `task_payload`. */
   readonly relayed?: Readonly<Record<string, unknown>> | undefined;
   readonly task: OutboundTask;
   readonly path: readonly string[];
@@ -45,7 +39,7 @@ export interface Inbound {
   readonly submittedAt: number;
   readonly receipt: ExecutionReceipt | null;
   readonly receivedAt: number;
-  /** Since when a settlement is awaited, on the clock of the simulation. */
+  /** The time since which a settlement is expected, on the clock of the simulation. */
   readonly awaitedSince: number;
   readonly booked: BookedSettlement | null;
 }
@@ -56,22 +50,22 @@ export interface Peer {
   readonly limit: Micro;
   /** The highest exposure that was allowed when the operator last lowered the limit. */
   readonly ceiling: Micro;
-  readonly life: PeerRecord;
+  readonly record: PeerRecord;
 }
 
-/** One movement, as it was posted. */
+/** One posted movement. */
 export interface Movement {
   readonly taskId: string | null;
   readonly postings: readonly Posting[];
 }
 
-/** How often a settlement was sent, and how often the peer said that it was frozen. */
+/** The number of attempts of a settlement and of answers by a frozen peer. */
 export interface SendCounts {
   readonly sent: number;
   readonly metFrozen: number;
 }
 
-/** What a simulated relay keeps through a crash. */
+/** The durable state of a simulated relay. */
 export class RelayStore {
   ownTasks = new Map<string, OwnTask>();
   outbound = new Map<string, Outbound>();
@@ -81,13 +75,13 @@ export class RelayStore {
   peers = new Map<string, Peer>();
   pending = new Map<string, PendingPeer>();
   references = new Set<string>();
-  /** Results that a cheating relay has taken and not settled. */
+  /** Results that a cheating relay has accepted and not settled. */
   withheld = new Set<string>();
-  /** When a cheating relay took a result of which it says nothing yet. */
+  /** The times at which a cheating relay accepted results without answering. */
   stalledSince = new Map<string, number>();
   movements: Movement[] = [];
   balances: ReadonlyMap<Account, Micro> = new Map();
-  /** When each account last moved, by the relay's clock. */
+  /** The time of each account's last movement, by the relay's clock. */
   movedAt = new Map<Account, number>();
 
   post(taskId: string | null, postings: readonly Posting[], now: number): void {
@@ -97,7 +91,7 @@ export class RelayStore {
     for (const { account } of postings) this.movedAt.set(account, now);
   }
 
-  /** A backup: everything as it is now. */
+  /** Returns a backup of the current state. */
   copy(): RelayStore {
     const copy = new RelayStore();
     copy.ownTasks = new Map([...this.ownTasks].map(([taskId, task]) => [taskId, { ...task }]));
@@ -116,7 +110,7 @@ export class RelayStore {
     return copy;
   }
 
-  /** The tasks of which this store and another one know different things. */
+  /** Lists the tasks of which this store and another one have different states. */
   differingTasks(other: RelayStore): string[] {
     const ids = new Set<string>();
     for (const store of [this, other]) {

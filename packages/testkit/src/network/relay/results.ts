@@ -2,18 +2,20 @@ import { buildReleasePostings } from "@agent/budget";
 import {
   awaitLateSettlement,
   beginReturn,
-  createSettlementForward,
   endReturn,
   finishInbound,
   isReturnDue,
   checkResultState,
   type OutboundTask,
-  repeatPaidSettlement,
-  type SettlementForward,
   applyResult,
   type TaskResult,
   verifyResult,
-} from "@agent/federation-protocol";
+} from "@agent/federation-protocol/forwarding";
+import {
+  createSettlementForward,
+  repeatPaidSettlement,
+  type SettlementForward,
+} from "@agent/federation-protocol/settlement";
 import { type ExecutionReceipt, hashReceipt, signAttestation } from "@agent/receipts";
 import { completeRelayedTask } from "./complete-relayed-task.ts";
 import { saveInbound } from "./forwarding.ts";
@@ -23,14 +25,14 @@ import type { Inbound } from "./relay-store.ts";
 import { recordSettlement } from "./settlements.ts";
 import type { SimRelay } from "./sim-relay.ts";
 
-/** An agent of this relay is done. */
+/** Completes a task of an agent of this relay. */
 export function completeWork(relay: SimRelay, taskId: string, receipt: ExecutionReceipt): void {
   relay.delivered.set(taskId, receipt);
   enqueueResult(relay, taskId, receipt);
   relay.tick();
 }
 
-/** Takes a result back from the peer that a task was sent to. */
+/** Accepts a result from the peer to which the task was sent. */
 export function receiveResult(relay: SimRelay, from: string, body: TaskResult): Reply | undefined {
   const peer = relay.peer(from);
   if (peer === undefined || !relay.isLivePeer(from)) return { status: 403 };
@@ -45,7 +47,7 @@ export function receiveResult(relay: SimRelay, from: string, body: TaskResult): 
   });
   if (!checked.ok) return relay.refuse(checked);
   if (row === undefined || checked.repeated) return buildAcceptance(relay, checked.task);
-  // A task that has ended otherwise takes no result.
+  // A task that has ended otherwise accepts no result.
   if (own !== undefined && own.state !== "open") {
     return relay.refuse({ ok: false, code: "result.task_not_found" });
   }
@@ -60,7 +62,7 @@ export function receiveResult(relay: SimRelay, from: string, body: TaskResult): 
   return buildAcceptance(relay, task);
 }
 
-/** Sends back what is due. */
+/** Returns the due results. */
 export function* runReturningJobs(relay: SimRelay): Iterable<number | null> {
   for (const row of relay.store.inbound.values()) {
     if (isReturnDue(row.task, relay.now)) sendResult(relay, row);
@@ -69,7 +71,7 @@ export function* runReturningJobs(relay: SimRelay): Iterable<number | null> {
   }
 }
 
-/** The receipt of a task that a peer sent: it goes back to that peer. */
+/** Queues the receipt of a peer's task for its return. */
 export function enqueueResult(relay: SimRelay, taskId: string, receipt: ExecutionReceipt): void {
   const row = relay.store.inbound.get(taskId);
   if (row === undefined || row.task.state !== "running") return;
@@ -140,7 +142,7 @@ interface ResultAnswer {
   readonly settlement?: SettlementForward;
 }
 
-/** A peer that may have lost the settlement of a task that is paid gets it with the answer. */
+/** Adds the settlement of a paid task to the answer, because the peer may have lost it. */
 function buildAcceptance(relay: SimRelay, { taskId, state }: OutboundTask): Reply | undefined {
   if (state === "relaying") return { status: 202, body: { status: "pending" } };
   if (isStalling(relay, taskId)) return undefined;
@@ -153,7 +155,7 @@ function buildAcceptance(relay: SimRelay, { taskId, state }: OutboundTask): Repl
 
 type AcceptedAnswer = ResultAnswer & { readonly status: "accepted" };
 
-/** A cheat has the result and does not say so before the hold has lapsed. */
+/** A cheating relay does not answer a result before the hold has expired. */
 function isStalling(relay: SimRelay, taskId: string): boolean {
   const { now } = relay.world.queue;
   const since = relay.store.stalledSince.get(taskId) ?? now;

@@ -1,9 +1,10 @@
 import { type Micro, buildReleasePostings } from "@agent/budget";
+import { parseMessage } from "@agent/federation-protocol";
+import type { Delivery } from "@agent/federation-protocol/delivery";
 import {
   beginAsk,
   beginAttempt,
   createSettlementForward,
-  type Delivery,
   endAsk,
   endAttempt,
   getExposure,
@@ -17,12 +18,11 @@ import {
   buildOutboundPayment,
   buildExternalPayment,
   buildForwardedPayment,
-  parseMessage,
   redriveSettlement,
   type ReportedSettlements,
   type SettlementForward,
   SettlementForwardSchema,
-} from "@agent/federation-protocol";
+} from "@agent/federation-protocol/settlement";
 import type { Reply } from "../links.ts";
 import { enqueueSettlement } from "./enqueue-settlement.ts";
 import { completeRelayedTask } from "./complete-relayed-task.ts";
@@ -30,14 +30,14 @@ import { checkFreezeAttempts } from "../rules/step-checks.ts";
 import type { SendCounts } from "./relay-store.ts";
 import type { SimRelay } from "./sim-relay.ts";
 
-/** A peer settles a task. */
+/** Accepts a peer's settlement of a task. */
 export function receiveSettlement(relay: SimRelay, from: string, body: SettlementForward): Reply {
   return relay.isLivePeer(from) ? recordSettlement(relay, from, body) : { status: 403 };
 }
 
 /**
- * Books a settlement: pays the agent, or passes the payment on. One that comes in the answer to a
- * result that was sent at `askedAt` counts from a peer that was removed meanwhile, too.
+ * Books a settlement: pays the agent or the next relay. One in the answer to a result that was sent
+ * at `askedAt` is also accepted from a peer that was removed meanwhile.
  */
 export function recordSettlement(
   relay: SimRelay,
@@ -70,7 +70,7 @@ export function recordSettlement(
   }
   const { task, booked: terms, held } = checked;
   const isOurs = relay.workers.has(task.agentId);
-  // A default that is settled is owed already.
+  // A settled default counts as owed already.
   const owed = getExposure(relay.clearingLine(from));
   relay.store.inbound.set(taskId, { ...row, task, booked: { ...message, status: "settled" } });
   relay.post(
@@ -83,7 +83,7 @@ export function recordSettlement(
   return { status: 200, body: checked.answer };
 }
 
-/** Tells a peer which of its settlements were booked. */
+/** Lists the booked settlements of a peer. */
 export function listSettlements(
   relay: SimRelay,
   from: string,
@@ -95,7 +95,7 @@ export function listSettlements(
   return { status: 200, body: { settlements: booked ? [booked] : [] } };
 }
 
-/** Sends and asks what is due. */
+/** Sends the due settlements and questions. */
 export function* runSettlingJobs(relay: SimRelay): Iterable<number | null> {
   for (const settlement of relay.store.outbox.values()) {
     const step = getNextStep(settlement, relay.now);
@@ -105,7 +105,7 @@ export function* runSettlingJobs(relay: SimRelay): Iterable<number | null> {
   }
 }
 
-/** The operator starts everything anew that waits for a decision. */
+/** Restarts all settlements that wait for the operator. */
 export function redriveAll(relay: SimRelay): void {
   if (!relay.isWorking) return;
   for (const settlement of relay.store.outbox.values()) {
@@ -114,7 +114,7 @@ export function redriveAll(relay: SimRelay): void {
   relay.tick();
 }
 
-/** Records a payment outside, once per reference; false where the relay cannot do it now. */
+/** Records an external payment once per reference; returns false if the relay cannot do it now. */
 export function recordExternalPayment(
   relay: SimRelay,
   peerId: string,
@@ -170,7 +170,7 @@ function querySettlements(relay: SimRelay, settlement: OutgoingSettlement): void
   });
 }
 
-/** Keeps a settlement as it is from now on, and moves the money when it is decided. */
+/** Stores a settlement and moves the money once it is decided. */
 function applyTransition(
   relay: SimRelay,
   taskId: string,

@@ -1,9 +1,9 @@
-import { type ClockState, advanceClock, createClock } from "@agent/federation-protocol";
+import { type ClockState, advanceClock, createClock } from "@agent/federation-protocol/delivery";
 import type { EventQueue } from "../event-queue.ts";
 
 const START_TIME = 1_760_000_000_000;
 
-/** The clocks of a simulated machine, and the time that its relay takes from them, in ms. */
+/** The clocks of a simulated machine and the time that its relay derives from them, in ms. */
 export class SimClock {
   readonly #queue: EventQueue;
   readonly #skewMs: number;
@@ -26,12 +26,12 @@ export class SimClock {
     return this.#believesWallClock ? this.#reading().wall : this.#state.now;
   }
 
-  /** The wall clock is this far ahead from now on, or behind for a negative value. */
+  /** Sets the wall clock's offset; negative if it is behind. */
   setAhead(ms: number): void {
     this.#setAheadMs = ms;
   }
 
-  /** The machine starts, with a wall clock that was set right; the relay knows the time that it stored. */
+  /** Starts the machine with a correct wall clock and the relay's stored time. */
   start(): void {
     this.#setAheadMs = 0;
     this.#state = createClock(this.#reading(), this.#state.now);

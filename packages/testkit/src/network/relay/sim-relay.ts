@@ -1,18 +1,10 @@
 import type { Micro, Posting } from "@agent/budget";
 import { bytesToHex, generateKeyPair, uuidV7 } from "@agent/crypto";
-import {
-  type ClearingLine,
-  type Delivery,
-  getExposure,
-  type FederationRefusal,
-  isLive,
-  isUsable,
-  type KnownAgent,
-  NEW_PEER,
-  ReplayCache,
-  REFUSAL_STATUS,
-  type RetrySchedule,
-} from "@agent/federation-protocol";
+import { type FederationRefusal, ReplayCache, REFUSAL_STATUS } from "@agent/federation-protocol";
+import type { Delivery, RetrySchedule } from "@agent/federation-protocol/delivery";
+import type { KnownAgent } from "@agent/federation-protocol/discovery";
+import { isLive, isUsable, NEW_PEER } from "@agent/federation-protocol/peering";
+import { type ClearingLine, getExposure } from "@agent/federation-protocol/settlement";
 import type { ExecutionReceipt } from "@agent/receipts";
 import type { TestAgent } from "../../agents.ts";
 import type { SeededRandom } from "../../random.ts";
@@ -30,7 +22,7 @@ export interface Worker {
   readonly price: Micro;
 }
 
-/** What all relays of one run share. */
+/** The state that all relays of one run share. */
 export interface Simulation {
   readonly queue: EventQueue;
   readonly random: SeededRandom;
@@ -39,12 +31,12 @@ export interface Simulation {
   readonly faults: Faults;
   readonly truth: GroundTruth;
   readonly relays: Map<string, SimRelay>;
-  /** Rules that were seen broken on the way. */
+  /** The rules that were found broken during the run. */
   readonly violations: string[];
-  /** How often things happened. */
+  /** The number of each event. */
   readonly counts: Map<string, number>;
-  readonly note: (line: string) => void;
-  /** An agent begins to work; its receipt goes to the relay when it is done. */
+  readonly onStep: (line: string) => void;
+  /** Starts an agent's work; its receipt is delivered to the relay at the end. */
   readonly work: (relay: SimRelay, taskId: string) => void;
 }
 
@@ -57,8 +49,8 @@ type Handler = (
 type Job = (relay: SimRelay) => Iterable<number | null>;
 
 /**
- * A relay without HTTP and database: the rules are those of @agent/federation-protocol, this class
- * only carries messages to them and stores what they decide.
+ * A relay without HTTP and database. It passes messages to the rules of @agent/federation-protocol
+ * and stores their decisions.
  */
 export class SimRelay implements NetworkNode {
   readonly id: string;
@@ -72,26 +64,26 @@ export class SimRelay implements NetworkNode {
   /** The keys of the agents of this relay, by agent id. */
   readonly keys = new Map<string, string>();
   store = new RelayStore();
-  /** Since when the relay stands still, by its own clock, and whether a restore was the reason. */
+  /** The start of the current freeze by its own clock, and whether a restore caused it. */
   frozen: { readonly since: number; readonly restored: boolean } | null = null;
   incarnation = 0;
-  /** A cheat: it takes results and pays for none, and may hold back that it has taken them. */
+  /** Cheats: accepts results without paying for them, and may withhold its acceptance. */
   withholdsSettlements = false;
   stallMs = 0;
-  /** Hears once when a peer has accepted a result that it has yet to settle. */
+  /** Called once when a peer has accepted a result that it has not settled yet. */
   onAccepted: (() => void) | null = null;
-  /** When the relay last began to work, on the clock of the simulation. */
+  /** The start of the relay's latest work, on the clock of the simulation. */
   workingSince = 0;
-  /** When it stood still, on the clock of the simulation. */
+  /** The freezes, on the clock of the simulation. */
   readonly freezes: { readonly from: number; to: number }[] = [];
-  /** The receipts that its agents have delivered, and keep. */
+  /** The receipts that its agents have delivered and stored. */
   readonly delivered = new Map<string, ExecutionReceipt>();
   epoch = 0;
   isDown = false;
-  /** Forgotten by a crash: what the peers' answers told, by peer, and which queries were seen. */
+  /** Lost in a crash: the agents in the peers' answers, by peer, and the processed queries. */
   known = new Map<string, readonly KnownAgent[]>();
   queries = new ReplayCache(QUERY_LIFETIME_MS, 1_000);
-  /** By how much the books of a peer differ, as it was last compared. */
+  /** The difference to each peer's books at the latest comparison. */
   differences = new Map<string, Micro>();
   readonly #queriesTaken = new Map<string, number>();
   readonly #handlers: Readonly<Record<string, Handler>>;
@@ -155,7 +147,7 @@ export class SimRelay implements NetworkNode {
     this.tick();
   }
 
-  /** Stands still until `resume`: it says that it lives and what it has booked, and nothing else. */
+  /** Freezes until `resume`: answers only heartbeats and lists of booked settlements. */
   freeze(restored: boolean): void {
     this.log(restored ? "is restored from a backup" : "is frozen");
     this.count(restored ? "relay restored" : "relay frozen");
@@ -172,7 +164,7 @@ export class SimRelay implements NetworkNode {
     this.log("goes on");
   }
 
-  /** How long it has stood still since a moment of the simulation's clock. */
+  /** Returns the time for which it was frozen since a time of the simulation's clock. */
   frozenMs(since: number): number {
     const { now } = this.world.queue;
     return this.freezes.reduce(
@@ -181,7 +173,7 @@ export class SimRelay implements NetworkNode {
     );
   }
 
-  /** Whether a query is new to the relay. */
+  /** Registers a query and returns whether it is new. */
   registerQuery(queryId: string): boolean {
     const isNew = this.queries.add(queryId, this.now);
     const { now } = this.world.queue;
@@ -195,7 +187,7 @@ export class SimRelay implements NetworkNode {
 
   receive(from: string, path: string, body: unknown, reply: (reply: Reply) => void): void {
     const handler = this.#handlers[path];
-    const isClosed = this.frozen !== null && !pathsWhileFrozen.includes(path);
+    const isClosed = this.frozen !== null && !PATHS_WHILE_FROZEN.includes(path);
     const answer = isClosed ? frozenReply : handler?.(this, from, body as never, reply);
     if (answer === undefined) return;
     const outcome = answer.code ?? answer.status;
@@ -214,14 +206,14 @@ export class SimRelay implements NetworkNode {
     const peer = this.world.relays.get(to);
     if (peer === undefined) throw new RangeError(`no relay ${to}`);
     this.world.links.send(this, peer, path, body, (delivery, answer) => {
-      // A relay that stands still writes down no answer either.
-      if (this.frozen !== null && !pathsWhileFrozen.includes(path)) return;
+      // A frozen relay stores no answer either.
+      if (this.frozen !== null && !PATHS_WHILE_FROZEN.includes(path)) return;
       ended(delivery, answer);
       this.tick();
     });
   }
 
-  /** Does whatever is due, and sets the clock for what comes next. */
+  /** Runs the due jobs and schedules the next run. */
   tick(): void {
     if (!this.isWorking) return;
     const { now } = this;
@@ -246,18 +238,21 @@ export class SimRelay implements NetworkNode {
   }
 
   isUsablePeer(relayId: string): boolean {
-    return isUsable(this.peer(relayId)?.life ?? NEW_PEER);
+    return isUsable(this.peer(relayId)?.record ?? NEW_PEER);
   }
 
   isLivePeer(relayId: string): boolean {
-    return isLive(this.peer(relayId)?.life ?? NEW_PEER);
+    return isLive(this.peer(relayId)?.record ?? NEW_PEER);
   }
 
   clearingLine(relayId: string): ClearingLine {
     return getClearingLine(this, relayId);
   }
 
-  /** Moves money. A peer's exposure stays within its limit, or within what was `owed` already. */
+  /**
+   * Posts movements. A peer's exposure stays within its limit, or within the amount that was `owed`
+   * already.
+   */
   post(taskId: string | null, postings: readonly Posting[], owed = 0): void {
     this.store.post(taskId, postings, this.now);
     for (const { account, amount } of postings) {
@@ -283,7 +278,7 @@ export class SimRelay implements NetworkNode {
   }
 
   log(line: string): void {
-    this.world.note(`${this.world.queue.now} ${this.name} ${line}`);
+    this.world.onStep(`${this.world.queue.now} ${this.name} ${line}`);
   }
 
   reportViolation(what: string): void {
@@ -296,5 +291,5 @@ export function incrementCount(tally: Map<string, number>, what: string): void {
 }
 
 const QUERY_LIFETIME_MS = 30_000;
-const pathsWhileFrozen = ["peer/heartbeat", "settlements"];
+const PATHS_WHILE_FROZEN = ["peer/heartbeat", "settlements"];
 const frozenReply: Reply = { status: 503, code: "server.frozen" };

@@ -3,7 +3,9 @@ import type { SimRelay } from "../relay/sim-relay.ts";
 import type { GroundTruth } from "../ground-truth.ts";
 import { sumHeldForOperator } from "./debts.ts";
 
-/** What agents and relays own is what was deposited; on each relay, all accounts sum to zero. */
+/**
+ * Checks that agents and relays own what was deposited and that each relay's accounts sum to zero.
+ */
 export function* checkMoneyConserved(
   relays: readonly SimRelay[],
   truth: GroundTruth,
@@ -22,13 +24,13 @@ export function* checkMoneyConserved(
     }
     if (sum !== 0) yield `${relay.name}: accounts sum to ${sum}`;
   }
-  // A relay that lost movements knows less than its peers; by how much, their alarms say.
+  // A restored relay has lost movements; the alarms of its peers name the differences.
   if (truth.restored.size > 0) return;
-  // Payments outside move what relays owe each other, never what agents have.
+  // External payments change the debts between relays, never the balances of agents.
   if (owned !== deposited) yield `agents and fees have ${owned} of ${deposited} deposited`;
 }
 
-/** A8: two relays keep the same of what is between them, or an alarm says by how much they differ. */
+/** A8: checks that the books of two relays agree, or that an alarm names the difference. */
 export function* checkAccountsMirrored(
   relays: readonly SimRelay[],
   truth: GroundTruth,
@@ -42,18 +44,19 @@ export function* checkAccountsMirrored(
       a.differences.get(b.id) === difference || b.differences.get(a.id) === difference;
     const isHeld = sumHeldForOperator(a, b.id, truth) + sumHeldForOperator(b, a.id, truth) > 0;
     if (!truth.mayDiffer(a.id, b.id, a.world.queue.now) || !(isReported || isHeld)) {
-      yield `${a.name} and ${b.name} keep ${ours} and ${theirs}, and no alarm says so`;
+      yield `${a.name} and ${b.name} have ${ours} and ${theirs} without an alarm`;
     }
   }
 }
 
-/** A8: an alarm ends when the books agree again. */
+/** A8: checks that an alarm ends when the books agree again. */
 export function* checkAlarms(relays: readonly SimRelay[]): Iterable<string> {
   for (const [a, b] of listPairs(relays)) {
     const ours = a.store.balanceOf(accountOf.peer(b.id));
     const theirs = b.store.balanceOf(accountOf.peer(a.id));
     const isReported = a.differences.has(b.id) || b.differences.has(a.id);
-    if (ours + theirs === 0 && isReported) yield `${a.name} and ${b.name} agree under an alarm`;
+    if (ours + theirs === 0 && isReported)
+      yield `${a.name} and ${b.name} agree in spite of an alarm`;
   }
 }
 

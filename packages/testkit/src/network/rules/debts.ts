@@ -1,7 +1,7 @@
 import type { SimRelay } from "../relay/sim-relay.ts";
 import type { GroundTruth } from "../ground-truth.ts";
 
-/** A8: what waits for the operator because a restore lost what was known of the task. */
+/** A8: sums the amounts that wait for the operator because a restore lost the task's state. */
 export function sumHeldForOperator(relay: SimRelay, peerId: string, { lost }: GroundTruth): number {
   let sum = 0;
   for (const { taskId, peerId: to, resolution, terms } of relay.store.outbox.values()) {
@@ -10,7 +10,7 @@ export function sumHeldForOperator(relay: SimRelay, peerId: string, { lost }: Gr
   return sum;
 }
 
-/** No money stays aside, and every settlement has come to its end. */
+/** Checks that no hold is left and that every settlement is decided. */
 export function* checkHoldsEnded(
   relays: readonly SimRelay[],
   { lost }: GroundTruth,
@@ -32,7 +32,7 @@ export function* checkHoldsEnded(
   }
 }
 
-/** A2: what stays reserved for a peer keeps honest tasks from it. */
+/** A2: checks that no reservation is left, because it would block honest tasks. */
 export function* checkReservationsEnded(
   relays: readonly SimRelay[],
   truth: GroundTruth,
@@ -48,7 +48,10 @@ export function* checkReservationsEnded(
   }
 }
 
-/** A9: what a peer took and did not settle counts as owed until it settles or the operator clears it. */
+/**
+ * A9: checks that accepted and unsettled results count as owed until the peer settles or the
+ * operator clears them.
+ */
 export function* checkDefaultsCounted(
   relays: readonly SimRelay[],
   { lost, cleared }: GroundTruth,

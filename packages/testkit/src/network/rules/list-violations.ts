@@ -4,8 +4,8 @@ import { checkDefaultsCounted, checkHoldsEnded, checkReservationsEnded } from ".
 import { checkPaidSettlementsBooked, checkTasksPaidOnce, checkTaskStates } from "./tasks.ts";
 
 /**
- * Every rule that does not hold over relays that had the time to finish, in words. What a restored
- * relay has lost may differ from what its peers know, if an alarm says so; it is never paid twice.
+ * Lists the violated rules of relays that had the time to finish. The lost state of a restored
+ * relay may differ from its peers' if an alarm names the difference; it is never paid twice.
  */
 export function listViolations(
   { truth }: Simulation,
@@ -26,13 +26,15 @@ export function listViolations(
   ];
 }
 
-/** A3: who was removed for a time is a peer again on both sides once its operator has admitted it. */
+/**
+ * A3: checks that a removed relay is a peer again on both sides once its operator has admitted it.
+ */
 function* checkPeersAgree(relays: readonly SimRelay[]): Iterable<string> {
   for (const a of relays) {
-    for (const { relayId, life } of a.store.peers.values()) {
-      const other = relays.find(({ id }) => id === relayId)?.peer(a.id)?.life.state;
-      if (life.state !== "active" || other !== "active") {
-        yield `${a.name} says ${life.state} of a peer that says ${other}`;
+    for (const { relayId, record } of a.store.peers.values()) {
+      const other = relays.find(({ id }) => id === relayId)?.peer(a.id)?.record.state;
+      if (record.state !== "active" || other !== "active") {
+        yield `${a.name} has the state ${record.state} for a peer that has the state ${other}`;
       }
     }
   }

@@ -1,14 +1,14 @@
 import type { Micro } from "@agent/budget";
-import type { OutgoingSettlement } from "@agent/federation-protocol";
+import type { OutgoingSettlement } from "@agent/federation-protocol/settlement";
 import type { Inbound, OwnTask } from "../relay/relay-store.ts";
 import type { SimRelay } from "../relay/sim-relay.ts";
 
-/** Work that was due is done at the latest so long after a relay could do it. */
+/** The maximum delay of due work after a relay could do it. */
 const MAX_LATENESS_MS = 60_000;
 
 /**
- * A5: a task ends neither before its time nor much later, whatever the wall clock shows. `own` is one
- * that the relay expires just now.
+ * A5: checks that a task ends neither before its expiry nor much later, at any wall clock time.
+ * `own` is a task that the relay expires now.
  */
 export function checkExpiryTime(relay: SimRelay, { taskId, endsAt }: OwnTask): void {
   const { now } = relay.world.queue;
@@ -18,8 +18,9 @@ export function checkExpiryTime(relay: SimRelay, { taskId, endsAt }: OwnTask): v
 }
 
 /**
- * A5, A8: a peer is in default only after it had the whole time to settle, by a clock that nobody set
- * and without the time in which the relay took no settlement. `row` is a task whose hold lapses now.
+ * A5, A8: checks that a peer is in default only after the whole time to settle, by a correct clock
+ * and without the time in which the relay accepted no settlement. `row` is a task whose hold
+ * expires now.
  */
 export function checkDefaultTime(relay: SimRelay, { task, awaitedSince }: Inbound): void {
   const { queue, schedule } = relay.world;
@@ -30,7 +31,7 @@ export function checkDefaultTime(relay: SimRelay, { task, awaitedSince }: Inboun
 }
 
 /**
- * A9: a peer gets no more work on credit while what it accepted and did not settle uses the credit up.
+ * A9: checks that a peer gets no work on credit while its unsettled results use up the credit.
  * `amount` is held for a task of the peer from now on.
  */
 export function checkUnpaidWithinCredit(relay: SimRelay, peerId: string, amount: Micro): void {
@@ -48,7 +49,7 @@ export function checkUnpaidWithinCredit(relay: SimRelay, peerId: string, amount:
   }
 }
 
-/** A8: an attempt that met a frozen peer is none. */
+/** A8: checks that attempts that reached a frozen peer do not count. */
 export function checkFreezeAttempts(relay: SimRelay, settlement: OutgoingSettlement): void {
   const { taskId, attempts } = settlement;
   const { sent, metFrozen } = relay.store.sendCounts.get(taskId) ?? { sent: 0, metFrozen: 0 };

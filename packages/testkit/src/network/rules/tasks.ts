@@ -1,7 +1,7 @@
 import type { SimRelay } from "../relay/sim-relay.ts";
 import type { GroundTruth } from "../ground-truth.ts";
 
-/** A task is paid for once and charged once, or neither. */
+/** Checks that a task is paid once and charged once, or neither. */
 export function* checkTasksPaidOnce(
   relays: readonly SimRelay[],
   { lost }: GroundTruth,
@@ -22,13 +22,16 @@ export function* checkTasksPaidOnce(
   }
   for (const taskId of new Set([...paid.keys(), ...charged.keys()])) {
     const [credits, debits] = [paid.get(taskId) ?? 0, charged.get(taskId) ?? 0];
-    // A restored relay may have lost its side of a payment; no side ever has it twice.
+    // A restored relay may have lost its side of a payment; neither side ever has it twice.
     const isOnce = lost.has(taskId) ? credits <= 1 && debits <= 1 : credits === 1 && debits === 1;
     if (!isOnce) yield `${taskId} was paid ${credits} times and charged ${debits} times`;
   }
 }
 
-/** A8: a settlement that its sender has paid is booked, after a restore too, wherever its task is known. */
+/**
+ * A8: checks that a paid settlement is booked at each receiver that knows the task, also after a
+ * restore.
+ */
 export function* checkPaidSettlementsBooked(
   relays: readonly SimRelay[],
   { shortOfCredit }: GroundTruth,
@@ -45,7 +48,7 @@ export function* checkPaidSettlementsBooked(
   }
 }
 
-/** Along the way that a task took, each relay says the same of it as the one before. */
+/** Checks that each relay on a task's path has the same state of it as the previous one. */
 export function* checkTaskStates(
   relays: readonly SimRelay[],
   { lost }: GroundTruth,
@@ -75,7 +78,7 @@ export function* checkTaskStates(
       const before = relay.store.inbound.get(task.taskId)?.task.state;
       const after = task.state === "refused" ? "void" : task.state;
       if (before !== undefined && before !== after) {
-        yield `${relay.name}: ${task.taskId} came as ${before} and went on as ${after}`;
+        yield `${relay.name}: ${task.taskId} was received as ${before} and forwarded as ${after}`;
       }
       const isFinal = ["completed", "failed", "denied"].includes(task.state);
       const receiver = byId.get(task.peerId)?.store.inbound.get(task.taskId)?.task;

@@ -1,10 +1,8 @@
-import { PeerEntrySchema } from "@agent/federation-protocol";
 import * as v from "valibot";
-import { admissionCodes } from "../peers/federation.ts";
+import { extensibleEnum } from "../../engine/extensible-enum.ts";
 import {
   amount,
   endpointUrl,
-  extensibleEnum,
   money,
   nextCursor,
   nonEmptyShortText,
@@ -12,6 +10,7 @@ import {
   price,
 } from "../../engine/fields.ts";
 import { defineOperation } from "../../engine/operation.ts";
+import { ADMISSION_CODES, PeerEntrySchema } from "./peer-entry.ts";
 
 /** A peer as the operator sees it; money in USD. */
 export const FederationPeer = v.object({
@@ -71,7 +70,7 @@ export const federationAdmin = {
     ok: { 200: FederationPeer },
     refusals: [
       "federation.disabled",
-      ...admissionCodes,
+      ...ADMISSION_CODES,
       "peer.identity_mismatch",
       "peer.challenge_invalid",
       "peer.unreachable",

@@ -3,12 +3,12 @@ import { LedgerSchema } from "@agent/ledger";
 import { ExecutionReceiptSchema } from "@agent/receipts";
 import * as v from "valibot";
 import { describe, expect, test } from "vitest";
-import { extensibleEnum, getEnumWords } from "./engine/fields.ts";
-import { toComponentSchema } from "./named-schemas.ts";
-import { operations } from "./operations.ts";
-import type { Operation } from "./engine/operation.ts";
-import { ServerMessage } from "./realtime.ts";
-import { TaskEvent } from "./operations/tasks/task.ts";
+import { extensibleEnum, getEnumWords } from "./extensible-enum.ts";
+import { toComponentSchema } from "../named-schemas.ts";
+import { operations } from "../operations.ts";
+import type { Operation } from "./operation.ts";
+import { ServerMessage } from "../realtime.ts";
+import { TaskEvent } from "../operations/tasks/task.ts";
 
 /** Signed documents: their enumerations belong to the version that they name, so they are closed. */
 const documents: readonly unknown[] = [

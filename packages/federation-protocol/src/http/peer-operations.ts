@@ -1,50 +1,46 @@
+import { ADMISSION_CODES } from "@agent/wire";
+import { defineOperation, id, pageQuery } from "@agent/wire/engine";
+import * as v from "valibot";
+import { DiscoverySchema, RemoteAgentSchema } from "../messages/discovery.ts";
 import {
   ConfirmationAnswerSchema,
   ConfirmationSchema,
-  DiscoverySchema,
-  HeartbeatSchema,
-  PeerListSchema,
   ProposalAnswerSchema,
   ProposalSchema,
   RelayIdentitySchema,
-  RemoteAgentSchema,
+} from "../messages/handshake.ts";
+import {
+  HeartbeatSchema,
+  PeerListSchema,
   RemovalAnswerSchema,
   RemovalSchema,
+} from "../messages/peer.ts";
+import {
   SettlementAnswerSchema,
   SettlementForwardSchema,
   SettlementListSchema,
+} from "../messages/settlement.ts";
+import {
   TaskCancelAnswerSchema,
   TaskCancelSchema,
   TaskForwardAnswerSchema,
   TaskForwardSchema,
   TaskResultAnswerSchema,
   TaskResultSchema,
-} from "@agent/federation-protocol";
-import * as v from "valibot";
-import { id, pageQuery } from "../../engine/fields.ts";
-import { defineOperation } from "../../engine/operation.ts";
+} from "../messages/task.ts";
 
-/** All paths between relays; they are 404 while federation is off. */
-export const FEDERATION_PREFIX = "/federation/v1/";
-
-/** Why a relay may not become a peer. */
-export const admissionCodes = [
-  "peer.own_identity",
-  "peer.blocked",
-  "peer.not_allowed",
-  "peer.exists",
-  "peer.key_changed",
-  "peer.limit_reached",
-] as const;
-
-/** What has no id of its own is taken once. */
+/** A request without an id of its own is accepted once. */
 const replayCodes = ["federation.replayed"] as const;
 
-export const federation = {
+/**
+ * The HTTP contract between relays, as rows beside those of `operations` of `@agent/wire`. All but
+ * `relayIdentity` are signed by the headers `FEDERATION_HEADERS`.
+ */
+export const peerOperations = {
   relayIdentity: defineOperation({
     method: "GET",
     path: "/federation/v1/identity",
-    summary: "Who this relay is: what a stranger has to know before it can sign as a peer.",
+    summary: "Get this relay's identity, which another relay needs before it can peer.",
     section: "Federation",
     auth: "public",
     tier: "public",
@@ -54,7 +50,7 @@ export const federation = {
   proposePeer: defineOperation({
     method: "POST",
     path: "/federation/v1/peer/propose",
-    summary: "Begin a handshake, signed with the key in the body.",
+    summary: "Propose a peering; the request is signed with the key in the body.",
     section: "Federation",
     auth: "peer",
     tier: "auth",
@@ -62,7 +58,7 @@ export const federation = {
     ok: { 200: ProposalAnswerSchema },
     refusals: [
       "federation.peer_removed",
-      ...admissionCodes,
+      ...ADMISSION_CODES,
       "peer.identity_mismatch",
       "federation.wrong_sender",
       ...replayCodes,
@@ -71,7 +67,7 @@ export const federation = {
   confirmPeer: defineOperation({
     method: "POST",
     path: "/federation/v1/peer/confirm",
-    summary: "Finish a handshake; whatever is wrong with it ends it.",
+    summary: "Complete a handshake. Any failure aborts it.",
     section: "Federation",
     auth: "peer",
     tier: "auth",
@@ -89,7 +85,7 @@ export const federation = {
   peerHeartbeat: defineOperation({
     method: "POST",
     path: "/federation/v1/peer/heartbeat",
-    summary: "Say that a peer is alive, and learn the same of this relay.",
+    summary: "Send a heartbeat; the response carries this relay's own.",
     section: "Federation",
     auth: "peer",
     tier: null,
@@ -101,7 +97,7 @@ export const federation = {
   removeSelf: defineOperation({
     method: "POST",
     path: "/federation/v1/peer/remove",
-    summary: "End the peering from the other side.",
+    summary: "End the peering as the calling peer.",
     section: "Federation",
     auth: "peer",
     tier: null,
@@ -112,7 +108,7 @@ export const federation = {
   listPeers: defineOperation({
     method: "GET",
     path: "/federation/v1/peers",
-    summary: "The peers of this relay.",
+    summary: "List the peers of this relay.",
     section: "Federation",
     auth: "peer",
     tier: null,
@@ -122,7 +118,7 @@ export const federation = {
   forwardDiscovery: defineOperation({
     method: "POST",
     path: "/federation/v1/discover",
-    summary: "Look for agents here and, within its hops, at the peers of this relay.",
+    summary: "Search agents of this relay and, within `max_hops`, of its peers.",
     section: "Federation",
     auth: "peer",
     tier: null,
@@ -133,7 +129,7 @@ export const federation = {
   forwardTask: defineOperation({
     method: "POST",
     path: "/federation/v1/task/forward",
-    summary: "Hand a task over to the relay of its executor, or to one on the way to it.",
+    summary: "Forward a task to its executor's relay or to a relay on the path to it.",
     section: "Federation",
     auth: "peer",
     tier: null,
@@ -157,7 +153,7 @@ export const federation = {
   cancelForwardedTask: defineOperation({
     method: "POST",
     path: "/federation/v1/task/cancel",
-    summary: "Ask for the cancel of a forwarded task; the answer is signed by the asked relay.",
+    summary: "Cancel a forwarded task; the receiving relay signs the response.",
     section: "Federation",
     auth: "peer",
     tier: null,
@@ -173,7 +169,7 @@ export const federation = {
   returnResult: defineOperation({
     method: "POST",
     path: "/federation/v1/task/result",
-    summary: "Bring back the receipt of a forwarded task with the relay's word on it.",
+    summary: "Return the receipt of a forwarded task with the relay's attestation.",
     section: "Federation",
     auth: "peer",
     tier: null,
@@ -192,7 +188,7 @@ export const federation = {
   forwardSettlement: defineOperation({
     method: "POST",
     path: "/federation/v1/settlement/forward",
-    summary: "Settle a forwarded task: the receiver books its part and pays the agent, once.",
+    summary: "Settle a forwarded task; the receiver books its fee and pays the agent once.",
     section: "Federation",
     auth: "peer",
     tier: null,
@@ -211,7 +207,7 @@ export const federation = {
   listBooked: defineOperation({
     method: "GET",
     path: "/federation/v1/settlements",
-    summary: "What this relay has booked of the calling peer's settlements, newest first.",
+    summary: "List the calling peer's settlements that this relay has booked, newest first.",
     section: "Federation",
     auth: "peer",
     tier: null,
@@ -220,3 +216,5 @@ export const federation = {
     refusals: [...replayCodes],
   }),
 } as const;
+
+export type PeerOperations = typeof peerOperations;

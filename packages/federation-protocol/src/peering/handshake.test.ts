@@ -1,12 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { alpha, beta, gamma, buildDescription, NOW, type Party } from "../../test/messages.ts";
 import { signText } from "../signing/signed-text.ts";
-import {
-  checkProposalAnswer,
-  checkConfirmationAnswer,
-  createProposal,
-} from "../peering/initiator.ts";
-import { buildProposalAnswer, checkConfirmation } from "../peering/responder.ts";
+import { checkProposalAnswer, checkConfirmationAnswer, createProposal } from "./initiator.ts";
+import { buildProposalAnswer, checkConfirmation } from "./responder.ts";
 
 const nonceA = new Uint8Array(32).fill(1);
 const nonceB = new Uint8Array(32).fill(2);
@@ -42,18 +38,22 @@ function confirmed(answer: unknown = answered().answer) {
   return result;
 }
 
-it("A handshake of two honest relays makes each the other's peer", () => {
+it("makes two honest relays each other's peer by a handshake", () => {
   const { pending } = answered();
   const { state, message } = confirmed();
-  const judged = checkConfirmation(pending, message, NOW + 300_000);
-  expect(judged).toEqual({ ok: true, peer: buildDescription(alpha), answer: { status: "active" } });
+  const checked = checkConfirmation(pending, message, NOW + 300_000);
+  expect(checked).toEqual({
+    ok: true,
+    peer: buildDescription(alpha),
+    answer: { status: "active" },
+  });
   expect(checkConfirmationAnswer(state, { status: "active" })).toEqual({
     ok: true,
     peer: buildDescription(beta),
   });
 });
 
-describe("The responder signs nothing of a stranger's making (F7):", () => {
+describe("the responder of a handshake (F7)", () => {
   it.each([
     ["relay_id", "relay-1"],
     ["relay_id", '{"a"'],
@@ -63,13 +63,13 @@ describe("The responder signs nothing of a stranger's making (F7):", () => {
     ["public_key", "00"],
     ["endpoint_url", "file:///etc/passwd"],
     ["endpoint_url", "https://user:secret@relay.example"],
-  ])("%s %s", (member, value) => {
+  ])("refuses a proposal with %s %s without signing", (member, value) => {
     const answer = buildProposalAnswer({ ...begun().message, [member]: value }, responder());
     expect(answer).toMatchObject({ ok: false, code: "federation.malformed" });
     expect(answer).not.toHaveProperty("answer");
   });
 
-  it("a proposal in its own name (F8)", () => {
+  it("refuses a proposal in its own name (F8)", () => {
     const { message } = createProposal(buildDescription(beta), nonceA);
     expect(buildProposalAnswer(message, responder())).toEqual({
       ok: false,
@@ -77,7 +77,7 @@ describe("The responder signs nothing of a stranger's making (F7):", () => {
     });
   });
 
-  it("a proposal that is not admitted", () => {
+  it("refuses a proposal that is not admitted", () => {
     const policy = { blocked: [alpha.id], allowed: null, maxPeers: 50 };
     expect(buildProposalAnswer(begun().message, responder({ policy }))).toEqual({
       ok: false,
@@ -86,7 +86,7 @@ describe("The responder signs nothing of a stranger's making (F7):", () => {
   });
 });
 
-describe("The initiator goes no further when", () => {
+describe("the initiator ends the handshake if", () => {
   const signedBy = (signer: Party, text: string) => ({
     ...answered().answer,
     challenge: signText(text, signer.secretKey),
@@ -94,7 +94,7 @@ describe("The initiator goes no further when", () => {
   const hexA = "01".repeat(32);
 
   it.each([
-    ["the challenge is signed by another", signedBy(gamma, `${alpha.id}:${hexA}`)],
+    ["the challenge is signed by another relay", signedBy(gamma, `${alpha.id}:${hexA}`)],
     ["the challenge is over another nonce", signedBy(beta, `${alpha.id}:${"02".repeat(32)}`)],
     ["the challenge names another initiator", signedBy(beta, `${beta.id}:${hexA}`)],
   ])("%s", (_, answer) => {
@@ -107,7 +107,7 @@ describe("The initiator goes no further when", () => {
   it.each([
     ["another relay answers", buildDescription(gamma), gamma],
     [
-      "the endpoint's key is not the answer's",
+      "the endpoint's key differs from the answer's",
       { ...buildDescription(beta), publicKey: gamma.publicKey },
       gamma,
     ],
@@ -125,7 +125,7 @@ describe("The initiator goes no further when", () => {
   it.each([
     ["id", { relay_id: alpha.id }, { relayId: alpha.id, publicKey: beta.publicKey }],
     ["key", { public_key: alpha.publicKey }, { relayId: beta.id, publicKey: alpha.publicKey }],
-  ])("the answer has its own %s", (_, change, expected) => {
+  ])("the answer has the initiator's own %s", (_, change, expected) => {
     const answer = { ...answered().answer, ...change };
     expect(checkProposalAnswer(begun().state, answer, { ...expectBeta, expected })).toEqual({
       ok: false,
@@ -133,7 +133,7 @@ describe("The initiator goes no further when", () => {
     });
   });
 
-  it("the answer has its own identity", () => {
+  it("the answer has the initiator's own identity", () => {
     const self = buildDescription(alpha);
     const expected = { relayId: alpha.id, publicKey: alpha.publicKey };
     const answer = { ...answered().answer, relay_id: alpha.id, public_key: alpha.publicKey };
@@ -145,7 +145,7 @@ describe("The initiator goes no further when", () => {
     ).toEqual({ ok: false, code: "peer.identity_mismatch" });
   });
 
-  it("the answer is no answer, or does not say that it is active", () => {
+  it("the answer is malformed or does not state that it is active", () => {
     expect(checkProposalAnswer(begun().state, null, expectBeta)).toMatchObject({
       code: "federation.malformed",
     });
@@ -155,7 +155,7 @@ describe("The initiator goes no further when", () => {
   });
 });
 
-describe("A confirmation does not make a peer (F9)", () => {
+describe("the responder refuses a confirmation (F9)", () => {
   const { message } = confirmed();
   const other = buildProposalAnswer(
     begun().message,
@@ -166,13 +166,13 @@ describe("A confirmation does not make a peer (F9)", () => {
     ["before any proposal", null, message, "peer.not_pending"],
     ["of another session", other.ok ? other.pending : null, message, "peer.challenge_invalid"],
     [
-      "that reflects the challenge",
+      "that repeats the challenge",
       answered().pending,
       { ...message, challenge_response: answered().answer.challenge },
       "peer.challenge_invalid",
     ],
     [
-      "in another's name",
+      "in another relay's name",
       answered().pending,
       { ...message, relay_id: gamma.id },
       "peer.identity_mismatch",
@@ -182,7 +182,7 @@ describe("A confirmation does not make a peer (F9)", () => {
     expect(checkConfirmation(pending, confirmation, NOW)).toMatchObject({ ok: false, code });
   });
 
-  it("that is later than 5 minutes after the proposal", () => {
+  it("that arrives more than 5 minutes after the proposal", () => {
     expect(checkConfirmation(answered().pending, message, NOW + 300_001)).toEqual({
       ok: false,
       code: "peer.not_pending",

@@ -1,0 +1,1 @@
+export { peerOperations, type PeerOperations } from "./peer-operations.ts";

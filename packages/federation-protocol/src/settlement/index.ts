@@ -1,0 +1,60 @@
+export {
+  buildInboundHold,
+  buildInboundPayment,
+  buildInboundForwarding,
+  buildInboundRelease,
+  buildOutboundPayment,
+  buildExternalPayment,
+  buildForwardedPayment,
+} from "./clearing-postings.ts";
+export {
+  type ClearingLine,
+  getExposure,
+  checkExternalPayment,
+  checkReceivable,
+  checkPayable,
+  type PeerDebt,
+} from "./clearing.ts";
+export {
+  comparePositions,
+  type OwnPosition,
+  type Position,
+  parsePosition,
+  toPositionMessage,
+} from "./position.ts";
+export {
+  type AcceptedSettlement,
+  createSettlementForward,
+  checkSettlement,
+  type SettlementContext,
+} from "./settlement-forward.ts";
+export {
+  beginAsk,
+  beginAttempt,
+  endAsk,
+  endAttempt,
+  refundHeldSettlement,
+  getNextStep,
+  createOutgoingSettlement,
+  type OutgoingSettlement,
+  isSettlementResolved,
+  getSettlementPayable,
+  repeatPaidSettlement,
+  redriveSettlement,
+  type Resolution,
+  type SettlementState,
+  type X402Reference,
+} from "./settlement-outbox.ts";
+export { computeMinPayment, type SettlementTerms, computeTerms } from "./settlement-terms.ts";
+export {
+  type BookedSettlement,
+  BookedSettlementSchema,
+  type ReportedSettlements,
+  ReportedSettlementsSchema,
+  type SettlementAnswer,
+  SettlementAnswerSchema,
+  type SettlementForward,
+  SettlementForwardSchema,
+  type SettlementList,
+  SettlementListSchema,
+} from "../messages/settlement.ts";

@@ -1,0 +1,20 @@
+/** The parts of which a table of operations is built: rows, fields, headers between relays. */
+export { type Extensible, extensibleEnum } from "./extensible-enum.ts";
+export {
+  agentId,
+  capabilities,
+  count,
+  endpointUrl,
+  finite,
+  id,
+  longText,
+  looseObject,
+  pageQuery,
+  price,
+  publicKey,
+  ratio,
+  shortText,
+  timestamp,
+} from "./fields.ts";
+export { defineOperation, type Operation } from "./operation.ts";
+export { FEDERATION_HEADERS, FEDERATION_PREFIX } from "./peer-requests.ts";

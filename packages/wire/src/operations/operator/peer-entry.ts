@@ -1,0 +1,30 @@
+import * as v from "valibot";
+import { extensibleEnum } from "../../engine/extensible-enum.ts";
+import { agentId, count, publicKey, shortText, timestamp } from "../../engine/fields.ts";
+
+/** The reasons for which a relay may not become a peer. */
+export const ADMISSION_CODES = [
+  "peer.own_identity",
+  "peer.blocked",
+  "peer.not_allowed",
+  "peer.exists",
+  "peer.key_changed",
+  "peer.limit_reached",
+] as const;
+
+export const PEER_STATES = ["pending", "active", "suspended", "removed"] as const;
+export type PeerState = (typeof PEER_STATES)[number];
+
+/** A peer as its relay shows it to the operator and to other peers; times in ms. */
+export const PeerEntrySchema = v.object({
+  relay_id: agentId,
+  public_key: publicKey,
+  endpoint_url: v.string(),
+  display_name: shortText,
+  state: extensibleEnum(PEER_STATES),
+  trust_score: v.number(),
+  agent_count: count,
+  last_heartbeat_at: v.nullable(timestamp),
+  missed_heartbeats: count,
+});
+export type PeerEntry = v.InferInput<typeof PeerEntrySchema>;
