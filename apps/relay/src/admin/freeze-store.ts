@@ -1,4 +1,4 @@
-import { queryBuilder, param, compile } from "../storage/queries/compiled-query.ts";
+import { queryBuilder, params, compile } from "../storage/queries/compiled-query.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
 import type { FreezeRow, IncarnationRow } from "../storage/tables/admin.ts";
 
@@ -11,7 +11,7 @@ export function findFreeze(read: Reader): Promise<FreezeRow | undefined> {
 const insertFreezeQuery = compile<Pick<FreezeRow, "since" | "reason">>()(
   queryBuilder
     .insertInto("freeze")
-    .values({ one: 1, since: param("since"), reason: param("reason"), restored: 0 })
+    .values({ ...params("since", "reason"), one: 1, restored: 0 })
     .onConflict((conflict) => conflict.doNothing()),
 );
 

@@ -1,6 +1,6 @@
 import Sqlite from "better-sqlite3";
 import { describe, expect, expectTypeOf, test } from "vitest";
-import { queryBuilder, param, compile, sql } from "./compiled-query.ts";
+import { queryBuilder, param, params, compile, sql } from "./compiled-query.ts";
 import type { Reader, Tx } from "../storage.ts";
 import type { StoredTaskRow } from "../tables/tasks.ts";
 
@@ -79,6 +79,14 @@ describe("a prepared query", () => {
     expect(fastest(() => rebound.all(values))).toBeLessThan(3 * fastest(() => bound.all()));
   });
 
+  test("takes a parameter for each column that is named", () => {
+    const rename = compile<{ pairing_id: string; code: string }>()(
+      queryBuilder.updateTable("pairings").set(params("pairing_id", "code")),
+    );
+    expect(rename.text).toBe('update "pairings" set "pairing_id" = +?, "code" = +?');
+    expect(rename.names).toEqual(["pairing_id", "code"]);
+  });
+
   test("is made of a sql fragment as well", () => {
     const raw = compile<{ n: number }>()(sql<{ m: number }>`select ${param("n")} + ${1} as m`);
     expect(raw.text).toBe("select +? + 1 as m");
@@ -128,6 +136,8 @@ async function typeChecks(read: Reader, tx: Tx) {
   await read.get(taskById, { task_id: "t", other: 1 });
   // @ts-expect-error a statement with RETURNING answers rows, not a number
   await tx.run(take, { account: "a", amount: 1 });
+  // @ts-expect-error a column that no table has
+  params("no_such_column");
   // @ts-expect-error a boolean is not stored
   compile<{ flag: boolean }>();
   // @ts-expect-error a typed marker has to fit its column

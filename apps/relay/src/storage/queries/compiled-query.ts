@@ -71,6 +71,18 @@ export function param<T = never>(name: string): RawBuilder<T> {
   return sql<T>`${new ParameterMarker(name)}`;
 }
 
+type ColumnName = { [Table in keyof Tables]: keyof Tables[Table] & string }[keyof Tables];
+
+/** Returns the values of columns, each a parameter that is named like its column. */
+export function params<const Name extends ColumnName>(
+  ...names: readonly Name[]
+): Record<Name, RawBuilder<never>> {
+  return Object.fromEntries(names.map((name) => [name, param(name)])) as Record<
+    Name,
+    RawBuilder<never>
+  >;
+}
+
 interface CompilableQuery<Row> {
   compile(provider: QueryExecutorProvider): CompiledQuery<Row>;
 }
