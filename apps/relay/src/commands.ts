@@ -1,4 +1,4 @@
-import { checkBooks } from "./admin/reconcile.ts";
+import { checkBooks } from "./admin/books/check-books.ts";
 import { rotateRelayKey } from "./identity/rotate-relay-key.ts";
 import { backupDatabase, checkDatabase, restoreDatabase } from "./storage/database/backup.ts";
 import type { DatabaseRefusal } from "./storage/database/database-refusal.ts";

@@ -7,7 +7,7 @@ import { createRelay, type Relay } from "./app.ts";
 import { resumeClock } from "./clock/resume-clock.ts";
 import { createTrustedClock } from "./clock/relay-clock.ts";
 import type { Config } from "./config.ts";
-import { createFederation } from "./federation/federation.ts";
+import { createFederation } from "./federation/create-federation.ts";
 import { startFederationWork } from "./federation/worker.ts";
 import { createEgress } from "./http/egress/egress.ts";
 import type { Log } from "./observability/log.ts";
@@ -17,7 +17,7 @@ import { createOperatorTokens, type OperatorTokens } from "./identity/operator-t
 import { createTokenVerifier, type TokenVerifier } from "./identity/tokens.ts";
 import { createFacilitator } from "./payments/x402/x402-facilitator.ts";
 import { createConnections } from "./realtime/connections.ts";
-import { createRouter } from "./delivery/router.ts";
+import { createRouter } from "./delivery/create-router.ts";
 import { loadTrustGraph } from "./routing/trust-graph.ts";
 import type { Runtime } from "./runtime.ts";
 import { migrations } from "./storage/migrations/index.ts";

@@ -3,7 +3,7 @@ import type { Runtime } from "../runtime.ts";
 import { StorageUnavailable, type Reader } from "../storage/storage.ts";
 import type { BooksCheckContext as Snapshots } from "./books/books-check.ts";
 import type { Freezer } from "./freeze.ts";
-import { checkBooks, type ReconciliationResult } from "./reconcile.ts";
+import { checkBooks, type ReconciliationResult } from "./books/check-books.ts";
 
 /** A result of a check of the books. */
 export interface Reconciliation {

@@ -6,7 +6,7 @@ import type { Services } from "../services.ts";
 import { refuseField } from "../http/server/validate.ts";
 import { version } from "../version.ts";
 import { getContractDocument, getContractPage } from "./contract.ts";
-import { registerRelayMetrics } from "../observability/metrics.ts";
+import { registerRelayMetrics } from "./register-relay-metrics.ts";
 import { checkReadiness } from "./check-readiness.ts";
 import { reconcile } from "./reconcile.ts";
 

@@ -9,7 +9,7 @@ import type { RequestContext } from "../http/handler.ts";
 import type { Services } from "../services.ts";
 import { addPeer } from "./peering/add-peer.ts";
 import { clearDefaults } from "./exposure/clear-defaults.ts";
-import type { FederationServices } from "./federation.ts";
+import type { FederationServices } from "./federation-services.ts";
 import {
   giveUpOutbox,
   listFederationPeers,

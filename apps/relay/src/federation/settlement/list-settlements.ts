@@ -1,7 +1,7 @@
 import type { BookedSettlement, SettlementForward } from "@agent/federation-protocol";
 import { limits, type Answer, type Operations, type QueryOf } from "@agent/wire";
 import type { FederationPeerRow } from "../../storage/tables/federation.ts";
-import type { FederationServices } from "../federation.ts";
+import type { FederationServices } from "../federation-services.ts";
 import { findInbound, listSettledInbound } from "../inbound/inbound-store.ts";
 
 /**

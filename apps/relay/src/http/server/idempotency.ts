@@ -1,8 +1,9 @@
 import { sha256Hex, utf8ToBytes } from "@agent/crypto";
 import { limits, refuse, type Refusal } from "@agent/wire";
 import type { Caller } from "../../identity/caller.ts";
-import type { Services } from "../../services.ts";
-import type { Tx } from "../../storage/storage.ts";
+import type { Runtime } from "../../runtime.ts";
+import { BATCH_SIZE, purgeInBatches } from "../../storage/purge-in-batches.ts";
+import type { Storage, Tx } from "../../storage/storage.ts";
 import {
   findIdempotencyKey,
   deleteExpiredIdempotencyKeys,
@@ -37,7 +38,10 @@ export interface Idempotency {
   ): Promise<A | SavedResponse | Refusal>;
 }
 
-type IdempotencyDependencies = Pick<Services, "storage" | "runtime">;
+interface IdempotencyDependencies {
+  readonly storage: Pick<Storage, "read" | "transaction">;
+  readonly runtime: Pick<Runtime, "now">;
+}
 
 /**
  * Requests with an `Idempotency-Key` (docs/decisions.md, 1). A key is taken while its request runs, and
@@ -90,13 +94,11 @@ function getKeyScope({ operation, caller, params, body }: KeyedRequest): string 
   return `${operation} ${caller.kind} ${submitted_by ?? agent_id ?? params.agentId ?? ""}`;
 }
 
-const BATCH_SIZE = 1_000;
-
 /** Forgets keys that are too old to count. */
 export async function purgeIdempotencyKeys({
   storage,
   runtime,
 }: IdempotencyDependencies): Promise<void> {
   const old = { until: runtime.now() - limits.idempotencyKeyMs, limit: BATCH_SIZE };
-  while ((await storage.transaction((tx) => deleteExpiredIdempotencyKeys(tx, old))) === BATCH_SIZE);
+  await purgeInBatches(() => storage.transaction((tx) => deleteExpiredIdempotencyKeys(tx, old)));
 }

@@ -7,7 +7,7 @@ import { acquireFileLock } from "./file-lock.ts";
 import { createGroupCommit, yieldToEventLoop, type CommitUnit } from "../writing/group-commit.ts";
 import { inspectDatabase } from "./inspect-database.ts";
 import { migrate, type Migration } from "./migrate.ts";
-import type { OpenResult } from "../open-storage.ts";
+import type { OpenResult } from "./open-result.ts";
 import { readDatabase } from "./read-database.ts";
 import { createReader } from "../reader.ts";
 import { Statements } from "../queries/statements.ts";

@@ -1,7 +1,7 @@
 import Sqlite, { type Database } from "better-sqlite3";
 import { createGroupCommit, type CommitUnit } from "../writing/group-commit.ts";
 import { migrate, type Migration } from "./migrate.ts";
-import type { OpenResult } from "../open-storage.ts";
+import type { OpenResult } from "./open-result.ts";
 import { createReader } from "../reader.ts";
 import { Statements } from "../queries/statements.ts";
 

@@ -1,5 +1,6 @@
 import { isForwardConfirmed } from "../../federation/outbound/is-forward-confirmed.ts";
 import { isClaimedByPeer } from "../../federation/peer-ref.ts";
+import { BATCH_SIZE, purgeInBatches } from "../../storage/purge-in-batches.ts";
 import type { Tx } from "../../storage/storage.ts";
 import type { StoredTaskRow } from "../../storage/tables/tasks.ts";
 import { isWorkedOnAtExpiry } from "./claim-rules.ts";
@@ -11,12 +12,10 @@ import { isClaimedByEndpoint } from "../task.ts";
 import { publishEndWithoutReceipt, endWithoutReceipt } from "../receipts/end-without-receipt.ts";
 import { listExpiredTasks, deleteExpiredTask } from "../store.ts";
 
-const BATCH_SIZE = 500;
-
 /** Removes tasks whose time is over and returns their holds; what expired while the relay was down too. */
 export async function expireTasks(services: ExpireServices): Promise<void> {
   const { storage, runtime, log } = services;
-  for (;;) {
+  await purgeInBatches(async () => {
     const due = await listExpiredTasks(storage.read, runtime.now(), BATCH_SIZE);
     await Promise.all(
       due.map(async ({ task_id }) => {
@@ -34,8 +33,8 @@ export async function expireTasks(services: ExpireServices): Promise<void> {
         if (removed.standing !== undefined) publishReputation(services, task_id, removed.standing);
       }),
     );
-    if (due.length < BATCH_SIZE) return;
-  }
+    return due.length;
+  });
 }
 
 /** A claim that its holder did not work on any more when the task expired is a no-show. */
