@@ -1,3 +1,4 @@
+export { BoundedMap, type EntryLifetime } from "./bounded-map.ts";
 export { concatBytes, equalBytes, utf8ToBytes } from "./bytes.ts";
 export {
   canonicalize,
@@ -33,6 +34,7 @@ export {
 } from "./succession/relay-succession.ts";
 export type { SignSuccessionOptions, SuccessionRecord } from "./succession/succession.ts";
 export { signSuccession } from "./succession/succession.ts";
+export { unlessMalformed } from "./unless-malformed.ts";
 export { SUITE } from "./suite.ts";
 export { isUuid, uuidV7 } from "./keys/uuid-v7.ts";
 export type {

@@ -1,7 +1,7 @@
 import { CanonicalJsonError } from "./json/canonical-json.ts";
 import { EncodingError } from "./formats.ts";
 
-/** What `read` gives, or undefined where it met a text or a value of the wrong form. */
+/** Returns the result of `decode`, or undefined if it throws EncodingError or CanonicalJsonError. */
 export function unlessMalformed<Result>(decode: () => Result): Result | undefined {
   try {
     return decode();

@@ -1,22 +1,17 @@
+import { BoundedMap } from "../bounded-map.ts";
+
 /**
- * A memory of what `make` gave for each key, holding at most `limit` of them: the one that has not
- * been asked for longest goes first, so that a flood of strangers' keys leaves the busy ones alone.
+ * Returns a function that calls `createValue` once per key and caches at most `maxSize` values. The
+ * least recently used one is dropped first, so that many unknown keys do not displace the keys in use.
  */
 export function createKeyCache<Value>(
   maxSize: number,
   createValue: (key: Uint8Array) => Value,
 ): (key: Uint8Array) => Value {
-  const values = new Map<string, Value>();
+  const values = new BoundedMap<string, Value>(maxSize);
   return (key) => {
     const name = Buffer.from(key.buffer, key.byteOffset, key.byteLength).toString("latin1");
-    const cached = values.get(name);
-    const value = cached ?? createValue(key);
-    if (cached !== undefined) {
-      values.delete(name);
-    } else if (values.size >= maxSize) {
-      const [oldest = name] = values.keys();
-      values.delete(oldest);
-    }
+    const value = values.get(name) ?? createValue(key);
     values.set(name, value);
     return value;
   };
