@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { type Config, readConfig, listSecrets } from "./config.ts";
+import { getRule } from "./config-values.ts";
 import {
   formatVariables,
   type VariableName,
@@ -183,7 +184,7 @@ test.each<[VariableName, ...string[]]>([
     const result = readConfig({ ...required, [variable]: text });
     expect.soft(result, text).toEqual({
       ok: false,
-      faults: [{ variable, message: `${variable} must be ${variables[variable].kind.rule}` }],
+      faults: [{ variable, message: `${variable} must be ${getRule(variables[variable].schema)}` }],
     });
   }
 });
@@ -320,7 +321,7 @@ test("the help text has every variable with its rule and what an unset one means
   const help = formatVariables();
   for (const [name, variable] of Object.entries(variables)) {
     expect.soft(help).toContain(`${name} (`);
-    expect.soft(help).toContain(`${variable.purpose}. Must be ${variable.kind.rule}.`);
+    expect.soft(help).toContain(`${variable.purpose}. Must be ${getRule(variable.schema)}.`);
   }
   expect(help).toContain("PORT (default 3000)");
   expect(help).toContain("AGENT_API_TOKEN (unset: AGENT_API_TOKEN_FILE is required)");
