@@ -251,12 +251,20 @@ export function formatVariableRows(): string[] {
   });
 }
 
-function listVariables() {
+interface VariableText {
+  readonly name: string;
+  readonly purpose: string;
+  readonly rule: string;
+  readonly fallback: string | undefined;
+  readonly unset: string | undefined;
+}
+
+function listVariables(): VariableText[] {
   return Object.entries<Variable>(variables).map(([name, { purpose, schema, unset }]) => ({
     name,
     purpose,
     unset,
     rule: getRule(schema),
-    fallback: v.getDefault(schema),
+    fallback: v.getDefault(schema) as string | undefined,
   }));
 }
