@@ -134,7 +134,7 @@ export const variables = {
   },
   AGENT_PLATFORM_FEE_RATE: {
     purpose: "Share of a charge that the relay keeps",
-    // A worker always earns something: the split knows no rate of 1.
+    // The rate is below 1, because a worker must always earn something.
     schema: v.optional(decimalBetween(0, 0.999999), "0.05"),
   },
   PAYMENT_SECRET_KEY: {
@@ -223,7 +223,7 @@ export type VariableName = keyof typeof variables;
 
 type Entries = { readonly [Name in VariableName]: (typeof variables)[Name]["schema"] };
 
-/** The schema of the environment. */
+/** The schema of the whole environment. */
 export const EnvironmentSchema = v.object(
   Object.fromEntries(
     Object.entries(variables).map(([name, { schema }]) => [name, schema]),

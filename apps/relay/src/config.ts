@@ -8,16 +8,16 @@ import {
 import { getRule, operatorTokens } from "./config-values.ts";
 import { readTokenFile } from "./read-token-file.ts";
 
-/** Everything an operator can choose, validated. Secrets are here: never log this object. */
+/** All settings of a relay, validated. It holds secrets and must never be logged. */
 export interface Config {
-  /** The operator's bearer tokens: one or two. */
+  /** One or two bearer tokens of the operator. */
   readonly apiTokens: readonly string[];
-  /** Where they came from, when that was a file. */
+  /** The file that the tokens were read from, if any. */
   readonly apiTokenFile: string | undefined;
   readonly server: {
     readonly host: string;
     readonly port: number;
-    /** What the relay calls itself, without a slash at the end. */
+    /** The public address of the relay, without a slash at the end. */
     readonly baseUrl: string | undefined;
     readonly corsOrigins: "*" | readonly string[];
     /** IP addresses and CIDR ranges. */
@@ -28,12 +28,12 @@ export interface Config {
   readonly storage: {
     /** `:memory:` unless a file is configured. */
     readonly databasePath: string;
-    /** 0 = for ever. */
+    /** 0 keeps tasks for ever. */
     readonly retentionDays: number;
   };
   readonly identity: {
     readonly relayName: string;
-    /** Absent: the key is stored in plain. */
+    /** Without it the key is stored in plain text. */
     readonly keyPassphrase: string | undefined;
     readonly issueCredentials: boolean;
   };
@@ -51,13 +51,13 @@ export interface Config {
     /** A fraction from 0 to below 1 with at most 6 decimals. */
     readonly platformFeeRate: number;
     readonly payToAddress: string;
-    /** False with the all-zero address: only virtual accounts then. */
+    /** False with the all-zero address, which leaves only virtual accounts. */
     readonly realPayments: boolean;
-    /** Absent: card deposits are off. */
+    /** Without it card deposits are off. */
     readonly cardSecretKey: string | undefined;
     readonly cardWebhookSecret: string | undefined;
     readonly cardHoldMs: number;
-    /** Absent: where the processor's library calls by itself. */
+    /** Without it the default of the processor's library is used. */
     readonly cardApiBase: string | undefined;
     readonly x402: {
       readonly facilitatorUrl: string;
@@ -71,10 +71,10 @@ export interface Config {
   };
   readonly books: { readonly reconcileIntervalMs: number };
   readonly federation: {
-    /** Absent: federation is off. */
+    /** Without it federation is off. */
     readonly endpointUrl: string | undefined;
     readonly maxPeers: number;
-    /** Absent: any relay may peer. */
+    /** Without it any relay may peer. */
     readonly allowedPeers: readonly string[] | undefined;
     readonly blockedPeers: readonly string[];
     readonly autoAcceptPeers: boolean;
@@ -135,7 +135,7 @@ function resolveTokens(given: GivenVariables, faults: ConfigFault[]): readonly s
   return [];
 }
 
-/** The values that must never leave the process in a log line or an answer. */
+/** Lists the values that must never leave the process in a log line or a response. */
 export function listSecrets(config: Config): readonly string[] {
   const { apiTokens, identity, payments } = config;
   const { cardSecretKey, cardWebhookSecret } = payments;

@@ -30,18 +30,18 @@ export interface OpenRelay extends Relay {
   readonly relayId: string;
   readonly metrics: RequestMetrics["registry"];
   readonly operatorTokens: OperatorTokens;
-  /** Finishes what was accepted and closes the database. */
+  /** Finishes accepted work and closes the database. */
   close(): Promise<void>;
 }
 
-/** Why a relay does not start; nothing was changed. */
+/** The reason why a relay does not start. Nothing was changed. */
 export interface StartRefusal {
   readonly ok: false;
   readonly code: string;
   readonly detail: string;
 }
 
-/** Puts a relay together on a configuration, a runtime and a log: everything but the listening socket. */
+/** Builds a relay from a configuration, a runtime and a log; only the listening socket is missing. */
 export async function openRelay(
   config: Config,
   runtime: Runtime,

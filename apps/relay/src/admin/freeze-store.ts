@@ -15,7 +15,7 @@ const insertFreezeQuery = compile<Pick<FreezeRow, "since" | "reason">>()(
     .onConflict((conflict) => conflict.doNothing()),
 );
 
-/** Notes that the relay stands still; what it was frozen with first stays. */
+/** Stores that the relay is frozen. The first freeze is not replaced. */
 export async function insertFreeze(
   tx: Tx,
   row: Pick<FreezeRow, "since" | "reason">,
@@ -31,7 +31,7 @@ export function deleteFreeze(tx: Tx): Promise<FreezeRow | undefined> {
 
 const incarnationRow = compile()(queryBuilder.selectFrom("incarnation").selectAll());
 
-/** Which life of the relay this database is; 0 when it was never restored from a backup. */
+/** Returns the incarnation of this database; 0 if it was never restored from a backup. */
 export async function findIncarnation(read: Reader): Promise<IncarnationRow["number"]> {
   return (await read.get(incarnationRow, {}))?.number ?? 0;
 }

@@ -1,7 +1,7 @@
 import type { Answer, Operations } from "@agent/wire";
 import type { Services } from "../services.ts";
 
-/** Checks everything now, for the operator who asks. */
+/** Checks all books now, by command of the operator. */
 export async function reconcile({
   reconciler,
 }: Pick<Services, "reconciler">): Promise<Answer<Operations["reconcile"]>> {

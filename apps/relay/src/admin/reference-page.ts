@@ -41,7 +41,7 @@ table { border-collapse: collapse; } td, th { padding: .2rem .8rem .2rem 0; text
 @media (prefers-color-scheme: dark) { body { background: #18181b; color: #e4e4e7; } pre { background: #27272a; } a { color: #93c5fd; } }
 `;
 
-/** The contract as a page that needs nothing else: no script, no font, no other host. */
+/** Builds the contract as a page without scripts, fonts or other hosts. */
 export function buildReferencePage(openApi: object): string {
   const document = openApi as Document;
   const { info, tags, paths, components } = document;
@@ -117,7 +117,7 @@ const toAnchor = (name: string) => `section-${name.toLowerCase().replaceAll(/[^a
 
 const formatJson = (value: object) => `<pre>${escapeHtml(JSON.stringify(value, null, 2))}</pre>`;
 
-/** Paragraphs, with what stands between backticks as code. */
+/** Formats paragraphs, with text between backticks as code. */
 const formatMarkdown = (markdown: string) =>
   escapeHtml(markdown)
     .replaceAll(/`([^`]+)`/g, "<code>$1</code>")

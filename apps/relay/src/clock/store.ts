@@ -3,7 +3,7 @@ import type { Reader, Tx } from "../storage/storage.ts";
 
 const storedTime = compile()(queryBuilder.selectFrom("clock").select("at"));
 
-/** The time that was stored last; undefined in a database that no relay has run on. */
+/** Returns the last stored time; undefined in a new database. */
 export async function findStoredTime(read: Reader): Promise<number | undefined> {
   return (await read.get(storedTime, {}))?.at;
 }

@@ -11,18 +11,18 @@ import {
 import { readPages } from "./scan-pages.ts";
 import { taskChecks } from "./task-checks.ts";
 
-/** What the accounts hold together, and which rules they keep. */
+/** The totals of all accounts and the result of each rule. */
 export type ReconciliationResult = Omit<Result<Operations["reconcile"]>, "checks"> & {
   checks: BooksCheckResult[];
 };
 
-/** Every rule of the books; each reads its rows page by page and on its own. */
+/** All rules of the books. Each reads its own rows page by page. */
 const CHECKS: readonly BooksCheck[] = [...accountChecks, ...taskChecks];
 
 /**
- * Proves from the postings that no money was made or lost, and that what must belong together does.
- * A check that failed the last time (`failing`) reads everything again, so that what it found stays
- * reported until it is mended.
+ * Checks from the postings that no money was created or lost and that related rows agree. A check that
+ * failed the last time (`failing`) reads all rows again, so that its fault is reported until it is
+ * corrected.
  */
 export async function checkBooks(
   books: BooksToCheck,
@@ -60,7 +60,7 @@ export async function checkBooks(
   };
 }
 
-/** All accounts of one moment: a sum over several moments would miss what moved in between. */
+/** Sums all accounts in one snapshot, because money moves between snapshots. */
 function sumAccounts({ snapshot }: BooksToCheck) {
   return snapshot(async (read) => {
     const kinds = new Map<string, number>();
@@ -77,7 +77,7 @@ function sumAccounts({ snapshot }: BooksToCheck) {
   });
 }
 
-/** `-0` is no amount. */
+/** Turns `-0` into 0. */
 function toDollars(micro: number): number {
   return fromMicro(asMicro(micro + 0));
 }

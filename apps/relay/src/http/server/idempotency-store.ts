@@ -33,7 +33,7 @@ const deleteKeyQuery = compile<IdempotencyKey>()(
     .where("key", "=", param("key")),
 );
 
-/** In the place of one that is too old to count. */
+/** Inserts a key and replaces an expired one. */
 export async function insertIdempotencyKey(tx: Tx, row: IdempotencyKeyRow): Promise<void> {
   await tx.run(deleteKeyQuery, row);
   await tx.run(insertKeyQuery, row);
