@@ -232,7 +232,7 @@ describe("IN1 what is no message of the contract is answered by an error, and th
     const device = await t.connectDevice(await t.createAgent());
     device.send('{"type":"claim","task_id":5}');
     expect(await device.next("error")).toMatchObject({
-      message: "Invalid request: task_id has to be string",
+      message: "Invalid request: task_id must be string",
     });
   });
 });

@@ -59,7 +59,7 @@ export function parseJsonObject(text: string): ReadResult<{ value: object }> {
     return refuse("request.malformed_json");
   }
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    return refuseField("", "body has to be a JSON object");
+    return refuseField("", "body must be a JSON object");
   }
   if (exceedsDepth(value, limits.jsonDepth)) return refuse("request.too_deep");
   return { ok: true, value };

@@ -182,10 +182,10 @@ describe("a refusal", () => {
       body: {
         code: "request.invalid",
         error:
-          "Invalid request: amount has to be above 0; currency has to be 'USD'; reference has to be non-empty",
+          "Invalid request: amount has to be above 0; currency must be 'USD'; reference has to be non-empty",
         issues: [
           { path: "amount", message: "has to be above 0" },
-          { path: "currency", message: "has to be 'USD'" },
+          { path: "currency", message: "must be 'USD'" },
           { path: "reference", message: "has to be non-empty" },
         ],
       },

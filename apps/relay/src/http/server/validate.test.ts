@@ -6,21 +6,21 @@ import { validate } from "./validate.ts";
 const schema = v.object({
   name: v.string(),
   currency: v.optional(v.literal("USD")),
-  tags: v.optional(v.array(v.pipe(v.string(), v.minLength(1, "has to be non-empty")))),
-  extra: v.optional(v.custom<object>((value) => typeof value === "object", "has to be an object")),
+  tags: v.optional(v.array(v.pipe(v.string(), v.minLength(1, "must be non-empty")))),
+  extra: v.optional(v.custom<object>((value) => typeof value === "object", "must be an object")),
   level: v.optional(v.picklist(["low", "high"])),
 });
 
 describe("a value that breaks rules", () => {
   test.each<[string, unknown, string, string]>([
     ["a missing member", {}, "name", "is required"],
-    ["another type", { name: 1 }, "name", "has to be string"],
-    ["another structure", { name: "n", tags: {} }, "tags", "has to be array"],
-    ["another literal", { name: "n", currency: "EUR" }, "currency", "has to be 'USD'"],
-    ["another word", { name: "n", level: "mid" }, "level", "has to be ('low' | 'high')"],
-    ["a rule of an element", { name: "n", tags: ["a", ""] }, "tags.1", "has to be non-empty"],
-    ["a rule of ours", { name: "n", extra: 5 }, "extra", "has to be an object"],
-    ["no object at all", 5, "", "has to be object"],
+    ["another type", { name: 1 }, "name", "must be string"],
+    ["another structure", { name: "n", tags: {} }, "tags", "must be array"],
+    ["another literal", { name: "n", currency: "EUR" }, "currency", "must be 'USD'"],
+    ["another word", { name: "n", level: "mid" }, "level", "must be ('low' | 'high')"],
+    ["a rule of an element", { name: "n", tags: ["a", ""] }, "tags.1", "must be non-empty"],
+    ["a rule of ours", { name: "n", extra: 5 }, "extra", "must be an object"],
+    ["no object at all", 5, "", "must be object"],
   ])("is told of %s by its path and the rule", (_, value, path, message) => {
     expect(validate(schema, value)).toEqual({
       ok: false,
@@ -37,7 +37,7 @@ describe("a value that breaks rules", () => {
     expect(validate(either, { one: { single: 1 } })).toMatchObject({
       issues: [
         { path: "one.many", message: "is required" },
-        { path: "one.single", message: "has to be string" },
+        { path: "one.single", message: "must be string" },
       ],
     });
   });
@@ -46,7 +46,7 @@ describe("a value that breaks rules", () => {
     const tags = Array.from({ length: 30 }, () => "");
     const result = validate(schema, { name: "n", tags });
     expect(result).toMatchObject({
-      detail: "tags.0 has to be non-empty; tags.1 has to be non-empty; tags.2 has to be non-empty",
+      detail: "tags.0 must be non-empty; tags.1 must be non-empty; tags.2 must be non-empty",
     });
     expect("issues" in result && result.issues).toHaveLength(20);
   });
