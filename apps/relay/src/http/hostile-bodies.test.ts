@@ -49,7 +49,7 @@ async function expectUnharmed(): Promise<void> {
 // What the operator has not set up answers 501.
 const isDefined = ({ status }: Reply) => status < 500 || status === 501;
 
-describe("IN1, IN4 a hostile body gets a client's error, or is plain JSON:", () => {
+describe("IN1, IN4 a hostile body gets a 4xx response or is plain JSON:", () => {
   test.each(takers)("%s", async (name) => {
     const undefinedAnswers: string[] = [];
     for (const { name: title, bytes } of [...loadJsonVectors(), ...bodies]) {
@@ -104,7 +104,7 @@ describe("IN2, IN3 a hostile value in any place does no harm:", () => {
     await expectUnharmed();
   });
 
-  test.each(takers)("%s, as a member that nobody asked for", async (name) => {
+  test.each(takers)("%s, as an unknown member", async (name) => {
     for (const member of ["__proto__", "constructor", "toString", "toJSON", "then", "length"]) {
       for (const value of values) {
         const text = JSON.stringify(samples[name].body ?? { x: 1 }).slice(0, -1);
@@ -117,7 +117,7 @@ describe("IN2, IN3 a hostile value in any place does no harm:", () => {
     await expectUnharmed();
   });
 
-  test("no later answer has a member of theirs", async () => {
+  test("no later response contains an injected member", async () => {
     for (const path of [
       "discover",
       `${UNKNOWN_ID}`,
@@ -156,7 +156,7 @@ describe("MN17 an id that is anything else in JavaScript is an ordinary unknown 
     }
   });
 
-  test("with an account of its own", async () => {
+  test("such an id has an account of its own", async () => {
     for (const id of ids.slice(0, 4)) {
       const path = `/api/v1/agents/${id}`;
       const { balance } = (await t.asOperator("GET", `${path}/balance`)).body as {
@@ -171,7 +171,7 @@ describe("MN17 an id that is anything else in JavaScript is an ordinary unknown 
 });
 
 describe("IN7 what callers write stays inside its log line:", () => {
-  test("every line is one JSON object", async () => {
+  test("every log line is one JSON object", async () => {
     const text = '\n{"level":"error","msg":"forged"}\r\n\u001b[2J\u2028';
     const id = encodeURIComponent(text);
     const before = t.lines.length;

@@ -19,7 +19,7 @@ const take = compile<{ account: string; amount: number }>()(
 );
 
 describe("a prepared query", () => {
-  test("is text with one placeholder for each value", () => {
+  test("compiles to text with one placeholder for each value", () => {
     expect(taskById.text).toBe('select * from "tasks" where "task_id" = +?');
     expect(taskById.names).toEqual(["task_id"]);
   });
@@ -68,7 +68,7 @@ describe("a prepared query", () => {
         .orderBy("task_id"),
     ],
     ["LIMIT", queryBuilder.selectFrom("tasks").select("task_id").limit(param("a"))],
-  ])("is planned once, whatever is bound to it: %s", (_, builder) => {
+  ])("is planned once for all bound values: %s", (_, builder) => {
     const memory = new Sqlite(":memory:");
     memory.exec("CREATE TABLE tasks (task_id TEXT, agent_id TEXT)");
     const query = compile<{ a: number }>()(builder);
@@ -87,13 +87,13 @@ describe("a prepared query", () => {
     expect(rename.names).toEqual(["pairing_id", "code"]);
   });
 
-  test("is made of a sql fragment as well", () => {
+  test("compiles a sql fragment as well", () => {
     const raw = compile<{ n: number }>()(sql<{ m: number }>`select ${param("n")} + ${1} as m`);
     expect(raw.text).toBe("select +? + 1 as m");
     expect(raw.values({ n: 2 })).toEqual([2]);
   });
 
-  test("takes NULL as a value, but not a value that is missing", () => {
+  test("accepts NULL as a value but no missing value", () => {
     const set = compile<{ key: string | null }>()(
       queryBuilder.updateTable("agents").set({ public_key: param("key") }),
     );
@@ -144,6 +144,6 @@ async function typeChecks(read: Reader, tx: Tx) {
   queryBuilder.selectFrom("tasks").where("task_id", "=", param<number>("task_id"));
 }
 
-test("parameters and rows are checked by the compiler", () => {
+test("the compiler checks parameters and rows", () => {
   expectTypeOf(typeChecks).parameters.toEqualTypeOf<[Reader, Tx]>();
 });
