@@ -42,9 +42,9 @@ export const variables = {
   },
   AGENT_API_TOKEN_FILE: {
     purpose:
-      "File with what AGENT_API_TOKEN would hold, instead of it; read again on SIGHUP, when only it changes",
+      "File with the value of AGENT_API_TOKEN, used instead of it; on SIGHUP only this file is read again",
     schema: v.optional(plainText),
-    unset: "AGENT_API_TOKEN counts",
+    unset: "AGENT_API_TOKEN is used",
   },
   X402_PAY_TO_ADDRESS: {
     purpose: "Wallet that receives settlements; the all-zero address turns real payments off",
@@ -56,13 +56,13 @@ export const variables = {
     schema: v.optional(integerBetween(0, 65_535), "3000"),
   },
   AGENT_BASE_URL: {
-    purpose: "What the relay calls itself in documents and links",
+    purpose: "Public address of the relay in documents and links",
     schema: v.optional(baseUrl),
     unset: "AGENT_FEDERATION_ENDPOINT_URL, if that is set",
   },
   AGENT_CORS_ORIGIN: { purpose: "Allowed CORS origins", schema: v.optional(corsOrigins, "*") },
   AGENT_TRUSTED_PROXIES: {
-    purpose: "Proxies whose X-Forwarded-For is believed",
+    purpose: "Proxies whose X-Forwarded-For is trusted",
     schema: v.optional(cidrs),
     unset: "none",
   },
@@ -71,7 +71,7 @@ export const variables = {
     schema: v.optional(decimalBetween(0, 1_000_000), "1"),
   },
   LOG_LEVEL: {
-    purpose: "Least level that is logged",
+    purpose: "Lowest level that is logged",
     schema: v.optional(oneOf("debug", "info", "warn", "error"), "info"),
   },
   AGENT_DB_PATH: {
@@ -112,15 +112,15 @@ export const variables = {
     schema: v.optional(booleanFlag, "false"),
   },
   AGENT_PAIRING_TTL_MS: {
-    purpose: "Life of a pairing code in milliseconds",
+    purpose: "Lifetime of a pairing code in milliseconds",
     schema: v.optional(integerBetween(1, DAY_MS), String(limits.pairingTtlMs)),
   },
   AGENT_TASK_TTL_MS: {
-    purpose: "Life of an unfinished task in milliseconds",
+    purpose: "Lifetime of an unfinished task in milliseconds",
     schema: v.optional(integerBetween(1, 7 * DAY_MS), String(limits.taskTtlMs)),
   },
   AGENT_TASK_TTL_MAX_MS: {
-    purpose: "Longest life in milliseconds that a submission may ask for (ttl_ms)",
+    purpose: "Longest lifetime in milliseconds that a submission may request (ttl_ms)",
     schema: v.optional(integerBetween(limits.minTaskTtlMs, 7 * DAY_MS), String(7 * DAY_MS)),
   },
   AGENT_REQUIRE_MAX_BUDGET: {
@@ -150,11 +150,11 @@ export const variables = {
     secret: true,
   },
   AGENT_CARD_HOLD_MS: {
-    purpose: "How long money from a card cannot be withdrawn, in milliseconds",
+    purpose: "Milliseconds for which money from a card cannot be withdrawn",
     schema: v.optional(integerBetween(0, 365 * DAY_MS), String(limits.cardHoldMs)),
   },
   PAYMENT_API_BASE: {
-    purpose: "Where the card processor is called",
+    purpose: "Address of the card processor",
     schema: v.optional(baseUrl),
     unset: "its public address",
   },
@@ -184,7 +184,7 @@ export const variables = {
     unset: "federation disabled",
   },
   AGENT_FEDERATION_MAX_PEERS: {
-    purpose: "Most peers at a time",
+    purpose: "Maximum number of peers",
     schema: v.optional(integerBetween(0, 10_000), "50"),
   },
   AGENT_FEDERATION_ALLOWED_PEERS: {
@@ -202,7 +202,7 @@ export const variables = {
     schema: v.optional(booleanFlag, "false"),
   },
   AGENT_FEDERATION_CREDIT_LIMIT: {
-    purpose: "Most that a trusted peer may owe, in USD",
+    purpose: "Maximum amount that a trusted peer may owe, in USD",
     schema: v.optional(decimalBetween(0, 1_000_000_000), "1000"),
   },
   AGENT_FEDERATION_HEARTBEAT_INTERVAL_MS: {
@@ -210,7 +210,7 @@ export const variables = {
     schema: v.optional(integerBetween(1, DAY_MS), "60000"),
   },
   AGENT_FEDERATION_MAX_HOPS: {
-    purpose: "Most relays that a forwarded query passes",
+    purpose: "Maximum number of relays that a query passes",
     schema: v.optional(integerBetween(1, 3), "3"),
   },
   AGENT_FEDERATION_RETRY_SCALE: {

@@ -38,7 +38,7 @@ const env = {
   LOG_LEVEL: "debug",
 };
 
-/** Everything that anybody but its owner must never read, under a name for the failure message. */
+/** All secrets of the run, each under a name for the failure message. */
 const secrets = new Map<string, string>();
 /** All that the relay answered: headers, bodies, socket messages. */
 const answers: string[] = [];
@@ -196,7 +196,7 @@ async function converse(agent: TestAgent, token: string): Promise<void> {
   await new Promise((closed) => socket.once("close", closed));
 }
 
-/** The names of the secrets that stand in a text. */
+/** Lists the names of the secrets that a text contains. */
 const foundIn = (text: string) =>
   [...secrets].filter(([, secret]) => text.includes(secret)).map(([name]) => name);
 

@@ -10,7 +10,7 @@ import { countMigrations, pingDatabase } from "./store.ts";
 export async function checkReadiness(
   {
     storage,
-    jobMonitor: jobBoard,
+    jobMonitor,
     freezer,
     clock,
     reconciler,
@@ -21,7 +21,7 @@ export async function checkReadiness(
     await pingDatabase(storage.read);
     const applied = await countMigrations(storage.read);
     // The jobs of a frozen relay wait by design.
-    const jobs = freezer.frozen() === undefined ? jobBoard.listStates() : [];
+    const jobs = freezer.frozen() === undefined ? jobMonitor.listStates() : [];
     const checks = [
       { check: "database", ok: true, detail: "answers" },
       {

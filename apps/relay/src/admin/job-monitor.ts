@@ -46,8 +46,8 @@ export function createJobMonitor(now: () => number): JobMonitor {
       for (const entry of entries.values()) entry.ageStartsAt = now();
     },
     listStates: () =>
-      [...entries].map(([job, { everyMs, ageStartsAt: aliveAt, succeeded, failures }]) => {
-        const ageMs = now() - aliveAt;
+      [...entries].map(([job, { everyMs, ageStartsAt, succeeded, failures }]) => {
+        const ageMs = now() - ageStartsAt;
         // A job that runs once must only have succeeded.
         const rounds =
           everyMs === Infinity ? (succeeded ? Infinity : 0) : everyMs * MAX_MISSED_ROUNDS;

@@ -31,7 +31,7 @@ interface Document {
   readonly components: { readonly schemas: Readonly<Record<string, object>> };
 }
 
-const stylesheet = `
+const STYLESHEET = `
 body { font: 16px/1.5 system-ui, sans-serif; margin: 0 auto; max-width: 60rem; padding: 1rem; }
 pre { background: #f4f4f5; overflow: auto; padding: .75rem; }
 code, pre { font: 14px/1.4 ui-monospace, monospace; }
@@ -64,7 +64,7 @@ ${operations
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
 <title>${escapeHtml(info.title)} ${escapeHtml(info.version)}</title>
-<style>${stylesheet}</style>
+<style>${STYLESHEET}</style>
 <h1>${escapeHtml(info.title)} <small>${escapeHtml(info.version)}</small></h1>
 <p>${escapeHtml(info.description)}</p>
 <p><a href="openapi.json">openapi.json</a> is the same for machines.</p>

@@ -25,20 +25,18 @@ export function registerRelayMetrics(
       },
     });
   gauge("open_tasks", "Tasks that have not ended.", () => countOpenTasks(storage.read));
-  gauge("open_tasks_limit", "Most tasks that may be open.", () => limits.liveTasks);
-  gauge("sockets", "Devices that are connected.", () => [...connections.all()].length);
-  gauge("frozen", "1 while the operator holds the relay still.", () =>
-    freezer.frozen() === undefined ? 0 : 1,
-  );
+  gauge("open_tasks_limit", "Maximum number of open tasks.", () => limits.liveTasks);
+  gauge("sockets", "Connected devices.", () => [...connections.all()].length);
+  gauge("frozen", "1 while the relay is frozen.", () => (freezer.frozen() === undefined ? 0 : 1));
   gauge("draining", "1 while the relay shuts down.", () => (draining() ? 1 : 0));
   gauge(
     "clock_offset_seconds",
-    "What the wall clock differs by while it is not believed after a jump, else 0.",
+    "Difference of the wall clock while it is not trusted after a jump, else 0.",
     () => (clock.jump()?.offset ?? 0) / 1_000,
   );
   new Gauge({
     name: "agent_relay_books_faults",
-    help: "Rows that break a rule of the books, by check, when they were last reconciled.",
+    help: "Rows that break a rule of the books, by check, at the last reconciliation.",
     labelNames: ["check"],
     registers,
     collect() {
@@ -58,7 +56,7 @@ export function registerRelayMetrics(
   });
   new Gauge({
     name: "agent_relay_job_failures",
-    help: "How often a background job has failed since the start.",
+    help: "Failures of a background job since the start.",
     labelNames: ["job"],
     registers,
     collect() {

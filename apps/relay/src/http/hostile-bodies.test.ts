@@ -68,7 +68,7 @@ describe("IN1, IN4 a hostile body gets a 4xx response or is plain JSON:", () => 
 
 type Path = readonly (string | number)[];
 
-/** Where a value stands in a body, objects and arrays themselves included. */
+/** The position of a value in a body; objects and arrays are values too. */
 function* pathsIn(value: unknown, path: Path = []): Iterable<Path> {
   if (path.length > 0) yield path;
   if (typeof value !== "object" || value === null) return;

@@ -46,7 +46,7 @@ export interface LogOptions {
 
 const logLevels: readonly LogLevel[] = ["debug", "info", "warn", "error"];
 // JSON does not escape these, but terminals and line readers interpret them.
-const lineBreakerPattern = /[\x7f-\x9f\u2028\u2029]/;
+const LINE_BREAKER_PATTERN = /[\x7f-\x9f\u2028\u2029]/;
 
 /** Writes one JSON object per line, errors to stderr and all others to stdout (spec, "Relay log events"). */
 export function createLog({ level: minLevel, write, now, secrets = [] }: LogOptions): RootLog {
@@ -64,7 +64,7 @@ export function createLog({ level: minLevel, write, now, secrets = [] }: LogOpti
       const shown = isSecretName(name) ? `"${REDACTED}"` : encodeLogValue(value, redact, 1);
       text += `,${JSON.stringify(name)}:${shown}`;
     }
-    return lineBreakerPattern.test(text) ? `${escapeLineBreakers(text)}}` : `${text}}`;
+    return LINE_BREAKER_PATTERN.test(text) ? `${escapeLineBreakers(text)}}` : `${text}}`;
   }
 
   function createChild(bound: LogFields): Log {
@@ -103,7 +103,7 @@ function createTimestampFormatter(now: () => number): () => string {
 
 function escapeLineBreakers(text: string): string {
   return text.replace(
-    new RegExp(lineBreakerPattern, "g"),
+    new RegExp(LINE_BREAKER_PATTERN, "g"),
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );
 }

@@ -9,14 +9,14 @@ export interface Trace {
 
 const currentTrace = new AsyncLocalStorage<Trace | undefined>();
 
-const traceparentPattern = /^(?!ff)[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
+const TRACEPARENT_PATTERN = /^(?!ff)[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 const MAX_STATE_LENGTH = 512;
 
 /** Parses the trace of a request; undefined if it is missing or malformed. */
 export function parseTrace(headers: Headers): Trace | undefined {
   const given = headers.get("traceparent");
   if (given === null) return undefined;
-  const [, traceId = "", parentId = "", flags = "", more] = traceparentPattern.exec(given) ?? [];
+  const [, traceId = "", parentId = "", flags = "", more] = TRACEPARENT_PATTERN.exec(given) ?? [];
   // Only a later version may have more fields.
   if (/^0*$/.test(traceId) || /^0*$/.test(parentId)) return undefined;
   if (given.startsWith("00-") && more !== undefined) return undefined;

@@ -140,7 +140,7 @@ async function typeChecks(read: Reader, tx: Tx) {
   params("no_such_column");
   // @ts-expect-error a boolean is not stored
   compile<{ flag: boolean }>();
-  // @ts-expect-error a typed marker has to fit its column
+  // @ts-expect-error a typed marker must fit its column
   queryBuilder.selectFrom("tasks").where("task_id", "=", param<number>("task_id"));
 }
 
