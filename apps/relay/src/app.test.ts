@@ -10,14 +10,14 @@ beforeEach(async () => {
 afterEach(() => t.close());
 
 describe("a relay that shuts down", () => {
-  test("says so to whoever asks whether it is ready, and is alive", async () => {
+  test("a relay that shuts down is alive but not ready", async () => {
     expect((await t.request("GET", "/health/ready")).status).toBe(200);
     t.relay.drain();
     expect((await t.request("GET", "/health/ready")).status).toBe(503);
     expect((await t.request("GET", "/health/live")).status).toBe(200);
   });
 
-  test("takes no request any more, and says when to come back", async () => {
+  test("a relay that shuts down refuses requests with Retry-After", async () => {
     const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
     const task = await submitAcceptedTask(t, boss, worker);
     t.relay.drain();

@@ -29,14 +29,14 @@ import { webhookHandlers } from "./webhooks/routes.ts";
 import { trustHandlers } from "./trust/routes.ts";
 import { visibilityHandlers } from "./visibility/routes.ts";
 
-/** A relay as a function from requests to answers; sockets, clock and process are main.ts's. */
+/** A relay as a function from requests to responses. Sockets, clock and process belong to main.ts. */
 export interface Relay {
   readonly fetch: (request: Request, env?: unknown) => Response | Promise<Response>;
   /** Runs the background jobs that are due. */
   tick(): Promise<void>;
-  /** Resolves when no job waits for anybody outside any more. */
+  /** Resolves when no job waits for another party. */
   idle(): Promise<void>;
-  /** Refuses new work from now on, and says so to every connected device. */
+  /** Refuses new work from now on and tells every connected device. */
   drain(): void;
 }
 
@@ -116,7 +116,7 @@ export function createRelay(services: Services, federationWork?: FederationWork)
   };
 }
 
-/** What the Node adapter hands on of the connection; absent when a request is made in process. */
+/** The connection as the Node adapter passes it on; absent for requests within the process. */
 function getSocketAddress(env: unknown): string | undefined {
   const incoming = (env as { incoming?: { socket?: { remoteAddress?: string } } } | undefined)
     ?.incoming;

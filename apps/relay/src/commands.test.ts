@@ -77,7 +77,7 @@ async function load(baseUrl: string, ended: () => boolean): Promise<number> {
 }
 
 describe("a backup", () => {
-  test("that is taken under load is a consistent relay, with all that was acknowledged before", async () => {
+  test("a backup under load is consistent and has all acknowledged rows", async () => {
     const relay = startRelay({ ...minimalEnv, AGENT_DB_PATH: path });
     const baseUrl = await relay.baseUrl;
     let done = false;
@@ -104,7 +104,7 @@ describe("a backup", () => {
     expect(await client.reconcile()).toMatchObject({ ok: true, body: { consistent: true } });
   });
 
-  test("is readable by its owner only, and never takes the place of a file", async () => {
+  test("a backup is readable by its owner only and never replaces a file", async () => {
     await filled();
     expect(await run("backup", copy)).toMatchObject({ ok: true });
     expect(statSync(copy).mode & 0o777).toBe(0o600);
@@ -123,7 +123,7 @@ describe("a backup", () => {
       (file) => writeFileSync(file, "x".repeat(4_096)),
       "database.foreign",
     ],
-  ])("of a database %s is refused", async (_, make, code) => {
+  ])("refuses a backup of a database %s", async (_, make, code) => {
     make(path);
     const { ok, text } = await run("backup", copy);
     expect([ok, text.split(":")[0]]).toEqual([false, code]);
@@ -132,7 +132,7 @@ describe("a backup", () => {
 });
 
 describe("restoring", () => {
-  test("brings back what the backup holds, and changes the backup in nothing", async () => {
+  test("restores the rows of a backup and does not change the backup", async () => {
     await filled();
     await run("backup", copy);
     const bytes = readFileSync(copy);
@@ -145,7 +145,7 @@ describe("restoring", () => {
     await t.close();
   });
 
-  test("A8: begins an incarnation above the one before, even within the same second", async () => {
+  test("A8: a restore begins a higher incarnation, even within the same second", async () => {
     const stateAt = (at: string) => {
       const db = new Sqlite(at, { readonly: true });
       const number = db.prepare("SELECT number FROM incarnation").pluck().get();
@@ -168,7 +168,7 @@ describe("restoring", () => {
     expect(stateAt(path)).toEqual({ number: now / 1_000 + 1, freeze });
   });
 
-  test("A8: of a backup by the version before brings its schema up to date", async () => {
+  test("A8: a restore updates the schema of an older backup", async () => {
     const older = join(folder, `older-${count}.db`);
     const db = new Sqlite(older);
     db.pragma(`application_id = ${0x41524c59}`);
@@ -187,7 +187,7 @@ describe("restoring", () => {
     await t.close();
   });
 
-  test("leaves a database that is there, in use or not", async () => {
+  test("restore never replaces an existing database", async () => {
     await filled();
     await run("backup", copy);
     expect(await run("restore", copy)).toMatchObject({ ok: false });
@@ -199,7 +199,7 @@ describe("restoring", () => {
     await t.close();
   });
 
-  test("refuses a damaged backup and writes nothing", async () => {
+  test("restore refuses a damaged backup and writes nothing", async () => {
     await filled();
     await run("backup", copy);
     const bytes = readFileSync(copy);
@@ -212,7 +212,7 @@ describe("restoring", () => {
 });
 
 describe("the other commands", () => {
-  test("check says whether the database is whole", async () => {
+  test("check reports whether the database is complete", async () => {
     await filled();
     expect(await run("check")).toEqual({ ok: true, text: `${path} is whole` });
     const db = new Sqlite(path);
@@ -231,7 +231,7 @@ describe("the other commands", () => {
     expect([ok, (JSON.parse(text) as { consistent: boolean }).consistent]).toEqual([false, false]);
   });
 
-  test("migrate shows what is missing, and brings it", async () => {
+  test("migrate lists and applies the missing migrations", async () => {
     const none = await status();
     expect(none.text).toMatch(/^pending {2}001-initial$/m);
     expect(existsSync(path)).toBe(false);
@@ -242,11 +242,11 @@ describe("the other commands", () => {
     expect(await run("migrate")).toEqual({ ok: true, text: "nothing to do" });
   });
 
-  test.each(["backup", "restore"])("%s asks for a file", async (name) => {
+  test.each(["backup", "restore"])("%s requires a file", async (name) => {
     expect(await run(name)).toEqual({ ok: false, text: "name a file" });
   });
 
-  test("as a process: an unknown one, or none without a database, exits 1 and says why", async () => {
+  test("an unknown command, or one without a database, exits with 1 and a reason", async () => {
     const unknown = startRelay({ ...minimalEnv, AGENT_DB_PATH: path }, { args: ["bake"] });
     expect(await unknown.ended).toEqual({ code: 1, signal: null });
     expect(unknown.stderr()).toContain('there is no command "bake"');

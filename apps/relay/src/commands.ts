@@ -1,4 +1,4 @@
-import { checkBooks } from "./admin/reconcile.ts";
+import { checkBooks } from "./admin/books/check-books.ts";
 import { rotateRelayKey } from "./identity/rotate-relay-key.ts";
 import { backupDatabase, checkDatabase, restoreDatabase } from "./storage/database/backup.ts";
 import type { DatabaseRefusal } from "./storage/database/database-refusal.ts";
@@ -8,7 +8,7 @@ import { migrations } from "./storage/migrations/index.ts";
 import { openStorage } from "./storage/open-storage.ts";
 import { readDatabase } from "./storage/database/read-database.ts";
 
-/** What a command says, and whether it went well. */
+/** The output of a command and whether it succeeded. */
 export interface CommandResult {
   readonly ok: boolean;
   readonly text: string;
@@ -20,10 +20,10 @@ export interface CommandInput {
   readonly status: boolean;
   /** The database file of the environment. */
   readonly path: string;
-  /** The time of the call, in ms. */
+  /** The time of the call, in milliseconds. */
   readonly now: number;
   readonly randomBytes: (length: number) => Uint8Array;
-  /** What AGENT_RELAY_KEY_PASSPHRASE holds. */
+  /** The value of AGENT_RELAY_KEY_PASSPHRASE. */
   readonly passphrase?: string;
   /** `--reason`. */
   readonly reason?: string;
@@ -35,7 +35,7 @@ interface Command {
   readonly run: (call: CommandInput) => CommandResult | Promise<CommandResult>;
 }
 
-/** What an operator does to the database of AGENT_DB_PATH, beside running the relay. */
+/** The commands of an operator on the database of AGENT_DB_PATH. */
 export const commands: Readonly<Record<string, Command>> = {
   backup: {
     usage: "backup FILE",

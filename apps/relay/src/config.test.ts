@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { type Config, readConfig, listSecrets } from "./config.ts";
+import { getRule } from "./config-values.ts";
 import {
   formatVariables,
   type VariableName,
@@ -28,7 +29,7 @@ function faultsOf(env: Record<string, string | undefined>): readonly string[] {
   return result.ok ? [] : result.faults.map(({ variable }) => variable);
 }
 
-test("with the two required variables alone, every other one has the default of the specification", () => {
+test("gives every other variable its default when only the two required ones are set", () => {
   expect(configOf({})).toEqual({
     apiTokens: ["master-token"],
     apiTokenFile: undefined,
@@ -142,7 +143,7 @@ const accepted: readonly [VariableName, string, (config: Config) => unknown, unk
   ["AGENT_FEDERATION_RETRY_SCALE", "0.001", (c) => c.federation.retryScale, 0.001],
 ];
 
-test.each(accepted)("%s takes %j", (variable, text, read, value) => {
+test.each(accepted)("%s accepts %j", (variable, text, read, value) => {
   expect(read(configOf({ [variable]: text }))).toEqual(value);
 });
 
@@ -183,7 +184,7 @@ test.each<[VariableName, ...string[]]>([
     const result = readConfig({ ...required, [variable]: text });
     expect.soft(result, text).toEqual({
       ok: false,
-      faults: [{ variable, message: `${variable} must be ${variables[variable].kind.rule}` }],
+      faults: [{ variable, message: `${variable} must be ${getRule(variables[variable].schema)}` }],
     });
   }
 });
@@ -256,7 +257,7 @@ describe("readConfig", () => {
       },
     );
 
-    test("D9: a file that is not there, or tokens in both places, are faults of the file's variable", () => {
+    test("D9: a missing file and tokens in both places are faults of the file's variable", () => {
       const missing = { X402_PAY_TO_ADDRESS, AGENT_API_TOKEN_FILE: join(folder, "missing") };
       expect(faultsOf(missing)).toEqual(["AGENT_API_TOKEN_FILE"]);
       writeFileSync(AGENT_API_TOKEN_FILE, "one");
@@ -264,7 +265,7 @@ describe("readConfig", () => {
     });
   });
 
-  test("B12: refuses a life of tasks above the longest one, which also bounds the default", () => {
+  test("B12: refuses a task lifetime above the maximum, which also limits the default", () => {
     const lives = { AGENT_TASK_TTL_MS: "900001", AGENT_TASK_TTL_MAX_MS: "900000" };
     expect(faultsOf({ ...required, ...lives })).toEqual(["AGENT_TASK_TTL_MAX_MS"]);
     expect(readConfig({ ...required, ...lives, AGENT_TASK_TTL_MS: "900000" }).ok).toBe(true);
@@ -272,7 +273,7 @@ describe("readConfig", () => {
     expect(short).toMatchObject({ config: { tasks: { ttlMs: 60_000, ttlMaxMs: 60_000 } } });
   });
 
-  test("refuses a relay that is allowed and blocked, in whatever case it is written", () => {
+  test("refuses a relay that is both allowed and blocked, in any letter case", () => {
     const peers = {
       AGENT_FEDERATION_ALLOWED_PEERS: relayId,
       AGENT_FEDERATION_BLOCKED_PEERS: `${otherRelayId},${relayId.toUpperCase()}`,
@@ -282,7 +283,7 @@ describe("readConfig", () => {
     expect(faultsOf({ ...required, ...apart })).toEqual([]);
   });
 
-  test("calls the relay by its base URL, else by its federation URL", () => {
+  test("names the relay by its base URL, else by its federation URL", () => {
     const federation = { AGENT_FEDERATION_ENDPOINT_URL: "https://fed.example" };
     expect(configOf(federation).server.baseUrl).toBe("https://fed.example");
     const both = { ...federation, AGENT_BASE_URL: "https://base.example" };
@@ -291,7 +292,7 @@ describe("readConfig", () => {
   });
 });
 
-test("the secret values are those of the variables marked secret", () => {
+test("lists the values of the variables marked secret", () => {
   const secrets = {
     AGENT_API_TOKEN: "one",
     AGENT_RELAY_KEY_PASSPHRASE: "two",
@@ -307,7 +308,7 @@ test("the secret values are those of the variables marked secret", () => {
   );
 });
 
-test("the table of docs/deployment.md is made of the variables", () => {
+test("the table of docs/deployment.md matches the variables", () => {
   const document = readFileSync(new URL("../../../docs/deployment.md", import.meta.url), "utf8");
   const rows = document.split("\n").map((line) => line.replaceAll(/ +/g, " "));
   const begin = rows.indexOf("## The relay's variables");
@@ -316,11 +317,11 @@ test("the table of docs/deployment.md is made of the variables", () => {
   expect(shown).toEqual(formatVariableRows());
 });
 
-test("the help text has every variable with its rule and what an unset one means", () => {
+test("the help text names the rule of every variable and the meaning of an unset one", () => {
   const help = formatVariables();
   for (const [name, variable] of Object.entries(variables)) {
     expect.soft(help).toContain(`${name} (`);
-    expect.soft(help).toContain(`${variable.purpose}. Must be ${variable.kind.rule}.`);
+    expect.soft(help).toContain(`${variable.purpose}. Must be ${getRule(variable.schema)}.`);
   }
   expect(help).toContain("PORT (default 3000)");
   expect(help).toContain("AGENT_API_TOKEN (unset: AGENT_API_TOKEN_FILE is required)");

@@ -1,18 +1,23 @@
-import type { VariableValues, VariableName } from "./config-variables.ts";
-import { variables } from "./config-variables.ts";
-import { operatorTokens, type ValueKind } from "./config-values.ts";
+import * as v from "valibot";
+import {
+  EnvironmentSchema,
+  variables,
+  type VariableName,
+  type VariableValues,
+} from "./config-variables.ts";
+import { getRule, operatorTokens } from "./config-values.ts";
 import { readTokenFile } from "./read-token-file.ts";
 
-/** Everything an operator can choose, validated. Secrets are here: never log this object. */
+/** All settings of a relay, validated. It holds secrets and must never be logged. */
 export interface Config {
-  /** The operator's bearer tokens: one or two. */
+  /** One or two bearer tokens of the operator. */
   readonly apiTokens: readonly string[];
-  /** Where they came from, when that was a file. */
+  /** The file that the tokens were read from, if any. */
   readonly apiTokenFile: string | undefined;
   readonly server: {
     readonly host: string;
     readonly port: number;
-    /** What the relay calls itself, without a slash at the end. */
+    /** The public address of the relay, without a slash at the end. */
     readonly baseUrl: string | undefined;
     readonly corsOrigins: "*" | readonly string[];
     /** IP addresses and CIDR ranges. */
@@ -23,12 +28,12 @@ export interface Config {
   readonly storage: {
     /** `:memory:` unless a file is configured. */
     readonly databasePath: string;
-    /** 0 = for ever. */
+    /** 0 keeps tasks for ever. */
     readonly retentionDays: number;
   };
   readonly identity: {
     readonly relayName: string;
-    /** Absent: the key is stored in plain. */
+    /** Without it the key is stored in plain text. */
     readonly keyPassphrase: string | undefined;
     readonly issueCredentials: boolean;
   };
@@ -46,13 +51,13 @@ export interface Config {
     /** A fraction from 0 to below 1 with at most 6 decimals. */
     readonly platformFeeRate: number;
     readonly payToAddress: string;
-    /** False with the all-zero address: only virtual accounts then. */
+    /** False with the all-zero address, which leaves only virtual accounts. */
     readonly realPayments: boolean;
-    /** Absent: card deposits are off. */
+    /** Without it card deposits are off. */
     readonly cardSecretKey: string | undefined;
     readonly cardWebhookSecret: string | undefined;
     readonly cardHoldMs: number;
-    /** Absent: where the processor's library calls by itself. */
+    /** Without it the default of the processor's library is used. */
     readonly cardApiBase: string | undefined;
     readonly x402: {
       readonly facilitatorUrl: string;
@@ -66,10 +71,10 @@ export interface Config {
   };
   readonly books: { readonly reconcileIntervalMs: number };
   readonly federation: {
-    /** Absent: federation is off. */
+    /** Without it federation is off. */
     readonly endpointUrl: string | undefined;
     readonly maxPeers: number;
-    /** Absent: any relay may peer. */
+    /** Without it any relay may peer. */
     readonly allowedPeers: readonly string[] | undefined;
     readonly blockedPeers: readonly string[];
     readonly autoAcceptPeers: boolean;
@@ -94,49 +99,43 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Reads the whole environment and names every fault at once; no message quotes a value. */
 export function readConfig(env: Environment): ConfigResult {
-  const faults = [...findContradictions(env)];
-  const values: Partial<Record<VariableName, unknown>> = {};
-  for (const name of Object.keys(variables) as VariableName[]) {
-    if (faults.some((fault) => fault.variable === name)) continue;
-    const variable: { kind: ValueKind<unknown>; required?: true; default?: string } =
-      variables[name];
-    const text = readVariable(env, name) ?? variable.default;
-    if (text === undefined) {
-      if (variable.required) faults.push({ variable: name, message: `${name} is required` });
-      continue;
-    }
-    const value = variable.kind.parse(text);
-    if (value === undefined) {
-      faults.push({ variable: name, message: `${name} must be ${variable.kind.rule}` });
-    }
-    values[name] = value;
+  const given = readVariables(env);
+  const faults = [...findContradictions(given)];
+  const read = v.safeParse(EnvironmentSchema, given, { abortPipeEarly: true });
+  for (const { path } of read.issues ?? []) {
+    const variable = path?.[0].key as VariableName;
+    if (faults.some((fault) => fault.variable === variable)) continue;
+    const isMissing = given[variable] === undefined;
+    const message = isMissing ? "is required" : `must be ${getRule(variables[variable].schema)}`;
+    faults.push({ variable, message: `${variable} ${message}` });
   }
-  const apiTokens = resolveTokens(values, faults);
-  return faults.length > 0
+  const apiTokens = resolveTokens(given, faults);
+  return faults.length > 0 || !read.success
     ? { ok: false, faults }
-    : { ok: true, config: buildConfig(values as VariableValues, apiTokens) };
+    : { ok: true, config: buildConfig(read.output, apiTokens) };
 }
 
-/** The operator's tokens from the environment or the file that it names; a fault when neither has any. */
-function resolveTokens(
-  values: Partial<Record<VariableName, unknown>>,
-  faults: ConfigFault[],
-): readonly string[] {
-  const { AGENT_API_TOKEN: tokens, AGENT_API_TOKEN_FILE: file } = values as Partial<VariableValues>;
-  const addFault = (variable: VariableName, message: string) => {
-    const isNamed = faults.some((fault) => fault.variable.startsWith("AGENT_API_TOKEN"));
-    if (!isNamed) faults.unshift({ variable, message: `${variable} ${message}` });
-    return [];
-  };
-  if (tokens !== undefined) return tokens;
-  if (file === undefined) {
-    return addFault("AGENT_API_TOKEN", "is required, unless AGENT_API_TOKEN_FILE is set");
-  }
-  const message = `must name a readable file that holds ${operatorTokens.rule}`;
-  return readTokenFile(file) ?? addFault("AGENT_API_TOKEN_FILE", message);
+/** Returns the operator's tokens from the environment or a file; a fault is added when neither has any. */
+function resolveTokens(given: GivenVariables, faults: ConfigFault[]): readonly string[] {
+  const { AGENT_API_TOKEN_FILE: file } = given;
+  if (faults.some(({ variable }) => variable.startsWith("AGENT_API_TOKEN"))) return [];
+  const tokens = parseGiven(given, "AGENT_API_TOKEN") ?? (file && readTokenFile(file));
+  if (tokens) return tokens;
+  faults.unshift(
+    file === undefined
+      ? {
+          variable: "AGENT_API_TOKEN",
+          message: "AGENT_API_TOKEN is required, unless AGENT_API_TOKEN_FILE is set",
+        }
+      : {
+          variable: "AGENT_API_TOKEN_FILE",
+          message: `AGENT_API_TOKEN_FILE must name a readable file that holds ${getRule(operatorTokens)}`,
+        },
+  );
+  return [];
 }
 
-/** The values that must never leave the process in a log line or an answer. */
+/** Lists the values that must never leave the process in a log line or a response. */
 export function listSecrets(config: Config): readonly string[] {
   const { apiTokens, identity, payments } = config;
   const { cardSecretKey, cardWebhookSecret } = payments;
@@ -145,41 +144,47 @@ export function listSecrets(config: Config): readonly string[] {
   );
 }
 
-/** A blank value counts as unset. Only a passphrase keeps its outer blanks. */
-function readVariable(env: Environment, name: VariableName): string | undefined {
-  const text = env[name];
-  if (text === undefined || text.trim() === "") return undefined;
-  return name === "AGENT_RELAY_KEY_PASSPHRASE" ? text : text.trim();
+type GivenVariables = { readonly [Name in VariableName]?: string };
+
+/** Takes a blank value as unset and trims every other value but the passphrase. */
+function readVariables(env: Environment): GivenVariables {
+  const names = Object.keys(variables) as VariableName[];
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const text = env[name];
+      if (text === undefined || text.trim() === "") return [];
+      return [[name, name === "AGENT_RELAY_KEY_PASSPHRASE" ? text : text.trim()]];
+    }),
+  );
 }
 
-function* findContradictions(env: Environment): Iterable<ConfigFault> {
-  if (readVariable(env, "AGENT_DB_PATH") && readVariable(env, "AGENT_DATABASE_URL")) {
-    yield {
-      variable: "AGENT_DATABASE_URL",
-      message: "AGENT_DATABASE_URL and AGENT_DB_PATH must not be set together",
-    };
+/** Returns the value of a variable that is set and valid; a default does not count as set. */
+function parseGiven<Name extends VariableName>(
+  given: GivenVariables,
+  name: Name,
+): VariableValues[Name] | undefined {
+  if (given[name] === undefined) return undefined;
+  const read = v.safeParse(EnvironmentSchema.entries[name], given[name]);
+  return read.success ? (read.output as VariableValues[Name]) : undefined;
+}
+
+function* findContradictions(given: GivenVariables): Iterable<ConfigFault> {
+  for (const [variable, other] of EXCLUSIVE_VARIABLES) {
+    if (given[variable] !== undefined && given[other] !== undefined) {
+      yield { variable, message: `${variable} and ${other} must not be set together` };
+    }
   }
-  if (readVariable(env, "AGENT_API_TOKEN") && readVariable(env, "AGENT_API_TOKEN_FILE")) {
-    yield {
-      variable: "AGENT_API_TOKEN_FILE",
-      message: "AGENT_API_TOKEN_FILE and AGENT_API_TOKEN must not be set together",
-    };
-  }
-  const [ttlMs, maxTtlMs] = (["AGENT_TASK_TTL_MS", "AGENT_TASK_TTL_MAX_MS"] as const).map((name) =>
-    variables[name].kind.parse(readVariable(env, name) ?? ""),
-  );
+  const ttlMs = parseGiven(given, "AGENT_TASK_TTL_MS");
+  const maxTtlMs = parseGiven(given, "AGENT_TASK_TTL_MAX_MS");
   if (ttlMs !== undefined && maxTtlMs !== undefined && ttlMs > maxTtlMs) {
     yield {
       variable: "AGENT_TASK_TTL_MAX_MS",
       message: "AGENT_TASK_TTL_MAX_MS must not be below AGENT_TASK_TTL_MS",
     };
   }
-  const allowed = parseRelayIds(readVariable(env, "AGENT_FEDERATION_ALLOWED_PEERS"));
-  if (
-    parseRelayIds(readVariable(env, "AGENT_FEDERATION_BLOCKED_PEERS")).some((id) =>
-      allowed.includes(id),
-    )
-  ) {
+  const allowed = parseGiven(given, "AGENT_FEDERATION_ALLOWED_PEERS");
+  const blocked = parseGiven(given, "AGENT_FEDERATION_BLOCKED_PEERS");
+  if (blocked?.some((id) => allowed?.includes(id))) {
     yield {
       variable: "AGENT_FEDERATION_BLOCKED_PEERS",
       message:
@@ -188,8 +193,11 @@ function* findContradictions(env: Environment): Iterable<ConfigFault> {
   }
 }
 
-const parseRelayIds = (text: string | undefined): readonly string[] =>
-  text === undefined ? [] : (variables.AGENT_FEDERATION_ALLOWED_PEERS.kind.parse(text) ?? []);
+/** The first of two variables that must not be set together is the one at fault. */
+const EXCLUSIVE_VARIABLES = [
+  ["AGENT_DATABASE_URL", "AGENT_DB_PATH"],
+  ["AGENT_API_TOKEN_FILE", "AGENT_API_TOKEN"],
+] as const;
 
 function buildConfig(values: VariableValues, apiTokens: readonly string[]): Config {
   return {

@@ -1,11 +1,17 @@
 import { afterEach, expect, test } from "vitest";
+import { createJobs } from "./jobs.ts";
+import type { Services } from "./services.ts";
+import { BATCH_SIZE } from "./storage/purge-in-batches.ts";
 import { createBuyer, submitAcceptedTask, createSeller } from "../test/market.ts";
 import { startTestRelay, type TestRelay } from "../test/test-relay.ts";
 
-let t: TestRelay;
-afterEach(() => t.close());
+let t: TestRelay | undefined;
+afterEach(async () => {
+  await t?.close();
+  t = undefined;
+});
 
-test("a job that fails is logged, and the others still run", async () => {
+test("logs a job that fails and still runs the others", async () => {
   t = await startTestRelay();
   await t.relay.close();
   await expect(t.relay.tick()).resolves.toBeUndefined();
@@ -14,7 +20,7 @@ test("a job that fails is logged, and the others still run", async () => {
   expect(failed).toContain("forget-old-tasks");
 });
 
-test("a job runs when it is due, not at every tick", async () => {
+test("runs a job when it is due, not at every tick", async () => {
   t = await startTestRelay({ AGENT_TASK_TTL_MS: "1" });
   const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
   await t.relay.tick();
@@ -25,4 +31,37 @@ test("a job runs when it is due, not at every tick", async () => {
   await t.clock.advance(1);
   await t.relay.tick();
   expect(t.listLogged("task.expired")).toHaveLength(1);
+});
+
+test("runs every job of a turn even though each purge has a backlog without end", async () => {
+  const purges = [
+    "forget-old-tasks",
+    "forget-ended-budgets",
+    "forget-old-keys",
+    "forget-spent-tokens",
+    "forget-old-decisions",
+    "forget-old-pairings",
+  ];
+  const ran: string[] = [];
+  let transactions = 0;
+  const services = {
+    config: { storage: { retentionDays: 1 }, books: { reconcileIntervalMs: 1 } },
+    runtime: { now: () => 1e12 },
+    clock: { elapsed: () => 1e12, lastMovedAt: () => 0 },
+    freezer: { frozen: () => undefined },
+    log: { error: () => {} },
+    jobMonitor: {
+      recordRun: ({ name }: { name: string }, ok: boolean) => void (ok && ran.push(name)),
+    },
+    storage: {
+      // As if each batch found the table as full as the one before.
+      async transaction() {
+        transactions += 1;
+        return BATCH_SIZE;
+      },
+    },
+  } as unknown as Services;
+  await createJobs(services).tick();
+  expect(ran).toEqual(expect.arrayContaining(purges));
+  expect(transactions).toBeLessThan(1_000);
 });

@@ -16,9 +16,9 @@ import { purgeEndedBudgets, purgeOldTasks } from "./tasks/retention.ts";
 interface Job {
   readonly name: string;
   readonly everyMs: number;
-  /** Nobody waits for it. */
+  /** The other jobs do not wait for it. */
   readonly runsDetached?: true;
-  /** Writes nothing while the relay is frozen, and is expected by others even then. */
+  /** Also runs while the relay is frozen, because peers expect it; it then writes nothing. */
   readonly whileFrozen?: true;
   run(services: Services): Promise<void>;
 }
@@ -43,7 +43,7 @@ const localJobs: readonly Job[] = [
 const reconcileJob = ({ config }: Services): Job => ({
   name: "reconcile",
   everyMs: config.books.reconcileIntervalMs,
-  // Large books take long, and no other job waits for them.
+  // A check of large books takes long.
   runsDetached: true,
   run: ({ reconciler }) => reconciler.checkRecent(),
 });
@@ -61,15 +61,15 @@ const federationJobs = ({ config }: Services, federationWork: FederationWork): r
 
 /** The background jobs of a relay. */
 export interface Jobs {
-  /** Runs what is due, and resolves when all of it is done that waits for nobody outside. */
+  /** Runs the due jobs and resolves when all but the detached ones are done. */
   tick(): Promise<void>;
-  /** Resolves when nothing runs any more. */
+  /** Resolves when no job runs. */
   idle(): Promise<void>;
 }
 
 /**
- * Runs every background job that is due; one that fails is logged and due again next time. While the
- * relay is frozen only those run that say so. What asks others waits for them by itself, so that it holds up no other.
+ * Runs every background job that is due. A failed job is logged and runs again when it is next due.
+ * While the relay is frozen only jobs with `whileFrozen` run. Jobs that wait for other parties run detached.
  */
 export function createJobs(services: Services, federationWork?: FederationWork): Jobs {
   const jobs = [

@@ -64,12 +64,12 @@ describe("a relay that starts from its environment alone", () => {
     await expect(fetch(`${url}/health`)).rejects.toThrow("fetch failed");
   }
 
-  test("from source is ready when it says so, and ends with 0 on SIGTERM", async () => {
+  test("a relay from source is ready when it reports so and exits with 0 on SIGTERM", async () => {
     expect(await expectReadyAndStopped()).toBeUndefined();
   });
 
   if (!isBuilt) console.warn(`SKIPPED: ${builtMain} is not there, run pnpm build`);
-  test.skipIf(!isBuilt)("as built is ready when it says so, and ends with 0", async () => {
+  test.skipIf(!isBuilt)("a built relay is ready when it reports so and exits with 0", async () => {
     expect(await expectReadyAndStopped(builtMain)).toBeUndefined();
   });
 });
@@ -87,18 +87,18 @@ describe("the command", () => {
     for (const name of Object.keys(variables)) expect(stdout).toContain(name);
   });
 
-  test("--version says which it is", async () => {
+  test("--version prints the version", async () => {
     expect(await output(["--version"])).toEqual({ code: 0, stdout: `${version}\n`, stderr: "" });
   });
 
-  test("--check-config says whether the configuration is valid, and starts nothing", async () => {
+  test("--check-config reports whether the configuration is valid and starts nothing", async () => {
     const path = join(folder, "never.db");
     const checked = await output(["--check-config"], { ...minimalEnv, AGENT_DB_PATH: path });
     expect(checked).toEqual({ code: 0, stdout: "configuration is valid\n", stderr: "" });
     expect(readdirSync(folder)).not.toContain("never.db");
   });
 
-  test("refuses an argument that it does not know, and says how it is used", async () => {
+  test("refuses an unknown argument and prints the usage", async () => {
     const { code, stderr } = await output(["--listen"], minimalEnv);
     expect(code).toBe(1);
     expect(stderr).toContain("Usage: agent-relay");
@@ -128,7 +128,7 @@ describe("HO14 a start is refused", () => {
     },
   );
 
-  test("when its port is taken", async () => {
+  test("refuses to start when its port is in use", async () => {
     const taken = createServer().listen(0, "127.0.0.1");
     await new Promise((listening) => taken.once("listening", listening));
     const { port } = taken.address() as { port: number };
@@ -145,7 +145,7 @@ describe("HO14 a start is refused", () => {
       "database.damaged",
       () => spoilt((whole) => whole.fill(7, 4_096, 9_000)),
     ],
-  ])("with a database %s, and its file stays as it was", async (_, code, make) => {
+  ])("refuses to start with a database %s and does not change its file", async (_, code, make) => {
     const path = await make();
     const before = bytesOf(path);
     const lines = await refusedStart({ ...minimalEnv, AGENT_DB_PATH: path });
@@ -154,7 +154,7 @@ describe("HO14 a start is refused", () => {
     expect(bytesOf(path)).toEqual(before);
   });
 
-  test("with the database of a relay that runs", async () => {
+  test("refuses to start with the database of a running relay", async () => {
     const env = { ...minimalEnv, AGENT_DB_PATH: join(folder, "shared.db") };
     const first = startRelay(env);
     const url = await first.baseUrl;
@@ -198,7 +198,7 @@ describe("HO13 the relay's key", () => {
     for (const file of files) expect(statSync(join(folder, file)).mode & 0o777).toBe(0o600);
   }
 
-  test("is private, is kept, is sealed once there is a passphrase, and no longer in the file", async () => {
+  test("keeps the relay's key private and seals it once there is a passphrase", async () => {
     const path = join(folder, "sealed.db");
     const plain = { ...minimalEnv, AGENT_DB_PATH: path };
     const first = startRelay(plain);
@@ -233,7 +233,7 @@ describe("HO13 the relay's key", () => {
 describe("D9: the operator's tokens in a file", () => {
   const tokens = { old: "operator-token-old", new: "operator-token-new" };
 
-  test("D9: SIGHUP reads the file again, and a file with a fault leaves the tokens in force", async () => {
+  test("D9: SIGHUP reads the file again, and an invalid file leaves the tokens in force", async () => {
     const file = join(folder, "operator-tokens");
     writeFileSync(file, `${tokens.old}\n`);
     const { AGENT_API_TOKEN: _, ...env } = minimalEnv;

@@ -46,7 +46,7 @@ const runtime: Runtime = {
 const stdoutWriter = createBufferedWriter(process.stdout, setImmediate);
 const stderrWriter = createBufferedWriter(process.stderr, setImmediate);
 
-// Who read the log may go away; to log that would only fail again, without end.
+// The reader of the log may close the pipe; logging that error would fail again.
 for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
 
 function flush(): void {
@@ -63,7 +63,7 @@ function createProcessLog(level: LogLevel, secrets: readonly string[]) {
   });
 }
 
-/** Ends the process when what it wrote is out. */
+/** Ends the process after its output was written. */
 function exit(code: number): void {
   flush();
   process.exitCode = code;
@@ -102,7 +102,7 @@ async function startRelay(config: Config, log: RootLog): Promise<void> {
     await relay.close();
     return exit(1);
   }
-  // Of the process itself: only here is there just one relay in it.
+  // Metrics of the process are added here, because only here one relay runs in it.
   collectDefaultMetrics({ register: relay.metrics });
   const { host, port } = serving;
   log.info("relay.listening", { host, port, relay_id: relay.relayId, version });
@@ -127,7 +127,7 @@ async function startRelay(config: Config, log: RootLog): Promise<void> {
   if (file !== undefined) process.on("SIGHUP", () => reloadTokens(file, relay, log));
 }
 
-/** Reads the operator's tokens again; a file with a fault leaves those in force that are. */
+/** Reads the operator's tokens again. An invalid file leaves the current tokens in force. */
 function reloadTokens(file: string, { operatorTokens }: OpenRelay, log: RootLog): void {
   const tokens = readTokenFile(file);
   if (tokens === undefined) {
@@ -138,7 +138,7 @@ function reloadTokens(file: string, { operatorTokens }: OpenRelay, log: RootLog)
   log.info("config.reloaded", { variable: "AGENT_API_TOKEN_FILE", count: tokens.length });
 }
 
-/** A command of the operator; only the place of the database, and its passphrase, must be configured. */
+/** Runs a command of the operator, which needs only the database path and passphrase. */
 async function runCommand(
   name: string,
   rest: readonly string[],

@@ -7,7 +7,7 @@ import { createRelay, type Relay } from "./app.ts";
 import { resumeClock } from "./clock/resume-clock.ts";
 import { createTrustedClock } from "./clock/relay-clock.ts";
 import type { Config } from "./config.ts";
-import { createFederation } from "./federation/federation.ts";
+import { createFederation } from "./federation/create-federation.ts";
 import { startFederationWork } from "./federation/worker.ts";
 import { createEgress } from "./http/egress/egress.ts";
 import type { Log } from "./observability/log.ts";
@@ -17,7 +17,7 @@ import { createOperatorTokens, type OperatorTokens } from "./identity/operator-t
 import { createTokenVerifier, type TokenVerifier } from "./identity/tokens.ts";
 import { createFacilitator } from "./payments/x402/x402-facilitator.ts";
 import { createConnections } from "./realtime/connections.ts";
-import { createRouter } from "./delivery/router.ts";
+import { createRouter } from "./delivery/create-router.ts";
 import { loadTrustGraph } from "./routing/trust-graph.ts";
 import type { Runtime } from "./runtime.ts";
 import { migrations } from "./storage/migrations/index.ts";
@@ -30,18 +30,18 @@ export interface OpenRelay extends Relay {
   readonly relayId: string;
   readonly metrics: RequestMetrics["registry"];
   readonly operatorTokens: OperatorTokens;
-  /** Finishes what was accepted and closes the database. */
+  /** Finishes accepted work and closes the database. */
   close(): Promise<void>;
 }
 
-/** Why a relay does not start; nothing was changed. */
+/** The reason why a relay does not start. Nothing was changed. */
 export interface StartRefusal {
   readonly ok: false;
   readonly code: string;
   readonly detail: string;
 }
 
-/** Puts a relay together on a configuration, a runtime and a log: everything but the listening socket. */
+/** Builds a relay from a configuration, a runtime and a log; only the listening socket is missing. */
 export async function openRelay(
   config: Config,
   runtime: Runtime,

@@ -2,7 +2,7 @@ import { randomFillSync } from "node:crypto";
 
 const POOL_BYTES = 8_192;
 
-/** Random bytes out of a pool that is filled at once: ids need few at a time, and a call is dear. */
+/** Returns random bytes from a pool, because ids need few bytes and each system call is expensive. */
 export function createRandomPool(): (length: number) => Uint8Array {
   const pool = new Uint8Array(POOL_BYTES);
   let offset = POOL_BYTES;

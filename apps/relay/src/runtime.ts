@@ -1,11 +1,11 @@
 import { uuidV7 } from "@agent/crypto";
 import type { RelayClock } from "./clock/relay-clock.ts";
 
-/** Time, chance and timers: only main.ts has the real ones, so that a relay runs on any clock. */
+/** Time, randomness and timers. Only main.ts has the real ones, so tests can run on a manual clock. */
 export interface Runtime {
   /** Milliseconds since the Unix epoch. */
   readonly now: () => number;
-  /** Where `now` comes from; without it all that `now` shows counts. */
+  /** The clock behind `now`; without it every value of `now` is trusted. */
   readonly clock?: RelayClock;
   readonly randomBytes: (length: number) => Uint8Array;
   /** Runs `task` after `ms`; the returned function cancels it. */

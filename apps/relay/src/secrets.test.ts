@@ -38,7 +38,7 @@ const env = {
   LOG_LEVEL: "debug",
 };
 
-/** Everything that anybody but its owner must never read, under a name for the failure message. */
+/** All secrets of the run, each under a name for the failure message. */
 const secrets = new Map<string, string>();
 /** All that the relay answered: headers, bodies, socket messages. */
 const answers: string[] = [];
@@ -196,25 +196,25 @@ async function converse(agent: TestAgent, token: string): Promise<void> {
   await new Promise((closed) => socket.once("close", closed));
 }
 
-/** The names of the secrets that stand in a text. */
+/** Lists the names of the secrets that a text contains. */
 const foundIn = (text: string) =>
   [...secrets].filter(([, secret]) => text.includes(secret)).map(([name]) => name);
 
 describe("IN8 over a whole run", () => {
-  test("no answer holds the master token, a private key, the passphrase or a token", () => {
+  test("no response contains the operator token, a private key, the passphrase or a token", () => {
     expect(answers.length).toBeGreaterThan(100);
     expect(foundIn(`...${OPERATOR_TOKEN}...`)).toEqual(["master token"]);
     expect(foundIn(answers.join("\n"))).toEqual([]);
   });
 
-  test("no answer holds a stack trace or a path of the program", () => {
+  test("no response contains a stack trace or a path of the program", () => {
     const text = answers.join("\n");
     expect(text).not.toMatch(/\bat .*\.(ts|js):\d+/);
     expect(text).not.toContain(process.cwd());
     expect(text).not.toContain('"status":500');
   });
 
-  test("neither the log nor the database files hold any of them, nor the relay's own key", async () => {
+  test("neither the log nor the database files contain any secret or the relay's own key", async () => {
     relay.kill("SIGTERM");
     await relay.ended;
     const opened = await openStorage({ path, migrations });
@@ -234,13 +234,13 @@ describe("IN8 over a whole run", () => {
     }
   });
 
-  test("IN7 every line of the log is one JSON object, whatever stood in prompts and ids", () => {
+  test("IN7 every log line is one JSON object for any text in prompts and ids", () => {
     const lines = parseLogLines(relay.stdout() + relay.stderr());
     expect(lines.length).toBeGreaterThan(5);
     for (const line of lines) expect(line).toMatchObject({ service: "relay" });
   });
 
-  test("IN9 nothing went wrong that nobody had foreseen", () => {
+  test("IN9 logs no unexpected error", () => {
     expect(relay.stderr()).toBe("");
   });
 });

@@ -80,7 +80,7 @@ const bodyIn = ({ answer }: Said) =>
 
 const task = '{"prompt": "work"}';
 
-test("clients have 10 s for headers, 30 s for a request, 60 s between two; looked at every second", () => {
+test("gives clients 10 s for headers, 30 s for a request and 60 s between two, checked every second", () => {
   expect(SERVER_TIMEOUTS).toEqual({
     headersTimeout: 10_000,
     requestTimeout: 30_000,
@@ -89,7 +89,7 @@ test("clients have 10 s for headers, 30 s for a request, 60 s between two; looke
   });
 });
 
-describe("IN5 a slow client is closed and told why", () => {
+describe("IN5 a slow client is disconnected with a reason", () => {
   const slow: [who: string, pieces: () => Iterable<string>, everyMs: number][] = [
     ["that says nothing", () => [], 0],
     ["that sends its headers a byte at a time", () => post(["X-Long: 1".repeat(100)]), 10],
@@ -109,13 +109,13 @@ describe("IN5 a slow client is closed and told why", () => {
     expect(bodyIn(said)).toMatchObject({ code: "request.timeout", status: 408 });
   });
 
-  test("that is idle after its answer, without another word", async () => {
+  test("closes a client that is idle after its response without a message", async () => {
     const said = await say(["GET /health HTTP/1.1\r\nHost: relay\r\n\r\n"]);
     expect(said.ms).toBeLessThan(longest);
     expect(statusesIn(said)).toEqual([200]);
   });
 
-  test("and 100 of them at once keep nobody else from being served", async () => {
+  test("serves others while 100 slow clients are connected", async () => {
     const crowd = Array.from({ length: 100 }, (_, i) => say(slow[i % slow.length]![1](), 20));
     for (let i = 0; i < 10; i += 1) {
       const began = performance.now();
@@ -127,7 +127,7 @@ describe("IN5 a slow client is closed and told why", () => {
     expect(new Set(said.flatMap(statusesIn))).toEqual(new Set([408]));
   });
 
-  test("but a long poll is no slow client", async () => {
+  test("does not treat a long poll as a slow client", async () => {
     const open = await t.asOperator("POST", "/agent/nobody/task", { prompt: "work" });
     const path = `/agent/nobody/task/${String(open.body["task_id"])}`;
     const polled = fetch(`http://127.0.0.1:${serving.port}${path}?wait=60`, {
@@ -140,37 +140,37 @@ describe("IN5 a slow client is closed and told why", () => {
 });
 
 describe("IN6 an odd request", () => {
-  test("with a compressed body is 415", async () => {
+  test("answers a compressed body with 415", async () => {
     const body = gzipSync(task);
     const headers = ["Content-Encoding: gzip", `Content-Length: ${body.length}`, last];
     const said = await say([Buffer.concat([Buffer.from(post(headers)), body])]);
     expect(statusesIn(said)).toEqual([415]);
   });
 
-  test("with more than it declared is 400, and takes no effect", async () => {
+  test("answers a body longer than declared with 400 and no effect", async () => {
     const path = "/agent/excess/task";
     const said = await say([post([`Content-Length: ${task.length - 1}`], path) + task]);
     expect(statusesIn(said)).toEqual([400]);
     expect((await t.asOperator("GET", "/agent/excess/tasks")).body).toMatchObject({ tasks: [] });
   });
 
-  test("that expects 100 is told to go on", async () => {
+  test("answers Expect: 100-continue with 100", async () => {
     const headers = ["Expect: 100-continue", `Content-Length: ${task.length}`, last];
     expect(statusesIn(await say([post(headers), task], 50))).toEqual([100, 201]);
   });
 
-  test("that expects what the relay does not know is taken all the same", async () => {
+  test("accepts a request with an unknown Expect", async () => {
     const headers = ["Expect: more", `Content-Length: ${task.length}`, last];
     expect(statusesIn(await say([post(headers) + task]))).toEqual([201]);
   });
 
-  test("in chunks is taken", async () => {
+  test("accepts a chunked request", async () => {
     const chunks = task.replaceAll(/./g, (byte) => `1\r\n${byte}\r\n`);
     const said = await say([post(["Transfer-Encoding: chunked", last]), `${chunks}0\r\n\r\n`]);
     expect(statusesIn(said)).toEqual([201]);
   });
 
-  test("above 1 MiB in chunks is 413, however much is still to come", async () => {
+  test("answers a chunked request above 1 MiB with 413 before its end", async () => {
     const piece = `10000\r\n${" ".repeat(65_536)}\r\n`;
     const said = await say([post(["Transfer-Encoding: chunked"]), piece.repeat(20)]);
     expect(statusesIn(said)[0]).toBe(413);
@@ -188,7 +188,7 @@ describe("IN6 an odd request", () => {
     ["without a Host", "GET /health HTTP/1.1\r\nConnection: close\r\n\r\n"],
     ["whose Host is none", "GET /health HTTP/1.1\r\nHost: a b\r\nConnection: close\r\n\r\n"],
     ["for no path", "OPTIONS * HTTP/1.1\r\nHost: relay\r\nConnection: close\r\n\r\n"],
-  ])("%s is 400, as JSON", async (_, text) => {
+  ])("answers %s with 400 as JSON", async (_, text) => {
     const said = await say([text]);
     expect(statusesIn(said)).toEqual([400]);
     expect(bodyIn(said)).toMatchObject({ code: "request.invalid", status: 400 });
@@ -196,15 +196,15 @@ describe("IN6 an odd request", () => {
   });
 });
 
-describe("IN9 a client that goes away", () => {
-  test("in the middle of its request leaves nothing behind", async () => {
+describe("IN9 a client that disconnects", () => {
+  test("a client that disconnects within its request leaves nothing behind", async () => {
     const socket = connect(serving.port, "127.0.0.1");
     socket.write(post(["Content-Length: 500"]) + task, () => socket.destroy());
     await new Promise((closed) => socket.once("close", closed));
     expect((await fetch(`http://127.0.0.1:${serving.port}/health/ready`)).status).toBe(200);
   });
 
-  test("during a long poll leaves no timer behind", async () => {
+  test("a client that disconnects during a long poll leaves no timer behind", async () => {
     const open = await t.asOperator("POST", "/agent/nobody/task", { prompt: "work" });
     const path = `/agent/nobody/task/${String(open.body["task_id"])}`;
     const before = t.clock.pending();

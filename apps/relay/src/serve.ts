@@ -24,11 +24,11 @@ import { newId, type Runtime } from "./runtime.ts";
 export interface RunningServer {
   readonly host: string;
   readonly port: number;
-  /** Stops taking requests, lets the running ones finish for up to `graceMs`, then closes. */
+  /** Stops accepting requests, lets running ones finish within `graceMs` and closes. */
   stop(graceMs: number): Promise<void>;
 }
 
-/** How long a client may take; who takes longer is found out at the checking interval. */
+/** The time limits of a client, which are checked at the checking interval. */
 export type ServerTimeouts = Required<
   Pick<
     ServerOptions,
@@ -45,7 +45,7 @@ export const SERVER_TIMEOUTS: ServerTimeouts = {
 
 const TICK_INTERVAL_MS = 1_000;
 
-/** Listens for HTTP and WebSocket, and runs the background jobs. */
+/** Listens for HTTP and WebSocket and runs the background jobs. */
 export async function serve(
   relay: OpenRelay,
   runtime: Runtime,
@@ -73,7 +73,7 @@ export async function serve(
     resolve,
   ) as Server;
   server.once("error", reject);
-  // What somebody expects beyond `100-continue` is no reason to refuse.
+  // An unknown value of Expect does not refuse a request.
   server.on("checkExpectation", (...exchange) => server.emit("request", ...exchange));
   answerMalformedRequests(server, () => newId(runtime));
   const close = createGracefulClose(server, sockets, runtime);
@@ -95,8 +95,8 @@ export async function serve(
 }
 
 /**
- * The adapter's listener, and an answer with the body of every other refusal to requests whose
- * address or Host is none: the adapter and Node would answer those without one.
+ * Wraps the adapter's listener so that a request with an invalid address or Host gets the error body
+ * of every other refusal. The adapter and Node would answer without a body.
  */
 function createListener(
   fetch: Parameters<typeof getRequestListener>[0],
@@ -120,18 +120,18 @@ function createListener(
     void (isHostMissing(incoming) ? refusingListener : listener)(incoming, outgoing);
 }
 
-/** HTTP/1.0 knows no Host yet. */
+/** HTTP/1.0 has no Host header. */
 function isHostMissing({ headers, httpVersion }: IncomingMessage): boolean {
   return headers.host === undefined && httpVersion !== "1.0";
 }
 
 interface JobTicker {
-  /** Resolves when the round that runs now is over. */
+  /** Resolves when the running round has ended. */
   waitForRound(): Promise<void>;
   stop(): void;
 }
 
-/** Runs the background jobs, a round a second. */
+/** Runs a round of the background jobs each second. */
 function startJobTicker(relay: OpenRelay, { schedule }: Pick<Runtime, "schedule">): JobTicker {
   let round = Promise.resolve();
   let ended = false;

@@ -19,7 +19,7 @@ import type { Storage } from "./storage/storage.ts";
 import type { Subscriptions } from "./webhooks/subscriptions.ts";
 import type { TaskWaiters } from "./tasks/waiters.ts";
 
-/** The parts of a running relay. A verb names the few that it needs with `Pick`. */
+/** The parts of a running relay. Each function names the few that it needs with `Pick`. */
 export interface Services {
   readonly config: Config;
   readonly runtime: Runtime;
@@ -27,7 +27,7 @@ export interface Services {
   readonly log: Log;
   readonly metrics: RequestMetrics;
   readonly jobMonitor: JobMonitor;
-  /** Takes no transaction while the relay is frozen. */
+  /** Refuses transactions while the relay is frozen. */
   readonly storage: Storage;
   readonly freezer: Freezer;
   readonly reconciler: Reconciler;
@@ -37,7 +37,7 @@ export interface Services {
   readonly connections: Connections;
   readonly waiters: TaskWaiters;
   readonly subscriptions: Subscriptions;
-  /** Absent while real payments are off. */
+  /** Undefined while real payments are off. */
   readonly facilitator: Facilitator | undefined;
   readonly egress: Egress;
   readonly trustGraph: TrustGraph;

@@ -15,7 +15,7 @@ const env = { ...minimalEnv, AGENT_DB_PATH: join(folder, "relay.db") };
 afterEach(endRelays);
 afterAll(() => rmSync(folder, { recursive: true }));
 
-test("HO15 on SIGTERM under load it stops taking, finishes, and loses nothing acknowledged", async () => {
+test("HO15 stops on SIGTERM under load without losing an acknowledged request", async () => {
   const relay = startRelay(env);
   const url = await relay.baseUrl;
   const load = await createLoadAgents(url);
@@ -49,7 +49,7 @@ test("HO15 on SIGTERM under load it stops taking, finishes, and loses nothing ac
   expect(await listMissing(await again.baseUrl, load)).toEqual([]);
 });
 
-test("HO15 a device that never answers the closing frame does not hold it up", async () => {
+test("HO15 a device that never answers the closing frame does not delay the shutdown", async () => {
   const relay = startRelay(env);
   const url = await relay.baseUrl;
   const { worker } = await createLoadAgents(url);

@@ -4,5 +4,5 @@ const manifest = JSON.parse(readFileSync(new URL("../package.json", import.meta.
   version: string;
 };
 
-/** As published. */
+/** The published version of this package. */
 export const version = manifest.version;

@@ -6,9 +6,9 @@ import {
   type RpcAnswer,
   type RpcCall,
 } from "@agent/wire";
+import { createEventStream, type ServerSentEvent } from "../http/event-stream.ts";
 import type { RequestContext } from "../http/handler.ts";
 import type { Services } from "../services.ts";
-import { KEEP_ALIVE_COMMENT, streamHeaders } from "../tasks/reading/stream-events.ts";
 import { a2aMethods, type StreamEvent } from "./methods.ts";
 import { createFault, toRpcError, type A2aFault } from "./rpc-error.ts";
 import type { A2aDependencies } from "./submit-message.ts";
@@ -60,21 +60,14 @@ export async function callAgent(
   }
   const answerOf = (event: Exclude<StreamEvent, null>): RpcAnswer =>
     isRefusal(event) ? toErrorAnswer(event) : { jsonrpc: "2.0", id, result: event };
-  return {
-    status: 200,
-    mediaType: "text/event-stream",
-    content: toServerSentEvents(result, answerOf),
-    headers: { ...streamHeaders, ...more },
-  };
+  return createEventStream(toServerSentEvents(result, answerOf), more && { headers: more });
 }
 
 async function* toServerSentEvents(
   events: AsyncIterable<StreamEvent>,
   answerOf: (event: Exclude<StreamEvent, null>) => RpcAnswer,
-): AsyncIterable<string> {
-  for await (const event of events) {
-    yield event === null ? KEEP_ALIVE_COMMENT : `data: ${JSON.stringify(answerOf(event))}\n\n`;
-  }
+): AsyncIterable<ServerSentEvent | null> {
+  for await (const event of events) yield event === null ? null : { data: answerOf(event) };
 }
 
 function isStream(

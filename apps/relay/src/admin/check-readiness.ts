@@ -6,11 +6,11 @@ import { StorageUnavailable } from "../storage/storage.ts";
 import { formatBooksCheck } from "./reconciler.ts";
 import { countMigrations, pingDatabase } from "./store.ts";
 
-/** Whether work may be sent here: what an orchestrator and an operator look at. */
+/** Checks whether the relay can take work, for orchestrators and the operator. */
 export async function checkReadiness(
   {
     storage,
-    jobMonitor: jobBoard,
+    jobMonitor,
     freezer,
     clock,
     reconciler,
@@ -20,8 +20,8 @@ export async function checkReadiness(
   try {
     await pingDatabase(storage.read);
     const applied = await countMigrations(storage.read);
-    // While the relay is frozen its jobs wait, and that is as it should be.
-    const jobs = freezer.frozen() === undefined ? jobBoard.listStates() : [];
+    // The jobs of a frozen relay wait by design.
+    const jobs = freezer.frozen() === undefined ? jobMonitor.listStates() : [];
     const checks = [
       { check: "database", ok: true, detail: "answers" },
       {
@@ -47,7 +47,7 @@ export async function checkReadiness(
   }
 }
 
-/** The operator is told of a clock that jumped; requests go on, so the relay stays ready. */
+/** Reports a jump of the clock to the operator. The relay stays ready, because requests continue. */
 function formatClockCheck(clock: RelayClock) {
   const jump = clock.jump();
   const detail =

@@ -3,17 +3,17 @@ import { operations } from "../operations.ts";
 import { version } from "../version.ts";
 import { buildReferencePage } from "./reference-page.ts";
 
-// Made when first asked for: it takes longer than all the rest of a start.
+// Built on first use, because it takes longer than the rest of a start.
 let cachedDocument: ReturnType<typeof buildOpenApi> | undefined;
 let cachedPage: string | undefined;
 
-/** The contract of this version in OpenAPI. */
+/** Returns the contract of this version in OpenAPI. */
 export function getContractDocument(): ReturnType<typeof buildOpenApi> {
   cachedDocument ??= buildOpenApi(operations, version);
   return cachedDocument;
 }
 
-/** The same as a page to read. */
+/** Returns the contract as an HTML page. */
 export function getContractPage(): string {
   cachedPage ??= buildReferencePage(getContractDocument());
   return cachedPage;

@@ -1,4 +1,4 @@
-import { queryBuilder, param, compile } from "../storage/queries/compiled-query.ts";
+import { queryBuilder, params, compile } from "../storage/queries/compiled-query.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
 import type { FreezeRow, IncarnationRow } from "../storage/tables/admin.ts";
 
@@ -11,11 +11,11 @@ export function findFreeze(read: Reader): Promise<FreezeRow | undefined> {
 const insertFreezeQuery = compile<Pick<FreezeRow, "since" | "reason">>()(
   queryBuilder
     .insertInto("freeze")
-    .values({ one: 1, since: param("since"), reason: param("reason"), restored: 0 })
+    .values({ ...params("since", "reason"), one: 1, restored: 0 })
     .onConflict((conflict) => conflict.doNothing()),
 );
 
-/** Notes that the relay stands still; what it was frozen with first stays. */
+/** Stores that the relay is frozen. The first freeze is not replaced. */
 export async function insertFreeze(
   tx: Tx,
   row: Pick<FreezeRow, "since" | "reason">,
@@ -31,7 +31,7 @@ export function deleteFreeze(tx: Tx): Promise<FreezeRow | undefined> {
 
 const incarnationRow = compile()(queryBuilder.selectFrom("incarnation").selectAll());
 
-/** Which life of the relay this database is; 0 when it was never restored from a backup. */
+/** Returns the incarnation of this database; 0 if it was never restored from a backup. */
 export async function findIncarnation(read: Reader): Promise<IncarnationRow["number"]> {
   return (await read.get(incarnationRow, {}))?.number ?? 0;
 }

@@ -23,7 +23,7 @@ const unfreeze = () => t.asOperator("POST", "/api/v1/admin/unfreeze");
 const frozen = { status: 503, body: { code: "server.frozen" } };
 
 describe("a frozen relay", () => {
-  test("refuses what writes and answers what reads", async () => {
+  test("a frozen relay refuses writes and answers reads", async () => {
     const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
     const task = await submitAcceptedTask(t, boss, worker);
     expect(await freeze()).toMatchObject({
@@ -46,7 +46,7 @@ describe("a frozen relay", () => {
     });
   });
 
-  test("lets no task expire, and gives every open one the time that it stood still", async () => {
+  test("a freeze lets no task expire and extends every open one by its duration", async () => {
     const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
     const task = await submitAcceptedTask(t, boss, worker);
     const { expires_at } = await getTaskAt(t, task.path);
@@ -69,7 +69,7 @@ describe("a frozen relay", () => {
     expect(await t.getBalance(boss)).toBe(10);
   });
 
-  test("stays as it was frozen first, and is unfrozen as often as one likes", async () => {
+  test("keeps the first freeze and accepts repeated unfreezing", async () => {
     await freeze("first");
     const since = t.clock.now();
     await t.clock.advance(10);
@@ -82,7 +82,7 @@ describe("a frozen relay", () => {
     }
   });
 
-  test("is the operator's to freeze", async () => {
+  test("only the operator may freeze the relay", async () => {
     const agent = await t.createAgent();
     for (const path of ["/api/v1/admin/freeze", "/api/v1/admin/unfreeze"]) {
       expect(await t.as(agent, "POST", path, { reason: "mine" })).toMatchObject({ status: 403 });
@@ -91,7 +91,7 @@ describe("a frozen relay", () => {
     await t.deposit(agent, 1);
   });
 
-  test("is still frozen after a restart, and the time that it was down counts too", async () => {
+  test("a relay is still frozen after a restart, and its downtime counts too", async () => {
     const folder = mkdtempSync(join(tmpdir(), "relay-frozen-"));
     const env = { AGENT_DB_PATH: join(folder, "relay.db") };
     const before = await startTestRelay(env);

@@ -6,33 +6,33 @@ import { StorageFrozen, type Reader, type Storage } from "../storage/storage.ts"
 import { clearPeerClaimTimes, postponeOpenTasks } from "../tasks/assignment/postpone-store.ts";
 import { findFreeze, findIncarnation, insertFreeze, deleteFreeze } from "./freeze-store.ts";
 
-/** Since when the relay stands still, and why. */
+/** The start and the reason of a freeze. */
 export interface FreezeState {
   readonly since: number;
   readonly reason: string;
-  /** Whether it stands still because its database was restored from a backup. */
+  /** Whether the relay is frozen because its database was restored from a backup. */
   readonly restored: boolean;
 }
 
-/** The operator's brake (docs/decisions.md, 5). */
+/** Freezes and unfreezes the relay (docs/decisions.md, 5). */
 export interface Freezer {
-  /** Which life of the relay its database is: grows with every restore of a backup. */
+  /** The incarnation of the database, which grows with every restore of a backup. */
   readonly incarnation: number;
-  /** Undefined while the relay works. */
+  /** Returns undefined while the relay is not frozen. */
   frozen(): FreezeState | undefined;
-  /** The time by which tasks expire: it stands still with the relay. */
+  /** The time by which tasks expire. It stops while the relay is frozen. */
   readonly taskTime: () => number;
-  /** Since when the relay works: its start, or the end of its last freeze. */
+  /** Returns the start of the relay or the end of its last freeze. */
   readonly runningSince: () => number;
   freeze(reason: string): Promise<FreezeState>;
   unfreeze(): Promise<void>;
-  /** Reads everything as of one moment, frozen or not. */
+  /** Reads a snapshot, also while the relay is frozen. */
   readSnapshot<T>(work: (read: Reader) => Promise<T>): Promise<T>;
-  /** The storage for everything else: it takes no transaction while the relay is frozen. */
+  /** The storage for all other code. It refuses transactions while the relay is frozen. */
   readonly storage: Storage;
 }
 
-/** A relay that was frozen when it ended is frozen when it starts again. */
+/** Loads the freeze that was in force when the relay stopped. */
 export async function loadFreezer(
   storage: Storage,
   { now }: Pick<Runtime, "now">,
@@ -50,7 +50,7 @@ export async function loadFreezer(
     async freeze(reason) {
       if (current !== undefined) return current;
       const next = { since: now(), reason, restored: false };
-      // At once, so that nothing slips in behind the transaction that says so.
+      // Set before the transaction, so that no other transaction starts after it.
       current = next;
       try {
         await storage.transaction((tx) => insertFreeze(tx, next));
@@ -79,7 +79,7 @@ export async function loadFreezer(
       ...storage,
       transaction: (work) =>
         current === undefined
-          ? // A batch runs the jobs of many requests, each in the trace of its own.
+          ? // A batch runs the transactions of many requests, each in its own trace.
             storage.transaction(bindCurrentTrace(work))
           : Promise.reject(new StorageFrozen("the relay is frozen")),
     },

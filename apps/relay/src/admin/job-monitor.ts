@@ -1,16 +1,16 @@
-/** How a background job has been doing. */
+/** The state of a background job. */
 export interface JobState {
   readonly job: string;
-  /** Since its last success, or since it was first tried. */
+  /** The time since its last success, or since its first run. */
   readonly ageMs: number;
   readonly failures: number;
   readonly isOverdue: boolean;
 }
 
-/** Who asks after the background jobs finds them here. */
+/** Records the runs of the background jobs. */
 export interface JobMonitor {
   recordRun(job: { readonly name: string; readonly everyMs: number }, ok: boolean): void;
-  /** Nothing was due before now: the relay stood still. */
+  /** Restarts the ages of all jobs after a freeze. */
   resetAges(): void;
   listStates(): readonly JobState[];
 }
@@ -22,7 +22,7 @@ interface JobEntry {
   failures: number;
 }
 
-/** A job may miss a few rounds, and a slow round is none of its own fault. */
+/** A job may miss a few rounds, because another job can make a round slow. */
 const MAX_MISSED_ROUNDS = 3;
 const MIN_OVERDUE_MS = 60_000;
 
@@ -46,9 +46,9 @@ export function createJobMonitor(now: () => number): JobMonitor {
       for (const entry of entries.values()) entry.ageStartsAt = now();
     },
     listStates: () =>
-      [...entries].map(([job, { everyMs, ageStartsAt: aliveAt, succeeded, failures }]) => {
-        const ageMs = now() - aliveAt;
-        // What runs once only has to have succeeded.
+      [...entries].map(([job, { everyMs, ageStartsAt, succeeded, failures }]) => {
+        const ageMs = now() - ageStartsAt;
+        // A job that runs once must only have succeeded.
         const rounds =
           everyMs === Infinity ? (succeeded ? Infinity : 0) : everyMs * MAX_MISSED_ROUNDS;
         return { job, ageMs, failures, isOverdue: ageMs > Math.max(rounds, MIN_OVERDUE_MS) };

@@ -16,7 +16,7 @@ const reconcile = async (t: TestRelay) =>
   };
 
 describe("the books", () => {
-  test("of a new relay are consistent and all at 0", async () => {
+  test("the books of a new relay are consistent and all at 0", async () => {
     const t = await startTestRelay();
     const { consistent, totals } = await reconcile(t);
     expect([consistent, totals]).toEqual([
@@ -26,7 +26,7 @@ describe("the books", () => {
     await t.close();
   });
 
-  test("show where money lies at every step of a task", async () => {
+  test("the books show the money at every step of a task", async () => {
     const t = await startTestRelay();
     const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
     await expectConsistentBooks(t, { deposits: 10, balances: 10, holds: 0, fees: 0 });
@@ -41,7 +41,7 @@ describe("the books", () => {
     await t.close();
   });
 
-  test("are the operator's alone", async () => {
+  test("only the operator may read the books", async () => {
     const t = await startTestRelay();
     const path = "/api/v1/admin/reconciliation";
     expect(await t.as(await t.createAgent(), "GET", path)).toMatchObject({ status: 403 });
@@ -61,7 +61,7 @@ describe("the books", () => {
     `INSERT INTO card_reversals (payment_id, agent_id, refunded, booked, created_at)
        VALUES ('pi_1', '${agentId}', ${booked}, ${booked}, 1);`;
 
-  test("A13: are consistent while an agent owes what was taken back of its card payments", async () => {
+  test("A13: the books are consistent while an agent owes reversed card payments", async () => {
     const sql = moved("agent:a", -5) + moved("agent:b", 5) + takenBack("a", 5);
     const state = await openEditedRelay(() => sql);
     const { consistent, totals } = await reconcile(state.t);
@@ -91,7 +91,7 @@ describe("the books", () => {
       moved("world", -5) + moved("held:t", 5),
       ["every hold is that of an open task or withdrawal"],
     ],
-  ])("tell of %s, and by which check", async (_, sql, failing) => {
+  ])("the books report %s by its check", async (_, sql, failing) => {
     const state = await openEditedRelay(() => sql);
     const { consistent, checks } = await reconcile(state.t);
     expect(consistent).toBe(false);

@@ -3,29 +3,29 @@ import type { Runtime } from "../runtime.ts";
 import { StorageUnavailable, type Reader } from "../storage/storage.ts";
 import type { BooksCheckContext as Snapshots } from "./books/books-check.ts";
 import type { Freezer } from "./freeze.ts";
-import { checkBooks, type ReconciliationResult } from "./reconcile.ts";
+import { checkBooks, type ReconciliationResult } from "./books/check-books.ts";
 
-/** A result of a check of the books. */
+/** The result of a check of the books. */
 export interface Reconciliation {
-  /** When it began, by the relay's clock. */
+  /** The start of the check by the relay's clock. */
   readonly at: number;
   readonly books: ReconciliationResult;
 }
 
-/** Checks the books, by command and in the background. */
+/** Checks the books by command and in the background. */
 export interface Reconciler {
-  /** Checks everything now. */
+  /** Checks all rows now. */
   checkAll(): Promise<ReconciliationResult>;
-  /** Checks what is open and what came since the last time; everything at first and once a day. */
+  /** Checks open rows and those since the last check; all rows at first and once a day. */
   checkRecent(): Promise<void>;
-  /** The newest result of either; undefined before the first. */
+  /** Returns the newest result of either check; undefined before the first. */
   latest(): Reconciliation | undefined;
-  /** Breaks off what runs, so that the relay can close. */
+  /** Stops a running check, so that the relay can close. */
   stop(): void;
 }
 
 const DAY_MS = 86_400_000;
-/** What was under way when the last check began is checked again. */
+/** Rows that changed while the last check began are checked again. */
 const OVERLAP_MS = 60_000;
 
 interface ReconcilerDependencies {
@@ -67,7 +67,7 @@ export function createReconciler({
     return books;
   }
 
-  /** Of two times the earlier one: by the clock, and by what has passed since, for it may have gone back. */
+  /** Returns the earlier of the time by the clock and by elapsed time, because the clock may go back. */
   function recentStart({ at }: Reconciliation): number {
     return Math.min(at, runtime.now() - (elapsed() - latestStartedAt)) - OVERLAP_MS;
   }
@@ -79,7 +79,7 @@ export function createReconciler({
       try {
         await check(isDue || latest === undefined ? 0 : Math.max(1, recentStart(latest)));
       } catch (error) {
-        // A check that was broken off by the end of the relay has not failed.
+        // A check that the closing relay stopped has not failed.
         if (!stopped) throw error;
       }
     },
@@ -90,7 +90,7 @@ export function createReconciler({
   };
 }
 
-/** A reader that asks before each statement whether it may go on. */
+/** Wraps a reader so that it can be stopped before each statement. */
 function createStoppableReader(read: Reader, assertRunning: () => void): Reader {
   return {
     get(query, params) {
@@ -104,7 +104,7 @@ function createStoppableReader(read: Reader, assertRunning: () => void): Reader 
   };
 }
 
-/** The line of readiness about the books, which never makes the relay unready. */
+/** Builds the readiness entry of the books, which never makes the relay unready. */
 export function formatBooksCheck(latest: Reconciliation | undefined): {
   check: string;
   ok: boolean;

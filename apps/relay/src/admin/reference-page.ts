@@ -31,7 +31,7 @@ interface Document {
   readonly components: { readonly schemas: Readonly<Record<string, object>> };
 }
 
-const stylesheet = `
+const STYLESHEET = `
 body { font: 16px/1.5 system-ui, sans-serif; margin: 0 auto; max-width: 60rem; padding: 1rem; }
 pre { background: #f4f4f5; overflow: auto; padding: .75rem; }
 code, pre { font: 14px/1.4 ui-monospace, monospace; }
@@ -41,7 +41,7 @@ table { border-collapse: collapse; } td, th { padding: .2rem .8rem .2rem 0; text
 @media (prefers-color-scheme: dark) { body { background: #18181b; color: #e4e4e7; } pre { background: #27272a; } a { color: #93c5fd; } }
 `;
 
-/** The contract as a page that needs nothing else: no script, no font, no other host. */
+/** Builds the contract as a page without scripts, fonts or other hosts. */
 export function buildReferencePage(openApi: object): string {
   const document = openApi as Document;
   const { info, tags, paths, components } = document;
@@ -64,7 +64,7 @@ ${operations
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
 <title>${escapeHtml(info.title)} ${escapeHtml(info.version)}</title>
-<style>${stylesheet}</style>
+<style>${STYLESHEET}</style>
 <h1>${escapeHtml(info.title)} <small>${escapeHtml(info.version)}</small></h1>
 <p>${escapeHtml(info.description)}</p>
 <p><a href="openapi.json">openapi.json</a> is the same for machines.</p>
@@ -117,7 +117,7 @@ const toAnchor = (name: string) => `section-${name.toLowerCase().replaceAll(/[^a
 
 const formatJson = (value: object) => `<pre>${escapeHtml(JSON.stringify(value, null, 2))}</pre>`;
 
-/** Paragraphs, with what stands between backticks as code. */
+/** Formats paragraphs, with text between backticks as code. */
 const formatMarkdown = (markdown: string) =>
   escapeHtml(markdown)
     .replaceAll(/`([^`]+)`/g, "<code>$1</code>")

@@ -3,8 +3,8 @@ import { listPeersToCompare } from "../federation/exposure/list-peers-to-compare
 import type { Services } from "../services.ts";
 
 /**
- * Tells the operator of a relay that was restored from a backup what to look at before it goes on:
- * withdrawals that may have been paid since the backup, and peers that may know of more than it does.
+ * Logs what the operator must check before a restored relay continues: withdrawals that may have been
+ * paid since the backup, and peers that may have newer records.
  */
 export async function reportRestore(
   services: Pick<Services, "freezer" | "storage" | "log">,

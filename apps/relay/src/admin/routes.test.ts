@@ -21,11 +21,11 @@ describe("the probes", () => {
     ["/health", "ok"],
     ["/health/live", "ok"],
     ["/health/ready", "ready"],
-  ])("%s says %s to everybody", async (path, status) => {
+  ])("%s answers %s without a token", async (path, status) => {
     expect(await get(path)).toMatchObject({ status: 200, body: { status } });
   });
 
-  test("of a relay that shuts down: alive, not ready", async () => {
+  test("a relay that shuts down is alive but not ready", async () => {
     t.relay.drain();
     expect(await get("/health/live")).toMatchObject({ status: 200 });
     expect(await get("/health/ready")).toMatchObject({
@@ -34,7 +34,7 @@ describe("the probes", () => {
     });
   });
 
-  test("of a relay without its database: alive, not ready", async () => {
+  test("a relay without its database is alive but not ready", async () => {
     await t.close();
     expect(await get("/health/live")).toMatchObject({ status: 200 });
     expect(await get("/health/ready")).toMatchObject({
@@ -45,7 +45,7 @@ describe("the probes", () => {
 });
 
 describe("what the relay says of itself", () => {
-  test("is its identity, its address, its fee and its version", async () => {
+  test("the relay describes its identity, address, fee and version", async () => {
     const configured = await startTestRelay({
       AGENT_BASE_URL: "https://relay.example/",
       AGENT_RELAY_NAME: "north",
@@ -88,7 +88,7 @@ describe("what the relay says of itself", () => {
     await configured.close();
   });
 
-  test("never comes from the Host header", async () => {
+  test("the description never comes from the Host header", async () => {
     const { body } = await t.request("GET", "/.well-known/agent-relay.json", {
       headers: { host: "evil.example", "x-forwarded-host": "evil.example" },
     });
@@ -96,7 +96,7 @@ describe("what the relay says of itself", () => {
     expect(JSON.stringify(body)).not.toContain("evil");
   });
 
-  test("is its contract, under its own version", async () => {
+  test("serves its contract under its own version", async () => {
     expect((await get("/openapi.json")).body).toEqual(buildOpenApi(operations, manifest.version));
   });
 });

@@ -6,7 +6,7 @@ import type { Services } from "../services.ts";
 import { refuseField } from "../http/server/validate.ts";
 import { version } from "../version.ts";
 import { getContractDocument, getContractPage } from "./contract.ts";
-import { registerRelayMetrics } from "../observability/metrics.ts";
+import { registerRelayMetrics } from "./register-relay-metrics.ts";
 import { checkReadiness } from "./check-readiness.ts";
 import { reconcile } from "./reconcile.ts";
 
@@ -26,7 +26,7 @@ type SystemHandlers = Pick<
 
 const METRICS_MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
-/** What can be expected of this relay beyond its contract's plain reading. */
+/** The features of this relay beyond the minimum of its contract. */
 function listFeatures({ payments, federation }: Config): string[] {
   return [
     "tasks",
@@ -98,7 +98,7 @@ export function systemHandlers(services: Services, draining: () => boolean): Sys
       await freezer.unfreeze();
       services.jobMonitor.resetAges();
       log.info("relay.unfrozen", {});
-      // What came due for a device meanwhile was not told.
+      // Devices were not offered the tasks that became due meanwhile.
       void router.retryAllPending();
       return { status: 200, body: { frozen: false, reason: null, since: null } };
     },

@@ -5,7 +5,7 @@ const liveTaskCount = compile()(
   sql<{ live: number }>`select live from task_counters where scope = 'all'`,
 );
 
-/** How many tasks have not ended. */
+/** Counts the tasks that have not ended. */
 export async function countOpenTasks(read: Reader): Promise<number> {
   return (await read.get(liveTaskCount, {}))?.live ?? 0;
 }

@@ -5,7 +5,7 @@ import {
   judgeRemoteWork,
   mayBeForeignAgentId,
 } from "../federation/outbound/is-foreign-agent-id.ts";
-import type { FederationDependencies } from "../federation/federation.ts";
+import type { FederationDependencies } from "../federation/federation-services.ts";
 import { recordAudit } from "../audit/record-audit.ts";
 import type { Caller } from "../identity/caller.ts";
 import { newId } from "../runtime.ts";

@@ -1,4 +1,4 @@
-import { queryBuilder, param, compile, sql } from "../storage/queries/compiled-query.ts";
+import { queryBuilder, param, params, compile, sql } from "../storage/queries/compiled-query.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
 import type { AgentRow } from "../storage/tables/agents.ts";
 
@@ -11,33 +11,39 @@ export function findAgent(read: Reader, agent_id: string): Promise<AgentRow | un
 }
 
 const insertAgentQuery = compile<AgentRow>()(
-  queryBuilder.insertInto("agents").values({
-    agent_id: param("agent_id"),
-    public_key: param("public_key"),
-    endpoint_url: param("endpoint_url"),
-    capabilities: param("capabilities"),
-    metadata: param("metadata"),
-    federation_visible: param("federation_visible"),
-    registered: param("registered"),
-    created_at: param("created_at"),
-    last_seen_at: param("last_seen_at"),
-    revoked_at: param("revoked_at"),
-  }),
+  queryBuilder
+    .insertInto("agents")
+    .values(
+      params(
+        "agent_id",
+        "public_key",
+        "endpoint_url",
+        "capabilities",
+        "metadata",
+        "federation_visible",
+        "registered",
+        "created_at",
+        "last_seen_at",
+        "revoked_at",
+      ),
+    ),
 );
 
 const updateAgentQuery = compile<AgentRow>()(
   queryBuilder
     .updateTable("agents")
-    .set({
-      public_key: param("public_key"),
-      endpoint_url: param("endpoint_url"),
-      capabilities: param("capabilities"),
-      metadata: param("metadata"),
-      federation_visible: param("federation_visible"),
-      registered: param("registered"),
-      last_seen_at: param("last_seen_at"),
-      revoked_at: param("revoked_at"),
-    })
+    .set(
+      params(
+        "public_key",
+        "endpoint_url",
+        "capabilities",
+        "metadata",
+        "federation_visible",
+        "registered",
+        "last_seen_at",
+        "revoked_at",
+      ),
+    )
     .where("agent_id", "=", param("agent_id")),
 );
 
@@ -66,9 +72,7 @@ const deleteCapabilitiesQuery = compile<{ agent_id: string }>()(
 );
 
 const insertCapabilityQuery = compile<{ agent_id: string; capability: string }>()(
-  queryBuilder
-    .insertInto("agent_capabilities")
-    .values({ capability: param("capability"), agent_id: param("agent_id") }),
+  queryBuilder.insertInto("agent_capabilities").values(params("capability", "agent_id")),
 );
 
 /** Replaces the capabilities by which an agent is found. */

@@ -1,4 +1,4 @@
-import { queryBuilder, param, compile, sql } from "../storage/queries/compiled-query.ts";
+import { queryBuilder, param, params, compile, sql } from "../storage/queries/compiled-query.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
 import type { ApprovalRow, ApprovalVoteRow } from "../storage/tables/approvals.ts";
 
@@ -31,28 +31,29 @@ export function listVotes(read: Reader, key: ApprovalKey): Promise<ApprovalVoteR
 }
 
 const insertApprovalQuery = compile<ApprovalRow>()(
-  queryBuilder.insertInto("approvals").values({
-    agent_id: param("agent_id"),
-    approval_id: param("approval_id"),
-    sequence: param("sequence"),
-    tool_name: param("tool_name"),
-    args_hash: param("args_hash"),
-    quorum_required: param("quorum_required"),
-    status: param("status"),
-    created_at: param("created_at"),
-    resolved_at: param("resolved_at"),
-  }),
+  queryBuilder
+    .insertInto("approvals")
+    .values(
+      params(
+        "agent_id",
+        "approval_id",
+        "sequence",
+        "tool_name",
+        "args_hash",
+        "quorum_required",
+        "status",
+        "created_at",
+        "resolved_at",
+      ),
+    ),
 );
 
 const insertApproverQuery = compile<
   Pick<ApprovalVoteRow, "approver_id" | "sequence"> & ApprovalKey
 >()(
-  queryBuilder.insertInto("approval_votes").values({
-    agent_id: param("agent_id"),
-    approval_id: param("approval_id"),
-    approver_id: param("approver_id"),
-    sequence: param("sequence"),
-  }),
+  queryBuilder
+    .insertInto("approval_votes")
+    .values(params("agent_id", "approval_id", "approver_id", "sequence")),
 );
 
 export async function insertApproval(
@@ -75,7 +76,7 @@ type Vote = ApprovalKey & {
 const recordVoteQuery = compile<Vote>()(
   queryBuilder
     .updateTable("approval_votes")
-    .set({ decision: param("decision"), signature: param("signature"), voted_at: param("now") })
+    .set({ ...params("decision", "signature"), voted_at: param("now") })
     .where("agent_id", "=", param("agent_id"))
     .where("approval_id", "=", param("approval_id"))
     .where("approver_id", "=", param("approver_id"))
@@ -92,7 +93,7 @@ type StatusChange = ApprovalKey & Pick<ApprovalRow, "status" | "resolved_at"> & 
 const updateStatusQuery = compile<StatusChange>()(
   queryBuilder
     .updateTable("approvals")
-    .set({ status: param("status"), resolved_at: param("resolved_at") })
+    .set(params("status", "resolved_at"))
     .where("agent_id", "=", param("agent_id"))
     .where("approval_id", "=", param("approval_id"))
     .where("status", "=", param("from")),

@@ -1,4 +1,4 @@
-import { queryBuilder, param, compile, sql } from "../storage/queries/compiled-query.ts";
+import { queryBuilder, param, params, compile, sql } from "../storage/queries/compiled-query.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
 import type {
   AccountRow,
@@ -16,27 +16,25 @@ export function findAccount(read: Reader, account: string): Promise<AccountRow |
 }
 
 const insertAccountQuery = compile<AccountRow>()(
-  queryBuilder.insertInto("accounts").values({
-    account: param("account"),
-    balance: param("balance"),
-    held: param("held"),
-    pending_withdrawals: param("pending_withdrawals"),
-    sequence: param("sequence"),
-    card_lots: param("card_lots"),
-    last_posted_at: param("last_posted_at"),
-  }),
+  queryBuilder
+    .insertInto("accounts")
+    .values(
+      params(
+        "account",
+        "balance",
+        "held",
+        "pending_withdrawals",
+        "sequence",
+        "card_lots",
+        "last_posted_at",
+      ),
+    ),
 );
 
 const updateAccountQuery = compile<Omit<AccountRow, "pending_withdrawals"> & { before: number }>()(
   queryBuilder
     .updateTable("accounts")
-    .set({
-      balance: param("balance"),
-      held: param("held"),
-      sequence: param("sequence"),
-      card_lots: param("card_lots"),
-      last_posted_at: param("last_posted_at"),
-    })
+    .set(params("balance", "held", "sequence", "card_lots", "last_posted_at"))
     .where("account", "=", param("account"))
     .where("sequence", "=", param("before")),
 );
@@ -54,17 +52,21 @@ export async function saveAccount(tx: Tx, after: AccountRow, before: number): Pr
 }
 
 const insertPostingQuery = compile<PostingRow>()(
-  queryBuilder.insertInto("postings").values({
-    account: param("account"),
-    sequence: param("sequence"),
-    transaction_id: param("transaction_id"),
-    type: param("type"),
-    amount: param("amount"),
-    balance_after: param("balance_after"),
-    reference_id: param("reference_id"),
-    description: param("description"),
-    created_at: param("created_at"),
-  }),
+  queryBuilder
+    .insertInto("postings")
+    .values(
+      params(
+        "account",
+        "sequence",
+        "transaction_id",
+        "type",
+        "amount",
+        "balance_after",
+        "reference_id",
+        "description",
+        "created_at",
+      ),
+    ),
 );
 
 export async function insertPosting(tx: Tx, posting: PostingRow): Promise<void> {
@@ -107,10 +109,7 @@ export function listPostings(
 const insertReferenceQuery = compile<{ agent_id: string; reference: string }>()(
   queryBuilder
     .insertInto("deposit_references")
-    .values({
-      agent_id: param("agent_id"),
-      reference: param("reference"),
-    })
+    .values(params("agent_id", "reference"))
     .onConflict((conflict) => conflict.doNothing()),
 );
 
@@ -130,19 +129,21 @@ function selectPaymentOfTask(what: ReturnType<typeof sql>) {
 
 const insertSettlementQuery = compile<Omit<SettlementRow, "relay_key">>()(
   queryBuilder.insertInto("settlements").values({
-    task_id: param("task_id"),
-    settlement_id: param("settlement_id"),
-    allocation_id: param("allocation_id"),
-    receipt_hash: param("receipt_hash"),
-    ledger_hash: param("ledger_hash"),
-    amount_settled: param("amount_settled"),
-    fee: param("fee"),
-    net: param("net"),
-    payer_id: param("payer_id"),
-    payee_id: param("payee_id"),
-    status: param("status"),
-    settled_at: param("settled_at"),
-    postings: param("postings"),
+    ...params(
+      "task_id",
+      "settlement_id",
+      "allocation_id",
+      "receipt_hash",
+      "ledger_hash",
+      "amount_settled",
+      "fee",
+      "net",
+      "payer_id",
+      "payee_id",
+      "status",
+      "settled_at",
+      "postings",
+    ),
     x402_tx_hash: sql`coalesce(${param("x402_tx_hash")}, ${selectPaymentOfTask(sql`tx_hash`)})`,
     x402_network: sql`coalesce(${param("x402_network")},
       ${selectPaymentOfTask(sql`requirements ->> '$.network'`)})`,

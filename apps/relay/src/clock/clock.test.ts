@@ -105,7 +105,7 @@ describe("a wall clock that jumps three days ahead and back", () => {
     expect(await t.getBalance(boss)).toBe(7.6);
   });
 
-  test("A5: no task expires early, tokens count as ever, and new tasks are taken", async () => {
+  test("A5: no task expires early, tokens stay valid and new tasks are accepted", async () => {
     t = await startJumpingRelay();
     const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
     const task = await submitAcceptedTask(t, boss, worker);
@@ -116,21 +116,24 @@ describe("a wall clock that jumps three days ahead and back", () => {
     expect(await t.getBalance(boss)).toBe(5.2);
   });
 
-  test.each([3, -3])("A5: expiry goes on while the clock is wrong by %i days", async (days) => {
-    t = await startJumpingRelay({ AGENT_TASK_TTL_MS: "60000" });
-    const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
-    const task = await submitAcceptedTask(t, boss, worker);
-    t.setAhead(days * DAY_MS);
-    await t.advance(59_000);
-    expect(await getTaskAt(t, task.path)).toMatchObject({ status: "pending" });
-    await t.advance(2_000);
-    expect(await t.asOperator("GET", task.path)).toMatchObject({ status: 404 });
-    expect(await t.getBalance(boss)).toBe(10);
-  });
+  test.each([3, -3])(
+    "A5: tasks expire on time while the clock is wrong by %i days",
+    async (days) => {
+      t = await startJumpingRelay({ AGENT_TASK_TTL_MS: "60000" });
+      const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
+      const task = await submitAcceptedTask(t, boss, worker);
+      t.setAhead(days * DAY_MS);
+      await t.advance(59_000);
+      expect(await getTaskAt(t, task.path)).toMatchObject({ status: "pending" });
+      await t.advance(2_000);
+      expect(await t.asOperator("GET", task.path)).toMatchObject({ status: 404 });
+      expect(await t.getBalance(boss)).toBe(10);
+    },
+  );
 });
 
 describe("a jump of the wall clock", () => {
-  test("A5: is logged once, and is a line of readiness that stays 200", async () => {
+  test("A5: a jump is logged once and shown by readiness, which stays 200", async () => {
     t = await startJumpingRelay();
     expect(await ready()).toMatchObject({ status: 200, clock: { ok: true } });
     t.setAhead(3 * DAY_MS);
@@ -148,7 +151,7 @@ describe("a jump of the wall clock", () => {
     expect(await ready()).toMatchObject({ status: 200, clock: { ok: true } });
   });
 
-  test("A5: is accepted after 10 minutes, and not before", async () => {
+  test("A5: a jump is accepted after 10 minutes and not before", async () => {
     t = await startJumpingRelay();
     t.setAhead(3 * DAY_MS);
     await t.advance(600_000);
@@ -159,7 +162,7 @@ describe("a jump of the wall clock", () => {
     expect((await accept()).body).toEqual({ now: t.clock.now() + 3 * DAY_MS, moved_ms: 0 });
   });
 
-  test("A5: is accepted at once by the operator, also while the relay is frozen", async () => {
+  test("A5: the operator can accept a jump at once, also while the relay is frozen", async () => {
     t = await startJumpingRelay();
     const agent = await t.createAgent();
     t.setAhead(-3 * DAY_MS);
@@ -188,7 +191,7 @@ describe("a jump of the wall clock", () => {
     expect((await ready()).status).toBe(200);
   });
 
-  test("A5: makes no no-show of a worker that keeps its claim until the jump is accepted", async () => {
+  test("A5: a jump makes no no-show of a worker that keeps its claim until it is accepted", async () => {
     t = await startJumpingRelay({ AGENT_TASK_TTL_MS: "3600000" });
     const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
     await t.advance(200_000);
@@ -208,7 +211,7 @@ describe("a jump of the wall clock", () => {
     expect(await t.getBalance(boss)).toBe(10);
   });
 
-  test("A5: a small step of the wall clock is followed without a word", async () => {
+  test("A5: a small step of the wall clock is followed and not logged", async () => {
     t = await startJumpingRelay();
     t.setAhead(60_000);
     await t.advance(1_000);
@@ -218,7 +221,7 @@ describe("a jump of the wall clock", () => {
 });
 
 describe("the books", () => {
-  test("A7: are checked for what came since the last time, also when the clock was set back since", async () => {
+  test("A7: checks the books since the last time, also after the clock was set back", async () => {
     const folder = mkdtempSync(join(tmpdir(), "relay-clock-"));
     const path = join(folder, "relay.db");
     t = await startJumpingRelay({ AGENT_DB_PATH: path });
@@ -246,7 +249,7 @@ describe("the books", () => {
 });
 
 describe("a start", () => {
-  test("A5: before the newest stored time begins there", async () => {
+  test("A5: a start before the newest stored time begins there", async () => {
     const folder = mkdtempSync(join(tmpdir(), "relay-clock-"));
     const env = { AGENT_DB_PATH: join(folder, "relay.db") };
     const before = await startJumpingRelay(env, { ahead: 3 * DAY_MS });
@@ -266,7 +269,7 @@ describe("a start", () => {
 });
 
 describe("a relay in a process of its own", () => {
-  test("A5: does not believe its wall clock while that is three days ahead", async () => {
+  test("A5: a relay process does not follow its wall clock while that is three days ahead", async () => {
     // SIGUSR2 sets the wall clock of the process three days ahead, and the next one back.
     const settable = `const real = Date.now; let ahead = 0; Date.now = () => real() + ahead;
       process.on("SIGUSR2", () => { ahead = ahead === 0 ? ${3 * DAY_MS} : 0; });`;

@@ -6,26 +6,26 @@ import {
   type ClockReading,
 } from "@agent/federation-protocol/delivery";
 
-/** The one clock of a relay, which does not believe a wall clock that jumped (docs/decisions.md, 11). */
+/** The clock of a relay, which does not follow a jump of the wall clock (docs/decisions.md, 11). */
 export interface RelayClock {
   /** The accepted time in milliseconds since the Unix epoch. */
   readonly now: () => number;
-  /** Milliseconds that only ever pass: for intervals in memory, which no accepted jump may stretch. */
+  /** Monotonic milliseconds for intervals in memory, which an accepted jump does not change. */
   readonly elapsed: () => number;
-  /** What `elapsed` was when the time began or a jump last ended: what was stored before is of another time. */
+  /** The value of `elapsed` at the start or the last accepted jump; earlier entries are of another time. */
   readonly lastMovedAt: () => number;
-  /** Present while the wall clock is not believed. */
+  /** Present while the wall clock is not trusted after a jump. */
   readonly jump: () => ClockJump | null;
-  /** Accepts what the wall clock shows, and answers by how many milliseconds the time moved. */
+  /** Accepts the wall clock and returns by how many milliseconds the time moved. */
   readonly accept: () => number;
-  /** Goes on from the newest stored time if the wall clock is before it, and reports from now on. */
+  /** Continues from the newest stored time if the wall clock is before it, and reports jumps from now on. */
   readonly resume: (newestStored: number | undefined, listener: ClockListener) => void;
 }
 
 export interface ClockListener {
-  /** The wall clock differs by `offset` milliseconds; called once per jump. */
+  /** Called once per jump; the wall clock differs by `offset` milliseconds. */
   readonly onJump: (offset: number) => void;
-  /** The wall clock is believed again: it came back, or was accepted, and the time moved by `moved`. */
+  /** Called when the wall clock returned or was accepted; the time moved by `moved` milliseconds. */
   readonly onSettle: (moved: number) => void;
 }
 
@@ -83,7 +83,7 @@ export function createRelayClock({ wall, monotonic }: ClockSources): RelayClock 
   };
 }
 
-/** The clock of a relay whose time is set by others, in tests for example: all that it shows counts. */
+/** Creates a clock that trusts every value of its source, for tests. */
 export function createTrustedClock(now: () => number): RelayClock {
   return {
     now,

@@ -1,4 +1,4 @@
-import { queryBuilder, param, compile, sql } from "../storage/queries/compiled-query.ts";
+import { queryBuilder, param, params, compile, sql } from "../storage/queries/compiled-query.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
 import type { CredentialRow } from "../storage/tables/credentials.ts";
 
@@ -65,18 +65,20 @@ const endSeriesQuery = compile<CredentialSeries>()(
 
 const insertCredentialQuery = compile<NewCredential & Pick<CredentialRow, "current">>()(
   queryBuilder.insertInto("credentials").values({
-    agent_id: param("agent_id"),
+    ...params(
+      "agent_id",
+      "credential_id",
+      "type",
+      "issuer",
+      "delegator_id",
+      "task_id",
+      "body",
+      "issued_at",
+      "expires_at",
+      "current",
+    ),
     sequence: sql`(select coalesce(max(sequence), 0) + 1 from credentials
       where agent_id = ${param("agent_id")})`,
-    credential_id: param("credential_id"),
-    type: param("type"),
-    issuer: param("issuer"),
-    delegator_id: param("delegator_id"),
-    task_id: param("task_id"),
-    body: param("body"),
-    issued_at: param("issued_at"),
-    expires_at: param("expires_at"),
-    current: param("current"),
     revoked_at: null,
     revoked_reason: null,
   }),

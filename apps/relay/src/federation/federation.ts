@@ -1,15 +1,11 @@
-import { ReplayCache } from "@agent/federation-protocol";
-import { createRetrySchedule, type RetrySchedule } from "@agent/federation-protocol/delivery";
+import type { ReplayCache } from "@agent/federation-protocol";
+import type { RetrySchedule } from "@agent/federation-protocol/delivery";
 import type { PendingPeer } from "@agent/federation-protocol/peering";
-import { FEDERATION_LIMITS } from "@agent/federation-protocol";
-import type { Config } from "../config.ts";
 import type { Log } from "../observability/log.ts";
-import type { Runtime } from "../runtime.ts";
-import type { Services } from "../services.ts";
 import type { FederationPeerRow } from "../storage/tables/federation.ts";
-import { createRemoteAgents, type RemoteAgents } from "./discovery/remote-agents.ts";
+import type { RemoteAgents } from "./discovery/remote-agents.ts";
 
-/** What a relay that federates keeps in memory; what must survive a restart is in the database. */
+/** The state of a federated relay in memory; everything that must survive a restart is in the database. */
 export interface Federation {
   readonly endpointUrl: string;
   /** Signatures that open a door once. */
@@ -40,56 +36,4 @@ export interface Federation {
   readonly wake: () => void;
   /** Says who looks. */
   readonly onWake: (look: () => void) => void;
-}
-
-/** What dealing with other relays takes of a relay. */
-export type FederationDependencies = Pick<
-  Services,
-  | "config"
-  | "runtime"
-  | "log"
-  | "storage"
-  | "freezer"
-  | "identity"
-  | "connections"
-  | "waiters"
-  | "subscriptions"
-  | "egress"
-  | "trustGraph"
->;
-
-/** The parts of a relay that federates. */
-export type FederationServices = FederationDependencies & { readonly federation: Federation };
-
-/** Undefined while federation is off. */
-export function createFederation(
-  { endpointUrl, retryScale }: Config["federation"],
-  runtime: Pick<Runtime, "now">,
-  log: Log,
-): Federation | undefined {
-  if (endpointUrl === undefined) return undefined;
-  let lastNotice = 0;
-  let wakeListener = () => {};
-  return {
-    endpointUrl,
-    // A signed time may be as far ahead as behind.
-    seenSignatures: new ReplayCache(2 * FEDERATION_LIMITS.maxTimestampAgeMs),
-    seenQueries: new ReplayCache(FEDERATION_LIMITS.queryLifetimeMs),
-    pendingPeers: new Map(),
-    undeliveredTasks: new Set(),
-    remoteAgents: createRemoteAgents(runtime.now),
-    unresponsivePeers: new Set(),
-    keyLookups: new Map(),
-    positionDifferences: new Map(),
-    schedule: createRetrySchedule(retryScale),
-    log: log.child({ service: "federation" }),
-    nextNoticeTime() {
-      lastNotice = Math.max(runtime.now(), lastNotice + 1);
-      return lastNotice;
-    },
-    wake: () => wakeListener(),
-    onWake(listener) {
-      wakeListener = listener;
-    },
-  };
 }

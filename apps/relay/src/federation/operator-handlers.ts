@@ -4,7 +4,7 @@ import type { Operations } from "../operations.ts";
 import type { Services } from "../services.ts";
 import { addPeer } from "./peering/add-peer.ts";
 import { clearDefaults } from "./exposure/clear-defaults.ts";
-import type { FederationServices } from "./federation.ts";
+import type { FederationServices } from "./federation-services.ts";
 import {
   giveUpOutbox,
   listFederationPeers,

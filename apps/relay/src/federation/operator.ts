@@ -12,7 +12,7 @@ import { createPageAnswer, textDescending } from "../http/paging/page.ts";
 import type { SaveResponse } from "../http/server/idempotency.ts";
 import { applyTransition } from "./settlement/send-settlement.ts";
 import { getPeerDebt } from "./exposure/get-peer-debt.ts";
-import type { FederationServices } from "./federation.ts";
+import type { FederationServices } from "./federation-services.ts";
 import { recordPaymentReference } from "./settlement/hold-store.ts";
 import { sendRemoval } from "./peering/heartbeat.ts";
 import { findOutbox, listOutbox, type OutboxEntry } from "./settlement/outbox-store.ts";

@@ -15,7 +15,7 @@ import { receiveCancel } from "./cancellation/receive-cancel.ts";
 import { receiveDiscovery } from "./discovery/receive-discovery.ts";
 import { receiveConfirmation, receiveProposal } from "./peering/receive-handshake.ts";
 import { receiveSettlement } from "./settlement/receive-settlement.ts";
-import type { FederationServices } from "./federation.ts";
+import type { FederationServices } from "./federation-services.ts";
 import { listBooked } from "./settlement/list-settlements.ts";
 import { receiveHeartbeat, receiveRemoval } from "./peering/heartbeat.ts";
 import {

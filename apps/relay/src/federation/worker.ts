@@ -4,7 +4,7 @@ import { sendPeerCancel } from "./cancellation/send-peer-cancel.ts";
 import { sendSettlement } from "./settlement/send-settlement.ts";
 import { withStoredTrace } from "../observability/trace.ts";
 import type { Services } from "../services.ts";
-import type { FederationServices } from "./federation.ts";
+import type { FederationServices } from "./federation-services.ts";
 import { resendForward } from "./outbound/forward-task.ts";
 import { listDueInbound } from "./inbound/inbound-store.ts";
 import { sendHeartbeats } from "./peering/heartbeat.ts";

@@ -56,7 +56,7 @@ function signed({
 const inSeconds = (seconds: number) => t.clock.now() / 1_000 + seconds;
 
 describe("AC1 a bearer", () => {
-  test.each(["EdDSA", "Ed25519"])("that is the agent's own with alg %s is taken", async (alg) => {
+  test.each(["EdDSA", "Ed25519"])("accepts the agent's own token with alg %s", async (alg) => {
     expect(await withToken(signed({ header: { alg } }))).toMatchObject({ status: 200 });
   });
 
@@ -103,7 +103,7 @@ describe("AC1 a bearer", () => {
 });
 
 describe("AC2 the operator's token", () => {
-  test("is taken as it is", async () => {
+  test("accepts the operator's token", async () => {
     expect(await withToken(OPERATOR_TOKEN)).toMatchObject({ status: 200 });
   });
 
@@ -121,7 +121,7 @@ describe("AC2 the operator's token", () => {
     ["a comma behind it", `Bearer ${OPERATOR_TOKEN},`],
     ["quotes", `Bearer "${OPERATOR_TOKEN}"`],
     ["an agent's prefix", `Bearer agent:${OPERATOR_TOKEN}`],
-  ])("is not taken with %s", async (_, header) => {
+  ])("refuses the operator's token with %s", async (_, header) => {
     expect(await withHeader(header)).toMatchObject({ status: 403 });
   });
 
@@ -146,7 +146,7 @@ describe("AC2 the operator's token", () => {
     },
   );
 
-  test("of any visible characters but the comma works", async () => {
+  test("accepts an operator's token of any visible characters except the comma", async () => {
     const odd = "a.b;c=;'\"!.d";
     const relay = await startTestRelay({ AGENT_API_TOKEN: odd });
     const path = "/api/v1/admin/reconciliation";
@@ -212,11 +212,11 @@ describe("AC4, MN5 access is denied by default:", () => {
   const signed = rows.filter(([, { auth }]) => auth === "peer");
   const others = rows.filter(([, { auth }]) => auth !== "peer");
 
-  test.each(others)("%s lets the operator in", async (name) => {
+  test.each(others)("%s admits the operator", async (name) => {
     expect([401, 403]).not.toContain((await ask(name, OPERATOR_TOKEN)).status);
   });
 
-  test.each(signed)("%s lets nobody in but relays by their signatures", async (name) => {
+  test.each(signed)("%s admits only relays, by their signatures", async (name) => {
     const own = await t.token(agent);
     for (const token of [OPERATOR_TOKEN, own]) {
       expect(await ask(name, token)).toMatchObject({
@@ -226,12 +226,15 @@ describe("AC4, MN5 access is denied by default:", () => {
     }
   });
 
-  test.each(guarded)("%s lets an agent in, as itself and with the one scope", async (name, row) => {
-    // One of its own, for some operations end it.
-    const self = await t.createAgent();
-    const token = await t.token(self, row.scope === undefined ? [] : [row.scope]);
-    expect([401, 403]).not.toContain((await ask(name, token, self)).status);
-  });
+  test.each(guarded)(
+    "%s admits an agent only as itself and with the one scope",
+    async (name, row) => {
+      // One of its own, for some operations end it.
+      const self = await t.createAgent();
+      const token = await t.token(self, row.scope === undefined ? [] : [row.scope]);
+      expect([401, 403]).not.toContain((await ask(name, token, self)).status);
+    },
+  );
 
   test.each(rows.filter(([, { ownerOnly }]) => ownerOnly))(
     "%s keeps an agent off another agent's path, and changes nothing there",
@@ -255,7 +258,7 @@ describe("AC4, MN5 access is denied by default:", () => {
   );
 });
 
-describe("AC8 no way leads around the guard:", () => {
+describe("AC8 no request bypasses the access check:", () => {
   const path = (suffix = "") => `${balanceOf(agent)}${suffix}`;
   const ways: Readonly<Record<string, [method: string, path: () => string, status: number]>> = {
     HEAD: ["HEAD", () => path(), 401],
@@ -287,7 +290,7 @@ describe("AC8 no way leads around the guard:", () => {
     expect(reply).toMatchObject({ status: 204, body: {} });
   });
 
-  test("HEAD with a good token answers as GET does, without the body", async () => {
+  test("HEAD with a valid token answers like GET without the body", async () => {
     const token = await t.token(agent);
     const [head, get] = [
       await t.request("HEAD", path(), { token }),

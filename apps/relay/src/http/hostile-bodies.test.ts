@@ -50,7 +50,7 @@ async function expectUnharmed(): Promise<void> {
 // What the operator has not set up answers 501.
 const isDefined = ({ status }: Reply) => status < 500 || status === 501;
 
-describe("IN1, IN4 a hostile body gets a client's error, or is plain JSON:", () => {
+describe("IN1, IN4 a hostile body gets a 4xx response or is plain JSON:", () => {
   test.each(takers)("%s", async (name) => {
     const undefinedAnswers: string[] = [];
     for (const { name: title, bytes } of [...loadJsonVectors(), ...bodies]) {
@@ -69,7 +69,7 @@ describe("IN1, IN4 a hostile body gets a client's error, or is plain JSON:", () 
 
 type Path = readonly (string | number)[];
 
-/** Where a value stands in a body, objects and arrays themselves included. */
+/** The position of a value in a body; objects and arrays are values too. */
 function* pathsIn(value: unknown, path: Path = []): Iterable<Path> {
   if (path.length > 0) yield path;
   if (typeof value !== "object" || value === null) return;
@@ -105,7 +105,7 @@ describe("IN2, IN3 a hostile value in any place does no harm:", () => {
     await expectUnharmed();
   });
 
-  test.each(takers)("%s, as a member that nobody asked for", async (name) => {
+  test.each(takers)("%s, as an unknown member", async (name) => {
     for (const member of ["__proto__", "constructor", "toString", "toJSON", "then", "length"]) {
       for (const value of values) {
         const text = JSON.stringify(samples[name].body ?? { x: 1 }).slice(0, -1);
@@ -118,7 +118,7 @@ describe("IN2, IN3 a hostile value in any place does no harm:", () => {
     await expectUnharmed();
   });
 
-  test("no later answer has a member of theirs", async () => {
+  test("no later response contains an injected member", async () => {
     for (const path of [
       "discover",
       `${UNKNOWN_ID}`,
@@ -157,7 +157,7 @@ describe("MN17 an id that is anything else in JavaScript is an ordinary unknown 
     }
   });
 
-  test("with an account of its own", async () => {
+  test("such an id has an account of its own", async () => {
     for (const id of ids.slice(0, 4)) {
       const path = `/api/v1/agents/${id}`;
       const { balance } = (await t.asOperator("GET", `${path}/balance`)).body as {
@@ -172,7 +172,7 @@ describe("MN17 an id that is anything else in JavaScript is an ordinary unknown 
 });
 
 describe("IN7 what callers write stays inside its log line:", () => {
-  test("every line is one JSON object", async () => {
+  test("every log line is one JSON object", async () => {
     const text = '\n{"level":"error","msg":"forged"}\r\n\u001b[2J\u2028';
     const id = encodeURIComponent(text);
     const before = t.lines.length;

@@ -22,14 +22,14 @@ const deposit = (token: string, key: string) =>
     headers: { "idempotency-key": key },
   });
 
-test("D9: both tokens of the operator are valid, and neither their pair nor a part of one is", async () => {
+test("D9: both tokens of the operator are valid, but not their pair or a part of one", async () => {
   expect([await statusOf(oldToken), await statusOf(newToken)]).toEqual([200, 200]);
   for (const wrong of [`${oldToken},${newToken}`, `${oldToken},`, oldToken.slice(1), "operator"]) {
     expect(await statusOf(wrong)).toBe(403);
   }
 });
 
-test("D9: the audit names the token that the operator used by its place", async () => {
+test("D9: the audit log names the position of the token that the operator used", async () => {
   for (const token of [oldToken, newToken]) {
     await t.request("POST", `/api/v1/agents/${agent.agentId}/webhooks`, {
       token,
@@ -46,14 +46,14 @@ test("D9: the audit names the token that the operator used by its place", async 
   ]);
 });
 
-test("D9: a deposit that is repeated under the other token is not made twice", async () => {
+test("D9: a deposit repeated with the other token is made once", async () => {
   const first = await deposit(oldToken, "key-1");
   expect(await deposit(newToken, "key-1")).toMatchObject({ status: 200, body: first.body });
   const path = `/api/v1/agents/${agent.agentId}/balance`;
   expect((await t.request("GET", path, { token: newToken })).body["balance"]).toBe(5);
 });
 
-test("D9: a removed token is refused at once, changes nothing, and the other one goes on", async () => {
+test("D9: a removed token is refused at once and the other one stays valid", async () => {
   t.relay.operatorTokens.replace([newToken]);
   expect(await deposit(oldToken, "key-1")).toMatchObject({ status: 403 });
   const path = `/api/v1/agents/${agent.agentId}/balance`;
@@ -62,7 +62,7 @@ test("D9: a removed token is refused at once, changes nothing, and the other one
   expect([await statusOf(oldToken), await statusOf(newToken)]).toEqual([200, 200]);
 });
 
-test("D9: a socket of the removed token ends, that of the other token goes on", async () => {
+test("D9: the socket of a removed token closes and that of the other token stays open", async () => {
   const removed = await t.connectDevice(agent, oldToken);
   const kept = await t.connectDevice(agent, newToken);
   const renewed = await t.connectDevice(agent, oldToken);
@@ -77,7 +77,7 @@ test("D9: a socket of the removed token ends, that of the other token goes on", 
   }
 });
 
-test("D9: a stream of events that the removed token opened ends, that of the other goes on", async () => {
+test("D9: the event stream of a removed token ends and that of the other continues", async () => {
   const [boss, worker] = [await t.createAgent(), await t.createAgent()];
   const body = { prompt: "add", submitted_by: boss.agentId };
   const path = `/agent/${worker.agentId}/task`;

@@ -1,5 +1,6 @@
 import { limits, refuse, type Refusal } from "@agent/wire";
 import type { Services } from "../services.ts";
+import { BATCH_SIZE, purgeInBatches } from "../storage/purge-in-batches.ts";
 import type { Tx } from "../storage/storage.ts";
 import type { Caller } from "./caller.ts";
 import { deleteExpiredSpentTokens, insertSpentToken } from "./spent-token-store.ts";
@@ -31,8 +32,6 @@ export async function revokeToken(
   await insertSpentToken(tx, { agent_id: agentId, jti, kind: "revoked", forget_at });
 }
 
-const BATCH_SIZE = 1_000;
-
 /**
  * Purges the ids of tokens that expired so long ago that no small step of the clock makes them valid again.
  * After a jump it waits until no token of the time before would be valid, in case the clock returns.
@@ -44,5 +43,5 @@ export async function purgeSpentTokens({
 }: SpendDependencies & Pick<Services, "clock">): Promise<void> {
   if (clock.elapsed() - clock.lastMovedAt() < MAX_TOKEN_AGE_MS) return;
   const old = { now: runtime.now() - MAX_TOKEN_AGE_MS, limit: BATCH_SIZE };
-  while ((await storage.transaction((tx) => deleteExpiredSpentTokens(tx, old))) === BATCH_SIZE);
+  await purgeInBatches(() => storage.transaction((tx) => deleteExpiredSpentTokens(tx, old)));
 }

@@ -1,16 +1,11 @@
-import { queryBuilder, param, compile, sql } from "../storage/queries/compiled-query.ts";
+import { queryBuilder, param, params, compile, sql } from "../storage/queries/compiled-query.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
 import type { SpentTokenRow } from "../storage/tables/identity.ts";
 
 const insertSpentTokenQuery = compile<SpentTokenRow>()(
   queryBuilder
     .insertInto("spent_tokens")
-    .values({
-      agent_id: param("agent_id"),
-      jti: param("jti"),
-      kind: param("kind"),
-      forget_at: param("forget_at"),
-    })
+    .values(params("agent_id", "jti", "kind", "forget_at"))
     .onConflict((conflict) => conflict.doNothing()),
 );
 

@@ -1,4 +1,4 @@
-import { queryBuilder, param, compile } from "../storage/queries/compiled-query.ts";
+import { queryBuilder, params, compile } from "../storage/queries/compiled-query.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
 import type { RelayIdentityRow, RelaySuccessionRow } from "../storage/tables/identity.ts";
 
@@ -9,12 +9,9 @@ export function findIdentity(read: Reader): Promise<RelayIdentityRow | undefined
 }
 
 const insertIdentityQuery = compile<RelayIdentityRow>()(
-  queryBuilder.insertInto("relay_identity").values({
-    one: param("one"),
-    relay_id: param("relay_id"),
-    secret_key: param("secret_key"),
-    created_at: param("created_at"),
-  }),
+  queryBuilder
+    .insertInto("relay_identity")
+    .values(params("one", "relay_id", "secret_key", "created_at")),
 );
 
 export async function insertIdentity(tx: Tx, row: RelayIdentityRow): Promise<void> {
@@ -22,7 +19,7 @@ export async function insertIdentity(tx: Tx, row: RelayIdentityRow): Promise<voi
 }
 
 const updateSecretKeyQuery = compile<{ secret_key: string }>()(
-  queryBuilder.updateTable("relay_identity").set({ secret_key: param("secret_key") }),
+  queryBuilder.updateTable("relay_identity").set(params("secret_key")),
 );
 
 export async function updateSecretKey(tx: Tx, secret_key: string): Promise<void> {
@@ -39,9 +36,7 @@ export function listSuccessions(read: Reader): Promise<RelaySuccessionRow[]> {
 }
 
 const insertSuccessionQuery = compile<RelaySuccessionRow>()(
-  queryBuilder
-    .insertInto("relay_successions")
-    .values({ position: param("position"), record: param("record") }),
+  queryBuilder.insertInto("relay_successions").values(params("position", "record")),
 );
 
 export async function insertSuccession(tx: Tx, row: RelaySuccessionRow): Promise<void> {

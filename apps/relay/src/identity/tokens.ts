@@ -1,4 +1,5 @@
 import { verifyToken, peekToken } from "@agent/client";
+import { BoundedMap } from "@agent/crypto";
 import { refuse, type Refusal } from "@agent/wire";
 import { findDevice } from "../agents/devices/device-store.ts";
 import { findAgent } from "../agents/store.ts";
@@ -34,16 +35,8 @@ export function createTokenVerifier(options: {
     caller: AgentCaller,
   ) => Promise<Refusal<"agent.key_displaced"> | undefined>;
 }): TokenVerifier {
-  const cache = new Map<string, AgentCaller>();
+  const cache = new BoundedMap<string, AgentCaller>(CACHE_SIZE);
   let evictions = 0;
-
-  function cacheToken(token: string, caller: AgentCaller): void {
-    if (cache.size >= CACHE_SIZE) {
-      const oldest = cache.keys().next();
-      if (!oldest.done) cache.delete(oldest.value);
-    }
-    cache.set(token, caller);
-  }
 
   return {
     async verify(token) {
@@ -91,7 +84,7 @@ export function createTokenVerifier(options: {
       );
       if (refused !== undefined) return refused;
       // A key that changed while this token was verified must not be cached.
-      if (before === evictions) cacheToken(token, verifiedCaller);
+      if (before === evictions) cache.set(token, verifiedCaller);
       return { ok: true, caller: verifiedCaller };
     },
 

@@ -1,4 +1,4 @@
-import { queryBuilder, param, compile } from "../storage/queries/compiled-query.ts";
+import { queryBuilder, param, params, compile } from "../storage/queries/compiled-query.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
 import type { LedgerRow } from "../storage/tables/ledger.ts";
 
@@ -37,15 +37,17 @@ export function findLedgerStepCount(
 const insertLedgerQuery = compile<LedgerRow>()(
   queryBuilder
     .insertInto("ledgers")
-    .values({
-      agent_id: param("agent_id"),
-      goal_id: param("goal_id"),
-      content_hash: param("content_hash"),
-      body: param("body"),
-      steps_completed: param("steps_completed"),
-      steps_total: param("steps_total"),
-      stored_at: param("stored_at"),
-    })
+    .values(
+      params(
+        "agent_id",
+        "goal_id",
+        "content_hash",
+        "body",
+        "steps_completed",
+        "steps_total",
+        "stored_at",
+      ),
+    )
     .onConflict((conflict) => conflict.doNothing()),
 );
 
@@ -57,13 +59,7 @@ export async function insertLedger(tx: Tx, ledger: LedgerRow): Promise<boolean> 
 const replaceLedgerQuery = compile<LedgerRow & { older: string }>()(
   queryBuilder
     .updateTable("ledgers")
-    .set({
-      content_hash: param("content_hash"),
-      body: param("body"),
-      steps_completed: param("steps_completed"),
-      steps_total: param("steps_total"),
-      stored_at: param("stored_at"),
-    })
+    .set(params("content_hash", "body", "steps_completed", "steps_total", "stored_at"))
     .where("agent_id", "=", param("agent_id"))
     .where("goal_id", "=", param("goal_id"))
     .where("content_hash", "=", param("older")),

@@ -6,7 +6,7 @@ const MAX_DEPTH = 4;
 
 type Redact = (text: string) => string;
 
-/** JSON text of a value of any type: bounded, redacted, and never an exception for a cycle. */
+/** Formats any value as JSON of bounded size, redacted. A cycle does not throw. */
 export function encodeLogValue(value: unknown, redact: Redact, depth = 0): string {
   switch (typeof value) {
     case "string":
@@ -27,7 +27,7 @@ export function encodeLogValue(value: unknown, redact: Redact, depth = 0): strin
 }
 
 function encodeObject(value: object, redact: Redact, depth: number): string {
-  // Bytes are counted, never shown: they may be a key.
+  // Bytes are counted but never shown, because they may be a key.
   if (ArrayBuffer.isView(value)) return `"[${value.byteLength} bytes]"`;
   if (depth >= MAX_DEPTH) return `"[nested]"`;
   if (Array.isArray(value)) {
@@ -36,7 +36,7 @@ function encodeObject(value: object, redact: Redact, depth: number): string {
       .map((item) => encodeLogValue(item, redact, depth + 1));
     return `[${items.join(",")}]`;
   }
-  // Other members of an error are left out: libraries hang whole requests there.
+  // Other members of an error are left out, because libraries attach whole requests there.
   if (value instanceof Error) {
     const { name, message, stack, cause } = value;
     return encodeMembers({ name, message, code: getErrorCode(value), stack, cause }, redact, depth);
@@ -44,7 +44,7 @@ function encodeObject(value: object, redact: Redact, depth: number): string {
   if (isPlain(value)) return encodeMembers(value, redact, depth);
   if (value instanceof Date || value instanceof URL)
     return encodeText(String(value.toJSON()), redact);
-  // The members of other classes are their own business.
+  // Members of other classes are not shown.
   return `"[object]"`;
 }
 
@@ -59,7 +59,7 @@ function encodeMembers(value: object, redact: Redact, depth: number): string {
   return `{${members.join(",")}}`;
 }
 
-/** Redacted before it is cut, because a cut secret would not be recognised. */
+/** Redacts before it cuts, because a cut secret would not be recognised. */
 function encodeText(text: string, redact: Redact): string {
   const clean = redact(text);
   return JSON.stringify(

@@ -34,7 +34,7 @@ test("a line is one JSON object with ts, level, msg, service, correlationId and 
   ]);
 });
 
-test("debug, info and warn go to stdout, errors to stderr", () => {
+test("writes debug, info and warn to stdout and errors to stderr", () => {
   const { log, stdout, stderr } = collect();
   for (const level of ["debug", "info", "warn", "error"] as const) log[level](`at.${level}`);
   expect(stdout.map((line) => JSON.parse(line).level)).toEqual(["debug", "info", "warn"]);
@@ -46,13 +46,13 @@ test.each<[LogLevel, number]>([
   ["info", 3],
   ["warn", 2],
   ["error", 1],
-])("level %s lets %i of the four levels through", (level, count) => {
+])("level %s writes %i of the four levels", (level, count) => {
   const { log, stdout, stderr } = collect({ level });
   for (const each of ["debug", "info", "warn", "error"] as const) log[each]("x");
   expect(stdout.length + stderr.length).toBe(count);
 });
 
-test("a child's fields stand on each of its lines, and a line's own fields win", () => {
+test("adds a child's fields to its lines, where a line's own fields take precedence", () => {
   const child = (log: Log) => log.child({ service: "federation", correlationId: "a", peer: "p" });
   expect(lineOf((log) => child(log).info("x"))).toMatchObject({
     service: "federation",
@@ -66,7 +66,7 @@ test("a child's fields stand on each of its lines, and a line's own fields win",
   expect(lineOf((log) => log.info("x"))).toMatchObject({ service: "relay", correlationId: "-" });
 });
 
-test("whatever a caller sends stays in one line that parses to the same text", () => {
+test("keeps any text of a caller in one line that parses to the same text", () => {
   const text = fc.string({ unit: "binary", maxLength: 50 });
   fc.assert(
     fc.property(text, text, (id, value) => {
@@ -108,7 +108,7 @@ test.each([
   ["secretKey", new Uint8Array(32)],
   ["seed", "abc"],
   ["cookie", "abc"],
-])("the member %s never shows its value", (name, value) => {
+])("never shows the value of the member %s", (name, value) => {
   const hidden = { [name]: "[redacted]" };
   expect(lineOf((log) => log.info("x", { [name]: value }))).toMatchObject(hidden);
   expect(lineOf((log) => log.info("x", { in: [{ [name]: value }] }))).toMatchObject({
@@ -123,7 +123,7 @@ test.each(["token_id", "public_key", "task_id", "secrets_found", "signature"])(
   },
 );
 
-test("a known secret never appears: not in a message, a name, an error, or the middle of a text", () => {
+test("never shows a known secret in a message, a name, an error or within a text", () => {
   const secret = 'm4ster"\\\n';
   const { log, stdout, stderr } = collect({ secrets: [secret, ""] });
   log.info(`a${secret}b`, { correlationId: secret, path: `/x?y=${secret}&z`, [`p`]: [secret] });
@@ -138,12 +138,12 @@ test("a known secret never appears: not in a message, a name, an error, or the m
   }
 });
 
-test("a secret that holds another, shorter one leaves no rest behind", () => {
+test("redacts a secret that contains a shorter one completely", () => {
   const line = lineOf((log) => log.info("x", { value: "abc-long" }), ["abc", "abc-long"]);
   expect(line).toMatchObject({ value: "[redacted]" });
 });
 
-test("a known secret that begins just before the cut of a long text does not show its start", () => {
+test("does not show the start of a secret at the cut of a long text", () => {
   const line = lineOf((log) => log.info("x", { value: `${"x".repeat(1_997)}s3cret` }), ["s3cret"]);
   expect(JSON.stringify(line)).not.toContain("s3c");
 });
@@ -151,7 +151,7 @@ test("a known secret that begins just before the cut of a long text does not sho
 test.each([
   ["a bearer", "got Bearer abc.def~1 here", "got Bearer [redacted] here"],
   ["a signed token", `token ${jws}, refused`, "token [redacted], refused"],
-])("%s inside a text is taken out", (_, text, shown) => {
+])("redacts %s within a text", (_, text, shown) => {
   expect(lineOf((log) => log.info("x", { text }))).toMatchObject({ text: shown });
 });
 
@@ -165,7 +165,7 @@ test.each(["eyJ-", "eyJ.", "bearer ", "a.eyJ-.", "\u0085"])(
   },
 );
 
-test("long texts, long lists, wide objects, deep nesting and cycles are cut", () => {
+test("cuts long texts, long lists, wide objects, deep nesting and cycles", () => {
   const cycle: Record<string, unknown> = {};
   cycle["self"] = cycle;
   const { log, stdout } = collect();
@@ -194,16 +194,16 @@ test.each([
   ["a map", new Map([["a", 1]]), "[object]"],
   ["null", null, null],
   ["a boolean", false, false],
-])("%s is shown as plain JSON", (_, value, shown) => {
+])("formats %s as plain JSON", (_, value, shown) => {
   expect(lineOf((log) => log.info("x", { value }))).toMatchObject({ value: shown });
 });
 
-test("members of an error beyond its name, message, code, stack and cause stay out", () => {
+test("leaves out members of an error except name, message, code, stack and cause", () => {
   const error = Object.assign(new Error("e"), { config: { headers: "h" } });
   expect(JSON.stringify(lineOf((log) => log.error("x", { error })))).not.toContain("config");
 });
 
-test("an undefined field is left out", () => {
+test("leaves out an undefined field", () => {
   expect(lineOf((log) => log.info("x", { a: undefined, b: { c: undefined } }))).toEqual(
     lineOf((log) => log.info("x", { b: {} })),
   );

@@ -3,7 +3,7 @@ import { encodeLogValue } from "./log-value.ts";
 
 export type LogLevel = "debug" | "info" | "warn" | "error";
 
-/** Event fields. `correlationId` is usually the task id; `-` stands where there is none. */
+/** The fields of an event. `correlationId` is usually the task id, or `-` without one. */
 export interface LogFields {
   readonly [name: string]: unknown;
   readonly service?: "relay" | "federation";
@@ -24,31 +24,31 @@ export interface Log {
   child(fields: LogFields): Log;
 }
 
-/** The log of a process; its children share what it hides. */
+/** The log of a process. Its children redact the same values. */
 export interface RootLog extends Log {
-  /** Takes these values out of every line from now on, as `secrets` of the options. */
+  /** Redacts these values too from now on, like `secrets` of the options. */
   addSecrets(secrets: readonly string[]): void;
 }
 
 export interface LogOptions {
-  /** The least level that is written. */
+  /** The lowest level that is written. */
   readonly level: LogLevel;
-  /** Each takes one line without its line end. */
+  /** Each writes one line and adds its line end. */
   readonly write: {
     readonly stdout: (line: string) => void;
     readonly stderr: (line: string) => void;
   };
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  /** Values that are taken out of every line, wherever they stand. */
+  /** Values that are redacted anywhere in a line. */
   readonly secrets?: readonly string[];
 }
 
 const logLevels: readonly LogLevel[] = ["debug", "info", "warn", "error"];
-// JSON leaves these as they are, yet readers of lines and terminals act on them.
-const lineBreakerPattern = /[\x7f-\x9f\u2028\u2029]/;
+// JSON does not escape these, but terminals and line readers interpret them.
+const LINE_BREAKER_PATTERN = /[\x7f-\x9f\u2028\u2029]/;
 
-/** One JSON object per line: info, warn and debug to stdout, errors to stderr (spec, "Relay log events"). */
+/** Writes one JSON object per line, errors to stderr and all others to stdout (spec, "Relay log events"). */
 export function createLog({ level: minLevel, write, now, secrets = [] }: LogOptions): RootLog {
   const redact = createRedactor(secrets);
   const timestamp = createTimestampFormatter(now);
@@ -64,7 +64,7 @@ export function createLog({ level: minLevel, write, now, secrets = [] }: LogOpti
       const shown = isSecretName(name) ? `"${REDACTED}"` : encodeLogValue(value, redact, 1);
       text += `,${JSON.stringify(name)}:${shown}`;
     }
-    return lineBreakerPattern.test(text) ? `${escapeLineBreakers(text)}}` : `${text}}`;
+    return LINE_BREAKER_PATTERN.test(text) ? `${escapeLineBreakers(text)}}` : `${text}}`;
   }
 
   function createChild(bound: LogFields): Log {
@@ -87,7 +87,7 @@ export function createLog({ level: minLevel, write, now, secrets = [] }: LogOpti
   return { ...createChild({}), addSecrets: (more) => redact.add(more) };
 }
 
-/** Many lines fall into one millisecond, and formatting the time is dearer than the rest. */
+/** Caches the text of the time, because formatting it costs more than the rest of a line. */
 function createTimestampFormatter(now: () => number): () => string {
   let last = Number.NaN;
   let text = "";
@@ -103,7 +103,7 @@ function createTimestampFormatter(now: () => number): () => string {
 
 function escapeLineBreakers(text: string): string {
   return text.replace(
-    new RegExp(lineBreakerPattern, "g"),
+    new RegExp(LINE_BREAKER_PATTERN, "g"),
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );
 }

@@ -24,7 +24,7 @@ async function samples(): Promise<Map<string, number>> {
 }
 
 describe("the metrics", () => {
-  test("count requests by operation and status, and time them", async () => {
+  test("the metrics count requests by operation and status and time them", async () => {
     await t.request("GET", "/health");
     await t.request("GET", "/health");
     await t.request("GET", "/api/v1/agents/x/balance");
@@ -36,7 +36,7 @@ describe("the metrics", () => {
     expect(seen.get(`${duration}_count{operation="health"}`)).toBe(2);
   });
 
-  test("have only labels that the contract names, whatever is asked for", async () => {
+  test("the metrics have only labels of the contract for any request", async () => {
     for (let i = 0; i < 50; i += 1) {
       await t.request("GET", `/nowhere/${i}`);
       await t.request("GET", `/api/v1/agents/${i}/listing`);
@@ -48,7 +48,7 @@ describe("the metrics", () => {
     expect(Object.keys(operations)).toEqual(expect.arrayContaining([...new Set(labels)]));
   });
 
-  test("tell of open tasks, of jobs and of a freeze", async () => {
+  test("the metrics show open tasks, jobs and a freeze", async () => {
     const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
     await submitAcceptedTask(t, boss, worker);
     await t.relay.tick();
@@ -62,7 +62,7 @@ describe("the metrics", () => {
     expect(seen.get('agent_relay_job_failures{job="expire-tasks"}')).toBe(0);
   });
 
-  test("are the operator's", async () => {
+  test("only the operator may read the metrics", async () => {
     expect(await t.request("GET", "/metrics")).toMatchObject({ status: 401 });
     expect(await t.as(await t.createAgent(), "GET", "/metrics")).toMatchObject({ status: 403 });
   });
@@ -71,7 +71,7 @@ describe("the metrics", () => {
 describe("the ready check", () => {
   const ready = () => t.request("GET", "/health/ready");
 
-  test("covers the database, its schema and each background job", async () => {
+  test("the ready check covers the database, its schema and each background job", async () => {
     await t.relay.tick();
     const { status, body } = await ready();
     expect(status).toBe(200);
@@ -82,7 +82,7 @@ describe("the ready check", () => {
     expect(checks.every(({ ok }) => ok)).toBe(true);
   });
 
-  test("fails when the jobs have stopped, and says which", async () => {
+  test("the ready check fails and names the jobs when they have stopped", async () => {
     await t.relay.tick();
     await t.clock.advance(60_000);
     expect(await ready()).toMatchObject({ status: 200 });
@@ -97,7 +97,7 @@ describe("the ready check", () => {
     expect(await ready()).toMatchObject({ status: 200 });
   });
 
-  test("does not mind that the jobs of a frozen relay wait", async () => {
+  test("the ready check passes while the jobs of a frozen relay wait", async () => {
     await t.relay.tick();
     await t.asOperator("POST", "/api/v1/admin/freeze", { reason: "an audit" });
     await t.clock.advance(3_600_000);
@@ -108,7 +108,7 @@ describe("the ready check", () => {
 });
 
 describe("the reference page", () => {
-  test("shows every operation, and needs nothing from elsewhere", async () => {
+  test("the reference page shows every operation and loads nothing else", async () => {
     const { status, headers, text } = await t.request("GET", "/docs");
     expect(status).toBe(200);
     expect(headers.get("content-type")).toBe("text/html; charset=utf-8");
@@ -125,7 +125,7 @@ describe("the reference page", () => {
     ["deposit", "the operator's token"],
     ["requestWithdrawal", "a token of the agent itself · a fresh token each time"],
     ["forwardTask", "signed headers of another relay"],
-  ])("says who may call %s: %s", async (name, callers) => {
+  ])("the reference page names the callers of %s: %s", async (name, callers) => {
     const { text } = await t.request("GET", "/docs");
     const [, part = ""] = text.split(`<details id="${name}">`);
     expect(/<p>(.*?)<\/p>/.exec(part)?.[1]).toMatch(new RegExp(`^${callers}( ·|$)`));

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 
-/** A caller's trace (W3C Trace Context), which goes on in what the relay asks of others for it. */
+/** The trace of a caller (W3C Trace Context), which the relay's own requests continue. */
 export interface Trace {
   readonly traceId: string;
   readonly flags: string;
@@ -9,15 +9,15 @@ export interface Trace {
 
 const currentTrace = new AsyncLocalStorage<Trace | undefined>();
 
-const traceparentPattern = /^(?!ff)[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
+const TRACEPARENT_PATTERN = /^(?!ff)[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 const MAX_STATE_LENGTH = 512;
 
-/** The trace that a request belongs to; undefined where it names none, or none that is well-formed. */
+/** Parses the trace of a request; undefined if it is missing or malformed. */
 export function parseTrace(headers: Headers): Trace | undefined {
   const given = headers.get("traceparent");
   if (given === null) return undefined;
-  const [, traceId = "", parentId = "", flags = "", more] = traceparentPattern.exec(given) ?? [];
-  // Only a version that is not known yet may say more.
+  const [, traceId = "", parentId = "", flags = "", more] = TRACEPARENT_PATTERN.exec(given) ?? [];
+  // Only a later version may have more fields.
   if (/^0*$/.test(traceId) || /^0*$/.test(parentId)) return undefined;
   if (given.startsWith("00-") && more !== undefined) return undefined;
   const state = headers.get("tracestate");
@@ -28,32 +28,32 @@ export function parseTrace(headers: Headers): Trace | undefined {
   };
 }
 
-/** Runs what belongs to a trace. Without one nothing is carried along, and nothing costs. */
+/** Runs work in a trace. Without a trace it costs nothing. */
 export function withTrace<T>(trace: Trace | undefined, run: () => T): T {
   return trace === undefined ? run() : currentTrace.run(trace, run);
 }
 
-/** The same work for later, in the trace at hand; without one it stays as it is, and costs nothing. */
+/** Binds work that runs later to the current trace. Without a trace it is returned unchanged. */
 export function bindCurrentTrace<Work extends (...args: never[]) => unknown>(work: Work): Work {
   return currentTrace.getStore() === undefined ? work : AsyncLocalStorage.bind(work);
 }
 
-/** The trace at hand as a row keeps it, so that a job can go on in it; null without one. */
+/** Formats the current trace for a row, so that a job can continue it; null without one. */
 export function formatCurrentTrace(): string | null {
   const trace = currentTrace.getStore();
   return trace === undefined ? null : JSON.stringify(trace);
 }
 
 /**
- * Runs what a row causes in the trace that the row keeps. Without a kept trace the work belongs to no
- * trace, also when a request of another trace happened to begin it.
+ * Runs the work of a row in the trace that the row stores. Without one the work belongs to no trace,
+ * even if a request of another trace started it.
  */
 export function withStoredTrace<T>(stored: string | null, run: () => T): T {
   if (stored !== null) return currentTrace.run(JSON.parse(stored) as Trace, run);
   return currentTrace.getStore() === undefined ? run() : currentTrace.run(undefined, run);
 }
 
-/** The headers by which a request goes on in the trace that it is made for, under a span of its own. */
+/** Creates the headers by which a request continues the current trace in a new span. */
 export function createTraceHeaders(
   randomBytes: (length: number) => Uint8Array,
 ): Readonly<Record<string, string>> {
@@ -67,7 +67,7 @@ export function createTraceHeaders(
   };
 }
 
-/** The id of the trace at hand, for the log. */
+/** Returns the id of the current trace for the log. */
 export function traceId(): string | undefined {
   return currentTrace.getStore()?.traceId;
 }

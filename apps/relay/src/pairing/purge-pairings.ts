@@ -1,8 +1,7 @@
 import { limits } from "@agent/wire";
 import type { Services } from "../services.ts";
+import { BATCH_SIZE, purgeInBatches } from "../storage/purge-in-batches.ts";
 import { deleteExpiredPairings } from "./store.ts";
-
-const BATCH_SIZE = 1_000;
 
 /** Purges sessions a day after their end; until then their codes are distinguished from unknown ones. */
 export async function purgePairings({
@@ -10,5 +9,5 @@ export async function purgePairings({
   runtime,
 }: Pick<Services, "storage" | "runtime">): Promise<void> {
   const old = { until: runtime.now() - limits.pairingRetentionMs, limit: BATCH_SIZE };
-  while ((await storage.transaction((tx) => deleteExpiredPairings(tx, old))) === BATCH_SIZE);
+  await purgeInBatches(() => storage.transaction((tx) => deleteExpiredPairings(tx, old)));
 }

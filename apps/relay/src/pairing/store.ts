@@ -1,20 +1,22 @@
-import { queryBuilder, param, compile, sql } from "../storage/queries/compiled-query.ts";
+import { queryBuilder, param, params, compile, sql } from "../storage/queries/compiled-query.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
 import type { PairingRow } from "../storage/tables/pairing.ts";
 
 const insertPairingQuery = compile<PairingRow>()(
   queryBuilder
     .insertInto("pairings")
-    .values({
-      pairing_id: param("pairing_id"),
-      agent_id: param("agent_id"),
-      code: param("code"),
-      status: param("status"),
-      device_name: param("device_name"),
-      public_key: param("public_key"),
-      device_id: param("device_id"),
-      expires_at: param("expires_at"),
-    })
+    .values(
+      params(
+        "pairing_id",
+        "agent_id",
+        "code",
+        "status",
+        "device_name",
+        "public_key",
+        "device_id",
+        "expires_at",
+      ),
+    )
     .onConflict((conflict) => conflict.column("code").doNothing()),
 );
 
@@ -46,7 +48,7 @@ const claimPairingQuery = compile<{
 }>()(
   queryBuilder
     .updateTable("pairings")
-    .set({ status: "claimed", device_name: param("device_name"), public_key: param("public_key") })
+    .set({ ...params("device_name", "public_key"), status: "claimed" })
     .where("pairing_id", "=", param("pairing_id"))
     .where("status", "=", "pending"),
 );
@@ -62,7 +64,7 @@ export async function markPairingClaimed(
 const resolvePairingQuery = compile<Pick<PairingRow, "pairing_id" | "status" | "device_id">>()(
   queryBuilder
     .updateTable("pairings")
-    .set({ status: param("status"), device_id: param("device_id") })
+    .set(params("status", "device_id"))
     .where("pairing_id", "=", param("pairing_id")),
 );
 

@@ -235,7 +235,7 @@ describe("IN1 a message outside the contract is answered by an error, and the so
     const device = await t.connectDevice(await t.createAgent());
     device.send('{"type":"claim","task_id":5}');
     expect(await device.next("error")).toMatchObject({
-      message: "Invalid request: task_id has to be string",
+      message: "Invalid request: task_id must be string",
     });
   });
 });

@@ -1,4 +1,4 @@
-import { queryBuilder, param, compile, sql } from "../storage/queries/compiled-query.ts";
+import { queryBuilder, param, params, compile, sql } from "../storage/queries/compiled-query.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
 import type { ConversationRow, MessageRow } from "../storage/tables/records.ts";
 
@@ -20,24 +20,17 @@ export function findConversation(
 }
 
 const insertConversationQuery = compile<ConversationRow>()(
-  queryBuilder.insertInto("conversations").values({
-    agent_id: param("agent_id"),
-    conversation_id: param("conversation_id"),
-    sequence: param("sequence"),
-    title: param("title"),
-    started_at: param("started_at"),
-    last_active_at: param("last_active_at"),
-  }),
+  queryBuilder
+    .insertInto("conversations")
+    .values(
+      params("agent_id", "conversation_id", "sequence", "title", "started_at", "last_active_at"),
+    ),
 );
 
 const updateConversationQuery = compile<ConversationRow>()(
   queryBuilder
     .updateTable("conversations")
-    .set({
-      title: param("title"),
-      started_at: param("started_at"),
-      last_active_at: param("last_active_at"),
-    })
+    .set(params("title", "started_at", "last_active_at"))
     .where("agent_id", "=", param("agent_id"))
     .where("conversation_id", "=", param("conversation_id")),
 );

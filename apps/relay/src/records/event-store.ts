@@ -1,4 +1,4 @@
-import { queryBuilder, param, compile, sql } from "../storage/queries/compiled-query.ts";
+import { queryBuilder, param, params, compile, sql } from "../storage/queries/compiled-query.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
 import type { AgentEventRow } from "../storage/tables/records.ts";
 
@@ -29,15 +29,9 @@ export async function getLastClock(read: Reader, agent_id: string): Promise<numb
 }
 
 const insertEventQuery = compile<AgentEventRow>()(
-  queryBuilder.insertInto("agent_events").values({
-    agent_id: param("agent_id"),
-    clock: param("clock"),
-    event_id: param("event_id"),
-    type: param("type"),
-    timestamp: param("timestamp"),
-    goal_id: param("goal_id"),
-    payload: param("payload"),
-  }),
+  queryBuilder
+    .insertInto("agent_events")
+    .values(params("agent_id", "clock", "event_id", "type", "timestamp", "goal_id", "payload")),
 );
 
 export async function insertEvent(tx: Tx, event: AgentEventRow): Promise<void> {

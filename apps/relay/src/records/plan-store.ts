@@ -1,4 +1,4 @@
-import { queryBuilder, param, compile, sql } from "../storage/queries/compiled-query.ts";
+import { queryBuilder, param, params, compile, sql } from "../storage/queries/compiled-query.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
 import type { PlanRow } from "../storage/tables/records.ts";
 
@@ -17,31 +17,28 @@ export function findPlan(read: Reader, key: PlanKey): Promise<PlanRow | undefine
 }
 
 const insertPlanQuery = compile<PlanRow>()(
-  queryBuilder.insertInto("plans").values({
-    agent_id: param("agent_id"),
-    plan_id: param("plan_id"),
-    sequence: param("sequence"),
-    goal_id: param("goal_id"),
-    title: param("title"),
-    status: param("status"),
-    steps: param("steps"),
-    max_budget: param("max_budget"),
-    created_at: param("created_at"),
-    updated_at: param("updated_at"),
-  }),
+  queryBuilder
+    .insertInto("plans")
+    .values(
+      params(
+        "agent_id",
+        "plan_id",
+        "sequence",
+        "goal_id",
+        "title",
+        "status",
+        "steps",
+        "max_budget",
+        "created_at",
+        "updated_at",
+      ),
+    ),
 );
 
 const updatePlanQuery = compile<PlanRow>()(
   queryBuilder
     .updateTable("plans")
-    .set({
-      goal_id: param("goal_id"),
-      title: param("title"),
-      status: param("status"),
-      steps: param("steps"),
-      max_budget: param("max_budget"),
-      updated_at: param("updated_at"),
-    })
+    .set(params("goal_id", "title", "status", "steps", "max_budget", "updated_at"))
     .where("agent_id", "=", param("agent_id"))
     .where("plan_id", "=", param("plan_id")),
 );

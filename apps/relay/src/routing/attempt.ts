@@ -1,9 +1,17 @@
-import type { NextHop } from "../federation/discovery/list-remote-candidates.ts";
+/** The way of a task to an agent of another relay. */
+export interface NextHop {
+  /** The peer that receives the task from this relay. */
+  readonly relay_id: string;
+  /** The agent's key as the peer reported it. */
+  readonly public_key: string;
+  /** The relays from `self` to the agent. */
+  readonly route: readonly string[];
+}
 
 /** One executor to try, with the price that it charges, in micro-units. */
 export interface Attempt {
   readonly agent_id: string;
   readonly charge: number;
-  /** How a task comes to an agent of another relay. */
+  /** Present where the agent belongs to another relay. */
   readonly via?: NextHop;
 }

@@ -1,11 +1,9 @@
-import { queryBuilder, param, compile, sql } from "../storage/queries/compiled-query.ts";
+import { queryBuilder, param, params, compile, sql } from "../storage/queries/compiled-query.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
 import type { RoutingDecisionRow } from "../storage/tables/routing.ts";
 
 const addDecision = compile<RoutingDecisionRow>()(
-  queryBuilder
-    .insertInto("routing_decisions")
-    .values({ task_id: param("task_id"), record: param("record") }),
+  queryBuilder.insertInto("routing_decisions").values(params("task_id", "record")),
 );
 
 export async function insertDecision(tx: Tx, decision: RoutingDecisionRow): Promise<void> {

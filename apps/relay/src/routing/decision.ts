@@ -2,6 +2,7 @@ import { uuidV7 } from "@agent/crypto";
 import type { RoutingRecord } from "@agent/routing-semiring";
 import { limits } from "@agent/wire";
 import type { Services } from "../services.ts";
+import { BATCH_SIZE, purgeInBatches } from "../storage/purge-in-batches.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
 import { findDecision, purgeDecisions, insertDecision } from "./decision-store.ts";
 
@@ -21,7 +22,6 @@ export async function findDecisionText(read: Reader, task_id: string): Promise<s
   return (await findDecision(read, task_id))?.record;
 }
 
-const BATCH_SIZE = 1_000;
 const HOUR_MS = 3_600_000;
 
 /** Forgets decisions whose tasks are gone; what is being submitted is not yet old enough. */
@@ -30,5 +30,5 @@ export async function purgeOldDecisions({
   runtime,
 }: Pick<Services, "storage" | "runtime">): Promise<void> {
   const old = { before: uuidV7(runtime.now() - HOUR_MS, new Uint8Array(10)), limit: BATCH_SIZE };
-  while ((await storage.transaction((tx) => purgeDecisions(tx, old))) === BATCH_SIZE);
+  await purgeInBatches(() => storage.transaction((tx) => purgeDecisions(tx, old)));
 }

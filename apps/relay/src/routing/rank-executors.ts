@@ -2,7 +2,7 @@ import { toMicro } from "@agent/budget";
 import { rankAndRecord, type RoutingRecord } from "@agent/routing-semiring";
 import type { RoutingChoice } from "@agent/wire";
 import { listProfilesByCapability } from "../agents/discovery/profile-store.ts";
-import type { FederationDependencies } from "../federation/federation.ts";
+import type { FederationDependencies } from "../federation/federation-services.ts";
 import {
   listRemoteCandidates,
   type PinnedAgent,

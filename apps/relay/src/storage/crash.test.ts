@@ -67,7 +67,7 @@ function startWriter() {
   return { process: started, lines: createInterface({ input: started.stdout }) };
 }
 
-test("after kill -9 every acknowledged row is there again, none that was refused, and the lock is free", async () => {
+test("keeps every acknowledged row, no refused one, and frees the lock after kill -9", async () => {
   const writer = startWriter();
   const acknowledged: number[] = [];
   for await (const line of writer.lines) {
@@ -84,7 +84,7 @@ test("after kill -9 every acknowledged row is there again, none that was refused
   expect([...stored].filter((id) => id < 0)).toEqual([]);
 });
 
-test("a second process is refused while the first one writes", async () => {
+test("refuses a second process while the first one writes", async () => {
   const writer = startWriter();
   await once(writer.lines, "line");
   expect(await openStorage({ path, migrations })).toMatchObject({

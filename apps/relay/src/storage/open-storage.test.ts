@@ -72,7 +72,7 @@ afterEach(() => {
 });
 
 describe("a database that is opened", () => {
-  test("is made on the first start and found again on the next", async () => {
+  test("creates a database on the first start and opens it on the next", async () => {
     const first = await open();
     expect(first).toMatchObject({ ok: true, migrated: ["001-notes", "002-colour"] });
     if (first.ok) await first.storage.close();
@@ -84,7 +84,7 @@ describe("a database that is opened", () => {
     await next.storage.close();
   });
 
-  test("is brought up from an older schema with its rows", async () => {
+  test("migrates a database of an older schema with its rows", async () => {
     await filled(migrations.slice(0, 1));
     const next = await open();
     expect(next).toMatchObject({ ok: true, migrated: ["002-colour"] });
@@ -93,7 +93,7 @@ describe("a database that is opened", () => {
     await next.storage.close();
   });
 
-  test("is read and written by its owner only, beside files and restored ones too", async () => {
+  test("only the owner can read and write the files of a database, also restored ones", async () => {
     await filled();
     chmodSync(path, 0o644);
     const storage = await opened();
@@ -104,7 +104,7 @@ describe("a database that is opened", () => {
     await storage.close();
   });
 
-  test("is made anew, whatever was left in the place of its draft", async () => {
+  test("creates a database although a draft file was left over", async () => {
     const elsewhere = join(directory, "elsewhere");
     writeFileSync(elsewhere, "untouched");
     symlinkSync(elsewhere, `${path}-new`);
@@ -113,7 +113,7 @@ describe("a database that is opened", () => {
     expect(lstatSync(path).isSymbolicLink()).toBe(false);
   });
 
-  test("is not there at all where the disk has no room for the whole of it", async () => {
+  test("creates no file when the disk has no room for the database", async () => {
     const program = `
       import { createDatabase } from ${JSON.stringify(new URL("database/create-database.ts", import.meta.url))};
       createDatabase(${JSON.stringify(path)});`;
@@ -126,7 +126,7 @@ describe("a database that is opened", () => {
     await (await opened()).close();
   });
 
-  test("is durable at each commit: a write-ahead log, synchronised in full", async () => {
+  test("synchronises the write-ahead log at each commit", async () => {
     const storage = await opened();
     const pragma = compile()(
       sql<{ mode: string; sync: number; keys: number }>`
@@ -142,7 +142,7 @@ describe("a database that is opened", () => {
     await storage.close();
   });
 
-  test("in memory starts empty each time", async () => {
+  test("a database in memory starts empty each time", async () => {
     const storage = await opened(":memory:");
     await storage.transaction((tx) => tx.run(insert, { id: 1, text: "" }));
     await storage.close();
@@ -153,7 +153,7 @@ describe("a database that is opened", () => {
 });
 
 describe("a second relay", () => {
-  test("is refused while the first runs, by whatever link it comes, and let in afterwards", async () => {
+  test("refuses a second relay, also through links, while the first one runs", async () => {
     const link = join(directory, "link.db");
     const first = await opened();
     symlinkSync(path, link);
@@ -200,7 +200,7 @@ function change(statement: string): void {
 }
 
 describe("a file that is not a whole database of this schema", () => {
-  test.each(spoiled)("is refused and left as it is when it %s", async (_, code, spoil) => {
+  test.each(spoiled)("refuses and does not change a file when it %s", async (_, code, spoil) => {
     await filled();
     spoil();
     const before = readFileSync(path);
@@ -212,7 +212,7 @@ describe("a file that is not a whole database of this schema", () => {
     expect(await open()).toMatchObject({ ok: false, code });
   });
 
-  test("is refused when only its write-ahead log is left", async () => {
+  test("refuses a database of which only the write-ahead log is left", async () => {
     const storage = await opened();
     await storage.transaction((tx) => tx.run(insert, { id: 1, text: "" }));
     const elsewhere = join(directory, "elsewhere.db");
@@ -229,13 +229,13 @@ describe("a file that is not a whole database of this schema", () => {
       "database.unusable",
     ],
     ["below a file", () => (writeFileSync(path, ""), join(path, "relay.db")), "database.unusable"],
-  ])("is refused when the path is %s", async (_, make, code) => {
+  ])("refuses a path that is %s", async (_, make, code) => {
     expect(await open(make())).toMatchObject({ ok: false, code });
   });
 });
 
 describe("inspection", () => {
-  test("works beside a running relay and names the applied migrations", async () => {
+  test("inspects the database of a running relay and names its migrations", async () => {
     const storage = await opened();
     expect(inspectDatabase({ path, migrations, check: "full" })).toEqual({
       ok: true,
@@ -245,12 +245,12 @@ describe("inspection", () => {
     await storage.close();
   });
 
-  test("finds nothing wrong with a file that is not there yet", () => {
+  test("accepts a file that does not exist yet", () => {
     expect(inspectDatabase({ path, migrations })).toEqual({ ok: true, exists: false, applied: [] });
     expect(readdirSync(directory)).toEqual([]);
   });
 
-  test("in full finds an index that disagrees with its table", async () => {
+  test("a full inspection finds an index that differs from its table", async () => {
     await filled();
     const db = new Sqlite(path).unsafeMode();
     db.pragma("writable_schema = ON");
@@ -266,7 +266,7 @@ describe("inspection", () => {
   });
 });
 
-test("the application id is the relay's own", async () => {
+test("the application id is that of the relay", async () => {
   await filled();
   expect(readFileSync(path).readInt32BE(68)).toBe(APPLICATION_ID);
 });

@@ -5,8 +5,8 @@ import type { Statements } from "./queries/statements.ts";
 import { StorageUnavailable, type Reader } from "./storage.ts";
 
 /**
- * Reads on one connection, in its own time or `between` the transactions of others there; an outage is
- * told apart from a wrong statement.
+ * Reads on one connection, at once or `between` its transactions. Distinguishes an outage from a wrong
+ * statement.
  */
 export function createReader(
   db: Database,

@@ -2,7 +2,7 @@ import type { Config } from "../config.ts";
 
 const DAY_MS = 86_400_000;
 
-/** What was over by then is forgotten by `now`; null where everything is kept. */
+/** Returns the time before which ended rows are purged at `now`; null if all rows are kept. */
 export function getRetentionCutoff(
   { storage: { retentionDays } }: Pick<Config, "storage">,
   now: number,

@@ -57,7 +57,7 @@ describe.each(["memory", "file"])("transactions, %s", (kind) => {
     storage = await open(kind === "memory" ? ":memory:" : join(directory, "relay.db"));
   });
 
-  test("get answers one row or undefined, all answers rows, run the number of rows changed", async () => {
+  test("get returns one row or undefined, all returns rows, run returns the number of changed rows", async () => {
     await write(1, "one");
     await write(2, "two");
     expect(await storage.read.get(find, { id: 1 })).toEqual({ text: "one" });
@@ -66,7 +66,7 @@ describe.each(["memory", "file"])("transactions, %s", (kind) => {
     expect(await storage.transaction((tx) => tx.run(change, { text: "" }))).toBe(2);
   });
 
-  test("a read right after the acknowledgement sees what was written", async () => {
+  test("a read after the acknowledgement sees the writes", async () => {
     const stale: number[] = [];
     const worker = async (first: number) => {
       for (let id = first; id < first + 50; id++) {
@@ -79,7 +79,7 @@ describe.each(["memory", "file"])("transactions, %s", (kind) => {
     expect(await stored()).toHaveLength(200);
   });
 
-  test("a transaction sees its own writes; a read beside it sees only what was committed", async () => {
+  test("a transaction sees its own writes and a concurrent read only committed rows", async () => {
     let beside: Promise<number[]> | undefined;
     await storage.transaction(async (tx) => {
       await tx.run(insert, { id: 1, text: "" });
@@ -91,7 +91,7 @@ describe.each(["memory", "file"])("transactions, %s", (kind) => {
     expect(await beside).toEqual([]);
   });
 
-  test("transactions run one after another, in the order in which they came", async () => {
+  test("runs transactions one after another in the order of arrival", async () => {
     const log: string[] = [];
     const run = (name: string) =>
       storage.transaction(async (tx) => {
@@ -104,7 +104,7 @@ describe.each(["memory", "file"])("transactions, %s", (kind) => {
     expect(log).toEqual(["a begins", "a ends", "b begins", "b ends", "c begins", "c ends"]);
   });
 
-  test("one that throws or answers {ok: false} leaves nothing, and its neighbours commit", async () => {
+  test("rolls back a transaction that throws or returns {ok: false} and commits its neighbours", async () => {
     const refused = storage.transaction(async (tx) => {
       await tx.run(insert, { id: 2, text: "" });
       await tx.run(change, { text: "changed" });
@@ -125,7 +125,7 @@ describe.each(["memory", "file"])("transactions, %s", (kind) => {
     expect(await storage.read.get(find, { id: 1 })).toEqual({ text: "one" });
   });
 
-  test("a statement that fails can be caught, and the rest of its transaction commits", async () => {
+  test("commits the rest of a transaction that catches a failed statement", async () => {
     await write(1);
     const taken = await storage.transaction(async (tx) => {
       await tx.run(insert, { id: 2, text: "" });
@@ -135,7 +135,7 @@ describe.each(["memory", "file"])("transactions, %s", (kind) => {
     expect(await stored()).toEqual([1, 2]);
   });
 
-  test("one that awaits anything but its tx is expelled, and its neighbours commit", async () => {
+  test("rejects a transaction that awaits anything but its tx and commits its neighbours", async () => {
     let late: Promise<unknown> | undefined;
     const slow = storage.transaction(async (tx) => {
       await tx.run(insert, { id: 1, text: "" });
@@ -152,7 +152,7 @@ describe.each(["memory", "file"])("transactions, %s", (kind) => {
     expect(await stored()).toEqual([3, 4]);
   });
 
-  test("a transaction inside a transaction is expelled", async () => {
+  test("rejects a transaction inside a transaction", async () => {
     const nested = storage.transaction(async (tx) => {
       await tx.run(insert, { id: 1, text: "" });
       await write(2);
@@ -161,7 +161,7 @@ describe.each(["memory", "file"])("transactions, %s", (kind) => {
     expect(await stored()).not.toContain(1);
   });
 
-  test("a tx is shut when its transaction ends", async () => {
+  test("closes a tx when its transaction ends", async () => {
     let kept: Tx | undefined;
     await storage.transaction(async (tx) => {
       kept = tx;
@@ -172,7 +172,7 @@ describe.each(["memory", "file"])("transactions, %s", (kind) => {
     expect(await stored()).toEqual([]);
   });
 
-  test("a batch runs again when one of it has to be undone, and each of it counts once", async () => {
+  test("runs a batch again when one job must be rolled back, and applies each job once", async () => {
     const runs = { neighbour: 0, refused: 0 };
     const neighbour = () =>
       storage.transaction(async (tx) => {
@@ -190,7 +190,7 @@ describe.each(["memory", "file"])("transactions, %s", (kind) => {
     expect(runs).toEqual({ neighbour: 2, refused: 2 });
   });
 
-  test("a read beside a batch that runs twice sees only what was committed", async () => {
+  test("a read during a batch that runs twice sees only committed rows", async () => {
     const beside: Promise<number[]>[] = [];
     const busyWith = (id: number) => async (tx: Tx) => {
       await tx.run(insert, { id, text: "" });
@@ -207,7 +207,7 @@ describe.each(["memory", "file"])("transactions, %s", (kind) => {
     expect(read.filter((ids) => !committed.includes(ids))).toEqual([]);
   });
 
-  test("a refusal that has written nothing, and a transaction alone, run once", async () => {
+  test("runs a refusal without writes and a single transaction only once", async () => {
     const runs = { reader: 0, alone: 0 };
     const reader = storage.transaction(async (tx) => {
       runs.reader += 1;
@@ -224,13 +224,13 @@ describe.each(["memory", "file"])("transactions, %s", (kind) => {
     expect(await stored()).toEqual([1, 2]);
   });
 
-  test("more transactions than fit one batch all commit", async () => {
+  test("commits more transactions than fit into one batch", async () => {
     const many = Array.from({ length: 1_234 }, (_, id) => id);
     await Promise.all(many.map((id) => write(id)));
     expect(await stored()).toEqual(many);
   });
 
-  test("close finishes what was accepted and refuses what comes later", async () => {
+  test("close finishes accepted transactions and refuses later ones", async () => {
     const accepted = write(1);
     const closing = storage.close();
     await expect(write(2)).rejects.toThrow(StorageUnavailable);
@@ -244,7 +244,7 @@ describe("a database file", () => {
     storage = await open(join(directory, "relay.db"));
   });
 
-  test("gets one commit for all the transactions of one turn", async () => {
+  test("commits all transactions of one turn at once", async () => {
     const log = join(directory, "relay.db-wal");
     const grown = async (work: () => Promise<unknown>) => {
       const before = statSync(log).size;
@@ -260,7 +260,7 @@ describe("a database file", () => {
     expect(together * 10).toBeLessThan(alone);
   });
 
-  test("waits for a short lock from outside and reports a long one as unavailable", async () => {
+  test("waits for a short lock of another program and reports a long one as unavailable", async () => {
     const outside = new Sqlite(join(directory, "relay.db"));
     outside.exec("BEGIN IMMEDIATE");
     const waiting = write(1);
@@ -284,7 +284,7 @@ describe("a database file", () => {
       await storage.transaction((tx) => tx.get(limitTo(20), {}));
     });
 
-    test("the whole batch fails as unavailable, with the cause, and the next one commits", async () => {
+    test("fails the whole batch as unavailable with the cause and commits the next one", async () => {
       const settled = await Promise.allSettled([write(1), write(2, tooLong), write(3)]);
       for (const result of settled) {
         expect(result).toMatchObject({
@@ -297,7 +297,7 @@ describe("a database file", () => {
       expect(await stored()).toEqual([5]);
     });
 
-    test("a transaction that does not mind cannot write on outside of the batch", async () => {
+    test("a transaction that ignores the error cannot write outside the batch", async () => {
       const unaware = storage.transaction(async (tx) => {
         await tx.run(insert, { id: 1, text: tooLong }).catch(() => undefined);
         await tx.run(insert, { id: 2, text: "" }).catch(() => undefined);
@@ -306,7 +306,7 @@ describe("a database file", () => {
       expect(await stored()).toEqual([]);
     });
 
-    test("a statement of many rows, which SQLite can undo alone, leaves its neighbours", async () => {
+    test("a statement of many rows that SQLite rolls back alone does not affect its neighbours", async () => {
       const many = storage.transaction((tx) => tx.run(insertTwice, { id: 2, text: tooLong }));
       const settled = await Promise.allSettled([write(1), many, write(4)]);
       expect(settled.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
@@ -321,7 +321,7 @@ describe("a database in memory", () => {
     storage = await open(":memory:");
   });
 
-  test("that runs out of it ends: what it acknowledged before is lost as well", async () => {
+  test("a database in memory that runs out of memory closes, because acknowledged rows are lost", async () => {
     await write(1);
     await storage.transaction((tx) => tx.get(limitTo(20), {}));
     await expect(write(2, "x".repeat(1_000_000))).rejects.toThrow(StorageUnavailable);
@@ -329,7 +329,7 @@ describe("a database in memory", () => {
     await expect(stored()).rejects.toThrow(StorageUnavailable);
   });
 
-  test("keeps what was acknowledged through every commit and every refusal", async () => {
+  test("a database in memory keeps acknowledged rows through commits and refusals", async () => {
     for (let id = 0; id < 300; id++) {
       const refused = storage.transaction(async (tx) => {
         await tx.run(change, { text: "changed" });
@@ -348,7 +348,7 @@ describe.each(["memory", "file"])("reading, %s", (kind) => {
     storage = await open(kind === "memory" ? ":memory:" : join(directory, "relay.db"));
   });
 
-  test("a closed storage is unavailable, and a wrong statement is a fault of the program", async () => {
+  test("reports a closed storage as unavailable and a wrong statement as a program error", async () => {
     await expect(storage.read.get(wrong, {})).rejects.toThrow(Sqlite.SqliteError);
     await storage.close();
     await expect(storage.read.get(find, { id: 1 })).rejects.toThrow(StorageUnavailable);

@@ -51,7 +51,7 @@ import type {
 import type { AgentHistoryRow, TrustRecordRow } from "./tables/trust.ts";
 import type { WebhookDeliveryRow, WebhookRow } from "./tables/webhooks.ts";
 
-/** The rows as they are stored, a file per feature: migrations/ is the truth, this is its type. */
+/** The types of the stored rows, one file per feature. The migrations define the schema. */
 export interface Tables {
   relay_identity: RelayIdentityRow;
   relay_successions: RelaySuccessionRow;

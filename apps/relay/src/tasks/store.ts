@@ -1,6 +1,6 @@
 import type { EndedBy } from "@agent/federation-protocol/forwarding";
 import { peerClaimRef, PEER_CLAIM_PATTERN } from "../federation/peer-ref.ts";
-import { queryBuilder, param, compile, sql } from "../storage/queries/compiled-query.ts";
+import { queryBuilder, param, params, compile, sql } from "../storage/queries/compiled-query.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
 import type { StoredTaskRow, TaskRow } from "../storage/tables/tasks.ts";
 import { isForwarded } from "./task.ts";
@@ -15,30 +15,32 @@ export function findTask(read: Reader, task_id: string): Promise<StoredTaskRow |
 
 const addTask = compile<TaskRow>()(
   queryBuilder.insertInto("tasks").values({
-    task_id: param("task_id"),
-    agent_id: param("agent_id"),
-    submitted_by: param("submitted_by"),
-    assigned_to: param("assigned_to"),
-    status: param("status"),
-    prompt: param("prompt"),
-    required_capabilities: param("required_capabilities"),
-    submitted_at: param("submitted_at"),
-    expires_at: param("expires_at"),
-    wall_clock_ms: param("wall_clock_ms"),
-    step_id: param("step_id"),
-    routing_choice: param("routing_choice"),
-    attempts: param("attempts"),
-    attempt: param("attempt"),
-    charge: param("charge"),
-    locked: param("locked"),
-    allocation_id: param("allocation_id"),
-    claimed_by: param("claimed_by"),
-    lease_until: param("lease_until"),
-    blamed: param("blamed"),
-    receipt_hash: param("receipt_hash"),
-    finished_at: param("finished_at"),
-    delegation_token: param("delegation_token"),
-    trace: param("trace"),
+    ...params(
+      "task_id",
+      "agent_id",
+      "submitted_by",
+      "assigned_to",
+      "status",
+      "prompt",
+      "required_capabilities",
+      "submitted_at",
+      "expires_at",
+      "wall_clock_ms",
+      "step_id",
+      "routing_choice",
+      "attempts",
+      "attempt",
+      "charge",
+      "locked",
+      "allocation_id",
+      "claimed_by",
+      "lease_until",
+      "blamed",
+      "receipt_hash",
+      "finished_at",
+      "delegation_token",
+      "trace",
+    ),
     events: "[]",
   }),
 );
@@ -57,7 +59,7 @@ interface TaskEnd extends Pick<TaskRow, "task_id" | "status" | "receipt_hash" | 
 
 const finishUpdate = queryBuilder
   .updateTable("tasks")
-  .set({ status: param("status"), receipt_hash: param("receipt_hash"), finished_at: param("now") })
+  .set({ ...params("status", "receipt_hash"), finished_at: param("now") })
   .where("task_id", "=", param("task_id"))
   .where(taskIsOpen)
   .where("expires_at", ">", param("now"))
@@ -142,7 +144,7 @@ export function listExpiredTasks(read: Reader, now: number, limit: number) {
 const textsUpdate = compile<{ task_id: string; prompt: string; events: string; now: number }>()(
   queryBuilder
     .updateTable("tasks")
-    .set({ prompt: param("prompt"), events: param("events"), erased_at: param("now") })
+    .set({ ...params("prompt", "events"), erased_at: param("now") })
     .where("task_id", "=", param("task_id"))
     .where("erased_at", "is", null)
     .where(sql<boolean>`not ${taskIsOpen}`),

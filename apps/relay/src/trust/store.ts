@@ -1,4 +1,4 @@
-import { queryBuilder, param, compile, sql } from "../storage/queries/compiled-query.ts";
+import { queryBuilder, param, params, compile, sql } from "../storage/queries/compiled-query.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
 import type { AgentHistoryRow, TrustRecordRow } from "../storage/tables/trust.ts";
 import { BLOCKED } from "./levels.ts";
@@ -22,18 +22,20 @@ export function findTrust(
 const upsertRecord = compile<TrustRecordRow>()(
   queryBuilder
     .insertInto("trust_records")
-    .values({
-      agent_id: param("agent_id"),
-      remote_agent_id: param("remote_agent_id"),
-      trust_level: param("trust_level"),
-      first_seen_at: param("first_seen_at"),
-      last_seen_at: param("last_seen_at"),
-      interaction_count: param("interaction_count"),
-      successful_tasks: param("successful_tasks"),
-      failed_tasks: param("failed_tasks"),
-      paid_tasks: param("paid_tasks"),
-      avg_latency_ms: param("avg_latency_ms"),
-    })
+    .values(
+      params(
+        "agent_id",
+        "remote_agent_id",
+        "trust_level",
+        "first_seen_at",
+        "last_seen_at",
+        "interaction_count",
+        "successful_tasks",
+        "failed_tasks",
+        "paid_tasks",
+        "avg_latency_ms",
+      ),
+    )
     .onConflict((conflict) =>
       conflict.columns(["agent_id", "remote_agent_id"]).doUpdateSet((row) => ({
         trust_level: row.ref("excluded.trust_level"),
@@ -126,15 +128,17 @@ export type HistoryStep = Omit<AgentHistoryRow, "agent_id">;
 const upsertHistory = compile<AgentHistoryRow>()(
   queryBuilder
     .insertInto("agent_histories")
-    .values({
-      agent_id: param("agent_id"),
-      successful_tasks: param("successful_tasks"),
-      failed_tasks: param("failed_tasks"),
-      latency_total_ms: param("latency_total_ms"),
-      free_successful_tasks: param("free_successful_tasks"),
-      free_failed_tasks: param("free_failed_tasks"),
-      free_latency_total_ms: param("free_latency_total_ms"),
-    })
+    .values(
+      params(
+        "agent_id",
+        "successful_tasks",
+        "failed_tasks",
+        "latency_total_ms",
+        "free_successful_tasks",
+        "free_failed_tasks",
+        "free_latency_total_ms",
+      ),
+    )
     .onConflict((conflict) =>
       conflict.column("agent_id").doUpdateSet({
         successful_tasks: addExcluded("successful_tasks"),

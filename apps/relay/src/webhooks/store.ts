@@ -1,4 +1,4 @@
-import { queryBuilder, param, compile, sql } from "../storage/queries/compiled-query.ts";
+import { queryBuilder, param, params, compile, sql } from "../storage/queries/compiled-query.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
 import type { WebhookDeliveryRow, WebhookRow } from "../storage/tables/webhooks.ts";
 
@@ -29,17 +29,21 @@ export function findWebhook(read: Reader, webhook_id: string): Promise<WebhookRo
 }
 
 const insertWebhookQuery = compile<WebhookRow>()(
-  queryBuilder.insertInto("webhooks").values({
-    webhook_id: param("webhook_id"),
-    agent_id: param("agent_id"),
-    url: param("url"),
-    secret: param("secret"),
-    events: param("events"),
-    state: param("state"),
-    failures: param("failures"),
-    last_error: param("last_error"),
-    created_at: param("created_at"),
-  }),
+  queryBuilder
+    .insertInto("webhooks")
+    .values(
+      params(
+        "webhook_id",
+        "agent_id",
+        "url",
+        "secret",
+        "events",
+        "state",
+        "failures",
+        "last_error",
+        "created_at",
+      ),
+    ),
 );
 
 export async function insertWebhook(tx: Tx, webhook: WebhookRow): Promise<void> {
@@ -74,7 +78,7 @@ const updateStateQuery = compile<
 >()(
   queryBuilder
     .updateTable("webhooks")
-    .set({ state: param("state"), failures: param("failures"), last_error: param("last_error") })
+    .set(params("state", "failures", "last_error"))
     .where("webhook_id", "=", param("webhook_id")),
 );
 
@@ -86,14 +90,9 @@ export async function updateWebhookState(
 }
 
 const insertDeliveryQuery = compile<WebhookDeliveryRow>()(
-  queryBuilder.insertInto("webhook_deliveries").values({
-    delivery_id: param("delivery_id"),
-    webhook_id: param("webhook_id"),
-    body: param("body"),
-    attempt: param("attempt"),
-    next_at: param("next_at"),
-    trace: param("trace"),
-  }),
+  queryBuilder
+    .insertInto("webhook_deliveries")
+    .values(params("delivery_id", "webhook_id", "body", "attempt", "next_at", "trace")),
 );
 
 export async function insertDelivery(tx: Tx, delivery: WebhookDeliveryRow): Promise<void> {

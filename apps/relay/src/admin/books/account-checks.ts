@@ -16,8 +16,8 @@ const findOverdrawnAgents: FindViolations = (books, report) =>
   scanPages(books, overdrawnAgents, report);
 
 /**
- * The balance of each account is the one that its last posting left. When everything is checked, each
- * posting also goes on from the balance before it, so that the balance is the sum of all.
+ * Checks that the balance of each account is that of its last posting. A full check also compares each
+ * posting with the balance before it, so that the balance is the sum of all.
  */
 const findBrokenBalances: FindViolations = async (books, report) => {
   const reported = new Set<string>();
@@ -50,7 +50,7 @@ const findUnmatchedHolds: FindViolations = (books, report) =>
 const findWrongWithdrawalCounts: FindViolations = (books, report) =>
   scanPages(books, wrongWithdrawalCounts, report);
 
-/** What an account counts as held is the sum of the holds of its open and unsettled tasks. */
+/** Checks that the held amount of an account is the sum of the holds of its open and unsettled tasks. */
 const findWrongHeldAmounts: FindViolations = ({ snapshot }, report) =>
   snapshot(async (read) => {
     const holds = new Map<string, number>();

@@ -5,7 +5,7 @@ import type { Page, PageParams, PageRow } from "./scan-pages.ts";
 
 const MOVEMENTS_PER_PAGE = 5_000;
 
-/** What a page of the accounts holds, by kind (agent, held, relay, peer, world), in micro-units. */
+/** Sums a page of accounts by kind (agent, held, relay, peer, world), in micro-units. */
 export const accountTotals = compile<Page>()(
   sql<{ last: string | null; rows: number; totals: string }>`
     with page as (
@@ -32,7 +32,7 @@ const externalMovements = compile<{ after: number; limit: number }>()(
     ) group by type`,
 );
 
-/** What came in from outside and went out again, by type; the world's side is negative for a deposit. */
+/** Sums external movements by type. The world's side of a deposit is negative. */
 export async function sumExternalMovements(read: Reader): Promise<Map<string, number>> {
   const totals = new Map<string, number>();
   for (let after = 0; ;) {
@@ -43,7 +43,7 @@ export async function sumExternalMovements(read: Reader): Promise<Map<string, nu
   }
 }
 
-/** A page of the accounts of agents, and which of them break a rule. */
+/** Compiles a query for the agents on a page whose accounts break a rule. */
 const compileAgentPage = (rule: ReturnType<typeof sql<boolean>>) =>
   compile<Page>()(
     sql<PageRow>`
@@ -63,22 +63,22 @@ const cardReversalTotal = compile()(
   sql<{ booked: number }>`select coalesce(sum(booked), 0) as booked from card_reversals`,
 );
 
-/** What was taken back of card payments, in micro-units. */
+/** Sums the reversed card payments, in micro-units. */
 export async function sumCardReversals(read: Reader): Promise<number> {
   return (await read.get(cardReversalTotal, {}))?.booked ?? 0;
 }
 
-/** Agents that owe more than what was taken back of their card payments. */
+/** Finds agents that owe more than their reversed card payments. */
 export const overdrawnAgents = compileAgentPage(sql<boolean>`
   balance < 0 and balance + coalesce((select sum(booked) from card_reversals
     where card_reversals.agent_id = ${accountAgentId}), 0) < 0`);
 
-/** Agents whose account counts other pending withdrawals than there are. */
+/** Finds agents whose account counts a wrong number of pending withdrawals. */
 export const wrongWithdrawalCounts = compileAgentPage(sql<boolean>`
   pending_withdrawals <> (select coalesce(sum(amount), 0) from withdrawals indexed by withdrawals_by_agent
     where agent_id = ${accountAgentId} and status = 'pending')`);
 
-/** Accounts whose balance is not the one that their last posting left. */
+/** Finds accounts whose balance is not that of their last posting. */
 export const brokenBalances = compile<PageParams>()(
   sql<PageRow>`
     with page as (
@@ -93,7 +93,7 @@ export const brokenBalances = compile<PageParams>()(
             where postings.account = page.account and postings.sequence = page.sequence), 0)) as wrong`,
 );
 
-/** Holds that match no open task, no pending withdrawal, nothing to be settled between relays. */
+/** Finds holds without an open task, a pending withdrawal or a settlement between relays. */
 export const unmatchedHolds = compile<PageParams>()(
   sql<PageRow>`
     with page as (
@@ -115,7 +115,7 @@ export const unmatchedHolds = compile<PageParams>()(
           + coalesce(federation_holds.amount, 0)) as wrong`,
 );
 
-/** What a page of the holds keeps for each payer: of an open task, or of one that is to be settled. */
+/** Sums a page of holds by payer, for tasks that are open or to be settled. */
 export const heldByPayer = compile<Page>()(
   sql<{ last: string | null; rows: number; payers: string }>`
     with page as (
@@ -138,7 +138,7 @@ export const heldByPayer = compile<Page>()(
         where payer is not null) as payers`,
 );
 
-/** What a page of the accounts of agents says of their holds. */
+/** Reads the held amounts of a page of accounts. */
 export const heldByAgent = compile<Page>()(
   sql<{ last: string | null; rows: number; held: string }>`
     with page as (
@@ -163,7 +163,7 @@ const postingPage = compile<{ account: string; sequence: number; limit: number }
     order by account, sequence limit ${param("limit")}`,
 );
 
-/** A posting, and whether it goes on from the balance that the one before it left. */
+/** A posting and whether it continues from the balance of the one before. */
 export interface ChainedPosting {
   readonly account: string;
   readonly sequence: number;

@@ -1,12 +1,12 @@
 import type { Reader } from "../../storage/storage.ts";
 
-/** What a check of the books reads. */
+/** The input of a check of the books. */
 export interface BooksCheckContext {
-  /** Reads as of one moment; what is compared with each other is read in one snapshot. */
+  /** Reads as of one moment. Rows that are compared must be read in one snapshot. */
   readonly snapshot: <T>(work: (read: Reader) => Promise<T>) => Promise<T>;
   /** The time of the check in milliseconds. */
   readonly now: number;
-  /** What has neither moved nor ended since then may be left out; 0 checks everything. */
+  /** Rows that have not changed since then may be left out; 0 checks all rows. */
   readonly since: number;
 }
 
@@ -16,12 +16,12 @@ export interface BooksCheck {
   readonly find: (books: BooksCheckContext, report: (id: string) => void) => Promise<void>;
 }
 
-/** What one check has found. */
+/** The result of one check. */
 export interface BooksCheckResult {
   readonly name: string;
   readonly ok: boolean;
   readonly count: number;
-  /** Of the first 20. */
+  /** The ids of the first 20 rows. */
   readonly ids: readonly string[];
   readonly detail: string;
 }

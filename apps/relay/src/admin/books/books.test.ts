@@ -173,7 +173,7 @@ describe("reconciliation", () => {
     },
   );
 
-  test("A7: finds a posting that was changed, and a settlement that names none", async () => {
+  test("A7: finds a changed posting and a settlement without postings", async () => {
     const { task, worker } = await trade();
     await edit(`UPDATE postings SET amount = amount + 1 WHERE account = 'agent:${worker.agentId}';
       UPDATE settlements SET postings = '[]';`);
@@ -183,7 +183,7 @@ describe("reconciliation", () => {
     });
   });
 
-  test("A7: finds nothing in an honest trade, and a payment is left an hour to be decided", async () => {
+  test("A7: finds no fault in an honest trade and leaves a payment an hour to be decided", async () => {
     await trade();
     await edit(undecidedSince(t.clock.now() - HOUR_MS + 1));
     expect(failing(await overHttp())).toEqual({});
@@ -207,7 +207,7 @@ describe("reconciliation", () => {
     expect(found?.ids).toHaveLength(20);
   });
 
-  test("A7: runs hourly on what is new, and reports an old fault until it is mended", async () => {
+  test("A7: checks new rows hourly and reports an old fault until it is corrected", async () => {
     const { boss, worker } = await trade();
     await edit("UPDATE settlements SET net = net + 1, fee = fee - 1;");
     const name = "settlement records say what their postings say";
@@ -230,13 +230,13 @@ describe("reconciliation", () => {
     expect(await byMetric()).toMatchObject({ [name]: 1 });
   });
 
-  test("A7: goes on while the relay is frozen, when it is asked for", async () => {
+  test("A7: checks the books by command while the relay is frozen", async () => {
     await trade();
     await t.asOperator("POST", "/api/v1/admin/freeze", { reason: "an audit" });
     expect(await overHttp()).toMatchObject({ consistent: true });
   });
 
-  test("A7: finds nothing in 100 runs under load", async () => {
+  test("A7: finds no fault in 100 runs under load", async () => {
     const [boss, worker] = [await createBuyer(t, 10_000), await createSeller(t, 2)];
     let done = false;
     const load = async () => {
@@ -259,7 +259,7 @@ describe("reconciliation", () => {
     expect((body["settlements"] as unknown[]).length).toBeGreaterThan(10);
   });
 
-  test("A7: never holds up the event loop, and so the writer, for long", async () => {
+  test("A7: never blocks the event loop, and so the writer, for long", async () => {
     const rows = 20_000;
     await edit(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT ${rows})
       INSERT INTO accounts (account, balance, held, pending_withdrawals, sequence)

@@ -3,8 +3,8 @@ import { compile, param, sql } from "../../storage/queries/compiled-query.ts";
 import type { PageParams, PageRow } from "./scan-pages.ts";
 
 /**
- * Payments by x402 of which it has not been known for an hour whether they came: the facilitator says
- * nothing certain, or nothing at all.
+ * Finds x402 payments whose outcome has been unknown for an hour, because the facilitator gave no
+ * definite answer or none at all.
  */
 export const undecidedPayments = compile<PageParams>()(
   sql<PageRow>`

@@ -1,7 +1,7 @@
 import type { Query, Reader } from "../../storage/storage.ts";
 import type { BooksCheckContext } from "./books-check.ts";
 
-/** Few enough that no page takes the event loop for more than a few milliseconds. */
+/** Small enough that a page blocks the event loop for only a few milliseconds. */
 export const PAGE_ROWS = 500;
 
 export interface Page {
@@ -24,8 +24,8 @@ export interface PageRow {
 }
 
 /**
- * Reports what a query finds wrong, page by page. Each page is one statement, so what it compares is
- * of one moment and no movement under way is taken for a fault.
+ * Reports the rows that a query finds wrong, page by page. Each page is one statement and so one
+ * snapshot; a movement in progress is not taken for a fault.
  */
 export async function scanPages(
   { snapshot, since, now }: BooksCheckContext,

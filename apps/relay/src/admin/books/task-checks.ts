@@ -15,7 +15,7 @@ type FindViolations = BooksCheck["find"];
 
 /** Tasks and receipts are long rows, so fewer of them make a page. */
 const TASKS_PER_PAGE = 100;
-/** Settlements carry their postings along, so fewer of them make a page. */
+/** Settlements are read with their postings, so fewer of them make a page. */
 const SETTLEMENTS_PER_PAGE = 100;
 
 const findWrongSettlements: FindViolations = async ({ snapshot, since }, report) => {

@@ -4,7 +4,7 @@ import type { Reader } from "../../storage/storage.ts";
 import type { SettlementRow } from "../../storage/tables/budget.ts";
 import type { Page, PageParams, PageRow } from "./scan-pages.ts";
 
-/** Which tasks of a page were completed, were priced, and are neither settled nor about to be. */
+/** Finds completed tasks with a price that are neither settled nor in the outbox. */
 const unsettledOfPage = sql<string>`
   (select json_group_array(page.task_id) from page join tasks as t on t.task_id = page.task_id
     where t.status = 'completed' and t.allocation_id is not null and t.submitted_by is not null
@@ -14,7 +14,7 @@ const unsettledOfPage = sql<string>`
 
 const rowIdBound = sql<number>`iif(${param("after")} = '', 9223372036854775807, cast(${param("after")} as integer))`;
 
-/** Of all tasks, newest first. What agents of other relays submitted is settled by those relays. */
+/** Reads all tasks, newest first. Tasks of other relays' agents are settled by those relays. */
 export const unsettledTasks = compile<Page>()(
   sql<PageRow>`
     with page as (
@@ -27,7 +27,7 @@ export const unsettledTasks = compile<Page>()(
       ${unsettledOfPage} as wrong`,
 );
 
-/** The same of the tasks whose receipts came since then. */
+/** The same for tasks whose receipts arrived since then. */
 export const recentUnsettledTasks = compile<PageParams>()(
   sql<PageRow>`
     with page as (
@@ -47,9 +47,9 @@ export interface PostedSettlement extends Pick<
   "task_id" | "amount_settled" | "fee" | "net" | "payer_id" | "payee_id" | "settled_at"
 > {
   readonly place: number;
-  /** How many postings it names. */
+  /** The number of postings that it names. */
   readonly named: number;
-  /** JSON array of those of them that exist and were made for its task. */
+  /** JSON array of the named postings that exist and belong to its task. */
   readonly found: string;
 }
 

@@ -1,4 +1,4 @@
-import { queryBuilder, param, compile, sql } from "../../storage/queries/compiled-query.ts";
+import { queryBuilder, param, params, compile, sql } from "../../storage/queries/compiled-query.ts";
 import type { Reader, Tx } from "../../storage/storage.ts";
 import type { DeviceRow, StoredDeviceRow } from "../../storage/tables/agents.ts";
 
@@ -55,15 +55,19 @@ export async function markDeviceRevoked(tx: Tx, device_id: string, now: number):
 }
 
 const insertDeviceQuery = compile<DeviceRow>()(
-  queryBuilder.insertInto("devices").values({
-    device_id: param("device_id"),
-    agent_id: param("agent_id"),
-    public_key: param("public_key"),
-    device_name: param("device_name"),
-    scopes: param("scopes"),
-    registered_at: param("registered_at"),
-    revoked_at: param("revoked_at"),
-  }),
+  queryBuilder
+    .insertInto("devices")
+    .values(
+      params(
+        "device_id",
+        "agent_id",
+        "public_key",
+        "device_name",
+        "scopes",
+        "registered_at",
+        "revoked_at",
+      ),
+    ),
 );
 
 export async function insertDevice(tx: Tx, device: DeviceRow): Promise<void> {
@@ -73,7 +77,7 @@ export async function insertDevice(tx: Tx, device: DeviceRow): Promise<void> {
 const updateCapabilitiesQuery = compile<{ device_id: string; capabilities: string }>()(
   queryBuilder
     .updateTable("devices")
-    .set({ capabilities: param("capabilities") })
+    .set(params("capabilities"))
     .where("device_id", "=", param("device_id"))
     .where(sql<boolean>`capabilities is not ${param("capabilities")}`),
 );

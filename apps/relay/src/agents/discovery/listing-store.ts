@@ -1,4 +1,4 @@
-import { queryBuilder, param, compile } from "../../storage/queries/compiled-query.ts";
+import { queryBuilder, param, params, compile } from "../../storage/queries/compiled-query.ts";
 import type { Reader, Tx } from "../../storage/storage.ts";
 import type { ListingRow } from "../../storage/tables/agents.ts";
 
@@ -13,12 +13,7 @@ export function findListing(read: Reader, agent_id: string): Promise<ListingRow 
 const upsertListing = compile<ListingRow>()(
   queryBuilder
     .insertInto("listings")
-    .values({
-      agent_id: param("agent_id"),
-      listing_id: param("listing_id"),
-      body: param("body"),
-      updated_at: param("updated_at"),
-    })
+    .values(params("agent_id", "listing_id", "body", "updated_at"))
     .onConflict((conflict) =>
       conflict.column("agent_id").doUpdateSet((row) => ({
         body: row.ref("excluded.body"),

@@ -1,4 +1,4 @@
-import { queryBuilder, param, compile, sql } from "../../storage/queries/compiled-query.ts";
+import { queryBuilder, param, params, compile, sql } from "../../storage/queries/compiled-query.ts";
 import type { Reader, Tx } from "../../storage/storage.ts";
 import type { AgentKeyRow } from "../../storage/tables/agents.ts";
 
@@ -6,13 +6,9 @@ import type { AgentKeyRow } from "../../storage/tables/agents.ts";
 export type NewKey = Omit<AgentKeyRow, "valid_until">;
 
 const insertKeyQuery = compile<NewKey>()(
-  queryBuilder.insertInto("agent_keys").values({
-    agent_id: param("agent_id"),
-    public_key: param("public_key"),
-    valid_from: param("valid_from"),
-    valid_until: null,
-    succession: param("succession"),
-  }),
+  queryBuilder
+    .insertInto("agent_keys")
+    .values({ ...params("agent_id", "public_key", "valid_from", "succession"), valid_until: null }),
 );
 
 export async function insertAgentKey(tx: Tx, key: NewKey): Promise<void> {

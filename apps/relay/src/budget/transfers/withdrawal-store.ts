@@ -1,19 +1,23 @@
-import { queryBuilder, param, compile, sql } from "../../storage/queries/compiled-query.ts";
+import { queryBuilder, param, params, compile, sql } from "../../storage/queries/compiled-query.ts";
 import type { Reader, Tx } from "../../storage/storage.ts";
 import type { WithdrawalRow } from "../../storage/tables/budget.ts";
 
 const insertWithdrawalQuery = compile<WithdrawalRow>()(
-  queryBuilder.insertInto("withdrawals").values({
-    withdrawal_id: param("withdrawal_id"),
-    agent_id: param("agent_id"),
-    amount: param("amount"),
-    destination: param("destination"),
-    status: param("status"),
-    created_at: param("created_at"),
-    resolved_at: param("resolved_at"),
-    payout_reference: param("payout_reference"),
-    reason: param("reason"),
-  }),
+  queryBuilder
+    .insertInto("withdrawals")
+    .values(
+      params(
+        "withdrawal_id",
+        "agent_id",
+        "amount",
+        "destination",
+        "status",
+        "created_at",
+        "resolved_at",
+        "payout_reference",
+        "reason",
+      ),
+    ),
 );
 
 export async function insertWithdrawal(tx: Tx, withdrawal: WithdrawalRow): Promise<void> {
@@ -42,12 +46,7 @@ type Resolution = Pick<
 const resolveWithdrawalQuery = compile<Resolution>()(
   queryBuilder
     .updateTable("withdrawals")
-    .set({
-      status: param("status"),
-      resolved_at: param("resolved_at"),
-      payout_reference: param("payout_reference"),
-      reason: param("reason"),
-    })
+    .set(params("status", "resolved_at", "payout_reference", "reason"))
     .where("withdrawal_id", "=", param("withdrawal_id"))
     .where("status", "=", "pending")
     .returningAll(),

@@ -8,7 +8,7 @@ import type { Answer, Refusal } from "@agent/wire";
 import type { Services } from "../../services.ts";
 import type { FederationPeerRow } from "../../storage/tables/federation.ts";
 import { publishCancel, cancelInTransaction } from "../../tasks/assignment/cancel-task.ts";
-import type { FederationServices } from "../federation.ts";
+import type { FederationServices } from "../federation-services.ts";
 import { findInbound } from "../inbound/inbound-store.ts";
 import { toWireRefusal } from "../transport/to-wire-refusal.ts";
 

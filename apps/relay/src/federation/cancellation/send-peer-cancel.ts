@@ -13,7 +13,7 @@ import {
   endWithoutReceipt,
 } from "../../tasks/receipts/end-without-receipt.ts";
 import { withRecipient, callPeer } from "../transport/call-peer.ts";
-import type { FederationServices } from "../federation.ts";
+import type { FederationServices } from "../federation-services.ts";
 import { findOutbound, saveOutbound } from "../outbound/outbound-store.ts";
 import { peerClaimRef, isFromPeer } from "../peer-ref.ts";
 import { peerSupports } from "../peers/peer-state.ts";

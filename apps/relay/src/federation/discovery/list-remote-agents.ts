@@ -7,7 +7,7 @@ import type { Caller } from "../../identity/caller.ts";
 import { BLOCKED, levelName, scoreOfLevel, UNKNOWN } from "../../trust/levels.ts";
 import { findTrust } from "../../trust/store.ts";
 import { searchRemoteAgents, findRemoteAgent } from "./search-remote-agents.ts";
-import type { FederationServices } from "../federation.ts";
+import type { FederationServices } from "../federation-services.ts";
 import { calculateRemotePrice } from "./list-remote-candidates.ts";
 
 interface RemotePage {

@@ -7,19 +7,10 @@ import {
   type ReachableAgent,
 } from "@agent/federation-protocol/discovery";
 import type { Candidate } from "@agent/routing-semiring";
+import type { NextHop } from "../../routing/attempt.ts";
 import { calculateTaskPrice } from "../../routing/price.ts";
 import { searchRemoteAgents } from "./search-remote-agents.ts";
-import type { FederationServices } from "../federation.ts";
-
-/** How a task comes to an agent of another relay. */
-export interface NextHop {
-  /** The peer that it is handed to. */
-  readonly relay_id: string;
-  /** The agent's key as the peer told it. */
-  readonly public_key: string;
-  /** From `self` to the agent. */
-  readonly route: readonly string[];
-}
+import type { FederationServices } from "../federation-services.ts";
 
 /** An agent of another relay, ready to compete with local ones. */
 export interface RemoteCandidate {

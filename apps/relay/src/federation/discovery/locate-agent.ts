@@ -4,7 +4,7 @@ import { refuse, type Refusal } from "@agent/wire";
 import { findAgent } from "../../agents/store.ts";
 import type { Attempt } from "../../routing/attempt.ts";
 import { findRemoteAgent } from "./search-remote-agents.ts";
-import type { FederationServices } from "../federation.ts";
+import type { FederationServices } from "../federation-services.ts";
 import { calculateRemotePrice, nextHopTo, type PinnedAgent } from "./list-remote-candidates.ts";
 
 /** An agent of another relay as the executor of a task. */

@@ -15,12 +15,10 @@ import type { FederationPeerRow } from "../../storage/tables/federation.ts";
 import { scoreOfLevel, UNKNOWN } from "../../trust/levels.ts";
 import { findTrust } from "../../trust/store.ts";
 import { withRecipient, callPeer } from "../transport/call-peer.ts";
-import type { FederationServices } from "../federation.ts";
+import type { FederationServices } from "../federation-services.ts";
 import { peerSupports } from "../peers/peer-state.ts";
 import { listPeers } from "../peers/peer-store.ts";
-
-/** The agents that peers have told of so far; who answers late still adds to them. */
-export type DiscoveredAgents = () => readonly ClaimedAgent[];
+import type { DiscoveredAgents } from "./remote-agents.ts";
 
 /**
  * Hands a query to every active peer that it has not visited, and takes what counts of the answers.

@@ -9,7 +9,7 @@ import {
 import { limits, type Answer } from "@agent/wire";
 import type { FederationPeerRow } from "../../storage/tables/federation.ts";
 import { queryPeers } from "./query-peers.ts";
-import type { FederationServices } from "../federation.ts";
+import type { FederationServices } from "../federation-services.ts";
 import { peerSupports } from "../peers/peer-state.ts";
 import { searchLocalAgents } from "./search-local-agents.ts";
 

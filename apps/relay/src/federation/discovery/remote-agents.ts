@@ -6,7 +6,9 @@ import {
   type KnownAgent,
 } from "@agent/federation-protocol/discovery";
 import { limits } from "@agent/wire";
-import type { DiscoveredAgents } from "./query-peers.ts";
+
+/** Lists the agents that peers have reported so far; a late answer still adds to them. */
+export type DiscoveredAgents = () => readonly ClaimedAgent[];
 
 interface PendingSearch {
   readonly at: number;

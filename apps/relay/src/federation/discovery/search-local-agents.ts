@@ -11,7 +11,7 @@ import type { ProfileRow } from "../../agents/discovery/profile-store.ts";
 import { calculateTaskPrice } from "../../routing/price.ts";
 import type { Reader } from "../../storage/storage.ts";
 import { levelName, scoreOfLevel, UNKNOWN } from "../../trust/levels.ts";
-import type { FederationServices } from "../federation.ts";
+import type { FederationServices } from "../federation-services.ts";
 
 type OwnEntry = RemoteAgent & { readonly public_key: string };
 

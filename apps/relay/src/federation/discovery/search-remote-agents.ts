@@ -7,7 +7,7 @@ import {
 import { limits } from "@agent/wire";
 import { newId } from "../../runtime.ts";
 import { queryPeers } from "./query-peers.ts";
-import type { FederationServices } from "../federation.ts";
+import type { FederationServices } from "../federation-services.ts";
 
 /** Agents of other relays that a query of this relay's own finds, nearest way each. */
 export function searchRemoteAgents(

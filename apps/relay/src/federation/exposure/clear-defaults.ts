@@ -1,7 +1,7 @@
 import { asMicro, fromMicro } from "@agent/budget";
 import { clearDefault } from "@agent/federation-protocol/forwarding";
 import { refuse, type Answer, type Operations } from "@agent/wire";
-import type { FederationServices } from "../federation.ts";
+import type { FederationServices } from "../federation-services.ts";
 import { listDefaultedInbound, saveInbound } from "../inbound/inbound-store.ts";
 import { findPeer } from "../peers/peer-store.ts";
 

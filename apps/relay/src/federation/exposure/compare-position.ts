@@ -1,6 +1,6 @@
 import { asMicro, fromMicro } from "@agent/budget";
 import { comparePositions, type Position } from "@agent/federation-protocol/settlement";
-import type { FederationServices } from "../federation.ts";
+import type { FederationServices } from "../federation-services.ts";
 import { getPeerPosition } from "./position-store.ts";
 
 /**

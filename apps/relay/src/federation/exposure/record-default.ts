@@ -2,7 +2,7 @@ import { asMicro, fromMicro } from "@agent/budget";
 import type { InboundTask } from "@agent/federation-protocol/forwarding";
 import type { Tx } from "../../storage/storage.ts";
 import { recordTrustOutcome, type RecordedOutcome } from "../../trust/record-trust-outcome.ts";
-import type { FederationServices } from "../federation.ts";
+import type { FederationServices } from "../federation-services.ts";
 
 /** A peer that took a result and did not settle it has failed once, in what this relay knows of it. */
 export function recordDefault(

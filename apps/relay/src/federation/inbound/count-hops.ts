@@ -10,7 +10,7 @@ import { getListing } from "../../agents/discovery/listing.ts";
 import type { Services } from "../../services.ts";
 import type { FederationPeerRow } from "../../storage/tables/federation.ts";
 import { findPeer } from "../peers/peer-store.ts";
-import type { NextHop } from "../discovery/list-remote-candidates.ts";
+import type { NextHop } from "../../routing/attempt.ts";
 
 /** Whom a forward is for; only an agent of this relay has its listing here. */
 interface PricedTarget {

@@ -8,7 +8,7 @@ import {
 import type { SettlementForward } from "@agent/federation-protocol/settlement";
 import type { ResultAcceptance } from "@agent/federation-protocol/signing";
 import { formatCurrentTrace } from "../../observability/trace.ts";
-import { queryBuilder, param, compile, sql } from "../../storage/queries/compiled-query.ts";
+import { queryBuilder, param, params, compile, sql } from "../../storage/queries/compiled-query.ts";
 import type { Reader, Tx } from "../../storage/storage.ts";
 import type { FederationInboundRow } from "../../storage/tables/federation.ts";
 
@@ -84,37 +84,43 @@ export async function findInbound(
 }
 
 const insertRow = compile<FederationInboundRow>()(
-  queryBuilder.insertInto("federation_inbound").values({
-    task_id: param("task_id"),
-    relay_id: param("relay_id"),
-    due_at: param("due_at"),
-    version: param("version"),
-    body: param("body"),
-    public_key: param("public_key"),
-    settlement_id: param("settlement_id"),
-    settlement: param("settlement"),
-    ended_at: param("ended_at"),
-    trace: param("trace"),
-    relayed: param("relayed"),
-    forward: param("forward"),
-    accepted: param("accepted"),
-    defaulted: param("defaulted"),
-  }),
+  queryBuilder
+    .insertInto("federation_inbound")
+    .values(
+      params(
+        "task_id",
+        "relay_id",
+        "due_at",
+        "version",
+        "body",
+        "public_key",
+        "settlement_id",
+        "settlement",
+        "ended_at",
+        "trace",
+        "relayed",
+        "forward",
+        "accepted",
+        "defaulted",
+      ),
+    ),
 );
 
 const updateRow = compile<Omit<FederationInboundRow, "relayed"> & { before: number }>()(
   queryBuilder
     .updateTable("federation_inbound")
     .set({
-      due_at: param("due_at"),
-      version: param("version"),
-      body: param("body"),
-      settlement_id: param("settlement_id"),
-      settlement: param("settlement"),
-      ended_at: param("ended_at"),
+      ...params(
+        "due_at",
+        "version",
+        "body",
+        "settlement_id",
+        "settlement",
+        "ended_at",
+        "accepted",
+        "defaulted",
+      ),
       trace: sql`coalesce(${param("trace")}, trace)`,
-      accepted: param("accepted"),
-      defaulted: param("defaulted"),
     })
     .where("task_id", "=", param("task_id"))
     .where("version", "=", param("before")),

@@ -30,16 +30,13 @@ import { findReceipt } from "../../tasks/receipts/receipt-store.ts";
 import { findTask, insertTask } from "../../tasks/store.ts";
 import { countHops } from "./count-hops.ts";
 import { getPeerDebt } from "../exposure/get-peer-debt.ts";
-import type { FederationServices } from "../federation.ts";
+import type { FederationServices } from "../federation-services.ts";
 import { findInbound, saveInbound } from "./inbound-store.ts";
 import { peerPayerRef } from "../peer-ref.ts";
 import { findPeer } from "../peers/peer-store.ts";
 import { toWireRefusal } from "../transport/to-wire-refusal.ts";
-import {
-  calculateRemotePrice,
-  nextHopTo,
-  type NextHop,
-} from "../discovery/list-remote-candidates.ts";
+import { calculateRemotePrice, nextHopTo } from "../discovery/list-remote-candidates.ts";
+import type { NextHop } from "../../routing/attempt.ts";
 
 interface ForwardTarget {
   readonly details: NonNullable<ForwardContext["worker"]>;

@@ -1,16 +1,11 @@
-import { queryBuilder, param, compile, sql } from "../../storage/queries/compiled-query.ts";
+import { queryBuilder, param, params, compile, sql } from "../../storage/queries/compiled-query.ts";
 import type { Reader, Tx } from "../../storage/storage.ts";
 import type { FederationAgentKeyRow } from "../../storage/tables/federation.ts";
 
 const put = compile<FederationAgentKeyRow>()(
   queryBuilder
     .insertInto("federation_agent_keys")
-    .values({
-      agent_id: param("agent_id"),
-      relay_id: param("relay_id"),
-      public_key: param("public_key"),
-      is_own: param("is_own"),
-    })
+    .values(params("agent_id", "relay_id", "public_key", "is_own"))
     .onConflict((conflict) =>
       conflict.columns(["agent_id", "relay_id"]).doUpdateSet((row) => ({
         public_key: row.ref("excluded.public_key"),

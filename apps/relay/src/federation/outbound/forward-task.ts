@@ -20,13 +20,13 @@ import { resolveEndedClaim, publishReleasedTask } from "../../tasks/assignment/r
 import { findTask } from "../../tasks/store.ts";
 import { executorOf } from "../../tasks/task.ts";
 import { callPeer } from "../transport/call-peer.ts";
-import type { FederationServices } from "../federation.ts";
+import type { FederationServices } from "../federation-services.ts";
 import { findInbound } from "../inbound/inbound-store.ts";
 import { findOutbound, saveOutbound, type OutboundRecord } from "./outbound-store.ts";
 import { peerClaimRef, isFromPeer } from "../peer-ref.ts";
 import { recordPeerEvent, peerSupports } from "../peers/peer-state.ts";
 import { findPeer } from "../peers/peer-store.ts";
-import type { NextHop } from "../discovery/list-remote-candidates.ts";
+import type { NextHop } from "../../routing/attempt.ts";
 import { getReservedAmount } from "../settlement/reserved-store.ts";
 
 /** A peer has its task until the task expires; it says itself when it is done. */

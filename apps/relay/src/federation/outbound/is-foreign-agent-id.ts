@@ -7,7 +7,7 @@ import type { Services } from "../../services.ts";
 import type { Reader } from "../../storage/storage.ts";
 import { listRemoteKeys } from "./agent-key-store.ts";
 import { queryPeers } from "../discovery/query-peers.ts";
-import type { FederationDependencies, FederationServices } from "../federation.ts";
+import type { FederationDependencies, FederationServices } from "../federation-services.ts";
 
 interface AgentKey {
   readonly agent_id: string;

@@ -4,7 +4,7 @@ import {
   type OutboundTask,
 } from "@agent/federation-protocol/forwarding";
 import { formatCurrentTrace } from "../../observability/trace.ts";
-import { queryBuilder, param, compile, sql } from "../../storage/queries/compiled-query.ts";
+import { queryBuilder, param, params, compile, sql } from "../../storage/queries/compiled-query.ts";
 import type { Reader, Tx } from "../../storage/storage.ts";
 import type { FederationOutboundRow } from "../../storage/tables/federation.ts";
 
@@ -67,32 +67,38 @@ export async function findOutbound(
 }
 
 const insertRow = compile<FederationOutboundRow>()(
-  queryBuilder.insertInto("federation_outbound").values({
-    task_id: param("task_id"),
-    relay_id: param("relay_id"),
-    due_at: param("due_at"),
-    version: param("version"),
-    body: param("body"),
-    route: param("route"),
-    attestation: param("attestation"),
-    ended_at: param("ended_at"),
-    payable: param("payable"),
-    trace: param("trace"),
-  }),
+  queryBuilder
+    .insertInto("federation_outbound")
+    .values(
+      params(
+        "task_id",
+        "relay_id",
+        "due_at",
+        "version",
+        "body",
+        "route",
+        "attestation",
+        "ended_at",
+        "payable",
+        "trace",
+      ),
+    ),
 );
 
 const updateRow = compile<FederationOutboundRow & { before: number }>()(
   queryBuilder
     .updateTable("federation_outbound")
     .set({
-      relay_id: param("relay_id"),
-      due_at: param("due_at"),
-      version: param("version"),
-      body: param("body"),
-      route: param("route"),
-      attestation: param("attestation"),
-      ended_at: param("ended_at"),
-      payable: param("payable"),
+      ...params(
+        "relay_id",
+        "due_at",
+        "version",
+        "body",
+        "route",
+        "attestation",
+        "ended_at",
+        "payable",
+      ),
       trace: sql`coalesce(${param("trace")}, trace)`,
     })
     .where("task_id", "=", param("task_id"))

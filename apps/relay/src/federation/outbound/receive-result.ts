@@ -23,7 +23,7 @@ import { publishReputation } from "../../tasks/receipts/record-task-outcome.ts";
 import { findTask } from "../../tasks/store.ts";
 import { recordTrustOutcome } from "../../trust/record-trust-outcome.ts";
 import { putRemoteKey } from "./agent-key-store.ts";
-import type { FederationServices } from "../federation.ts";
+import type { FederationServices } from "../federation-services.ts";
 import { finishInboundTask } from "../inbound/finish-inbound-task.ts";
 import { findOutbound, saveOutbound, type OutboundRecord } from "./outbound-store.ts";
 import { findOutboxOfTask } from "../settlement/outbox-store.ts";

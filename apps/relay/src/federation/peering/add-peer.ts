@@ -14,7 +14,7 @@ import {
   type PeerAddress,
   type PeerReply,
 } from "../transport/call-peer.ts";
-import type { FederationServices } from "../federation.ts";
+import type { FederationServices } from "../federation-services.ts";
 import { fetchIdentity } from "../peers/follow-peer-key.ts";
 import { buildSelfDescription } from "./self-description.ts";
 import { recordPeerEvent, toPeerRecord } from "../peers/peer-state.ts";

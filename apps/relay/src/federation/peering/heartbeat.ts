@@ -16,7 +16,7 @@ import type { Answer, Refusal } from "@agent/wire";
 import { countVisibleAgents } from "../../agents/discovery/profile-store.ts";
 import type { FederationPeerRow } from "../../storage/tables/federation.ts";
 import { callPeer } from "../transport/call-peer.ts";
-import type { FederationServices } from "../federation.ts";
+import type { FederationServices } from "../federation-services.ts";
 import { verifyWithPeerKey } from "../peers/follow-peer-key.ts";
 import { comparePosition } from "../exposure/compare-position.ts";
 import { OWN_FEATURES } from "../own-features.ts";

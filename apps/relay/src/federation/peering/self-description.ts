@@ -1,5 +1,5 @@
 import type { RelayDescription } from "@agent/federation-protocol/peering";
-import type { FederationServices } from "../federation.ts";
+import type { FederationServices } from "../federation-services.ts";
 import { OWN_FEATURES } from "../own-features.ts";
 
 /** What this relay tells of itself to another. */

@@ -8,7 +8,7 @@ import { limits } from "@agent/wire";
 import * as v from "valibot";
 import type { FederationPeerRow } from "../../storage/tables/federation.ts";
 import { callPeer, type PeerAddress, type PeerCaller } from "../transport/call-peer.ts";
-import type { FederationServices } from "../federation.ts";
+import type { FederationServices } from "../federation-services.ts";
 import { findPeer, updatePeerKey } from "./peer-store.ts";
 
 /** What the relay at an address says of itself; undefined when it does not answer as one. */

@@ -6,7 +6,7 @@ import {
   type PeerRecord,
 } from "@agent/federation-protocol/peering";
 import type { FederationPeerRow } from "../../storage/tables/federation.ts";
-import type { FederationServices } from "../federation.ts";
+import type { FederationServices } from "../federation-services.ts";
 import { findPeer, savePeer } from "./peer-store.ts";
 
 /** A peer's row as the rules of its life know it. */

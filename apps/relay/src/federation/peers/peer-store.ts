@@ -1,4 +1,4 @@
-import { queryBuilder, param, compile, sql } from "../../storage/queries/compiled-query.ts";
+import { queryBuilder, param, params, compile, sql } from "../../storage/queries/compiled-query.ts";
 import type { Reader, Tx } from "../../storage/storage.ts";
 import type { FederationPeerRow } from "../../storage/tables/federation.ts";
 
@@ -33,46 +33,52 @@ export function listPeers(read: Reader): Promise<FederationPeerRow[]> {
 }
 
 const insertPeer = compile<FederationPeerRow>()(
-  queryBuilder.insertInto("federation_peers").values({
-    relay_id: param("relay_id"),
-    public_key: param("public_key"),
-    endpoint_url: param("endpoint_url"),
-    display_name: param("display_name"),
-    state: param("state"),
-    credit_limit: param("credit_limit"),
-    missed_heartbeats: param("missed_heartbeats"),
-    last_heartbeat_at: param("last_heartbeat_at"),
-    last_timestamp: param("last_timestamp"),
-    agent_count: param("agent_count"),
-    forwards: param("forwards"),
-    operator_removal: param("operator_removal"),
-    features: param("features"),
-    incarnation: param("incarnation"),
-    admitted: param("admitted"),
-    succession: param("succession"),
-  }),
+  queryBuilder
+    .insertInto("federation_peers")
+    .values(
+      params(
+        "relay_id",
+        "public_key",
+        "endpoint_url",
+        "display_name",
+        "state",
+        "credit_limit",
+        "missed_heartbeats",
+        "last_heartbeat_at",
+        "last_timestamp",
+        "agent_count",
+        "forwards",
+        "operator_removal",
+        "features",
+        "incarnation",
+        "admitted",
+        "succession",
+      ),
+    ),
 );
 
 const updatePeer = compile<FederationPeerRow>()(
   queryBuilder
     .updateTable("federation_peers")
-    .set({
-      public_key: param("public_key"),
-      endpoint_url: param("endpoint_url"),
-      display_name: param("display_name"),
-      state: param("state"),
-      credit_limit: param("credit_limit"),
-      missed_heartbeats: param("missed_heartbeats"),
-      last_heartbeat_at: param("last_heartbeat_at"),
-      last_timestamp: param("last_timestamp"),
-      agent_count: param("agent_count"),
-      forwards: param("forwards"),
-      operator_removal: param("operator_removal"),
-      features: param("features"),
-      incarnation: param("incarnation"),
-      admitted: param("admitted"),
-      succession: param("succession"),
-    })
+    .set(
+      params(
+        "public_key",
+        "endpoint_url",
+        "display_name",
+        "state",
+        "credit_limit",
+        "missed_heartbeats",
+        "last_heartbeat_at",
+        "last_timestamp",
+        "agent_count",
+        "forwards",
+        "operator_removal",
+        "features",
+        "incarnation",
+        "admitted",
+        "succession",
+      ),
+    )
     .where("relay_id", "=", param("relay_id")),
 );
 
@@ -84,7 +90,7 @@ interface KeyChange extends Pick<FederationPeerRow, "relay_id" | "public_key" | 
 const updateKey = compile<KeyChange>()(
   queryBuilder
     .updateTable("federation_peers")
-    .set({ public_key: param("public_key"), succession: param("succession") })
+    .set(params("public_key", "succession"))
     .where("relay_id", "=", param("relay_id"))
     .where("public_key", "=", param("before")),
 );

@@ -5,7 +5,7 @@ import { getClearingBalance } from "../../budget/clearing.ts";
 import type { FederationPeerRow } from "../../storage/tables/federation.ts";
 import { scoreOfLevel, UNKNOWN } from "../../trust/levels.ts";
 import { findTrust } from "../../trust/store.ts";
-import type { FederationServices } from "../federation.ts";
+import type { FederationServices } from "../federation-services.ts";
 import { getReservedAmount } from "../settlement/reserved-store.ts";
 import { getPeerDefaultedAmount } from "../inbound/inbound-store.ts";
 import { toPeerRecord } from "./peer-state.ts";

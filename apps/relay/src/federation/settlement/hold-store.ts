@@ -1,4 +1,4 @@
-import { queryBuilder, param, compile } from "../../storage/queries/compiled-query.ts";
+import { queryBuilder, param, params, compile } from "../../storage/queries/compiled-query.ts";
 import type { Tx } from "../../storage/storage.ts";
 import type { FederationHoldRow, FederationPaymentRow } from "../../storage/tables/federation.ts";
 
@@ -7,9 +7,7 @@ const dropHold = compile<{ task_id: string }>()(
 );
 
 const addHold = compile<FederationHoldRow>()(
-  queryBuilder
-    .insertInto("federation_holds")
-    .values({ task_id: param("task_id"), amount: param("amount") }),
+  queryBuilder.insertInto("federation_holds").values(params("task_id", "amount")),
 );
 
 /** Says that the hold of an ended task stays, and how much of it; reconciliation asks. */
@@ -25,7 +23,7 @@ export async function deleteHold(tx: Tx, task_id: string): Promise<void> {
 const addPayment = compile<FederationPaymentRow>()(
   queryBuilder
     .insertInto("federation_payments")
-    .values({ relay_id: param("relay_id"), reference: param("reference") })
+    .values(params("relay_id", "reference"))
     .onConflict((conflict) => conflict.doNothing()),
 );
 

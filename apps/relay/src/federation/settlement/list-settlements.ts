@@ -2,7 +2,7 @@ import type { PeerOperations } from "@agent/federation-protocol/http";
 import type { BookedSettlement, SettlementForward } from "@agent/federation-protocol/settlement";
 import { limits, type Answer, type QueryOf } from "@agent/wire";
 import type { FederationPeerRow } from "../../storage/tables/federation.ts";
-import type { FederationServices } from "../federation.ts";
+import type { FederationServices } from "../federation-services.ts";
 import { findInbound, listSettledInbound } from "../inbound/inbound-store.ts";
 
 /**

@@ -4,7 +4,7 @@ import {
 } from "@agent/federation-protocol/settlement";
 import type { PostedRow } from "../../budget/post-movement.ts";
 import { formatCurrentTrace } from "../../observability/trace.ts";
-import { queryBuilder, param, compile, sql } from "../../storage/queries/compiled-query.ts";
+import { queryBuilder, param, params, compile, sql } from "../../storage/queries/compiled-query.ts";
 import type { Reader, Tx } from "../../storage/storage.ts";
 import type { FederationOutboxRow } from "../../storage/tables/federation.ts";
 
@@ -72,30 +72,29 @@ export async function findOutboxOfTask(
 }
 
 const insertRow = compile<FederationOutboxRow>()(
-  queryBuilder.insertInto("federation_outbox").values({
-    settlement_id: param("settlement_id"),
-    task_id: param("task_id"),
-    relay_id: param("relay_id"),
-    state: param("state"),
-    due_at: param("due_at"),
-    version: param("version"),
-    body: param("body"),
-    ended_at: param("ended_at"),
-    payable: param("payable"),
-    trace: param("trace"),
-  }),
+  queryBuilder
+    .insertInto("federation_outbox")
+    .values(
+      params(
+        "settlement_id",
+        "task_id",
+        "relay_id",
+        "state",
+        "due_at",
+        "version",
+        "body",
+        "ended_at",
+        "payable",
+        "trace",
+      ),
+    ),
 );
 
 const updateRow = compile<FederationOutboxRow & { before: number }>()(
   queryBuilder
     .updateTable("federation_outbox")
     .set({
-      state: param("state"),
-      due_at: param("due_at"),
-      version: param("version"),
-      body: param("body"),
-      ended_at: param("ended_at"),
-      payable: param("payable"),
+      ...params("state", "due_at", "version", "body", "ended_at", "payable"),
       trace: sql`coalesce(${param("trace")}, trace)`,
     })
     .where("settlement_id", "=", param("settlement_id"))

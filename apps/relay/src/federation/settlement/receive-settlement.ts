@@ -16,7 +16,7 @@ import { newId } from "../../runtime.ts";
 import type { Tx } from "../../storage/storage.ts";
 import type { FederationPeerRow } from "../../storage/tables/federation.ts";
 import { getPeerDebt } from "../exposure/get-peer-debt.ts";
-import type { FederationServices } from "../federation.ts";
+import type { FederationServices } from "../federation-services.ts";
 import { releaseOutboundReservation } from "../inbound/finish-inbound-task.ts";
 import { deleteHold, saveHold } from "./hold-store.ts";
 import { recordTaskPayment } from "../../tasks/receipts/record-task-payment.ts";

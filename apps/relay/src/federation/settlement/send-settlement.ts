@@ -27,7 +27,7 @@ import {
   type ReputationUpdate,
 } from "../../tasks/receipts/record-task-outcome.ts";
 import { callPeer, type PeerReply } from "../transport/call-peer.ts";
-import type { FederationServices } from "../federation.ts";
+import type { FederationServices } from "../federation-services.ts";
 import { deleteHold } from "./hold-store.ts";
 import { findOutbox, saveOutboxEntry, type OutboxEntry } from "./outbox-store.ts";
 import { isFromPeer } from "../peer-ref.ts";

@@ -100,7 +100,7 @@ describe("checkUrl", () => {
     ["data:text/plain,a", "egress.scheme_refused"],
     ["http://user@agent.example/", "egress.credentials_refused"],
     ["http://user:pass@agent.example/", "egress.credentials_refused"],
-  ])("%j is %s", (url, expected) => {
+  ])("checks %j as %s", (url, expected) => {
     expect(verdict(url)).toBe(expected);
   });
 
@@ -114,7 +114,7 @@ describe("checkUrl", () => {
     "http://[fd00:ec2::254]/",
     "http://[64:ff9b::a9fe:a9fe]/",
     "http://100.100.100.200/",
-  ])("%s is refused whatever the setting", (url) => {
+  ])("refuses %s with every setting", (url) => {
     for (const privateEndpoints of ["allow", "block", "auto"] as const) {
       expect(verdict(url, { privateEndpoints })).toBe("egress.address_refused");
     }
@@ -156,7 +156,7 @@ describe("checkUrl", () => {
 });
 
 describe("fetch", () => {
-  test("is a drop-in: method, headers, body and answer pass through", async () => {
+  test("passes method, headers, body and response through", async () => {
     const port = await serve((request, response) => {
       let body = "";
       request.on("data", (chunk: Buffer) => (body += chunk.toString()));
@@ -178,7 +178,7 @@ describe("fetch", () => {
     expectTypeOf(fetch).toExtend<(url: string | URL, init?: RequestInit) => Promise<Response>>();
   });
 
-  test("an answer without a body, and one with an error status, are answers", async () => {
+  test("returns a response without a body and one with an error status", async () => {
     const port = await serve((request, response) => {
       response.writeHead(request.url === "/empty" ? 204 : 500).end();
     });
@@ -216,7 +216,7 @@ describe("fetch", () => {
     },
   );
 
-  test("nobody at the port, or no such name, is unreachable", async () => {
+  test("reports a closed port and an unknown name as unreachable", async () => {
     const port = await closedPort();
     const { fetch } = open();
     expect(await codeOf(fetch(`http://127.0.0.1:${port}/`))).toBe("egress.unreachable");
@@ -233,12 +233,12 @@ describe("fetch", () => {
     );
   });
 
-  test("a connection that breaks after the request has failed, not unreachable", async () => {
+  test("reports a connection that breaks after the request as failed", async () => {
     const port = await serve((request) => request.socket.destroy());
     expect(await codeOf(open().fetch(`http://127.0.0.1:${port}/`))).toBe("egress.failed");
   });
 
-  test("what does not speak HTTP has failed", async () => {
+  test("reports a server without HTTP as failed", async () => {
     const server = createTcpServer((socket) => socket.end("hello\r\n\r\n")).listen(0, "127.0.0.1");
     await once(server, "listening");
     cleanups.push(() => server.close());
@@ -250,7 +250,7 @@ describe("fetch", () => {
 describe("the resolved address", () => {
   const greet: RequestListener = (request, response) => response.end(request.headers.host);
 
-  test("is the one connected to: the name is asked once, and stays in the Host header", async () => {
+  test("connects to the resolved address, resolves once and keeps the name in the Host header", async () => {
     const port = await serve(greet);
     const { resolve, asked } = resolving(["127.0.0.1"], ["169.254.169.254"]);
     const answer = await open({ resolve }).fetch(`http://agent.example:${port}/`);
@@ -258,7 +258,7 @@ describe("the resolved address", () => {
     expect(asked).toEqual(["agent.example"]);
   });
 
-  test("is refused when a name that was public turns private", async () => {
+  test("refuses a name that changes from a public to a private address", async () => {
     const { resolve } = resolving(["127.0.0.1"]);
     const port = await serve(greet);
     const egress = open({ resolve, privateEndpoints: "auto", baseUrl: "https://relay.example" });
@@ -276,7 +276,7 @@ describe("the resolved address", () => {
     },
   );
 
-  test("of several, those that are refused are left out", async () => {
+  test("leaves refused addresses out of several", async () => {
     const port = await serve(greet);
     const { fetch } = open(resolving(["169.254.169.254", "127.0.0.1"]));
     expect((await fetch(`http://agent.example:${port}/`)).status).toBe(200);
@@ -286,7 +286,7 @@ describe("the resolved address", () => {
 describe("limits", () => {
   const kibibyte = "x".repeat(1_024);
 
-  test("an answer that announces more than the cap is refused before it is read", async () => {
+  test("refuses a response with a declared length above the limit before reading it", async () => {
     const port = await serve((_, response) => {
       response.writeHead(200, { "content-length": "2049" });
       response.write(kibibyte);
@@ -295,7 +295,7 @@ describe("limits", () => {
     expect(await codeOf(fetch(`http://127.0.0.1:${port}/`))).toBe("egress.response_too_large");
   });
 
-  test("an answer of the cap's length is read, one byte more breaks off", async () => {
+  test("reads a response of the maximum length and aborts one byte beyond it", async () => {
     const port = await serve((request, response) => {
       response.write(kibibyte);
       response.write(kibibyte);
@@ -308,7 +308,7 @@ describe("limits", () => {
     expect(await codeOf(more.text())).toBe("egress.response_too_large");
   });
 
-  test("an endless answer is cut off at the sender", async () => {
+  test("aborts an endless response at the sender", async () => {
     let closed: () => void = () => undefined;
     const hungUp = new Promise<void>((resolve) => (closed = resolve));
     const port = await serve((_, response) => {
@@ -324,7 +324,7 @@ describe("limits", () => {
     await hungUp;
   });
 
-  test("a compressed answer is counted as it unpacks", async () => {
+  test("counts a compressed response by its decompressed size", async () => {
     const packed = gzipSync(Buffer.alloc(8 * 1_048_576));
     const port = await serve((_, response) => {
       response.writeHead(200, { "content-encoding": "gzip", "content-length": packed.length });
@@ -334,7 +334,7 @@ describe("limits", () => {
     expect(await codeOf(answer.text())).toBe("egress.response_too_large");
   });
 
-  test("an answer that never begins is a timeout", async () => {
+  test("times out when a response never begins", async () => {
     const port = await serve(() => undefined);
     const egress = open();
     expect(await codeOf(egress.withTimeout(50)(`http://127.0.0.1:${port}/`))).toBe(
@@ -342,19 +342,19 @@ describe("limits", () => {
     );
   });
 
-  test("an answer that never ends is a timeout of its reader", async () => {
+  test("times out its reader when a response never ends", async () => {
     const port = await serve((_, response) => void response.write("data: 1\n\n"));
     const answer = await open({ totalTimeoutMs: 80 }).fetch(`http://127.0.0.1:${port}/`);
     expect(answer.status).toBe(200);
     expect(await codeOf(answer.text())).toBe("egress.timeout");
   });
 
-  test("a connection that is never made is unreachable after the connect timeout", async () => {
+  test("reports unreachable when no connection is made within the timeout", async () => {
     const { fetch } = open({ connectTimeoutMs: 50, resolve: () => undefined });
     expect(await codeOf(fetch("http://slow.example/"))).toBe("egress.unreachable");
   });
 
-  test("the caller's signal ends a call with the caller's reason", async () => {
+  test("aborts a call by the caller's signal with the caller's reason", async () => {
     const port = await serve(() => undefined);
     const stop = new AbortController();
     const call = open().fetch(`http://127.0.0.1:${port}/`, { signal: stop.signal });
@@ -363,7 +363,7 @@ describe("limits", () => {
     await expect(call).rejects.toBe(reason);
   });
 
-  test("the caller's signal ends an answer that is being read", async () => {
+  test("aborts reading a response by the caller's signal", async () => {
     const port = await serve((_, response) => void response.write("x"));
     const stop = new AbortController();
     const answer = await open().fetch(`http://127.0.0.1:${port}/`, { signal: stop.signal });
@@ -372,7 +372,7 @@ describe("limits", () => {
     await expect(text).rejects.toThrow("task cancelled");
   });
 
-  test("every timer is cancelled once a call is over, whichever way it ends", async () => {
+  test("cancels every timer when a call ends in any way", async () => {
     let running = 0;
     const counting: EgressOptions["schedule"] = (ms, task) => {
       running += 1;

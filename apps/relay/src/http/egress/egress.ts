@@ -17,10 +17,10 @@ export type EgressCode =
   | "egress.timeout"
   /** No connection was made, so nothing was sent. */
   | "egress.unreachable"
-  /** Broken after it may have been sent. */
+  /** The connection failed after the request may have been sent. */
   | "egress.failed";
 
-/** What `fetch` throws, except when the caller's own signal ended the call. */
+/** The error that `fetch` throws unless the caller's own signal ended the call. */
 export class EgressError extends Error {
   override readonly name = "EgressError";
   readonly code: EgressCode;
@@ -38,11 +38,11 @@ export type UrlCheckResult =
   | { readonly ok: false; readonly code: EgressCode; readonly detail: string };
 
 export interface Egress {
-  /** Drop-in for `fetch` toward addresses that others chose. */
+  /** Replaces `fetch` for addresses that other parties chose. */
   readonly fetch: EgressFetch;
-  /** The same with another bound on the whole exchange, body included. */
+  /** The same with another limit on the whole exchange, including the body. */
   withTimeout(totalTimeoutMs: number): EgressFetch;
-  /** What can be said of a URL without resolving its name; the rest is checked at connect. */
+  /** Checks a URL without resolving its name; the resolved address is checked at connect. */
   checkUrl(url: string): UrlCheckResult;
   close(): Promise<void>;
 }
@@ -54,7 +54,7 @@ type Resolve = (
 ) => void;
 
 export interface EgressOptions {
-  /** `auto` blocks private addresses when `baseUrl` is a public one. */
+  /** `auto` blocks private addresses if `baseUrl` is public. */
   readonly privateEndpoints: "allow" | "block" | "auto";
   readonly baseUrl: string | undefined;
   readonly schedule: Runtime["schedule"];
@@ -69,7 +69,7 @@ const redirectStatuses = new Set([301, 302, 303, 307, 308]);
 
 const ADDRESS_REFUSED = "leads to an address that is not allowed";
 
-/** The one door for requests to endpoints, peers and webhooks (docs/decisions.md, 8). */
+/** Sends all requests to endpoints, peers and webhooks (docs/decisions.md, 8). */
 export function createEgress(options: EgressOptions): Egress {
   const { schedule, randomBytes, resolve = systemLookup as Resolve } = options;
   const { connectTimeoutMs = 5_000, totalTimeoutMs = 30_000 } = options;
@@ -81,7 +81,7 @@ export function createEgress(options: EgressOptions): Egress {
     connections: 128,
     connect: { lookup: filteredLookup(resolve, policy), timeout: connectTimeoutMs },
     keepAliveMaxTimeout: 60_000,
-    // The total timeout bounds both; these defaults would end a long tool call.
+    // The total timeout covers both; the defaults of undici would end a long tool call.
     headersTimeout: 0,
     bodyTimeout: 0,
   });
@@ -149,7 +149,7 @@ interface AddressPolicy {
   readonly checkUrl: Egress["checkUrl"];
 }
 
-/** Which addresses may be connected to, and what a URL shows of that before its name is resolved. */
+/** Decides by address, and by the URL before its name is resolved, which connections are allowed. */
 function createAddressPolicy({
   privateEndpoints,
   baseUrl,
@@ -171,7 +171,7 @@ function createAddressPolicy({
     if (url.username !== "" || url.password !== "") {
       return refuseUrl("egress.credentials_refused", "must not carry a user name or password");
     }
-    // A literal never reaches the lookup filter.
+    // An address literal never reaches the lookup filter.
     const literal = ipLiteral(url.hostname);
     const isAllowed =
       literal === undefined ? !(blocksPrivate && isLocalhost(url.hostname)) : mayConnect(literal);
@@ -182,8 +182,8 @@ function createAddressPolicy({
 }
 
 /**
- * Connects only to addresses that pass the filter: a second answer of the resolver, which might differ,
- * is never asked for.
+ * Connects only to addresses that pass the filter. The name is resolved once, because a second answer
+ * could differ.
  */
 function filteredLookup(
   resolve: Resolve,
@@ -208,7 +208,7 @@ const refuseUrl = (code: EgressCode, detail: string): UrlCheckResult => ({
   detail,
 });
 
-/** fetch wraps what went wrong once or twice; the first cause that is known decides. */
+/** Finds the first known cause, because fetch wraps errors once or twice. */
 function toEgressError(error: unknown): EgressError {
   for (let at = error; at instanceof Error; at = at.cause) {
     if (at instanceof EgressError) return at;
@@ -220,7 +220,7 @@ function toEgressError(error: unknown): EgressError {
 }
 
 function isConnectError(error: Error): boolean {
-  // Several addresses were tried, and each has its own error.
+  // Each address that was tried has its own error.
   if (error instanceof AggregateError) return true;
   if ("syscall" in error) return error.syscall === "connect" || error.syscall === "getaddrinfo";
   return "code" in error && error.code === "UND_ERR_CONNECT_TIMEOUT";

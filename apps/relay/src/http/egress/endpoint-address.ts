@@ -1,12 +1,12 @@
 import { createAddressMatcher, canonicalizeAddress } from "./ip-address.ts";
 
-/** `never`: link-local, cloud metadata, multicast, reserved; no setting opens these. */
+/** `never` is link-local, cloud metadata, multicast and reserved; no setting allows these. */
 export type AddressClass = "public" | "private" | "never";
 
 const isForbidden = createAddressMatcher([
   "169.254.0.0/16",
   "fe80::/10",
-  // Metadata services of clouds that are not link-local.
+  // Metadata services of clouds with addresses that are not link-local.
   "100.100.100.200",
   "168.63.129.16",
   "192.0.0.192",
@@ -15,7 +15,7 @@ const isForbidden = createAddressMatcher([
   "224.0.0.0/4",
   "240.0.0.0/4",
   "ff00::/8",
-  // Teredo, 6to4 and translated IPv4: retired tunnels that hide an IPv4 address.
+  // Teredo, 6to4 and translated IPv4 are retired tunnels that hide an IPv4 address.
   "2001::/32",
   "2002::/16",
   "::ffff:0:0:0/96",
@@ -42,7 +42,7 @@ const isPrivate = createAddressMatcher([
   "fec0::/10",
 ]);
 
-/** Where an address leads; text that is no IP address counts as `never`. */
+/** Classifies an address. Text that is not an IP address is `never`. */
 export function classifyAddress(text: string): AddressClass {
   const address = canonicalizeAddress(text);
   if (address === undefined) return "never";
@@ -51,12 +51,12 @@ export function classifyAddress(text: string): AddressClass {
   return isPrivate(inner) ? "private" : "public";
 }
 
-/** Names that lead to this machine whatever a resolver says. */
+/** Whether a name means this machine, independent of the resolver. */
 export function isLocalhost(host: string): boolean {
   return /(^|\.)localhost\.?$/i.test(host);
 }
 
-/** Whether the world can be expected to reach a URL's host, judged by its text alone. */
+/** Whether the host of a URL is public, by its text alone. */
 export function isPublicHost(host: string): boolean {
   const literal = ipLiteral(host);
   if (literal !== undefined) return classifyAddress(literal) === "public";
@@ -64,12 +64,12 @@ export function isPublicHost(host: string): boolean {
   return name.includes(".") && !/\.(localhost|local|internal|lan|test|home\.arpa)$/i.test(name);
 }
 
-/** The IP address that the host of a URL spells out, without brackets. */
+/** Returns the IP address literal of a URL's host, without brackets. */
 export function ipLiteral(host: string): string | undefined {
   return canonicalizeAddress(host.replace(/^\[|\]$/g, ""));
 }
 
-/** IPv4-compatible and NAT64 addresses lead to the IPv4 address at their end. */
+/** Returns the IPv4 address at the end of an IPv4-compatible or NAT64 address. */
 function embeddedIpv4(address: string): string | undefined {
   const compatible = /^::(\d+\.\d+\.\d+\.\d+)$/.exec(address)?.[1];
   if (compatible !== undefined) return compatible;

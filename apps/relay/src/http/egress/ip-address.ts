@@ -8,12 +8,12 @@ export interface Cidr {
 
 const mappedIpv4Pattern = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/;
 
-/** One text per address: mapped IPv4 in dotted form, IPv6 compressed, no zone. */
+/** Normalises an address: mapped IPv4 in dotted form, IPv6 compressed, without zone. */
 export function canonicalizeAddress(text: string): string | undefined {
   const family = isIP(text);
   if (family === 4) return text;
   if (family === 0) return undefined;
-  // What a dual-stack socket reports, kept off the slow path.
+  // The form that a dual-stack socket reports avoids the slow path.
   const mapped = mappedIpv4Pattern.exec(text);
   if (mapped !== null) return mapped[1];
   const [address = ""] = text.split("%");
@@ -21,7 +21,7 @@ export function canonicalizeAddress(text: string): string | undefined {
   return mappedIpv4Pattern.exec(canonical)?.[1] ?? canonical;
 }
 
-/** A range such as `10.0.0.0/8`; a bare address is a range of one. */
+/** Parses a range such as `10.0.0.0/8`. A bare address is a range of one. */
 export function parseCidr(text: string): Cidr | undefined {
   const [address = "", prefixText, ...rest] = text.split("/");
   const network = canonicalizeAddress(address);
@@ -35,7 +35,7 @@ export function parseCidr(text: string): Cidr | undefined {
   return prefix >= 0 && prefix <= bits ? { network, prefix, family } : undefined;
 }
 
-/** A predicate over canonical addresses. Ranges that do not parse are a caller's bug. */
+/** Returns a predicate for canonical addresses. The ranges must be valid. */
 export function createAddressMatcher(ranges: readonly string[]): (address: string) => boolean {
   const list = new BlockList();
   for (const range of ranges) {

@@ -31,7 +31,7 @@ test.each<[string, readonly string[], string | undefined, string | undefined, st
   expect(createClientIpResolver(trusted)(socket, forwardedFor)).toBe(expected);
 });
 
-test("a client that changes its X-Forwarded-For with every request stays the same client", () => {
+test("counts a client as the same although it changes its X-Forwarded-For with every request", () => {
   const direct = createClientIpResolver([]);
   const behindProxy = createClientIpResolver(proxies);
   for (let attempt = 0; attempt < 50; attempt += 1) {

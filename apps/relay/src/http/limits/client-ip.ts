@@ -1,22 +1,22 @@
 import { createAddressMatcher, canonicalizeAddress } from "../egress/ip-address.ts";
 
-/** The address that a request is counted under, from its socket and its X-Forwarded-For. */
+/** Returns the address by which a request is counted, from its socket and X-Forwarded-For. */
 export type ClientIpResolver = (
   socketAddress: string | undefined,
   forwardedFor: string | undefined,
 ) => string;
 
-/** Believes X-Forwarded-For only from `trustedProxies` (addresses and CIDR ranges). */
+/** Trusts X-Forwarded-For only from `trustedProxies` (addresses and CIDR ranges). */
 export function createClientIpResolver(trustedProxies: readonly string[]): ClientIpResolver {
   const isTrusted = createAddressMatcher(trustedProxies);
   return (socketAddress, forwardedFor) => {
-    // A socket that is already closed has no address.
+    // A closed socket has no address.
     const socket = canonicalizeAddress(socketAddress ?? "") ?? "unknown";
     if (trustedProxies.length === 0 || forwardedFor === undefined) return socket;
     if (socket === "unknown" || !isTrusted(socket)) return socket;
     for (const entry of forwardedFor.split(",").toReversed()) {
       const address = canonicalizeAddress(withoutPort(entry.trim()));
-      // What stands left of an unreadable entry was not written by a proxy of ours.
+      // Entries to the left of an invalid one were not written by a trusted proxy.
       if (address === undefined) return socket;
       if (!isTrusted(address)) return address;
     }

@@ -1,7 +1,7 @@
 import { limits } from "@agent/wire";
 import type { RateDecision } from "./rate-limit.ts";
 
-/** How much of its limit a caller has left, in the two forms that clients read; times in seconds. */
+/** Builds the headers of a caller's limit in the two common forms; times in seconds. */
 export function buildRateLimitHeaders(
   tier: string,
   decision: RateDecision,

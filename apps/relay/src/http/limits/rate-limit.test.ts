@@ -13,7 +13,7 @@ function limiterAt(start: number, options: { scale?: number; maxEntries?: number
 }
 
 describe("the sliding window", () => {
-  test("the 31st call within 60 s is refused, and allowed once the first has left the window", () => {
+  test("refuses the 31st call within 60 s and allows it once the first has left the window", () => {
     const { clock, limiter } = limiterAt(0);
     for (let call = 0; call < 30; call += 1) {
       expect(limiter.take(30, minute, "write 192.0.2.1").allowed).toBe(true);
@@ -26,7 +26,7 @@ describe("the sliding window", () => {
     expect(limiter.take(30, minute, "write 192.0.2.1").allowed).toBe(false);
   });
 
-  test("a refused call does not push the window on", () => {
+  test("does not extend the window by a refused call", () => {
     const { clock, limiter } = limiterAt(0);
     limiter.take(1, minute, "a");
     for (clock.time = 1; clock.time < minute; clock.time += 1_000) {
@@ -36,7 +36,7 @@ describe("the sliding window", () => {
     expect(limiter.take(1, minute, "a").allowed).toBe(true);
   });
 
-  test("each key has its own window, and so has each window length", () => {
+  test("counts each key and each window length separately", () => {
     const { limiter } = limiterAt(0);
     expect(limiter.take(1, minute, "read a").allowed).toBe(true);
     expect(limiter.take(1, minute, "read b").allowed).toBe(true);
@@ -44,7 +44,7 @@ describe("the sliding window", () => {
     expect(limiter.take(1, minute, "read a").allowed).toBe(false);
   });
 
-  test("a decision tells the limit, what remains, and when the oldest call leaves", () => {
+  test("a decision names the limit, the remaining calls and the time of the reset", () => {
     const { clock, limiter } = limiterAt(5_000);
     const decision = { allowed: true, limit: 2, remaining: 1, resetSeconds: 60 };
     expect(limiter.take(2, minute, "a")).toEqual({ ...decision, retryAfterSeconds: 0 });
@@ -62,7 +62,7 @@ describe("the sliding window", () => {
     expect(limiter.take(2, minute, "a").allowed).toBe(true);
   });
 
-  test("decides as a list of call times would", () => {
+  test("decides like a plain list of call times", () => {
     const step = fc.record({
       key: fc.constantFrom("a", "b", "c"),
       wait: fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 120 })),
@@ -94,7 +94,7 @@ describe("the sliding window", () => {
     );
   });
 
-  test("counts exactly over many more calls than its first store holds", () => {
+  test("counts exactly beyond its initial capacity", () => {
     const { clock, limiter } = limiterAt(0);
     let allowed = 0;
     for (let call = 0; call < 20_000; call += 1) {
@@ -111,12 +111,12 @@ describe("the scale", () => {
     [0.5, 30, 15],
     [0.1, 30, 3],
     [0.001, 30, 1],
-  ])("scale %d makes %i calls %i", (scale, tierLimit, limit) => {
+  ])("a scale of %d turns a limit of %i calls into %i", (scale, tierLimit, limit) => {
     const { limiter } = limiterAt(0, { scale });
     expect(limiter.take(tierLimit, minute, "a")).toMatchObject({ limit, remaining: limit - 1 });
   });
 
-  test("0 turns limits off", () => {
+  test("a scale of 0 turns limits off", () => {
     const { limiter } = limiterAt(0, { scale: 0 });
     for (let call = 0; call < 1_000; call += 1) {
       expect(limiter.take(1, minute, "a")).toMatchObject({ allowed: true, limit: Infinity });
@@ -125,7 +125,7 @@ describe("the scale", () => {
 });
 
 describe("memory", () => {
-  test("100,000 addresses, five calls each, hold less than 40 MB, and a minute later hardly any", () => {
+  test("100,000 addresses with five calls each use less than 40 MB, and almost none a minute later", () => {
     setFlagsFromString("--expose-gc");
     const collectGarbage = runInNewContext("gc") as () => void;
     const held = (): number => {
@@ -144,7 +144,7 @@ describe("memory", () => {
     expect(held() - before).toBeLessThan(20);
   });
 
-  test("beyond maxEntries keys the oldest calls are forgotten first", () => {
+  test("drops the oldest calls first beyond maxEntries keys", () => {
     const { limiter } = limiterAt(0, { maxEntries: 10 });
     for (let key = 0; key < 10; key += 1) limiter.take(1, minute, `k${key}`);
     expect(limiter.take(1, minute, "k0").allowed).toBe(false);
@@ -153,7 +153,7 @@ describe("memory", () => {
     expect(limiter.take(1, minute, "k0").allowed).toBe(true);
   });
 
-  test("any flood leaves the last call of each recent key counted", () => {
+  test("still counts the last call of each recent key during a flood", () => {
     const keys = fc.array(fc.integer({ min: 0, max: 40 }), { maxLength: 300 });
     fc.assert(
       fc.property(keys, (called) => {
@@ -168,7 +168,7 @@ describe("memory", () => {
 });
 
 describe("a clock that is set back", () => {
-  test("by less than the window changes no decision", () => {
+  test("a clock set back by less than the window changes no decision", () => {
     const { clock, limiter } = limiterAt(100_000);
     limiter.take(1, minute, "a");
     clock.time -= 30_000;
@@ -177,7 +177,7 @@ describe("a clock that is set back", () => {
     expect(limiter.take(1, minute, "a").allowed).toBe(true);
   });
 
-  test("by more than the window starts counting anew instead of refusing for that long", () => {
+  test("a clock set back by more than the window restarts counting instead of refusing for that long", () => {
     const { clock, limiter } = limiterAt(10_000_000);
     limiter.take(1, minute, "a");
     clock.time = 0;

@@ -5,14 +5,14 @@ export interface RateDecision {
   /** Calls per window; Infinity when limits are off. */
   readonly limit: number;
   readonly remaining: number;
-  /** Until the oldest counted call leaves the window. */
+  /** The time until the oldest counted call leaves the window. */
   readonly resetSeconds: number;
   /** 0 when allowed. */
   readonly retryAfterSeconds: number;
 }
 
 export interface RateLimiter {
-  /** Decides one call of `key` and counts it when it is allowed. */
+  /** Decides one call of `key` and counts it if it is allowed. */
   take(tierLimit: number, windowMs: number, key: string): RateDecision;
 }
 
@@ -21,7 +21,7 @@ export interface RateLimiterOptions {
   readonly scale: number;
   /** Milliseconds on any clock. */
   readonly now: () => number;
-  /** The most keys that are remembered per window length; beyond it the oldest calls go early. */
+  /** The most keys per window length. Beyond it the oldest calls are dropped. */
   readonly maxEntries: number;
 }
 
@@ -33,7 +33,7 @@ const unlimited: RateDecision = {
   retryAfterSeconds: 0,
 };
 
-/** An exact sliding window: a call is refused while `limit` allowed ones lie within the window. */
+/** Limits calls by an exact sliding window: one is refused while `limit` allowed ones are within it. */
 export function createRateLimiter({ scale, now, maxEntries }: RateLimiterOptions): RateLimiter {
   if (scale === 0) return { take: () => unlimited };
   const windows = new Map<number, SlidingWindow>();
@@ -47,7 +47,7 @@ export function createRateLimiter({ scale, now, maxEntries }: RateLimiterOptions
     return created;
   }
 
-  /** A clock that is set back stands still for at most a window; then counting starts anew. */
+  /** Stops at the latest time when the clock is set back; beyond one window, counting starts again. */
   function monotonicNow(windowMs: number): number {
     const time = now();
     if (time < latest - windowMs) windows.clear();

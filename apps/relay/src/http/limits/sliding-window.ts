@@ -3,7 +3,7 @@ const MAX_CALLS_PER_KEY = 8;
 
 /** The calls of the last `windowMs` of every key. */
 export interface SlidingWindow {
-  /** Forgets what has left the window at `time` and answers the calls that `key` has in it. */
+  /** Drops the calls that have left the window at `time` and returns the number of calls of `key`. */
   count(key: string, time: number): number;
   /** The time of the key's oldest call in the window. */
   oldest(key: string): number | undefined;
@@ -11,21 +11,21 @@ export interface SlidingWindow {
 }
 
 /**
- * All calls stand in one ring in the order of their times, so that forgetting is a matter of its
- * front. The ring and the chains through it are typed arrays: an object per address would let
- * 100,000 addresses cost 70 MB. Beyond `maxKeys`, or eight calls for each, the oldest go early.
+ * All calls are in one ring in the order of their times, so old calls are dropped at its front. The
+ * ring and the chains through it are typed arrays, because an object per address would cost 70 MB for
+ * 100,000 addresses. Beyond `maxKeys`, or eight calls for each, the oldest calls are dropped.
  */
 export function createSlidingWindow(windowMs: number, maxKeys: number): SlidingWindow {
   const maxCalls = maxKeys * MAX_CALLS_PER_KEY;
 
-  // Calls by sequence number; its low bits are the place in the ring.
+  // Calls by sequence number; its low bits are the index in the ring.
   let times = new Float64Array(INITIAL_CAPACITY);
   let owners = new Uint32Array(INITIAL_CAPACITY);
   let nextCalls = new Uint32Array(INITIAL_CAPACITY);
   let head = 0;
   let tail = 0;
 
-  // Keys by slot: the first and the last of their calls, and how many there are.
+  // Keys by slot, each with its first and last call and the number of its calls.
   const slots = new Map<string, number>();
   const keys: string[] = [];
   const freeSlots: number[] = [];

@@ -5,18 +5,18 @@ const rows = [{ id: "a" }, { id: "b" }];
 const keyOf = (row: { id: string }) => row.id;
 
 describe("a cursor", () => {
-  test("leads from the last row of a full page to the next one", () => {
+  test("a cursor leads from the last row of a full page to the next page", () => {
     const cursor = encodeCursor(rows, 2, keyOf);
     expect(cursor).not.toBeNull();
     expect(decodeCursor(cursor ?? "")).toEqual({ ok: true, value: "b" });
   });
 
-  test("is null where nothing follows", () => {
+  test("the cursor of the last page is null", () => {
     expect(encodeCursor(rows, 3, keyOf)).toBeNull();
     expect(encodeCursor([], 2, keyOf)).toBeNull();
   });
 
-  test("may be left out", () => {
+  test("a cursor may be omitted", () => {
     expect(decodeCursor(undefined)).toEqual({ ok: true, value: undefined });
   });
 
@@ -27,7 +27,7 @@ describe("a cursor", () => {
     },
   );
 
-  test("of one list is refused by a list with other keys", () => {
+  test("refuses the cursor of a list with other keys", () => {
     const ofIds = encodeCursor(rows, 2, keyOf) ?? "";
     expect(decodeCursor(ofIds, /^\d{1,15}$/)).toMatchObject({ ok: false, code: "request.invalid" });
     const ofNumbers = encodeCursor([{ id: "17" }], 1, keyOf) ?? "";

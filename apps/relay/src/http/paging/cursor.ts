@@ -1,7 +1,7 @@
 import { limits, type Refusal } from "@agent/wire";
 import { refuseField } from "../server/validate.ts";
 
-/** Where the next page begins: the key of the last row, opaque to callers. */
+/** Formats the cursor of the next page, which is the key of the last row and opaque to callers. */
 export function encodeCursor<Row>(
   rows: readonly Row[],
   limit: number,
@@ -12,12 +12,12 @@ export function encodeCursor<Row>(
   return encodeCursorKey(key(last));
 }
 
-/** The page that begins behind a key. */
+/** The part of a list after a key. */
 export function encodeCursorKey(key: string): string {
   return Buffer.from(key).toString("base64url");
 }
 
-/** Reads a cursor; `form` is what the keys of that list look like. */
+/** Parses a cursor; `form` matches the keys of that list. */
 export function decodeCursor(
   cursor: string | undefined,
   form = /^[\x21-\x7e]+$/,

@@ -41,7 +41,7 @@ const lists = {
 describe.each(Object.entries(lists))("pages of %s", (_, { all, list }) => {
   const page = list as Parameters<typeof readPage<string | number, string | number>>[1];
 
-  test.each([1, 2, 5, 6])("of %i rows hold every row once, in order", async (limit) => {
+  test.each([1, 2, 5, 6])("pages of %i rows contain every row once and in order", async (limit) => {
     const seen: (string | number)[] = [];
     for (let cursor: string | undefined; ;) {
       const read = await readPage({ limit, cursor }, page);
@@ -54,7 +54,7 @@ describe.each(Object.entries(lists))("pages of %s", (_, { all, list }) => {
   });
 });
 
-test("a page has as many rows as a caller asks for, and 50 otherwise", async () => {
+test("a page has the requested number of rows, 50 by default", async () => {
   const many = Array.from({ length: 100 }, (_, index) => index + 1);
   const asked = (limit?: number) =>
     createPageAnswer(
@@ -65,7 +65,7 @@ test("a page has as many rows as a caller asks for, and 50 otherwise", async () 
   expect(await asked()).toMatchObject({ body: { rows: many.slice(0, limits.defaultPageSize) } });
 });
 
-test("a cursor of a list with other keys is refused, and nothing is read", async () => {
+test("refuses a cursor of another list without reading rows", async () => {
   const find = () => Promise.reject(new Error("was read"));
   const cursor = Buffer.from("a").toString("base64url");
   const list = { order: numberAscending, find, keyOf: Number, show: () => ({}) };

@@ -6,7 +6,7 @@ export interface PageQuery {
   readonly cursor?: string | undefined;
 }
 
-/** What the keys of a list look like, and what stands before the first of them. */
+/** The form of the keys of a list, and a key that sorts before the first. */
 interface KeyOrder<Key> {
   readonly form: RegExp;
   readonly start: Key;
@@ -17,14 +17,14 @@ const textKeys = { form: /^[\x21-\x7e]+$/, keyFrom: String };
 const numberKeys = { form: /^\d{1,15}$/, keyFrom: Number };
 
 export const textAscending: KeyOrder<string> = { ...textKeys, start: "" };
-/** "~" stands above every digit and letter of an id. */
+/** "~" sorts after every digit and letter of an id. */
 export const textDescending: KeyOrder<string> = { ...textKeys, start: "~" };
 export const numberAscending: KeyOrder<number> = { ...numberKeys, start: 0 };
 export const numberDescending: KeyOrder<number> = { ...numberKeys, start: Number.MAX_SAFE_INTEGER };
 
 interface PageSource<Row, Key> {
   readonly order: KeyOrder<Key>;
-  /** The rows behind a key, at most `limit` of them. */
+  /** Lists at most `limit` rows after a key. */
   readonly find: (from: Key, limit: number) => Promise<Row[]>;
   readonly keyOf: (row: Row) => Key;
 }
@@ -35,7 +35,7 @@ interface PageResult<Row> {
   readonly next_cursor: string | null;
 }
 
-/** The rows of a list behind the key that a cursor names, and where the next page begins. */
+/** Lists the rows after the key of a cursor, with the cursor of the next page. */
 export async function readPage<Row, Key extends string | number>(
   { limit = limits.defaultPageSize, cursor }: PageQuery,
   { order, find, keyOf }: PageSource<Row, Key>,
@@ -49,7 +49,7 @@ export async function readPage<Row, Key extends string | number>(
   return { ok: true, rows, next_cursor: encodeCursor(rows, limit, (row) => String(keyOf(row))) };
 }
 
-/** A page as it is answered: under the list's own name, with `next_cursor` beside it. */
+/** Builds the body of a page: its rows under the list's name, and `next_cursor`. */
 export async function createPageAnswer<Row, Key extends string | number, Shown extends object>(
   query: PageQuery,
   {

@@ -6,13 +6,13 @@ import type { TokenVerifier } from "../../identity/tokens.ts";
 
 type CallerResult<R extends Refusal> = { readonly ok: true; readonly caller: Caller } | R;
 
-/** Reads a bearer (docs/decisions.md, 2): one of the operator's tokens, or a token that a device signed. */
+/** Authenticates a bearer token of the operator or of a device (docs/decisions.md, 2). */
 export function createAuthenticator(operatorTokens: OperatorTokens, tokens: TokenVerifier) {
   return async function authenticate(header: string | undefined): Promise<CallerResult<Refusal>> {
     if (header === undefined) return refuse("auth.missing");
     const bearer = /^Bearer (\S+)$/i.exec(header)?.[1];
     if (bearer === undefined) {
-      // A client that offers another scheme must learn which one is asked for (RFC 9110, 11.6.1).
+      // A client that sends another scheme must be told the required one (RFC 9110, 11.6.1).
       return refuse(isOtherScheme(header) ? "auth.missing" : "auth.unknown_token");
     }
     const looksSigned = looksLikeToken(bearer);
@@ -22,13 +22,13 @@ export function createAuthenticator(operatorTokens: OperatorTokens, tokens: Toke
   };
 }
 
-/** Whether credentials of another scheme were sent; the case of a scheme's name does not count. */
+/** Whether the credentials are of another scheme. Names of schemes are case-insensitive. */
 function isOtherScheme(header: string): boolean {
   const scheme = /^([\w-]+) /.exec(header)?.[1]?.toLowerCase();
   return scheme !== undefined && scheme !== "bearer";
 }
 
-/** What the operation's row asks of the caller: operator, owner of the path's agent, scope. */
+/** Checks the caller by the operation's row: operator, owner of the path's agent, scope. */
 export function authorize(
   operation: Operation,
   caller: Caller,

@@ -35,14 +35,14 @@ describe("a body's media type", () => {
     "Application/JSON; charset=utf-8",
     "application/ld+json",
     "application/vnd.agent.v1+json ;v=1",
-  ])("%s is taken", async (type) => {
+  ])("accepts the media type %s", async (type) => {
     expect(await readBodyText(requestOf("{}", { "content-type": type }))).toEqual({
       ok: true,
       text: "{}",
     });
   });
 
-  test("may be left out", async () => {
+  test("accepts a body without a media type", async () => {
     const request = requestOf(new TextEncoder().encode("{}"));
     expect(request.headers.has("content-type")).toBe(false);
     expect(await readBodyText(request)).toMatchObject({ ok: true });
@@ -56,42 +56,48 @@ describe("a body's media type", () => {
     "application/json5",
     "text/json",
     "application/xml",
-  ])("%s is refused", async (type) => {
+  ])("refuses the media type %s", async (type) => {
     expect(await readBodyText(requestOf("{}", { "content-type": type }))).toMatchObject({
       code: "request.media_type",
     });
   });
 
-  test.each(["gzip", "br", "identity"])("%s encoding is refused unread", async (encoding) => {
-    const request = requestOf("{}", {
-      "content-type": "application/json",
-      "content-encoding": encoding,
-    });
-    expect(await readBodyText(request)).toMatchObject({ code: "request.media_type" });
-    expect(request.bodyUsed).toBe(false);
-  });
+  test.each(["gzip", "br", "identity"])(
+    "refuses a body with %s encoding without reading it",
+    async (encoding) => {
+      const request = requestOf("{}", {
+        "content-type": "application/json",
+        "content-encoding": encoding,
+      });
+      expect(await readBodyText(request)).toMatchObject({ code: "request.media_type" });
+      expect(request.bodyUsed).toBe(false);
+    },
+  );
 });
 
 describe("a body's size", () => {
   const json = { "content-type": "application/json" };
 
-  test.each([limits.requestBytes, limits.requestBytes + 1])("of %i bytes", async (length) => {
-    const text = ofBytes(length);
-    const expected =
-      length > limits.requestBytes ? { code: "request.too_large" } : { ok: true, text };
-    const bytes = new TextEncoder().encode(text);
-    const declared = requestOf(bytes, { ...json, "content-length": String(length) });
-    expect(await readBodyText(declared)).toMatchObject(expected);
-    const pieces = [bytes.subarray(0, 1_000), bytes.subarray(1_000)];
-    expect(await readBodyText(requestOf(streamOf(pieces), json))).toMatchObject(expected);
-  });
+  test.each([limits.requestBytes, limits.requestBytes + 1])(
+    "accepts up to the limit and refuses more: %i bytes",
+    async (length) => {
+      const text = ofBytes(length);
+      const expected =
+        length > limits.requestBytes ? { code: "request.too_large" } : { ok: true, text };
+      const bytes = new TextEncoder().encode(text);
+      const declared = requestOf(bytes, { ...json, "content-length": String(length) });
+      expect(await readBodyText(declared)).toMatchObject(expected);
+      const pieces = [bytes.subarray(0, 1_000), bytes.subarray(1_000)];
+      expect(await readBodyText(requestOf(streamOf(pieces), json))).toMatchObject(expected);
+    },
+  );
 
-  test("is counted in bytes, not in characters", async () => {
+  test("counts the size in bytes, not in characters", async () => {
     const text = JSON.stringify("é".repeat(limits.requestBytes / 2));
     expect(await readBodyText(requestOf(text, json))).toMatchObject({ code: "request.too_large" });
   });
 
-  test("stops being read once it is past the limit", async () => {
+  test("stops reading a body beyond the limit", async () => {
     let given = 0;
     const endless = new ReadableStream<Uint8Array>({
       pull(controller) {
@@ -107,7 +113,7 @@ describe("a body's size", () => {
 });
 
 describe("a body's bytes", () => {
-  test("may be cut anywhere within a character", async () => {
+  test("accepts chunks that end within a character", async () => {
     const bytes = new TextEncoder().encode('{"a":"\u{1f600}"}');
     const pieces = [...bytes].map((byte) => Uint8Array.of(byte));
     expect(await readBodyText(requestOf(streamOf(pieces)))).toEqual({
@@ -121,12 +127,12 @@ describe("a body's bytes", () => {
     ["an overlong form", [0xc0, 0xaf]],
     ["half a surrogate pair", [0xed, 0xa0, 0x80]],
     ["a character that is cut off", [0xe2, 0x82]],
-  ])("have to be UTF-8: %s", async (_, bytes) => {
+  ])("refuses a body that is not UTF-8: %s", async (_, bytes) => {
     const body = Uint8Array.from([0x22, ...bytes, 0x22]);
     expect(await readBodyText(requestOf(body))).toMatchObject({ code: "request.malformed_json" });
   });
 
-  test("that stop coming are refused as late, not reported as a failure", async () => {
+  test("refuses an incomplete body as late and logs no failure", async () => {
     const broken = new ReadableStream<Uint8Array>({
       pull: (controller) => controller.error(new Error("socket hang up")),
     });
@@ -135,15 +141,18 @@ describe("a body's bytes", () => {
 });
 
 describe("a body's text", () => {
-  test.each(["", " ", "\n\t "])("%j is the empty object", (text) => {
+  test.each(["", " ", "\n\t "])("parses %j as the empty object", (text) => {
     expect(parseJsonObject(text)).toEqual({ ok: true, value: {} });
   });
 
-  test.each(["[]", "[{}]", '"x"', "1", "null", "true"])("%s is no object", (text) => {
-    expect(parseJsonObject(text)).toMatchObject({ code: "request.invalid" });
-  });
+  test.each(["[]", "[{}]", '"x"', "1", "null", "true"])(
+    "refuses %s, which is not an object",
+    (text) => {
+      expect(parseJsonObject(text)).toMatchObject({ code: "request.invalid" });
+    },
+  );
 
-  test("may be nested 64 levels deep and no deeper, in objects and arrays alike", () => {
+  test("accepts objects and arrays up to 64 levels deep", () => {
     expect(parseJsonObject(nested(64))).toMatchObject({ ok: true });
     expect(parseJsonObject(nested(65))).toMatchObject({ code: "request.too_deep" });
     const inArray = (levels: number) => `{"a":${"[".repeat(levels)}${"]".repeat(levels)}}`;
@@ -152,14 +161,14 @@ describe("a body's text", () => {
     expect(parseJsonObject(nested(200_000))).toMatchObject({ code: "request.too_deep" });
   });
 
-  test("keeps members of any name, and of two of one name the last", () => {
+  test("keeps members of any name, and the last of two with the same name", () => {
     const parsed = parseJsonObject('{"__proto__":{"polluted":true},"a":1,"a":2}');
     expect(parsed.ok && Object.keys(parsed.value)).toEqual(["__proto__", "a"]);
     expect(parsed).toMatchObject({ value: { a: 2 } });
     expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
   });
 
-  test("is JSON by the published cases, in the bytes that they have", async () => {
+  test("accepts and refuses the published cases of JSON byte for byte", async () => {
     const wrong: string[] = [];
     for (const { name, bytes, expect: verdict } of loadJsonVectors()) {
       const read = await readBodyText(requestOf(Uint8Array.from(bytes)));

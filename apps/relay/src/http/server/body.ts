@@ -1,12 +1,12 @@
 import { limits, refuse, type Refusal } from "@agent/wire";
 import { refuseField } from "./validate.ts";
 
-// A mark in front would be taken off, and what is kept byte for byte would lack it.
+// A byte order mark must stay, because signed bodies are stored byte for byte.
 const utf8Decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 type ReadResult<T> = ({ readonly ok: true } & T) | Refusal;
 
-/** Reads a request's JSON text, never more than the limit, whatever its headers claim. */
+/** Reads the JSON text of a request, up to the limit and regardless of its headers. */
 export async function readBodyText(request: Request): Promise<ReadResult<{ text: string }>> {
   const { headers } = request;
   const type = headers.get("content-type");
@@ -20,7 +20,7 @@ export async function readBodyText(request: Request): Promise<ReadResult<{ text:
   try {
     bytes = await readBytes(request);
   } catch {
-    // The sender fell silent or went away: nothing of ours failed.
+    // The sender stopped or disconnected, which is no failure of the relay.
     return refuse("request.timeout");
   }
   if (bytes === undefined) return refuse("request.too_large");
@@ -31,11 +31,11 @@ export async function readBodyText(request: Request): Promise<ReadResult<{ text:
   }
 }
 
-/** The body, or undefined when it is larger than the limit. */
+/** Returns the body; undefined if it is larger than the limit. */
 async function readBytes(request: Request): Promise<Uint8Array | undefined> {
   const declared = request.headers.get("content-length");
   if (declared !== null) {
-    // The HTTP parser holds the sender to the length that it declared.
+    // The HTTP parser enforces the declared length.
     if (Number(declared) > limits.requestBytes) return undefined;
     return new Uint8Array(await request.arrayBuffer());
   }
@@ -49,7 +49,7 @@ async function readBytes(request: Request): Promise<Uint8Array | undefined> {
   return Buffer.concat(chunks);
 }
 
-/** Parses a JSON object; a blank text is the empty object, so that bodies of optional members may be left out. */
+/** Parses a JSON object. A blank text is the empty object, so a body without members may be omitted. */
 export function parseJsonObject(text: string): ReadResult<{ value: object }> {
   if (text.trim() === "") return { ok: true, value: {} };
   let value: unknown;
@@ -59,13 +59,13 @@ export function parseJsonObject(text: string): ReadResult<{ value: object }> {
     return refuse("request.malformed_json");
   }
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    return refuseField("", "body has to be a JSON object");
+    return refuseField("", "body must be a JSON object");
   }
   if (exceedsDepth(value, limits.jsonDepth)) return refuse("request.too_deep");
   return { ok: true, value };
 }
 
-/** Recursive schemas and serialisers overflow on hostile nesting, so depth is looked at first. */
+/** Measures the depth first, because deep nesting overflows recursive schemas and serialisers. */
 function exceedsDepth(value: object, depth: number): boolean {
   if (depth === 0) return true;
   for (const member of Object.values(value)) {

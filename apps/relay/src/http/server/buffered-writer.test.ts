@@ -10,7 +10,7 @@ function open() {
   return { writer, written, runTurn: () => scheduled.splice(0).forEach((flush) => flush()) };
 }
 
-test("the lines of one turn are written together and in order", () => {
+test("writes the lines of one turn together and in order", () => {
   const { writer, written, runTurn } = open();
   writer.write("a");
   writer.write("b");
@@ -21,7 +21,7 @@ test("the lines of one turn are written together and in order", () => {
   expect(written).toEqual(["a\nb\n", "c\n"]);
 });
 
-test("flush writes what is pending at once, and the turn's end nothing more", () => {
+test("flush writes pending lines immediately, and the end of the turn writes nothing more", () => {
   const { writer, written, runTurn } = open();
   writer.write("a");
   writer.flush();
@@ -31,7 +31,7 @@ test("flush writes what is pending at once, and the turn's end nothing more", ()
   expect(written).toEqual(["a\n"]);
 });
 
-test("a turn that writes much does not hold it all back", () => {
+test("writes during a turn that produces many lines", () => {
   const { writer, written, runTurn } = open();
   for (let line = 0; line < 100; line += 1) writer.write("x".repeat(10_000));
   expect(written.length).toBeGreaterThan(5);

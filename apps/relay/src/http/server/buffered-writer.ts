@@ -1,9 +1,9 @@
 const MAX_PENDING_CHARACTERS = 65_536;
 
 export interface BufferedWriter {
-  /** Takes one line without its line end. */
+  /** Writes one line; its line end is added. */
   readonly write: (line: string) => void;
-  /** Writes what is pending at once; to be called before the process ends. */
+  /** Writes all pending lines now; must be called before the process ends. */
   readonly flush: () => void;
 }
 

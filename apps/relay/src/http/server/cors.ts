@@ -23,7 +23,7 @@ const ALLOWED_HEADERS = [
   "A2A-Extensions",
 ].join(", ");
 
-/** What a page of another origin may read of an answer, and whether this one may. */
+/** Builds the headers that allow a page of another origin to read an answer. */
 export function buildCorsHeaders(
   allowed: "*" | readonly string[],
   origin: string | undefined,
@@ -35,7 +35,7 @@ export function buildCorsHeaders(
     : { ...own, vary: "Origin" };
 }
 
-/** What a page may send; `methods` are those of the path. */
+/** Builds the headers of a preflight response; `methods` are those of the path. */
 export function buildPreflightHeaders(methods: string): Record<string, string> {
   return {
     "access-control-allow-methods": methods,

@@ -3,16 +3,16 @@ import type { Socket } from "node:net";
 import type { Runtime } from "../../runtime.ts";
 
 const CLOSE_IDLE_INTERVAL_MS = 50;
-/** How long a device may take to answer the closing frame. */
+/** The time in which a device must answer the closing frame. */
 const CLOSING_FRAME_TIMEOUT_MS = 2_000;
 
-/** As much of a WebSocket server as this needs. */
+/** The part of a WebSocket server that is needed here. */
 interface Sockets {
   readonly clients: Iterable<{ terminate(): void }>;
   on(event: "connection", opened: (socket: unknown, request: IncomingMessage) => void): unknown;
 }
 
-/** Closes a server for good: what runs may finish for up to `graceMs`, nothing else keeps it open. */
+/** Closes a server. Running requests may finish within `graceMs`; nothing else keeps it open. */
 export function createGracefulClose(
   server: Server,
   sockets: Sockets,
@@ -40,7 +40,7 @@ export function createGracefulClose(
   };
 }
 
-/** The connections that have not said anything yet: to Node these are not idle. */
+/** Tracks connections without a request yet, which Node does not count as idle. */
 function trackSilentConnections(server: Server, sockets: Sockets): Iterable<Socket> {
   const silent = new Set<Socket>();
   const markActive = ({ socket }: IncomingMessage) => void silent.delete(socket);

@@ -1,4 +1,4 @@
-import { queryBuilder, param, compile, sql } from "../../storage/queries/compiled-query.ts";
+import { queryBuilder, param, params, compile, sql } from "../../storage/queries/compiled-query.ts";
 import type { Reader, Tx } from "../../storage/storage.ts";
 import type { IdempotencyKeyRow } from "../../storage/tables/http.ts";
 
@@ -21,14 +21,9 @@ export function findIdempotencyKey(
 }
 
 const insertKeyQuery = compile<IdempotencyKeyRow>()(
-  queryBuilder.insertInto("idempotency_keys").values({
-    scope: param("scope"),
-    key: param("key"),
-    request_hash: param("request_hash"),
-    status: param("status"),
-    body: param("body"),
-    created_at: param("created_at"),
-  }),
+  queryBuilder
+    .insertInto("idempotency_keys")
+    .values(params("scope", "key", "request_hash", "status", "body", "created_at")),
 );
 
 const deleteKeyQuery = compile<IdempotencyKey>()(
@@ -38,7 +33,7 @@ const deleteKeyQuery = compile<IdempotencyKey>()(
     .where("key", "=", param("key")),
 );
 
-/** In the place of one that is too old to count. */
+/** Inserts a key and replaces an expired one. */
 export async function insertIdempotencyKey(tx: Tx, row: IdempotencyKeyRow): Promise<void> {
   await tx.run(deleteKeyQuery, row);
   await tx.run(insertKeyQuery, row);

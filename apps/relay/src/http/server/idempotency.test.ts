@@ -48,8 +48,8 @@ async function submitted(by = boss): Promise<number> {
   return ((await t.as(by, "GET", path)).body["tasks"] as unknown[]).length;
 }
 
-describe("a repeated request with the same key is answered as the first was, and happens once:", () => {
-  test("a submission", async () => {
+describe("a repeated request with the same key gets the first response and takes effect once:", () => {
+  test("a submission is made once", async () => {
     const work = { prompt: "work" };
     const first = await keyed(taskOf(), work, { by: boss });
     const again = await keyed(taskOf(), work, { by: boss });
@@ -59,14 +59,14 @@ describe("a repeated request with the same key is answered as the first was, and
     expect(await t.getBalance(boss)).toBe(7.6);
   });
 
-  test("a deposit without a reference", async () => {
+  test("a deposit without a reference is made once", async () => {
     const first = await keyed(depositTo(), { amount: 5 });
     expect(first.body).toMatchObject({ balance: 15, idempotent: false });
     expect(answerOf(await keyed(depositTo(), { amount: 5 }))).toEqual(answerOf(first));
     await expectConsistentBooks(t, { deposits: 15 });
   });
 
-  test("a cancellation", async () => {
+  test("a cancellation is made once", async () => {
     const { path } = await submitAcceptedTask(t, boss, worker);
     const first = await keyed(`${path}/cancel`, undefined, { by: boss });
     expect(first.status).toBe(200);
@@ -75,7 +75,7 @@ describe("a repeated request with the same key is answered as the first was, and
     expect(await t.getBalance(boss)).toBe(10);
   });
 
-  test("a result", async () => {
+  test("a result is accepted once", async () => {
     const task = await submitAcceptedTask(t, boss, worker);
     const receipt = createReceipt(worker, task);
     const first = await keyed(`${task.path}/result`, receipt, { by: worker });
@@ -85,7 +85,7 @@ describe("a repeated request with the same key is answered as the first was, and
     expect(await t.getBalance(worker)).toBe(1.9);
   });
 
-  test("a payment that peers made outside, and a settlement that is given up", async () => {
+  test("an external payment of a peer and an abandoned settlement are recorded once", async () => {
     const relay = await startTestRelay({ ...federated, AGENT_FEDERATION_RETRY_SCALE: "0.001" });
     const admin = "/api/v1/admin/federation";
     const { peer, boss: payer, listening, receipt } = await forwardTaskToPeer(relay);
@@ -106,7 +106,7 @@ describe("a repeated request with the same key is answered as the first was, and
     await relay.close();
   });
 
-  test("also after a restart", async () => {
+  test("repeats a response also after a restart", async () => {
     const folder = mkdtempSync(join(tmpdir(), "relay-keys-"));
     const env = { AGENT_DB_PATH: join(folder, "relay.db") };
     const before = await startTestRelay(env);
@@ -121,7 +121,7 @@ describe("a repeated request with the same key is answered as the first was, and
   });
 });
 
-test("a task that was sent ten times at once exists once; who came too early may ask again", async () => {
+test("creates one task for ten simultaneous requests and lets the others retry", async () => {
   const send = () => keyed(taskOf(), { prompt: "work" }, { by: boss });
   const replies = await Promise.all(Array.from({ length: 10 }, send));
   const { body } = await send();
@@ -136,13 +136,13 @@ test("a task that was sent ten times at once exists once; who came too early may
 describe("a used key is refused", () => {
   const reused = { status: 422, body: { code: "idempotency.key_reused" } };
 
-  test("with another body", async () => {
+  test("refuses a used key with another body", async () => {
     await keyed(depositTo(), { amount: 5 });
     expect(await keyed(depositTo(), { amount: 6 })).toMatchObject(reused);
     expect(await t.getBalance(boss)).toBe(15);
   });
 
-  test("for another agent's path", async () => {
+  test("refuses a used key for another agent's path", async () => {
     await keyed(taskOf(), { prompt: "work" }, { by: boss });
     const other = await createSeller(t, 1);
     expect(await keyed(taskOf(other), { prompt: "work" }, { by: boss })).toMatchObject(reused);
@@ -151,7 +151,7 @@ describe("a used key is refused", () => {
 });
 
 describe("a key is free", () => {
-  test("after a refused attempt, also for another body", async () => {
+  test("releases the key of a refused attempt, also for another body", async () => {
     const dear = await createSeller(t, 100);
     const broke = await keyed(taskOf(dear), { prompt: "work" }, { by: boss });
     expect(broke).toMatchObject({ status: 402 });
@@ -160,7 +160,7 @@ describe("a key is free", () => {
     expect(later).toMatchObject({ status: 201 });
   });
 
-  test("for another caller, another operation, and for each agent of the operator's", async () => {
+  test("accepts the same key for another caller, operation or agent of the operator", async () => {
     const other = await createBuyer(t, 10);
     const replies = [
       await keyed(taskOf(), { prompt: "work" }, { by: boss }),
@@ -174,7 +174,7 @@ describe("a key is free", () => {
     expect([await submitted(boss), await submitted(other)]).toEqual([2, 2]);
   });
 
-  test("a day later, when it is forgotten", async () => {
+  test("accepts a key again a day later, when it was purged", async () => {
     await keyed(depositTo(), { amount: 5 });
     await t.clock.advance(limits.idempotencyKeyMs - 1);
     await keyed(depositTo(), { amount: 5 });
@@ -189,13 +189,13 @@ describe("a key is free", () => {
   });
 });
 
-test.each(["", "two words", "k\u00e9y", "x".repeat(256)])("%j is no key", async (key) => {
+test.each(["", "two words", "k\u00e9y", "x".repeat(256)])("refuses %j as a key", async (key) => {
   const reply = await keyed(depositTo(), { amount: 5 }, { key });
   expect(reply).toMatchObject({ status: 400, body: { code: "idempotency.key_invalid" } });
   expect(await t.getBalance(boss)).toBe(10);
 });
 
-test("without a key every request is one of its own", async () => {
+test("treats every request without a key as a new one", async () => {
   await t.deposit(boss, 5);
   await t.deposit(boss, 5);
   expect(await t.getBalance(boss)).toBe(20);

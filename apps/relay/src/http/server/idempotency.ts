@@ -1,26 +1,27 @@
 import { sha256Hex, utf8ToBytes } from "@agent/crypto";
 import { limits, refuse, type Refusal } from "@agent/wire";
 import type { Caller } from "../../identity/caller.ts";
-import type { Services } from "../../services.ts";
-import type { Tx } from "../../storage/storage.ts";
+import type { Runtime } from "../../runtime.ts";
+import { BATCH_SIZE, purgeInBatches } from "../../storage/purge-in-batches.ts";
+import type { Storage, Tx } from "../../storage/storage.ts";
 import {
   findIdempotencyKey,
   deleteExpiredIdempotencyKeys,
   insertIdempotencyKey,
 } from "./idempotency-store.ts";
 
-/** A success that can be given again. */
+/** A successful response that can be repeated. */
 export interface SavedResponse {
   readonly status: number;
   readonly body: unknown;
 }
 
-/** Keeps an answer in the transaction of its effect, so that both are there or neither is. */
+/** Saves a response in the transaction of its effect, so that both are committed or neither is. */
 export type SaveResponse = (tx: Tx, answer: SavedResponse) => Promise<void>;
 
 export interface KeyedRequest {
   readonly operation: string;
-  /** The path as it was called. */
+  /** The path as the client sent it. */
   readonly path: string;
   readonly params: { readonly agentId?: string };
   readonly caller: Caller;
@@ -30,21 +31,24 @@ export interface KeyedRequest {
 }
 
 export interface Idempotency {
-  /** Answers a repeated request as the first one was answered; `run` has its effect at most once. */
+  /** Repeats the response of the first request with this key; `run` takes effect at most once. */
   runOnce<A extends SavedResponse | Refusal>(
     request: KeyedRequest,
     run: (keep: SaveResponse) => Promise<A> | A,
   ): Promise<A | SavedResponse | Refusal>;
 }
 
-type IdempotencyDependencies = Pick<Services, "storage" | "runtime">;
+interface IdempotencyDependencies {
+  readonly storage: Pick<Storage, "read" | "transaction">;
+  readonly runtime: Pick<Runtime, "now">;
+}
 
 /**
- * Requests with an `Idempotency-Key` (docs/decisions.md, 1). A key is taken while its request runs, and
- * for a day once that has succeeded; a refused or failed one gives it back.
+ * Runs requests with an `Idempotency-Key` (docs/decisions.md, 1). A key is reserved while its request
+ * runs and for a day after a success; a refused or failed request releases it.
  */
 export function createIdempotency({ storage, runtime }: IdempotencyDependencies): Idempotency {
-  // One process owns the database, so what runs is known here.
+  // One process owns the database, so all running requests are known here.
   const running = new Set<string>();
 
   return {
@@ -83,20 +87,18 @@ export function createIdempotency({ storage, runtime }: IdempotencyDependencies)
   };
 }
 
-/** The operator calls for many: its keys are apart for each agent that it acts for. */
+/** The operator acts for many agents, so its keys are separate for each of them. */
 function getKeyScope({ operation, caller, params, body }: KeyedRequest): string {
   if (caller.kind === "agent") return `${operation} ${caller.agentId}`;
   const { submitted_by, agent_id } = (body ?? {}) as { submitted_by?: string; agent_id?: string };
   return `${operation} ${caller.kind} ${submitted_by ?? agent_id ?? params.agentId ?? ""}`;
 }
 
-const BATCH_SIZE = 1_000;
-
-/** Forgets keys that are too old to count. */
+/** Deletes expired keys. */
 export async function purgeIdempotencyKeys({
   storage,
   runtime,
 }: IdempotencyDependencies): Promise<void> {
   const old = { until: runtime.now() - limits.idempotencyKeyMs, limit: BATCH_SIZE };
-  while ((await storage.transaction((tx) => deleteExpiredIdempotencyKeys(tx, old))) === BATCH_SIZE);
+  await purgeInBatches(() => storage.transaction((tx) => deleteExpiredIdempotencyKeys(tx, old)));
 }

@@ -3,8 +3,8 @@ import type { Socket } from "node:net";
 import { buildErrorBody, errors, refuse, type Refusal } from "@agent/wire";
 
 /**
- * Answers bytes that never became a request, because they are no HTTP or came too slowly, with the
- * same error body as everywhere: no route is asked for these.
+ * Answers bytes that never became a request, because they are not HTTP or arrived too slowly, with the
+ * same error body as every other refusal. Such bytes reach no route.
  */
 export function answerMalformedRequests(server: Server, newRequestId: () => string): void {
   const answers = new WeakMap<Socket, ServerResponse>();
@@ -12,7 +12,7 @@ export function answerMalformedRequests(server: Server, newRequestId: () => stri
   server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => {
     const answer = answers.get(socket);
     const isAnswering = answer !== undefined && answer.headersSent && !answer.writableFinished;
-    // Nothing may be written into an answer that has begun.
+    // A response that has begun must not be changed.
     if (socket.writable && !isAnswering) socket.write(formatErrorResponse(error, newRequestId()));
     socket.destroy(error);
   });

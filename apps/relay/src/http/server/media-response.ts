@@ -1,6 +1,6 @@
 import type { MediaAnswer } from "@agent/wire";
 
-/** An answer that is no JSON: a text, or a stream of pieces. */
+/** Builds a response that is not JSON: a text or a stream. */
 export function createMediaResponse(
   answer: MediaAnswer,
   headers: Record<string, string>,

@@ -33,7 +33,7 @@ describe("a request that no operation takes", () => {
     ["GET", "/api/v1/agents/a/b/c"],
     ["OPTIONS", "/nowhere"],
     ["DELETE", "/%00/%E0%A4%A/__proto__"],
-  ])("%s %s is 404 with the body of an error", async (method, path) => {
+  ])("answers %s %s with 404 and an error body", async (method, path) => {
     const { status, headers, body } = await t.request(method, path);
     expect(status).toBe(404);
     expect(headers.get("content-type")).toBe("application/json");
@@ -41,22 +41,25 @@ describe("a request that no operation takes", () => {
     expect(body).toMatchObject({ code: "route.not_found", status: 404, error: "No such path" });
   });
 
-  test.each(paths)("%s names its methods to any other: %j", async (path, methods) => {
-    const others = ["GET", "POST", "PUT", "PATCH", "DELETE"].filter(
-      (method) => !methods.includes(method),
-    );
-    for (const method of others) {
-      const { status, headers, body } = await t.request(method, path);
-      expect(status).toBe(405);
-      expect(headers.get("allow")?.split(", ").toSorted()).toEqual(
-        [...methods, "OPTIONS"].toSorted(),
+  test.each(paths)(
+    "answers another method of %s with 405 and its methods %j",
+    async (path, methods) => {
+      const others = ["GET", "POST", "PUT", "PATCH", "DELETE"].filter(
+        (method) => !methods.includes(method),
       );
-      expect(Object.keys(body)).toEqual(members);
-      expect(body).toMatchObject({ code: "route.method_not_allowed", status: 405 });
-    }
-  });
+      for (const method of others) {
+        const { status, headers, body } = await t.request(method, path);
+        expect(status).toBe(405);
+        expect(headers.get("allow")?.split(", ").toSorted()).toEqual(
+          [...methods, "OPTIONS"].toSorted(),
+        );
+        expect(Object.keys(body)).toEqual(members);
+        expect(body).toMatchObject({ code: "route.method_not_allowed", status: 405 });
+      }
+    },
+  );
 
-  test("on a fixed path is never taken for one about an agent of that name", async () => {
+  test("never takes a fixed path for an agent of that name", async () => {
     for (const path of ["bootstrap", "register", "heartbeat", "discover"]) {
       const { status } = await t.request("DELETE", `/api/v1/agents/${path}`, {
         token: OPERATOR_TOKEN,
@@ -83,14 +86,14 @@ describe("CORS", () => {
     relay.request(method, path, { headers: { origin: from } });
   const allowed = ({ headers }: Reply) => headers.get("access-control-allow-origin");
 
-  test("lets every origin read answers and errors, unless configured", async () => {
+  test("allows every origin to read responses and errors by default", async () => {
     expect(allowed(await ask(t, origin))).toBe("*");
     expect(allowed(await ask(t, origin, "GET", "/nowhere"))).toBe("*");
     expect(allowed(await ask(t, origin, "GET", "/api/v1/agents/discover"))).toBe("*");
     expect(allowed(await ask(t, origin, "PUT"))).toBe("*");
   });
 
-  test("lets the configured origins read, says what it depends on, and no others", async () => {
+  test("allows only the configured origins and varies by Origin", async () => {
     const configured = await startTestRelay({ AGENT_CORS_ORIGIN: `${origin}, https://b.example` });
     for (const [method, path] of [
       ["GET", "/health"],
@@ -130,7 +133,7 @@ describe("CORS", () => {
     expect(headers.get("content-type")).toBeNull();
   });
 
-  test("shows scripts the headers that they need", async () => {
+  test("exposes the headers that scripts need", async () => {
     const { headers } = await t.request("GET", "/nowhere");
     const exposed = headers.get("access-control-expose-headers")?.toLowerCase().split(", ");
     expect(exposed).toEqual(
@@ -145,7 +148,7 @@ describe("a request id", () => {
     return { id: headers.get("x-request-id"), body };
   };
 
-  test.each(["a", "A.b_c-9", "x".repeat(128)])("of the caller's comes back: %s", async (id) => {
+  test.each(["a", "A.b_c-9", "x".repeat(128)])("returns the caller's request id %s", async (id) => {
     expect((await answered(id)).id).toBe(id);
     expect((await answered(id, "/nowhere")).body).toMatchObject({ request_id: id });
     expect((await answered(id, "/api/v1/agents/discover")).body).toMatchObject({ request_id: id });
@@ -160,21 +163,21 @@ describe("a request id", () => {
     },
   );
 
-  test("is another one for every request", async () => {
+  test("creates a new request id for every request", async () => {
     const ids = await Promise.all(Array.from({ length: 20 }, async () => (await answered("")).id));
     expect(new Set(ids).size).toBe(20);
   });
 });
 
 describe("a refusal", () => {
-  test("of a missing or bad token names the scheme", async () => {
+  test("names the scheme when a token is missing or invalid", async () => {
     for (const token of [undefined, "e30.e30.AAAA"]) {
       const { status, headers } = await t.request("GET", "/api/v1/agents/discover", { token });
       expect([status, headers.get("www-authenticate")]).toEqual([401, "Bearer"]);
     }
   });
 
-  test("of fields names each one with its rule", async () => {
+  test("names each invalid field with its rule", async () => {
     const body = { amount: -1, currency: "EUR", reference: "" };
     const path = "/api/v1/agents/a/deposit";
     const answer = await t.asOperator("POST", path, body);
@@ -183,10 +186,10 @@ describe("a refusal", () => {
       body: {
         code: "request.invalid",
         error:
-          "Invalid request: amount must be above 0; currency has to be 'USD'; reference must not be empty",
+          "Invalid request: amount must be above 0; currency must be 'USD'; reference must not be empty",
         issues: [
           { path: "amount", message: "must be above 0" },
-          { path: "currency", message: "has to be 'USD'" },
+          { path: "currency", message: "must be 'USD'" },
           { path: "reference", message: "must not be empty" },
         ],
       },
@@ -194,7 +197,7 @@ describe("a refusal", () => {
     expect(Object.keys(answer.body)).toEqual([...members, "issues"]);
   });
 
-  test("while shutting down says when to come back", async () => {
+  test("sends Retry-After while shutting down", async () => {
     const draining = await startTestRelay();
     draining.relay.drain();
     const { status, headers, body } = await draining.request("GET", "/health");
@@ -204,7 +207,7 @@ describe("a refusal", () => {
     await draining.close();
   });
 
-  test("for a fault of the program keeps its cause for the log, under the same request id", async () => {
+  test("logs the cause of a program fault under the request id and does not send it", async () => {
     const secret = "SELECT secret FROM accounts";
     const { lines, request } = throwingRelay(new Error(secret));
     const headers = { "x-request-id": "r-1" };
@@ -222,7 +225,7 @@ describe("a rate limit", () => {
   const figures = ({ headers }: Reply) =>
     ["limit", "remaining", "reset"].map((name) => Number(headers.get(`ratelimit-${name}`)));
 
-  test("is said with every answer and ends in 429 until the window has moved on", async () => {
+  test("sends the rate limit with every response and 429 until the window has moved", async () => {
     const limited = await startTestRelay({ AGENT_RATE_LIMIT_SCALE: "0.15" });
     const ask = () => limited.request("GET", "/health");
     // 20 a minute x 0.15; the relay's start asked once for its document.
@@ -244,7 +247,7 @@ describe("a rate limit", () => {
     await limited.close();
   });
 
-  test("is one for each tier, comes before the token, and leaves probes alone", async () => {
+  test("limits each tier separately, before the token is checked, and never limits probes", async () => {
     const limited = await startTestRelay({ AGENT_RATE_LIMIT_SCALE: "0.000001" });
     const ask = (path: string) => limited.request("GET", path);
     expect(await ask("/health")).toMatchObject({ status: 429 });
@@ -259,7 +262,7 @@ describe("a rate limit", () => {
     await limited.close();
   });
 
-  test("AC9 is not escaped by naming other addresses in X-Forwarded-For", async () => {
+  test("AC9 other addresses in X-Forwarded-For do not bypass the rate limit", async () => {
     const limited = await startTestRelay({ AGENT_RATE_LIMIT_SCALE: "1" });
     const statuses: number[] = [];
     for (let i = 0; i < 31; i += 1) {
@@ -272,7 +275,7 @@ describe("a rate limit", () => {
     await limited.close();
   });
 
-  test("of 0 is none, and then nothing is said of it", async () => {
+  test("a rate limit scale of 0 sends no limit headers", async () => {
     for (let i = 0; i < 70; i += 1) {
       expect(await t.request("GET", "/health")).toMatchObject({ status: 200 });
     }

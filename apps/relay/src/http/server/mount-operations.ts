@@ -11,7 +11,7 @@ export interface MountOptions extends ServeOptions {
   readonly isPathDisabled: (path: string) => boolean;
 }
 
-/** Serves the operation table, and refuses every other path and method. */
+/** Serves the operation table and refuses every other path and method. */
 export function mountOperations(app: Hono, options: MountOptions): void {
   const frameOf = (c: Context) => {
     const id = getRequestId(c, options.runtime);
@@ -46,7 +46,7 @@ export function mountOperations(app: Hono, options: MountOptions): void {
   app.onError((error, c) => failureResponse(error, options.log, frameOf(c)));
 }
 
-/** Fixed paths come before those with parameters, so that `:agentId` never takes `bootstrap`. */
+/** Orders fixed paths before those with parameters, so that `:agentId` never matches `bootstrap`. */
 function listPathsInOrder(): [string, OperationName[]][] {
   const byPath = new Map<string, OperationName[]>();
   for (const name of Object.keys(operations) as OperationName[]) {

@@ -51,12 +51,12 @@ export function operationResponse(
   }
   if (operation.rawAnswer) return new Response(String(result.body), { status, headers });
   const schema = operation.ok[status];
-  // Parsing strips what the contract does not name, so no row member leaks.
+  // Parsing removes members that the contract does not name, so no column leaks.
   const body = schema === undefined ? result.body : v.parse(schema, result.body);
   return new Response(JSON.stringify(body), { status, headers });
 }
 
-/** The cause of a failure is for the log; the caller gets the request id to name it by. */
+/** Logs the cause of a failure; the caller gets only the request id to report it by. */
 export function failureResponse(
   error: unknown,
   log: Log,

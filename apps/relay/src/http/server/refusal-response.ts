@@ -2,13 +2,13 @@ import { buildErrorBody, errors, type Refusal } from "@agent/wire";
 import type { Context } from "hono";
 import { newId, type Runtime } from "../../runtime.ts";
 
-/** The id that a request came with, if it has the form of one, else a fresh one. */
+/** Returns the id that the request names if it is well-formed, else a new one. */
 export function getRequestId(c: Context, runtime: Pick<Runtime, "now" | "randomBytes">): string {
   const given = c.req.header("x-request-id");
   return given !== undefined && /^[\w.-]{1,128}$/.test(given) ? given : newId(runtime);
 }
 
-/** A refusal as it is answered, on every path and before every upgrade. */
+/** Builds the response of a refusal, for every path and every upgrade. */
 export function createRefusalResponse(
   refusal: Refusal,
   requestId: string,

@@ -22,35 +22,35 @@ import { parseTrace, withTrace } from "../../observability/trace.ts";
 import { operations, type OperationName } from "../../operations.ts";
 import { validate } from "./validate.ts";
 
-/** What every operation is served with. */
+/** The parts that serve every operation. */
 export interface ServeOptions {
   readonly handlers: Handlers;
   readonly authenticate: ReturnType<typeof createAuthenticator>;
   readonly limiter: RateLimiter;
   readonly idempotency: Idempotency;
-  /** Refuses a token that has opened a single-use operation before. */
+  /** Refuses a token that was already used for a single-use operation. */
   readonly spendToken: (caller: Caller) => Promise<Refusal | undefined>;
   readonly clientIp: (context: Context) => string;
   readonly corsOrigins: "*" | readonly string[];
   readonly runtime: Pick<Runtime, "now" | "randomBytes">;
-  /** Milliseconds that only ever pass, by which the time of an answer is measured. */
+  /** Monotonic milliseconds, to measure the duration of requests. */
   readonly elapsed: () => number;
   readonly log: Log;
-  /** Counts a request that was answered. */
+  /** Counts an answered request. */
   readonly recordRequest: (operation: OperationName, status: number, seconds: number) => void;
   readonly isDraining: () => boolean;
   readonly isFrozen: () => boolean;
 }
 
-/** A request of one operation on its way through the steps. */
+/** The state of a request between the steps. */
 interface Exchange {
   readonly c: Context;
   readonly name: OperationName;
   readonly operation: Operation;
-  /** Of the path. */
+  /** The parameters of the path. */
   readonly params: Record<string, string>;
   readonly id: string;
-  /** Of the response; a step may add its own. */
+  /** The headers of the response; a step may add its own. */
   readonly headers: ResponseHeaders;
 }
 
@@ -64,7 +64,7 @@ interface Input {
   readonly raw: unknown;
 }
 
-/** Serves one row of the operation table: every rule that holds for all operations is kept here, once. */
+/** Serves one row of the operation table. It applies the rules that all operations share. */
 export function serveOperation(
   options: ServeOptions,
   name: OperationName,
@@ -98,7 +98,7 @@ export function serveOperation(
   };
 }
 
-/** The first step that refuses ends the request. */
+/** Runs the steps until the first one refuses. */
 async function runSteps(options: ServeOptions, exchange: Exchange): Promise<OperationResult> {
   const limited = limitRate(options, exchange);
   if (limited !== undefined) return limited;
@@ -127,14 +127,14 @@ function limitRate(
   return { ...refuse("rate.exceeded"), retryAfterSeconds: decision.retryAfterSeconds };
 }
 
-/** The caller, as far as the operation's row asks for one. */
+/** Authenticates the caller where the operation's row requires one. */
 function identifyCaller(
   options: ServeOptions,
   { c, operation: { auth, readsCaller } }: Exchange,
 ): Identified | Promise<Identified> {
   const header = c.req.header("authorization");
   if (readsCaller === true && header !== undefined) return identifyIfKnown(options, header);
-  // A relay's signature is over the body, so it is asked for where that has been read.
+  // A relay signs the body, so its signature is checked after the body was read.
   if (auth === "public" || auth === "peer") return { ok: true, caller: anonymousCaller };
   return options.authenticate(header);
 }
@@ -158,7 +158,7 @@ function checkAccess(
   return writes && frozen() ? refuseFrozen() : undefined;
 }
 
-/** Reads, parses and validates; the query first, because a refused one needs no body. */
+/** Reads, parses and validates the input. The query comes first: its refusal needs no body. */
 async function readInput({ c, operation, params }: Exchange): Promise<Input | Refusal> {
   const query = validate(operation.query, c.req.query());
   if (!query.ok) return query;
@@ -180,7 +180,7 @@ async function readInput({ c, operation, params }: Exchange): Promise<Input | Re
   return checked.ok ? inputOf(checked.value, text, raw) : checked;
 }
 
-/** Refuses a token that was removed while the body was on its way, and one that was used up. */
+/** Refuses a token that was removed while the body arrived and one that was already used. */
 function checkToken(
   { spendToken }: ServeOptions,
   { operation }: Exchange,
@@ -212,7 +212,7 @@ function handle(
   if (key === undefined) return handler(parsed, context);
   const { path } = c.req;
   const keyed = { operation: name, path, params, caller, key, text, body: parsed.body };
-  // Answers of keyed operations are JSON, and so can be kept.
+  // Operations with an idempotency key answer JSON, so their responses can be saved.
   type Keepable = Exclude<OperationResult, { readonly mediaType: string }>;
   return idempotency.runOnce(
     keyed,
@@ -225,7 +225,7 @@ function combineSignals({ signal }: Request, caller: Caller): AbortSignal {
   return caller.kind === "master" ? AbortSignal.any([signal, caller.removed]) : signal;
 }
 
-/** Path and query of an absolute URL, as they stand in it. */
+/** Returns path and query of an absolute URL unchanged. */
 function getPathAndQuery(url: string): string {
   return url.slice(url.indexOf("/", url.indexOf("//") + 2));
 }

@@ -1,7 +1,7 @@
 import { STATUS_CODES, type IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 
-/** What the Node adapter hands on of a connection; one that asks for an upgrade has no `outgoing`. */
+/** The connection as the Node adapter passes it on. An upgrade request has no `outgoing`. */
 interface AdapterConnection {
   readonly incoming?: IncomingMessage;
   readonly outgoing?: unknown;
@@ -10,8 +10,8 @@ interface AdapterConnection {
 type Fetch = (request: Request, connection: object) => Response | Promise<Response>;
 
 /**
- * Answers a refused upgrade whole. The adapter would send its status and headers only, and leaves a
- * connection alone that is closed already.
+ * Sends the complete response of a refused upgrade. The adapter would send only status and headers. A
+ * connection that is already closed is left alone.
  */
 export function withUpgradeAnswers(relay: Fetch): Fetch {
   return async (request, connection) => {
@@ -38,7 +38,7 @@ async function writeResponse(socket: Socket, answer: Response): Promise<void> {
   });
 }
 
-/** Of all protocols only WebSocket is upgraded to; a request that offers another is answered as it is. */
+/** Only WebSocket is upgraded to. A request that offers another protocol is answered over HTTP. */
 export function isWebSocketUpgrade({ headers }: IncomingMessage): boolean {
   return headers.upgrade?.toLowerCase() === "websocket";
 }

@@ -6,22 +6,22 @@ import { validate } from "./validate.ts";
 const schema = v.object({
   name: v.string(),
   currency: v.optional(v.literal("USD")),
-  tags: v.optional(v.array(v.pipe(v.string(), v.minLength(1, "has to be non-empty")))),
-  extra: v.optional(v.custom<object>((value) => typeof value === "object", "has to be an object")),
+  tags: v.optional(v.array(v.pipe(v.string(), v.minLength(1, "must be non-empty")))),
+  extra: v.optional(v.custom<object>((value) => typeof value === "object", "must be an object")),
   level: v.optional(v.picklist(["low", "high"])),
 });
 
 describe("a value that breaks rules", () => {
   test.each<[string, unknown, string, string]>([
     ["a missing member", {}, "name", "is required"],
-    ["another type", { name: 1 }, "name", "has to be string"],
-    ["another structure", { name: "n", tags: {} }, "tags", "has to be array"],
-    ["another literal", { name: "n", currency: "EUR" }, "currency", "has to be 'USD'"],
-    ["another word", { name: "n", level: "mid" }, "level", "has to be ('low' | 'high')"],
-    ["a rule of an element", { name: "n", tags: ["a", ""] }, "tags.1", "has to be non-empty"],
-    ["a rule of ours", { name: "n", extra: 5 }, "extra", "has to be an object"],
-    ["no object at all", 5, "", "has to be object"],
-  ])("is told of %s by its path and the rule", (_, value, path, message) => {
+    ["another type", { name: 1 }, "name", "must be string"],
+    ["another structure", { name: "n", tags: {} }, "tags", "must be array"],
+    ["another literal", { name: "n", currency: "EUR" }, "currency", "must be 'USD'"],
+    ["another word", { name: "n", level: "mid" }, "level", "must be ('low' | 'high')"],
+    ["a rule of an element", { name: "n", tags: ["a", ""] }, "tags.1", "must be non-empty"],
+    ["a rule of ours", { name: "n", extra: 5 }, "extra", "must be an object"],
+    ["no object at all", 5, "", "must be object"],
+  ])("names the path and the rule for %s", (_, value, path, message) => {
     expect(validate(schema, value)).toEqual({
       ok: false,
       code: "request.invalid",
@@ -30,23 +30,23 @@ describe("a value that breaks rules", () => {
     });
   });
 
-  test("is told what each of the things that it might be asks for", () => {
+  test("names the rule of each option of a union", () => {
     const either = v.object({
       one: v.union([v.object({ many: v.array(v.string()) }), v.object({ single: v.string() })]),
     });
     expect(validate(either, { one: { single: 1 } })).toMatchObject({
       issues: [
         { path: "one.many", message: "is required" },
-        { path: "one.single", message: "has to be string" },
+        { path: "one.single", message: "must be string" },
       ],
     });
   });
 
-  test("is told of the first twenty faults, the first three in the text", () => {
+  test("lists the first twenty faults and three of them in the text", () => {
     const tags = Array.from({ length: 30 }, () => "");
     const result = validate(schema, { name: "n", tags });
     expect(result).toMatchObject({
-      detail: "tags.0 has to be non-empty; tags.1 has to be non-empty; tags.2 has to be non-empty",
+      detail: "tags.0 must be non-empty; tags.1 must be non-empty; tags.2 must be non-empty",
     });
     expect("issues" in result && result.issues).toHaveLength(20);
   });
@@ -56,12 +56,12 @@ describe("a value that breaks rules", () => {
     ["a wrong element", { prompt: "p", required_capabilities: ["ok", "hunter2".repeat(100)] }],
     ["a wrong id", { prompt: "p", submitted_by: "hunter2" }],
     ["a member of that name", { hunter2: 1 }],
-  ])("never sees its input again: %s", (_, value) => {
+  ])("never quotes the input: %s", (_, value) => {
     expect(JSON.stringify(validate(SubmitTaskBody, value))).not.toContain("hunter2");
   });
 });
 
-test("a valid value comes out as the schema makes it, without members that it does not name", () => {
+test("returns a valid value as parsed, without members that the schema does not name", () => {
   const { body }: Operation = operations.deposit;
   expect(validate(body, { amount: 1, colour: "red" })).toEqual({
     ok: true,
@@ -69,6 +69,6 @@ test("a valid value comes out as the schema makes it, without members that it do
   });
 });
 
-test("where nothing is asked for, nothing is handed on", () => {
+test("returns undefined where there is no schema", () => {
   expect(validate(undefined, { a: 1 })).toEqual({ ok: true, value: undefined });
 });

@@ -3,7 +3,7 @@ import * as v from "valibot";
 
 type Validated = { readonly ok: true; readonly value: unknown } | Refusal<"request.invalid">;
 
-/** Checks a value against a schema; the refusal names each field and its rule, never the input. */
+/** Checks a value by a schema. The refusal names each field and its rule, never the input. */
 export function validate(schema: v.GenericSchema | undefined, value: unknown): Validated {
   if (schema === undefined) return { ok: true, value: undefined };
   const result = v.safeParse(schema, value);
@@ -11,7 +11,7 @@ export function validate(schema: v.GenericSchema | undefined, value: unknown): V
   return refuseIssues(result.issues.flatMap(toIssues).slice(0, 20));
 }
 
-/** A fault that no schema sees; an empty path is the whole request. */
+/** Builds a refusal for a fault that no schema finds. An empty path means the whole request. */
 export function refuseField(path: string, message: string): Refusal<"request.invalid"> {
   return refuseIssues([{ path, message }]);
 }
@@ -30,7 +30,7 @@ function refuseIssues(issues: readonly Issue[]): Refusal<"request.invalid"> {
 
 function toIssues(issue: v.BaseIssue<unknown>): Issue[] {
   const path = v.getDotPath(issue) ?? "";
-  // Of a value that may be one thing or another, what each of them lacks says more than "neither".
+  // The issues of each option of a union say more than the issue of the union.
   if (issue.type !== "union" || issue.issues === undefined) {
     return [{ path, message: formatRule(issue) }];
   }
@@ -42,10 +42,10 @@ function toIssues(issue: v.BaseIssue<unknown>): Issue[] {
 
 function formatRule(issue: v.BaseIssue<unknown>): string {
   if (issue.received === "undefined") return "is required";
-  // Only a rule of ours has a text of ours; the library's own would echo the input.
+  // Only messages of this project are shown, because those of the library quote the input.
   if (issue.kind === "validation" || issue.type === "custom") return issue.message;
   if (issue.expected === null) return "is not allowed";
-  // A bare word is a type such as `Object`; a value stands in quotes.
+  // A bare word is a type such as `Object`; values are quoted.
   const expected = /^\w+$/.test(issue.expected) ? issue.expected.toLowerCase() : issue.expected;
-  return `has to be ${expected.replaceAll('"', "'")}`;
+  return `must be ${expected.replaceAll('"', "'")}`;
 }

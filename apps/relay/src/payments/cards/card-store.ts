@@ -1,4 +1,4 @@
-import { queryBuilder, param, compile, sql } from "../../storage/queries/compiled-query.ts";
+import { queryBuilder, param, params, compile, sql } from "../../storage/queries/compiled-query.ts";
 import type { Reader, Tx } from "../../storage/storage.ts";
 import type { CardCheckoutRow } from "../../storage/tables/payments.ts";
 
@@ -8,10 +8,7 @@ const insertCheckoutQuery = compile<
   queryBuilder
     .insertInto("card_checkouts")
     .values({
-      session_id: param("session_id"),
-      agent_id: param("agent_id"),
-      asked: param("asked"),
-      created_at: param("created_at"),
+      ...params("session_id", "agent_id", "asked", "created_at"),
       paid: null,
       credited_at: null,
       payment_id: null,
@@ -38,10 +35,8 @@ const recordPaymentQuery = compile<CheckoutPayment>()(
   queryBuilder
     .insertInto("card_checkouts")
     .values({
-      session_id: param("session_id"),
-      agent_id: param("agent_id"),
+      ...params("session_id", "agent_id", "paid"),
       asked: null,
-      paid: param("paid"),
       created_at: param("now"),
       credited_at: param("now"),
       payment_id: null,
@@ -62,7 +57,7 @@ export async function recordCheckoutPayment(tx: Tx, payment: CheckoutPayment): P
 const setPaymentIdQuery = compile<{ session_id: string; payment_id: string }>()(
   queryBuilder
     .updateTable("card_checkouts")
-    .set({ payment_id: param("payment_id") })
+    .set(params("payment_id"))
     .where("session_id", "=", param("session_id"))
     .where("payment_id", "is", null),
 );

@@ -1,5 +1,5 @@
 import { asMicro, selectNewerDispute, type CardDispute, type Micro } from "@agent/budget";
-import { queryBuilder, param, compile, sql } from "../../storage/queries/compiled-query.ts";
+import { queryBuilder, param, params, compile, sql } from "../../storage/queries/compiled-query.ts";
 import type { Reader, Tx } from "../../storage/storage.ts";
 import type { CardDisputeRow, CardReversalRow } from "../../storage/tables/payments.ts";
 
@@ -7,9 +7,8 @@ const upsertRefundQuery = compile<{ payment_id: string; refunded: number; now: n
   queryBuilder
     .insertInto("card_reversals")
     .values({
-      payment_id: param("payment_id"),
+      ...params("payment_id", "refunded"),
       agent_id: null,
-      refunded: param("refunded"),
       booked: 0,
       created_at: param("now"),
     })
@@ -44,21 +43,11 @@ const disputeById = compile<{ dispute_id: string }>()(
 const upsertDisputeQuery = compile<CardDisputeRow>()(
   queryBuilder
     .insertInto("card_disputes")
-    .values({
-      dispute_id: param("dispute_id"),
-      payment_id: param("payment_id"),
-      amount: param("amount"),
-      is_taken: param("is_taken"),
-      is_final: param("is_final"),
-      said_at: param("said_at"),
-    })
+    .values(params("dispute_id", "payment_id", "amount", "is_taken", "is_final", "said_at"))
     .onConflict((conflict) =>
-      conflict.column("dispute_id").doUpdateSet({
-        amount: param("amount"),
-        is_taken: param("is_taken"),
-        is_final: param("is_final"),
-        said_at: param("said_at"),
-      }),
+      conflict
+        .column("dispute_id")
+        .doUpdateSet(params("amount", "is_taken", "is_final", "said_at")),
     ),
 );
 

@@ -1,4 +1,4 @@
-import { queryBuilder, param, compile, sql } from "../../storage/queries/compiled-query.ts";
+import { queryBuilder, param, params, compile, sql } from "../../storage/queries/compiled-query.ts";
 import type { Reader, Tx } from "../../storage/storage.ts";
 import type { X402PaymentRow } from "../../storage/tables/payments.ts";
 import { UNDECIDED_AFTER_MS } from "../undecided-payment.ts";
@@ -23,17 +23,19 @@ const beginPaymentQuery = compile<NewPayment>()(
   queryBuilder
     .insertInto("x402_payments")
     .values({
-      proof_hash: param("proof_hash"),
-      payer_id: param("payer_id"),
-      wallet: param("wallet"),
-      amount: param("amount"),
-      payload: param("payload"),
-      requirements: param("requirements"),
+      ...params(
+        "proof_hash",
+        "payer_id",
+        "wallet",
+        "amount",
+        "payload",
+        "requirements",
+        "created_at",
+      ),
       state: "settling",
       tx_hash: null,
       task_id: null,
       reason: null,
-      created_at: param("created_at"),
       settled_at: null,
     })
     // A refused payment has moved nothing and may be tried again.
@@ -41,13 +43,9 @@ const beginPaymentQuery = compile<NewPayment>()(
       conflict
         .column("proof_hash")
         .doUpdateSet({
-          payer_id: param("payer_id"),
-          amount: param("amount"),
-          payload: param("payload"),
-          requirements: param("requirements"),
+          ...params("payer_id", "amount", "payload", "requirements", "created_at"),
           state: "settling",
           reason: null,
-          created_at: param("created_at"),
         })
         .where("x402_payments.state", "=", "failed"),
     ),
@@ -66,12 +64,7 @@ export type PaymentEnd = Pick<
 const endPaymentQuery = compile<PaymentEnd>()(
   queryBuilder
     .updateTable("x402_payments")
-    .set({
-      state: param("state"),
-      tx_hash: param("tx_hash"),
-      reason: param("reason"),
-      settled_at: param("settled_at"),
-    })
+    .set(params("state", "tx_hash", "reason", "settled_at"))
     .where("proof_hash", "=", param("proof_hash"))
     .where("state", "=", "settling"),
 );
@@ -86,7 +79,7 @@ type Resolution = Pick<PaymentEnd, "proof_hash" | "state" | "reason" | "settled_
 const resolvePaymentQuery = compile<Resolution & { readonly asked_until: number }>()(
   queryBuilder
     .updateTable("x402_payments")
-    .set({ state: param("state"), reason: param("reason"), settled_at: param("settled_at") })
+    .set(params("state", "reason", "settled_at"))
     .where("proof_hash", "=", param("proof_hash"))
     .where(
       sql<boolean>`(state = 'undecided'
@@ -125,7 +118,7 @@ export function listUnfinishedPayments(
 const linkTaskQuery = compile<{ proof_hash: string; task_id: string }>()(
   queryBuilder
     .updateTable("x402_payments")
-    .set({ task_id: param("task_id") })
+    .set(params("task_id"))
     .where("proof_hash", "=", param("proof_hash"))
     .where("task_id", "is", null),
 );

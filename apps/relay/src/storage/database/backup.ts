@@ -19,8 +19,8 @@ import { migrate, type Migration } from "./migrate.ts";
 export type CopyResult = { readonly ok: true } | DatabaseRefusal;
 
 /**
- * Writes what a database holds at one moment into a new file, also while a relay writes on. The file
- * appears whole and checked, or not at all.
+ * Writes a snapshot of a database into a new file, also while a relay uses it. The file appears only
+ * when it is complete and checked.
  */
 export function backupDatabase(
   path: string,
@@ -32,7 +32,7 @@ export function backupDatabase(
   return writeAtomically(to, migrations, (draft) => {
     const db = new Sqlite(path, { readonly: true, timeout: 5_000 });
     try {
-      // One read transaction: what is committed meanwhile is not in it.
+      // One read transaction, so that later commits are not in the copy.
       db.prepare("VACUUM INTO ?").run(draft);
     } finally {
       db.close();
@@ -41,9 +41,8 @@ export function backupDatabase(
 }
 
 /**
- * Puts a backup in the place of a database that is not there; one that is there stays. At `now` (ms) a
- * new incarnation of the relay begins, and it starts frozen: what was paid after the backup is
- * unknown to it.
+ * Restores a backup to a path where no database exists. At `now` (ms) a new incarnation of the relay
+ * begins, and it starts frozen, because it does not know the payments after the backup.
  */
 export function restoreDatabase(
   from: string,
@@ -70,11 +69,11 @@ export function restoreDatabase(
   }
 }
 
-/** The number grows with every restore of the same relay, whichever backup was taken. */
+/** Returns a number that grows with every restore of the same relay, from any backup. */
 function beginIncarnation(path: string, migrations: readonly Migration[], now: number): void {
   const db = new Sqlite(path);
   try {
-    // A backup may be of an older version.
+    // A backup may have an older schema.
     migrate(db, migrations);
     const number = Math.floor(now / 1_000);
     const reason = `restored from a backup at ${new Date(now).toISOString()}`;
@@ -85,14 +84,14 @@ function beginIncarnation(path: string, migrations: readonly Migration[], now: n
          ON CONFLICT (one) DO UPDATE SET reason = excluded.reason, restored = 1`,
       ).run(BigInt(now), reason);
     }).immediate();
-    // What is left of a write-ahead log would belong to the file under its old name.
+    // A write-ahead log that is left over would belong to the file under its old name.
     db.pragma("journal_mode = DELETE");
   } finally {
     db.close();
   }
 }
 
-/** Whether a file is a whole database of a relay, index by index. */
+/** Checks that a file is a complete database of a relay, including each index. */
 export function checkDatabase(path: string, migrations: readonly Migration[]): CopyResult {
   const inspected = inspectDatabase({ path, migrations, check: "full" });
   if (!inspected.ok) return inspected;
@@ -109,7 +108,7 @@ function writeAtomically(
   if (existsSync(to)) return refuseDatabase("database.exists", `${to} exists already`);
   const draft = `${to}-partial`;
   try {
-    // Made first, so that nobody else can read it at any moment.
+    // Created first, so that no other user can read it at any moment.
     rmSync(draft, { force: true });
     closeSync(openSync(draft, "wx", 0o600));
     write(draft);

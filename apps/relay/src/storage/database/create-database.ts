@@ -2,12 +2,12 @@ import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } fro
 import { dirname } from "node:path";
 import Sqlite from "better-sqlite3";
 
-/** "ARLY" in the file's header: tells a relay's database from any other SQLite file. */
+/** "ARLY" in the file header distinguishes a relay's database from other SQLite files. */
 export const APPLICATION_ID = 0x41524c59;
 
 /**
- * Makes a database without tables that only its owner can read; SQLite gives `-wal` and `-shm` the
- * same mode. It appears whole or not at all, so that an empty file is always a damaged one.
+ * Creates a database without tables that only its owner can read. SQLite gives `-wal` and `-shm` the
+ * same mode. It appears only when it is complete, so an empty file is always a damaged one.
  */
 export function createDatabase(path: string): void {
   const empty = new Sqlite(":memory:");
@@ -16,11 +16,11 @@ export function createDatabase(path: string): void {
   empty.close();
 
   const draft = `${path}-new`;
-  // What lies there already may be open to others, or lead elsewhere.
+  // An existing file may be readable by other users or link to another place.
   rmSync(draft, { force: true });
   const file = openSync(draft, "wx", 0o600);
   try {
-    // Unlike `writeSync`, which may write a part of it.
+    // `writeSync` may write only a part.
     writeFileSync(file, bytes);
     fsyncSync(file);
   } finally {

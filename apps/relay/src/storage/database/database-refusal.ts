@@ -1,6 +1,6 @@
 import { isOutage, getSqliteCode } from "./sqlite-error.ts";
 
-/** Why a database file cannot be used; each stops the start. */
+/** The reasons why a database file cannot be used. Each prevents the start. */
 export type DatabaseCode =
   | "database.damaged"
   | "database.exists"
@@ -13,7 +13,7 @@ export type DatabaseCode =
 export interface DatabaseRefusal {
   readonly ok: false;
   readonly code: DatabaseCode;
-  /** For the operator: names the file. */
+  /** A text for the operator that names the file. */
   readonly detail: string;
 }
 
@@ -21,7 +21,7 @@ export function refuseDatabase(code: DatabaseCode, detail: string): DatabaseRefu
   return { ok: false, code, detail };
 }
 
-/** Names what the system or SQLite could not do with the file; anything else is a bug, thrown on. */
+/** Turns an error of the system or of SQLite into a refusal. Any other error is a bug and thrown again. */
 export function toDatabaseRefusal(error: unknown, path: string): DatabaseRefusal {
   const detail = `${path}: ${error instanceof Error ? error.message : String(error)}`;
   const code = getSqliteCode(error);

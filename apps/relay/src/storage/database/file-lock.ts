@@ -7,9 +7,9 @@ export interface FileLock {
 }
 
 /**
- * Takes the lock that keeps a second relay off the same files, or answers undefined while another
- * one holds it. SQLite locks the file with the system's own locks, which also end with a process
- * that was killed, so a lock is never left behind.
+ * Acquires the lock that excludes a second relay from the same files; undefined while another relay
+ * holds it. SQLite uses locks of the system, which also end with a killed process, so no lock is left
+ * behind.
  */
 export function acquireFileLock(path: string): FileLock | undefined {
   createPrivateFile(path);
@@ -24,7 +24,7 @@ export function acquireFileLock(path: string): FileLock | undefined {
   return { release: () => void holder.close() };
 }
 
-/** An existing file is not opened: closing it would drop the locks this process holds on it. */
+/** Does not open an existing file, because closing it would release this process's locks on it. */
 function createPrivateFile(path: string): void {
   try {
     closeSync(openSync(path, "wx", 0o600));

@@ -11,13 +11,13 @@ export type Inspection =
 export interface InspectOptions {
   readonly path: string;
   readonly migrations: readonly Migration[];
-  /** Quick reads every page; full also compares each index with its table. Default quick. */
+  /** `quick` (default) reads every page; `full` also compares each index with its table. */
   readonly check?: "quick" | "full";
 }
 
 /**
- * Says whether a file is a whole database of this schema or an older one, without changing it. A file
- * that does not exist is fine; one that is empty, damaged, foreign or newer is refused.
+ * Checks that a file is a complete database of this schema or an older one, without changing it. A
+ * missing file is accepted; an empty, damaged, foreign or newer one is refused.
  */
 export function inspectDatabase({ path, migrations, check = "quick" }: InspectOptions): Inspection {
   try {
@@ -68,7 +68,7 @@ function inspectOpened(
   return { ok: true, exists: true, applied };
 }
 
-/** Compares with a fresh database of the same age; what an operator added does not matter. */
+/** Compares with a new database of the same version. Additions of an operator are ignored. */
 function listMissingObjects(db: Database, migrations: readonly Migration[]): string[] {
   const fresh = new Sqlite(":memory:");
   try {
@@ -80,7 +80,7 @@ function listMissingObjects(db: Database, migrations: readonly Migration[]): str
   }
 }
 
-/** Tables with their columns, indexes, triggers and views. */
+/** Lists tables with their columns, indexes, triggers and views. */
 function listSchemaObjects(db: Database): string[] {
   const objects = db.prepare("SELECT type || ' ' || name FROM sqlite_schema").pluck().all();
   const columns = db

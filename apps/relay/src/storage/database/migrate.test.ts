@@ -25,7 +25,7 @@ function schemaOf(db: Database): unknown[] {
 }
 
 describe("migrate", () => {
-  test("applies what is missing, in order, once", () => {
+  test("applies each missing migration once and in order", () => {
     const db = new Sqlite(":memory:");
     expect(migrate(db, migrations.slice(0, 1))).toEqual(ids.slice(0, 1));
     expect(migrate(db, migrations)).toEqual(ids.slice(1));
@@ -33,7 +33,7 @@ describe("migrate", () => {
     expect(listAppliedMigrations(db)).toEqual(ids);
   });
 
-  test.each([0, 1, 2, 3])("from version %i comes to the schema of a fresh database", (version) => {
+  test.each([0, 1, 2, 3])("migrates version %i to the schema of a new database", (version) => {
     const fresh = new Sqlite(":memory:");
     migrate(fresh, migrations);
     const old = new Sqlite(":memory:");
@@ -42,7 +42,7 @@ describe("migrate", () => {
     expect(schemaOf(old)).toEqual(schemaOf(fresh));
   });
 
-  test("keeps the rows that refer to a table it rebuilds, and enforces references afterwards", () => {
+  test("keeps rows that refer to a rebuilt table and enforces references afterwards", () => {
     const db = new Sqlite(":memory:");
     migrate(db, migrations.slice(0, 2));
     db.exec("INSERT INTO owners VALUES ('ada'); INSERT INTO notes VALUES (1, 'ada')");
@@ -54,7 +54,7 @@ describe("migrate", () => {
   test.each([
     ["fails half-way", "CREATE TABLE half (a INTEGER) STRICT; SELECT nonsense", "nonsense"],
     ["breaks a reference", "INSERT INTO notes VALUES (1, 'nobody')", "broken references"],
-  ])("leaves the schema at the step before one that %s", (_, sql, message) => {
+  ])("stops the schema before a step that %s", (_, sql, message) => {
     const db = new Sqlite(":memory:");
     migrate(db, migrations);
     const before = schemaOf(db);
@@ -64,7 +64,7 @@ describe("migrate", () => {
     expect(db.pragma("foreign_keys", { simple: true })).toBe(1);
   });
 
-  test("status tells the applied from the missing", () => {
+  test("status lists the applied and the missing migrations", () => {
     expect(toMigrationStatus(ids.slice(0, 1), migrations).map(({ applied }) => applied)).toEqual([
       true,
       false,

@@ -1,6 +1,6 @@
 import type { Database } from "better-sqlite3";
 
-/** One step of the schema; once released it is never edited, only followed by another. */
+/** One step of the schema. A released step is never edited, only followed by another. */
 export interface Migration {
   readonly id: string;
   readonly sql: string;
@@ -11,7 +11,7 @@ export interface MigrationStatus {
   readonly applied: boolean;
 }
 
-/** The ids recorded in the database, oldest first. */
+/** Lists the ids that the database has recorded, oldest first. */
 export function listAppliedMigrations(db: Database): string[] {
   const table = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'schema_migrations'";
   if (db.prepare(table).get() === undefined) return [];
@@ -26,8 +26,8 @@ export function toMigrationStatus(
 }
 
 /**
- * Applies what is missing, each step in a transaction of its own, and answers the ids. A step that
- * fails, or leaves a broken reference, throws and leaves the schema at the step before it.
+ * Applies the missing steps, each in its own transaction, and returns their ids. A step that fails or
+ * leaves a broken reference throws and leaves the schema at the step before it.
  */
 export function migrate(db: Database, migrations: readonly Migration[]): string[] {
   const missing = migrations.slice(listAppliedMigrations(db).length);
@@ -43,7 +43,7 @@ export function migrate(db: Database, migrations: readonly Migration[]): string[
     record.run(id);
   });
 
-  // A table is changed by copying it, which no reference to it may stop.
+  // A table is changed by copying it, which references to it must not prevent.
   db.pragma("foreign_keys = OFF");
   try {
     for (const migration of missing) step.immediate(migration);

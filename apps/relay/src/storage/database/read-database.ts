@@ -3,7 +3,7 @@ import { createReader } from "../reader.ts";
 import { Statements } from "../queries/statements.ts";
 import type { Reader } from "../storage.ts";
 
-/** Reads a database file as of one moment, also while a relay writes on. */
+/** Reads a snapshot of a database file, also while a relay uses it. */
 export async function readDatabase<T>(
   path: string,
   work: (read: Reader) => Promise<T>,

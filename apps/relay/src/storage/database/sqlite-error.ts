@@ -1,6 +1,6 @@
 import Sqlite from "better-sqlite3";
 
-/** The primary result code of an SQLite failure, such as SQLITE_IOERR for SQLITE_IOERR_WRITE. */
+/** Returns the primary code of an SQLite error, such as SQLITE_IOERR for SQLITE_IOERR_WRITE. */
 export function getSqliteCode(error: unknown): string | undefined {
   if (!(error instanceof Sqlite.SqliteError)) return undefined;
   return /^SQLITE_[A-Z]+/.exec(error.code)?.[0];
@@ -17,7 +17,7 @@ const outageCodes = new Set([
   "SQLITE_READONLY",
 ]);
 
-/** True where the machine failed, not the statement. */
+/** Whether the machine failed and not the statement. */
 export function isOutage(error: unknown): boolean {
   const code = getSqliteCode(error);
   return code !== undefined && outageCodes.has(code);

@@ -7,7 +7,7 @@ import { acquireFileLock } from "./file-lock.ts";
 import { createGroupCommit, yieldToEventLoop, type CommitUnit } from "../writing/group-commit.ts";
 import { inspectDatabase } from "./inspect-database.ts";
 import { migrate, type Migration } from "./migrate.ts";
-import type { OpenResult } from "../open-storage.ts";
+import type { OpenResult } from "./open-result.ts";
 import { readDatabase } from "./read-database.ts";
 import { createReader } from "../reader.ts";
 import { Statements } from "../queries/statements.ts";
@@ -15,7 +15,7 @@ import type { Reader, Storage } from "../storage.ts";
 
 /**
  * Opens a database file that only its owner can read. It is locked against a second relay and
- * inspected before anything is written, so one that is refused stays as it was.
+ * inspected before the first write, so a refused file is not changed.
  */
 export function openSqliteFile(
   configuredPath: string,
@@ -46,11 +46,11 @@ function openLocked(
   const inspected = inspectDatabase({ path, migrations });
   if (!inspected.ok) return inspected;
   if (!inspected.exists) createDatabase(path);
-  // A file restored from a backup may have come with a wider mode.
+  // A file from a backup may be readable by other users.
   for (const file of [path, `${path}-wal`, `${path}-shm`]) {
     if (existsSync(file)) chmodSync(file, 0o600);
   }
-  // SQLite waits for a writer from outside by blocking the event loop: 50 ms at most.
+  // SQLite blocks the event loop while it waits for another writer, so it waits at most 50 ms.
   const db = new Sqlite(path, { fileMustExist: true, timeout: 50 });
   try {
     if (!configureDurability(db)) {
@@ -66,16 +66,16 @@ function openLocked(
 }
 
 /**
- * 32 MiB of log instead of the usual 4: the same pages are written again and again, and a checkpoint
- * copies each only once.
+ * A log of 32 MiB instead of the usual 4, because the same pages are written repeatedly and a
+ * checkpoint copies each only once.
  */
 const PAGES_PER_CHECKPOINT = 8_192;
 
-/** The mode that better-sqlite3 chooses for a write-ahead log can lose commits with the power. */
+/** The default of better-sqlite3 for a write-ahead log can lose commits in a power failure. */
 function configureDurability(db: Database): boolean {
   const mode = db.pragma("journal_mode = WAL", { simple: true });
   db.pragma("synchronous = FULL");
-  // What was erased or forgotten is overwritten, not only given free.
+  // Deleted data is overwritten, not only released.
   db.pragma("secure_delete = ON");
   db.pragma(`wal_autocheckpoint = ${PAGES_PER_CHECKPOINT}`);
   return mode === "wal";
@@ -97,7 +97,7 @@ function createStorage(path: string, db: Database, release: () => void): Storage
   };
 }
 
-/** Gives everything else a turn after each statement. */
+/** Yields to the event loop after each statement. */
 function createYieldingReader(read: Reader): Reader {
   return {
     async get(query, params) {
@@ -113,7 +113,7 @@ function createYieldingReader(read: Reader): Reader {
   };
 }
 
-/** A batch is a transaction. */
+/** Commits each batch as a transaction. */
 function createCommitUnit(db: Database): CommitUnit {
   const begin = db.prepare("BEGIN IMMEDIATE");
   const commit = db.prepare("COMMIT");
@@ -127,7 +127,7 @@ function createCommitUnit(db: Database): CommitUnit {
   };
 }
 
-/** One file has one lock, whatever links lead to it. */
+/** Resolves links, so that one file has one lock. */
 function resolveRealPath(path: string): string {
   return existsSync(path) ? realpathSync(path) : join(realpathSync(dirname(path)), basename(path));
 }

@@ -1,11 +1,11 @@
 import Sqlite, { type Database } from "better-sqlite3";
 import { createGroupCommit, type CommitUnit } from "../writing/group-commit.ts";
 import { migrate, type Migration } from "./migrate.ts";
-import type { OpenResult } from "../open-storage.ts";
+import type { OpenResult } from "./open-result.ts";
 import { createReader } from "../reader.ts";
 import { Statements } from "../queries/statements.ts";
 
-/** An empty database, or a copy of an image as `serialize` makes it. */
+/** Opens an empty database or a copy of an image that `serialize` made. */
 export function openSqliteMemory(migrations: readonly Migration[], image?: Buffer): OpenResult {
   const db = new Sqlite(image ?? ":memory:");
   const migrated = migrate(db, migrations);
@@ -30,8 +30,8 @@ export function openSqliteMemory(migrations: readonly Migration[], image?: Buffe
 const BATCHES_PER_COMMIT = 64;
 
 /**
- * A COMMIT in memory walks through all pages when one was split. There is nothing to make durable and
- * nobody who looks in from outside, so that many batches share one, each a savepoint of it.
+ * Shares one COMMIT between many batches, each a savepoint of it. A COMMIT in memory walks through all
+ * pages after one was split, and there is nothing to make durable and no other reader.
  */
 function createCommitUnit(db: Database): CommitUnit {
   const begin = db.prepare("BEGIN");
@@ -49,7 +49,7 @@ function createCommitUnit(db: Database): CommitUnit {
     },
     commit: () => void release.run(),
     rollback() {
-      // SQLite ran out of memory and forgot what was acknowledged: better no relay than that one.
+      // SQLite ran out of memory and lost acknowledged transactions, so the relay must stop.
       if (!db.inTransaction) return void db.close();
       undo.run();
       release.run();

@@ -1,4 +1,4 @@
-/** Credentials by the agent that they are about, and what agents did for nothing. */
+/** Credentials by their subject, and the unpaid work of agents. */
 export const credentials = {
   id: "002-credentials",
   sql: `

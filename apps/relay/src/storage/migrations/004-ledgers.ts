@@ -1,4 +1,4 @@
-/** Signed ledgers by agent and goal, with what a settlement reads of them; the archive by signer. */
+/** Signed ledgers by agent and goal, with the values that a settlement reads; the archive by signer. */
 export const ledgers = {
   id: "004-ledgers",
   sql: `

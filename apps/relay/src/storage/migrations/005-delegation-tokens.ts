@@ -1,4 +1,4 @@
-/** The token that a task came with, and what each token with a budget has been used for. */
+/** The delegation token of each task, and the use of each token with a budget. */
 export const delegationTokens = {
   id: "005-delegation-tokens",
   sql: `

@@ -1,6 +1,6 @@
 /**
- * Until when a token's sum is needed. The tokens of sums from before cannot be told, so those stay until
- * they are used again.
+ * The end of each delegation budget. Older budgets do not name their tokens, so they stay until they
+ * are used again.
  */
 export const delegationBudgetEnds = {
   id: "006-delegation-budget-ends",

@@ -1,4 +1,4 @@
-/** Answers by the key that their requests came with. */
+/** Responses by the idempotency key of their requests. */
 export const idempotencyKeys = {
   id: "007-idempotency-keys",
   sql: `

@@ -1,4 +1,4 @@
-/** Money on its way out, and the operator's brake. */
+/** Withdrawals, and the freeze of the relay. */
 export const moneyOut = {
   id: "008-money-out",
   sql: `

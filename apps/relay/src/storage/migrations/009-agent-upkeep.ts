@@ -1,4 +1,4 @@
-/** Tokens that ended before their time, pairing sessions, and who did what to an agent. */
+/** Revoked and used tokens, pairing sessions, and the audit log of agents. */
 export const agentUpkeep = {
   id: "009-agent-upkeep",
   sql: `

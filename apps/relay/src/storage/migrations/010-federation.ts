@@ -1,4 +1,4 @@
-/** Other relays, what was handed to them and what came from them, and what is still to be settled. */
+/** Other relays, the tasks forwarded to and received from them, and the open settlements. */
 export const federation = {
   id: "010-federation",
   sql: `

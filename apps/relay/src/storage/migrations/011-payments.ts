@@ -1,4 +1,4 @@
-/** Deposits by card and by x402: what was begun outside is finished once, whatever comes between. */
+/** Deposits by card and by x402. A payment that began outside the relay is completed exactly once. */
 export const payments = {
   id: "011-payments",
   sql: `

@@ -1,4 +1,4 @@
-/** Calls that wait for the word of a quorum, and the votes on them. */
+/** Calls that wait for a quorum, and the votes on them. */
 export const approvals = {
   id: "012-approvals",
   sql: `

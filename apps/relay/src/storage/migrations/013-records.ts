@@ -1,4 +1,4 @@
-/** What agents record of their work; the tasks of a step, which only tasks with one pay for. */
+/** The records that agents make of their work, and the tasks of each step. */
 export const records = {
   id: "013-records",
   sql: `

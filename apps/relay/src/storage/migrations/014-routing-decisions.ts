@@ -1,4 +1,4 @@
-/** What scored decisions were made of; a task without one has no row. */
+/** The inputs of scored routing decisions. A task without one has no row. */
 export const routingDecisions = {
   id: "014-routing-decisions",
   sql: `

@@ -1,4 +1,4 @@
-/** What happens to a task is noted in its row, by the statement that makes it happen. */
+/** The events of a task, recorded in its row by the statement that causes them. */
 export const taskEvents = {
   id: "015-task-events",
   sql: `

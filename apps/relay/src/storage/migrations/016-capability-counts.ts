@@ -1,4 +1,4 @@
-/** How many agents offer each capability, so that nobody has to count them. */
+/** The number of agents that offer each capability, kept by triggers. */
 export const capabilityCounts = {
   id: "016-capability-counts",
   sql: `

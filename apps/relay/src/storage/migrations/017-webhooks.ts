@@ -1,4 +1,4 @@
-/** Who wants to be told of what, and what is still to be told. */
+/** Webhook subscriptions and their pending deliveries. */
 export const webhooks = {
   id: "017-webhooks",
   sql: `

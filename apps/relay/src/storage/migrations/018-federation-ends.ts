@@ -1,6 +1,6 @@
 /**
- * By when what passed between relays was over, so that it can be forgotten; and the keys of other
- * relays' agents apart from it, because whose standing it is outlives a task.
+ * The end of each forward between relays, so that it can be purged. The keys of other relays' agents
+ * are stored apart, because reputation outlives a task.
  */
 export const federationEnds = {
   id: "018-federation-ends",

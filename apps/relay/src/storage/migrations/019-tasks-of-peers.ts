@@ -1,4 +1,4 @@
-/** Finds finished tasks of peers, whose ids are of their making and say nothing of the time. */
+/** Indexes finished tasks of peers by time, because their ids are chosen by the peers. */
 export const tasksOfPeers = {
   id: "019-tasks-of-peers",
   sql: `

@@ -1,7 +1,7 @@
 /**
- * What may still come to be owed for a task stands in the task's own row, so that no sum of it can be
- * left behind, and tasks that ended past their peer are closed. Beside it: a removal that only the
- * operator lifts, and the earlier relay's forward of a task that goes on.
+ * The amount that may still become owed for a task, in its own row, so that no total can differ from
+ * it. Tasks that ended without their peer are closed. Also a removal that only the operator can lift,
+ * and the previous relay's forward of a task that is forwarded again.
  */
 export const federationGuards = {
   id: "020-federation-guards",

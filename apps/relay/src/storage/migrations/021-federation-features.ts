@@ -1,6 +1,6 @@
 /**
- * What peers can do and which incarnation they named; the signed order and the signed acceptance of a
- * peer's task, and what of it the peer has defaulted on; what is open with a peer, for its position.
+ * The features and the incarnation of peers; the signed order, the signed acceptance and the defaulted
+ * amount of a peer's task; the open amounts of a peer, for its position.
  */
 export const federationFeatures = {
   id: "021-federation-features",

@@ -1,4 +1,4 @@
-/** Which life of the relay a database is: restoring a backup begins a new one, and freezes it. */
+/** The incarnation of the database. A restore of a backup begins a new one and freezes the relay. */
 export const incarnation = {
   id: "022-incarnation",
   sql: `

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { migrate } from "../database/migrate.ts";
 import { migrations } from "./index.ts";
 
-test("A10: accounts of a database from before begin at the time of their last posting", () => {
+test("A10: accounts of an older database begin at the time of their last posting", () => {
   const db = new Sqlite(":memory:");
   migrate(
     db,

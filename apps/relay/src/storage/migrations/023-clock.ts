@@ -1,6 +1,6 @@
 /**
- * The time that the relay has reached, and when each account was last moved. A database from before
- * begins at its newest task.
+ * The time that the relay has reached, and the last movement of each account. An older database begins
+ * at its newest task.
  */
 export const clock = {
   id: "023-clock",

@@ -1,4 +1,4 @@
-/** Finds payments that wait for the operator without reading all that ever came. */
+/** Indexes payments that wait for the operator, so that not all payments are read. */
 export const reconciliation = {
   id: "024-reconciliation",
   sql: `

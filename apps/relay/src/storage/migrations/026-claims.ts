@@ -1,6 +1,6 @@
 /**
- * When a claim was made, when its holder last showed that it works, and when its submitter asked to
- * cancel; and what a device announced that it can do, so that it counts while the device is away.
+ * The times of a claim, of its holder's last sign of work and of a request to cancel. Also the
+ * capabilities that a device announced, which count while the device is offline.
  */
 export const claims = {
   id: "026-claims",

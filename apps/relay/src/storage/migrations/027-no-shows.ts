@@ -1,6 +1,6 @@
 /**
- * Claims that ended without a receipt. The rows of expired tasks stay deleted; what their submitters
- * are shown of them is kept here, without the prompt.
+ * Claims that ended without a receipt. The rows of expired tasks stay deleted; the view for their
+ * submitters is stored here without the prompt.
  */
 export const noShows = {
   id: "027-no-shows",

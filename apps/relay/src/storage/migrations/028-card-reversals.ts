@@ -1,7 +1,7 @@
 /**
- * Card payments that are taken back: which of an account's money came from a card and may not be
- * withdrawn yet (JSON array of [release time, amount]; null for almost every account), by which
- * payment a checkout was paid, and what was refunded and disputed of each payment.
+ * Reversed card payments: the card money of an account that may not be withdrawn yet (JSON array of
+ * [release time, amount]; null for almost every account), the payment of each checkout, and the
+ * refunded and disputed amounts of each payment.
  */
 export const cardReversals = {
   id: "028-card-reversals",

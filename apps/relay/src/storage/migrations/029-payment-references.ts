@@ -1,6 +1,5 @@
 /**
- * Which task a payment by x402 came with, and by which payment a settled task was paid; and what a
- * plan may cost in all.
+ * The task of each x402 payment, the payment of each settled task, and the total budget of a plan.
  */
 export const paymentReferences = {
   id: "029-payment-references",

@@ -11,7 +11,7 @@ beforeEach(() => {
 });
 afterEach(() => db.close());
 
-test("B13: receipts that were archived before are found by the receipts that they carry", () => {
+test("B13: finds older archived receipts by the receipts nested in them", () => {
   const add = db.prepare(
     "INSERT INTO receipts (task_id, receipt_hash, agent_id, body, received_at) VALUES (?, 'h', 'a', ?, 1)",
   );

@@ -1,6 +1,6 @@
 /**
- * When the texts of a task and of a receipt were replaced by their hashes, and which archived receipts
- * carry a nested one: an erasure has to find every copy.
+ * The time at which the texts of a task and of a receipt were replaced by their hashes, and the
+ * archived receipts that contain a nested one, because an erasure must find every copy.
  */
 export const erasedTexts = {
   id: "031-erased-texts",

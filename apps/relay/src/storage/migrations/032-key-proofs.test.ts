@@ -11,7 +11,7 @@ beforeEach(() => {
 });
 afterEach(() => db.close());
 
-test("D1: of the peers of an older database those with credit count as admitted by the operator", () => {
+test("D1: peers of an older database with credit count as admitted by the operator", () => {
   const add = db.prepare(
     `INSERT INTO federation_peers (relay_id, public_key, endpoint_url, display_name, state,
        credit_limit, missed_heartbeats, last_timestamp, agent_count, forwards, operator_removal)
@@ -29,7 +29,7 @@ test("D1: of the peers of an older database those with credit count as admitted 
   ]);
 });
 
-test("D2: bindings of an older database stay, and no key of it counts as proven", () => {
+test("D2: keeps the bindings of an older database without proven keys", () => {
   const add = db.prepare(
     "INSERT INTO agent_keys (agent_id, public_key, valid_from) VALUES (?, 'key', 1)",
   );

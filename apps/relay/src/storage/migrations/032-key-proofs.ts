@@ -1,6 +1,6 @@
 /**
- * Under which id a key was proven, by its holder's signature; which peers the operator admitted by name
- * (of the peers that are known, those with credit); and indexes by which the bindings of a key are found.
+ * The id under which a key was proven by its holder's signature; the peers that the operator admitted
+ * by name (of the known peers, those with credit); and indexes of the bindings of a key.
  */
 export const keyProofs = {
   id: "032-key-proofs",

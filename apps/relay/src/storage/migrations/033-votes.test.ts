@@ -4,7 +4,7 @@ import { migrate } from "../database/migrate.ts";
 import { votes } from "./033-votes.ts";
 import { migrations } from "./index.ts";
 
-test("D3: what waits on votes of the first form is voted on again, and what has ended stays", () => {
+test("D3: pending calls with votes of the first form are voted on again and ended ones stay", () => {
   const db = new Sqlite(":memory:");
   migrate(db, migrations.slice(0, migrations.indexOf(votes)));
   const addApproval = db.prepare(

@@ -1,6 +1,6 @@
 /**
- * Votes of the first form sign neither the tool nor the relay, so nothing that waits may be decided by them:
- * their approvers vote again. What was denied or used stays as it is.
+ * Votes of the first form sign neither the tool nor the relay, so they must not decide a pending call;
+ * their approvers vote again. Denied and used approvals are not changed.
  */
 export const votes = {
   id: "033-votes",

@@ -1,4 +1,4 @@
-/** The succession of this relay's key and of its peers', and under which key what was settled. */
+/** The key successions of this relay and its peers, and the relay key of each settlement. */
 export const relayKeys = {
   id: "034-relay-keys",
   sql: `

@@ -4,7 +4,7 @@ import { migrate } from "../database/migrate.ts";
 import { agentKeySources } from "./035-agent-key-sources.ts";
 import { migrations } from "./index.ts";
 
-test("A4: of the remote keys of an older database those keep their peer that its tasks still tell of", () => {
+test("A4: remote keys of an older database keep their peer where a task still names it", () => {
   const db = new Sqlite(":memory:");
   migrate(db, migrations.slice(0, migrations.indexOf(agentKeySources)));
   const addTask = db.prepare(

@@ -1,7 +1,7 @@
 /**
- * From which peer it came that an agent of another relay delivered work under a key, and whether it was
- * one of the peer's own agents. What an older database does not tell any more is of no known peer (''),
- * so it bars no binding. Trust records are found by the agent that they are about.
+ * The peer that delivered the work of another relay's agent under a key, and whether the agent was the
+ * peer's own. Rows of an older database name no peer (''), so they prevent no binding. An index finds
+ * trust records by their subject.
  */
 export const agentKeySources = {
   id: "035-agent-key-sources",

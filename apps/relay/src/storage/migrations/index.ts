@@ -33,7 +33,7 @@ import { votes } from "./033-votes.ts";
 import { relayKeys } from "./034-relay-keys.ts";
 import { agentKeySources } from "./035-agent-key-sources.ts";
 
-/** In the order in which they are applied; one that was released is never changed. */
+/** All migrations in the order in which they are applied. A released one is never changed. */
 export const migrations = [
   initial,
   credentials,

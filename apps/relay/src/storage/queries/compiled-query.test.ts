@@ -1,6 +1,6 @@
 import Sqlite from "better-sqlite3";
 import { describe, expect, expectTypeOf, test } from "vitest";
-import { queryBuilder, param, compile, sql } from "./compiled-query.ts";
+import { queryBuilder, param, params, compile, sql } from "./compiled-query.ts";
 import type { Reader, Tx } from "../storage.ts";
 import type { StoredTaskRow } from "../tables/tasks.ts";
 
@@ -19,7 +19,7 @@ const take = compile<{ account: string; amount: number }>()(
 );
 
 describe("a prepared query", () => {
-  test("is text with one placeholder for each value", () => {
+  test("compiles to text with one placeholder for each value", () => {
     expect(taskById.text).toBe('select * from "tasks" where "task_id" = +?');
     expect(taskById.names).toEqual(["task_id"]);
   });
@@ -68,7 +68,7 @@ describe("a prepared query", () => {
         .orderBy("task_id"),
     ],
     ["LIMIT", queryBuilder.selectFrom("tasks").select("task_id").limit(param("a"))],
-  ])("is planned once, whatever is bound to it: %s", (_, builder) => {
+  ])("is planned once for all bound values: %s", (_, builder) => {
     const memory = new Sqlite(":memory:");
     memory.exec("CREATE TABLE tasks (task_id TEXT, agent_id TEXT)");
     const query = compile<{ a: number }>()(builder);
@@ -79,13 +79,21 @@ describe("a prepared query", () => {
     expect(fastest(() => rebound.all(values))).toBeLessThan(3 * fastest(() => bound.all()));
   });
 
-  test("is made of a sql fragment as well", () => {
+  test("takes a parameter for each column that is named", () => {
+    const rename = compile<{ pairing_id: string; code: string }>()(
+      queryBuilder.updateTable("pairings").set(params("pairing_id", "code")),
+    );
+    expect(rename.text).toBe('update "pairings" set "pairing_id" = +?, "code" = +?');
+    expect(rename.names).toEqual(["pairing_id", "code"]);
+  });
+
+  test("compiles a sql fragment as well", () => {
     const raw = compile<{ n: number }>()(sql<{ m: number }>`select ${param("n")} + ${1} as m`);
     expect(raw.text).toBe("select +? + 1 as m");
     expect(raw.values({ n: 2 })).toEqual([2]);
   });
 
-  test("takes NULL as a value, but not a value that is missing", () => {
+  test("accepts NULL as a value but no missing value", () => {
     const set = compile<{ key: string | null }>()(
       queryBuilder.updateTable("agents").set({ public_key: param("key") }),
     );
@@ -128,12 +136,14 @@ async function typeChecks(read: Reader, tx: Tx) {
   await read.get(taskById, { task_id: "t", other: 1 });
   // @ts-expect-error a statement with RETURNING answers rows, not a number
   await tx.run(take, { account: "a", amount: 1 });
+  // @ts-expect-error a column that no table has
+  params("no_such_column");
   // @ts-expect-error a boolean is not stored
   compile<{ flag: boolean }>();
-  // @ts-expect-error a typed marker has to fit its column
+  // @ts-expect-error a typed marker must fit its column
   queryBuilder.selectFrom("tasks").where("task_id", "=", param<number>("task_id"));
 }
 
-test("parameters and rows are checked by the compiler", () => {
+test("the compiler checks parameters and rows", () => {
   expectTypeOf(typeChecks).parameters.toEqualTypeOf<[Reader, Tx]>();
 });

@@ -2,12 +2,12 @@ import type { Database, Statement } from "better-sqlite3";
 import type { Query } from "./compiled-query.ts";
 import { rankText } from "./text-rank.ts";
 
-/** Runs queries on one connection; each is prepared the first time it is used there. */
+/** Runs queries on one connection. Each is prepared at its first use. */
 export class Statements {
   readonly #db: Database;
   readonly #prepared = new WeakMap<object, Statement<unknown[]>>();
 
-  /** How many statements ran so far that can write. */
+  /** The number of writing statements that ran so far. */
   #writes = 0;
 
   constructor(db: Database) {

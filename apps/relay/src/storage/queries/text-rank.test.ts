@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { rankText, parseSearchWords } from "./text-rank.ts";
 
-describe("B10: the words of a free text", () => {
+describe("B10: the words of a search text", () => {
   test.each([
     ["French texts", "french texts"],
     ["  texts\tFRENCH\n texts ", "texts french"],
@@ -9,12 +9,12 @@ describe("B10: the words of a free text", () => {
     ["   ", ""],
     ["", ""],
     ["0 1 2 3 4 5 6 7 8 9 a b c d e f g", "0 1 2 3 4 5 6 7 8 9 a b c d e f"],
-  ])("%j are %j", (text, words) => {
+  ])("the words of %j are %j", (text, words) => {
     expect(parseSearchWords(text)).toBe(words);
   });
 });
 
-describe("B10: a free text ranks fields", () => {
+describe("B10: a search text ranks fields", () => {
   test.each<[string, (string | null)[], number]>([
     ["french texts", ["translates French legal texts"], 1],
     ["texts french", ["translates French legal texts"], 1],
@@ -26,7 +26,7 @@ describe("B10: a free text ranks fields", () => {
     ["éa", ["ÉA"], 1],
     ["limerick", ["writes Limericks"], 1],
     ["a", [], 0],
-  ])("%j in %j by %i", (text, fields, rank) => {
+  ])("ranks %j in %j by %i", (text, fields, rank) => {
     expect(rankText(parseSearchWords(text), ...fields)).toBe(rank);
   });
 });

@@ -1,8 +1,8 @@
 import { limits } from "@agent/wire";
 
 /**
- * A free text as SQL takes it: its distinct words without case, separated by blanks. Only the first 16
- * words count, because each one is looked for in every text.
+ * Turns a search text into its distinct words in lower case, separated by blanks. Only the first 16
+ * words count, because each is searched for in every text.
  */
 export function parseSearchWords(text: string): string {
   const words = text.toLowerCase().split(/\s+/);
@@ -11,9 +11,9 @@ export function parseSearchWords(text: string): string {
 }
 
 /**
- * How well fields match a free text in the form of `parseSearchWords`: the number of fields that contain at
- * least one of the words, and 0 unless each of the words occurs in some field. Case is ignored, for
- * letters of every alphabet, which SQLite's own `lower` would not do.
+ * Ranks fields by a search text in the form of `parseSearchWords`: the number of fields that contain at
+ * least one of the words, and 0 unless each word occurs in some field. Case is ignored in every
+ * alphabet, unlike by SQLite's own `lower`.
  */
 export function rankText(words: string, ...fields: readonly (string | null)[]): number {
   const texts = fields.map((field) => field?.toLowerCase() ?? "");

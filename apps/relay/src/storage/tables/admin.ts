@@ -1,13 +1,13 @@
-/** There is one while the relay stands still. */
+/** The row exists while the relay is frozen. */
 export interface FreezeRow {
   one: 1;
   since: number;
   reason: string;
-  /** 1 when it stands still because its database was restored from a backup. */
+  /** 1 if the relay is frozen because its database was restored from a backup. */
   restored: number;
 }
 
-/** One row: the life of the relay that the database belongs to. */
+/** One row with the incarnation of the relay. */
 export interface IncarnationRow {
   one: 1;
   /** POSIX seconds of the restore; 0 for a database that was never restored. */

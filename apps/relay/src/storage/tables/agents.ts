@@ -3,10 +3,10 @@ export interface AgentRow {
   /** Null until the agent was bootstrapped. */
   public_key: string | null;
   endpoint_url: string | null;
-  /** JSON array: what the agent registered with; a listing may add more. */
+  /** JSON array of the registered capabilities; a listing may add more. */
   capabilities: string;
   metadata: string;
-  /** Null while the owner has not said. */
+  /** Null while the owner has not set it. */
   federation_visible: 0 | 1 | null;
   registered: 0 | 1;
   created_at: number;
@@ -19,11 +19,11 @@ export interface AgentKeyRow {
   public_key: string;
   valid_from: number;
   valid_until: number | null;
-  /** The record by which this key took over; null for the first key. */
+  /** The succession record of this key; null for the first key. */
   succession: string | null;
 }
 
-/** A key whose holder has signed something of this agent's; a key is proven under one id at most. */
+/** A key that its holder has proven by a signature for this agent. A key is proven under at most one id. */
 export interface KeyProofRow {
   public_key: string;
   agent_id: string;
@@ -35,7 +35,7 @@ export interface DeviceRow {
   agent_id: string;
   public_key: string;
   device_name: string | null;
-  /** Space-separated. */
+  /** Separated by spaces. */
   scopes: string;
   registered_at: number;
   revoked_at: number | null;
@@ -43,7 +43,7 @@ export interface DeviceRow {
 
 /** A device as it is read. */
 export interface StoredDeviceRow extends DeviceRow {
-  /** JSON array: what the device announced last; null while it never did. */
+  /** JSON array of the last announced capabilities; null before the first announcement. */
   capabilities: string | null;
 }
 
@@ -52,7 +52,7 @@ export interface AgentCapabilityRow {
   agent_id: string;
 }
 
-/** Triggers of `agent_capabilities` keep it. */
+/** Updated by triggers of `agent_capabilities`. */
 export interface CapabilityCountRow {
   capability: string;
   agents: number;

@@ -1,8 +1,8 @@
-/** A call that an agent asked a quorum about. */
+/** A call that an agent submitted to a quorum. */
 export interface ApprovalRow {
   agent_id: string;
   approval_id: string;
-  /** Of the relay's making, by time. */
+  /** Made by the relay; sorts by time. */
   sequence: string;
   tool_name: string;
   args_hash: string;
@@ -12,7 +12,7 @@ export interface ApprovalRow {
   resolved_at: number | null;
 }
 
-/** One for each approver; its last three members are null until it has voted. */
+/** One row for each approver. Its last three members are null until it has voted. */
 export interface ApprovalVoteRow {
   agent_id: string;
   approval_id: string;

@@ -1,7 +1,7 @@
-/** Who did what to an agent; nothing of it is changed or removed. */
+/** An action on an agent. Rows are never changed or removed. */
 export interface AuditEntryRow {
   agent_id: string;
-  /** Counts up per agent. */
+  /** Increases per agent. */
   sequence: number;
   at: number;
   /** An agent's id, `operator`, or `anonymous`. */

@@ -4,7 +4,7 @@ export interface AccountRow {
   held: number;
   pending_withdrawals: number;
   sequence: number;
-  /** JSON array of [release time, amount]: money from a card; null for none. */
+  /** JSON array of [release time, amount] of money from cards; null for none. */
   card_lots: string | null;
   /** The time of its last posting; 0 before the first. */
   last_posted_at: number;
@@ -40,16 +40,16 @@ export interface SettlementRow {
   payee_id: string;
   status: "completed" | "partial" | "refunded";
   settled_at: number;
-  /** JSON array: account and sequence of each row of the movement. */
+  /** JSON array of [account, sequence] of each posting of the movement. */
   postings: string;
-  /** The payment on a chain that the task came with, and of which chain; null without one. */
+  /** The payment of the task on a chain, and its chain; null without one. */
   x402_tx_hash: string | null;
   x402_network: string | null;
-  /** Which of the relay's keys was in force, counted from 0. */
+  /** The position of the relay's key that was in force, counted from 0. */
   relay_key: number;
 }
 
-/** A settlement to be recorded: its payment is known by the task, or from the relay that settles. */
+/** A settlement to be recorded. Its payment comes from the task or from the relay that settles. */
 export interface NewSettlement extends Omit<
   SettlementRow,
   "x402_tx_hash" | "x402_network" | "relay_key"

@@ -1,4 +1,4 @@
-/** There is one row: the time that the relay has reached. */
+/** One row with the time that the relay has reached. */
 export interface ClockRow {
   one: 1;
   at: number;

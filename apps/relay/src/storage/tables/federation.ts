@@ -4,7 +4,7 @@ export interface FederationPeerRow {
   public_key: string;
   endpoint_url: string;
   display_name: string;
-  /** A pending one is kept in memory; the row of a removed one keeps its key and what is owed. */
+  /** A pending peer is kept in memory. The row of a removed one keeps its key and the owed amount. */
   state: "pending" | "active" | "suspended" | "removed";
   credit_limit: number;
   missed_heartbeats: number;
@@ -12,69 +12,69 @@ export interface FederationPeerRow {
   last_timestamp: number;
   last_heartbeat_at: number | null;
   agent_count: number;
-  /** JSON array: how the latest forwards to it went. */
+  /** JSON array of the outcomes of the latest forwards. */
   forwards: string;
-  /** What is left of a removal by the operator, which nobody else lifts. */
+  /** The state of a removal by the operator, which only the operator can lift. */
   operator_removal: "in_force" | "lifted" | null;
-  /** JSON array: the features that it named last. */
+  /** JSON array of the features that it last named. */
   features: string;
   /** The highest incarnation that it named. */
   incarnation: number;
-  /** Whether the operator added it or allowed it by name: only then does it speak for agents' keys. */
+  /** Whether the operator added or allowed it by name. Only then are its statements about keys trusted. */
   admitted: 0 | 1;
-  /** JSON array: the succession records that led to `public_key` from the key of the first handshake. */
+  /** JSON array of the succession records from the key of the first handshake to `public_key`. */
   succession: string;
 }
 
-/** A task that was handed to another relay. */
+/** A task that was forwarded to another relay. */
 export interface FederationOutboundRow {
   task_id: string;
   relay_id: string;
-  /** When to send it again. */
+  /** The time of the next attempt. */
   due_at: number | null;
-  /** Counts up with every change, so that none is lost. */
+  /** Increases with every change, so that no update is lost. */
   version: number;
-  /** JSON: where it stands, by the rules of `@agent/federation-protocol`. */
+  /** JSON: its state by the rules of `@agent/federation-protocol`. */
   body: string;
-  /** JSON array: the way that it goes. */
+  /** JSON array of the relays on its route. */
   route: string;
-  /** JSON: that relay's word on the receipt. */
+  /** JSON: the attestation of that relay for the receipt. */
   attestation: string | null;
-  /** By when it was over; null while it is not. */
+  /** The time of its end; null before. */
   ended_at: number | null;
-  /** What may still come to be owed for it, in micro-units; what is in the outbox counts there. */
+  /** The amount that may still become owed for it, in micro-units; amounts in the outbox count there. */
   payable: number;
   /** JSON: the trace of the latest request that changed it; null without one. */
   trace: string | null;
 }
 
-/** A task that came from another relay. */
+/** A task that was received from another relay. */
 export interface FederationInboundRow {
   task_id: string;
   relay_id: string;
   due_at: number | null;
   version: number;
   body: string;
-  /** The worker's key that the peer expects; null where it did not say. */
+  /** The worker's key that the peer expects; null if it named none. */
   public_key: string | null;
   settlement_id: string | null;
-  /** JSON: the record that it was settled by. */
+  /** JSON: the settlement record. */
   settlement: string | null;
-  /** By when it came to nothing; null while it has not, and once it is settled. */
+  /** The time at which it ended without a settlement; null otherwise. */
   ended_at: number | null;
   /** JSON: the trace of the latest request that changed it; null without one. */
   trace: string | null;
-  /** JSON: its forward as it came, without `task_payload`; null unless it goes on to another relay. */
+  /** JSON: its forward as received, without `task_payload`; null unless it is forwarded again. */
   relayed: string | null;
-  /** JSON: the order that the peer signed, until it is settled and forgotten. */
+  /** JSON: the order that the peer signed, until it is settled and purged. */
   forward: string | null;
   /** JSON: the peer's signed acceptance of the result. */
   accepted: string | null;
-  /** The amount that the peer took a result for and never settled; null where it did not default. */
+  /** The amount of an accepted result that the peer never settled; null without a default. */
   defaulted: number | null;
 }
 
-/** A settlement on its way to the relay that is to be paid. */
+/** A settlement that must be sent to the relay that is paid. */
 export interface FederationOutboxRow {
   settlement_id: string;
   task_id: string;
@@ -84,31 +84,31 @@ export interface FederationOutboxRow {
   version: number;
   body: string;
   ended_at: number | null;
-  /** What is owed as soon as the peer has booked it, in micro-units; 0 once it is decided. */
+  /** The amount that is owed once the peer has booked it, in micro-units; 0 after the decision. */
   payable: number;
   /** JSON: the trace of the latest request that changed it; null without one. */
   trace: string | null;
 }
 
-/** A hold that outlives its task, because another relay has yet to settle or to be paid. */
+/** A hold that outlives its task until another relay has settled or was paid. */
 export interface FederationHoldRow {
   task_id: string;
   amount: number;
 }
 
-/** A payment outside the relay that was recorded. */
+/** A recorded payment outside the relay. */
 export interface FederationPaymentRow {
   relay_id: string;
   reference: string;
 }
 
-/** The key under which another relay's agent has first worked for this one. */
+/** The key under which another relay's agent first worked for this relay. */
 export interface FederationAgentKeyRow {
   agent_id: string;
-  /** The peer that brought the work; empty where an older database did not keep it. */
+  /** The peer that delivered the work; empty if an older database did not record it. */
   relay_id: string;
   /** The key of its latest work. */
   public_key: string;
-  /** 1 if the peer brought it as work of an agent of its own. */
+  /** 1 if the peer delivered it as the work of its own agent. */
   is_own: 0 | 1;
 }

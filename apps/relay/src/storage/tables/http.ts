@@ -1,6 +1,6 @@
-/** The answer to a request that came with an `Idempotency-Key`. */
+/** The response to a request with an `Idempotency-Key`. */
 export interface IdempotencyKeyRow {
-  /** Operation and caller; of the operator also the agent that it acted for. */
+  /** Operation and caller; for the operator also the agent that it acted for. */
   scope: string;
   key: string;
   /** SHA-256 of path and body. */

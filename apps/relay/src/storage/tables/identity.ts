@@ -6,18 +6,18 @@ export interface RelayIdentityRow {
   created_at: number;
 }
 
-/** One step of the relay's key; the first is at position 0. */
+/** One succession of the relay's key. The first is at position 0. */
 export interface RelaySuccessionRow {
   position: number;
-  /** JSON: the record, as both keys signed it. */
+  /** JSON: the record as both keys signed it. */
   record: string;
 }
 
-/** A token that counts no more, wherever (`revoked`) or where it counts once (`used`). */
+/** A token that is refused everywhere (`revoked`) or by single-use operations (`used`). */
 export interface SpentTokenRow {
   agent_id: string;
   jti: string;
   kind: "used" | "revoked";
-  /** When no token of this id can be valid any longer. */
+  /** The time after which no token of this id can be valid. */
   forget_at: number;
 }

@@ -1,4 +1,4 @@
-/** An agent's signed ledger of a goal; only its newest, which extends those before it. */
+/** The newest signed ledger of an agent for a goal, which extends the earlier ones. */
 export interface LedgerRow {
   agent_id: string;
   goal_id: string;

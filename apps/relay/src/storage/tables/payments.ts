@@ -2,7 +2,7 @@
 export interface CardCheckoutRow {
   session_id: string;
   agent_id: string;
-  /** Null when the event was faster than the answer that began it. */
+  /** Null if the event arrived before the response to the checkout. */
   asked: number | null;
   paid: number | null;
   created_at: number;
@@ -11,44 +11,44 @@ export interface CardCheckoutRow {
   payment_id: string | null;
 }
 
-/** What was taken back of a card payment. Amounts are micro-units. */
+/** The reversed part of a card payment. Amounts are micro-units. */
 export interface CardReversalRow {
   payment_id: string;
-  /** Whose account it was booked on; null while no checkout of this payment was credited. */
+  /** The agent whose account was debited; null until a checkout of this payment is credited. */
   agent_id: string | null;
-  /** All refunds together. */
+  /** The sum of all refunds. */
   refunded: number;
-  /** What has been taken from the account, refunds and disputes together. */
+  /** The amount taken from the account for refunds and disputes. */
   booked: number;
   created_at: number;
 }
 
-/** Where a dispute of a card payment stands. */
+/** The state of a dispute of a card payment. */
 export interface CardDisputeRow {
   dispute_id: string;
   payment_id: string;
   amount: number;
   is_taken: 0 | 1;
   is_final: 0 | 1;
-  /** When the processor made the event, in seconds. */
+  /** The time of the event at the processor, in seconds. */
   said_at: number;
 }
 
-/** A proof of payment, from before the facilitator was asked to settle it. */
+/** A proof of payment, stored before the facilitator is asked to settle it. */
 export interface X402PaymentRow {
-  /** Of what can be settled once: chain, asset, wallet and nonce. */
+  /** The hash of chain, asset, wallet and nonce, which can be settled once. */
   proof_hash: string;
-  /** The account that it is for. */
+  /** The agent whose account it credits. */
   payer_id: string;
   wallet: string;
   amount: number;
-  /** JSON, both: what the facilitator is asked with. */
+  /** Both are JSON: the request to the facilitator. */
   payload: string;
   requirements: string;
-  /** `undecided`: asked again after no answer, the facilitator refused; the operator looks at the chain. */
+  /** `undecided`: the facilitator refused a repeated request, so the operator must check the chain. */
   state: "settling" | "settled" | "failed" | "undecided";
   tx_hash: string | null;
-  /** The task that it came with; null while that is not taken. */
+  /** The task that it pays for; null until the task is accepted. */
   task_id: string | null;
   reason: string | null;
   created_at: number;

@@ -1,14 +1,14 @@
 export interface PlanRow {
   agent_id: string;
   plan_id: string;
-  /** Of the relay's making, by time. */
+  /** Made by the relay; sorts by time. */
   sequence: string;
   goal_id: string;
   title: string;
   status: "active" | "completed" | "failed" | "paused";
   /** JSON array. */
   steps: string;
-  /** Micro-units; null where no limit was given. */
+  /** Micro-units; null without a limit. */
   max_budget: number | null;
   created_at: number;
   updated_at: number;
@@ -17,7 +17,7 @@ export interface PlanRow {
 export interface ConversationRow {
   agent_id: string;
   conversation_id: string;
-  /** Of the relay's making, by time. */
+  /** Made by the relay; sorts by time. */
   sequence: string;
   title: string;
   started_at: number;
@@ -27,7 +27,7 @@ export interface ConversationRow {
 export interface MessageRow {
   agent_id: string;
   conversation_id: string;
-  /** Counts up per conversation. */
+  /** Increases per conversation. */
   sequence: number;
   message_id: string;
   role: string;
@@ -35,10 +35,10 @@ export interface MessageRow {
   created_at: number;
 }
 
-/** An entry of an agent's log, which is only appended to. */
+/** An entry of an agent's append-only log. */
 export interface AgentEventRow {
   agent_id: string;
-  /** Counts up per agent. */
+  /** Increases per agent. */
   clock: number;
   event_id: string;
   type: string;

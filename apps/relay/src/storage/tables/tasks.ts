@@ -14,9 +14,9 @@ export interface TaskRow {
   wall_clock_ms: number | null;
   step_id: string | null;
   routing_choice: string | null;
-  /** JSON array of the executors to try in turn, with the price that each charges. */
+  /** JSON array of the executors to try in order, each with its price. */
   attempts: string;
-  /** Which of them has the task now. */
+  /** The index of the executor that has the task. */
   attempt: number;
   charge: number;
   locked: number;
@@ -27,30 +27,30 @@ export interface TaskRow {
   blamed: 0 | 1;
   receipt_hash: string | null;
   finished_at: number | null;
-  /** JSON; null where the task came without one. */
+  /** JSON; null without one. */
   delegation_token: string | null;
   /** JSON: the trace of the request that submitted it; null without one. */
   trace: string | null;
 }
 
-/** A task as it is read: with what happened to it, and the state of its claim. */
+/** A stored task with its events and the state of its claim. */
 export interface StoredTaskRow extends TaskRow {
-  /** JSON array. */
+  /** JSON array of events. */
   events: string;
-  /** When its texts became their hashes; null while they are there. */
+  /** The time at which its texts were replaced by hashes; null before. */
   erased_at: number | null;
-  /** When the claim was made; null while the task is not claimed, and for claims of older versions. */
+  /** The time of the claim; null without one and for claims of older versions. */
   claimed_at: number | null;
-  /** When the holder of the claim last showed that it works. */
+  /** The last sign of work by the holder of the claim. */
   worked_at: number | null;
-  /** When the submitter asked the holder of the claim to stop. */
+  /** The time at which the submitter asked the holder of the claim to stop. */
   cancel_requested_at: number | null;
 }
 
 /** A claim that its holder let end without a receipt, a release or a refusal. */
 export interface NoShowRow {
   task_id: string;
-  /** The agent that had the claim; of a forwarded task the relay that it was forwarded to. */
+  /** The agent that had the claim; for a forwarded task the relay that received it. */
   agent_id: string;
   /** The agent of the task's path. */
   target_id: string;
@@ -76,23 +76,23 @@ export interface ReceiptRow {
   /** The receipt's text exactly as it arrived. */
   body: string;
   received_at: number;
-  /** When its texts became their hashes, or those of a receipt nested in it; null before. */
+  /** The time at which its texts, or those of a nested receipt, were replaced by hashes; null before. */
   erased_at: number | null;
 }
 
-/** A receipt, by its signature, that the archived receipt of a task carries. */
+/** A receipt that is nested in the archived receipt of a task, by its signature. */
 export interface NestedReceiptRow {
   signature: string;
   task_id: string;
 }
 
-/** Of a delegation token with a `max_budget`. */
+/** The use of a delegation token with a `max_budget`. */
 export interface DelegationBudgetRow {
   issuer_id: string;
   token_id: string;
-  /** Open holds and what was charged, in micro-units. */
+  /** The sum of open holds and charges, in micro-units. */
   used: number;
-  /** When the last of the tokens of this name ends; null for one that was not used since this is noted. */
+  /** The end of the last token of this name; null if it was not used since this is recorded. */
   expires_at: number | null;
   /** Tasks whose holds are counted. */
   open_tasks: number;

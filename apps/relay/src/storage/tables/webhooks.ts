@@ -2,18 +2,18 @@ export interface WebhookRow {
   webhook_id: string;
   agent_id: string;
   url: string;
-  /** `whsec_` and base64: what deliveries are signed with. */
+  /** The signing key of deliveries: `whsec_` and base64. */
   secret: string;
   /** JSON array. */
   events: string;
   state: "active" | "disabled";
-  /** In a row. */
+  /** The number of consecutive failures. */
   failures: number;
   last_error: string | null;
   created_at: number;
 }
 
-/** A message that was not taken yet; its id stays the same at every attempt. */
+/** A pending delivery. Its id is the same at every attempt. */
 export interface WebhookDeliveryRow {
   delivery_id: string;
   webhook_id: string;

@@ -37,7 +37,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-describe("between the two runs of a batch, of which one job is to be undone,", () => {
+describe("between the two runs of a batch with a job that is rolled back,", () => {
   let db: Database;
   let outside: Database;
   let group: GroupCommit;
@@ -86,7 +86,7 @@ describe("between the two runs of a batch, of which one job is to be undone,", (
     };
   };
 
-  test("a writer from outside that is soon done holds the second one up, and no more", async () => {
+  test("a short write of another process only delays the second run", async () => {
     meanwhile = once(() => {
       outside.exec("BEGIN IMMEDIATE");
       outside.exec("INSERT INTO notes VALUES (9, 'outside')");
@@ -97,7 +97,7 @@ describe("between the two runs of a batch, of which one job is to be undone,", (
     expect(await stored()).toEqual([1, 3, 9]);
   });
 
-  test("what another process writes is what the second run decides by", async () => {
+  test("the second run reads the writes of another process", async () => {
     meanwhile = once(() => void outside.exec("INSERT INTO notes VALUES (9, 'outside')"));
     const seen = group.transaction((tx) => tx.all(ids, {}));
     const taken = group.transaction((tx) => tx.run(insert, { id: 9, text: "too late" }));
@@ -107,7 +107,7 @@ describe("between the two runs of a batch, of which one job is to be undone,", (
     expect(await stored()).toEqual([3, 9]);
   });
 
-  test("a writer from outside that stays fails the whole batch, none of which is kept", async () => {
+  test("a long write of another process fails and rolls back the whole batch", async () => {
     meanwhile = once(() => void outside.exec("BEGIN IMMEDIATE"));
     const settled = await Promise.allSettled([write(1), refused(2), write(3)]);
     for (const one of settled) {
@@ -119,7 +119,7 @@ describe("between the two runs of a batch, of which one job is to be undone,", (
     expect(await stored()).toEqual([4]);
   });
 
-  test("a disk that fills up fails the whole batch, none of which is kept", async () => {
+  test("a full disk fails and rolls back the whole batch", async () => {
     await group.transaction((tx) => tx.run(insert, { id: 0, text: "before" }));
     runs = 0;
     const { page_count: pages } = db.prepare("PRAGMA page_count").get() as { page_count: number };
@@ -134,7 +134,7 @@ describe("between the two runs of a batch, of which one job is to be undone,", (
     expect(await stored()).toEqual([0, 5]);
   });
 
-  test("reads have their turn, and see neither what was undone nor what is to come", async () => {
+  test("reads run and see neither rolled back nor later rows", async () => {
     const seen: Promise<number[]>[] = [];
     const watched = group.transaction(async (tx) => {
       await tx.run(insert, { id: 1, text: "" });
@@ -145,7 +145,7 @@ describe("between the two runs of a batch, of which one job is to be undone,", (
     expect([between, after]).toEqual([[], [1]]);
   });
 
-  test("a job that goes astray only the second time is expelled alone", async () => {
+  test("a job that awaits something else only in the second run is rejected alone", async () => {
     let times = 0;
     const astray = group.transaction(async (tx) => {
       await tx.run(insert, { id: 1, text: "" });
@@ -158,7 +158,7 @@ describe("between the two runs of a batch, of which one job is to be undone,", (
   });
 });
 
-describe.each(["memory", "file"])("whatever comes together, %s:", (kind) => {
+describe.each(["memory", "file"])("a mixed batch, %s:", (kind) => {
   let storage: Storage;
   let nextId: number;
   beforeEach(async () => {
@@ -220,7 +220,7 @@ describe.each(["memory", "file"])("whatever comes together, %s:", (kind) => {
     expect(seen).toEqual(seen.toSorted(([, one = 0], [, other = 0]) => one - other));
   }
 
-  test("each that is kept counts once, each other one not at all, and no read sees a half", async () => {
+  test("applies each committed job once, others never, and no read sees a part", async () => {
     await storage.transaction((tx) => tx.run(insert, { id: 0, text: "taken" }));
     const kinds = fc.constantFrom<Kind>(
       "kept",
@@ -240,7 +240,7 @@ describe.each(["memory", "file"])("whatever comes together, %s:", (kind) => {
     );
   });
 
-  test("1,000 refusals among 500 that are kept", async () => {
+  test("rolls back 1,000 refusals among 500 committed jobs", async () => {
     await expectRound(
       Array.from({ length: 1_500 }, (_, at) =>
         at % 3 === 0 ? "kept" : at % 2 === 0 ? "refused" : "idle",

@@ -5,10 +5,10 @@ import { isOutage, getSqliteCode } from "../database/sqlite-error.ts";
 import type { Statements } from "../queries/statements.ts";
 import { StorageUnavailable, type Storage, type Tx } from "../storage.ts";
 
-/** More than this would keep the event loop from its other work for too long. */
+/** A larger batch would block the event loop for too long. */
 const MAX_BATCH_SIZE = 500;
 
-/** Each try waits 50 ms for a writer from outside, a backup for example. */
+/** Each attempt waits 50 ms for another writer, for example a backup. */
 const MAX_BEGIN_ATTEMPTS = 20;
 
 interface PendingTransaction {
@@ -17,7 +17,7 @@ interface PendingTransaction {
   readonly reject: (reason: unknown) => void;
 }
 
-/** What became of a job, to be told when its batch is committed. */
+/** Settles the promise of a job after its batch was committed. */
 interface TransactionOutcome {
   readonly mustRollBack: boolean;
   readonly acknowledge: () => void;
@@ -26,13 +26,13 @@ interface TransactionOutcome {
 
 export interface GroupCommit {
   readonly transaction: Storage["transaction"];
-  /** Runs `work` when no batch is open, so that what it reads is committed. */
+  /** Runs `work` while no batch is open, so that it reads committed rows. */
   readonly runBetweenBatches: <T>(work: () => T) => Promise<T>;
-  /** Finishes what was accepted and refuses the rest. */
+  /** Finishes accepted jobs and refuses later ones. */
   readonly close: () => Promise<void>;
 }
 
-/** How what a batch wrote is kept, or undone, as a whole. */
+/** Commits or rolls back the writes of a batch as a whole. */
 export interface CommitUnit {
   readonly begin: () => void;
   readonly commit: () => void;
@@ -40,10 +40,10 @@ export interface CommitUnit {
 }
 
 /**
- * Transactions that arrive in one turn of the event loop share one commit, and so one fsync. They run
- * strictly one after another and are acknowledged after the commit. A savepoint copies every page that
- * its job touches, so a batch first runs without: when a job has to be undone, all are, and the batch
- * runs again with a savepoint for each.
+ * Transactions that arrive in one turn of the event loop share one commit and so one fsync. They run
+ * one after another and are acknowledged after the commit. A savepoint copies every page that its job
+ * touches, so a batch first runs without. If one job must be rolled back, all are, and the batch runs
+ * again with a savepoint for each.
  */
 export function createGroupCommit(
   db: Database,
@@ -70,14 +70,14 @@ export function createGroupCommit(
   }
 
   async function runBatch(batch: readonly PendingTransaction[]): Promise<void> {
-    // A job that awaits only its tx goes on in microtasks, so none is still running in the next turn.
+    // A job that awaits only its tx continues in microtasks, so none is running in the next turn.
     let stallTimer = setImmediate(reportStalled);
     function reportStalled(): void {
       rejectStalled?.(new Error("a transaction awaited something other than its tx"));
       stallTimer = setImmediate(reportStalled);
     }
     try {
-      // There is nobody whom undoing a lone job could harm, and so no need to run it twice.
+      // A batch of one needs no second pass, because rolling it back affects no other job.
       const firstPass =
         batch.length > 1 ? await runJobs(batch, { withSavepoints: false }) : undefined;
       const done = firstPass ?? (await runJobs(batch, { withSavepoints: true })) ?? [];
@@ -89,7 +89,7 @@ export function createGroupCommit(
     }
   }
 
-  /** Answers how to acknowledge each; undefined when all were undone, because one had to be. */
+  /** Returns how to settle each job; undefined if one failed and all were rolled back. */
   async function runJobs(
     batch: readonly PendingTransaction[],
     { withSavepoints }: { withSavepoints: boolean },
@@ -102,7 +102,7 @@ export function createGroupCommit(
       for (const job of batch) {
         if (withSavepoints) savepoint.begin.run();
         const { mustRollBack: mustUndo, acknowledge, error } = await runJob(job);
-        // After a full disk or an I/O error SQLite has rolled back everything by itself.
+        // After a full disk or an I/O error SQLite has already rolled back the transaction.
         if (!db.inTransaction) throw error ?? new Error("the transaction was rolled back");
         if (mustUndo && !withSavepoints) {
           unit.rollback();
@@ -158,7 +158,7 @@ export function createGroupCommit(
     }
   }
 
-  // A batch belongs to no request, so it must not run in the context of the one that began it.
+  // A batch belongs to no request, so it must not run in the context of the one that started it.
   const drainWithoutContext = AsyncLocalStorage.bind(drain);
 
   return {
@@ -189,7 +189,7 @@ function toUnavailable(cause: unknown): StorageUnavailable {
   return new StorageUnavailable("the database could not write", { cause });
 }
 
-/** Resolves when the event loop had a turn for everything else. */
+/** Resolves in the next turn of the event loop. */
 export function yieldToEventLoop(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

@@ -3,7 +3,7 @@ import type { Query } from "../queries/compiled-query.ts";
 import type { Statements } from "../queries/statements.ts";
 import { StorageUnavailable, type Tx } from "../storage.ts";
 
-/** What one job of a batch is given of the shared connection; shut when the job ends. */
+/** The transaction of one job of a batch on the shared connection. It is closed when the job ends. */
 export class JobTx implements Tx {
   readonly #db: Database;
   readonly #statements: Statements;
@@ -33,7 +33,7 @@ export class JobTx implements Tx {
 
   #attempt<T>(statement: (statements: Statements) => T): T {
     if (this.#ended) throw new Error("this transaction is over");
-    // Without its transaction a statement would commit by itself.
+    // Outside its transaction a statement would commit by itself.
     if (this.#isRolledBack) throw new StorageUnavailable("the transaction was rolled back");
     try {
       return statement(this.#statements);

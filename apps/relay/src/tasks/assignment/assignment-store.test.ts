@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createTaskRow } from "../../../test/task-row.ts";
 import { migrations } from "../../storage/migrations/index.ts";
 import { openStorage } from "../../storage/open-storage.ts";
-import { queryBuilder, param, compile } from "../../storage/queries/compiled-query.ts";
+import { queryBuilder, param, params, compile } from "../../storage/queries/compiled-query.ts";
 import type { Storage, Tx } from "../../storage/storage.ts";
 import type { StoredTaskRow } from "../../storage/tables/tasks.ts";
 import {
@@ -39,11 +39,7 @@ const claimTimes = compile<
 >()(
   queryBuilder
     .updateTable("tasks")
-    .set({
-      claimed_at: param("claimed_at"),
-      worked_at: param("worked_at"),
-      cancel_requested_at: param("cancel_requested_at"),
-    })
+    .set(params("claimed_at", "worked_at", "cancel_requested_at"))
     .where("task_id", "=", param("task_id")),
 );
 const put = (change?: Partial<StoredTaskRow>) =>

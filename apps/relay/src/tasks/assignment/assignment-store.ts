@@ -1,5 +1,5 @@
 import { limits } from "@agent/wire";
-import { queryBuilder, param, compile, sql } from "../../storage/queries/compiled-query.ts";
+import { queryBuilder, param, params, compile, sql } from "../../storage/queries/compiled-query.ts";
 import type { Reader, Tx } from "../../storage/storage.ts";
 import type { StoredTaskRow, TaskRow } from "../../storage/tables/tasks.ts";
 import { taskIsOpen } from "../store.ts";
@@ -29,9 +29,8 @@ const claimUpdate = compile<ClaimRequest>()(
   queryBuilder
     .updateTable("tasks")
     .set({
+      ...params("claimed_by", "lease_until"),
       status: "claimed",
-      claimed_by: param("claimed_by"),
-      lease_until: param("lease_until"),
       claimed_at: param("now"),
       worked_at: param("now"),
       events: appendEvent("claimed"),
@@ -217,9 +216,7 @@ const reassign = compile<Reassignment>()(
   queryBuilder
     .updateTable("tasks")
     .set({
-      assigned_to: param("assigned_to"),
-      attempt: param("attempt"),
-      charge: param("charge"),
+      ...params("assigned_to", "attempt", "charge"),
       events: appendEvent("reassigned", sql`json_object('assigned_to', ${param("assigned_to")})`),
     })
     .where("task_id", "=", param("task_id"))

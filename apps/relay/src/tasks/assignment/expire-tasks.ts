@@ -1,5 +1,6 @@
 import { isForwardConfirmed } from "../../federation/outbound/is-forward-confirmed.ts";
 import { isClaimedByPeer } from "../../federation/peer-ref.ts";
+import { BATCH_SIZE, purgeInBatches } from "../../storage/purge-in-batches.ts";
 import type { Tx } from "../../storage/storage.ts";
 import type { StoredTaskRow } from "../../storage/tables/tasks.ts";
 import { isWorkedOnAtExpiry } from "./claim-rules.ts";
@@ -11,15 +12,13 @@ import { isClaimedByEndpoint } from "../task.ts";
 import { publishEndWithoutReceipt, endWithoutReceipt } from "../receipts/end-without-receipt.ts";
 import { listExpiredTasks, deleteExpiredTask } from "../store.ts";
 
-const BATCH_SIZE = 500;
-
 /**
  * Removes expired tasks and returns their holds, including those that expired while the relay was
  * down.
  */
 export async function expireTasks(services: ExpireServices): Promise<void> {
   const { storage, runtime, log } = services;
-  for (;;) {
+  await purgeInBatches(async () => {
     const due = await listExpiredTasks(storage.read, runtime.now(), BATCH_SIZE);
     await Promise.all(
       due.map(async ({ task_id }) => {
@@ -39,8 +38,8 @@ export async function expireTasks(services: ExpireServices): Promise<void> {
         }
       }),
     );
-    if (due.length < BATCH_SIZE) return;
-  }
+    return due.length;
+  });
 }
 
 /** Records a no-show when the holder of a claim no longer worked on it at the task's expiry. */

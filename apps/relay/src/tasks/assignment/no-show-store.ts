@@ -1,4 +1,4 @@
-import { queryBuilder, param, compile, sql } from "../../storage/queries/compiled-query.ts";
+import { queryBuilder, param, params, compile, sql } from "../../storage/queries/compiled-query.ts";
 import type { Reader, Tx } from "../../storage/storage.ts";
 import type { NoShowRow } from "../../storage/tables/tasks.ts";
 
@@ -6,14 +6,8 @@ const insertRow = compile<Omit<NoShowRow, "expired">>()(
   queryBuilder
     .insertInto("no_shows")
     .values({
-      task_id: param("task_id"),
-      agent_id: param("agent_id"),
-      target_id: param("target_id"),
-      submitted_by: param("submitted_by"),
-      lapsed_at: param("lapsed_at"),
+      ...params("task_id", "agent_id", "target_id", "submitted_by", "lapsed_at", "task", "record"),
       expired: 0,
-      task: param("task"),
-      record: param("record"),
     })
     .onConflict((conflict) => conflict.doNothing()),
 );

@@ -1,4 +1,5 @@
 import { limits, refuse, type Answer, type Operations, type TaskEvent } from "@agent/wire";
+import { createEventStream, type ServerSentEvent } from "../../http/event-stream.ts";
 import type { Caller } from "../../identity/caller.ts";
 import type { Services } from "../../services.ts";
 import type { StoredTaskRow } from "../../storage/tables/tasks.ts";
@@ -17,13 +18,8 @@ interface EventSubscription {
   readonly signal: AbortSignal;
 }
 
-export const streamHeaders = { "cache-control": "no-store", "x-accel-buffering": "no" };
-
-/** The time after which a disconnected client reconnects. */
+/** The delay before a disconnected client reconnects. */
 const RETRY_MS = 1_000;
-
-/** An SSE comment, so that proxies do not close the connection as idle. */
-export const KEEP_ALIVE_COMMENT = ": still here\n\n";
 
 /** Streams a task's events after a number as they happen; the stream ends with the task. */
 export async function streamEvents(
@@ -36,12 +32,8 @@ export async function streamEvents(
   if (task.finished_at !== null && subscription.after >= newestEventId(task)) {
     return { status: 204, body: undefined };
   }
-  return {
-    status: 200,
-    mediaType: "text/event-stream",
-    content: formatEvents(followEvents(services, subscription)),
-    headers: streamHeaders,
-  };
+  const events = toServerSentEvents(followEvents(services, subscription));
+  return createEventStream(events, { retryMs: RETRY_MS });
 }
 
 /**
@@ -93,10 +85,10 @@ function expiredEvent({ runtime }: StreamServices, task_id: string, seen: number
   return { event_id: seen + 1, type: "expired", at: runtime.now(), task_id };
 }
 
-async function* formatEvents(events: AsyncIterable<TaskEvent | null>): AsyncIterable<string> {
-  yield `retry: ${RETRY_MS}\n\n`;
-  for await (const event of events) yield event === null ? KEEP_ALIVE_COMMENT : formatEvent(event);
+async function* toServerSentEvents(
+  events: AsyncIterable<TaskEvent | null>,
+): AsyncIterable<ServerSentEvent | null> {
+  for await (const event of events) {
+    yield event === null ? null : { id: event.event_id, event: event.type, data: event };
+  }
 }
-
-const formatEvent = (event: TaskEvent) =>
-  `id: ${event.event_id}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;

@@ -1,4 +1,4 @@
-import { queryBuilder, param, compile, sql } from "../../storage/queries/compiled-query.ts";
+import { queryBuilder, param, params, compile, sql } from "../../storage/queries/compiled-query.ts";
 import type { Reader, Tx } from "../../storage/storage.ts";
 import type { ReceiptRow, TaskRow } from "../../storage/tables/tasks.ts";
 
@@ -13,13 +13,9 @@ export function findReceipt(read: Reader, task_id: string): Promise<ReceiptRow |
 type NewReceipt = Omit<ReceiptRow, "erased_at">;
 
 const addReceipt = compile<NewReceipt>()(
-  queryBuilder.insertInto("receipts").values({
-    task_id: param("task_id"),
-    receipt_hash: param("receipt_hash"),
-    agent_id: param("agent_id"),
-    body: param("body"),
-    received_at: param("received_at"),
-  }),
+  queryBuilder
+    .insertInto("receipts")
+    .values(params("task_id", "receipt_hash", "agent_id", "body", "received_at")),
 );
 
 const addNested = compile<{ task_id: string; signatures: string }>()(

@@ -1,4 +1,4 @@
-import { queryBuilder, param, compile, sql } from "../../storage/queries/compiled-query.ts";
+import { queryBuilder, param, params, compile, sql } from "../../storage/queries/compiled-query.ts";
 import type { Reader, Tx } from "../../storage/storage.ts";
 import type { DelegationBudgetRow } from "../../storage/tables/tasks.ts";
 
@@ -21,13 +21,7 @@ export async function getUsedBudget(read: Reader, name: DelegationTokenKey): Pro
 const upsertBudget = compile<DelegationTokenKey & { expires_at: number }>()(
   queryBuilder
     .insertInto("delegation_budgets")
-    .values({
-      issuer_id: param("issuer_id"),
-      token_id: param("token_id"),
-      used: 0,
-      expires_at: param("expires_at"),
-      open_tasks: 0,
-    })
+    .values({ ...params("issuer_id", "token_id", "expires_at"), used: 0, open_tasks: 0 })
     // An issuer may use a name twice, so the sum lasts as long as the later token.
     .onConflict((conflict) =>
       conflict
