@@ -137,6 +137,7 @@ async function moveToNextExecutor(
   const reassignment = {
     assigned_to: next.agent_id === task.agent_id ? null : next.agent_id,
     attempt: attempt ?? 0,
+    via_peer: next.via?.relay_id ?? null,
     charge: next.charge,
   };
   const changed = await storage.transaction(async (tx) => {

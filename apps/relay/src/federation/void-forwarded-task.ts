@@ -8,7 +8,7 @@ import { isFromPeer, isClaimedByPeer } from "./peer-ref.ts";
 /** A task that ends without a receipt, its hold returned, ends between relays too. */
 export async function voidForwardedTask(
   tx: Tx,
-  row: Pick<TaskRow, "task_id" | "submitted_by" | "claimed_by">,
+  row: Pick<TaskRow, "task_id" | "origin_peer" | "via_peer" | "claimed_by">,
 ): Promise<void> {
   if (isClaimedByPeer(row)) {
     const outbound = await findOutbound(tx, row.task_id);

@@ -1,9 +1,8 @@
 import type { EndedBy } from "@agent/federation-protocol";
-import { peerClaimRef, PEER_CLAIM_PATTERN } from "../federation/peer-ref.ts";
+import { peerClaimRef } from "../federation/peer-ref.ts";
 import { queryBuilder, param, compile, sql } from "../storage/queries/compiled-query.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
 import type { StoredTaskRow, TaskRow } from "../storage/tables/tasks.ts";
-import { isForwarded } from "./task.ts";
 
 const taskById = compile<{ task_id: string }>()(
   queryBuilder.selectFrom("tasks").selectAll().where("task_id", "=", param("task_id")),
@@ -18,6 +17,7 @@ const addTask = compile<TaskRow>()(
     task_id: param("task_id"),
     agent_id: param("agent_id"),
     submitted_by: param("submitted_by"),
+    origin_peer: param("origin_peer"),
     assigned_to: param("assigned_to"),
     status: param("status"),
     prompt: param("prompt"),
@@ -29,6 +29,7 @@ const addTask = compile<TaskRow>()(
     routing_choice: param("routing_choice"),
     attempts: param("attempts"),
     attempt: param("attempt"),
+    via_peer: param("via_peer"),
     charge: param("charge"),
     locked: param("locked"),
     allocation_id: param("allocation_id"),
@@ -66,7 +67,7 @@ const finishUpdate = queryBuilder
 
 const finishByReceipt = compile<TaskEnd & { key_registered: 0 | 1 }>()(
   finishUpdate
-    .where(sql<boolean>`(claimed_by is null or claimed_by not glob ${sql.lit(PEER_CLAIM_PATTERN)})`)
+    .where("via_peer", "is", null)
     .where(sql<boolean>`(locked = 0 or ${param("key_registered")} = 1)`),
 );
 
@@ -81,7 +82,7 @@ const finishByPeer = compile<TaskEnd & { claimed_by: string }>()(
  */
 export async function finishTask(
   tx: Tx,
-  task: Pick<TaskRow, "task_id" | "attempt" | "attempts">,
+  task: Pick<TaskRow, "task_id" | "attempt">,
   { endedBy, ...end }: Omit<TaskEnd, "task_id" | "attempt"> & { readonly endedBy: EndedBy },
 ): Promise<boolean> {
   const { task_id, attempt } = task;
@@ -91,8 +92,6 @@ export async function finishTask(
       (await tx.run(finishByPeer, { ...ending, claimed_by: peerClaimRef(endedBy.relayId) })) === 1
     );
   }
-  // Where an attempt leads never changes, and the statement asks for the same attempt.
-  if (isForwarded(task)) return false;
   const key_registered = endedBy.isKeyRegistered ? 1 : 0;
   return (await tx.run(finishByReceipt, { ...ending, key_registered })) === 1;
 }
@@ -203,7 +202,7 @@ const deleteFinishedOfPeers = compile<{ until: number; limit: number }>()(
   sql<never>`
     delete from tasks where task_id in (
       select task_id from tasks indexed by tasks_of_peers
-      where submitted_by glob 'relay:*' and finished_at <= ${param("until")} limit ${param("limit")})`,
+      where origin_peer is not null and finished_at <= ${param("until")} limit ${param("limit")})`,
 );
 
 /** The same for tasks that peers submitted: an id of a peer's making is not bound to any time. */

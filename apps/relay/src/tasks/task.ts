@@ -40,22 +40,15 @@ export function toTask(
 /** Submitter, target and assigned executor may see a task. */
 export function isParticipant(
   caller: Caller,
-  task: Pick<TaskRow, "submitted_by" | "agent_id" | "assigned_to" | "attempts" | "attempt">,
+  task: Pick<TaskRow, "submitted_by" | "agent_id" | "assigned_to" | "via_peer">,
 ): boolean {
   const workers = isForwarded(task) ? [] : [task.agent_id, task.assigned_to];
   return mayActFor(caller, [task.submitted_by, ...workers]);
 }
 
 /** Whether its executor is another relay's agent: who has that id here is somebody else. */
-export function isForwarded(task: Pick<TaskRow, "attempts" | "attempt">): boolean {
-  return assignedPeerOf(task) !== null;
-}
-
-/** The peer that has the task or is to get it; null for a task whose executor is an agent here. */
-export function assignedPeerOf(task: Pick<TaskRow, "attempts" | "attempt">): string | null {
-  // The attempts of most tasks lead to no other relay.
-  if (!task.attempts.includes('"via":')) return null;
-  return parseAttempts(task)[task.attempt]?.via?.relay_id ?? null;
+export function isForwarded(task: Pick<TaskRow, "via_peer">): boolean {
+  return task.via_peer !== null;
 }
 
 const ENDPOINT_PREFIX = "endpoint ";

@@ -7,7 +7,7 @@ import { isFromPeer } from "../peer-ref.ts";
 /** Replaces the prompt by its hash in the order that a peer signed, which is kept with its task. */
 export async function eraseOrder(
   tx: Tx,
-  task: Pick<TaskRow, "task_id" | "submitted_by" | "prompt">,
+  task: Pick<TaskRow, "task_id" | "origin_peer" | "prompt">,
 ): Promise<void> {
   if (!isFromPeer(task)) return;
   await replacePromptOfOrder(tx, { task_id: task.task_id, prompt: sha256Hex(task.prompt) });

@@ -107,6 +107,7 @@ export async function receiveTask(
     const row: TaskRow = {
       ...buildTaskRow(message, { now, expiresAt, charge: amount, nextHop: worker?.nextHop }),
       submitted_by: payer,
+      origin_peer: peer.relay_id,
       allocation_id: amount > 0 ? newId(runtime) : null,
     };
     await insertTask(tx, row);
@@ -192,7 +193,7 @@ function buildTaskRow(
     readonly charge: number;
     readonly nextHop: NextHop | undefined;
   },
-): Omit<TaskRow, "submitted_by" | "allocation_id"> {
+): Omit<TaskRow, "submitted_by" | "origin_peer" | "allocation_id"> {
   const attempt: Attempt = {
     agent_id: target_agent,
     charge,
@@ -212,6 +213,7 @@ function buildTaskRow(
     routing_choice: null,
     attempts: JSON.stringify([attempt]),
     attempt: 0,
+    via_peer: nextHop?.relay_id ?? null,
     charge,
     locked: charge,
     claimed_by: null,

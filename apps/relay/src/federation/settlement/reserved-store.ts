@@ -1,7 +1,6 @@
 import { asMicro, type Micro } from "@agent/budget";
 import { compile, param, sql } from "../../storage/queries/compiled-query.ts";
 import type { Reader } from "../../storage/storage.ts";
-import { PEER_CLAIM_PATTERN } from "../peer-ref.ts";
 
 const sumPayable = compile<{ relay_id: string }>()(
   sql<{ reserved: number }>`
@@ -35,7 +34,7 @@ const sumByPeer = compile()(
       union all
       select o.relay_id, 0, cast(o.body ->> '$.terms.net' as integer)
         from tasks as t join federation_outbound as o on o.task_id = t.task_id
-        where t.status = 'claimed' and t.claimed_by glob ${sql.lit(PEER_CLAIM_PATTERN)}
+        where t.status = 'claimed' and t.via_peer is not null
       union all
       select o.relay_id, 0, cast(o.body ->> '$.terms.net' as integer)
         from federation_inbound as i join federation_outbound as o on o.task_id = i.task_id

@@ -30,7 +30,7 @@ import { callPeer, type PeerReply } from "../transport/call-peer.ts";
 import type { FederationServices } from "../federation.ts";
 import { deleteHold } from "./hold-store.ts";
 import { findOutbox, saveOutboxEntry, type OutboxEntry } from "./outbox-store.ts";
-import { isFromPeer } from "../peer-ref.ts";
+import { isPeerPayer } from "../peer-ref.ts";
 import { findPeer } from "../peers/peer-store.ts";
 
 /** Does what is due for a settlement: sends it, or asks the peer whether an earlier copy was booked. */
@@ -166,7 +166,7 @@ async function recordPayment(
   const { taskId, peerId, terms } = settlement;
   await deleteHold(tx, taskId);
   const entry = { taskId, description: "completed" };
-  const postings = isFromPeer({ submitted_by: payerId })
+  const postings = isPeerPayer(payerId)
     ? buildForwardedPayment({ peerId, taskId, amount: terms.net })
     : buildOutboundPayment({ peerId, taskId, payerId, locked: asMicro(locked), terms });
   const rows = await postClearing(tx, runtime, postings, entry);
@@ -204,7 +204,7 @@ async function recordRefund(
   const { taskId } = settlement;
   await deleteHold(tx, taskId);
   const description = "settlement refunded";
-  if (isFromPeer({ submitted_by: payerId })) {
+  if (isPeerPayer(payerId)) {
     const postings = buildRetentionPostings({ taskId, amount: asMicro(locked) });
     await postClearing(tx, runtime, postings, { taskId, description });
   } else {

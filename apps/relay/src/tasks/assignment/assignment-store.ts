@@ -151,7 +151,7 @@ export function listExpiredClaims(read: Reader, now: number, limit: number) {
 }
 
 /** Another relay has the task until it expires, whatever its submitter asks for. */
-const isClaimedByPeer = sql<boolean>`claimed_by glob 'relay *'`;
+const isClaimedByPeer = sql<boolean>`via_peer is not null`;
 
 /** From the first request on the holder has as long as a lease to agree or to show that it works. */
 const leaseAfterRequest = sql<number>`case
@@ -200,7 +200,7 @@ export function cancelForwarded(
   return tx.get(cancelForwardedUpdate, agreed);
 }
 
-type Reassignment = Pick<TaskRow, "task_id" | "assigned_to" | "attempt" | "charge"> & {
+type Reassignment = Pick<TaskRow, "task_id" | "assigned_to" | "attempt" | "via_peer" | "charge"> & {
   readonly from_attempt: number;
   readonly now: number;
 };
@@ -211,6 +211,7 @@ const reassign = compile<Reassignment>()(
     .set({
       assigned_to: param("assigned_to"),
       attempt: param("attempt"),
+      via_peer: param("via_peer"),
       charge: param("charge"),
       events: appendEvent("reassigned", sql`json_object('assigned_to', ${param("assigned_to")})`),
     })
