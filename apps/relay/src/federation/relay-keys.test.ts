@@ -147,13 +147,15 @@ async function tick(): Promise<void> {
   await Promise.all(names.map((name) => sites[name].relay.tick()));
 }
 
-/** Lets what was refused under the former key be tried again, as often as it takes. */
-async function untilTried(condition: () => Promise<boolean>, what: string): Promise<void> {
-  for (let tried = 0; tried < 8; tried += 1) {
-    await tick();
-    await Promise.all(names.map((name) => sites[name].relay.idle()));
-    const isTrue = await waitUntil(condition, what, 500).catch(() => false);
+/**
+ * Waits for a condition, with retries of the requests that failed while the relay was restarted. The clock
+ * moves only after requests had time to end, because each step of it ends those that are in flight.
+ */
+async function waitWithRetries(condition: () => Promise<boolean>, what: string): Promise<void> {
+  for (let retry = 0; retry < 8; retry += 1) {
+    const isTrue = await waitUntil(condition, what, 3_000).catch(() => false);
     if (isTrue) return;
+    await tick();
   }
   throw new Error(`${what} did not happen`);
 }
@@ -179,7 +181,7 @@ test.each(names)(
     ]);
 
     await finish(before);
-    await untilTried(async () => (await alpha.getBalance(boss)) === 9, "the payer is charged");
+    await waitWithRetries(async () => (await alpha.getBalance(boss)) === 9, "the payer is charged");
     await waitUntil(async () => (await beta.getBalance(worker)) === 0.9025, "the worker is paid");
     await finish(await submit());
     await waitUntil(
