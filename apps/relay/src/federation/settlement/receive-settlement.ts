@@ -1,4 +1,3 @@
-import { fromMicro } from "@agent/budget";
 import {
   buildInboundPayment,
   buildInboundForwarding,
@@ -11,7 +10,8 @@ import {
   type X402Reference,
 } from "@agent/federation-protocol";
 import { type Answer, type Operations, type Refusal } from "@agent/wire";
-import { postClearing, recordSettlement } from "../../budget/clearing.ts";
+import { postClearing } from "../../budget/clearing.ts";
+import { logSettlement, recordSettlement } from "../../budget/record-settlement.ts";
 import { newId } from "../../runtime.ts";
 import type { Tx } from "../../storage/storage.ts";
 import type { FederationPeerRow } from "../../storage/tables/federation.ts";
@@ -94,12 +94,12 @@ export async function receiveSettlement(
         relay_id: from.relay_id,
       });
     }
-    federation.log.info("settlement.created", {
-      correlationId: message.task_id,
+    logSettlement(federation.log, {
+      task_id: message.task_id,
       settlement_id: message.settlement_id,
       status: "completed",
-      net: fromMicro(result.booked.net),
-      fee: fromMicro(result.booked.fee),
+      net: result.booked.net,
+      fee: result.booked.fee,
       payer_id: peerPayerRef(from.relay_id),
       payee_id: message.agent_id,
     });
@@ -129,18 +129,15 @@ async function payExecutor(
   await recordSettlement(
     tx,
     {
-      task_id: taskId,
-      settlement_id: message.settlement_id,
-      allocation_id: taskId,
-      receipt_hash: message.receipt_hash,
-      ledger_hash: null,
-      amount_settled: booked.gross,
-      fee: booked.fee,
-      net: booked.net,
-      payer_id: peerPayerRef(peerId),
-      payee_id: agentId,
+      taskId,
+      settlementId: message.settlement_id,
+      allocationId: taskId,
+      receiptHash: message.receipt_hash,
+      terms: booked,
+      payerId: peerPayerRef(peerId),
+      payeeId: agentId,
       status: "completed",
-      settled_at: runtime.now(),
+      settledAt: runtime.now(),
       x402: toX402Reference(message),
     },
     rows,

@@ -1,4 +1,4 @@
-import { asMicro, fromMicro, buildRetentionPostings } from "@agent/budget";
+import { asMicro, buildRetentionPostings } from "@agent/budget";
 import {
   beginAsk,
   beginAttempt,
@@ -16,7 +16,8 @@ import {
   type ReportedSettlements,
 } from "@agent/federation-protocol";
 import * as v from "valibot";
-import { postClearing, recordSettlement } from "../../budget/clearing.ts";
+import { postClearing } from "../../budget/clearing.ts";
+import { logSettlement, recordSettlement } from "../../budget/record-settlement.ts";
 import { releaseHold } from "../../budget/reserve-hold.ts";
 import { newId } from "../../runtime.ts";
 import type { Tx } from "../../storage/storage.ts";
@@ -137,14 +138,16 @@ export async function applyTransition(
     relay_id: settlement.peerId,
   };
   if (settlement.resolution === "paid") {
-    log.info("settlement.created", {
-      ...logFields,
-      status: "completed",
-      net: fromMicro(settlement.terms.net),
-      fee: fromMicro(settlement.terms.fee),
+    const paid = {
+      task_id: settlement.taskId,
+      settlement_id: settlementId,
+      status: "completed" as const,
+      net: settlement.terms.net,
+      fee: settlement.terms.fee,
       payer_id: payerId,
       payee_id: settlement.agentId,
-    });
+    };
+    logSettlement(log, paid, { relay_id: settlement.peerId });
   } else if (settlement.resolution === "refunded") {
     federation.log.warn("settlement.retry.refunded", { ...logFields, payer_id: payerId });
   } else if (settlement.resolution === "held") {
@@ -173,18 +176,15 @@ async function recordPayment(
   await recordSettlement(
     tx,
     {
-      task_id: taskId,
-      settlement_id: settlement.settlementId,
-      allocation_id: allocationId,
-      receipt_hash: settlement.receiptHash,
-      ledger_hash: null,
-      amount_settled: terms.gross,
-      fee: terms.fee,
-      net: terms.net,
-      payer_id: payerId,
-      payee_id: settlement.agentId,
+      taskId,
+      settlementId: settlement.settlementId,
+      allocationId,
+      receiptHash: settlement.receiptHash,
+      terms,
+      payerId,
+      payeeId: settlement.agentId,
       status: "completed",
-      settled_at: runtime.now(),
+      settledAt: runtime.now(),
       x402: settlement.x402,
     },
     [...feePostings, ...rows],
@@ -213,18 +213,14 @@ async function recordRefund(
   await recordSettlement(
     tx,
     {
-      task_id: taskId,
-      settlement_id: newId(runtime),
-      allocation_id: allocationId,
-      receipt_hash: settlement.receiptHash,
-      ledger_hash: null,
-      amount_settled: 0,
-      fee: 0,
-      net: 0,
-      payer_id: payerId,
-      payee_id: settlement.agentId,
+      taskId,
+      settlementId: newId(runtime),
+      allocationId,
+      receiptHash: settlement.receiptHash,
+      payerId,
+      payeeId: settlement.agentId,
       status: "refunded",
-      settled_at: runtime.now(),
+      settledAt: runtime.now(),
     },
     [],
   );
