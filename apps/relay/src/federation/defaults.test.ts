@@ -1,45 +1,38 @@
 import { verifyJson, hexToBytes } from "@agent/crypto";
-import { createManualClock, type ManualClock, type TestAgent } from "@agent/testkit";
+import { type ManualClock, type TestAgent } from "@agent/testkit";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { startLossyProxy, type ProxyAction, type LossyProxy } from "../../test/lossy-proxy.ts";
+import { type ProxyAction } from "../../test/lossy-proxy.ts";
 import {
   getReconciliation,
-  addPeer,
-  startSite,
   submitToBest,
   waitForTask,
   waitUntil,
   completeTask,
   type TestSite,
+  startTwoSites,
+  closeSites,
+  advanceUntil,
+  type TwoSites,
 } from "../../test/network.ts";
 
 let clock: ManualClock;
-let fate: (path: string) => ProxyAction;
-let proxies: LossyProxy[];
+let chooseAction: (path: string) => ProxyAction;
+let proxies: TwoSites["proxies"];
 let a: TestSite;
 let b: TestSite;
 let boss: TestAgent;
 let worker: TestAgent;
 
-/** Beta works for alpha, whose settlements do not arrive while `fate` says so. */
+/** Beta works for alpha, whose settlements do not arrive while `chooseAction` says so. */
 beforeEach(async () => {
-  clock = createManualClock();
-  fate = () => "pass";
-  proxies = await Promise.all([0, 1].map(() => startLossyProxy((path) => fate(path))));
-  a = await startSite({ name: "alpha", clock, seed: 1, url: proxies[0]!.url });
-  const env = { AGENT_FEDERATION_CREDIT_LIMIT: "1.5" };
-  b = await startSite({ name: "beta", clock, seed: 2, env, url: proxies[1]!.url });
-  proxies[0]!.to(`http://127.0.0.1:${a.port}`);
-  proxies[1]!.to(`http://127.0.0.1:${b.port}`);
-  await addPeer(a, b);
-  boss = await a.createAgent();
-  await a.deposit(boss, 10);
-  worker = await b.createWorker(1);
+  chooseAction = () => "pass";
+  const scene = await startTwoSites({
+    chooseAction: (path) => chooseAction(path),
+    beta: { AGENT_FEDERATION_CREDIT_LIMIT: "1.5" },
+  });
+  ({ clock, proxies, a, b, boss, worker } = scene);
 });
-afterEach(async () => {
-  await Promise.all([a.close(), b.close()]);
-  await Promise.all(proxies.map((proxy) => proxy.close()));
-});
+afterEach(() => closeSites([a, b], proxies));
 
 const peersPath = "/api/v1/admin/federation/peers";
 
@@ -69,19 +62,14 @@ async function shown(taskId: string): Promise<Shown> {
   return body["peer"] as Shown;
 }
 
-const pass = (ms: number, what: string, done: () => Promise<boolean> | boolean) =>
-  waitUntil(async () => {
-    if (await done()) return true;
-    await clock.advance(ms);
-    await Promise.all([a.relay.tick(), b.relay.tick()]);
-    return false;
-  }, what);
+const pass = (stepMs: number, what: string, done: () => Promise<boolean> | boolean) =>
+  advanceUntil(clock, [a, b], { stepMs, what }, done);
 
 const withoutSettlements = (path: string): ProxyAction =>
   path.includes("/settlement") ? "refuse" : "pass";
 
 async function defaulted(): Promise<string> {
-  fate = withoutSettlements;
+  chooseAction = withoutSettlements;
   const taskId = await accepted();
   await pass(
     600_000,
@@ -141,7 +129,7 @@ describe("A9: a peer that accepts a result and does not settle", () => {
     expect(await b.asOperator("POST", clear, { reason: "again" })).toMatchObject({
       body: { cleared: 0, tasks: 0 },
     });
-    fate = () => "pass";
+    chooseAction = () => "pass";
     await submitToBest(a, boss);
     await waitForTask(b, worker);
   });
@@ -155,7 +143,7 @@ describe("A9: a peer that accepts a result and does not settle", () => {
       const { body } = await a.asOperator("GET", `${outbox}?state=failed`);
       return (body["settlements"] as unknown[]).length === 1;
     });
-    fate = () => "pass";
+    chooseAction = () => "pass";
     const { body } = await a.asOperator("GET", `${outbox}?state=failed`);
     const [entry] = body["settlements"] as { settlement_id: string }[];
     await a.asOperator("POST", `${outbox}/${String(entry?.settlement_id)}/retry`);
@@ -167,14 +155,15 @@ describe("A9: a peer that accepts a result and does not settle", () => {
   });
 
   test("gains nothing by accepting only after the hold has lapsed", async () => {
-    fate = (path) => (path.includes("/task/result") ? "lose-answer" : withoutSettlements(path));
+    chooseAction = (path) =>
+      path.includes("/task/result") ? "lose-answer" : withoutSettlements(path);
     const { body } = await submitToBest(a, boss);
     const taskId = String(body["task_id"]);
     await completeTask(b, worker, await waitForTask(b, worker, taskId));
     const holdOf = async () => (await shown(taskId)).hold;
     await pass(600_000, "the hold lapses", async () => (await holdOf()) === "released");
     expect(b.listLogged("federation.settlement.defaulted")).toEqual([]);
-    fate = withoutSettlements;
+    chooseAction = withoutSettlements;
     await pass(600_000, "the result is accepted", async () => (await holdOf()) === "due");
     expect(await debtor()).toMatchObject({ defaulted: 0 });
     await pass(600_000, "alpha defaults", async () => (await holdOf()) === "defaulted");

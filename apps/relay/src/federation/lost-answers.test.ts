@@ -1,65 +1,47 @@
 import { sha256Hex } from "@agent/crypto";
-import {
-  createManualClock,
-  createSeededRandom,
-  type ManualClock,
-  type TestAgent,
-} from "@agent/testkit";
+import { createSeededRandom, type ManualClock, type TestAgent } from "@agent/testkit";
 import { verifyArtifact } from "@agent/verify";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { startLossyProxy, type ProxyAction, type LossyProxy } from "../../test/lossy-proxy.ts";
+import { type ProxyAction } from "../../test/lossy-proxy.ts";
 import {
   getReconciliation,
-  addPeer,
   getPeerPositions,
-  startSite,
   submitToBest,
   waitForTask,
   waitUntil,
   completeTask,
   type TestSite,
+  startTwoSites,
+  closeSites,
+  advanceUntil,
+  type TwoSites,
 } from "../../test/network.ts";
 import { OPERATOR_TOKEN } from "../../test/test-relay.ts";
 
 let clock: ManualClock;
-let fate: (path: string) => ProxyAction;
-let proxies: LossyProxy[];
+let chooseAction: (path: string) => ProxyAction;
+let proxies: TwoSites["proxies"];
 let a: TestSite;
 let b: TestSite;
 let boss: TestAgent;
 let worker: TestAgent;
 
 beforeEach(async () => {
-  clock = createManualClock();
-  fate = () => "pass";
-  proxies = await Promise.all([0, 1].map(() => startLossyProxy((path) => fate(path))));
-  [a, b] = (await Promise.all(
-    ["alpha", "beta"].map(async (name, at) => {
-      const proxy = proxies[at]!;
-      const env = { AGENT_FEDERATION_CREDIT_LIMIT: "100000", AGENT_TASK_TTL_MS: "86400000" };
-      return startSite({ name, clock, seed: at + 1, url: proxy.url, env });
-    }),
-  )) as [TestSite, TestSite];
-  proxies[0]!.to(`http://127.0.0.1:${a.port}`);
-  proxies[1]!.to(`http://127.0.0.1:${b.port}`);
-  await addPeer(a, b);
-  boss = await a.createAgent();
-  await a.deposit(boss, 1_000);
-  worker = await b.createWorker(1);
+  chooseAction = () => "pass";
+  const env = { AGENT_FEDERATION_CREDIT_LIMIT: "100000", AGENT_TASK_TTL_MS: "86400000" };
+  const scene = await startTwoSites({
+    chooseAction: (path) => chooseAction(path),
+    alpha: env,
+    beta: env,
+    deposit: 1_000,
+  });
+  ({ clock, proxies, a, b, boss, worker } = scene);
 });
-afterEach(async () => {
-  await Promise.all([a.close(), b.close()]);
-  await Promise.all(proxies.map((proxy) => proxy.close()));
-});
+afterEach(() => closeSites([a, b], proxies));
 
 /** Lets the jobs of both relays run until nothing of the outbox is open, for hours if need be. */
-async function letTimePass(done: () => Promise<boolean>, stepMs = 30_000): Promise<void> {
-  await waitUntil(async () => {
-    if (await done()) return true;
-    await clock.advance(stepMs);
-    await Promise.all([a.relay.tick(), b.relay.tick()]);
-    return false;
-  }, "everything is settled");
+function letTimePass(done: () => Promise<boolean>, stepMs = 30_000): Promise<boolean> {
+  return advanceUntil(clock, [a, b], { stepMs, what: "everything is settled" }, done);
 }
 
 const outbox = async (state: string) => {
@@ -79,7 +61,7 @@ async function moneyOf(): Promise<number> {
 
 test("FE17 200 paid tasks while every fifth answer is lost: each paid once, none lost, not a cent more or less", async () => {
   const random = createSeededRandom(17);
-  fate = (path) =>
+  chooseAction = (path) =>
     path.startsWith("/federation/v1/discover") || random.next() >= 0.2 ? "pass" : "lose-answer";
   const before = await moneyOf();
   const ids: string[] = [];
@@ -126,7 +108,7 @@ describe("FE17 a settlement whose answers are all lost", () => {
   };
 
   test("is asked for, found paid and completed: nobody is refunded", async () => {
-    fate = (path) => (path.includes("/settlement/forward") ? "lose-answer" : "pass");
+    chooseAction = (path) => (path.includes("/settlement/forward") ? "lose-answer" : "pass");
     await settle();
     await letTimePass(async () => (await outbox("completed")).length === 1, 600_000);
     expect([await a.getBalance(boss), await b.getBalance(worker)]).toEqual([999, 0.9025]);
@@ -134,13 +116,13 @@ describe("FE17 a settlement whose answers are all lost", () => {
   });
 
   test("after attempts that never arrived is refunded once, and paid by nobody later", async () => {
-    fate = (path) => (path.includes("/settlement/forward") ? "refuse" : "pass");
+    chooseAction = (path) => (path.includes("/settlement/forward") ? "refuse" : "pass");
     await settle();
     await letTimePass(async () => (await outbox("failed")).length === 1, 600_000);
     expect([await a.getBalance(boss), await b.getBalance(worker)]).toEqual([1_000, 0]);
     expect(await outbox("failed")).toMatchObject([{ state: "failed", refunded: true }]);
     expect(a.listLogged("settlement.retry.refunded")).toMatchObject([{ service: "federation" }]);
-    fate = () => "pass";
+    chooseAction = () => "pass";
     await letTimePass(async () => (await getReconciliation(b)).totals["holds"] === 0, 3_600_000);
     expect([await a.getBalance(boss), await b.getBalance(worker)]).toEqual([1_000, 0]);
     expect([await getPeerPositions(a), await getPeerPositions(b)]).toEqual([
@@ -151,7 +133,7 @@ describe("FE17 a settlement whose answers are all lost", () => {
 
   test("and which cannot be asked for is held for the operator, who may begin again", async () => {
     let broken = true;
-    fate = (path) => (broken && path.includes("/settlement") ? "lose-answer" : "pass");
+    chooseAction = (path) => (broken && path.includes("/settlement") ? "lose-answer" : "pass");
     await settle();
     await letTimePass(async () => (await outbox("failed")).length === 1, 600_000);
     const [held] = await outbox("failed");
@@ -203,23 +185,23 @@ describe("A6: a forwarded task is a success only once its settlement is paid", (
   };
 
   test("A6: while the settlement is under way the task is an interaction, then one success at both relays", async () => {
-    fate = (path) => (path.includes("/settlement/forward") ? "refuse" : "pass");
+    chooseAction = (path) => (path.includes("/settlement/forward") ? "refuse" : "pass");
     await deliver();
     expect(await known()).toEqual({ ofWorker: interaction, ofPeer: interaction, rate: 0.5 });
-    fate = () => "pass";
+    chooseAction = () => "pass";
     await letTimePass(async () => (await outbox("completed")).length === 1);
     expect(await known()).toEqual({ ofWorker: success, ofPeer: success, rate: 1 });
   });
 
   test("A6: a settlement that is refunded leaves only the interaction", async () => {
-    fate = (path) => (path.includes("/settlement/forward") ? "refuse" : "pass");
+    chooseAction = (path) => (path.includes("/settlement/forward") ? "refuse" : "pass");
     await deliver();
     await letTimePass(async () => (await outbox("failed")).length === 1, 600_000);
     expect(await known()).toEqual({ ofWorker: interaction, ofPeer: interaction, rate: 0.5 });
   });
 
   test("A6: a settlement whose answers are lost is counted once", async () => {
-    fate = (path) => (path.includes("/settlement/forward") ? "lose-answer" : "pass");
+    chooseAction = (path) => (path.includes("/settlement/forward") ? "lose-answer" : "pass");
     await deliver();
     await letTimePass(async () => (await outbox("completed")).length === 1, 600_000);
     expect(await known()).toEqual({ ofWorker: success, ofPeer: success, rate: 1 });
@@ -227,7 +209,7 @@ describe("A6: a forwarded task is a success only once its settlement is paid", (
 });
 
 test("B13: the texts of a peer's task are erased only after its result was brought back", async () => {
-  fate = (path) => (path === "/federation/v1/task/result" ? "refuse" : "pass");
+  chooseAction = (path) => (path === "/federation/v1/task/result" ? "refuse" : "pass");
   await submitToBest(a, boss);
   const task = await waitForTask(b, worker);
   expect(await completeTask(b, worker, task)).toMatchObject({ status: 200 });
@@ -236,7 +218,7 @@ test("B13: the texts of a peer's task are erased only after its result was broug
     status: 409,
     body: { code: "task.not_finished" },
   });
-  fate = () => "pass";
+  chooseAction = () => "pass";
   await letTimePass(async () => (await b.getBalance(worker)) > 0);
   expect(await b.asOperator("DELETE", texts)).toMatchObject({ status: 200 });
   const kept = await b.asOperator("GET", `/agent/${worker.agentId}/task/${task.task_id}`);
@@ -254,7 +236,7 @@ test("B13: the texts of a peer's task are erased only after its result was broug
 });
 
 test("B13: the texts of a peer's task are not erased while the peer has still to settle it", async () => {
-  fate = (path) => (path.startsWith("/federation/v1/settlement") ? "refuse" : "pass");
+  chooseAction = (path) => (path.startsWith("/federation/v1/settlement") ? "refuse" : "pass");
   await submitToBest(a, boss);
   const task = await waitForTask(b, worker);
   expect(await completeTask(b, worker, task)).toMatchObject({ status: 200 });
@@ -266,7 +248,7 @@ test("B13: the texts of a peer's task are not erased while the peer has still to
     status: 409,
     body: { code: "task.not_finished" },
   });
-  fate = () => "pass";
+  chooseAction = () => "pass";
   await letTimePass(async () => (await b.getBalance(worker)) > 0);
   expect(await b.asOperator("DELETE", texts)).toMatchObject({ status: 200 });
 });

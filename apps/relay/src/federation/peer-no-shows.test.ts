@@ -1,23 +1,24 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createManualClock, type ManualClock, type TestAgent } from "@agent/testkit";
+import { type ManualClock, type TestAgent } from "@agent/testkit";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { commands } from "../commands.ts";
-import { startLossyProxy, type LossyProxy } from "../../test/lossy-proxy.ts";
 import {
-  addPeer,
-  startSite,
   submitToBest,
   waitForTask,
   waitUntil,
   completeTask,
   type TestSite,
+  startTwoSites,
+  startBehindProxy,
+  closeSites,
+  type TwoSites,
 } from "../../test/network.ts";
 
 let folder: string;
 let clock: ManualClock;
-let proxy: LossyProxy;
+let proxies: TwoSites["proxies"];
 let a: TestSite;
 let b: TestSite;
 let boss: TestAgent;
@@ -27,25 +28,17 @@ const file = () => join(folder, "alpha.db");
 
 async function startAlpha(seed: number): Promise<void> {
   const env = { AGENT_DB_PATH: file() };
-  a = await startSite({ name: "alpha", clock, seed, env, url: proxy.url });
-  proxy.to(`http://127.0.0.1:${a.port}`);
+  a = await startBehindProxy(proxies[0], { name: "alpha", clock, seed, env });
 }
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "peer-no-shows-"));
-  clock = createManualClock();
-  proxy = await startLossyProxy(() => "pass");
-  await startAlpha(1);
-  b = await startSite({ name: "beta", clock, seed: 2 });
-  await addPeer(a, b);
-  boss = await a.createAgent();
-  await a.deposit(boss, 10);
-  worker = await b.createWorker(1);
+  const scene = await startTwoSites({ alpha: { AGENT_DB_PATH: file() } });
+  ({ clock, proxies, a, b, boss, worker } = scene);
   await clock.advance(1_000);
 });
 afterEach(async () => {
-  await Promise.all([a.close(), b.close()]);
-  await proxy.close();
+  await closeSites([a, b], proxies);
   rmSync(folder, { recursive: true });
 });
 

@@ -6,14 +6,16 @@ import Sqlite from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { federated, relayTask } from "../../test/contract/operator/federation.ts";
 import { startListeningPeer } from "../../test/listening-peer.ts";
-import { startLossyProxy, type ProxyAction, type LossyProxy } from "../../test/lossy-proxy.ts";
+import { type ProxyAction } from "../../test/lossy-proxy.ts";
 import {
-  addPeer,
-  startSite,
   submitToBest,
   waitForTask,
   waitUntil,
   type TestSite,
+  startTwoSites,
+  closeSites,
+  advanceUntil,
+  type TwoSites,
 } from "../../test/network.ts";
 import { startTestRelay } from "../../test/test-relay.ts";
 import { federationGuards } from "../storage/migrations/020-federation-guards.ts";
@@ -44,36 +46,25 @@ const positionsIn = async ({ asOperator: asMaster }: Pick<TestSite, "asOperator"
 
 describe("A2: what is reserved for a peer", () => {
   const clock = createManualClock();
-  let proxy: LossyProxy;
-  let fate: (path: string) => ProxyAction;
+  let proxies: TwoSites["proxies"];
+  let chooseAction: (path: string) => ProxyAction;
   let a: TestSite;
   let b: TestSite;
   let boss: TestAgent;
   let worker: TestAgent;
   beforeEach(async () => {
-    fate = () => "pass";
-    proxy = await startLossyProxy((path) => fate(path));
-    const env = { AGENT_DB_PATH: join(folder, "alpha.db"), AGENT_FEDERATION_CREDIT_LIMIT: "1" };
-    a = await startSite({ name: "alpha", clock, seed: 1, env });
-    b = await startSite({ name: "beta", clock, seed: 2, url: proxy.url });
-    proxy.to(`http://127.0.0.1:${b.port}`);
-    await addPeer(a, b);
-    boss = await a.createAgent();
-    await a.deposit(boss, 10);
-    worker = await b.createWorker(1);
+    chooseAction = () => "pass";
+    const alpha = {
+      AGENT_DB_PATH: join(folder, "alpha.db"),
+      AGENT_FEDERATION_CREDIT_LIMIT: "1",
+    };
+    const scene = await startTwoSites({ clock, chooseAction: (path) => chooseAction(path), alpha });
+    ({ proxies, a, b, boss, worker } = scene);
   });
-  afterEach(async () => {
-    await Promise.all([a.close(), b.close()]);
-    await proxy.close();
-  });
+  afterEach(() => closeSites([a, b], proxies));
 
-  const pass = (what: string, ms: number, done: () => Promise<boolean>) =>
-    waitUntil(async () => {
-      if (await done()) return true;
-      await clock.advance(ms);
-      await Promise.all([a.relay.tick(), b.relay.tick()]);
-      return false;
-    }, what);
+  const pass = (what: string, stepMs: number, done: () => Promise<boolean>) =>
+    advanceUntil(clock, [a, b], { stepMs, what }, done);
 
   const receipt = async (taskId: string, status: "completed" | "failed" | "denied") => {
     const task = await waitForTask(b, worker, taskId);
@@ -115,7 +106,7 @@ describe("A2: what is reserved for a peer", () => {
     [
       "is refunded, because no settlement ever arrived",
       async (taskId) => {
-        fate = (path) => (path.includes("/settlement/forward") ? "refuse" : "pass");
+        chooseAction = (path) => (path.includes("/settlement/forward") ? "refuse" : "pass");
         await receipt(taskId, "completed");
         await pass("it is refunded", 600_000, async () => (await a.getBalance(boss)) === 10);
       },

@@ -1,29 +1,31 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createManualClock, type ManualClock, type TestAgent } from "@agent/testkit";
+import { type ManualClock, type TestAgent } from "@agent/testkit";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { commands } from "../commands.ts";
 import { completeTaskOfPeer, federated } from "../../test/contract/operator/federation.ts";
 import { createFakePeer } from "../../test/fake-peer.ts";
-import { startLossyProxy, type ProxyAction, type LossyProxy } from "../../test/lossy-proxy.ts";
+import { type ProxyAction } from "../../test/lossy-proxy.ts";
 import {
   getReconciliation,
-  addPeer,
   getPeerPositions,
-  startSite,
   submitToBest,
   waitForTask,
   waitUntil,
   completeTask,
   type TestSite,
+  startTwoSites,
+  startBehindProxy,
+  closeSites,
+  type TwoSites,
 } from "../../test/network.ts";
 import { startTestRelay } from "../../test/test-relay.ts";
 
 let folder: string;
 let clock: ManualClock;
-let fate: (path: string) => ProxyAction;
-let proxies: [LossyProxy, LossyProxy];
+let chooseAction: (path: string) => ProxyAction;
+let proxies: TwoSites["proxies"];
 let a: TestSite;
 let b: TestSite;
 let boss: TestAgent;
@@ -32,30 +34,22 @@ let worker: TestAgent;
 const file = () => join(folder, "beta.db");
 const copy = () => join(folder, "beta.backup");
 
-async function startBeta(seed: number): Promise<TestSite> {
+function startBeta(seed: number): Promise<TestSite> {
   const env = { AGENT_DB_PATH: file() };
-  const site = await startSite({ name: "beta", clock, seed, env, url: proxies[1].url });
-  proxies[1].to(`http://127.0.0.1:${site.port}`);
-  return site;
+  return startBehindProxy(proxies[1], { name: "beta", clock, seed, env });
 }
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "relay-restore-"));
-  clock = createManualClock();
-  fate = () => "pass";
-  const passing = () => startLossyProxy((path) => fate(path));
-  proxies = [await passing(), await passing()];
-  a = await startSite({ name: "alpha", clock, seed: 1, url: proxies[0].url });
-  proxies[0].to(`http://127.0.0.1:${a.port}`);
-  b = await startBeta(2);
-  await addPeer(a, b);
-  boss = await a.createAgent();
-  await a.deposit(boss, 10);
-  worker = await b.createWorker(1);
+  chooseAction = () => "pass";
+  const scene = await startTwoSites({
+    chooseAction: (path) => chooseAction(path),
+    beta: { AGENT_DB_PATH: file() },
+  });
+  ({ clock, proxies, a, b, boss, worker } = scene);
 });
 afterEach(async () => {
-  await Promise.all([a.close(), b.close()]);
-  await Promise.all(proxies.map((proxy) => proxy.close()));
+  await closeSites([a, b], proxies);
   rmSync(folder, { recursive: true });
 });
 
@@ -146,12 +140,12 @@ describe("A8: a relay that was restored from a backup", () => {
       destination: "an account",
     });
     const withdrawalId = String(asked.body["withdrawal_id"]);
-    fate = (path) => (path.includes("/settlement") ? "refuse" : "pass");
+    chooseAction = (path) => (path.includes("/settlement") ? "refuse" : "pass");
     await doTask();
     await firstAttemptLost(a);
     await command("backup");
 
-    fate = () => "pass";
+    chooseAction = () => "pass";
     await clock.advance(30_000);
     await a.relay.tick();
     await paid();
@@ -210,13 +204,13 @@ describe("A8: a relay that was restored from a backup", () => {
     await b.deposit(payer, 10);
     const { body } = await submitToBest(b, payer, { capability: "translate" });
     const task = await waitForTask(a, earner, String(body["task_id"]));
-    fate = () => "pass";
-    fate = (path) => (path.includes("/settlement") ? "refuse" : "pass");
+    chooseAction = () => "pass";
+    chooseAction = (path) => (path.includes("/settlement") ? "refuse" : "pass");
     await completeTask(a, earner, task);
     await firstAttemptLost(b);
     await command("backup");
     expect(await b.getBalance(payer)).toBe(8.8);
-    fate = () => "pass";
+    chooseAction = () => "pass";
     await settleAll(() => b.getBalance(payer), 9);
     expect(await a.getBalance(earner)).toBe(0.9025);
 
@@ -285,11 +279,11 @@ describe("A8: while a relay is frozen", () => {
   });
 
   test("a settlement uses up no attempt for hours, is paid afterwards, and is no default", async () => {
-    fate = (path) => (path.includes("/settlement") ? "refuse" : "pass");
+    chooseAction = (path) => (path.includes("/settlement") ? "refuse" : "pass");
     await doTask();
     const outbox = () => outboxOf(a);
     await firstAttemptLost(a);
-    fate = () => "pass";
+    chooseAction = () => "pass";
     await freeze();
     // Longer than the hold would have stood, and than all six attempts take.
     for (let hour = 0; hour < 9; hour += 3) {
@@ -313,7 +307,7 @@ describe("A8: while a relay is frozen", () => {
 });
 
 test("A9: a default counts once, though a restored relay brings the result again and in the end in vain", async () => {
-  fate = (path) => (path.includes("/settlement") ? "refuse" : "pass");
+  chooseAction = (path) => (path.includes("/settlement") ? "refuse" : "pass");
   await doTask();
   const defaults = () => b.listLogged("federation.settlement.defaulted").length;
   await waitUntil(async () => {
@@ -323,7 +317,7 @@ test("A9: a default counts once, though a restored relay brings the result again
     return false;
   }, "alpha defaults");
   await command("backup");
-  fate = (path) => (path.startsWith("/federation") ? "refuse" : "pass");
+  chooseAction = (path) => (path.startsWith("/federation") ? "refuse" : "pass");
   await restoreBeta();
   await unfreeze({ restored: true });
   for (let days = 0; days < 40; days += 1) {

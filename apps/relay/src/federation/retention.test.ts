@@ -12,16 +12,18 @@ import {
 } from "../../test/contract/operator/federation.ts";
 import { createFakePeer } from "../../test/fake-peer.ts";
 import { startListeningPeer } from "../../test/listening-peer.ts";
-import { startLossyProxy, type ProxyAction, type LossyProxy } from "../../test/lossy-proxy.ts";
+import { type ProxyAction } from "../../test/lossy-proxy.ts";
 import {
   getReconciliation,
-  addPeer,
   getPeerPositions,
-  startSite,
   submitToBest,
   waitForTask,
   waitUntil,
   type TestSite,
+  startTwoSites,
+  closeSites,
+  advanceUntil,
+  type TwoSites,
 } from "../../test/network.ts";
 import { createReceipt, startTestRelay, type TestRelay } from "../../test/test-relay.ts";
 
@@ -56,28 +58,24 @@ function keptOf(name: string) {
 const nothing = { outbound: 0, outbox: 0, inbound: 0, holds: 0 };
 
 describe("of what passed between two relays", () => {
-  let proxy: LossyProxy;
-  let fate: (path: string) => ProxyAction;
+  let proxies: TwoSites["proxies"];
+  let chooseAction: (path: string) => ProxyAction;
   let a: TestSite;
   let b: TestSite;
   let boss: TestAgent;
   let worker: TestAgent;
 
   beforeEach(async () => {
-    fate = () => "pass";
-    proxy = await startLossyProxy((path) => fate(path));
-    a = await startSite({ name: "alpha", clock, seed: 1, env: fileOf("alpha") });
-    b = await startSite({ name: "beta", clock, seed: 2, env: fileOf("beta"), url: proxy.url });
-    proxy.to(`http://127.0.0.1:${b.port}`);
-    await addPeer(a, b);
-    boss = await a.createAgent();
-    await a.deposit(boss, 10);
-    worker = await b.createWorker(1);
+    chooseAction = () => "pass";
+    const scene = await startTwoSites({
+      clock,
+      chooseAction: (path) => chooseAction(path),
+      alpha: fileOf("alpha"),
+      beta: fileOf("beta"),
+    });
+    ({ proxies, a, b, boss, worker } = scene);
   });
-  afterEach(async () => {
-    await Promise.all([a.close(), b.close()]);
-    await proxy.close();
-  });
+  afterEach(() => closeSites([a, b], proxies));
 
   async function work(status: "completed" | "failed"): Promise<void> {
     const submitted = await submitToBest(a, boss);
@@ -94,13 +92,8 @@ describe("of what passed between two relays", () => {
   };
 
   /** Lets the jobs of both relays run until something is so. */
-  const pass = (ms: number, what: string, done: () => Promise<boolean> | boolean) =>
-    waitUntil(async () => {
-      if (await done()) return true;
-      await clock.advance(ms);
-      await Promise.all([a.relay.tick(), b.relay.tick()]);
-      return false;
-    }, what);
+  const pass = (stepMs: number, what: string, done: () => Promise<boolean> | boolean) =>
+    advanceUntil(clock, [a, b], { stepMs, what }, done);
 
   const forgets = (kept: () => unknown, what: object) =>
     pass(15 * DAY, "it is forgotten", () => JSON.stringify(kept()) === JSON.stringify(what));
@@ -139,14 +132,14 @@ describe("of what passed between two relays", () => {
 
   describe("a settlement that the operator has to decide", () => {
     async function held(lost: ProxyAction, beforeRetry = async () => {}): Promise<string> {
-      fate = (path) => (path.includes("/settlement") ? lost : "pass");
+      chooseAction = (path) => (path.includes("/settlement") ? lost : "pass");
       await work("completed");
       await pass(600_000, "it is held", async () => (await outbox("failed")).length === 1);
       const [entry] = await outbox("failed");
       await pass(20 * DAY, "60 days", () => clock.now() > 1_760_000_000_000 + 60 * DAY);
       expect(keptOf("alpha")).toEqual({ ...nothing, outbound: 1, outbox: 1, holds: 1 });
       await beforeRetry();
-      fate = () => "pass";
+      chooseAction = () => "pass";
       const path = `/api/v1/admin/federation/outbox/${String(entry?.settlement_id)}/retry`;
       expect(await a.asOperator("POST", path)).toMatchObject({ status: 200 });
       return String(entry?.settlement_id);
