@@ -4,6 +4,6 @@ import type { NextHop } from "../federation/discovery/list-remote-candidates.ts"
 export interface Attempt {
   readonly agent_id: string;
   readonly charge: number;
-  /** How a task comes to an agent of another relay. */
+  /** The next relay, if the executor is an agent of another relay. */
   readonly via?: NextHop;
 }

@@ -70,11 +70,14 @@ const deleteHistory = compile<{ agent_id: string }>()(
   queryBuilder.deleteFrom("agent_histories").where("agent_id", "=", param("agent_id")),
 );
 
-/** Which delegator's record is about which executor. */
+/** Identifies a trust record by its delegator and its executor. */
 export type TrustPair = Pick<TrustRecordRow, "agent_id" | "remote_agent_id">;
 
-/** Deletes what tasks have told of an executor, and answers whose records these were. Blocks stay. */
-export async function deleteStanding(tx: Tx, executorId: string): Promise<readonly TrustPair[]> {
+/**
+ * Deletes the trust and history that tasks gave an executor, and returns the deleted records. Blocks
+ * stay.
+ */
+export async function deleteReputation(tx: Tx, executorId: string): Promise<readonly TrustPair[]> {
   const about = { remote_agent_id: executorId };
   const pairs = await tx.all(recordsAbout, about);
   await tx.run(deleteRecordsAbout, about);
@@ -111,7 +114,7 @@ const selectAllRecords = compile<{ agent_id: string; remote_agent_id: string; li
     .limit(param("limit")),
 );
 
-/** All records page by page, for the graph that is kept in memory. */
+/** Lists all records page by page, for the graph in memory. */
 export function listTrustPage(
   read: Reader,
   after: { agent_id: string; remote_agent_id: string },
@@ -120,7 +123,7 @@ export function listTrustPage(
   return read.all(selectAllRecords, { ...after, limit });
 }
 
-/** What a task adds to the counters of an executor. */
+/** The increments of an executor's counters by a task. */
 export type HistoryStep = Omit<AgentHistoryRow, "agent_id">;
 
 const upsertHistory = compile<AgentHistoryRow>()(
@@ -151,7 +154,7 @@ function addExcluded(counter: keyof HistoryStep) {
   return sql<number>`${sql.ref(`agent_histories.${counter}`)} + ${sql.ref(`excluded.${counter}`)}`;
 }
 
-/** Adds a task to what the relay knows of an executor. */
+/** Adds a task to an executor's history. */
 export async function addToHistory(tx: Tx, step: AgentHistoryRow): Promise<void> {
   await tx.run(upsertHistory, step);
 }
@@ -160,7 +163,7 @@ const historyByAgent = compile<{ agent_id: string }>()(
   queryBuilder.selectFrom("agent_histories").selectAll().where("agent_id", "=", param("agent_id")),
 );
 
-/** Undefined before the first counted task. */
+/** Returns undefined before the first counted task. */
 export function findHistory(read: Reader, agent_id: string): Promise<AgentHistoryRow | undefined> {
   return read.get(historyByAgent, { agent_id });
 }

@@ -98,7 +98,7 @@ describe("an owner is told what to mend:", () => {
     const told = {
       check: "capabilities",
       ok: false,
-      detail: 'offers "Summarize", while others offer "summarise"',
+      detail: 'offers "Summarize", but other agents offer "summarise"',
     };
     expect(await register(odd, "http://127.0.0.1:1", ["Summarize"])).toContainEqual(told);
     expect(await checkOf(odd, "capabilities")).toEqual(told);

@@ -34,7 +34,7 @@ import { findOutbox, saveOutboxEntry, type OutboxEntry } from "./outbox-store.ts
 import { isPeerPayer } from "../peer-ref.ts";
 import { findPeer } from "../peers/peer-store.ts";
 
-/** Does what is due for a settlement: sends it, or asks the peer whether an earlier copy was booked. */
+/** Sends a settlement, or asks the peer whether it booked an earlier copy. */
 export async function sendSettlement(
   services: FederationServices,
   settlementId: string,
@@ -81,7 +81,7 @@ function postForward(
   });
 }
 
-/** Only an answer about this very settlement says that it was booked. */
+/** Only an answer that names this settlement confirms its booking. */
 function toDelivery({ delivery, body }: PeerReply, settlementId: string): Delivery {
   if (delivery.kind !== "answered" || delivery.status !== 200) return delivery;
   const answer = v.safeParse(SettlementAnswerSchema, body);
@@ -101,7 +101,7 @@ async function fetchReportedSettlements(
   return { list: list.success ? list.output : null, code };
 }
 
-/** Moves an entry on, and the money with it when that ends it. */
+/** Applies a transition to an entry, and moves the money if that resolves it. */
 export async function applyTransition(
   services: FederationServices,
   settlementId: string,
@@ -126,11 +126,11 @@ export async function applyTransition(
     const reputationUpdates = isPaid ? await recordPayment(tx, services, after) : [];
     if (isResolved && settlement.resolution === "refunded") await recordRefund(tx, services, after);
     await onChanged?.(tx, after);
-    return { after, ends: isResolved, standings: reputationUpdates };
+    return { after, ends: isResolved, reputationUpdates };
   });
   if (changed === undefined || !changed.ends) return changed?.after;
   const { settlement, payerId } = changed.after;
-  for (const reputationUpdate of changed.standings)
+  for (const reputationUpdate of changed.reputationUpdates)
     publishReputation(services, settlement.taskId, reputationUpdate);
   const logFields = {
     correlationId: settlement.taskId,
@@ -159,7 +159,7 @@ export async function applyTransition(
   return changed.after;
 }
 
-/** The peer has it on its books: the payer is charged, and the peer is owed its part. */
+/** Charges the payer and credits the peer once the peer has booked the settlement. */
 async function recordPayment(
   tx: Tx,
   services: FederationServices,
@@ -193,8 +193,8 @@ async function recordPayment(
 }
 
 /**
- * Nothing was paid: the whole hold goes back to the payer. A relay in the middle was paid and keeps
- * the rest for its operator to hand over: on a peer's account nothing moves without that peer.
+ * Returns the whole hold to the payer, because nothing was paid. A middle relay was paid itself, so its
+ * operator must pay the rest out: nothing moves on a peer's account without that peer.
  */
 async function recordRefund(
   tx: Tx,
