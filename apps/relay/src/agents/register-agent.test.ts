@@ -41,7 +41,7 @@ describe("a registration", () => {
       checks: [
         { check: "key", ok: true, detail: "bound" },
         { check: "endpoint_url", ok: true, detail: "may be called" },
-        { check: "listing", ok: false, detail: "no listing: the agent is free" },
+        { check: "listing", ok: false, detail: "no listing; the agent is free" },
         { check: "capabilities", ok: true, detail: "spelled like those of other agents" },
       ],
     });

@@ -23,7 +23,7 @@ let b: TestSite;
 let boss: TestAgent;
 let worker: TestAgent;
 
-/** Beta works for alpha, whose settlements do not arrive while `chooseAction` says so. */
+/** Beta works for alpha, whose settlements do not arrive while `chooseAction` refuses them. */
 beforeEach(async () => {
   chooseAction = () => "pass";
   const scene = await startTwoSites({
@@ -34,14 +34,14 @@ beforeEach(async () => {
 });
 afterEach(() => closeSites([a, b], proxies));
 
-const peersPath = "/api/v1/admin/federation/peers";
+const PEERS_PATH = "/api/v1/admin/federation/peers";
 
 async function debtor() {
-  const { body } = await b.asOperator("GET", peersPath);
+  const { body } = await b.asOperator("GET", PEERS_PATH);
   return (body["peers"] as Record<string, unknown>[])[0] ?? {};
 }
 
-/** A task whose result alpha accepts; answers its id. */
+/** Completes a task whose result alpha accepts, and returns its id. */
 async function accepted(): Promise<string> {
   const { body } = await submitToBest(a, boss);
   const taskId = String(body["task_id"]);
@@ -56,7 +56,7 @@ interface Shown {
   readonly accepted: Record<string, unknown> | null;
 }
 
-/** What the operator of beta sees of a task of alpha's. */
+/** Reads what the operator of beta sees of alpha's task. */
 async function shown(taskId: string): Promise<Shown> {
   const { body } = await b.asOperator("GET", `/agent/${worker.agentId}/task/${taskId}`);
   return body["peer"] as Shown;
@@ -88,7 +88,7 @@ const keyOf = async (site: TestSite) =>
   hexToBytes(String((await site.request("GET", "/federation/v1/identity")).body["public_key"]));
 
 describe("A9: a peer that accepts a result and does not settle", () => {
-  test("defaults: it is logged, counted, owed, and one failed outcome of that peer", async () => {
+  test("defaults: the amount is logged, counted as owed, and one failed outcome of that peer", async () => {
     const taskId = await defaulted();
     expect(b.listLogged("federation.settlement.defaulted")).toMatchObject([
       { level: "error", correlationId: taskId, relay_id: a.relayId, amount: 0.95 },
@@ -101,7 +101,7 @@ describe("A9: a peer that accepts a result and does not settle", () => {
     expect(body).toMatchObject({ failed_tasks: 1, successful_tasks: 0 });
   });
 
-  test("has less credit by it: its next paid task is refused, until the operator clears it", async () => {
+  test("has less credit: its next paid task is refused until the operator clears the default", async () => {
     await defaulted();
     const refused = await submitToBest(a, boss);
     expect(refused.status).toBe(201);
@@ -112,7 +112,7 @@ describe("A9: a peer that accepts a result and does not settle", () => {
           .some(({ code }) => code === "clearing.limit_exceeded"),
       "the forward is refused",
     );
-    const clear = `${peersPath}/${a.relayId}/clear-defaults`;
+    const clear = `${PEERS_PATH}/${a.relayId}/clear-defaults`;
     const bad = await b.asOperator("POST", clear, { reason: "" });
     expect(bad).toMatchObject({ status: 400, body: { code: "request.invalid" } });
     expect(bad.text).toContain("reason");
@@ -134,9 +134,9 @@ describe("A9: a peer that accepts a result and does not settle", () => {
     await waitForTask(b, worker);
   });
 
-  test("clears its default by settling later, for which it needs no new credit", async () => {
+  test("clears its default by settling later, without new credit", async () => {
     const taskId = await defaulted();
-    const limit = await b.asOperator("PUT", `${peersPath}/${a.relayId}`, { credit_limit: 0.5 });
+    const limit = await b.asOperator("PUT", `${PEERS_PATH}/${a.relayId}`, { credit_limit: 0.5 });
     expect(limit.status).toBe(200);
     const outbox = "/api/v1/admin/federation/outbox";
     await pass(600_000, "alpha gives up", async () => {
@@ -154,7 +154,7 @@ describe("A9: a peer that accepts a result and does not settle", () => {
     expect(await getReconciliation(b)).toMatchObject({ consistent: true });
   });
 
-  test("gains nothing by accepting only after the hold has lapsed", async () => {
+  test("gains nothing by accepting the result only after the hold has expired", async () => {
     chooseAction = (path) =>
       path.includes("/task/result") ? "lose-answer" : withoutSettlements(path);
     const { body } = await submitToBest(a, boss);
@@ -173,7 +173,7 @@ describe("A9: a peer that accepts a result and does not settle", () => {
 });
 
 describe("A9: a peer that settles", () => {
-  test("never defaults, however long ago that was", async () => {
+  test("never defaults, however long ago it settled", async () => {
     const taskId = await accepted();
     await waitUntil(async () => (await b.getBalance(worker)) === 0.9025, "the worker is paid");
     await pass(600_000, "a day passes", () => clock.now() > 1_760_000_000_000 + 86_400_000);
@@ -182,7 +182,7 @@ describe("A9: a peer that settles", () => {
     expect((await shown(taskId)).hold).toBe("settled");
   });
 
-  test("leaves its signed order and its signed acceptance, for the operator alone", async () => {
+  test("leaves its signed order and its signed acceptance, which only the operator can read", async () => {
     const taskId = await accepted();
     const { order, accepted: word } = await shown(taskId);
     expect(verifyJson(order, await keyOf(a))).toBe(true);

@@ -39,8 +39,8 @@ beforeEach(async () => {
 });
 afterEach(() => closeSites([a, b], proxies));
 
-/** Lets the jobs of both relays run until nothing of the outbox is open, for hours if need be. */
-function letTimePass(done: () => Promise<boolean>, stepMs = 30_000): Promise<boolean> {
+/** Runs the jobs of both relays until a condition holds, for hours if necessary. */
+function settleEverything(done: () => Promise<boolean>, stepMs = 30_000): Promise<boolean> {
   return advanceUntil(clock, [a, b], { stepMs, what: "everything is settled" }, done);
 }
 
@@ -50,7 +50,7 @@ const outbox = async (state: string) => {
   return body["settlements"] as { settlement_id: string; state: string; refunded: boolean }[];
 };
 
-/** What lies at both relays together, the world outside left out. */
+/** Sums the money at both relays, without external accounts. */
 async function moneyOf(): Promise<number> {
   const books = await Promise.all([getReconciliation(a), getReconciliation(b)]);
   const micro = books.flatMap(({ totals }) =>
@@ -59,7 +59,7 @@ async function moneyOf(): Promise<number> {
   return micro.reduce((sum, each) => sum + each, 0) / 1e6;
 }
 
-test("FE17 200 paid tasks while every fifth answer is lost: each paid once, none lost, not a cent more or less", async () => {
+test("FE17 pays each of 200 tasks exactly once while every fifth answer is lost", async () => {
   const random = createSeededRandom(17);
   chooseAction = (path) =>
     path.startsWith("/federation/v1/discover") || random.next() >= 0.2 ? "pass" : "lose-answer";
@@ -71,7 +71,7 @@ test("FE17 200 paid tasks while every fifth answer is lost: each paid once, none
   }
   expect(new Set(ids).size).toBe(200);
   const done = new Set<string>();
-  await letTimePass(async () => {
+  await settleEverything(async () => {
     const path = `/agent/${worker.agentId}/tasks?status=pending&limit=200`;
     const { body } = await b.as(worker, "GET", path);
     for (const task of body["tasks"] as Parameters<typeof completeTask>[2][]) {
@@ -107,23 +107,26 @@ describe("FE17 a settlement whose answers are all lost", () => {
     await waitUntil(async () => (await outbox("pending")).length === 1, "the settlement begins");
   };
 
-  test("is asked for, found paid and completed: nobody is refunded", async () => {
+  test("is looked up at the peer, found paid and completed without a refund", async () => {
     chooseAction = (path) => (path.includes("/settlement/forward") ? "lose-answer" : "pass");
     await settle();
-    await letTimePass(async () => (await outbox("completed")).length === 1, 600_000);
+    await settleEverything(async () => (await outbox("completed")).length === 1, 600_000);
     expect([await a.getBalance(boss), await b.getBalance(worker)]).toEqual([999, 0.9025]);
     expect(a.listLogged("settlement.retry.refunded")).toEqual([]);
   });
 
-  test("after attempts that never arrived is refunded once, and paid by nobody later", async () => {
+  test("is refunded once after attempts that never arrived, and is not paid later", async () => {
     chooseAction = (path) => (path.includes("/settlement/forward") ? "refuse" : "pass");
     await settle();
-    await letTimePass(async () => (await outbox("failed")).length === 1, 600_000);
+    await settleEverything(async () => (await outbox("failed")).length === 1, 600_000);
     expect([await a.getBalance(boss), await b.getBalance(worker)]).toEqual([1_000, 0]);
     expect(await outbox("failed")).toMatchObject([{ state: "failed", refunded: true }]);
     expect(a.listLogged("settlement.retry.refunded")).toMatchObject([{ service: "federation" }]);
     chooseAction = () => "pass";
-    await letTimePass(async () => (await getReconciliation(b)).totals["holds"] === 0, 3_600_000);
+    await settleEverything(
+      async () => (await getReconciliation(b)).totals["holds"] === 0,
+      3_600_000,
+    );
     expect([await a.getBalance(boss), await b.getBalance(worker)]).toEqual([1_000, 0]);
     expect([await getPeerPositions(a), await getPeerPositions(b)]).toEqual([
       { [b.relayId]: 0 },
@@ -131,18 +134,18 @@ describe("FE17 a settlement whose answers are all lost", () => {
     ]);
   });
 
-  test("and which cannot be asked for is held for the operator, who may begin again", async () => {
+  test("is held for the operator, who may retry it, when it cannot be looked up", async () => {
     let broken = true;
     chooseAction = (path) => (broken && path.includes("/settlement") ? "lose-answer" : "pass");
     await settle();
-    await letTimePass(async () => (await outbox("failed")).length === 1, 600_000);
+    await settleEverything(async () => (await outbox("failed")).length === 1, 600_000);
     const [held] = await outbox("failed");
     expect(held).toMatchObject({ refunded: false });
     expect(await getReconciliation(a)).toMatchObject({ consistent: true, totals: { holds: 1.2 } });
     broken = false;
     const path = `/api/v1/admin/federation/outbox/${held?.settlement_id}/retry`;
     expect(await a.asOperator("POST", path)).toMatchObject({ status: 200 });
-    await letTimePass(async () => (await outbox("completed")).length === 1);
+    await settleEverything(async () => (await outbox("completed")).length === 1);
     expect([await a.getBalance(boss), await b.getBalance(worker)]).toEqual([999, 0.9025]);
   });
 });
@@ -160,7 +163,7 @@ describe("A6: a forwarded task is a success only once its settlement is paid", (
     return { interaction_count, successful_tasks, failed_tasks };
   };
 
-  /** What the payer and its relay know of worker and peer, and what strangers are told at the peer. */
+  /** Reads the trust of the payer and its relay, and the history at the peer. */
   const known = async () => {
     const path = "/api/v1/market/candidates?capability=summarise";
     const { body } = await b.as(await b.createAgent(), "GET", path);
@@ -184,31 +187,31 @@ describe("A6: a forwarded task is a success only once its settlement is paid", (
     );
   };
 
-  test("A6: while the settlement is under way the task is an interaction, then one success at both relays", async () => {
+  test("A6: a task is an interaction while its settlement is in flight, and then one success at both relays", async () => {
     chooseAction = (path) => (path.includes("/settlement/forward") ? "refuse" : "pass");
     await deliver();
     expect(await known()).toEqual({ ofWorker: interaction, ofPeer: interaction, rate: 0.5 });
     chooseAction = () => "pass";
-    await letTimePass(async () => (await outbox("completed")).length === 1);
+    await settleEverything(async () => (await outbox("completed")).length === 1);
     expect(await known()).toEqual({ ofWorker: success, ofPeer: success, rate: 1 });
   });
 
-  test("A6: a settlement that is refunded leaves only the interaction", async () => {
+  test("A6: a task whose settlement is refunded counts only as an interaction", async () => {
     chooseAction = (path) => (path.includes("/settlement/forward") ? "refuse" : "pass");
     await deliver();
-    await letTimePass(async () => (await outbox("failed")).length === 1, 600_000);
+    await settleEverything(async () => (await outbox("failed")).length === 1, 600_000);
     expect(await known()).toEqual({ ofWorker: interaction, ofPeer: interaction, rate: 0.5 });
   });
 
-  test("A6: a settlement whose answers are lost is counted once", async () => {
+  test("A6: a task whose settlement answers are lost counts once", async () => {
     chooseAction = (path) => (path.includes("/settlement/forward") ? "lose-answer" : "pass");
     await deliver();
-    await letTimePass(async () => (await outbox("completed")).length === 1, 600_000);
+    await settleEverything(async () => (await outbox("completed")).length === 1, 600_000);
     expect(await known()).toEqual({ ofWorker: success, ofPeer: success, rate: 1 });
   });
 });
 
-test("B13: the texts of a peer's task are erased only after its result was brought back", async () => {
+test("B13: the texts of a peer's task are erased only after its result was sent back", async () => {
   chooseAction = (path) => (path === "/federation/v1/task/result" ? "refuse" : "pass");
   await submitToBest(a, boss);
   const task = await waitForTask(b, worker);
@@ -219,7 +222,7 @@ test("B13: the texts of a peer's task are erased only after its result was broug
     body: { code: "task.not_finished" },
   });
   chooseAction = () => "pass";
-  await letTimePass(async () => (await b.getBalance(worker)) > 0);
+  await settleEverything(async () => (await b.getBalance(worker)) > 0);
   expect(await b.asOperator("DELETE", texts)).toMatchObject({ status: 200 });
   const kept = await b.asOperator("GET", `/agent/${worker.agentId}/task/${task.task_id}`);
   expect(kept.text).toContain(sha256Hex(task.prompt));
@@ -235,20 +238,20 @@ test("B13: the texts of a peer's task are erased only after its result was broug
   }
 });
 
-test("B13: the texts of a peer's task are not erased while the peer has still to settle it", async () => {
+test("B13: the texts of a peer's task are not erased before the peer has settled it", async () => {
   chooseAction = (path) => (path.startsWith("/federation/v1/settlement") ? "refuse" : "pass");
   await submitToBest(a, boss);
   const task = await waitForTask(b, worker);
   expect(await completeTask(b, worker, task)).toMatchObject({ status: 200 });
   const path = `/agent/${boss.agentId}/tasks?submitted_by=me`;
-  await letTimePass(async () => (await a.as(boss, "GET", path)).text.includes('"completed"'));
+  await settleEverything(async () => (await a.as(boss, "GET", path)).text.includes('"completed"'));
   const texts = `/api/v1/admin/tasks/${task.task_id}/texts`;
-  // After a restore of a backup from now the peer is brought the result again, under its signature.
+  // After a restore of a backup from now the peer receives the result again, under its signature.
   expect(await b.asOperator("DELETE", texts)).toMatchObject({
     status: 409,
     body: { code: "task.not_finished" },
   });
   chooseAction = () => "pass";
-  await letTimePass(async () => (await b.getBalance(worker)) > 0);
+  await settleEverything(async () => (await b.getBalance(worker)) > 0);
   expect(await b.asOperator("DELETE", texts)).toMatchObject({ status: 200 });
 });

@@ -42,7 +42,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** A task of alpha's that beta has, and that its worker has not done yet. */
+/** Submits a task that beta has and whose worker has not done it yet. */
 async function forwarded(): Promise<string> {
   const taskId = String((await submitToBest(a, boss)).body["task_id"]);
   await waitForTask(b, worker, taskId);
@@ -62,7 +62,7 @@ const pass = async (minutes: number, sites = [a, b]) => {
   }
 };
 
-/** The task is over at alpha, its payer has its money back. */
+/** Expects that the task has expired at alpha and its payer has its money back. */
 async function expectExpired(taskId: string): Promise<void> {
   await waitUntil(async () => (await a.getBalance(boss)) === 10, "the hold comes back");
   expect((await a.as(boss, "GET", `/agent/${boss.agentId}/task/${taskId}`)).status).toBe(404);
@@ -78,14 +78,14 @@ const doneThere = async (taskId: string) =>
     status: 200,
   });
 
-test("B2: a task that simply expires at its peer is that peer's no-show", async () => {
+test("B2: a task that expires at its peer is that peer's no-show", async () => {
   const taskId = await forwarded();
   await pass(16);
   await expectExpired(taskId);
   expect(await failuresOfBeta()).toBe(1);
 });
 
-test("B2: a peer whose result waits because this relay was down is no no-show", async () => {
+test("B2: a result that waits because this relay was down is not the peer's no-show", async () => {
   const taskId = await forwarded();
   await a.stop();
   await doneThere(taskId);
@@ -96,7 +96,7 @@ test("B2: a peer whose result waits because this relay was down is no no-show", 
   expect(await failuresOfBeta()).toBe(0);
 });
 
-test("B2: a peer that the operator removed can't bring its result, so it is no no-show", async () => {
+test("B2: a peer that the operator removed cannot send its result, so its task is not a no-show", async () => {
   const taskId = await forwarded();
   await a.asOperator("DELETE", `/api/v1/admin/federation/peers/${b.relayId}`);
   await doneThere(taskId);
@@ -105,7 +105,7 @@ test("B2: a peer that the operator removed can't bring its result, so it is no n
   expect(await failuresOfBeta()).toBe(0);
 });
 
-test("A8, B2: a task whose result a restored relay has lost is no no-show of its peer", async () => {
+test("A8, B2: a task whose result a restored relay has lost is not its peer's no-show", async () => {
   const command = async (name: "backup" | "restore") => {
     const at = {
       path: file(),

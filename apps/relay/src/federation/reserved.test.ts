@@ -24,14 +24,17 @@ import { migrate } from "../storage/database/migrate.ts";
 import { readDatabase } from "../storage/database/read-database.ts";
 import { listPeerReservations } from "./settlement/reserved-store.ts";
 
-const DAY = 86_400_000;
+const DAY_MS = 86_400_000;
 let folder: string;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "reserved-"));
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-/** What the stored rows say and what follows from tasks, holds and outbox; nothing where nothing is. */
+/**
+ * Reads the reserved amounts as stored and as derived from tasks, holds and outbox; empty if there are
+ * none.
+ */
 const reservedIn = (name: string) => readDatabase(join(folder, `${name}.db`), listPeerReservations);
 
 const shownAt = async ({ asOperator: asMaster }: Pick<TestSite, "asOperator">) => {
@@ -44,7 +47,7 @@ const positionsIn = async ({ asOperator: asMaster }: Pick<TestSite, "asOperator"
   return (body["peers"] as { position: number }[]).map(({ position }) => position);
 };
 
-describe("A2: what is reserved for a peer", () => {
+describe("A2: the amount reserved for a peer", () => {
   const clock = createManualClock();
   let proxies: TwoSites["proxies"];
   let chooseAction: (path: string) => ProxyAction;
@@ -123,7 +126,7 @@ describe("A2: what is reserved for a peer", () => {
     expect(await reservedIn("alpha")).toEqual([]);
   });
 
-  test("counts against the credit: a second task waits until the first has ended", async () => {
+  test("counts against its credit: a second task waits until the first has ended", async () => {
     const first = String((await submitToBest(a, boss)).body["task_id"]);
     await waitUntil(async () => (await shownAt(a))[0] === 0.95, "it is reserved");
     await submitToBest(a, boss);
@@ -139,7 +142,7 @@ describe("A2: what is reserved for a peer", () => {
   });
 });
 
-test("A2: a relay in the middle reserves for the next one until the hold of the one before lapses", async () => {
+test("A2: a middle relay reserves for the next one until the hold of the previous one expires", async () => {
   const clock = createManualClock();
   const env = { ...federated, AGENT_DB_PATH: join(folder, "here.db") };
   const t = await startTestRelay(env, 1, clock);
@@ -154,14 +157,14 @@ test("A2: a relay in the middle reserves for the next one until the hold of the 
   expect(await reservedIn("here")).toEqual([
     { relay_id: next.relayId, stored: 902_500, derived: 902_500 },
   ]);
-  await clock.advance(DAY);
+  await clock.advance(DAY_MS);
   await t.relay.tick();
   await waitUntil(async () => (await reservedIn("here")).length === 0, "the hold lapses");
   expect(await shownAt(t)).toEqual([0, 0]);
   await Promise.all([t.close(), before.close()]);
 });
 
-test("A2: a relay in the middle reserves nothing for a result that the one before takes after the hold has lapsed", async () => {
+test("A2: a middle relay reserves nothing for a result that the previous one accepts after the hold expired", async () => {
   const clock = createManualClock();
   const env = { ...federated, AGENT_DB_PATH: join(folder, "here.db") };
   const t = await startTestRelay(env, 1, clock);
@@ -198,7 +201,7 @@ test("A2: a relay in the middle reserves nothing for a result that the one befor
   await Promise.all([t.close(), before.close()]);
 });
 
-test("A2: a database of the version before is healed of what ended past its peer", () => {
+test("A2: a database of the previous version loses reservations of tasks that ended without their peer", () => {
   const db = new Sqlite(":memory:");
   migrate(db, migrations.slice(0, migrations.indexOf(federationGuards)));
   const insert = (table: string, row: Record<string, unknown>) =>

@@ -48,7 +48,7 @@ afterEach(() => closeSites([a, b], proxies));
 const tracesAt = (path: string) =>
   seen.filter((each) => each.path.startsWith(path)).map(({ trace }) => trace);
 
-/** The first attempt at a path has no answer, the later ones pass. */
+/** Drops the first request to a path and lets the later ones pass. */
 function breakOnce(path: string): void {
   let broken = false;
   chooseAction = (asked) => {
@@ -63,7 +63,7 @@ async function settled(): Promise<void> {
   await advanceUntil(clock, [a, b], { stepMs: 10_000, what: "the worker is paid" }, isPaid);
 }
 
-/** One task from the first relay's agent to the second one's, with the headers of both requests. */
+/** Delegates and completes one task across both relays, with the headers of both requests. */
 async function delegateAndWork(first: Record<string, string>, last: Record<string, string>) {
   const submission = await a.request("POST", `/agent/${boss.agentId}/task`, {
     token: await a.token(boss),
@@ -96,7 +96,7 @@ const paths = [
 ];
 
 test.each(paths)(
-  "B8: everything that relays send for a task carries its submission's trace, repeated %s too",
+  "B8: all requests between relays for a task carry its submission's trace, including a repeated %s",
   async (path) => {
     breakOnce(path);
     await delegateAndWork(parentOf(submitted), {});
@@ -105,7 +105,7 @@ test.each(paths)(
   },
 );
 
-test("B8: a result and its settlement carry the trace of the request that brought the receipt", async () => {
+test("B8: a result and its settlement carry the trace of the request that submitted the receipt", async () => {
   breakOnce("/federation/v1/task/result");
   await delegateAndWork({}, parentOf(done));
   expect(new Set(tracesAt("/federation/v1/task/forward"))).toEqual(new Set([undefined]));
@@ -113,7 +113,7 @@ test("B8: a result and its settlement carry the trace of the request that brough
   expect(new Set(tracesAt("/federation/v1/settlement/forward"))).toEqual(new Set([done]));
 });
 
-test("B8: a task without a trace sends none, also when a request with a trace began the sending", async () => {
+test("B8: a task without a trace sends none, even if a request with a trace started the delivery", async () => {
   chooseAction = (path) => (path === "/federation/v1/task/forward" ? "refuse" : "pass");
   await a.request("POST", `/agent/${boss.agentId}/task`, {
     token: await a.token(boss),
@@ -122,7 +122,7 @@ test("B8: a task without a trace sends none, also when a request with a trace be
   await waitUntil(() => tracesAt("/federation/v1/task/forward").length > 0);
   chooseAction = () => "pass";
   await clock.advance(60_000);
-  // Its end wakes the work of the relay, which then sends everything that is due.
+  // Ending the task wakes the relay's deliveries, which then send everything that is due.
   await delegateAndWork(parentOf(submitted), {});
   const [first, ...rest] = tracesAt("/federation/v1/task/forward");
   expect(first).toBeUndefined();
@@ -130,7 +130,7 @@ test("B8: a task without a trace sends none, also when a request with a trace be
   expect(rest).toContain(submitted);
 });
 
-test("B8: a result keeps the trace of the receipt's request when the operator freezes the relay in between", async () => {
+test("B8: a result retains the trace of the receipt's request when the operator freezes the relay in between", async () => {
   const operator = "3".repeat(32);
   chooseAction = (path) => (path === "/federation/v1/task/result" ? "refuse" : "pass");
   const { body } = await a.request("POST", `/agent/${boss.agentId}/task`, {

@@ -164,7 +164,7 @@ async function findForwardTarget(
   const passed = path.slice(0, path.indexOf(selfNode) + 1);
   const claimed = federation.remoteAgents.get(target_agent);
   const named = claimed && findClaimWithKey(claimed, public_key);
-  // A single claim under another key than the named one is checked too, so that the peer is told of the
+  // A single claim under another key than the named one is checked too, so that the peer learns of the
   // conflict.
   const remote = claimed?.id_conflict === true ? named : (named ?? claimed);
   if (remote !== undefined && isReachable(remote)) {
