@@ -12,8 +12,11 @@ import { newId } from "../runtime.ts";
 import type { Services } from "../services.ts";
 import type { Tx } from "../storage/storage.ts";
 import type { AgentRow } from "../storage/tables/agents.ts";
-import { publishDeletedTrust } from "../trust/publish-deleted-trust.ts";
-import { deleteReputation, type TrustPair } from "../trust/store.ts";
+import {
+  deleteReputation,
+  publishDeletedTrust,
+  type DeletedTrust,
+} from "../trust/delete-reputation.ts";
 import { decideKey, type KeyClaim, type KeyDecision } from "./keys/decide-key.ts";
 import { listAgentDevices, insertDevice } from "./devices/device-store.ts";
 import { insertAgentKey, listAgentKeys, replaceAgentKey } from "./keys/key-store.ts";
@@ -83,7 +86,7 @@ export interface BindingResult {
   /** Agents that lost the key, because they never proved it. */
   readonly displaced: readonly string[];
   /** Trust records of the id that were earned by another agent and are deleted. */
-  readonly deletedTrust: readonly TrustPair[];
+  readonly deletedTrust: DeletedTrust;
 }
 
 /** Writes what `decideKey` allowed; also the way a registration changes a key. */

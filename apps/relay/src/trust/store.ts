@@ -66,23 +66,23 @@ const deleteRecordsAbout = compile<{ remote_agent_id: string }>()(
     .where("trust_level", "!=", sql.lit(BLOCKED)),
 );
 
-const deleteHistory = compile<{ agent_id: string }>()(
+const deleteHistoryOf = compile<{ agent_id: string }>()(
   queryBuilder.deleteFrom("agent_histories").where("agent_id", "=", param("agent_id")),
 );
 
 /** Identifies a trust record by its delegator and its executor. */
 export type TrustPair = Pick<TrustRecordRow, "agent_id" | "remote_agent_id">;
 
-/**
- * Deletes the trust and history that tasks gave an executor, and returns the deleted records. Blocks
- * stay.
- */
-export async function deleteReputation(tx: Tx, executorId: string): Promise<readonly TrustPair[]> {
+/** Deletes the trust records about an executor, and returns them. Blocks stay. */
+export async function deleteTrustRecords(tx: Tx, executorId: string): Promise<TrustPair[]> {
   const about = { remote_agent_id: executorId };
   const pairs = await tx.all(recordsAbout, about);
   await tx.run(deleteRecordsAbout, about);
-  await tx.run(deleteHistory, { agent_id: executorId });
   return pairs;
+}
+
+export async function deleteHistory(tx: Tx, agent_id: string): Promise<void> {
+  await tx.run(deleteHistoryOf, { agent_id });
 }
 
 const recordsByAgent = compile<{ agent_id: string; after: string; limit: number }>()(
