@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from "node:http";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import {
@@ -9,6 +10,7 @@ import {
 } from "@agent/testkit";
 import type { Task } from "@agent/wire";
 import { serve, type RunningServer } from "../src/serve.ts";
+import { startLossyProxy, type LossyProxy, type ProxyAction } from "./lossy-proxy.ts";
 import { startTestRelay, type Reply, type TestRelay } from "./test-relay.ts";
 
 /** A relay on a real socket. */
@@ -85,6 +87,80 @@ export async function startNetwork(
       await Promise.all(sites.map((site) => site.close()));
     },
   };
+}
+
+export interface TwoSitesOptions {
+  readonly clock?: ManualClock;
+  /** What happens to each request between the two. */
+  readonly chooseAction?: (path: string, headers: IncomingHttpHeaders) => ProxyAction;
+  /** The environments of the two relays. */
+  readonly alpha?: Record<string, string>;
+  readonly beta?: Record<string, string>;
+  /** What the boss has, in dollars. */
+  readonly deposit?: number;
+}
+
+/** Two peered relays behind proxies: a boss with money at alpha, and a worker for 1 dollar at beta. */
+export interface TwoSites {
+  readonly clock: ManualClock;
+  readonly proxies: readonly [LossyProxy, LossyProxy];
+  readonly a: TestSite;
+  readonly b: TestSite;
+  readonly boss: TestAgent;
+  readonly worker: TestAgent;
+}
+
+export async function startTwoSites({
+  clock = createManualClock(),
+  chooseAction = () => "pass",
+  alpha = {},
+  beta = {},
+  deposit = 10,
+}: TwoSitesOptions = {}): Promise<TwoSites> {
+  const proxies = [
+    await startLossyProxy(chooseAction),
+    await startLossyProxy(chooseAction),
+  ] as const;
+  const a = await startBehindProxy(proxies[0], { name: "alpha", clock, seed: 1, env: alpha });
+  const b = await startBehindProxy(proxies[1], { name: "beta", clock, seed: 2, env: beta });
+  await addPeer(a, b);
+  const boss = await a.createAgent();
+  await a.deposit(boss, deposit);
+  return { clock, proxies, a, b, boss, worker: await b.createWorker(1) };
+}
+
+/** Starts a relay that others reach through a proxy, which leads to it from then on. */
+export async function startBehindProxy(
+  proxy: LossyProxy,
+  options: Omit<SiteOptions, "url">,
+): Promise<TestSite> {
+  const site = await startSite({ ...options, url: proxy.url });
+  proxy.to(`http://127.0.0.1:${site.port}`);
+  return site;
+}
+
+/** Closes relays, and then the proxies before them. */
+export async function closeSites(
+  sites: readonly TestSite[],
+  proxies: readonly LossyProxy[],
+): Promise<void> {
+  await Promise.all(sites.map((site) => site.close()));
+  await Promise.all(proxies.map((proxy) => proxy.close()));
+}
+
+/** Moves the clock in steps, with the jobs of all relays after each, until a condition is true. */
+export function advanceUntil(
+  clock: ManualClock,
+  sites: readonly TestSite[],
+  { stepMs, what }: { readonly stepMs: number; readonly what: string },
+  condition: () => Promise<boolean> | boolean,
+): Promise<boolean> {
+  return waitUntil(async () => {
+    if (await condition()) return true;
+    await clock.advance(stepMs);
+    await Promise.all(sites.map((site) => site.relay.tick()));
+    return false;
+  }, what);
 }
 
 export async function addPeer(a: TestSite, b: TestSite): Promise<void> {

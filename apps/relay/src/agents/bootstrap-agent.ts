@@ -2,7 +2,7 @@ import { fromBase64Url, hexToBytes, utf8ToBytes, verify } from "@agent/crypto";
 import { limits, refuse, scopes, type Answer, type BodyOf, type Operations } from "@agent/wire";
 import {
   isAgentIdClaimedByPeer,
-  judgeRemoteWork,
+  checkRemoteWork,
   mayBeForeignAgentId,
 } from "../federation/outbound/is-foreign-agent-id.ts";
 import type { FederationDependencies } from "../federation/federation-services.ts";
@@ -13,10 +13,10 @@ import type { Services } from "../services.ts";
 import type { Tx } from "../storage/storage.ts";
 import type { AgentRow } from "../storage/tables/agents.ts";
 import {
-  announceForgotten,
-  forgetStanding,
-  type ForgottenTrust,
-} from "../trust/forget-standing.ts";
+  deleteReputation,
+  publishDeletedTrust,
+  type DeletedTrust,
+} from "../trust/delete-reputation.ts";
 import { decideKey, type KeyClaim, type KeyDecision } from "./keys/decide-key.ts";
 import { listAgentDevices, insertDevice } from "./devices/device-store.ts";
 import { insertAgentKey, listAgentKeys, replaceAgentKey } from "./keys/key-store.ts";
@@ -86,7 +86,7 @@ export interface BindingResult {
   /** Agents that lost the key, because they never proved it. */
   readonly displaced: readonly string[];
   /** Trust records of the id that were earned by another agent and are deleted. */
-  readonly forgotten: ForgottenTrust;
+  readonly deletedTrust: DeletedTrust;
 }
 
 /** Writes a binding that `decideKey` allowed; registration changes a key the same way. */
@@ -103,7 +103,7 @@ export async function bindKey(
   if ("ok" in decision) return decision;
   const isFirst = decision.kind === "first";
   const former = decision.kind === "first" ? decision.steps.map(({ from }) => from) : [];
-  const remote = isFirst ? await judgeRemoteWork(tx, agent_id, [...former, public_key]) : undefined;
+  const remote = isFirst ? await checkRemoteWork(tx, agent_id, [...former, public_key]) : undefined;
   if (remote?.isBarred && mayBeForeignAgentId(agent_id, caller)) return refuse("agent.key_changed");
   if (decision.kind !== "same") {
     const inUse = await checkKeyNotInUse(tx, claim);
@@ -117,15 +117,15 @@ export async function bindKey(
     const action = isFirst ? "key.bound" : "key.rotated";
     await recordAudit(tx, now, caller, { agentId: agent_id, action, detail: public_key });
   }
-  const forgotten = remote?.isOfAnother ? await forgetStanding(tx, agent_id) : [];
+  const deletedTrust = remote?.isUnderAnotherKey ? await deleteReputation(tx, agent_id) : [];
   // The succession record names the agent and is signed by the new key, so the key is proven.
   const isSigned = decision.kind !== "same" && decision.steps.length > 0;
   if (!isProven && !isSigned) {
-    return { ok: true, decision, displaced: [], forgotten } satisfies BindingResult;
+    return { ok: true, decision, displaced: [], deletedTrust } satisfies BindingResult;
   }
   const proven = await recordKeyProof(tx, { agent_id, public_key, now, caller });
   if (!proven.ok) return proven;
-  return { ok: true, decision, displaced: proven.displaced, forgotten } satisfies BindingResult;
+  return { ok: true, decision, displaced: proven.displaced, deletedTrust } satisfies BindingResult;
 }
 
 async function insertKeySteps(
@@ -155,9 +155,9 @@ async function insertKeySteps(
 export function endOldKeySessions(
   services: Pick<Services, "tokens" | "connections" | "trustGraph">,
   agentId: string,
-  { decision, displaced, forgotten }: BindingResult,
+  { decision, displaced, deletedTrust }: BindingResult,
 ): void {
-  announceForgotten(services, forgotten);
+  publishDeletedTrust(services, deletedTrust);
   endDisplacedSessions(services, displaced);
   if (decision.kind !== "rotated") return;
   services.tokens.evictAgent(agentId);

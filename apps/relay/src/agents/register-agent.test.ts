@@ -41,8 +41,8 @@ describe("a registration", () => {
       checks: [
         { check: "key", ok: true, detail: "bound" },
         { check: "endpoint_url", ok: true, detail: "may be called" },
-        { check: "listing", ok: false, detail: "no listing: the agent is free" },
-        { check: "capabilities", ok: true, detail: "spelt like others" },
+        { check: "listing", ok: false, detail: "no listing; the agent is free" },
+        { check: "capabilities", ok: true, detail: "spelled like those of other agents" },
       ],
     });
     expect(await found()).toEqual([agent.agentId]);
@@ -90,7 +90,7 @@ describe("a registration", () => {
     expect(answer.body["checks"]).toContainEqual({
       check: "key",
       ok: false,
-      detail: "no key: bootstrap first",
+      detail: "no key; bootstrap the agent",
     });
   });
 

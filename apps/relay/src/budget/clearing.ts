@@ -1,9 +1,8 @@
 import { accountOf, asMicro, type Micro, type Posting } from "@agent/budget";
 import type { Runtime } from "../runtime.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
-import type { NewSettlement } from "../storage/tables/budget.ts";
 import { postMovement, type PostedRow } from "./post-movement.ts";
-import { findAccount, insertSettlement } from "./store.ts";
+import { findAccount } from "./store.ts";
 
 /** Returns what this relay owes a peer, in micro-units; negative when the peer owes. */
 export async function getClearingBalance(read: Reader, relayId: string): Promise<Micro> {
@@ -22,13 +21,4 @@ export async function postClearing(
   const posted = await postMovement(tx, runtime, postings, { reference: taskId, description });
   if (posted.ok) return posted.rows;
   throw new Error(`a movement between relays for task ${taskId} failed: ${posted.code}`);
-}
-
-/** Records the payment for a task that passed between relays. */
-export async function recordSettlement(
-  tx: Tx,
-  settlement: Omit<NewSettlement, "postings">,
-  rows: readonly PostedRow[],
-): Promise<void> {
-  await insertSettlement(tx, { ...settlement, postings: JSON.stringify(rows) });
 }

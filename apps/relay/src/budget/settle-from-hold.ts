@@ -11,7 +11,7 @@ import type { Tx } from "../storage/storage.ts";
 import type { NewSettlement } from "../storage/tables/budget.ts";
 import type { TaskRow } from "../storage/tables/tasks.ts";
 import { postMovement, type PostRefusal } from "./post-movement.ts";
-import { insertSettlement } from "./store.ts";
+import { recordSettlement } from "./record-settlement.ts";
 
 /** The facts of a verified receipt that the settlement depends on. */
 export interface SettlementInput {
@@ -53,21 +53,21 @@ export async function settleFromHold(
     { reference: task_id, description: decision.status },
   );
   if (!posted.ok) return posted;
-  const settlement: NewSettlement = {
-    task_id,
-    settlement_id: newId(runtime),
-    allocation_id,
-    receipt_hash: receiptHash,
-    ledger_hash: ledger?.content_hash ?? null,
-    amount_settled: decision.amount,
-    fee: decision.fee,
-    net: decision.net,
-    payer_id: payerId,
-    payee_id: payeeId,
-    status: decision.status,
-    settled_at: runtime.now(),
-    postings: JSON.stringify(posted.rows),
-  };
-  await insertSettlement(tx, settlement);
+  const settlement = await recordSettlement(
+    tx,
+    {
+      taskId: task_id,
+      settlementId: newId(runtime),
+      allocationId: allocation_id,
+      receiptHash,
+      ledgerHash: ledger?.content_hash,
+      terms: { gross: decision.amount, fee: decision.fee, net: decision.net },
+      payerId,
+      payeeId,
+      status: decision.status,
+      settledAt: runtime.now(),
+    },
+    posted.rows,
+  );
   return { ok: true, settlement };
 }

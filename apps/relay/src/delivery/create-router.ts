@@ -15,7 +15,7 @@ import {
 import type { Router } from "./router.ts";
 
 const MAX_PENDING_PER_RETRY = 1_000;
-/** At a dead endpoint this many fail, and the others are not tried. */
+/** A dead endpoint fails at most this many parallel attempts; the others are not made. */
 const MAX_PARALLEL_ATTEMPTS = 8;
 
 export function createRouter(parts: RouteDependencies): Router {

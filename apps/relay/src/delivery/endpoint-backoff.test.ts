@@ -8,7 +8,7 @@ function setUp() {
   return { clock, over, backoff: createEndpointBackoff(clock, (agent) => over.push(agent)) };
 }
 
-test("an endpoint that fails rests for 1 s, then twice as long each time, up to 60 s", async () => {
+test("an endpoint that fails is paused for 1 s, and then twice as long each time, up to 60 s", async () => {
   const { clock, backoff } = setUp();
   for (const seconds of [1, 2, 4, 8, 16, 32, 60, 60]) {
     expect(backoff.mayTry("a")).toBe(true);
@@ -21,7 +21,7 @@ test("an endpoint that fails rests for 1 s, then twice as long each time, up to 
   expect(backoff.mayTry("b")).toBe(true);
 });
 
-test("of several tries that fail at once one counts", async () => {
+test("parallel failures of an endpoint count as one", async () => {
   const { clock, over, backoff } = setUp();
   for (let i = 0; i < 10; i++) backoff.recordFailure("a", "agent");
   await clock.advance(1_000);
@@ -29,7 +29,7 @@ test("of several tries that fail at once one counts", async () => {
   expect(over).toEqual(["agent"]);
 });
 
-test("one that answers again begins anew", async () => {
+test("an endpoint that answers again starts with the shortest pause", async () => {
   const { clock, over, backoff } = setUp();
   backoff.recordFailure("a", "agent");
   backoff.recordSuccess("a");
@@ -41,7 +41,7 @@ test("one that answers again begins anew", async () => {
   expect(backoff.mayTry("a")).toBe(true);
 });
 
-test("10,000 are remembered, the one that failed longest ago is forgotten first", () => {
+test("at most 10,000 endpoints are stored, and the oldest failure is dropped first", () => {
   const { clock, backoff } = setUp();
   for (let i = 0; i <= 10_000; i++) backoff.recordFailure(`endpoint ${i}`, "agent");
   expect(backoff.mayTry("endpoint 0")).toBe(true);

@@ -1,6 +1,8 @@
 import type { Runtime } from "../runtime.ts";
 
-/** Spares endpoints that do not answer: each failure doubles the pause before the next try. */
+/**
+ * Delays calls to endpoints that do not answer: each failure doubles the pause before the next attempt.
+ */
 export interface EndpointBackoff {
   mayTry(endpoint: string): boolean;
   recordFailure(endpoint: string, agentId: string): void;
@@ -18,7 +20,7 @@ interface Pause {
   readonly cancel: () => void;
 }
 
-/** `over` is called with the agent of an endpoint that may be tried again. */
+/** Calls `over` with the agent of an endpoint that may be tried again. */
 export function createEndpointBackoff(
   { now, schedule }: Pick<Runtime, "now" | "schedule">,
   onPauseEnd: (agentId: string) => void,
@@ -35,7 +37,7 @@ export function createEndpointBackoff(
   return {
     mayTry,
     recordFailure(endpoint, agentId) {
-      // Of several tries at once only the first to fail counts.
+      // Of several parallel attempts only the first failure counts.
       if (!mayTry(endpoint)) return;
       const before = pauses.get(endpoint);
       const ms = before === undefined ? INITIAL_PAUSE_MS : Math.min(MAX_PAUSE_MS, before.ms * 2);

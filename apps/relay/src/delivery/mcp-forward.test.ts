@@ -59,7 +59,7 @@ const failures = (count = 1) =>
   expect.poll(() => t.listLogged("mcp.forward_failed")).toHaveLength(count);
 
 describe("a task for an agent that has only an endpoint", () => {
-  test("is done by its agent_task, and the receipt that comes back settles it", async () => {
+  test("is executed by its agent_task, and settled by the returned receipt", async () => {
     const endpoint = opened(await startMcpEndpoint(proves));
     await registerEndpoint(t, worker, endpoint.url);
     const task = await submitAcceptedTask(t, boss, worker, {
@@ -80,7 +80,7 @@ describe("a task for an agent that has only an endpoint", () => {
     await expectConsistentBooks(t, { holds: 0, fees: 0.1 });
   });
 
-  test("brings its delegation token along, as JSON text", async () => {
+  test("carries its delegation token as JSON text", async () => {
     const endpoint = opened(await startMcpEndpoint(proves));
     await registerEndpoint(t, worker, endpoint.url);
     const delegation_token = issueToken(t, boss, worker);
@@ -99,7 +99,7 @@ describe("a task for an agent that has only an endpoint", () => {
     ["followed by a text block with the identity tag", (r) => textResult(r, "[agent:0123 tester]")],
     ["with the identity tag as its last line", (r) => textResult(`${r}\n[agent:0123 tester]`)],
     [
-      "behind a block that is no text",
+      "behind a block that is not text",
       (r) => ({
         content: [{ type: "image", data: "AAAA", mimeType: "image/png" }, ...textResult(r).content],
       }),
@@ -111,7 +111,7 @@ describe("a task for an agent that has only an endpoint", () => {
     expect(await t.getBalance(worker)).toBe(1.9);
   });
 
-  test("one that failed at the task is failed, and nothing is paid", async () => {
+  test("fails without a payment when the endpoint reports failure", async () => {
     const answer = ({ relay_task_id: task_id, prompt }: TaskArguments) =>
       textResult(
         JSON.stringify(
@@ -127,7 +127,7 @@ describe("a task for an agent that has only an endpoint", () => {
     expect(await t.getBalance(boss)).toBe(10);
   });
 
-  test("servers of the older revisions are understood, and their sessions ended", async () => {
+  test("is executed by servers of older revisions, whose sessions are ended", async () => {
     const endpoint = opened(await startSessionEndpoint(proves));
     await registerEndpoint(t, worker, endpoint.url);
     await ended(await submitAcceptedTask(t, boss, worker));
@@ -137,7 +137,7 @@ describe("a task for an agent that has only an endpoint", () => {
 });
 
 describe("HO12 the relay signs in at an endpoint", () => {
-  test("with a token of its own, for this agent alone", async () => {
+  test("authenticates with a token for this agent alone", async () => {
     const endpoint = opened(await startMcpEndpoint(proves));
     await registerEndpoint(t, worker, endpoint.url);
     await ended(await submitAcceptedTask(t, boss, worker));
@@ -153,7 +153,7 @@ describe("HO12 the relay signs in at an endpoint", () => {
     expect(await verifyToken(token, { ...expected, audience: t.did })).toMatchObject({ ok: false });
   });
 
-  test("a token for one agent is none for the next", async () => {
+  test("a token for one agent is invalid at the next", async () => {
     const endpoint = opened(await startMcpEndpoint(() => textResult("no")));
     const other = await createSeller(t, 1);
     await registerEndpoint(t, worker, endpoint.url);
@@ -186,7 +186,7 @@ describe("HO12 the relay signs in at an endpoint", () => {
   });
 });
 
-/** The task waits for its agent, its money is held, and the right receipt is still taken. */
+/** Expects that the task waits, its money is held, and the right receipt is still accepted. */
 async function expectWaiting(task: Delegation): Promise<void> {
   await failures();
   await ended(task, "pending");
@@ -198,7 +198,7 @@ async function expectWaiting(task: Delegation): Promise<void> {
   expect([await t.getBalance(boss), await t.getBalance(worker)]).toEqual([8, 1.9]);
 }
 
-describe("HO16 a forward that fails is logged, changes nothing, and the task waits", () => {
+describe("HO16 a failed forward is logged, changes nothing, and the task waits when", () => {
   const changed = (args: TaskArguments) => ({ ...receiptFor(args), result: "better" });
   const others = (args: TaskArguments) => receiptFor({ ...args, relay_task_id: "another" });
   const deep = (args: TaskArguments) =>
@@ -207,19 +207,19 @@ describe("HO16 a forward that fails is logged, changes nothing, and the task wai
   test.each<[string, string, (args: TaskArguments) => CallToolResult | Promise<CallToolResult>]>([
     ["the tool fails", "out of memory", () => ({ ...textResult("out of memory"), isError: true })],
     ["the tool throws", "broken", () => Promise.reject(new Error("broken"))],
-    ["it answers nothing", "", () => ({ content: [] })],
+    ["it returns nothing", "", () => ({ content: [] })],
     [
-      "it answers no text",
+      "it returns no text",
       "",
       () => ({ content: [{ type: "image", data: "AA", mimeType: "a/b" }] }),
     ],
-    ["it answers prose", "holds no receipt", () => textResult("Here you are!")],
-    ["it answers a list", "holds no receipt", () => textResult("[1]")],
-    ["it answers null", "holds no receipt", () => textResult("null")],
-    ["it answers JSON that is too deep", "holds no receipt", (a) => textResult(deep(a))],
+    ["it returns prose", "holds no receipt", () => textResult("Here you are!")],
+    ["it returns a list", "holds no receipt", () => textResult("[1]")],
+    ["it returns null", "holds no receipt", () => textResult("null")],
+    ["it returns JSON that is too deep", "holds no receipt", (a) => textResult(deep(a))],
     ["the receipt is malformed", "receipt.malformed", () => textResult('{"task_id":"t"}')],
     [
-      "the receipt is another task's",
+      "the receipt belongs to another task",
       "receipt.task_mismatch",
       (a) => textResult(JSON.stringify(others(a))),
     ],
@@ -229,7 +229,7 @@ describe("HO16 a forward that fails is logged, changes nothing, and the task wai
       (a) => textResult(JSON.stringify(changed(a))),
     ],
     [
-      "the receipt is the submitter's",
+      "the submitter signed the receipt",
       "receipt.wrong_agent",
       ({ relay_task_id: task_id, prompt }) =>
         textResult(
@@ -254,7 +254,7 @@ describe("HO16 a forward that fails is logged, changes nothing, and the task wai
     ["500", (r) => r.writeHead(500).end()],
     ["a page", (r) => r.writeHead(200, { "content-type": "text/html" }).end("<html>")],
     ["no JSON", (r) => r.writeHead(200, json).end("{")],
-    ["JSON that is no JSON-RPC", (r) => r.writeHead(200, json).end("{}")],
+    ["JSON that is not JSON-RPC", (r) => r.writeHead(200, json).end("{}")],
     ["an empty body", (r) => r.writeHead(200, json).end()],
     ["3 MB", (r) => r.writeHead(200, json).end(`{"a":"${"x".repeat(3_000_000)}"}`)],
     [
@@ -279,14 +279,14 @@ describe("HO16 a forward that fails is logged, changes nothing, and the task wai
     await expectWaiting(task);
   });
 
-  test("because nobody listens", async () => {
+  test("it refuses connections", async () => {
     const endpoint = await startMcpEndpoint(proves);
     await endpoint.close();
     await registerEndpoint(t, worker, endpoint.url);
     await expectWaiting(await submitAcceptedTask(t, boss, worker));
   });
 
-  test("HO11 because it redirects: nobody is asked at the other address", async () => {
+  test("HO11 it redirects, and the other address is not called", async () => {
     const other = opened(await startMcpEndpoint(proves));
     const endpoint = opened(
       await startHttpEndpoint((_, response) =>
@@ -299,14 +299,14 @@ describe("HO16 a forward that fails is logged, changes nothing, and the task wai
   });
 
   test.each(["http://169.254.169.254/mcp", "http://[fe80::1]/mcp", "http://100.100.100.200/"])(
-    "HO11 because %s is never called",
+    "HO11 its address %s is never called",
     async (url) => {
       await registerEndpoint(t, worker, url);
       await expectWaiting(await submitAcceptedTask(t, boss, worker));
     },
   );
 
-  test("HO11 because private addresses are blocked", async () => {
+  test("HO11 its address is private and such addresses are blocked", async () => {
     await t.close();
     t = await startTestRelay({ AGENT_PRIVATE_ENDPOINTS: "block" });
     [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
@@ -317,11 +317,11 @@ describe("HO16 a forward that fails is logged, changes nothing, and the task wai
   });
 });
 
-describe("the time of a forward", () => {
+describe("the timeout of a forward", () => {
   const silent = () => new Promise<CallToolResult>(() => {});
   test.each<[string, Record<string, unknown>, number]>([
     ["330 s", {}, 330_000],
-    ["what the submitter allows", { wall_clock_ms: 5_000 }, 5_000],
+    ["the submitter's wall clock", { wall_clock_ms: 5_000 }, 5_000],
   ])("is %s", async (_, body, ms) => {
     const endpoint = opened(await startMcpEndpoint(silent));
     await registerEndpoint(t, worker, endpoint.url);
@@ -333,7 +333,7 @@ describe("the time of a forward", () => {
     await expectWaiting(task);
   });
 
-  test("is what is left of the task's life, if that is less", async () => {
+  test("is the remaining lifetime of the task, if that is less", async () => {
     const endpoint = opened(await startMcpEndpoint(silent));
     const task = await submitAcceptedTask(t, boss, worker);
     await t.clock.advance(890_000);
@@ -346,7 +346,7 @@ describe("the time of a forward", () => {
     expect(await t.getBalance(boss)).toBe(10);
   });
 
-  test("is not longer for a body that comes byte by byte", async () => {
+  test("is not extended by a body that arrives byte by byte", async () => {
     const endpoint = opened(
       await startHttpEndpoint((_, response) => {
         response.writeHead(200, { "content-type": "text/event-stream" });
@@ -371,7 +371,7 @@ describe("H16: the wall clock of one submitter and the tasks of another", () => 
     return proves(args);
   };
 
-  test("H16: four tasks of 1 ms hold up nobody's task at the same endpoint", async () => {
+  test("H16: four tasks of 1 ms delay no other task at the same endpoint", async () => {
     const endpoint = opened(await startMcpEndpoint(slowFor(50)));
     await registerEndpoint(t, worker, endpoint.url);
     const rude = await createBuyer(t, 100);
@@ -385,11 +385,11 @@ describe("H16: the wall clock of one submitter and the tasks of another", () => 
         .toBe(i + 1);
     }
     const honest = await submitAcceptedTask(t, boss, worker);
-    // The clock stands still, so a pause would never end.
+    // The manual clock does not advance, so a pause would never end.
     await ended(honest);
   });
 
-  test("H16: an endpoint that is silent for 10 s is spared, as for no answer at all", async () => {
+  test("H16: an endpoint that does not answer for 10 s is paused", async () => {
     const endpoint = opened(await startMcpEndpoint(slowFor(200)));
     await registerEndpoint(t, worker, endpoint.url);
     await submitAcceptedTask(t, boss, worker, { prompt: "slow", wall_clock_ms: 10_000 });

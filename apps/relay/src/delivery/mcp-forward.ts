@@ -30,12 +30,12 @@ const ToolResult = v.object({
   content: v.array(v.looseObject({ type: v.string(), text: v.optional(v.string()) })),
 });
 
-/** Of what an endpoint says about a failure, as much as a log line needs. */
+/** Limits an endpoint's failure text in a log record. */
 const MAX_REASON_LENGTH = 200;
 
 /**
- * Has an agent's own MCP endpoint execute a task, and brings back the receipt that it answers. The
- * relay signs in with a token of its own for this agent alone, never with a configured secret.
+ * Calls an agent's own MCP endpoint to execute a task, and returns its receipt. The relay authenticates
+ * with a token for this agent alone, never with a configured secret.
  */
 export async function forwardOverMcp(
   services: ForwardServices,
@@ -67,7 +67,7 @@ export async function forwardOverMcp(
     const options = { timeout: timeout + CLIENT_MARGIN_MS, signal: abortSignal };
     await client.connect(transport, options);
     const params = { name: "agent_task", arguments: buildArguments(task) };
-    // A call that is stopped is cancelled at the endpoint too.
+    // Aborting the call also cancels it at the endpoint.
     return client.callTool(params, options);
   };
   try {
@@ -82,7 +82,7 @@ export async function forwardOverMcp(
   }
 }
 
-/** The relay's own clock ends a call; the client's timer only backs it up. */
+/** The relay's own timer ends a call; the client's timer is a fallback. */
 const CLIENT_MARGIN_MS = 5_000;
 
 class CallTimeoutError extends Error {}
@@ -107,7 +107,7 @@ async function rejectOnAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<
   return Promise.race([work, aborted]);
 }
 
-/** Servers of the older revisions keep a session for each client until it says goodbye. */
+/** Servers of older revisions hold a session for each client until it ends the session. */
 async function closeClient(
   client: Client,
   transport: StreamableHTTPClientTransport,
@@ -146,13 +146,15 @@ function buildArguments({
   };
 }
 
-/** What is left of the task's time, and of the submitter's own bound, up to 330 s. */
+/** Returns the remaining time of the task and of the submitter's own limit, at most 330 s. */
 function remainingTimeMs(task: TaskRow, now: number): number {
   const left = Math.min(task.expires_at - now, limits.forwardTimeoutMs);
   return Math.max(1, task.wall_clock_ms === null ? left : Math.min(left, task.wall_clock_ms));
 }
 
-/** The receipt is the JSON object of the first text block, with or without the tag line behind it. */
+/**
+ * Parses the receipt: the JSON object of the first text block, with or without the tag line after it.
+ */
 function parseToolResult(result: unknown): ForwardResult {
   const parsed = v.safeParse(ToolResult, result);
   if (!parsed.success) return toFailure("no tool result", answered);

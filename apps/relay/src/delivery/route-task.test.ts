@@ -50,7 +50,7 @@ const receiptBy = (agent: TestAgent, args: TaskArguments): ExecutionReceipt =>
 
 type Tool = (args: TaskArguments) => CallToolResult | Promise<CallToolResult>;
 
-/** Gives an agent an endpoint, by default one that does the task. */
+/** Registers an endpoint for an agent, by default one that executes the task. */
 async function endpointOf(agent: TestAgent, tool?: Tool): Promise<McpEndpoint> {
   const answer: Tool = tool ?? ((args) => textResult(JSON.stringify(receiptBy(agent, args))));
   const endpoint = opened(await startMcpEndpoint(answer));
@@ -79,9 +79,9 @@ const becomes = ({ path }: Delegation, status: string) =>
 const required = { required_capabilities: ["summarise"] };
 
 interface Rivals {
-  /** Sells nothing itself. */
+  /** Has no listing. */
   readonly target: TestAgent;
-  /** Ranks first: it has worked for the boss before. */
+  /** Ranks first, because it has worked for the boss before. */
   readonly first: TestAgent;
   readonly second: TestAgent;
 }
@@ -96,7 +96,7 @@ async function rivals(prices: readonly [number, number] = [3, 2]): Promise<Rival
 }
 
 describe("RT1 a task has one assignee at a time", () => {
-  test("the one that scored routing chose, whoever else could do it", async () => {
+  test("is assigned only to the executor that scored routing chose", async () => {
     const { target, first, second } = await rivals([1, 1]);
     const devices = [
       await t.connectDevice(second),
@@ -111,7 +111,7 @@ describe("RT1 a task has one assignee at a time", () => {
     for (const device of devices) expect(await device.takeRemaining()).toEqual([]);
   });
 
-  test("its sockets come before its endpoint", async () => {
+  test("is sent to the sockets of its executor before the endpoint", async () => {
     const worker = await createSeller(t, 1);
     const endpoint = await endpointOf(worker);
     const device = await t.connectDevice(worker);
@@ -121,7 +121,7 @@ describe("RT1 a task has one assignee at a time", () => {
     expect(endpoint.requests).toEqual([]);
   });
 
-  test("its endpoint comes in where no socket can do it", async () => {
+  test("is sent to the endpoint if no socket can do it", async () => {
     const worker = await createSeller(t, 1);
     const endpoint = await endpointOf(worker);
     const device = await t.connectDevice(worker);
@@ -133,7 +133,7 @@ describe("RT1 a task has one assignee at a time", () => {
     expect(await device.takeRemaining()).toEqual([]);
   });
 
-  test("while an endpoint does it, nobody else can claim it, and it is offered to nobody", async () => {
+  test("can neither be claimed nor offered while an endpoint executes it", async () => {
     const worker = await createSeller(t, 1);
     const endpoint = await endpointOf(worker, hangs);
     const task = await submitAcceptedTask(t, boss, worker);
@@ -142,21 +142,21 @@ describe("RT1 a task has one assignee at a time", () => {
     device.send({ type: "claim", task_id: task.task_id });
     expect(await device.next("error")).toMatchObject({ code: "task.not_pending" });
     expect(await device.takeRemaining()).toEqual([]);
-    // Its executor may still deliver it another way.
+    // The executor may still deliver it over HTTP.
     const receipt = createReceipt(worker, task);
     expect(await t.as(worker, "POST", `${task.path}/result`, receipt)).toMatchObject({
       status: 200,
     });
   });
 
-  test("a task addressed to oneself is delivered", async () => {
+  test("is delivered to an agent that submits to itself", async () => {
     const device = await t.connectDevice(boss);
     const task = await submitAcceptedTask(t, boss, boss);
     expect(await device.next("task_assigned")).toMatchObject({ task: { task_id: task.task_id } });
   });
 });
 
-describe("an executor that does not do it", () => {
+describe("an executor that does not do its task", () => {
   type GiveUp = (task: Delegation) => Promise<void>;
   const atOnce: GiveUp = async () => {};
   const ways: [string, (first: TestAgent) => Promise<GiveUp>][] = [
@@ -186,14 +186,14 @@ describe("an executor that does not do it", () => {
       },
     ],
     [
-      "has an endpoint that answers another's receipt",
+      "has an endpoint that returns another agent's receipt",
       async (first) => {
         await endpointOf(first, (args) => textResult(JSON.stringify(receiptBy(boss, args))));
         return atOnce;
       },
     ],
     [
-      "has an endpoint that is silent until the submitter's patience is over",
+      "has an endpoint that exceeds the submitter's wall clock",
       async (first) => {
         const endpoint = await endpointOf(first, hangs);
         return async () => {
@@ -235,7 +235,7 @@ describe("an executor that does not do it", () => {
       },
     ],
     [
-      "goes silent after a claim",
+      "stops responding after a claim",
       async (first) => {
         const device = await t.connectDevice(first);
         return async ({ task_id }) => {
@@ -249,37 +249,40 @@ describe("an executor that does not do it", () => {
     ],
   ];
 
-  test.each(ways)("%s: the next one gets it, and is paid its own price", async (_, prepare) => {
-    const { target, first, second } = await rivals([3, 2]);
-    const giveUp = await prepare(first);
-    const device = await t.connectDevice(second);
-    const answer = await submitTask(t, boss, target, { ...required, wall_clock_ms: 5_000 });
-    expect(answer.body).toMatchObject({
-      routing_choice: { selected_agent: first.agentId },
-      estimated_cost: 3,
-      amount_locked: 3.6,
-    });
-    const task = delegated(target, answer);
-    await giveUp(task);
-    expect(await device.next("task_assigned")).toMatchObject({
-      task: { task_id: task.task_id, assigned_to: second.agentId, estimated_cost: 2 },
-    });
-    device.send({
-      type: "result",
-      task_id: task.task_id,
-      receipt: { ...createReceipt(second, task) },
-    });
-    await device.next("result_accepted");
-    expect([
-      await t.getBalance(boss),
-      await t.getBalance(first),
-      await t.getBalance(second),
-    ]).toEqual([98, 0, 1.9]);
-    await expectConsistentBooks(t, { holds: 0 });
-  });
+  test.each(ways)(
+    "%s: the next executor is assigned the task and paid its own price",
+    async (_, prepare) => {
+      const { target, first, second } = await rivals([3, 2]);
+      const giveUp = await prepare(first);
+      const device = await t.connectDevice(second);
+      const answer = await submitTask(t, boss, target, { ...required, wall_clock_ms: 5_000 });
+      expect(answer.body).toMatchObject({
+        routing_choice: { selected_agent: first.agentId },
+        estimated_cost: 3,
+        amount_locked: 3.6,
+      });
+      const task = delegated(target, answer);
+      await giveUp(task);
+      expect(await device.next("task_assigned")).toMatchObject({
+        task: { task_id: task.task_id, assigned_to: second.agentId, estimated_cost: 2 },
+      });
+      device.send({
+        type: "result",
+        task_id: task.task_id,
+        receipt: { ...createReceipt(second, task) },
+      });
+      await device.next("result_accepted");
+      expect([
+        await t.getBalance(boss),
+        await t.getBalance(first),
+        await t.getBalance(second),
+      ]).toEqual([98, 0, 1.9]);
+      await expectConsistentBooks(t, { holds: 0 });
+    },
+  );
 
   test.each(ways)(
-    "%s, and neither does anybody else: the task stays its own",
+    "%s, without another executor: the task stays assigned to it",
     async (_, prepare) => {
       const { target, first, second } = await rivals([3, 2]);
       const giveUp = await prepare(first);
@@ -308,7 +311,7 @@ describe("an executor that does not do it", () => {
     },
   );
 
-  test("is never followed by one above the price that the payer was told", async () => {
+  test("is never followed by an executor above the price that was stated to the payer", async () => {
     const { target, first, second } = await rivals([2, 3]);
     const dear = await t.connectDevice(second);
     await endpointOf(first, fails);
@@ -318,7 +321,7 @@ describe("an executor that does not do it", () => {
     expect(await assigneeOf(task)).toBe(first.agentId);
   });
 
-  test("is followed by the next within the budget, however many above it rank higher", async () => {
+  test("is followed by the next executor within the budget, however many above it rank higher", async () => {
     for (let i = 0; i < 9; i++) {
       const dear = await createSeller(t, 0);
       const before = await submitAcceptedTask(t, boss, dear);
@@ -332,7 +335,7 @@ describe("an executor that does not do it", () => {
     expect(await device.next("task_assigned")).toMatchObject({ task: { task_id: task.task_id } });
   });
 
-  test("is followed by the target itself in the end", async () => {
+  test("is finally followed by the target itself", async () => {
     const { target } = await rivals();
     const device = await t.connectDevice(target);
     const task = await submitAcceptedTask(t, boss, target, required);
@@ -341,7 +344,7 @@ describe("an executor that does not do it", () => {
     });
   });
 
-  test("cannot deliver any more once the next one has the task", async () => {
+  test("cannot deliver once the next executor has the task", async () => {
     const { target, first, second } = await rivals();
     const device = await t.connectDevice(second);
     const task = await submitAcceptedTask(t, boss, target, required);
@@ -351,7 +354,7 @@ describe("an executor that does not do it", () => {
     expect(await assigneeOf(task)).toBe(second.agentId);
   });
 
-  test.each(["RT2 the submitter", "one that it excludes"])(
+  test.each(["RT2 the submitter", "an agent that the submitter excludes"])(
     "is never followed by %s",
     async (who) => {
       const { target, first, second } = await rivals();
@@ -369,7 +372,7 @@ describe("an executor that does not do it", () => {
 });
 
 describe("an endpoint that does not answer", () => {
-  test("is spared for a while, and then what waits is brought to it", async () => {
+  test("is paused, and then receives its waiting tasks", async () => {
     const worker = await createSeller(t, 1);
     let up = false;
     const endpoint = opened(
@@ -391,7 +394,7 @@ describe("an endpoint that does not answer", () => {
     for (const task of tasks) await becomes(task, "completed");
   });
 
-  test("is tried again at once when its agent registers anew", async () => {
+  test("is tried again at once when its agent registers again", async () => {
     const worker = await createSeller(t, 1);
     const dead = await startMcpEndpoint(fails);
     await dead.close();
@@ -406,7 +409,7 @@ describe("an endpoint that does not answer", () => {
     expect(endpoint.calls).toHaveLength(20);
   });
 
-  test("gets few tries, however much waits for it", async () => {
+  test("receives few attempts, however many tasks wait for it", async () => {
     const worker = await createSeller(t, 0);
     for (let i = 0; i < 50; i++) await submitAcceptedTask(t, boss, worker);
     const endpoint = opened(
@@ -418,7 +421,7 @@ describe("an endpoint that does not answer", () => {
     expect(t.listLogged("mcp.forward_failed").length).toBeLessThanOrEqual(8);
   });
 
-  test("of an agent that left discovery is not called", async () => {
+  test("is not called when its agent has left discovery", async () => {
     const worker = await createSeller(t, 0);
     const endpoint = await endpointOf(worker);
     await t.as(worker, "DELETE", `/api/v1/agents/${worker.agentId}`);
@@ -427,7 +430,7 @@ describe("an endpoint that does not answer", () => {
     expect(endpoint.requests).toEqual([]);
   });
 
-  test("does not hold up leases, expiry or other tasks", async () => {
+  test("does not delay leases, expiry or other tasks", async () => {
     const [slow, other] = [await createSeller(t, 0), await createSeller(t, 0)];
     const { target, first } = await rivals();
     const device = await t.connectDevice(first);

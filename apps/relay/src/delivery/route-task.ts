@@ -41,43 +41,43 @@ export type RouteDependencies = Pick<
 export type RouteServices = RouteDependencies & {
   readonly backoff: EndpointBackoff;
   readonly calls: OpenCalls;
-  /** Fires when the relay closes: what fails then says nothing about an executor. */
+  /** Aborted when the relay closes: failures after that do not count against an executor. */
   readonly closing: AbortSignal;
 };
 
-/** The relay's own part of an endpoint's lease: by then its answer has come or never will. */
+/** Added to the wall clock for an endpoint's lease: after that no answer can arrive. */
 const LEASE_MARGIN_MS = 30_000;
 
 /**
- * Brings a task to somebody who will do it: each executor in turn, over its sockets, else over its
- * endpoint; the first that takes it ends this. When all have failed, the task waits for the executor
- * that was chosen first (specification, "Routing phases").
+ * Routes a task to its executors in order, over their sockets, else over their endpoints; the first
+ * that takes it ends this. When all have failed, the task waits for the executor that was chosen first
+ * (specification, "Routing phases").
  */
 export function routeTask(services: RouteServices, task: TaskRow): Promise<void> {
   return tryExecutors(services, task, async () => task);
 }
 
-/** The same for a task that may have been waiting for long. */
+/** Routes a task that may have been waiting for long. */
 export async function routePending(services: RouteServices, taskId: string): Promise<void> {
   const task = await findPending(services, taskId);
   if (task !== undefined) await withStoredTrace(task.trace, () => routeTask(services, task));
 }
 
-/** An executor will not do a task: the next one is tried at once. */
+/** Tries the next executor at once, because one refused the task. */
 export async function reassignToNext(
   services: RouteServices,
   taskId: string,
   executorId: string,
 ): Promise<void> {
   const task = await findPending(services, taskId);
-  // A task for another relay's agent is not an agent's of the same id here to pass on.
+  // A local agent with the same id must not reassign a task of a remote agent.
   if (task === undefined || isForwarded(task) || executorOf(task) !== executorId) return;
   await withStoredTrace(task.trace, () =>
     tryExecutors(services, task, () => moveToNextExecutor(services, task)),
   );
 }
 
-/** An executor has gone silent: the next one is tried, and where there is none, it itself again. */
+/** Tries the next executor after one stopped responding, or the same one where there is no other. */
 export async function reassignStalled(services: RouteServices, taskId: string): Promise<void> {
   const task = await findPending(services, taskId);
   if (task !== undefined)
@@ -99,7 +99,7 @@ async function tryExecutors(
     if ((await dispatch(services, current)) || closing.aborted) return;
     current = await moveToNextExecutor(services, current);
   }
-  // Who has come while others were tried has not been told.
+  // Devices that connected while others were tried have not been notified.
   const newDevices = devices().filter((device) => !before.has(device));
   const waiting = newDevices.length > 0 ? await findPending(services, task.task_id) : undefined;
   if (waiting !== undefined && !isBlocked(services, waiting)) {
@@ -116,8 +116,8 @@ async function findPending(
 }
 
 /**
- * Hands a pending task to the next executor that can be reached, and answers it as it is then;
- * undefined when all have had their turn: then it waits for the first of them again.
+ * Assigns a pending task to the next executor that can be reached, and returns the changed task;
+ * undefined when all have been tried: then it waits for the first of them again.
  */
 async function moveToNextExecutor(
   services: RouteServices,
@@ -131,6 +131,7 @@ async function moveToNextExecutor(
   const reassignment = {
     assigned_to: next.agent_id === task.agent_id ? null : next.agent_id,
     attempt: attempt ?? 0,
+    via_peer: next.via?.relay_id ?? null,
     charge: next.charge,
   };
   const changed = await storage.transaction(async (tx) => {
@@ -143,7 +144,10 @@ async function moveToNextExecutor(
   return attempt === undefined ? undefined : findPending(services, task.task_id);
 }
 
-/** Nobody is given a task in passing: meanwhile the receipt of the one who has it would be refused. */
+/**
+ * Skips unreachable executors without assigning them: while they were assigned, the receipt of another
+ * would be refused.
+ */
 async function findNextReachable(
   services: RouteServices,
   task: TaskRow,
@@ -162,7 +166,10 @@ async function findNextReachable(
   return undefined;
 }
 
-/** Over the sockets of its executor, its endpoint or its relay; whom the payer blocked gets none. */
+/**
+ * Sends a task to its executor's sockets, endpoint or relay; an executor that the payer blocked gets
+ * none.
+ */
 async function dispatch(services: RouteServices, task: TaskRow): Promise<boolean> {
   if (isBlocked(services, task)) return false;
   const nextHop = parseAttempts(task)[task.attempt]?.via;
@@ -178,7 +185,7 @@ function isBlocked({ trustGraph }: Pick<Services, "trustGraph">, task: TaskRow):
   return trustGraph.isBlocked(task.submitted_by, executorOf(task));
 }
 
-/** Writes a task to those live sockets of its executor that can do it; the first to claim it has it. */
+/** Sends a task to the connected devices of its executor that can do it; the first claim wins. */
 function offerToDevices(
   { connections }: Pick<Services, "connections">,
   devices: readonly Connection[],
@@ -194,7 +201,7 @@ function offerToDevices(
   return able.length > 0;
 }
 
-/** The agent, if it has an endpoint that may be tried now. */
+/** Returns the agent if it has an endpoint that may be tried now. */
 async function findCallableAgent(
   { storage, backoff }: RouteServices,
   agentId: string,
@@ -206,7 +213,7 @@ async function findCallableAgent(
   return { agentId, endpoint, publicKey };
 }
 
-/** Lets the executor's endpoint do the task; while it does, nobody else can claim it. */
+/** Calls the executor's endpoint, with the task claimed for the time of the call. */
 async function callEndpoint(services: RouteServices, task: TaskRow): Promise<boolean> {
   const { storage, runtime, backoff, log, calls, closing } = services;
   const { task_id } = task;
@@ -214,19 +221,19 @@ async function callEndpoint(services: RouteServices, task: TaskRow): Promise<boo
   if (agent === undefined) return false;
   const { agentId, endpoint } = agent;
   const now = runtime.now();
-  // Each try claims under a name of its own, so that a late one never releases another's claim.
+  // Each attempt claims under its own name, so that a late one never releases another's claim.
   const claim = { task_id, claimed_by: endpointClaimRef(newId(runtime)) };
   const lease_until = now + limits.forwardTimeoutMs + LEASE_MARGIN_MS;
   const claimed = await storage.transaction((tx) =>
     claimPending(tx, { ...claim, executor: agentId, now, lease_until }),
   );
-  // Somebody was faster, so the task is in good hands.
+  // Another executor has claimed the task meanwhile.
   if (!claimed) return true;
 
   const call = calls.begin(task_id);
   const stopped = AbortSignal.any([call.signal, closing]);
   const answer = await forwardOverMcp(services, task, agent, stopped).finally(call.end);
-  // Its submitter asked for the cancel: the executor may still deliver over HTTP until it takes effect.
+  // The submitter requested a cancel: until it takes effect the executor may still deliver over HTTP.
   if (!answer.ok && call.signal.aborted) return true;
   if (answer.ok) backoff.recordSuccess(endpoint);
   else if (!closing.aborted) recordFault(backoff, agent, answer.fault);
@@ -238,7 +245,7 @@ async function callEndpoint(services: RouteServices, task: TaskRow): Promise<boo
   return status === "cancelled";
 }
 
-/** Where the relay itself hangs up, at its own limit, the executor may still have been at work. */
+/** The executor may still be working when the call ends at the relay's own limit. */
 function isWallClockOver({ wall_clock_ms }: TaskRow, fault: EndpointFault): boolean {
   return fault.kind === "timeout" && wall_clock_ms !== null && fault.waitedMs >= wall_clock_ms;
 }
@@ -253,7 +260,7 @@ function recordFault(
   if (after === "failed") backoff.recordFailure(endpoint, agentId);
 }
 
-/** A receipt that came back over MCP goes the way of every other one. */
+/** Processes a receipt from an MCP call like any other. */
 async function acceptForwardedReceipt(
   services: RouteServices,
   task: TaskRow,
@@ -264,7 +271,8 @@ async function acceptForwardedReceipt(
     taskId: task.task_id,
     value,
     text,
-    // The relay brings it itself: nobody's token vouches for it, and nobody is blamed for it.
+    // The relay submits it itself, so there is no agent's token, and no agent at fault for a bad
+    // signature.
     caller: operatorCaller,
   });
   return "ok" in accepted ? accepted.code : undefined;

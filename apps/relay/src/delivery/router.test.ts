@@ -38,7 +38,7 @@ function closedAfter<C extends { close(): Promise<void> }>(one: C): C {
   return one;
 }
 
-/** Each start of the relay draws on other chance, as real ones do. */
+/** Every start of the relay has another seed, as real ones do. */
 async function start(seed: number): Promise<TestRelay> {
   return closedAfter(await startTestRelay({ AGENT_DB_PATH: file }, seed));
 }
@@ -59,8 +59,8 @@ const doing = async (t: () => TestRelay, agent: TestAgent): Promise<McpEndpoint>
 const becomes = (t: TestRelay, { path }: Delegation, status: string) =>
   expect.poll(async () => (await getTaskAt(t, path)).status).toBe(status);
 
-describe("a relay that starts again", () => {
-  test("takes up what waits for endpoints, once", async () => {
+describe("a relay that restarts", () => {
+  test("routes tasks that wait for endpoints once", async () => {
     let t = await start(1);
     const [boss, worker] = [await t.createAgent(), await createSeller(t, 0)];
     const waiting = [
@@ -68,7 +68,7 @@ describe("a relay that starts again", () => {
       await submitAcceptedTask(t, boss, worker),
     ];
     const endpoint = await doing(() => t, worker);
-    // Registered by another hand, so that nothing brings the tasks there yet.
+    // Registered in the database, so that registering triggers no routing.
     const database = new Sqlite(file);
     database
       .prepare("update agents set endpoint_url = ?, registered = 1 where agent_id = ?")
@@ -86,7 +86,7 @@ describe("a relay that starts again", () => {
     expect(endpoint.calls).toHaveLength(2);
   });
 
-  test("takes up what an endpoint was doing when it closed, without waiting for the lease", async () => {
+  test("retries the calls that were in flight at its shutdown, without waiting for the lease", async () => {
     let t = await start(1);
     const [boss, worker] = [await t.createAgent(), await createSeller(t, 0)];
     let answer: () => Promise<CallToolResult> = () => new Promise(() => {});
@@ -107,7 +107,7 @@ describe("a relay that starts again", () => {
   });
 });
 
-test("a relay that shuts down hands nothing on because its sockets close", async () => {
+test("a relay that shuts down reassigns no task because its sockets close", async () => {
   const t = closedAfter(await serveTestRelay({ AGENT_DB_PATH: file }));
   const [boss, worker] = [await t.createAgent(), await createSeller(t, 0)];
   const endpoint = await doing(() => t, worker);
@@ -121,7 +121,7 @@ test("a relay that shuts down hands nothing on because its sockets close", async
   expect(await getTaskAt(again, task.path)).toMatchObject({ status: "pending" });
 });
 
-describe("RT2 whom a payer has blocked", () => {
+describe("RT2 an agent that a payer has blocked", () => {
   async function block(t: TestRelay, payer: TestAgent, blocked: TestAgent): Promise<void> {
     await stop(t);
     const database = new Sqlite(file);
@@ -131,7 +131,7 @@ describe("RT2 whom a payer has blocked", () => {
     database.close();
   }
 
-  test("is not chosen, and is offered nothing of that payer's, on no way", async () => {
+  test("is neither chosen nor offered that payer's tasks on any path", async () => {
     const first = await start(1);
     const [boss, other] = [await first.createAgent(), await first.createAgent()];
     const [blocked, target] = [await createSeller(first, 0), await first.createAgent()];

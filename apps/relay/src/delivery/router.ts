@@ -1,21 +1,24 @@
 import type { TaskRow } from "../storage/tables/tasks.ts";
 
-/** Brings tasks on their way in the background: nobody who asks for it waits for an endpoint. */
+/** Routes tasks in the background, so that no request waits for an endpoint. */
 export interface Router {
-  /** Of a task that was just stored. */
+  /** Routes a task that was just stored. */
   readonly route: (task: TaskRow) => void;
-  /** The executor will not do the task: the next one is tried. */
+  /** Tries the next executor, because one refused the task. */
   readonly reassignToNext: (taskId: string, executorId: string) => void;
-  /** The executor has gone silent: the next one is tried, else it is offered the task again. */
+  /**
+   * Tries the next executor, because one stopped responding; without another it is offered the task
+   * again.
+   */
   readonly reassignStalled: (taskId: string) => void;
-  /** Cancels the call of an endpoint for a task, if one is under way. */
+  /** Cancels the call of an endpoint for a task, if one is in flight. */
   readonly cancelCall: (taskId: string) => void;
-  /** Tries what waits for an agent, and was not told to any device that could do it. */
+  /** Routes tasks that wait for an agent and were not sent to any device that could do them. */
   readonly retryPendingFor: (agentId: string) => void;
-  /** The same for everybody: a relay that stopped in between takes it up again. */
+  /** Routes the waiting tasks of all agents; a later start resumes an interrupted run. */
   readonly retryAllPending: () => Promise<void>;
-  /** Begins nothing from now on. */
+  /** Starts nothing from now on. */
   readonly stop: () => void;
-  /** Breaks off what is under way, so that it can be begun again, and resolves when it has ended. */
+  /** Aborts the work in flight, so that it can be started again, and resolves when it has ended. */
   readonly close: () => Promise<void>;
 }

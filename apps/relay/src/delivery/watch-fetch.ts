@@ -1,15 +1,15 @@
 import type { EgressFetch } from "../http/egress/egress.ts";
 
 /**
- * Tells when the answer to a POST breaks off. The MCP client does not notice that by itself where the
- * answer is a stream, and would wait for the rest of it.
+ * Reports when the answer to a POST breaks off. The MCP client does not detect that in a stream, and
+ * would wait for the rest of it.
  */
 export function watchFetch(fetchUrl: EgressFetch, onBroken: (error: unknown) => void): EgressFetch {
   return async (url, init) => {
     const answer = await fetchUrl(url, init);
     if (answer.body === null || init?.method !== "POST") return answer;
     const onFailure = (error: unknown) => {
-      // What the client itself ended is not broken.
+      // A request that the client aborted is not broken.
       if (init.signal?.aborted !== true) onBroken(error);
     };
     return new Response(watchBody(answer.body, onFailure), answer);

@@ -15,13 +15,13 @@ type Network = Awaited<ReturnType<typeof startNetwork>>;
 
 let network: Network;
 let [home, middle, far] = [] as unknown as [TestSite, TestSite, TestSite];
-/** At the far relay, under an id of version 8 and the second of its keys. */
+/** An agent of the far relay under an id of version 8 and its second key. */
 let worker: TestAgent;
 let firstKey: string;
 beforeEach(async () => {
   network = await startNetwork(["home", "middle", "far"], []);
   [home, middle, far] = network.sites as [TestSite, TestSite, TestSite];
-  // No operator has admitted the other, so nothing but proof counts.
+  // No operator has admitted the other relay, so only proof counts.
   await addPeer(far, middle);
   await addPeer(middle, home);
   const stranger = far.createUnknownAgent();
@@ -43,7 +43,7 @@ async function bootstrap(
   return { ...agent, deviceId: String(body["device_id"]) };
 }
 
-/** An agent that others may find. */
+/** Creates an agent that peers may see. */
 async function offer(site: TestSite, agent: TestAgent, succession?: object): Promise<TestAgent> {
   const known = await bootstrap(site, agent, succession);
   const path = `/api/v1/agents/${agent.agentId}/listing`;
@@ -68,7 +68,7 @@ function successor(agent: TestAgent) {
   return { next: { ...agent, secretKey, publicKey }, succession };
 }
 
-/** The worker changes its key at the far relay. */
+/** Changes the worker's key at the far relay. */
 async function rotate(): Promise<void> {
   const { next, succession } = successor(worker);
   await network.clock.advance(1_000);
@@ -82,7 +82,7 @@ const found = async (at: TestSite) => {
   );
 };
 
-test("D1: an id of version 8 proves its later key to relays that only hear of it, over two hops", async () => {
+test("D1: an id of version 8 proves its later key over two hops to relays that only discover it", async () => {
   await rotate();
   await rotate();
   expect(await found(middle)).toMatchObject([{ public_key: worker.publicKey }]);
@@ -93,11 +93,11 @@ test("D1: an id of version 8 proves its later key to relays that only hear of it
   expect(await completeTask(far, worker, task)).toMatchObject({ status: 200 });
 });
 
-test("D1: the key that an id has left does not stand beside the one that its chain proves", async () => {
+test("D1: the former key of an id is not listed beside the one that its succession proves", async () => {
   const before = worker;
   await rotate();
   await network.clock.advance(1_000);
-  // Its first key leaked, and serves at a third relay as if it were in force.
+  // A third relay still presents the leaked first key as its key in force.
   await offer(middle, { ...before, publicKey: firstKey });
   await addPeer(far, home);
   const [entry, ...more] = await found(home);
@@ -106,18 +106,18 @@ test("D1: the key that an id has left does not stand beside the one that its cha
   expect(entry).not.toHaveProperty("id_conflict");
 });
 
-test("D1: a peer that tells of an id of version 8 under a key that its chain does not prove is not believed", async () => {
+test("D1: a version 8 id is rejected under a key that its succession does not prove", async () => {
   const squatter = home.createUnknownAgent();
   const stolen = successor(worker).succession;
   const tell = async (succession: unknown, features?: string[]) => {
-    const told = {
+    const claim = {
       agent_id: worker.agentId,
       public_key: squatter.publicKey,
       capabilities: ["summarise"],
       ...(succession !== undefined && { succession }),
     };
     const listening = await startListeningPeer(({ path }) =>
-      path.endsWith("/discover") ? { agents: [told] } : undefined,
+      path.endsWith("/discover") ? { agents: [claim] } : undefined,
     );
     const site = await startNetwork(["alone"], []);
     const [alone] = site.sites as [TestSite];
@@ -130,11 +130,11 @@ test("D1: a peer that tells of an id of version 8 under a key that its chain doe
   expect(await tell([stolen], ["agent_succession"])).toBe(0);
   expect(await tell([stolen])).toBe(0);
   expect(await tell(undefined, ["agent_succession"])).toBe(0);
-  // A peer of the version before tells no chains, and works as it did.
+  // A peer of the previous version sends no successions and works as before.
   expect(await tell(undefined)).toBe(1);
 });
 
-test("D1: a peer of the version before is told no chain, and one of this version the records as they were signed", async () => {
+test("D1: a succession is sent as signed to peers of this version, and not to those of the previous one", async () => {
   await rotate();
   const entryFor = async (features: string[]) => {
     const asking = await createFakePeer(far).completeHandshake({ features });

@@ -30,7 +30,7 @@ beforeEach(async () => {
 });
 afterEach(() => network.close());
 
-/** A task of the boss at the first relay that waits for the worker at the second. */
+/** Submits a task at the first relay that waits for the worker at the second. */
 async function forwarded(): Promise<{ path: string; task: Task }> {
   const { body, status } = await submitToBest(a, boss);
   expect(status).toBe(201);
@@ -50,7 +50,7 @@ async function statusAt(site: TestSite, path: string): Promise<string | undefine
 
 const cancel = (path: string) => a.as(boss, "POST", `${path}/cancel`);
 
-/** Lets all relays do what is due after a time; what they say to each other takes real time. */
+/** Runs the due work of all relays after a time; their requests take real time. */
 async function pass(ms: number): Promise<void> {
   for (let left = ms; left > 0; left -= 5_000) {
     await network.clock.advance(Math.min(left, 5_000));
@@ -80,8 +80,8 @@ async function expectCancelled(path: string, task: Task): Promise<void> {
   }
 }
 
-describe("B2: the cancel of a task at another relay", () => {
-  test("B2: that no worker has claimed there takes effect with the peer's signed yes", async () => {
+describe("B2: the cancel of a forwarded task", () => {
+  test("B2: cancels a forwarded task that is not claimed once the peer's signed answer arrives", async () => {
     const { path, task } = await forwarded();
     expect(await cancel(path)).toMatchObject({ status: 202, body: { status: "claimed" } });
     await expectCancelled(path, task);
@@ -89,7 +89,7 @@ describe("B2: the cancel of a task at another relay", () => {
     expect(late).toMatchObject({ status: 409, body: { code: "task.already_finished" } });
   });
 
-  test("B2: asks the worker there, and takes effect here once it has agreed there", async () => {
+  test("B2: asks the remote worker, and cancels the task here once that worker has agreed", async () => {
     const { path, task } = await forwarded();
     await b.as(worker, "POST", `${workerPath(task)}/claim`);
     expect((await cancel(path)).status).toBe(202);
@@ -105,7 +105,7 @@ describe("B2: the cancel of a task at another relay", () => {
     await expectCancelled(path, task);
   });
 
-  test("B2: takes effect 60 s later when the worker there says nothing", async () => {
+  test("B2: cancels a forwarded task after 60 s when the remote worker does not answer", async () => {
     const { path, task } = await forwarded();
     await b.as(worker, "POST", `${workerPath(task)}/claim`);
     await cancel(path);
@@ -116,7 +116,7 @@ describe("B2: the cancel of a task at another relay", () => {
     await expectCancelled(path, task);
   });
 
-  test("B2: loses against the result of a worker that goes on working", async () => {
+  test("B2: the result of a worker that continues takes precedence over a cancel", async () => {
     const { path, task } = await forwarded();
     await b.as(worker, "POST", `${workerPath(task)}/claim`);
     await cancel(path);
@@ -132,7 +132,7 @@ describe("B2: the cancel of a task at another relay", () => {
     expect(await statusAt(a, path)).toBe("completed");
   });
 
-  test("B2: without the peer's word ends by its expiry only, and that is the peer's no-show", async () => {
+  test("B2: without the peer's answer a task ends only by expiry, which is the peer's no-show", async () => {
     const { path, task } = await forwarded();
     await b.as(worker, "POST", `${workerPath(task)}/claim`);
     await b.stop();
@@ -151,13 +151,13 @@ describe("B2: the cancel of a task at another relay", () => {
     expect(body).toMatchObject({ no_shows: [{ agent_id: b.relayId, priced: true }] });
     const trust = await a.asOperator("GET", `/api/v1/agents/${a.relayId}/trust/${b.relayId}`);
     expect(trust.body).toMatchObject({ failed_tasks: 1 });
-    // The worker is nobody's no-show here: whether it worked is not known.
+    // No no-show is recorded for the worker here: whether it worked is not known.
     const own = await a.as(boss, "GET", `/api/v1/agents/${boss.agentId}/trust`);
     expect(own.body["records"]).toEqual([]);
   });
 });
 
-test("B2: a relay in the middle cancels what it passed on once the last relay has agreed", async () => {
+test("B2: a middle relay cancels a forwarded task once the last relay has agreed", async () => {
   await network.close();
   network = await startNetwork(
     ["alpha", "beta", "gamma"],
@@ -192,7 +192,7 @@ test("B2: a relay in the middle cancels what it passed on once the last relay ha
   expect(late.status).toBe(409);
 });
 
-describe("B2: a peer that says it cancelled a task", () => {
+describe("B2: a peer's answer to a cancel", () => {
   const yesOf = (peer: FakePeer, taskId: string, secretKey = peer.secretKey) =>
     signCancelAnswer(
       { status: "cancelled", taskId, relayId: peer.relayId },
@@ -201,14 +201,14 @@ describe("B2: a peer that says it cancelled a task", () => {
   const forger = createSeededRandom(77).randomBytes(32);
 
   test.each<[string, (peer: FakePeer, taskId: string) => object, string]>([
-    ["with its signature is believed", yesOf, "cancelled"],
+    ["is accepted with its signature", yesOf, "cancelled"],
     [
-      "without a signature is not",
+      "is rejected without a signature",
       (peer, task_id) => ({ status: "cancelled", task_id, relay_id: peer.relayId }),
       "claimed",
     ],
-    ["by another key is not", (peer, taskId) => yesOf(peer, taskId, forger), "claimed"],
-    ["about another task is not", (peer) => yesOf(peer, peer.relayId), "claimed"],
+    ["is rejected under another key", (peer, taskId) => yesOf(peer, taskId, forger), "claimed"],
+    ["is rejected for another task", (peer) => yesOf(peer, peer.relayId), "claimed"],
   ])("B2: %s", async (_, answer, status) => {
     const t = await startTestRelay(federated);
     const known: { peer?: FakePeer } = {};

@@ -24,7 +24,7 @@ let worker: TestAgent;
 let namesake: TestAgent;
 let sockets: WebSocket[];
 
-/** Alpha owes beta nothing yet, but may not owe it a whole task either: it waits at alpha. */
+/** Alpha's credit at beta is less than the price of a task, so the task waits at alpha. */
 beforeEach(async () => {
   clock = createManualClock();
   sockets = [];
@@ -41,7 +41,7 @@ afterEach(async () => {
   await Promise.all([a.close(), b.close()]);
 });
 
-/** A task for beta's worker that alpha has not handed over yet. */
+/** Submits a task for beta's worker that alpha has not forwarded yet. */
 async function waiting(): Promise<string> {
   const { body } = await submitToBest(a, boss);
   await waitUntil(() => a.listLogged("federation.forward.refused").length > 0, "the task waits");
@@ -51,7 +51,7 @@ async function waiting(): Promise<string> {
 
 async function takeId(): Promise<void> {
   const thief = { ...a.createUnknownAgent(), agentId: worker.agentId };
-  // An admitted peer tells of the worker, so only the operator can bind the id to another key.
+  // An admitted peer lists the worker, so only the operator can bind the id to another key.
   const known = await a.asOperator("POST", "/api/v1/agents/bootstrap", {
     agent_id: thief.agentId,
     public_key: thief.publicKey,
@@ -65,8 +65,8 @@ async function statusOf(taskId: string): Promise<Pick<Task, "status" | "assigned
   return body["task"] as Task;
 }
 
-/** Takes down what alpha tells the namesake's webhook. */
-async function hook(): Promise<ListeningPeer> {
+/** Records the events that alpha sends to the namesake's webhook. */
+async function listenToWebhook(): Promise<ListeningPeer> {
   const listening = await startListeningPeer(() => ({}));
   const path = `/api/v1/agents/${namesake.agentId}/webhooks`;
   const body = { url: listening.url, events: ["task.assigned", "task.completed", "task.failed"] };
@@ -74,7 +74,7 @@ async function hook(): Promise<ListeningPeer> {
   return listening;
 }
 
-/** What alpha answers to a message of the agent's device. */
+/** Sends a message from an agent's device and returns alpha's answers. */
 async function say(agent: TestAgent, message: ClientMessage): Promise<readonly ServerMessage[]> {
   const socket = new WebSocket(socketUrl(a.url, agent.agentId), {
     headers: { authorization: `Bearer ${await a.token(agent)}` },
@@ -90,7 +90,7 @@ async function say(agent: TestAgent, message: ClientMessage): Promise<readonly S
   return heard;
 }
 
-/** The task still goes to the agent that it is for, as soon as alpha may owe beta its price. */
+/** Expects that the task reaches its agent once alpha's credit covers the price. */
 async function expectPaid(taskId: string): Promise<void> {
   const path = `/api/v1/admin/federation/peers/${b.relayId}`;
   await a.asOperator("PUT", path, { credit_limit: 10 });
@@ -100,7 +100,7 @@ async function expectPaid(taskId: string): Promise<void> {
   await waitUntil(async () => (await b.getBalance(worker)) === 0.9025, "the worker is paid");
 }
 
-test("A1: who has the id of a remote agent here can't claim its task by socket before a peer has taken it", async () => {
+test("A1: a local agent with a remote agent's id cannot claim its task by socket before a peer accepts it", async () => {
   const taskId = await waiting();
   const heard = await say(namesake, { type: "claim", task_id: taskId });
   expect(heard).toContainEqual(
@@ -110,7 +110,7 @@ test("A1: who has the id of a remote agent here can't claim its task by socket b
   await expectPaid(taskId);
 });
 
-test("A1: nor by HTTP", async () => {
+test("A1: a local agent with a remote agent's id cannot claim its task over HTTP", async () => {
   const taskId = await waiting();
   for (const [method, end] of [
     ["POST", "claim"],
@@ -124,7 +124,7 @@ test("A1: nor by HTTP", async () => {
   await expectPaid(taskId);
 });
 
-test("A1: nor hand it on to another executor by refusing it", async () => {
+test("A1: a local agent with a remote agent's id cannot reassign its task by refusing it", async () => {
   const other = await a.createWorker(1);
   await a.as(other, "POST", `/api/v1/agents/${other.agentId}/listing`, {
     capabilities: ["summarise"],
@@ -140,13 +140,13 @@ test("A1: nor hand it on to another executor by refusing it", async () => {
   expect(await statusOf(taskId)).toMatchObject({ assigned_to: worker.agentId });
 });
 
-test("A1: nor is its webhook told of the task, also when it ends", async () => {
+test("A1: no webhook of a local agent with a remote agent's id receives events of its task", async () => {
   const taskId = await waiting();
-  const told = await hook();
+  const webhook = await listenToWebhook();
   await expectPaid(taskId);
   await clock.advance(5_000);
   await a.relay.tick();
   await new Promise((resolve) => setTimeout(resolve, 100));
-  expect(told.requests.map(({ body: event }) => event["type"])).toEqual([]);
-  await told.close();
+  expect(webhook.requests.map(({ body: event }) => event["type"])).toEqual([]);
+  await webhook.close();
 });

@@ -9,8 +9,8 @@ import {
 import { waitUntil } from "../../test/network.ts";
 import { startTestRelay, type Reply, type TestRelay } from "../../test/test-relay.ts";
 
-/** Four hops of patience: those of the relays that a query may come to, and the way to the first. */
-const patienceMs = 1_000;
+/** The timeout of a query with four hops: three further relays, and the way to the first. */
+const QUERY_TIMEOUT_MS = 1_000;
 
 let t: TestRelay;
 let listening: ListeningPeer;
@@ -31,7 +31,7 @@ afterEach(async () => {
 
 const queries = () => listening.requests.filter(({ path }) => path.endsWith("/discover"));
 
-/** A capability that nobody has asked for before, so that peers are asked. */
+/** Submits a task for a new capability, so that peers are queried. */
 let made = 0;
 async function submission() {
   made += 1;
@@ -51,21 +51,21 @@ async function submission() {
 const chosen = ({ body }: Reply) =>
   (body["routing_choice"] as { selected_agent: string }).selected_agent;
 
-/** A submission that has to wait for the peer, up to all of its patience. */
-async function waited(): Promise<void> {
+/** Expects a submission to wait for the peer for the whole timeout. */
+async function expectFullWait(): Promise<void> {
   const { submit, arrived, worker } = await submission();
   let done: Reply | undefined;
   const reply = submit().then((answered) => (done = answered));
   await arrived();
-  await t.clock.advance(patienceMs - 1);
+  await t.clock.advance(QUERY_TIMEOUT_MS - 1);
   expect(done).toBeUndefined();
   await t.clock.advance(1);
   expect(chosen(await reply)).toBe(worker.agentId);
 }
 
 describe("a peer that accepts and never answers", () => {
-  test("holds up one submission by a second, and none after it, however many are asked", async () => {
-    await waited();
+  test("delays one submission by a second and no later one", async () => {
+    await expectFullWait();
     const before = t.clock.now();
     for (let again = 0; again < 10; again += 1) {
       const { submit, worker } = await submission();
@@ -78,7 +78,7 @@ describe("a peer that accepts and never answers", () => {
     expect(chosen(await submit())).toBe(worker.agentId);
   });
 
-  test("is waited for no longer than the relay that asked waits", async () => {
+  test("is awaited no longer than the asking relay waits", async () => {
     const asking = await createFakePeer(t).completeHandshake();
     const reply = asking.post("/federation/v1/discover", createQuery(asking));
     await waitUntil(() => queries().length === 1, "the peer is asked");
@@ -86,7 +86,7 @@ describe("a peer that accepts and never answers", () => {
     expect(await reply).toMatchObject({ status: 200, body: { agents: [] } });
   });
 
-  test("is not waited for at all after a heartbeat that it missed", async () => {
+  test("is not awaited after it has missed a heartbeat", async () => {
     await t.clock.advance(60_000);
     await t.relay.tick();
     await waitUntil(async () => {
@@ -97,7 +97,7 @@ describe("a peer that accepts and never answers", () => {
     expect(chosen(await submit())).toBe(worker.agentId);
   });
 
-  test("is not asked any more once it is suspended", async () => {
+  test("is not queried once it is suspended", async () => {
     await suspend(t, peer);
     const { submit } = await submission();
     expect(await submit()).toMatchObject({ status: 201 });
@@ -105,21 +105,21 @@ describe("a peer that accepts and never answers", () => {
   });
 });
 
-describe("a peer that answers late", () => {
+describe("a peer that answers a query late", () => {
   const telling = (agentId: string, capability: string, publicKey: string) => ({
     agents: [
       { agent_id: agentId, public_key: publicKey, capabilities: [capability], availability: 1 },
     ],
   });
 
-  test("is heard by those who ask after it, and waited for the next time", async () => {
+  test("is included in later searches, and awaited by the next query", async () => {
     const remote = t.createUnknownAgent();
     let say: (body: unknown) => void = () => {};
     answer = () => new Promise((resolve) => (say = resolve));
     const { capability, submit, arrived } = await submission();
     const first = submit();
     await arrived();
-    await t.clock.advance(patienceMs);
+    await t.clock.advance(QUERY_TIMEOUT_MS);
     expect(await first).toMatchObject({ status: 201 });
 
     say(telling(remote.agentId, capability, remote.publicKey));
@@ -130,6 +130,6 @@ describe("a peer that answers late", () => {
         ({ agent_id }) => agent_id === remote.agentId,
       );
     }, "the answer counts");
-    await waited();
+    await expectFullWait();
   });
 });

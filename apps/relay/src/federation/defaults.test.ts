@@ -1,54 +1,47 @@
 import { verifyJson, hexToBytes } from "@agent/crypto";
-import { createManualClock, type ManualClock, type TestAgent } from "@agent/testkit";
+import { type ManualClock, type TestAgent } from "@agent/testkit";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { startLossyProxy, type ProxyAction, type LossyProxy } from "../../test/lossy-proxy.ts";
+import { type ProxyAction } from "../../test/lossy-proxy.ts";
 import {
   getReconciliation,
-  addPeer,
-  startSite,
   submitToBest,
   waitForTask,
   waitUntil,
   completeTask,
   type TestSite,
+  startTwoSites,
+  closeSites,
+  advanceUntil,
+  type TwoSites,
 } from "../../test/network.ts";
 
 let clock: ManualClock;
-let fate: (path: string) => ProxyAction;
-let proxies: LossyProxy[];
+let chooseAction: (path: string) => ProxyAction;
+let proxies: TwoSites["proxies"];
 let a: TestSite;
 let b: TestSite;
 let boss: TestAgent;
 let worker: TestAgent;
 
-/** Beta works for alpha, whose settlements do not arrive while `fate` says so. */
+/** Beta works for alpha, whose settlements do not arrive while `chooseAction` refuses them. */
 beforeEach(async () => {
-  clock = createManualClock();
-  fate = () => "pass";
-  proxies = await Promise.all([0, 1].map(() => startLossyProxy((path) => fate(path))));
-  a = await startSite({ name: "alpha", clock, seed: 1, url: proxies[0]!.url });
-  const env = { AGENT_FEDERATION_CREDIT_LIMIT: "1.5" };
-  b = await startSite({ name: "beta", clock, seed: 2, env, url: proxies[1]!.url });
-  proxies[0]!.to(`http://127.0.0.1:${a.port}`);
-  proxies[1]!.to(`http://127.0.0.1:${b.port}`);
-  await addPeer(a, b);
-  boss = await a.createAgent();
-  await a.deposit(boss, 10);
-  worker = await b.createWorker(1);
+  chooseAction = () => "pass";
+  const scene = await startTwoSites({
+    chooseAction: (path) => chooseAction(path),
+    beta: { AGENT_FEDERATION_CREDIT_LIMIT: "1.5" },
+  });
+  ({ clock, proxies, a, b, boss, worker } = scene);
 });
-afterEach(async () => {
-  await Promise.all([a.close(), b.close()]);
-  await Promise.all(proxies.map((proxy) => proxy.close()));
-});
+afterEach(() => closeSites([a, b], proxies));
 
-const peersPath = "/api/v1/admin/federation/peers";
+const PEERS_PATH = "/api/v1/admin/federation/peers";
 
 async function debtor() {
-  const { body } = await b.asOperator("GET", peersPath);
+  const { body } = await b.asOperator("GET", PEERS_PATH);
   return (body["peers"] as Record<string, unknown>[])[0] ?? {};
 }
 
-/** A task whose result alpha accepts; answers its id. */
+/** Completes a task whose result alpha accepts, and returns its id. */
 async function accepted(): Promise<string> {
   const { body } = await submitToBest(a, boss);
   const taskId = String(body["task_id"]);
@@ -63,25 +56,20 @@ interface Shown {
   readonly accepted: Record<string, unknown> | null;
 }
 
-/** What the operator of beta sees of a task of alpha's. */
+/** Reads what the operator of beta sees of alpha's task. */
 async function shown(taskId: string): Promise<Shown> {
   const { body } = await b.asOperator("GET", `/agent/${worker.agentId}/task/${taskId}`);
   return body["peer"] as Shown;
 }
 
-const pass = (ms: number, what: string, done: () => Promise<boolean> | boolean) =>
-  waitUntil(async () => {
-    if (await done()) return true;
-    await clock.advance(ms);
-    await Promise.all([a.relay.tick(), b.relay.tick()]);
-    return false;
-  }, what);
+const pass = (stepMs: number, what: string, done: () => Promise<boolean> | boolean) =>
+  advanceUntil(clock, [a, b], { stepMs, what }, done);
 
 const withoutSettlements = (path: string): ProxyAction =>
   path.includes("/settlement") ? "refuse" : "pass";
 
 async function defaulted(): Promise<string> {
-  fate = withoutSettlements;
+  chooseAction = withoutSettlements;
   const taskId = await accepted();
   await pass(
     600_000,
@@ -100,7 +88,7 @@ const keyOf = async (site: TestSite) =>
   hexToBytes(String((await site.request("GET", "/federation/v1/identity")).body["public_key"]));
 
 describe("A9: a peer that accepts a result and does not settle", () => {
-  test("defaults: it is logged, counted, owed, and one failed outcome of that peer", async () => {
+  test("defaults: the amount is logged, counted as owed, and one failed outcome of that peer", async () => {
     const taskId = await defaulted();
     expect(b.listLogged("federation.settlement.defaulted")).toMatchObject([
       { level: "error", correlationId: taskId, relay_id: a.relayId, amount: 0.95 },
@@ -113,7 +101,7 @@ describe("A9: a peer that accepts a result and does not settle", () => {
     expect(body).toMatchObject({ failed_tasks: 1, successful_tasks: 0 });
   });
 
-  test("has less credit by it: its next paid task is refused, until the operator clears it", async () => {
+  test("has less credit: its next paid task is refused until the operator clears the default", async () => {
     await defaulted();
     const refused = await submitToBest(a, boss);
     expect(refused.status).toBe(201);
@@ -124,7 +112,7 @@ describe("A9: a peer that accepts a result and does not settle", () => {
           .some(({ code }) => code === "clearing.limit_exceeded"),
       "the forward is refused",
     );
-    const clear = `${peersPath}/${a.relayId}/clear-defaults`;
+    const clear = `${PEERS_PATH}/${a.relayId}/clear-defaults`;
     const bad = await b.asOperator("POST", clear, { reason: "" });
     expect(bad).toMatchObject({ status: 400, body: { code: "request.invalid" } });
     expect(bad.text).toContain("reason");
@@ -141,21 +129,21 @@ describe("A9: a peer that accepts a result and does not settle", () => {
     expect(await b.asOperator("POST", clear, { reason: "again" })).toMatchObject({
       body: { cleared: 0, tasks: 0 },
     });
-    fate = () => "pass";
+    chooseAction = () => "pass";
     await submitToBest(a, boss);
     await waitForTask(b, worker);
   });
 
-  test("clears its default by settling later, for which it needs no new credit", async () => {
+  test("clears its default by settling later, without new credit", async () => {
     const taskId = await defaulted();
-    const limit = await b.asOperator("PUT", `${peersPath}/${a.relayId}`, { credit_limit: 0.5 });
+    const limit = await b.asOperator("PUT", `${PEERS_PATH}/${a.relayId}`, { credit_limit: 0.5 });
     expect(limit.status).toBe(200);
     const outbox = "/api/v1/admin/federation/outbox";
     await pass(600_000, "alpha gives up", async () => {
       const { body } = await a.asOperator("GET", `${outbox}?state=failed`);
       return (body["settlements"] as unknown[]).length === 1;
     });
-    fate = () => "pass";
+    chooseAction = () => "pass";
     const { body } = await a.asOperator("GET", `${outbox}?state=failed`);
     const [entry] = body["settlements"] as { settlement_id: string }[];
     await a.asOperator("POST", `${outbox}/${String(entry?.settlement_id)}/retry`);
@@ -166,15 +154,16 @@ describe("A9: a peer that accepts a result and does not settle", () => {
     expect(await getReconciliation(b)).toMatchObject({ consistent: true });
   });
 
-  test("gains nothing by accepting only after the hold has lapsed", async () => {
-    fate = (path) => (path.includes("/task/result") ? "lose-answer" : withoutSettlements(path));
+  test("gains nothing by accepting the result only after the hold has expired", async () => {
+    chooseAction = (path) =>
+      path.includes("/task/result") ? "lose-answer" : withoutSettlements(path);
     const { body } = await submitToBest(a, boss);
     const taskId = String(body["task_id"]);
     await completeTask(b, worker, await waitForTask(b, worker, taskId));
     const holdOf = async () => (await shown(taskId)).hold;
     await pass(600_000, "the hold lapses", async () => (await holdOf()) === "released");
     expect(b.listLogged("federation.settlement.defaulted")).toEqual([]);
-    fate = withoutSettlements;
+    chooseAction = withoutSettlements;
     await pass(600_000, "the result is accepted", async () => (await holdOf()) === "due");
     expect(await debtor()).toMatchObject({ defaulted: 0 });
     await pass(600_000, "alpha defaults", async () => (await holdOf()) === "defaulted");
@@ -184,7 +173,7 @@ describe("A9: a peer that accepts a result and does not settle", () => {
 });
 
 describe("A9: a peer that settles", () => {
-  test("never defaults, however long ago that was", async () => {
+  test("never defaults, however long ago it settled", async () => {
     const taskId = await accepted();
     await waitUntil(async () => (await b.getBalance(worker)) === 0.9025, "the worker is paid");
     await pass(600_000, "a day passes", () => clock.now() > 1_760_000_000_000 + 86_400_000);
@@ -193,7 +182,7 @@ describe("A9: a peer that settles", () => {
     expect((await shown(taskId)).hold).toBe("settled");
   });
 
-  test("leaves its signed order and its signed acceptance, for the operator alone", async () => {
+  test("leaves its signed order and its signed acceptance, which only the operator can read", async () => {
     const taskId = await accepted();
     const { order, accepted: word } = await shown(taskId);
     expect(verifyJson(order, await keyOf(a))).toBe(true);

@@ -26,7 +26,7 @@ beforeEach(async () => {
 });
 afterEach(() => network.close());
 
-/** A task of an agent of `a` that one of another relay has done and, if it costs anything, is paid for. */
+/** Completes a task of an agent of `a` at another relay, paid for if it has a price. */
 async function done(price: number, at = b) {
   const boss = await a.createAgent();
   await a.deposit(boss, 10);
@@ -54,8 +54,8 @@ async function evidenceAt(site: TestSite, agentId: string, taskId: string) {
 const rungs = (names: readonly string[]) => names.map((name) => ({ name, ok: true }));
 const whole = ["well_formed", "intact", "key_bound", "key_valid", "task_bound", "hashes_match"];
 
-describe("the evidence of a task that an agent of another relay did", () => {
-  test("stands without either relay: by the key that was pinned, and the other relay's word", async () => {
+describe("the evidence of a task that a remote agent executed", () => {
+  test("verifies without either relay, by the pinned key and the other relay's attestation", async () => {
     const { boss, worker, task } = await done(1);
     const { bundle, verdict } = await evidenceAt(a, boss.agentId, task.task_id);
     const { relayKey } = await evidenceAt(b, worker.agentId, task.task_id);
@@ -68,7 +68,7 @@ describe("the evidence of a task that an agent of another relay did", () => {
     });
   });
 
-  test("stands at the relay that did it, too, by what that one knows", async () => {
+  test("verifies at the executing relay as well, by that relay's own records", async () => {
     const { worker, task } = await done(1);
     await waitUntil(async () => (await b.getBalance(worker)) === 0.9025, "the worker is paid");
     const { bundle, verdict } = await evidenceAt(b, worker.agentId, task.task_id);
@@ -80,7 +80,7 @@ describe("the evidence of a task that an agent of another relay did", () => {
     ]);
   });
 
-  test("stands at a relay in the middle: what it was paid is its fee and what it paid on", async () => {
+  test("verifies at a middle relay: it was paid its fee and the amount that it paid on", async () => {
     const { worker, task } = await done(1, c);
     await waitUntil(async () => (await c.getBalance(worker)) > 0, "the worker is paid");
     const { bundle, verdict } = await waitUntil(async () => {
@@ -97,7 +97,7 @@ describe("the evidence of a task that an agent of another relay did", () => {
     expect(credited).toMatchObject([{ account: `peer:${c.relayId}`, amount: 0.9025 }]);
   });
 
-  test("of a free task stands without a payment", async () => {
+  test("verifies without a payment for a free task", async () => {
     const { boss, task } = await done(0);
     const { verdict } = await evidenceAt(a, boss.agentId, task.task_id);
     expect(verdict).toMatchObject({ valid: true });

@@ -20,7 +20,7 @@ async function start(): Promise<TestRelay> {
   return t;
 }
 
-/** What the operator sees of the only peer. */
+/** Reads the operator's view of the only peer. */
 async function peerOf(t: TestRelay) {
   const { body } = await t.asOperator("GET", "/api/v1/admin/federation/peers");
   return (body["peers"] as Record<string, unknown>[])[0] ?? {};
@@ -51,7 +51,7 @@ describe("H18: relays of this version", () => {
 });
 
 describe("H18: a peer of the version before", () => {
-  test("is answered as by that version: no position, and an acceptance without a signature", async () => {
+  test("receives answers of its version: no position, and an acceptance without a signature", async () => {
     const t = await start();
     const { peer, receipt, listening } = await forwardTaskToPeer(t);
     closing.push(() => listening.close());
@@ -62,7 +62,7 @@ describe("H18: a peer of the version before", () => {
     expect(reply.body).toEqual({ status: "accepted" });
   });
 
-  test("goes on living: its plain heartbeats and answers count as before", async () => {
+  test("stays active: its plain heartbeats and answers count as before", async () => {
     const t = await start();
     const listening = await answerer(t, (peer, timestamp) => plain(peer, t, timestamp));
     await beat(t);
@@ -74,7 +74,7 @@ describe("H18: a peer of the version before", () => {
     expect(listening.requests.some(({ path }) => path.endsWith("/heartbeat"))).toBe(true);
   });
 
-  test("that was of this version loses the features that it no longer names", async () => {
+  test("loses the features that it no longer names after a downgrade", async () => {
     const t = await start();
     const peer = await createFakePeer(t).completeHandshake();
     await peer.heartbeat(undefined, { features: own, incarnation: 5 });
@@ -85,7 +85,7 @@ describe("H18: a peer of the version before", () => {
 });
 
 describe("H18: the features of an answer to a heartbeat", () => {
-  test("are believed under the signature over the whole answer", async () => {
+  test("are accepted under the signature over the whole answer", async () => {
     const t = await start();
     await answerer(t, (peer, timestamp) => ({ ...plain(peer, t, timestamp), features: own }), true);
     await beat(t);
@@ -97,7 +97,7 @@ describe("H18: the features of an answer to a heartbeat", () => {
     expect(await peerOf(t)).toMatchObject({ features: own });
   });
 
-  test("are not believed without it, though the answer counts as a sign of life", async () => {
+  test("are ignored without that signature, though the answer counts as a heartbeat", async () => {
     const t = await start();
     await answerer(t, (peer, timestamp) => ({ ...plain(peer, t, timestamp), features: own }));
     await beat(t);
@@ -109,7 +109,7 @@ describe("H18: the features of an answer to a heartbeat", () => {
   });
 });
 
-test("H18: the features of a heartbeat that names no receiver are not believed", async () => {
+test("H18: the features of a heartbeat that names no receiver are ignored", async () => {
   const t = await start();
   const peer = await createFakePeer(t).completeHandshake();
   expect(await peer.heartbeat(undefined, { features: own, to: undefined })).toMatchObject({
@@ -118,13 +118,13 @@ test("H18: the features of a heartbeat that names no receiver are not believed",
   expect(await peerOf(t)).toMatchObject({ features: [] });
 });
 
-/** The members of a heartbeat of the version before. */
+/** Builds a heartbeat of the previous version. */
 function plain({ relayId, secretKey }: FakePeer, t: TestRelay, timestamp: number) {
   const body = { relay_id: relayId, timestamp, agent_count: 0, to: t.relay.relayId };
   return createHeartbeat(body, secretKey);
 }
 
-/** A peer of `t` that listens, and answers heartbeats as told. */
+/** Starts a listening peer of `t` that answers heartbeats with a given body. */
 async function answerer(
   t: TestRelay,
   answer: (peer: FakePeer, timestamp: number) => object,

@@ -5,35 +5,37 @@ import type { Log } from "../observability/log.ts";
 import type { FederationPeerRow } from "../storage/tables/federation.ts";
 import type { RemoteAgents } from "./discovery/remote-agents.ts";
 
-/** The state of a federated relay in memory; everything that must survive a restart is in the database. */
+/**
+ * The in-memory state of a federated relay; everything that must survive a restart is in the database.
+ */
 export interface Federation {
   readonly endpointUrl: string;
-  /** Signatures that open a door once. */
+  /** Signatures that may be used once only. */
   readonly seenSignatures: ReplayCache;
-  /** Queries that were answered. */
+  /** Queries that were answered already. */
   readonly seenQueries: ReplayCache;
-  /** Proposals that wait for their confirmation, by relay id. */
+  /** Proposals that await their confirmation, by relay id. */
   readonly pendingPeers: Map<string, PendingPeer>;
-  /** Agents that peers have told of. */
+  /** Agents that peers have reported. */
   readonly remoteAgents: RemoteAgents;
-  /** When a peer was last asked for the succession of its key, and what came of it, by relay id. */
+  /** The last lookup of each peer's key succession, by relay id. */
   readonly keyLookups: Map<
     string,
     { readonly at: number; readonly answer: Promise<FederationPeerRow | undefined> }
   >;
-  /** Peers that let the time for an answer pass, by relay id: nobody waits for them. */
+  /** Peers whose last query timed out, by relay id: callers do not wait for them. */
   readonly unresponsivePeers: Set<string>;
   readonly schedule: RetrySchedule;
-  /** By how much the books of a peer differ from those here, in micro-units by relay id. */
+  /** The difference between a peer's books and the local ones, in micro-units by relay id. */
   readonly positionDifferences: Map<string, number>;
-  /** Its lines say that they are of the federation. */
+  /** Marks its records as those of the federation service. */
   readonly log: Log;
-  /** Tasks that no peer would take yet, by id; tried again with the heartbeats. */
+  /** Ids of tasks that no peer has accepted yet; they are tried again with the heartbeats. */
   readonly undeliveredTasks: Set<string>;
-  /** The time to sign a notice with: it only grows. */
+  /** Returns the timestamp for the next notice; it is strictly increasing. */
   readonly nextNoticeTime: () => number;
-  /** Has what is due looked for at once; without it the next tick does. */
+  /** Sends what is due at once instead of at the next tick. */
   readonly wake: () => void;
-  /** Says who looks. */
+  /** Sets the function that `wake` calls. */
   readonly onWake: (look: () => void) => void;
 }

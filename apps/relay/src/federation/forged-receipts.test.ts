@@ -26,7 +26,7 @@ beforeEach(async () => {
 });
 afterEach(() => network.close());
 
-/** A task of price 1 that alpha has forwarded to beta, as its delegator sees it. */
+/** Submits a task of price 1 that alpha forwards to beta. */
 async function forwarded() {
   const { body } = await submitToBest(a, boss);
   const taskId = String(body["task_id"]);
@@ -55,16 +55,16 @@ const reservedAt = async (site: TestSite) => {
 };
 
 describe("a nested receipt that the delegator forged for its forwarded task", () => {
-  /** A stranger to both relays under the id of the worker. */
+  /** Creates an agent unknown to both relays with the worker's id. */
   const impostor = () => ({ ...a.createUnknownAgent(), agentId: worker.agentId });
 
   test.each<[string, () => Promise<TestAgent>]>([
-    ["with a made-up key", async () => impostor()],
+    ["under an invented key", async () => impostor()],
     [
-      "with a key that it registered for the worker's id at its own relay",
+      "under a key that it registered for the worker's id at its own relay",
       async () => {
         const thief = impostor();
-        // Its peer tells of the worker, so only the operator can bind the id to another key.
+        // Its peer lists the worker, so only the operator can bind the id to another key.
         await a.asOperator("POST", "/api/v1/agents/register", {
           agent_id: thief.agentId,
           public_key: thief.publicKey,
@@ -78,7 +78,7 @@ describe("a nested receipt that the delegator forged for its forwarded task", ()
         return { ...thief, deviceId: String(body["device_id"]) };
       },
     ],
-    ["and that the true worker signed, past its own relay", async () => worker],
+    ["signed by the true worker, past its own relay", async () => worker],
   ])("A1: %s does not end the task, and its worker is paid", async (_, forger) => {
     const { task, status } = await forwarded();
     const signer = await forger();
@@ -110,7 +110,7 @@ describe("a nested receipt that the delegator forged for its forwarded task", ()
     }
   });
 
-  test("A1: ten of them at once end nothing, before and after the result", async () => {
+  test("A1: ten forged nested receipts at once end no task, before and after the result", async () => {
     const { task, status } = await forwarded();
     const forged = () => nestInOwnTask(createReceipt(impostor(), task));
     await Promise.all(Array.from({ length: 5 }, forged));
@@ -122,7 +122,7 @@ describe("a nested receipt that the delegator forged for its forwarded task", ()
   });
 });
 
-test("A1: the relay that took a task from a peer does not let a nested receipt end it", async () => {
+test("A1: a nested receipt does not end a task that came from a peer", async () => {
   const { task } = await forwarded();
   const there = await waitForTask(b, worker, task.task_id);
   const path = `/agent/${worker.agentId}/task`;

@@ -11,7 +11,7 @@ let [home, partner, squatting] = [] as unknown as [TestSite, TestSite, TestSite]
 beforeEach(async () => {
   network = await startNetwork(["home", "partner", "squatting"], []);
   [home, partner, squatting] = network.sites as [TestSite, TestSite, TestSite];
-  // The squatter's relay peers by itself: the operator of home never named it.
+  // The squatter's relay started the peering, so the operator of home never named it.
   await addPeer(squatting, home);
 });
 afterEach(() => network.close());
@@ -21,7 +21,7 @@ const bootstrap = (site: TestSite, { agentId, publicKey }: TestAgent): Promise<R
     body: { agent_id: agentId, public_key: publicKey },
   });
 
-/** An agent that the operator of a relay bound to this id and key, and which others may find. */
+/** Creates a visible agent that the operator of a relay bound to this id and key. */
 async function offer(
   site: TestSite,
   agent: TestAgent,
@@ -60,14 +60,14 @@ const submit = (boss: TestAgent, agentId: string, more: object = {}) =>
 
 const conflict = { status: 409, body: { code: "task.id_conflict" } };
 
-test("A4: a stranger's peer cannot block a new agent, whatever it tells of its id", async () => {
+test("A4: a peer that was not admitted cannot block a new agent by a claim to its id", async () => {
   const agent = home.createUnknownAgent();
   await offer(squatting, underAnotherKey(agent));
   expect(await entriesOf(agent)).toHaveLength(1);
   expect(await bootstrap(home, agent)).toMatchObject({ status: 201 });
 });
 
-test("A4: a stranger's peer cannot rename an agent of this relay nor take its tasks", async () => {
+test("A4: a peer that was not admitted can neither rename an agent of this relay nor take its tasks", async () => {
   const agent = await offer(home, home.createUnknownAgent());
   await offer(squatting, underAnotherKey(agent));
   expect(await entriesOf(agent)).toMatchObject([{ public_key: agent.publicKey }]);
@@ -77,7 +77,7 @@ test("A4: a stranger's peer cannot rename an agent of this relay nor take its ta
   expect(await waitForTask(home, agent)).toMatchObject({ agent_id: agent.agentId });
 });
 
-test("D1: an admitted peer's word makes the first binding of an id under another key 409", async () => {
+test("D1: the first binding of an id under another key than an admitted peer's claim is 409", async () => {
   await addPeer(home, partner);
   const agent = await offer(partner, home.createUnknownAgent());
   const thief = underAnotherKey(agent);
@@ -87,11 +87,11 @@ test("D1: an admitted peer's word makes the first binding of an id under another
   });
   const known = await home.request("GET", `/api/v1/agents/${agent.agentId}/succession`);
   expect(known.status).toBe(404);
-  // The same agent may come here as well, and the operator binds whom it wants.
+  // The same agent may register here as well, and the operator may bind any agent.
   expect(await bootstrap(home, agent)).toMatchObject({ status: 201 });
 });
 
-test("D1: the operator's token binds an id that an admitted peer tells of under another key", async () => {
+test("D1: the operator's token binds an id that an admitted peer claims under another key", async () => {
   await addPeer(home, partner);
   const agent = await offer(partner, home.createUnknownAgent());
   const { agentId: agent_id, publicKey: public_key } = underAnotherKey(agent);
@@ -100,7 +100,7 @@ test("D1: the operator's token binds an id that an admitted peer tells of under 
   ).toMatchObject({ status: 201 });
 });
 
-test("D1: a stranger's word that an admitted peer passes on blocks nobody", async () => {
+test("D1: a stranger's claim that an admitted peer passes on blocks no agent", async () => {
   await addPeer(home, partner);
   await addPeer(squatting, partner);
   await home.asOperator("DELETE", `/api/v1/admin/federation/peers/${squatting.relayId}`);
@@ -110,7 +110,7 @@ test("D1: a stranger's word that an admitted peer passes on blocks nobody", asyn
   expect(await bootstrap(home, agent)).toMatchObject({ status: 201 });
 });
 
-test("A4: with three relays and one squatter an admitted peer's claim stands, and it gets the tasks", async () => {
+test("A4: with three relays and one squatter the admitted peer's claim wins, and its agent gets the tasks", async () => {
   await addPeer(home, partner);
   const agent = await offer(partner, home.createUnknownAgent());
   await offer(squatting, underAnotherKey(agent));
@@ -131,7 +131,7 @@ test("D1: a squatter that alone offers a capability does not get tasks for the i
   const agent = await offer(partner, home.createUnknownAgent());
   await offer(squatting, underAnotherKey(agent), "translate");
   const boss = await home.createAgent();
-  // Home has heard of the squatter only, by what it offers.
+  // Home knows only the squatter, by its capability.
   await entriesOf(agent, "translate");
   expect(await submit(boss, agent.agentId)).toMatchObject({ status: 201 });
   expect(await waitForTask(partner, agent)).toMatchObject({ agent_id: agent.agentId });
@@ -139,7 +139,7 @@ test("D1: a squatter that alone offers a capability does not get tasks for the i
   expect(squatting.listLogged("federation.task.taken")).toEqual([]);
 });
 
-test("D1: an id that two strangers claim is in conflict and gets no task without its key", async () => {
+test("D1: an id that two strangers claim is in conflict, and gets no task unless its key is named", async () => {
   await addPeer(partner, home);
   const agent = await offer(partner, home.createUnknownAgent());
   const squatter = await offer(squatting, underAnotherKey(agent));
@@ -165,7 +165,7 @@ test("D1: an id that two strangers claim is in conflict and gets no task without
   expect(await waitForTask(squatting, squatter)).toMatchObject({ agent_id: agent.agentId });
 });
 
-test("D1: an id of version 8 cannot be squatted at any relay, and needs no question to peers", async () => {
+test("D1: an id of version 8 cannot be squatted at any relay, and needs no query to peers", async () => {
   await addPeer(home, partner);
   const stranger = home.createUnknownAgent();
   const agent = { ...stranger, agentId: deriveAgentId(stranger.publicKey) };
@@ -179,7 +179,7 @@ test("D1: an id of version 8 cannot be squatted at any relay, and needs no quest
   expect(partner.listLogged("federation.query.answered")).toEqual([]);
 });
 
-test("D1: strangers' new ids cause at most ten questions to peers a minute, and are bound all the same", async () => {
+test("D1: strangers' new ids cause at most ten queries to peers a minute, and are bound all the same", async () => {
   await addPeer(home, partner);
   for (let made = 0; made < 15; made += 1) {
     expect(await bootstrap(home, home.createUnknownAgent())).toMatchObject({ status: 201 });
@@ -187,7 +187,7 @@ test("D1: strangers' new ids cause at most ten questions to peers a minute, and 
   expect(partner.listLogged("federation.query.answered")).toHaveLength(10);
 });
 
-test("D1: an admitted peer that does not answer holds up a new agent no longer than discovery does", async () => {
+test("D1: an admitted peer that does not answer delays a new agent no longer than discovery does", async () => {
   await addPeer(home, partner);
   await partner.stop();
   expect(await bootstrap(home, home.createUnknownAgent())).toMatchObject({ status: 201 });

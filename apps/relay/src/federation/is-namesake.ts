@@ -3,8 +3,8 @@ import type { Reader } from "../storage/storage.ts";
 import { findOutbound } from "./outbound/outbound-store.ts";
 
 /**
- * Whether the agent of another relay that a task was forwarded to is another one than the agent that is
- * bound to its id here. Its work is paid to the peer as it was ordered, and says nothing of the agent here.
+ * Whether a forwarded task is executed by another agent than the local one with the same id. Its work
+ * is paid to the peer as ordered, and does not count for the local agent.
  */
 export async function isExecutedByNamesake(read: Reader, taskId: string): Promise<boolean> {
   const outbound = await findOutbound(read, taskId);

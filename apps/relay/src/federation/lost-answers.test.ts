@@ -1,65 +1,47 @@
 import { sha256Hex } from "@agent/crypto";
-import {
-  createManualClock,
-  createSeededRandom,
-  type ManualClock,
-  type TestAgent,
-} from "@agent/testkit";
+import { createSeededRandom, type ManualClock, type TestAgent } from "@agent/testkit";
 import { verifyArtifact } from "@agent/verify";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { startLossyProxy, type ProxyAction, type LossyProxy } from "../../test/lossy-proxy.ts";
+import { type ProxyAction } from "../../test/lossy-proxy.ts";
 import {
   getReconciliation,
-  addPeer,
   getPeerPositions,
-  startSite,
   submitToBest,
   waitForTask,
   waitUntil,
   completeTask,
   type TestSite,
+  startTwoSites,
+  closeSites,
+  advanceUntil,
+  type TwoSites,
 } from "../../test/network.ts";
 import { OPERATOR_TOKEN } from "../../test/test-relay.ts";
 
 let clock: ManualClock;
-let fate: (path: string) => ProxyAction;
-let proxies: LossyProxy[];
+let chooseAction: (path: string) => ProxyAction;
+let proxies: TwoSites["proxies"];
 let a: TestSite;
 let b: TestSite;
 let boss: TestAgent;
 let worker: TestAgent;
 
 beforeEach(async () => {
-  clock = createManualClock();
-  fate = () => "pass";
-  proxies = await Promise.all([0, 1].map(() => startLossyProxy((path) => fate(path))));
-  [a, b] = (await Promise.all(
-    ["alpha", "beta"].map(async (name, at) => {
-      const proxy = proxies[at]!;
-      const env = { AGENT_FEDERATION_CREDIT_LIMIT: "100000", AGENT_TASK_TTL_MS: "86400000" };
-      return startSite({ name, clock, seed: at + 1, url: proxy.url, env });
-    }),
-  )) as [TestSite, TestSite];
-  proxies[0]!.to(`http://127.0.0.1:${a.port}`);
-  proxies[1]!.to(`http://127.0.0.1:${b.port}`);
-  await addPeer(a, b);
-  boss = await a.createAgent();
-  await a.deposit(boss, 1_000);
-  worker = await b.createWorker(1);
+  chooseAction = () => "pass";
+  const env = { AGENT_FEDERATION_CREDIT_LIMIT: "100000", AGENT_TASK_TTL_MS: "86400000" };
+  const scene = await startTwoSites({
+    chooseAction: (path) => chooseAction(path),
+    alpha: env,
+    beta: env,
+    deposit: 1_000,
+  });
+  ({ clock, proxies, a, b, boss, worker } = scene);
 });
-afterEach(async () => {
-  await Promise.all([a.close(), b.close()]);
-  await Promise.all(proxies.map((proxy) => proxy.close()));
-});
+afterEach(() => closeSites([a, b], proxies));
 
-/** Lets the jobs of both relays run until nothing of the outbox is open, for hours if need be. */
-async function letTimePass(done: () => Promise<boolean>, stepMs = 30_000): Promise<void> {
-  await waitUntil(async () => {
-    if (await done()) return true;
-    await clock.advance(stepMs);
-    await Promise.all([a.relay.tick(), b.relay.tick()]);
-    return false;
-  }, "everything is settled");
+/** Runs the jobs of both relays until a condition holds, for hours if necessary. */
+function settleEverything(done: () => Promise<boolean>, stepMs = 30_000): Promise<boolean> {
+  return advanceUntil(clock, [a, b], { stepMs, what: "everything is settled" }, done);
 }
 
 const outbox = async (state: string) => {
@@ -68,7 +50,7 @@ const outbox = async (state: string) => {
   return body["settlements"] as { settlement_id: string; state: string; refunded: boolean }[];
 };
 
-/** What lies at both relays together, the world outside left out. */
+/** Sums the money at both relays, without external accounts. */
 async function moneyOf(): Promise<number> {
   const books = await Promise.all([getReconciliation(a), getReconciliation(b)]);
   const micro = books.flatMap(({ totals }) =>
@@ -77,9 +59,9 @@ async function moneyOf(): Promise<number> {
   return micro.reduce((sum, each) => sum + each, 0) / 1e6;
 }
 
-test("FE17 200 paid tasks while every fifth answer is lost: each paid once, none lost, not a cent more or less", async () => {
+test("FE17 pays each of 200 tasks exactly once while every fifth answer is lost", async () => {
   const random = createSeededRandom(17);
-  fate = (path) =>
+  chooseAction = (path) =>
     path.startsWith("/federation/v1/discover") || random.next() >= 0.2 ? "pass" : "lose-answer";
   const before = await moneyOf();
   const ids: string[] = [];
@@ -89,7 +71,7 @@ test("FE17 200 paid tasks while every fifth answer is lost: each paid once, none
   }
   expect(new Set(ids).size).toBe(200);
   const done = new Set<string>();
-  await letTimePass(async () => {
+  await settleEverything(async () => {
     const path = `/agent/${worker.agentId}/tasks?status=pending&limit=200`;
     const { body } = await b.as(worker, "GET", path);
     for (const task of body["tasks"] as Parameters<typeof completeTask>[2][]) {
@@ -125,23 +107,26 @@ describe("FE17 a settlement whose answers are all lost", () => {
     await waitUntil(async () => (await outbox("pending")).length === 1, "the settlement begins");
   };
 
-  test("is asked for, found paid and completed: nobody is refunded", async () => {
-    fate = (path) => (path.includes("/settlement/forward") ? "lose-answer" : "pass");
+  test("is looked up at the peer, found paid and completed without a refund", async () => {
+    chooseAction = (path) => (path.includes("/settlement/forward") ? "lose-answer" : "pass");
     await settle();
-    await letTimePass(async () => (await outbox("completed")).length === 1, 600_000);
+    await settleEverything(async () => (await outbox("completed")).length === 1, 600_000);
     expect([await a.getBalance(boss), await b.getBalance(worker)]).toEqual([999, 0.9025]);
     expect(a.listLogged("settlement.retry.refunded")).toEqual([]);
   });
 
-  test("after attempts that never arrived is refunded once, and paid by nobody later", async () => {
-    fate = (path) => (path.includes("/settlement/forward") ? "refuse" : "pass");
+  test("is refunded once after attempts that never arrived, and is not paid later", async () => {
+    chooseAction = (path) => (path.includes("/settlement/forward") ? "refuse" : "pass");
     await settle();
-    await letTimePass(async () => (await outbox("failed")).length === 1, 600_000);
+    await settleEverything(async () => (await outbox("failed")).length === 1, 600_000);
     expect([await a.getBalance(boss), await b.getBalance(worker)]).toEqual([1_000, 0]);
     expect(await outbox("failed")).toMatchObject([{ state: "failed", refunded: true }]);
     expect(a.listLogged("settlement.retry.refunded")).toMatchObject([{ service: "federation" }]);
-    fate = () => "pass";
-    await letTimePass(async () => (await getReconciliation(b)).totals["holds"] === 0, 3_600_000);
+    chooseAction = () => "pass";
+    await settleEverything(
+      async () => (await getReconciliation(b)).totals["holds"] === 0,
+      3_600_000,
+    );
     expect([await a.getBalance(boss), await b.getBalance(worker)]).toEqual([1_000, 0]);
     expect([await getPeerPositions(a), await getPeerPositions(b)]).toEqual([
       { [b.relayId]: 0 },
@@ -149,18 +134,18 @@ describe("FE17 a settlement whose answers are all lost", () => {
     ]);
   });
 
-  test("and which cannot be asked for is held for the operator, who may begin again", async () => {
+  test("is held for the operator, who may retry it, when it cannot be looked up", async () => {
     let broken = true;
-    fate = (path) => (broken && path.includes("/settlement") ? "lose-answer" : "pass");
+    chooseAction = (path) => (broken && path.includes("/settlement") ? "lose-answer" : "pass");
     await settle();
-    await letTimePass(async () => (await outbox("failed")).length === 1, 600_000);
+    await settleEverything(async () => (await outbox("failed")).length === 1, 600_000);
     const [held] = await outbox("failed");
     expect(held).toMatchObject({ refunded: false });
     expect(await getReconciliation(a)).toMatchObject({ consistent: true, totals: { holds: 1.2 } });
     broken = false;
     const path = `/api/v1/admin/federation/outbox/${held?.settlement_id}/retry`;
     expect(await a.asOperator("POST", path)).toMatchObject({ status: 200 });
-    await letTimePass(async () => (await outbox("completed")).length === 1);
+    await settleEverything(async () => (await outbox("completed")).length === 1);
     expect([await a.getBalance(boss), await b.getBalance(worker)]).toEqual([999, 0.9025]);
   });
 });
@@ -178,7 +163,7 @@ describe("A6: a forwarded task is a success only once its settlement is paid", (
     return { interaction_count, successful_tasks, failed_tasks };
   };
 
-  /** What the payer and its relay know of worker and peer, and what strangers are told at the peer. */
+  /** Reads the trust of the payer and its relay, and the history at the peer. */
   const known = async () => {
     const path = "/api/v1/market/candidates?capability=summarise";
     const { body } = await b.as(await b.createAgent(), "GET", path);
@@ -202,32 +187,32 @@ describe("A6: a forwarded task is a success only once its settlement is paid", (
     );
   };
 
-  test("A6: while the settlement is under way the task is an interaction, then one success at both relays", async () => {
-    fate = (path) => (path.includes("/settlement/forward") ? "refuse" : "pass");
+  test("A6: a task is an interaction while its settlement is in flight, and then one success at both relays", async () => {
+    chooseAction = (path) => (path.includes("/settlement/forward") ? "refuse" : "pass");
     await deliver();
     expect(await known()).toEqual({ ofWorker: interaction, ofPeer: interaction, rate: 0.5 });
-    fate = () => "pass";
-    await letTimePass(async () => (await outbox("completed")).length === 1);
+    chooseAction = () => "pass";
+    await settleEverything(async () => (await outbox("completed")).length === 1);
     expect(await known()).toEqual({ ofWorker: success, ofPeer: success, rate: 1 });
   });
 
-  test("A6: a settlement that is refunded leaves only the interaction", async () => {
-    fate = (path) => (path.includes("/settlement/forward") ? "refuse" : "pass");
+  test("A6: a task whose settlement is refunded counts only as an interaction", async () => {
+    chooseAction = (path) => (path.includes("/settlement/forward") ? "refuse" : "pass");
     await deliver();
-    await letTimePass(async () => (await outbox("failed")).length === 1, 600_000);
+    await settleEverything(async () => (await outbox("failed")).length === 1, 600_000);
     expect(await known()).toEqual({ ofWorker: interaction, ofPeer: interaction, rate: 0.5 });
   });
 
-  test("A6: a settlement whose answers are lost is counted once", async () => {
-    fate = (path) => (path.includes("/settlement/forward") ? "lose-answer" : "pass");
+  test("A6: a task whose settlement answers are lost counts once", async () => {
+    chooseAction = (path) => (path.includes("/settlement/forward") ? "lose-answer" : "pass");
     await deliver();
-    await letTimePass(async () => (await outbox("completed")).length === 1, 600_000);
+    await settleEverything(async () => (await outbox("completed")).length === 1, 600_000);
     expect(await known()).toEqual({ ofWorker: success, ofPeer: success, rate: 1 });
   });
 });
 
-test("B13: the texts of a peer's task are erased only after its result was brought back", async () => {
-  fate = (path) => (path === "/federation/v1/task/result" ? "refuse" : "pass");
+test("B13: the texts of a peer's task are erased only after its result was sent back", async () => {
+  chooseAction = (path) => (path === "/federation/v1/task/result" ? "refuse" : "pass");
   await submitToBest(a, boss);
   const task = await waitForTask(b, worker);
   expect(await completeTask(b, worker, task)).toMatchObject({ status: 200 });
@@ -236,8 +221,8 @@ test("B13: the texts of a peer's task are erased only after its result was broug
     status: 409,
     body: { code: "task.not_finished" },
   });
-  fate = () => "pass";
-  await letTimePass(async () => (await b.getBalance(worker)) > 0);
+  chooseAction = () => "pass";
+  await settleEverything(async () => (await b.getBalance(worker)) > 0);
   expect(await b.asOperator("DELETE", texts)).toMatchObject({ status: 200 });
   const kept = await b.asOperator("GET", `/agent/${worker.agentId}/task/${task.task_id}`);
   expect(kept.text).toContain(sha256Hex(task.prompt));
@@ -253,20 +238,20 @@ test("B13: the texts of a peer's task are erased only after its result was broug
   }
 });
 
-test("B13: the texts of a peer's task are not erased while the peer has still to settle it", async () => {
-  fate = (path) => (path.startsWith("/federation/v1/settlement") ? "refuse" : "pass");
+test("B13: the texts of a peer's task are not erased before the peer has settled it", async () => {
+  chooseAction = (path) => (path.startsWith("/federation/v1/settlement") ? "refuse" : "pass");
   await submitToBest(a, boss);
   const task = await waitForTask(b, worker);
   expect(await completeTask(b, worker, task)).toMatchObject({ status: 200 });
   const path = `/agent/${boss.agentId}/tasks?submitted_by=me`;
-  await letTimePass(async () => (await a.as(boss, "GET", path)).text.includes('"completed"'));
+  await settleEverything(async () => (await a.as(boss, "GET", path)).text.includes('"completed"'));
   const texts = `/api/v1/admin/tasks/${task.task_id}/texts`;
-  // After a restore of a backup from now the peer is brought the result again, under its signature.
+  // After a restore of a backup from now the peer receives the result again, under its signature.
   expect(await b.asOperator("DELETE", texts)).toMatchObject({
     status: 409,
     body: { code: "task.not_finished" },
   });
-  fate = () => "pass";
-  await letTimePass(async () => (await b.getBalance(worker)) > 0);
+  chooseAction = () => "pass";
+  await settleEverything(async () => (await b.getBalance(worker)) > 0);
   expect(await b.asOperator("DELETE", texts)).toMatchObject({ status: 200 });
 });

@@ -5,7 +5,7 @@ import type { Federation } from "./federation.ts";
 import { getTotalDefaultedAmount } from "./inbound/inbound-store.ts";
 import { listPeers } from "./peers/peer-store.ts";
 
-/** Adds the alarms between relays to what the relay counts; read at the moment of asking. */
+/** Registers the alarms between relays, which are read when metrics are collected. */
 export function registerFederationMetrics(
   registry: Registry,
   { storage }: Pick<Services, "storage">,
@@ -14,7 +14,7 @@ export function registerFederationMetrics(
   const registers = [registry];
   new Gauge({
     name: "agent_relay_federation_defaulted_usd",
-    help: "What peers accepted results for and did not settle in time, until it is cleared.",
+    help: "Value in USD of results that peers accepted and did not settle in time, until cleared.",
     registers,
     async collect() {
       this.set(fromMicro(await getTotalDefaultedAmount(storage.read)));
@@ -22,10 +22,10 @@ export function registerFederationMetrics(
   });
   new Gauge({
     name: "agent_relay_federation_positions_differing",
-    help: "Peers whose books differ from those here while nothing is under way.",
+    help: "Peers whose books differ from the local ones while nothing is in flight.",
     registers,
     async collect() {
-      // A peer that was removed is compared no more.
+      // A removed peer is no longer compared.
       const peers = await listPeers(storage.read);
       this.set(peers.filter(({ relay_id }) => differences.has(relay_id)).length);
     },

@@ -33,7 +33,7 @@ type OperatorHandler<N extends OperatorOperation> = (
 
 type OperatorHandlers = { readonly [N in OperatorOperation]: OperatorHandler<N> };
 
-/** The operations of the operator, which are refused while federation is off. */
+/** Returns the operator's handlers, which refuse with `federation.disabled` while federation is off. */
 export function operatorHandlers(services: Services): OperatorHandlers {
   function operatorHandler<N extends OperatorOperation>(
     _name: N,

@@ -7,7 +7,7 @@ import { createFakePeer, type FakePeer } from "../../test/fake-peer.ts";
 import { startNetwork, waitUntil, type TestSite } from "../../test/network.ts";
 import { startTestRelay, type TestRelay } from "../../test/test-relay.ts";
 
-const peersPath = "/api/v1/admin/federation/peers";
+const PEERS_PATH = "/api/v1/admin/federation/peers";
 
 interface Shown {
   readonly relay_id: string;
@@ -16,14 +16,14 @@ interface Shown {
 }
 
 const shown = async (t: Pick<TestRelay, "asOperator">, relayId: string) => {
-  const { body } = await t.asOperator("GET", peersPath);
+  const { body } = await t.asOperator("GET", PEERS_PATH);
   const peer = (body["peers"] as Shown[]).find(({ relay_id }) => relay_id === relayId);
   return peer && { state: peer.state, credit: peer.credit_limit };
 };
 const remove = (t: Pick<TestRelay, "asOperator">, relayId: string) =>
-  t.asOperator("DELETE", `${peersPath}/${relayId}`);
+  t.asOperator("DELETE", `${PEERS_PATH}/${relayId}`);
 const setCredit = (t: Pick<TestRelay, "asOperator">, relayId: string, credit_limit: number) =>
-  t.asOperator("PUT", `${peersPath}/${relayId}`, { credit_limit });
+  t.asOperator("PUT", `${PEERS_PATH}/${relayId}`, { credit_limit });
 
 describe("A3: a peer that the operator removed", () => {
   let t: TestRelay;
@@ -56,7 +56,7 @@ describe("A3: a peer that the operator removed", () => {
     await expectShut();
   });
 
-  test("gets a credit limit while it is removed, and stays removed", async () => {
+  test("stays removed when the operator sets its credit limit", async () => {
     await remove(t, peer.relayId);
     expect(await setCredit(t, peer.relayId, 5)).toMatchObject({
       status: 200,
@@ -81,7 +81,7 @@ describe("A3: a peer that the operator removed", () => {
     await expectShut();
   });
 
-  test("may have left by itself before", async () => {
+  test("is refused as well when it had left by itself before", async () => {
     await peer.remove();
     expect(await shown(t, peer.relayId)).toEqual({ state: "removed", credit: 70 });
     expect(await remove(t, peer.relayId)).toMatchObject({ status: 200 });
@@ -89,7 +89,7 @@ describe("A3: a peer that the operator removed", () => {
     await expectShut();
   });
 
-  test("may be removed again, and an unknown one may not", async () => {
+  test("can be removed again, unlike an unknown relay", async () => {
     await remove(t, peer.relayId);
     expect(await remove(t, peer.relayId)).toMatchObject({ status: 200 });
     expect(await remove(t, createFakePeer(t).relayId)).toMatchObject({
@@ -99,7 +99,7 @@ describe("A3: a peer that the operator removed", () => {
     await expectShut();
   });
 
-  test("is not told so when another one proposes under its id", async () => {
+  test("is not disclosed to another relay that proposes under its id", async () => {
     await remove(t, peer.relayId);
     const liar = createFakePeer(t);
     const body = { ...liar.selfDescription(), relay_id: peer.relayId, nonce_a: "0".repeat(64) };
@@ -112,8 +112,8 @@ describe("A3: a peer that the operator removed", () => {
     ).toMatchObject({ body: { code: "peer.key_changed" } });
   });
 
-  describe("stays a matter of the operator, unlike one", () => {
-    test("that gave notice: it is back with the credit that it had", async () => {
+  describe("is unlike a peer", () => {
+    test("that left by itself and returns with its former credit", async () => {
       await peer.remove();
       expect(await shown(t, peer.relayId)).toEqual({ state: "removed", credit: 70 });
       await t.clock.advance(1);
@@ -121,7 +121,7 @@ describe("A3: a peer that the operator removed", () => {
       expect(await shown(t, peer.relayId)).toEqual({ state: "active", credit: 70 });
     });
 
-    test("that missed its heartbeats: it is back with the credit that it had", async () => {
+    test("that missed its heartbeats and returns with its former credit", async () => {
       await suspend(t, peer);
       for (let missed = 4; missed <= 5; missed += 1) {
         await t.clock.advance(60_000);
@@ -170,9 +170,9 @@ describe("A3: a removed peer that the operator admits again", () => {
   afterEach(() => network.close());
 
   const admit = (by: TestSite, other: TestSite) =>
-    by.asOperator("POST", peersPath, { endpoint_url: other.url });
+    by.asOperator("POST", PEERS_PATH, { endpoint_url: other.url });
 
-  test("had the default credit before, and has none from the removal", async () => {
+  test("loses the default credit by the removal", async () => {
     expect(await shown(b, a.relayId)).toEqual({ state: "removed", credit: 1_000 });
     expect(await shown(a, b.relayId)).toEqual({ state: "removed", credit: 0 });
   });
@@ -184,7 +184,7 @@ describe("A3: a removed peer that the operator admits again", () => {
     expect(await shown(a, b.relayId)).toEqual({ state: "active", credit: 3 });
   });
 
-  test("has the credit that the operator set while it was removed", async () => {
+  test("has the credit that the operator set during the removal", async () => {
     await setCredit(a, b.relayId, 4);
     await admit(a, b);
     expect(await shown(a, b.relayId)).toEqual({ state: "active", credit: 4 });
@@ -216,13 +216,13 @@ describe("A3: a removed peer that the operator admits again", () => {
   test("stays removed when another address claims to be that relay", async () => {
     await remove(b, a.relayId);
     const impostor = b.url.replace("127.0.0.1", "localhost");
-    expect(await a.asOperator("POST", peersPath, { endpoint_url: impostor })).toMatchObject({
+    expect(await a.asOperator("POST", PEERS_PATH, { endpoint_url: impostor })).toMatchObject({
       body: { code: "peer.refused" },
     });
     expect(await admit(b, a)).toMatchObject({ body: { code: "peer.refused" } });
   });
 
-  test("cannot come back from its own side", async () => {
+  test("cannot return by its own handshake", async () => {
     expect(await admit(b, a)).toMatchObject({ body: { code: "peer.refused" } });
     expect(await shown(a, b.relayId)).toEqual({ state: "removed", credit: 0 });
   });

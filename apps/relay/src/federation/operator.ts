@@ -33,7 +33,7 @@ export async function listFederationPeers(
   return { status: 200, body: { peers: [...peers, ...pending] } };
 }
 
-/** How much this relay and a peer may come to owe each other. */
+/** Limits what this relay and a peer may come to owe each other. */
 export async function setPeerCredit(
   services: FederationServices,
   relayId: string,
@@ -51,9 +51,9 @@ export async function setPeerCredit(
 }
 
 /**
- * Ends a peering on this side at once and for good: the relay is a peer again only when the operator
- * adds it, and has no credit until the operator sets it. A live peer is told; one that cannot be
- * reached learns it from its heartbeats.
+ * Ends a peering on this side at once: only the operator can add the relay again, and it has no credit
+ * until the operator sets it. A live peer is notified; an unreachable one learns it from its
+ * heartbeats.
  */
 export async function removePeer(
   services: FederationServices,
@@ -74,7 +74,7 @@ export async function removePeer(
   return { status: 200, body: { relay_id: relayId, state: "removed" } };
 }
 
-/** Records what relays paid each other outside, once per reference. */
+/** Records a payment between relays outside of this system, once per reference. */
 export async function settlePeer(
   { storage, runtime }: FederationServices,
   relayId: string,
@@ -82,12 +82,12 @@ export async function settlePeer(
   saveResponse?: SaveResponse,
 ): Promise<Answer<Operations["settlePeer"]>> {
   return storage.transaction(async (tx) => {
-    // A peering may be over and still something owed.
+    // Something may still be owed after the peering has ended.
     const peer = await findPeer(tx, relayId);
     if (peer === undefined) return refuse("peer.not_found");
     const isNew = await recordPaymentReference(tx, { relay_id: relayId, reference });
     if (isNew && direction === "sent") {
-      // What is paid beyond what is owed, the peer owes from then on.
+      // A payment beyond the debt becomes a debt of the peer.
       const credit = checkReceivable(await getPeerDebt(tx, peer), toMicro(amount));
       if (!credit.ok) return toWireRefusal(credit);
     }
@@ -121,7 +121,7 @@ export async function listOutboxPage(
   });
 }
 
-/** Begins the attempts of a settlement anew: the peer books one id once, so nothing is paid twice. */
+/** Restarts the attempts of a settlement: the peer books an id once, so nothing is paid twice. */
 export function retryOutbox(
   services: FederationServices,
   settlementId: string,
@@ -131,7 +131,7 @@ export function retryOutbox(
   );
 }
 
-/** The operator knows that nothing was paid, or takes the loss: the hold goes back. */
+/** Returns the hold: the operator knows that nothing was paid, or accepts the loss. */
 export function giveUpOutbox(
   services: FederationServices,
   settlementId: string,

@@ -1,6 +1,6 @@
 import type { FederationFeature } from "@agent/federation-protocol";
 
-/** What this relay can do for its peers; it names these in its identity and its heartbeats. */
+/** The features that this relay states in its identity and its heartbeats. */
 export const OWN_FEATURES: readonly FederationFeature[] = [
   "relayed",
   "position",

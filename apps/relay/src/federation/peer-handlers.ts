@@ -40,7 +40,7 @@ type PeerOperation =
   | "forwardSettlement"
   | "listBooked";
 
-/** A handler that may refuse as the gate does, beside what its row says. */
+/** A handler that may also refuse with the codes of peer authentication. */
 type PeerHandler<N extends PeerOperation> = (
   input: ParsedRequest<Operations[N]>,
   context: RequestContext,
@@ -53,9 +53,9 @@ export interface PeerAuthOptions {
   readonly draining: () => boolean;
 }
 
-/** The operations between relays; their paths are not served while federation is off. */
+/** Returns the handlers for peers; their paths are not served while federation is off. */
 export function peerHandlers(services: Services, parts: PeerAuthOptions): PeerHandlers {
-  const gates = createGates(services, parts);
+  const gates = createRouteBuilders(services, parts);
   return { ...peeringHandlers(services, gates), ...delegationHandlers(services, gates) };
 }
 
@@ -134,11 +134,11 @@ function delegationHandlers({ router }: Services, { forPeers: peerHandler }: Gat
   };
 }
 
-type Gates = ReturnType<typeof createGates>;
+type Gates = ReturnType<typeof createRouteBuilders>;
 
-/** Puts handlers behind the gate that checks a relay's signature. */
-function createGates(services: Services, parts: PeerAuthOptions) {
-  /** For signed requests of relays, known or not. */
+/** Wraps handlers in the authentication of peers. */
+function createRouteBuilders(services: Services, parts: PeerAuthOptions) {
+  /** Wraps a handler for signed requests of any relay, peer or not. */
   function signedRoute<N extends PeerOperation>(
     name: N,
     gate: Omit<Gate, "operation">,
@@ -151,7 +151,8 @@ function createGates(services: Services, parts: PeerAuthOptions) {
     const operation: Operation = operations[name satisfies OperationName];
     return async (input, context) => {
       const { federation } = services;
-      if (federation === undefined) throw new Error("a path that is off was served");
+      if (federation === undefined)
+        throw new Error("federation route served while federation is disabled");
       const federationServices: FederationServices = { ...services, federation };
       const request = await authenticatePeer(
         federationServices,
@@ -163,7 +164,7 @@ function createGates(services: Services, parts: PeerAuthOptions) {
     };
   }
 
-  /** For requests of peers. */
+  /** Wraps a handler for requests of peers. */
   function peerHandler<N extends PeerOperation>(
     name: N,
     gate: Omit<Gate, "operation" | "resolveKey">,
@@ -175,7 +176,7 @@ function createGates(services: Services, parts: PeerAuthOptions) {
     ) => Promise<Answer<Operations[N]> | PeerRefusal>,
   ): PeerHandler<N> {
     return signedRoute(name, gate, (federationServices, request, input) => {
-      if (request.peer === undefined) throw new Error("a peer without a record passed the gate");
+      if (request.peer === undefined) throw new Error("authenticated peer has no record");
       return handle(federationServices, request.peer, request, input);
     });
   }

@@ -1,23 +1,24 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createManualClock, type ManualClock, type TestAgent } from "@agent/testkit";
+import { type ManualClock, type TestAgent } from "@agent/testkit";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { commands } from "../commands.ts";
-import { startLossyProxy, type LossyProxy } from "../../test/lossy-proxy.ts";
 import {
-  addPeer,
-  startSite,
   submitToBest,
   waitForTask,
   waitUntil,
   completeTask,
   type TestSite,
+  startTwoSites,
+  startBehindProxy,
+  closeSites,
+  type TwoSites,
 } from "../../test/network.ts";
 
 let folder: string;
 let clock: ManualClock;
-let proxy: LossyProxy;
+let proxies: TwoSites["proxies"];
 let a: TestSite;
 let b: TestSite;
 let boss: TestAgent;
@@ -27,29 +28,21 @@ const file = () => join(folder, "alpha.db");
 
 async function startAlpha(seed: number): Promise<void> {
   const env = { AGENT_DB_PATH: file() };
-  a = await startSite({ name: "alpha", clock, seed, env, url: proxy.url });
-  proxy.to(`http://127.0.0.1:${a.port}`);
+  a = await startBehindProxy(proxies[0], { name: "alpha", clock, seed, env });
 }
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "peer-no-shows-"));
-  clock = createManualClock();
-  proxy = await startLossyProxy(() => "pass");
-  await startAlpha(1);
-  b = await startSite({ name: "beta", clock, seed: 2 });
-  await addPeer(a, b);
-  boss = await a.createAgent();
-  await a.deposit(boss, 10);
-  worker = await b.createWorker(1);
+  const scene = await startTwoSites({ alpha: { AGENT_DB_PATH: file() } });
+  ({ clock, proxies, a, b, boss, worker } = scene);
   await clock.advance(1_000);
 });
 afterEach(async () => {
-  await Promise.all([a.close(), b.close()]);
-  await proxy.close();
+  await closeSites([a, b], proxies);
   rmSync(folder, { recursive: true });
 });
 
-/** A task of alpha's that beta has, and that its worker has not done yet. */
+/** Submits a task that beta has and whose worker has not done it yet. */
 async function forwarded(): Promise<string> {
   const taskId = String((await submitToBest(a, boss)).body["task_id"]);
   await waitForTask(b, worker, taskId);
@@ -69,7 +62,7 @@ const pass = async (minutes: number, sites = [a, b]) => {
   }
 };
 
-/** The task is over at alpha, its payer has its money back. */
+/** Expects that the task has expired at alpha and its payer has its money back. */
 async function expectExpired(taskId: string): Promise<void> {
   await waitUntil(async () => (await a.getBalance(boss)) === 10, "the hold comes back");
   expect((await a.as(boss, "GET", `/agent/${boss.agentId}/task/${taskId}`)).status).toBe(404);
@@ -85,14 +78,14 @@ const doneThere = async (taskId: string) =>
     status: 200,
   });
 
-test("B2: a task that simply expires at its peer is that peer's no-show", async () => {
+test("B2: a task that expires at its peer is that peer's no-show", async () => {
   const taskId = await forwarded();
   await pass(16);
   await expectExpired(taskId);
   expect(await failuresOfBeta()).toBe(1);
 });
 
-test("B2: a peer whose result waits because this relay was down is no no-show", async () => {
+test("B2: a result that waits because this relay was down is not the peer's no-show", async () => {
   const taskId = await forwarded();
   await a.stop();
   await doneThere(taskId);
@@ -103,7 +96,7 @@ test("B2: a peer whose result waits because this relay was down is no no-show", 
   expect(await failuresOfBeta()).toBe(0);
 });
 
-test("B2: a peer that the operator removed can't bring its result, so it is no no-show", async () => {
+test("B2: a peer that the operator removed cannot send its result, so its task is not a no-show", async () => {
   const taskId = await forwarded();
   await a.asOperator("DELETE", `/api/v1/admin/federation/peers/${b.relayId}`);
   await doneThere(taskId);
@@ -112,7 +105,7 @@ test("B2: a peer that the operator removed can't bring its result, so it is no n
   expect(await failuresOfBeta()).toBe(0);
 });
 
-test("A8, B2: a task whose result a restored relay has lost is no no-show of its peer", async () => {
+test("A8, B2: a task whose result a restored relay has lost is not its peer's no-show", async () => {
   const command = async (name: "backup" | "restore") => {
     const at = {
       path: file(),

@@ -1,31 +1,28 @@
+import type { TaskRow } from "../storage/tables/tasks.ts";
+
 const PAYER_PREFIX = "relay:";
 
-/** How a task's row names the relay that it came from: as its payer, which is no agent. */
+/** The account of a peer, which pays for the tasks that the peer submits. */
 export function peerPayerRef(relayId: string): string {
   return `${PAYER_PREFIX}${relayId}`;
 }
 
-/** Whether a task came from another relay. */
-export function isFromPeer({ submitted_by }: { readonly submitted_by: string | null }): boolean {
-  return submitted_by?.startsWith(PAYER_PREFIX) === true;
+/** Whether an account is that of a peer. */
+export function isPeerPayer(account: string): boolean {
+  return account.startsWith(PAYER_PREFIX);
 }
 
-const CLAIM_PREFIX = "relay ";
-
-/** How a task's row says that a peer has it. */
+/** The claimant of a task that a peer has. */
 export function peerClaimRef(relayId: string): string {
-  return `${CLAIM_PREFIX}${relayId}`;
+  return `relay ${relayId}`;
 }
 
-/** What all claims of peers look like, as a GLOB pattern of SQLite. */
-export const PEER_CLAIM_PATTERN = `${CLAIM_PREFIX}*`;
-
-/** The relay that a task was handed to; undefined for one that is with an agent of this relay. */
-export function claimingPeerOf(row: { readonly claimed_by: string | null }): string | undefined {
-  return isClaimedByPeer(row) ? row.claimed_by?.slice(CLAIM_PREFIX.length) : undefined;
+/** Whether a task came from another relay. */
+export function isFromPeer({ origin_peer }: Pick<TaskRow, "origin_peer">): boolean {
+  return origin_peer !== null;
 }
 
-/** Whether a task was handed to another relay. */
-export function isClaimedByPeer({ claimed_by }: { readonly claimed_by: string | null }): boolean {
-  return claimed_by?.startsWith(CLAIM_PREFIX) === true;
+/** Whether a task was forwarded to another relay, which has it now. */
+export function isClaimedByPeer(task: Pick<TaskRow, "via_peer" | "claimed_by">): boolean {
+  return task.via_peer !== null && task.claimed_by !== null;
 }

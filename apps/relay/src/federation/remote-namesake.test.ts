@@ -19,13 +19,13 @@ type Network = Awaited<ReturnType<typeof startNetwork>>;
 let network: Network;
 let [home, partner, squatting] = [] as unknown as [TestSite, TestSite, TestSite];
 let boss: TestAgent;
-/** Has an id under another key at the squatter's relay, and did not come to home yet. */
+/** An id under another key at the squatter's relay, not yet registered at home. */
 let honest: TestAgent;
 let squatter: TestAgent;
 beforeEach(async () => {
   network = await startNetwork(["home", "partner", "squatting"], []);
   [home, partner, squatting] = network.sites as [TestSite, TestSite, TestSite];
-  // The squatter's relay peers by itself: home gives it credit, but never names it.
+  // The squatter's relay started the peering: home gives it credit, but never names it.
   await addPeer(squatting, home);
   await home.asOperator("PUT", `/api/v1/admin/federation/peers/${squatting.relayId}`, {
     credit_limit: 100,
@@ -48,7 +48,7 @@ async function bound(site: TestSite, agent: TestAgent): Promise<TestAgent> {
   return { ...agent, deviceId: String(body["device_id"]) };
 }
 
-/** A task of the boss that has come to an agent of another relay. */
+/** Submits a task of the boss that an agent of another relay receives. */
 async function forwarded(site: TestSite, worker: TestAgent): Promise<Task> {
   const { body, status } = await submitToBest(home, boss);
   expect(status).toBe(201);
@@ -75,7 +75,7 @@ async function trustIn(agent: TestAgent): Promise<unknown> {
   return records.find(({ remote_agent_id }) => remote_agent_id === agent.agentId);
 }
 
-test("A4: work that came by a stranger's peer bars no first binding of its id here", async () => {
+test("A4: work from a peer that was not admitted bars no first binding of its agent's id here", async () => {
   await finish(squatting, squatter, await forwarded(squatting, squatter));
   expect(await trustIn(squatter)).toMatchObject({ successful_tasks: 1 });
   const agent = await bound(home, honest);
@@ -85,7 +85,7 @@ test("A4: work that came by a stranger's peer bars no first binding of its id he
   });
 });
 
-test("A4: an agent does not take over what another key has earned under its id at another relay", async () => {
+test("A4: an agent does not inherit what another key has earned under its id at another relay", async () => {
   await finish(squatting, squatter, await forwarded(squatting, squatter));
   await bound(home, honest);
   expect(await trustIn(honest)).toBeUndefined();
@@ -93,7 +93,7 @@ test("A4: an agent does not take over what another key has earned under its id a
   expect(JSON.stringify(closure.body)).not.toContain(honest.agentId);
 });
 
-test("A4: a delegator's block of an id stays when another key is bound to it", async () => {
+test("A4: a delegator's block of an id remains when another key is bound to the id", async () => {
   await finish(squatting, squatter, await forwarded(squatting, squatter));
   const path = `/api/v1/agents/${boss.agentId}/trust/${squatter.agentId}`;
   expect(await home.as(boss, "PUT", path, { trust_level: "blocked" })).toMatchObject({
@@ -103,13 +103,13 @@ test("A4: a delegator's block of an id stays when another key is bound to it", a
   expect(await trustIn(honest)).toMatchObject({ trust_level: "blocked" });
 });
 
-test("A4: an agent that comes here under the key of its work at another relay keeps what it has earned", async () => {
+test("A4: an agent that registers here under the key of its remote work retains its reputation", async () => {
   await finish(squatting, squatter, await forwarded(squatting, squatter));
   await bound(home, squatter);
   expect(await trustIn(squatter)).toMatchObject({ successful_tasks: 1 });
 });
 
-test("A4: work that came by an admitted peer bars the binding of its agent's id under another key, also while the peer is down", async () => {
+test("A4: work from an admitted peer bars the binding of its agent's id under another key, even while the peer is down", async () => {
   await addPeer(home, partner);
   const worker = await partner.createWorker(1);
   await squatting.asOperator("DELETE", `/api/v1/agents/${squatter.agentId}`);
@@ -125,12 +125,12 @@ test("A4: work that came by an admitted peer bars the binding of its agent's id 
   expect(await bind(home, worker)).toMatchObject({ status: 201 });
 });
 
-test("A4: a result under way of the squatter is paid as it was ordered, and the agent that is bound meanwhile neither gains nor loses", async () => {
+test("A4: a squatter's result in flight is paid as ordered and does not affect the agent that is bound meanwhile", async () => {
   const done = await forwarded(squatting, squatter);
   const failing = await forwarded(squatting, squatter);
   const agent = await bound(home, honest);
 
-  // Neither can the agent here deliver what was ordered from the other one.
+  // The local agent cannot deliver what was ordered from the remote one either.
   for (const { task_id } of [done, failing]) {
     const path = `/agent/${boss.agentId}/task/${task_id}/result`;
     const receipt = createReceipt(agent, { ...done, task_id });
@@ -160,7 +160,7 @@ test("A4: a result under way of the squatter is paid as it was ordered, and the 
   expect(tasks.body).toMatchObject({ tasks: [] });
 });
 
-test("A4: tasks for an id go to the agent that is bound to it here as soon as it is bound", async () => {
+test("A4: tasks for an id go to the local agent as soon as it is bound to the id", async () => {
   const before = await forwarded(squatting, squatter);
   const agent = await bound(home, honest);
   const path = `/agent/${agent.agentId}/task`;
@@ -172,7 +172,7 @@ test("A4: tasks for an id go to the agent that is bound to it here as soon as it
   expect(await trustIn(agent)).toMatchObject({ successful_tasks: 1, interaction_count: 1 });
 });
 
-test("A4: a peer that the operator removed bars no binding any more", async () => {
+test("A4: a peer that the operator removed no longer bars a binding", async () => {
   await addPeer(home, partner);
   await squatting.asOperator("DELETE", `/api/v1/agents/${squatter.agentId}`);
   const worker = await partner.createWorker(1);

@@ -6,14 +6,16 @@ import Sqlite from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { federated, relayTask } from "../../test/contract/operator/federation.ts";
 import { startListeningPeer } from "../../test/listening-peer.ts";
-import { startLossyProxy, type ProxyAction, type LossyProxy } from "../../test/lossy-proxy.ts";
+import { type ProxyAction } from "../../test/lossy-proxy.ts";
 import {
-  addPeer,
-  startSite,
   submitToBest,
   waitForTask,
   waitUntil,
   type TestSite,
+  startTwoSites,
+  closeSites,
+  advanceUntil,
+  type TwoSites,
 } from "../../test/network.ts";
 import { startTestRelay } from "../../test/test-relay.ts";
 import { federationGuards } from "../storage/migrations/020-federation-guards.ts";
@@ -22,14 +24,17 @@ import { migrate } from "../storage/database/migrate.ts";
 import { readDatabase } from "../storage/database/read-database.ts";
 import { listPeerReservations } from "./settlement/reserved-store.ts";
 
-const DAY = 86_400_000;
+const DAY_MS = 86_400_000;
 let folder: string;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "reserved-"));
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-/** What the stored rows say and what follows from tasks, holds and outbox; nothing where nothing is. */
+/**
+ * Reads the reserved amounts as stored and as derived from tasks, holds and outbox; empty if there are
+ * none.
+ */
 const reservedIn = (name: string) => readDatabase(join(folder, `${name}.db`), listPeerReservations);
 
 const shownAt = async ({ asOperator: asMaster }: Pick<TestSite, "asOperator">) => {
@@ -42,38 +47,27 @@ const positionsIn = async ({ asOperator: asMaster }: Pick<TestSite, "asOperator"
   return (body["peers"] as { position: number }[]).map(({ position }) => position);
 };
 
-describe("A2: what is reserved for a peer", () => {
+describe("A2: the amount reserved for a peer", () => {
   const clock = createManualClock();
-  let proxy: LossyProxy;
-  let fate: (path: string) => ProxyAction;
+  let proxies: TwoSites["proxies"];
+  let chooseAction: (path: string) => ProxyAction;
   let a: TestSite;
   let b: TestSite;
   let boss: TestAgent;
   let worker: TestAgent;
   beforeEach(async () => {
-    fate = () => "pass";
-    proxy = await startLossyProxy((path) => fate(path));
-    const env = { AGENT_DB_PATH: join(folder, "alpha.db"), AGENT_FEDERATION_CREDIT_LIMIT: "1" };
-    a = await startSite({ name: "alpha", clock, seed: 1, env });
-    b = await startSite({ name: "beta", clock, seed: 2, url: proxy.url });
-    proxy.to(`http://127.0.0.1:${b.port}`);
-    await addPeer(a, b);
-    boss = await a.createAgent();
-    await a.deposit(boss, 10);
-    worker = await b.createWorker(1);
+    chooseAction = () => "pass";
+    const alpha = {
+      AGENT_DB_PATH: join(folder, "alpha.db"),
+      AGENT_FEDERATION_CREDIT_LIMIT: "1",
+    };
+    const scene = await startTwoSites({ clock, chooseAction: (path) => chooseAction(path), alpha });
+    ({ proxies, a, b, boss, worker } = scene);
   });
-  afterEach(async () => {
-    await Promise.all([a.close(), b.close()]);
-    await proxy.close();
-  });
+  afterEach(() => closeSites([a, b], proxies));
 
-  const pass = (what: string, ms: number, done: () => Promise<boolean>) =>
-    waitUntil(async () => {
-      if (await done()) return true;
-      await clock.advance(ms);
-      await Promise.all([a.relay.tick(), b.relay.tick()]);
-      return false;
-    }, what);
+  const pass = (what: string, stepMs: number, done: () => Promise<boolean>) =>
+    advanceUntil(clock, [a, b], { stepMs, what }, done);
 
   const receipt = async (taskId: string, status: "completed" | "failed" | "denied") => {
     const task = await waitForTask(b, worker, taskId);
@@ -115,7 +109,7 @@ describe("A2: what is reserved for a peer", () => {
     [
       "is refunded, because no settlement ever arrived",
       async (taskId) => {
-        fate = (path) => (path.includes("/settlement/forward") ? "refuse" : "pass");
+        chooseAction = (path) => (path.includes("/settlement/forward") ? "refuse" : "pass");
         await receipt(taskId, "completed");
         await pass("it is refunded", 600_000, async () => (await a.getBalance(boss)) === 10);
       },
@@ -132,7 +126,7 @@ describe("A2: what is reserved for a peer", () => {
     expect(await reservedIn("alpha")).toEqual([]);
   });
 
-  test("counts against the credit: a second task waits until the first has ended", async () => {
+  test("counts against its credit: a second task waits until the first has ended", async () => {
     const first = String((await submitToBest(a, boss)).body["task_id"]);
     await waitUntil(async () => (await shownAt(a))[0] === 0.95, "it is reserved");
     await submitToBest(a, boss);
@@ -148,7 +142,7 @@ describe("A2: what is reserved for a peer", () => {
   });
 });
 
-test("A2: a relay in the middle reserves for the next one until the hold of the one before lapses", async () => {
+test("A2: a middle relay reserves for the next one until the hold of the previous one expires", async () => {
   const clock = createManualClock();
   const env = { ...federated, AGENT_DB_PATH: join(folder, "here.db") };
   const t = await startTestRelay(env, 1, clock);
@@ -163,14 +157,14 @@ test("A2: a relay in the middle reserves for the next one until the hold of the 
   expect(await reservedIn("here")).toEqual([
     { relay_id: next.relayId, stored: 902_500, derived: 902_500 },
   ]);
-  await clock.advance(DAY);
+  await clock.advance(DAY_MS);
   await t.relay.tick();
   await waitUntil(async () => (await reservedIn("here")).length === 0, "the hold lapses");
   expect(await shownAt(t)).toEqual([0, 0]);
   await Promise.all([t.close(), before.close()]);
 });
 
-test("A2: a relay in the middle reserves nothing for a result that the one before takes after the hold has lapsed", async () => {
+test("A2: a middle relay reserves nothing for a result that the previous one accepts after the hold expired", async () => {
   const clock = createManualClock();
   const env = { ...federated, AGENT_DB_PATH: join(folder, "here.db") };
   const t = await startTestRelay(env, 1, clock);
@@ -207,7 +201,7 @@ test("A2: a relay in the middle reserves nothing for a result that the one befor
   await Promise.all([t.close(), before.close()]);
 });
 
-test("A2: a database of the version before is healed of what ended past its peer", () => {
+test("A2: a database of the previous version loses reservations of tasks that ended without their peer", () => {
   const db = new Sqlite(":memory:");
   migrate(db, migrations.slice(0, migrations.indexOf(federationGuards)));
   const insert = (table: string, row: Record<string, unknown>) =>

@@ -1,29 +1,31 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createManualClock, type ManualClock, type TestAgent } from "@agent/testkit";
+import { type ManualClock, type TestAgent } from "@agent/testkit";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { commands } from "../commands.ts";
 import { completeTaskOfPeer, federated } from "../../test/contract/operator/federation.ts";
 import { createFakePeer } from "../../test/fake-peer.ts";
-import { startLossyProxy, type ProxyAction, type LossyProxy } from "../../test/lossy-proxy.ts";
+import { type ProxyAction } from "../../test/lossy-proxy.ts";
 import {
   getReconciliation,
-  addPeer,
   getPeerPositions,
-  startSite,
   submitToBest,
   waitForTask,
   waitUntil,
   completeTask,
   type TestSite,
+  startTwoSites,
+  startBehindProxy,
+  closeSites,
+  type TwoSites,
 } from "../../test/network.ts";
 import { startTestRelay } from "../../test/test-relay.ts";
 
 let folder: string;
 let clock: ManualClock;
-let fate: (path: string) => ProxyAction;
-let proxies: [LossyProxy, LossyProxy];
+let chooseAction: (path: string) => ProxyAction;
+let proxies: TwoSites["proxies"];
 let a: TestSite;
 let b: TestSite;
 let boss: TestAgent;
@@ -32,30 +34,22 @@ let worker: TestAgent;
 const file = () => join(folder, "beta.db");
 const copy = () => join(folder, "beta.backup");
 
-async function startBeta(seed: number): Promise<TestSite> {
+function startBeta(seed: number): Promise<TestSite> {
   const env = { AGENT_DB_PATH: file() };
-  const site = await startSite({ name: "beta", clock, seed, env, url: proxies[1].url });
-  proxies[1].to(`http://127.0.0.1:${site.port}`);
-  return site;
+  return startBehindProxy(proxies[1], { name: "beta", clock, seed, env });
 }
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "relay-restore-"));
-  clock = createManualClock();
-  fate = () => "pass";
-  const passing = () => startLossyProxy((path) => fate(path));
-  proxies = [await passing(), await passing()];
-  a = await startSite({ name: "alpha", clock, seed: 1, url: proxies[0].url });
-  proxies[0].to(`http://127.0.0.1:${a.port}`);
-  b = await startBeta(2);
-  await addPeer(a, b);
-  boss = await a.createAgent();
-  await a.deposit(boss, 10);
-  worker = await b.createWorker(1);
+  chooseAction = () => "pass";
+  const scene = await startTwoSites({
+    chooseAction: (path) => chooseAction(path),
+    beta: { AGENT_DB_PATH: file() },
+  });
+  ({ clock, proxies, a, b, boss, worker } = scene);
 });
 afterEach(async () => {
-  await Promise.all([a.close(), b.close()]);
-  await Promise.all(proxies.map((proxy) => proxy.close()));
+  await closeSites([a, b], proxies);
   rmSync(folder, { recursive: true });
 });
 
@@ -66,7 +60,7 @@ async function command(name: "backup" | "restore"): Promise<void> {
   if (!ok) throw new Error(text);
 }
 
-/** Beta is lost and comes back as it was at the backup. */
+/** Replaces beta by its backup. */
 async function restoreBeta(seed = 9): Promise<void> {
   await b.close();
   for (const end of ["", "-wal", "-shm"]) rmSync(`${file()}${end}`, { force: true });
@@ -77,12 +71,12 @@ async function restoreBeta(seed = 9): Promise<void> {
 
 const unfreeze = (body?: object) => b.asOperator("POST", "/api/v1/admin/unfreeze", body);
 
-/** One heartbeat of each relay, and what follows. */
-async function beat(times = 1): Promise<void> {
-  for (let beaten = 0; beaten < times; beaten += 1) {
+/** Lets each relay send heartbeats, and waits for their effects. */
+async function exchangeHeartbeats(times = 1): Promise<void> {
+  for (let count = 0; count < times; count += 1) {
     await clock.advance(60_000);
     await Promise.all([a.relay.tick(), b.relay.tick()]);
-    await Promise.all([heard(a), heard(b)]);
+    await Promise.all([waitForHeartbeat(a), waitForHeartbeat(b)]);
   }
 }
 
@@ -91,8 +85,8 @@ async function peerOf(site: TestSite) {
   return (body["peers"] as Record<string, unknown>[])[0] ?? {};
 }
 
-/** Waits until a relay that is not frozen has heard its peer in this minute. */
-async function heard(site: TestSite): Promise<void> {
+/** Waits until a relay that is not frozen has received its peer's heartbeat of this minute. */
+async function waitForHeartbeat(site: TestSite): Promise<void> {
   const frozen = await site.asOperator("GET", "/metrics");
   if (frozen.text.includes("agent_relay_frozen 1")) return;
   await waitUntil(
@@ -106,14 +100,14 @@ async function metricOf(site: TestSite, name: string): Promise<number> {
   return Number(new RegExp(`^${name} (\\S+)$`, "m").exec(text)?.[1]);
 }
 
-/** A task of alpha's that beta's worker has done, whose result alpha has taken. */
+/** Completes a task of alpha at beta whose result alpha accepts. */
 async function doTask(): Promise<void> {
   const { body } = await submitToBest(a, boss);
   await completeTask(b, worker, await waitForTask(b, worker, String(body["task_id"])));
   await waitUntil(() => a.listLogged("receipt.verified").length > 0, "the result comes back");
 }
 
-/** Lets the jobs of both run until a balance is as it must become. */
+/** Runs the jobs of both relays until a balance is reached. */
 const settleAll = (balance: () => Promise<number>, expected: number) =>
   waitUntil(async () => {
     if ((await balance()) === expected) return true;
@@ -122,7 +116,7 @@ const settleAll = (balance: () => Promise<number>, expected: number) =>
     return false;
   }, "it is settled");
 
-/** The only settlement that a relay is to send. */
+/** Returns the only settlement in a relay's outbox. */
 async function outboxOf(site: TestSite): Promise<Record<string, unknown>> {
   const { body } = await site.asOperator("GET", "/api/v1/admin/federation/outbox");
   return (body["settlements"] as Record<string, unknown>[])[0] ?? {};
@@ -138,7 +132,7 @@ const paid = () =>
   waitUntil(async () => (await b.getBalance(worker)) === 0.9025, "the worker is paid");
 
 describe("A8: a relay that was restored from a backup", () => {
-  test("pays nothing twice, and its worker gets the pay that the backup lacked", async () => {
+  test("pays nothing twice, and pays its worker what the backup lacked", async () => {
     const saver = await b.createAgent();
     await b.deposit(saver, 5);
     const asked = await b.as(saver, "POST", `/api/v1/agents/${saver.agentId}/withdrawals`, {
@@ -146,12 +140,12 @@ describe("A8: a relay that was restored from a backup", () => {
       destination: "an account",
     });
     const withdrawalId = String(asked.body["withdrawal_id"]);
-    fate = (path) => (path.includes("/settlement") ? "refuse" : "pass");
+    chooseAction = (path) => (path.includes("/settlement") ? "refuse" : "pass");
     await doTask();
     await firstAttemptLost(a);
     await command("backup");
 
-    fate = () => "pass";
+    chooseAction = () => "pass";
     await clock.advance(30_000);
     await a.relay.tick();
     await paid();
@@ -199,24 +193,24 @@ describe("A8: a relay that was restored from a backup", () => {
     for (const site of [a, b]) {
       expect(await getReconciliation(site)).toMatchObject({ consistent: true });
     }
-    await beat(2);
+    await exchangeHeartbeats(2);
     expect(a.listLogged("federation.peer.restored")).toMatchObject([{ incarnation: restoredAt }]);
     for (const site of [a, b]) expect(site.listLogged("federation.position_differs")).toEqual([]);
     expect(await b.getBalance(worker)).toBe(0.9025);
   });
 
-  test("sends a settlement that was under way at the backup again, and pays it once", async () => {
+  test("sends a settlement that was in flight at the backup again, and pays it once", async () => {
     const [payer, earner] = [await b.createAgent(), await a.createWorker(1, "translate")];
     await b.deposit(payer, 10);
     const { body } = await submitToBest(b, payer, { capability: "translate" });
     const task = await waitForTask(a, earner, String(body["task_id"]));
-    fate = () => "pass";
-    fate = (path) => (path.includes("/settlement") ? "refuse" : "pass");
+    chooseAction = () => "pass";
+    chooseAction = (path) => (path.includes("/settlement") ? "refuse" : "pass");
     await completeTask(a, earner, task);
     await firstAttemptLost(b);
     await command("backup");
     expect(await b.getBalance(payer)).toBe(8.8);
-    fate = () => "pass";
+    chooseAction = () => "pass";
     await settleAll(() => b.getBalance(payer), 9);
     expect(await a.getBalance(earner)).toBe(0.9025);
 
@@ -230,17 +224,17 @@ describe("A8: a relay that was restored from a backup", () => {
       expect(await getReconciliation(site)).toMatchObject({ consistent: true });
   });
 
-  test("that lost a whole task is told by the positions, at both sides, even while frozen", async () => {
-    await beat();
+  test("learns of a lost task by the positions at both sides, even while frozen", async () => {
+    await exchangeHeartbeats();
     await command("backup");
     await doTask();
     await paid();
     await waitUntil(async () => (await a.getBalance(boss)) === 9, "alpha has settled");
-    await beat(2);
+    await exchangeHeartbeats(2);
     for (const site of [a, b]) expect(site.listLogged("federation.position_differs")).toEqual([]);
 
     await restoreBeta();
-    await beat();
+    await exchangeHeartbeats();
     for (const [site, own] of [
       [a, 0.95],
       [b, 0],
@@ -251,15 +245,15 @@ describe("A8: a relay that was restored from a backup", () => {
       ]);
       expect(await metricOf(site, "agent_relay_federation_positions_differing")).toBe(1);
     }
-    await beat(3);
+    await exchangeHeartbeats(3);
     for (const site of [a, b])
       expect(site.listLogged("federation.position_differs")).toHaveLength(1);
 
-    // The operators agree on what was lost: an outside payment of the same amount ends the alarm.
+    // The operators agree on the loss: an external payment of the same amount ends the alarm.
     const settle = `/api/v1/admin/federation/peers/${b.relayId}/settle`;
     await a.asOperator("POST", settle, { amount: 0.95, direction: "sent", reference: "lost task" });
-    await beat(2);
-    // A heartbeat is noted before its position is compared.
+    await exchangeHeartbeats(2);
+    // A heartbeat is stored before its position is compared.
     await waitUntil(
       () => a.listLogged("federation.position_agrees").length === 1,
       "the alarm ends",
@@ -271,31 +265,31 @@ describe("A8: a relay that was restored from a backup", () => {
 describe("A8: while a relay is frozen", () => {
   const freeze = () => b.asOperator("POST", "/api/v1/admin/freeze", { reason: "an audit" });
 
-  test("heartbeats go on both ways, so neither side removes the other", async () => {
+  test("heartbeats continue both ways, so that neither side removes the other", async () => {
     await freeze();
     const before = await peerOf(b);
-    await beat(10);
+    await exchangeHeartbeats(10);
     expect(await peerOf(a)).toMatchObject({ state: "active", missed_heartbeats: 0 });
     expect(await peerOf(b)).toEqual(before);
     await unfreeze();
-    await beat();
+    await exchangeHeartbeats();
     expect(await peerOf(b)).toMatchObject({ state: "active", missed_heartbeats: 0 });
     await doTask();
     await paid();
   });
 
-  test("a settlement uses up no attempt for hours, is paid afterwards, and is no default", async () => {
-    fate = (path) => (path.includes("/settlement") ? "refuse" : "pass");
+  test("a settlement uses up no attempt for hours, is paid afterwards, and is not a default", async () => {
+    chooseAction = (path) => (path.includes("/settlement") ? "refuse" : "pass");
     await doTask();
     const outbox = () => outboxOf(a);
     await firstAttemptLost(a);
-    fate = () => "pass";
+    chooseAction = () => "pass";
     await freeze();
-    // Longer than the hold would have stood, and than all six attempts take.
+    // Longer than the hold would have lasted, and than all six attempts take.
     for (let hour = 0; hour < 9; hour += 3) {
       await clock.advance(3 * 3_600_000);
       await Promise.all([a.relay.tick(), b.relay.tick()]);
-      await heard(a);
+      await waitForHeartbeat(a);
       await waitUntil(async () => {
         const { attempts, next_attempt_at } = await outbox();
         return attempts === 1 && Number(next_attempt_at) > clock.now();
@@ -312,8 +306,8 @@ describe("A8: while a relay is frozen", () => {
   });
 });
 
-test("A9: a default counts once, though a restored relay brings the result again and in the end in vain", async () => {
-  fate = (path) => (path.includes("/settlement") ? "refuse" : "pass");
+test("A9: a default counts once, even if a restored relay sends the result again without success", async () => {
+  chooseAction = (path) => (path.includes("/settlement") ? "refuse" : "pass");
   await doTask();
   const defaults = () => b.listLogged("federation.settlement.defaulted").length;
   await waitUntil(async () => {
@@ -323,7 +317,7 @@ test("A9: a default counts once, though a restored relay brings the result again
     return false;
   }, "alpha defaults");
   await command("backup");
-  fate = (path) => (path.startsWith("/federation") ? "refuse" : "pass");
+  chooseAction = (path) => (path.startsWith("/federation") ? "refuse" : "pass");
   await restoreBeta();
   await unfreeze({ restored: true });
   for (let days = 0; days < 40; days += 1) {
@@ -337,7 +331,7 @@ test("A9: a default counts once, though a restored relay brings the result again
   expect(await peerOf(b)).toMatchObject({ defaulted: 0.95 });
 });
 
-test("A8: a result that comes after a freeze of the task's origin is taken, for as long as the task stood still", async () => {
+test("A8: a result after a freeze of the task's origin is accepted for the duration of the freeze longer", async () => {
   const { body } = await submitToBest(a, boss);
   const task = await waitForTask(b, worker, String(body["task_id"]));
   await a.asOperator("POST", "/api/v1/admin/freeze", { reason: "an audit" });
@@ -354,7 +348,7 @@ test("A8: a result that comes after a freeze of the task's origin is taken, for 
     expect(await getReconciliation(site)).toMatchObject({ consistent: true });
 });
 
-test("A8: a frozen relay says which settlements it has booked, and takes none", async () => {
+test("A8: a frozen relay lists the settlements that it has booked, and accepts none", async () => {
   const t = await startTestRelay(federated);
   const other = await createFakePeer(t).completeHandshake();
   const { settlement, taskId } = await completeTaskOfPeer(t, other);

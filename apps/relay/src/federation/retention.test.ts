@@ -12,21 +12,23 @@ import {
 } from "../../test/contract/operator/federation.ts";
 import { createFakePeer } from "../../test/fake-peer.ts";
 import { startListeningPeer } from "../../test/listening-peer.ts";
-import { startLossyProxy, type ProxyAction, type LossyProxy } from "../../test/lossy-proxy.ts";
+import { type ProxyAction } from "../../test/lossy-proxy.ts";
 import {
   getReconciliation,
-  addPeer,
   getPeerPositions,
-  startSite,
   submitToBest,
   waitForTask,
   waitUntil,
   type TestSite,
+  startTwoSites,
+  closeSites,
+  advanceUntil,
+  type TwoSites,
 } from "../../test/network.ts";
 import { createReceipt, startTestRelay, type TestRelay } from "../../test/test-relay.ts";
 
-const HOUR = 3_600_000;
-const DAY = 24 * HOUR;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 
 let folder: string;
 let clock: ManualClock;
@@ -38,7 +40,7 @@ afterEach(() => rmSync(folder, { recursive: true }));
 
 const fileOf = (name: string) => ({ AGENT_DB_PATH: join(folder, `${name}.db`) });
 
-/** How many rows a relay keeps of what passed between it and others. */
+/** Counts the rows that a relay stores about forwards. */
 function keptOf(name: string) {
   const db = new Sqlite(join(folder, `${name}.db`), { readonly: true });
   const count = (table: string) =>
@@ -55,36 +57,32 @@ function keptOf(name: string) {
 
 const nothing = { outbound: 0, outbox: 0, inbound: 0, holds: 0 };
 
-describe("of what passed between two relays", () => {
-  let proxy: LossyProxy;
-  let fate: (path: string) => ProxyAction;
+describe("the records between two relays", () => {
+  let proxies: TwoSites["proxies"];
+  let chooseAction: (path: string) => ProxyAction;
   let a: TestSite;
   let b: TestSite;
   let boss: TestAgent;
   let worker: TestAgent;
 
   beforeEach(async () => {
-    fate = () => "pass";
-    proxy = await startLossyProxy((path) => fate(path));
-    a = await startSite({ name: "alpha", clock, seed: 1, env: fileOf("alpha") });
-    b = await startSite({ name: "beta", clock, seed: 2, env: fileOf("beta"), url: proxy.url });
-    proxy.to(`http://127.0.0.1:${b.port}`);
-    await addPeer(a, b);
-    boss = await a.createAgent();
-    await a.deposit(boss, 10);
-    worker = await b.createWorker(1);
+    chooseAction = () => "pass";
+    const scene = await startTwoSites({
+      clock,
+      chooseAction: (path) => chooseAction(path),
+      alpha: fileOf("alpha"),
+      beta: fileOf("beta"),
+    });
+    ({ proxies, a, b, boss, worker } = scene);
   });
-  afterEach(async () => {
-    await Promise.all([a.close(), b.close()]);
-    await proxy.close();
-  });
+  afterEach(() => closeSites([a, b], proxies));
 
   async function work(status: "completed" | "failed"): Promise<void> {
     const submitted = await submitToBest(a, boss);
     const task = await waitForTask(b, worker, String(submitted.body["task_id"]));
     const path = `/agent/${task.agent_id}/task/${task.task_id}/result`;
     await b.as(worker, "POST", path, createReceipt(worker, task, { status }));
-    // Time is moved by days from here on, and a result that comes after its task's end does not count.
+    // The clock moves by days from here on, and a result after its task's end does not count.
     await waitUntil(() => a.listLogged("receipt.verified").length === 1, "the result comes back");
   }
 
@@ -94,31 +92,29 @@ describe("of what passed between two relays", () => {
   };
 
   /** Lets the jobs of both relays run until something is so. */
-  const pass = (ms: number, what: string, done: () => Promise<boolean> | boolean) =>
-    waitUntil(async () => {
-      if (await done()) return true;
-      await clock.advance(ms);
-      await Promise.all([a.relay.tick(), b.relay.tick()]);
-      return false;
-    }, what);
+  const pass = (stepMs: number, what: string, done: () => Promise<boolean> | boolean) =>
+    advanceUntil(clock, [a, b], { stepMs, what }, done);
 
-  const forgets = (kept: () => unknown, what: object) =>
-    pass(15 * DAY, "it is forgotten", () => JSON.stringify(kept()) === JSON.stringify(what));
+  const waitUntilPurged = (kept: () => unknown, what: object) =>
+    pass(15 * DAY_MS, "it is purged", () => JSON.stringify(kept()) === JSON.stringify(what));
 
-  test("a task that came to nothing is forgotten at both after 30 days, and not before", async () => {
+  test("a task that failed is purged at both relays after 30 days and not before", async () => {
     await work("failed");
     await waitUntil(async () => (await a.getBalance(boss)) === 10, "the hold is returned");
-    await clock.advance(29 * DAY);
+    await clock.advance(29 * DAY_MS);
     await Promise.all([a.relay.tick(), b.relay.tick()]);
     expect([keptOf("alpha").outbound, keptOf("beta").inbound]).toEqual([1, 1]);
-    await forgets(() => [keptOf("alpha"), keptOf("beta")], [nothing, nothing]);
+    await waitUntilPurged(() => [keptOf("alpha"), keptOf("beta")], [nothing, nothing]);
   });
 
-  test("a settled one is forgotten by its payer; who was paid keeps what it booked", async () => {
+  test("a settled task is purged by the payer; the relay that was paid retains its booking", async () => {
     await work("completed");
     await waitUntil(async () => (await a.getBalance(boss)) === 9, "the payer is charged");
-    await forgets(() => [keptOf("alpha"), keptOf("beta")], [nothing, { ...nothing, inbound: 1 }]);
-    await pass(500 * DAY, "years", () => clock.now() > 1_860_000_000_000);
+    await waitUntilPurged(
+      () => [keptOf("alpha"), keptOf("beta")],
+      [nothing, { ...nothing, inbound: 1 }],
+    );
+    await pass(500 * DAY_MS, "years", () => clock.now() > 1_860_000_000_000);
     expect(keptOf("beta").inbound).toBe(1);
     expect([await a.getBalance(boss), await b.getBalance(worker)]).toEqual([9, 0.9025]);
     expect(await getPeerPositions(a)).toEqual({ [b.relayId]: 0.95 });
@@ -126,9 +122,9 @@ describe("of what passed between two relays", () => {
       expect(await getReconciliation(site)).toMatchObject({ consistent: true });
   });
 
-  test("the key of an agent that has worked here bars its id to others for good", async () => {
+  test("the key of an agent that has worked here permanently bars its id to other keys", async () => {
     await work("failed");
-    await forgets(() => keptOf("alpha"), nothing);
+    await waitUntilPurged(() => keptOf("alpha"), nothing);
     const taking = (public_key: string) =>
       a.request("POST", "/api/v1/agents/bootstrap", {
         body: { agent_id: worker.agentId, public_key },
@@ -137,38 +133,38 @@ describe("of what passed between two relays", () => {
     expect(await taking(worker.publicKey)).toMatchObject({ status: 201 });
   });
 
-  describe("a settlement that the operator has to decide", () => {
+  describe("a settlement that the operator must decide", () => {
     async function held(lost: ProxyAction, beforeRetry = async () => {}): Promise<string> {
-      fate = (path) => (path.includes("/settlement") ? lost : "pass");
+      chooseAction = (path) => (path.includes("/settlement") ? lost : "pass");
       await work("completed");
       await pass(600_000, "it is held", async () => (await outbox("failed")).length === 1);
       const [entry] = await outbox("failed");
-      await pass(20 * DAY, "60 days", () => clock.now() > 1_760_000_000_000 + 60 * DAY);
+      await pass(20 * DAY_MS, "60 days", () => clock.now() > 1_760_000_000_000 + 60 * DAY_MS);
       expect(keptOf("alpha")).toEqual({ ...nothing, outbound: 1, outbox: 1, holds: 1 });
       await beforeRetry();
-      fate = () => "pass";
+      chooseAction = () => "pass";
       const path = `/api/v1/admin/federation/outbox/${String(entry?.settlement_id)}/retry`;
       expect(await a.asOperator("POST", path)).toMatchObject({ status: 200 });
       return String(entry?.settlement_id);
     }
 
-    test("stays with its task, and is found booked however late", async () => {
+    test("stays stored with its task, and is found booked however late", async () => {
       await held("lose-answer");
       await waitUntil(async () => (await a.getBalance(boss)) === 9, "the payer is charged");
       expect(await b.getBalance(worker)).toBe(0.9025);
-      await forgets(() => keptOf("alpha"), nothing);
+      await waitUntilPurged(() => keptOf("alpha"), nothing);
     });
 
-    test("is refunded when the other relay has forgotten that it never came", async () => {
+    test("is refunded when the other relay has purged the task whose settlement never arrived", async () => {
       await held("refuse", async () => {
-        // The peer took the result, so what it owes is kept until the operator clears it.
+        // The peer accepted the result, so its debt is stored until the operator clears it.
         expect(keptOf("beta")).toEqual({ ...nothing, inbound: 1 });
         const defaults = `/api/v1/admin/federation/peers/${a.relayId}/clear-defaults`;
         expect(await b.asOperator("POST", defaults, { reason: "lost" })).toMatchObject({
           status: 200,
           body: { cleared: 0.95, tasks: 1 },
         });
-        await forgets(() => keptOf("beta"), nothing);
+        await waitUntilPurged(() => keptOf("beta"), nothing);
       });
       await pass(600_000, "it is refunded", async () => (await a.getBalance(boss)) === 10);
       expect(await b.getBalance(worker)).toBe(0);
@@ -183,7 +179,7 @@ describe("of what passed between two relays", () => {
   });
 });
 
-describe("of a peer's task", () => {
+describe("the records of a peer's task", () => {
   let t: TestRelay;
   const start = async (env: Record<string, string> = {}) => {
     t = await startTestRelay({ ...federated, ...fileOf("here"), ...env }, 1, clock);
@@ -195,12 +191,12 @@ describe("of a peer's task", () => {
     await clock.advance(ms);
     await waitUntil(async () => {
       await t.relay.tick();
-      await clock.advance(2 * HOUR);
+      await clock.advance(2 * HOUR_MS);
       return look();
     }, "time passes");
   }
 
-  test("the settlement is booked once and answered alike after years, and its id is not taken again", async () => {
+  test("a settlement is booked once and answered alike after years, and its task id is not accepted again", async () => {
     const from = await start();
     const { settlement, worker, forward } = await completeTaskOfPeer(t, from);
     const settlement_id = t.relay.relayId;
@@ -211,7 +207,7 @@ describe("of a peer's task", () => {
       );
     const first = await settle();
     expect(first.status).toBe(200);
-    await after(1_000 * DAY, () => keptOf("here").inbound === 1);
+    await after(1_000 * DAY_MS, () => keptOf("here").inbound === 1);
     expect((await settle()).body).toEqual(first.body);
     expect(await t.getBalance(worker)).toBe(0.9025);
     const { signature: _, ...again } = forward;
@@ -220,17 +216,17 @@ describe("of a peer's task", () => {
     ).toMatchObject({ status: 409, body: { code: "forward.duplicate" } });
   });
 
-  test("a forgotten result bars its id as well: receipts are kept", async () => {
+  test("a purged result bars its task id as well, because receipts are stored", async () => {
     const from = await start();
     const { forward } = await completeTaskOfPeer(t, from, "failed");
-    await after(31 * DAY, () => keptOf("here").inbound === 0);
+    await after(31 * DAY_MS, () => keptOf("here").inbound === 0);
     const { signature: _, ...again } = forward;
     expect(
       await from.forward({ ...again, timestamp: clock.now(), expires_at: clock.now() + 1_000 }),
     ).toMatchObject({ status: 409, body: { code: "forward.duplicate" } });
   });
 
-  test("the task itself is forgotten, too, whatever id the peer gave it", async () => {
+  test("a peer's task itself is purged, whatever id the peer gave it", async () => {
     const from = await start();
     const worker = await t.createWorker(0);
     const task_id = "ffffffff-ffff-4fff-bfff-ffffffffffff";
@@ -243,18 +239,18 @@ describe("of a peer's task", () => {
     const path = `/agent/${worker.agentId}/task/${task_id}`;
     const task = { task_id, prompt: "work", submitted_at: clock.now() };
     await t.as(worker, "POST", `${path}/result`, createReceipt(worker, task));
-    await after(29 * DAY, () => true);
+    await after(29 * DAY_MS, () => true);
     expect(await t.as(worker, "GET", path)).toMatchObject({ status: 200 });
-    await after(DAY, () => true);
+    await after(DAY_MS, () => true);
     expect(await t.as(worker, "GET", path)).toMatchObject({ status: 404 });
   });
 
-  test("a result that the peer never answers for is given up, and what was to be passed on with it", async () => {
+  test("a result that the peer never accepts is abandoned together with its relayed settlement", async () => {
     t = await startTestRelay({ ...federated, ...fileOf("here") }, 1, clock);
     const { next } = await relayTask(t);
     expect(keptOf("here")).toMatchObject({ outbound: 1, inbound: 1 });
-    await after(29 * DAY, () => keptOf("here").inbound === 1);
-    await after(2 * DAY, () => keptOf("here").inbound + keptOf("here").outbound === 0);
+    await after(29 * DAY_MS, () => keptOf("here").inbound === 1);
+    await after(2 * DAY_MS, () => keptOf("here").inbound + keptOf("here").outbound === 0);
     const { body } = await t.asOperator("GET", "/api/v1/admin/federation/peers");
     expect(body["peers"]).toContainEqual(
       expect.objectContaining({ relay_id: next.relayId, position: 0, reserved: 0 }),
@@ -265,7 +261,7 @@ describe("of a peer's task", () => {
     });
   });
 
-  test("where it went on to is kept as long as it may be settled, so that nobody else is paid", async () => {
+  test("the next relay of a task stays stored while it may be settled, so that no other relay is paid", async () => {
     t = await startTestRelay({ ...federated, ...fileOf("here") }, 1, clock);
     const before = await startListeningPeer(({ path }) =>
       path.endsWith("/task/result") ? { status: "accepted" } : {},
@@ -275,7 +271,7 @@ describe("of a peer's task", () => {
       () => t.listLogged("federation.result.returned").length === 1,
       "the result is taken",
     );
-    await clock.advance(30 * DAY + 20 * 60_000);
+    await clock.advance(30 * DAY_MS + 20 * 60_000);
     await t.relay.tick();
     await waitUntil(() => keptOf("here").holds === 0, "the hold lapses");
     expect(keptOf("here")).toMatchObject({ outbound: 1, inbound: 1 });
@@ -296,10 +292,10 @@ describe("of a peer's task", () => {
     await before.close();
   });
 
-  test("everything is kept with 0 days", async () => {
+  test("everything stays stored when the retention is 0 days", async () => {
     const from = await start({ AGENT_RETENTION_DAYS: "0" });
     await completeTaskOfPeer(t, from, "failed");
-    await after(1_000 * DAY, () => true);
+    await after(1_000 * DAY_MS, () => true);
     expect(keptOf("here")).toMatchObject({ inbound: 1 });
   });
 });

@@ -6,15 +6,15 @@ import { purgeInbound, purgeSettledOrders } from "./inbound/inbound-store.ts";
 import { purgeOutbound } from "./outbound/outbound-store.ts";
 import { purgeOutbox } from "./settlement/outbox-store.ts";
 
-/** Whether what was over at a time is forgotten by now. */
+/** Whether something that ended at `endedAt` is purged by now. */
 export function isPurged(config: Pick<Config, "storage">, endedAt: number, now: number): boolean {
   const until = getRetentionCutoff(config, now);
   return until !== null && endedAt <= until;
 }
 
 /**
- * Forgets what passed between relays as many days after its end as finished tasks are kept. What is
- * open, held for the operator or booked from a peer stays (docs/decisions.md, 7).
+ * Deletes the records of forwards as many days after their end as finished tasks are stored. Open ones,
+ * those held for the operator and those booked from a peer stay (docs/decisions.md, 7).
  */
 export async function purgeOldForwards({
   storage,
@@ -24,7 +24,7 @@ export async function purgeOldForwards({
   const until = getRetentionCutoff(config, runtime.now());
   if (until === null) return;
   const old = { until, limit: BATCH_SIZE };
-  // Where a task goes on to is forgotten last: by it a settlement is passed on.
+  // Outbound records are purged last, because a settlement finds its next relay by them.
   for (const purge of [purgeOutbox, purgeSettledOrders, purgeInbound, purgeOutbound]) {
     await purgeInBatches(() => storage.transaction((tx) => purge(tx, old)));
   }

@@ -6,7 +6,7 @@ import { operatorHandlers } from "./operator-handlers.ts";
 import { OWN_FEATURES } from "./own-features.ts";
 import { peerHandlers, type PeerAuthOptions } from "./peer-handlers.ts";
 
-/** The handlers of the operations between relays and of the operator's operations on peers. */
+/** Returns the handlers for peers and those for the operator's operations on peers. */
 export function federationHandlers(services: Services, parts: PeerAuthOptions) {
   const { identity, freezer, federation, metrics } = services;
   if (federation !== undefined) registerFederationMetrics(metrics.registry, services, federation);

@@ -11,7 +11,7 @@ const ANSWER_MS = 8_000;
 let t: TestRelay;
 let other: FakePeer;
 let listening: ListeningPeer;
-/** How far the clock of the other relay is from this one's. */
+/** The offset of the other relay's clock. */
 let offsetMs: number;
 
 beforeEach(async () => {
@@ -37,26 +37,26 @@ afterEach(async () => {
   await listening.close();
 });
 
-/** Brings a result back, and waits until its answer has been judged. */
-async function bringResult() {
+/** Sends a result, and waits until its answer has been checked. */
+async function returnResult() {
   const done = await completeTaskOfPeer(t, other);
   await waitUntil(() => t.listLogged("federation.result.returned").length > 0, "the answer comes");
   return done;
 }
 
 describe("A8: the settlement in a slow answer to a result", () => {
-  test("is booked though the peer's clock is late, as the peer took the request by the same clock", async () => {
+  test("is booked although the peer's clock is late, because the peer accepted the request by the same clock", async () => {
     offsetMs = 1_000 - LIFETIME_MS;
-    const { worker } = await bringResult();
+    const { worker } = await returnResult();
     expect(t.listLogged("federation.settlement.refused")).toEqual([]);
     expect(await t.getBalance(worker)).toBe(0.9025);
     expect(await getPeerPositions(t)).toEqual({ [other.relayId]: -0.95 });
     expect(await getReconciliation(t)).toMatchObject({ consistent: true, totals: { holds: 0 } });
   });
 
-  test("is refused if it was signed longer ago than a signed time lives when the result was sent", async () => {
+  test("is refused if its signature had already expired when the result was sent", async () => {
     offsetMs = -LIFETIME_MS - 1;
-    const { worker } = await bringResult();
+    const { worker } = await returnResult();
     expect(t.listLogged("federation.settlement.refused")).toMatchObject([
       { code: "federation.timestamp_expired" },
     ]);

@@ -22,8 +22,8 @@ import {
 } from "../../test/test-relay.ts";
 
 const base = "/federation/v1";
-const settlePath = `${base}/settlement/forward`;
-const resultPath = `${base}/task/result`;
+const SETTLE_PATH = `${base}/settlement/forward`;
+const RESULT_PATH = `${base}/task/result`;
 
 let t: TestRelay;
 let peer: FakePeer;
@@ -33,7 +33,7 @@ beforeEach(async () => {
 });
 afterEach(() => t.close());
 
-/** Everything of value that an attack could change. */
+/** Reads all state of value that an attack could change. */
 async function stateOf(relay: TestRelay = t) {
   const { consistent, totals } = await getReconciliation(relay as never);
   const { body } = await relay.asOperator("GET", "/api/v1/admin/federation/peers");
@@ -42,7 +42,7 @@ async function stateOf(relay: TestRelay = t) {
   return { totals, peers: body["peers"], outbox: outbox.body };
 }
 
-/** Says that an attempt is refused with a code and changes nothing. */
+/** Expects that an attempt is refused with a code and changes nothing. */
 async function expectHarmless(code: string, attempt: () => Promise<Reply>): Promise<Reply> {
   const before = await stateOf();
   const reply = await attempt();
@@ -90,7 +90,7 @@ describe("FE2 a signature that is", () => {
   };
   test.each<[string, () => Record<string, string>]>([
     ["missing", () => without("X-Relay-Signature")],
-    ["of nobody", () => without("X-Relay-Id")],
+    ["of no relay", () => without("X-Relay-Id")],
     [
       "another relay's",
       () => ({ ...createFakePeer(t).headers("POST", path, body()), "X-Relay-Id": peer.relayId }),
@@ -120,36 +120,36 @@ describe("FE3 a time in the header that is", () => {
     await expectHarmless("federation.timestamp_expired", () => peer.post(path, body, headers));
   });
 
-  test("exactly 5 minutes old is taken", async () => {
+  test("exactly 5 minutes old is accepted", async () => {
     const body = createQuery(peer);
     const headers = peer.headers("POST", path, body, t.clock.now() - 300_000);
     expect(await peer.post(path, body, headers)).toMatchObject({ status: 200 });
   });
 });
 
-describe("FE4 an old body under a fresh header is stopped by its own ids:", () => {
-  test("a forwarded task is a duplicate", async () => {
+describe("FE4 an old body under a fresh header", () => {
+  test("is refused as a duplicate when it forwards a task again", async () => {
     const { forward } = await completeTaskOfPeer(t, peer);
     await t.clock.advance(1_000);
     await expectHarmless("forward.duplicate", () => peer.post(`${base}/task/forward`, forward));
   });
 
-  test("a settlement is answered as the first time and pays nothing", async () => {
+  test("is answered like the first time and pays nothing when it repeats a settlement", async () => {
     const { settlement, worker } = await completeTaskOfPeer(t, peer);
     const body = peer.createSettlement(settlement);
-    const first = await peer.post(settlePath, body);
+    const first = await peer.post(SETTLE_PATH, body);
     await t.clock.advance(1_000);
-    expect((await peer.post(settlePath, body)).body).toEqual(first.body);
+    expect((await peer.post(SETTLE_PATH, body)).body).toEqual(first.body);
     expect(await t.getBalance(worker)).toBe(0.9025);
     expect(await getPosition(t, peer)).toBe(-0.95);
   });
 
-  test("a heartbeat that is not newer than the last is stale", async () => {
+  test("is refused as stale when its heartbeat is not newer than the last", async () => {
     await peer.heartbeat(t.clock.now() + 5);
     await expectHarmless("peer.timestamp_stale", () => peer.heartbeat(t.clock.now() + 5));
   });
 
-  test("after 5 minutes its own time is over", async () => {
+  test("is refused after 5 minutes by its own timestamp", async () => {
     const worker = await t.createWorker(1);
     const body = peer.createForward({ target_agent: worker.agentId });
     await t.clock.advance(300_001);
@@ -159,7 +159,7 @@ describe("FE4 an old body under a fresh header is stopped by its own ids:", () =
   });
 });
 
-test("FE5 a body for one endpoint is no body for another", async () => {
+test("FE5 a body for one endpoint is refused by another", async () => {
   const { settlement } = await completeTaskOfPeer(t, peer);
   const bodies: Record<string, object> = {
     "task/forward": peer.createForward(),
@@ -174,7 +174,7 @@ test("FE5 a body for one endpoint is no body for another", async () => {
   }
 });
 
-test("FE6 a signature holds for the canonical form, however the body is spelt", async () => {
+test("FE6 a signature is valid for the canonical form, however the body is written", async () => {
   const path = `${base}/discover`;
   const body = createQuery(peer);
   const spelt = JSON.stringify(Object.fromEntries(Object.entries(body).toReversed()), null, 2)
@@ -252,7 +252,7 @@ describe("FE9 a confirmation that", () => {
     expect((await one.confirm(crossed)).body).toMatchObject({ code: "peer.challenge_invalid" });
   });
 
-  test("comes twice is taken once, and one that comes first not at all", async () => {
+  test("comes twice is accepted once, and one without a proposal not at all", async () => {
     const { fresh, answer, confirm } = await begin();
     const right = fresh.signChallenge(answer["nonce_b"]);
     expect(await confirm(right)).toMatchObject({ status: 200, body: { status: "active" } });
@@ -291,7 +291,7 @@ describe("FE10 admission", () => {
     await strict.close();
   });
 
-  test("gives no credit to whom nobody vouched for: free tasks only", async () => {
+  test("gives no credit to a peer that was not vouched for, so it submits only free tasks", async () => {
     const open = await startTestRelay({
       AGENT_FEDERATION_ENDPOINT_URL: "http://127.0.0.1:1",
     });
@@ -310,11 +310,15 @@ describe("FE10 admission", () => {
 
 describe("FE11 a query", () => {
   test.each<[string, () => object, number]>([
-    ["with hops left is passed on", () => ({}), 1],
-    ["that names us among the visited is not", () => ({ visited: [t.relay.relayId] }), 0],
-    ["at its last hop is not", () => ({ hop_count: 3 }), 0],
-    ["that claims 99 hops is held to 3", () => ({ max_hops: 99, hop_count: 3 }), 0],
-    ["that visited the other peer is not", () => ({ visited: "other" }), 0],
+    ["with hops left is forwarded", () => ({}), 1],
+    [
+      "that lists this relay as visited is not forwarded",
+      () => ({ visited: [t.relay.relayId] }),
+      0,
+    ],
+    ["at its last hop is not forwarded", () => ({ hop_count: 3 }), 0],
+    ["that claims 99 hops is limited to 3", () => ({ max_hops: 99, hop_count: 3 }), 0],
+    ["that has visited the other peer is not forwarded", () => ({ visited: "other" }), 0],
   ])("%s", async (_, change, passed) => {
     const listening = await startListeningPeer(() => ({ agents: [] }));
     const other = await createFakePeer(t, listening.url).completeHandshake();
@@ -333,7 +337,7 @@ describe("FE11 a query", () => {
     await listening.close();
   });
 
-  test("that comes again within 30 s is passed on once", async () => {
+  test("that is repeated within 30 s is forwarded once", async () => {
     const listening = await startListeningPeer(() => ({ agents: [] }));
     await createFakePeer(t, listening.url).completeHandshake();
     for (const capability of ["a", "b"]) {
@@ -373,26 +377,29 @@ describe("FE12 a peer's answer to a query", () => {
     return body["agents"] as { agent_id: string; hop_distance: number; source_relay: string }[];
   };
 
-  test("counts for 200 entries at most", async () => {
+  test("adds at most 200 entries", async () => {
     const many = Array.from({ length: 5_000 }, (_, at) =>
       entry(`019b7d21-53eb-7ccd-926c-${String(at).padStart(12, "0")}`),
     );
     expect(await discovered(() => many)).toHaveLength(200);
   });
 
-  test("never says anything of an agent of ours", async () => {
+  test("never changes an agent of this relay", async () => {
     const own = await t.createWorker(1);
     const found = await discovered(() => [entry(own.agentId, { trust: 1 })]);
     expect(found).toHaveLength(1);
     expect(found[0]).toMatchObject({ hop_distance: 0, source_relay: t.relay.relayId });
   });
 
-  test.each([0, -1, 0.5, 1e9])("is counted from here, whatever it says: %d", async (claimed) => {
-    const [found] = await discovered(() => [
-      entry("019b7d21-53eb-7ccd-926c-3badff397222", { hop_distance: claimed }),
-    ]);
-    expect(found?.hop_distance).toBe(1);
-  });
+  test.each([0, -1, 0.5, 1e9])(
+    "counts hops from this relay, whatever it claims: %d",
+    async (claimed) => {
+      const [found] = await discovered(() => [
+        entry("019b7d21-53eb-7ccd-926c-3badff397222", { hop_distance: claimed }),
+      ]);
+      expect(found?.hop_distance).toBe(1);
+    },
+  );
 
   test("shows only agents that may be seen", async () => {
     const hidden = await t.createAgent();
@@ -444,7 +451,7 @@ test.each([
   },
 );
 
-test("FE13 of 50 equal forwards at once one is a task, the rest are 409", async () => {
+test("FE13 accepts one of 50 equal forwards at once and answers the rest with 409", async () => {
   const worker = await t.createWorker(1);
   const body = peer.createForward({ target_agent: worker.agentId });
   const replies = await Promise.all(
@@ -457,23 +464,23 @@ test("FE13 of 50 equal forwards at once one is a task, the rest are 409", async 
 });
 
 describe("FE14 a forward", () => {
-  test("to nobody is 404", async () => {
+  test("to an unknown agent is 404", async () => {
     await expectHarmless("forward.agent_not_found", () => peer.forward());
   });
 
   test.each([
-    ["below nothing", -1, "request.invalid"],
-    ["beyond all numbers", 1e10, "request.invalid"],
-    ["too fine", 0.0000001, "request.invalid"],
-    ["that is no number", "1", "request.invalid"],
-    ["of nothing for a paid agent", 0, "forward.underpaid"],
+    ["below 0", -1, "request.invalid"],
+    ["above the maximum", 1e10, "request.invalid"],
+    ["with too many decimals", 0.0000001, "request.invalid"],
+    ["that is not a number", "1", "request.invalid"],
+    ["of 0 for a paid agent", 0, "forward.underpaid"],
   ])("with a budget %s is refused", async (_, amount, code) => {
     const { agentId } = await t.createWorker(1);
     const change = { target_agent: agentId, budget: { amount, currency: "USD" } };
     await expectHarmless(code, () => peer.forward(change));
   });
 
-  test("B1: a peer gets no work of a priced agent for a capability that it does not list", async () => {
+  test("B1: a peer cannot buy a capability from a priced agent that does not list it", async () => {
     const { agentId: target_agent } = await t.createWorker(1);
     const forward = (required_capabilities: string[], amount: number) =>
       peer.forward({
@@ -486,7 +493,7 @@ describe("FE14 a forward", () => {
     expect(await forward(["summarise"], 0.95)).toMatchObject({ status: 202 });
   });
 
-  test("B12: ends with its origin's task, and at the longest time of this relay", async () => {
+  test("B12: expires with its origin's task, and at this relay's maximum lifetime", async () => {
     const bounded = await startTestRelay({ ...federated, AGENT_TASK_TTL_MAX_MS: "7200000" });
     try {
       const origin = await createFakePeer(bounded).completeHandshake();
@@ -507,7 +514,7 @@ describe("FE14 a forward", () => {
     }
   });
 
-  test("whose id could be that of something else here is refused", async () => {
+  test("whose id could be confused with other local ids is refused", async () => {
     const { agentId } = await t.createWorker(1);
     for (const task_id of ["task", "", "../x", "019b7d21-53eb-7ccd-926c-3badff39722X"]) {
       const change = { target_agent: agentId, task_id };
@@ -527,7 +534,7 @@ describe("FE14 a forward", () => {
 });
 
 describe("FE15 a result", () => {
-  test("counts only with the pinned key, the whole receipt and this peer's word on it", async () => {
+  test("counts only with the pinned key, the whole receipt and this peer's attestation", async () => {
     const away = await forwardTaskToPeer(t);
     const { worker, task, receipt } = away;
     const resultOf: FakePeer["createResult"] = (...of) => away.peer.createResult(...of);
@@ -555,22 +562,22 @@ describe("FE15 a result", () => {
       ],
     ];
     for (const [code, body] of attempts) {
-      expect((await away.peer.post(resultPath, body)).body).toMatchObject({ code });
+      expect((await away.peer.post(RESULT_PATH, body)).body).toMatchObject({ code });
     }
-    expect((await other.post(resultPath, other.createResult(receipt))).body).toMatchObject({
+    expect((await other.post(RESULT_PATH, other.createResult(receipt))).body).toMatchObject({
       code: "result.wrong_peer",
     });
     expect(await stateOf()).toEqual(before);
     expect(t.listLogged("federation.receipt_signature_invalid").length).toBeGreaterThan(0);
     expect(t.listLogged("federation.receipt_key_missing").length).toBeGreaterThan(0);
-    expect(await away.peer.post(resultPath, resultOf(receipt))).toMatchObject({
+    expect(await away.peer.post(RESULT_PATH, resultOf(receipt))).toMatchObject({
       status: 200,
       body: { status: "accepted" },
     });
     await away.listening.close();
   });
 
-  test("is nobody's to deliver who only takes the worker's id here", async () => {
+  test("is not accepted from a local agent that registered the worker's id", async () => {
     const away = await forwardTaskToPeer(t);
     const impostor = { ...t.createUnknownAgent(), agentId: away.worker.agentId };
     const { body } = await t.request("POST", "/api/v1/agents/bootstrap", {
@@ -593,17 +600,17 @@ describe("FE15 a result", () => {
   });
 });
 
-test("FE15 what an agent has earned here from another relay goes to nobody else who takes its id", async () => {
+test("FE15 the reputation of a remote agent does not pass to a local agent that registers its id", async () => {
   const away = await forwardTaskToPeer(t);
   const { boss, worker, receipt, peer: from } = away;
-  expect(await from.post(resultPath, from.createResult(receipt))).toMatchObject({ status: 200 });
+  expect(await from.post(RESULT_PATH, from.createResult(receipt))).toMatchObject({ status: 200 });
   const trusted = async () => {
     const { body } = await t.as(boss, "GET", `/api/v1/agents/${boss.agentId}/trust`);
     const records = body["records"] as { remote_agent_id: string }[];
     return records.some(({ remote_agent_id }) => remote_agent_id === worker.agentId);
   };
   expect(await trusted()).toBe(true);
-  // The peer came by itself, so its work bars nobody (A4); that of an admitted peer does.
+  // The peer was not admitted, so its work bars no binding (A4); that of an admitted peer does.
   const taken = await t.request("POST", "/api/v1/agents/bootstrap", {
     body: { agent_id: worker.agentId, public_key: t.createUnknownAgent().publicKey },
   });
@@ -619,29 +626,29 @@ describe("FE16 a settlement", () => {
       "settlement.amount_mismatch",
       () => ({ amount: 1.95, gross_amount: 2, fee_amount: 0.05 }),
     ],
-    ["whose parts do not add up", "settlement.amount_mismatch", () => ({ fee_amount: 0.06 })],
+    ["whose parts do not sum up", "settlement.amount_mismatch", () => ({ fee_amount: 0.06 })],
     ["for another worker", "settlement.receipt_mismatch", () => ({ agent_id: peer.relayId })],
     [
       "for another receipt",
       "settlement.receipt_mismatch",
       () => ({ receipt_hash: "0".repeat(64) }),
     ],
-    ["for a task of nobody's", "settlement.not_owed", () => ({ task_id: peer.relayId })],
+    ["for an unknown task", "settlement.not_owed", () => ({ task_id: peer.relayId })],
   ])("%s is refused", async (_, code, change) => {
     const done = await completeTaskOfPeer(t, peer);
     const body = peer.createSettlement({ ...done.settlement, ...change(done) });
-    await expectHarmless(code, () => peer.post(settlePath, body));
+    await expectHarmless(code, () => peer.post(SETTLE_PATH, body));
   });
 
   test("by another peer is refused", async () => {
     const done = await completeTaskOfPeer(t, peer);
     const other = await createFakePeer(t).completeHandshake();
     await expectHarmless("settlement.not_owed", () =>
-      other.post(settlePath, other.createSettlement(done.settlement)),
+      other.post(SETTLE_PATH, other.createSettlement(done.settlement)),
     );
   });
 
-  test("before there is a receipt is refused", async () => {
+  test("before the receipt is refused", async () => {
     const worker = await t.createWorker(1);
     const body = peer.createForward({ target_agent: worker.agentId });
     await peer.post(`${base}/task/forward`, body);
@@ -650,34 +657,34 @@ describe("FE16 a settlement", () => {
       agent_id: worker.agentId,
       receipt_hash: "0".repeat(64),
     });
-    await expectHarmless("settlement.not_completed", () => peer.post(settlePath, early));
+    await expectHarmless("settlement.not_completed", () => peer.post(SETTLE_PATH, early));
   });
 
   test("that comes twice under two ids is paid once", async () => {
     const { settlement, worker } = await completeTaskOfPeer(t, peer);
-    await peer.post(settlePath, peer.createSettlement(settlement));
+    await peer.post(SETTLE_PATH, peer.createSettlement(settlement));
     await expectHarmless("settlement.already_settled", () =>
-      peer.post(settlePath, peer.createSettlement(settlement)),
+      peer.post(SETTLE_PATH, peer.createSettlement(settlement)),
     );
     expect(await t.getBalance(worker)).toBe(0.9025);
   });
 
-  test("under one id for two tasks pays each once and breaks nothing", async () => {
+  test("under one id for two tasks pays each once", async () => {
     const [one, two] = [await completeTaskOfPeer(t, peer), await completeTaskOfPeer(t, peer)];
     const settlement_id = "019b7d21-53eb-7ccd-926c-3badff397333";
     for (const { settlement } of [one, two, one]) {
       const body = peer.createSettlement({ ...settlement, settlement_id });
-      expect(await peer.post(settlePath, body)).toMatchObject({ status: 200 });
+      expect(await peer.post(SETTLE_PATH, body)).toMatchObject({ status: 200 });
     }
     expect([await t.getBalance(one.worker), await t.getBalance(two.worker)]).toEqual([
       0.9025, 0.9025,
     ]);
   });
 
-  test("whose own signature is not the peer's is refused under a good header", async () => {
+  test("whose own signature is not the peer's is refused under a valid header", async () => {
     const { settlement } = await completeTaskOfPeer(t, peer);
     const body = { ...peer.createSettlement(settlement), amount: 0.95, settled_at: 1 };
-    await expectHarmless("federation.signature_invalid", () => peer.post(settlePath, body));
+    await expectHarmless("federation.signature_invalid", () => peer.post(SETTLE_PATH, body));
   });
 });
 
@@ -702,7 +709,7 @@ describe("FE19 heartbeats", () => {
     await expectHarmless(code, attempt);
   });
 
-  test("missed 3 times suspend, a good one revives, 5 missed remove", async () => {
+  test("suspend a peer when 3 are missed, revive it by a valid one, and remove it when 5 are missed", async () => {
     const stateNow = async () => {
       const { body } = await t.asOperator("GET", "/api/v1/admin/federation/peers");
       const peers = body["peers"] as { relay_id: string; state: string }[];
@@ -732,7 +739,7 @@ describe("FE19 heartbeats", () => {
   });
 });
 
-test("FE19 a forward path that breaks six times suspends the peer until its next heartbeat", async () => {
+test("FE19 six failed forwards suspend a peer until its next heartbeat", async () => {
   const worker = t.createUnknownAgent();
   const listening = await startListeningPeer(({ path }) =>
     path.endsWith("/discover")
@@ -767,7 +774,7 @@ test("FE19 a forward path that breaks six times suspends the peer until its next
   await listening.close();
 });
 
-test("nobody uses up a peer's rate who only claims to be that peer", async () => {
+test("an unauthenticated request does not use up the rate of the peer that it names", async () => {
   const limited = await startTestRelay({ ...federated, AGENT_RATE_LIMIT_SCALE: "1" });
   const own = await createFakePeer(limited).completeHandshake();
   const path = `${base}/discover`;
@@ -782,14 +789,14 @@ test("nobody uses up a peer's rate who only claims to be that peer", async () =>
       body: { code: "federation.signature_invalid" },
     });
   }
-  // Two of its 30 went into the handshake.
+  // Two of its 30 requests were the handshake.
   const replies: number[] = [];
   for (let sent = 0; sent < 29; sent += 1) replies.push((await own.heartbeat()).status);
   expect(replies).toEqual([...Array.from({ length: 28 }, () => 200), 429]);
   await limited.close();
 });
 
-test("FE20 what a heartbeat signs can be nothing but a heartbeat: an id of 36 and a number", async () => {
+test("FE20 the signed text of a heartbeat, an id of 36 characters and a number, fits no other message", async () => {
   const { body } = await peer.heartbeat();
   const { relay_id, timestamp, signature } = body as Record<string, string>;
   const text = `${relay_id}${timestamp}`;
@@ -801,7 +808,7 @@ test("FE20 what a heartbeat signs can be nothing but a heartbeat: an id of 36 an
   await expectHarmless("request.invalid", () => peer.heartbeat(undefined, { relay_id: "short" }));
 });
 
-describe("FE21 the trust of a way to a remote agent", () => {
+describe("FE21 the trust of a route to a remote agent", () => {
   test.each([
     [0.9, 0.09],
     [1, 0.1],
@@ -834,7 +841,7 @@ describe("FE21 the trust of a way to a remote agent", () => {
     await listening.close();
   });
 
-  test.each([1.5, -0.1, "1", null])("outside 0 to 1 takes the entry out: %j", async (trust) => {
+  test.each([1.5, -0.1, "1", null])("outside 0 to 1 removes the entry: %j", async (trust) => {
     const worker = t.createUnknownAgent();
     const listening = await startListeningPeer(() => ({
       agents: [
@@ -862,7 +869,7 @@ describe("FE22 a peer's endpoint", () => {
     ["with a link-local address", "http://169.254.169.254", "peer.unreachable"],
     ["with credentials in it", "http://user:pass@127.0.0.1:1", "request.invalid"],
     ["of another scheme", "ftp://127.0.0.1", "request.invalid"],
-    ["that is no address", "peer", "request.invalid"],
+    ["that is not an address", "peer", "request.invalid"],
   ])("%s is not asked", async (_, url, code) => {
     const reply = await add(url);
     expect(reply.body).toMatchObject({ code });
@@ -873,16 +880,16 @@ describe("FE22 a peer's endpoint", () => {
       "that redirects",
       (_, response) => void response.writeHead(302, { location: "http://127.0.0.1:1" }).end(),
     ],
-    ["that answers a flood", () => ({ flood: "x".repeat(3_000_000) })],
-    ["that breaks off", () => undefined],
-    ["that answers nonsense", () => ({ agent_id: 1 })],
+    ["with an answer that is too large", () => ({ flood: "x".repeat(3_000_000) })],
+    ["with an answer that breaks off", () => undefined],
+    ["with an answer that is not an identity", () => ({ agent_id: 1 })],
   ])("%s is no peer", async (_, reply) => {
     const listening = await startListeningPeer(reply);
     await expectHarmless("peer.unreachable", () => add(listening.url));
     await listening.close();
   });
 
-  test("on a private address is not asked by a relay with a public one", async () => {
+  test("on a private address is not called by a relay with a public one", async () => {
     const open = await startTestRelay({ ...federated, AGENT_BASE_URL: "https://relay.example" });
     const listening = await startListeningPeer(() => ({}));
     await createFakePeer(open, listening.url).propose();
@@ -891,8 +898,8 @@ describe("FE22 a peer's endpoint", () => {
   });
 });
 
-test("FE23 what is asked and who works never leaves with queries or heartbeats", async () => {
-  const secret = "the prompt that nobody else may see";
+test("FE23 queries and heartbeats reveal neither prompts nor workers", async () => {
+  const secret = "the confidential prompt";
   const listening = await startListeningPeer(() => ({ agents: [] }));
   await createFakePeer(t, listening.url).completeHandshake();
   const [boss, worker] = [await t.createAgent(), await t.createWorker(0)];
@@ -904,18 +911,18 @@ test("FE23 what is asked and who works never leaves with queries or heartbeats",
   await t.clock.advance(60_000);
   await t.relay.tick();
   await waitUntil(() => listening.requests.some(({ path }) => path.endsWith("/heartbeat")));
-  const told = JSON.stringify(listening.requests);
-  expect(told).not.toContain(secret);
-  expect(told).not.toContain(boss.agentId);
+  const sent = JSON.stringify(listening.requests);
+  expect(sent).not.toContain(secret);
+  expect(sent).not.toContain(boss.agentId);
   await listening.close();
 });
 
-describe("a relay in the middle", () => {
-  test("FE15 takes a result only from where the task went, and settles only for what it was paid", async () => {
+describe("a middle relay", () => {
+  test("FE15 accepts a result only from the relay that it forwarded the task to, and settles only what it was paid", async () => {
     const { origin, next, receipt, task, reply, passed } = await relayTask(t);
     expect(reply).toMatchObject({ status: 202, body: { status: "pending" } });
     expect(passed).toMatchObject({ budget: { amount: 0.9025 }, origin_relay: t.relay.relayId });
-    expect((await origin.post(resultPath, origin.createResult(receipt))).body).toMatchObject({
+    expect((await origin.post(RESULT_PATH, origin.createResult(receipt))).body).toMatchObject({
       code: "result.wrong_peer",
     });
     const record = {
@@ -923,10 +930,10 @@ describe("a relay in the middle", () => {
       agent_id: receipt.agent_id,
       receipt_hash: hashReceipt(receipt),
     };
-    expect((await next.post(settlePath, next.createSettlement(record))).body).toMatchObject({
+    expect((await next.post(SETTLE_PATH, next.createSettlement(record))).body).toMatchObject({
       code: "settlement.not_owed",
     });
-    expect(await origin.post(settlePath, origin.createSettlement(record))).toMatchObject({
+    expect(await origin.post(SETTLE_PATH, origin.createSettlement(record))).toMatchObject({
       status: 200,
       body: { fee_amount: 0.0475, net_amount: 0.9025 },
     });

@@ -17,11 +17,11 @@ import {
   type TestSite,
 } from "../../test/network.ts";
 
-/** How many queries a relay has searched its agents for. */
+/** Counts the queries for which a relay has searched its agents. */
 const queriesSearched = (site: TestSite) =>
   site.listLogged("federation.query.answered").filter(({ searched }) => searched === true).length;
 
-/** Lets deliveries run until nothing is held anywhere any more. */
+/** Runs deliveries until no relay holds any money. */
 async function deliverAll(sites: readonly TestSite[]): Promise<void> {
   await waitUntil(async () => {
     const books = await Promise.all(sites.map(getReconciliation));
@@ -33,7 +33,7 @@ async function deliverAll(sites: readonly TestSite[]): Promise<void> {
 }
 
 describe("FE18 the fee chain over three relays", () => {
-  test("leaves the worker budget x (1 - fee)^3, and every relay its share; nothing is made or lost", async () => {
+  test("pays the worker budget x (1 - fee)^3 and every relay its share, and creates or loses nothing", async () => {
     const network = await startNetwork(
       ["alpha", "beta", "gamma"],
       [
@@ -75,7 +75,7 @@ test("FE11 in a ring of three a query reaches every relay at most once", async (
   const [a, b, c] = network.sites as [TestSite, TestSite, TestSite];
   const boss = await a.createAgent();
   await Promise.all([b.createWorker(1), c.createWorker(2)]);
-  // A relay asks its peers whose a new id is before it binds it; these queries go no further.
+  // A relay asks its peers about a new id before binding it; these queries are not forwarded.
   const earlier = network.sites.map(queriesSearched);
   const { body } = await a.as(boss, "GET", "/api/v1/agents/discover?capability=summarise");
   const found = body["agents"] as { source_relay: string; hop_distance: number }[];
@@ -96,7 +96,7 @@ test("FE11 in a ring of three a query reaches every relay at most once", async (
   await network.close();
 });
 
-test("a relay in the middle that is killed and started again between forward and result loses nothing", async () => {
+test("a middle relay that is killed and restarted between forward and result loses nothing", async () => {
   const folder = mkdtempSync(join(tmpdir(), "federation-"));
   const clock = createManualClock();
   const port = await freePort();
@@ -128,7 +128,7 @@ test("a relay in the middle that is killed and started again between forward and
   expect(await a.getBalance(boss)).toBe(9);
   for (const site of [a, b, c])
     expect(await getReconciliation(site)).toMatchObject({ consistent: true });
-  // What it knew of other relays' agents went with the process; the way of a task still names them.
+  // A restart loses the remote agents; a task's path still names them.
   const again = await submitToBest(a, boss);
   expect(again.status).toBe(201);
   await waitForTask(c, worker, String(again.body["task_id"]));
@@ -136,7 +136,7 @@ test("a relay in the middle that is killed and started again between forward and
   rmSync(folder, { recursive: true });
 });
 
-test("a suspended peer is left out of discovery and routing, and heard again after a heartbeat", async () => {
+test("a suspended peer is excluded from discovery and routing until its next heartbeat", async () => {
   const network = await startNetwork(["alpha", "beta"], [[0, 1]]);
   const [a, b] = network.sites as [TestSite, TestSite];
   const [boss, worker] = [await a.createAgent(), await b.createWorker(0)];
@@ -159,7 +159,7 @@ test("a suspended peer is left out of discovery and routing, and heard again aft
   await a.close();
 });
 
-test("with two ways to the work the cheaper local agent wins over a dearer remote one, and the other way round", async () => {
+test("a cheaper local agent wins over a dearer remote one, and the other way round", async () => {
   const network = await startNetwork(["alpha", "beta"], [[0, 1]]);
   const [a, b] = network.sites as [TestSite, TestSite];
   const boss = await a.createAgent();

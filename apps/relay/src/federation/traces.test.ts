@@ -1,9 +1,17 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { createManualClock, createReceipt, type ManualClock, type TestAgent } from "@agent/testkit";
+import { createReceipt, type ManualClock, type TestAgent } from "@agent/testkit";
 import type { Task } from "@agent/wire";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { startLossyProxy, type ProxyAction, type LossyProxy } from "../../test/lossy-proxy.ts";
-import { addPeer, startSite, waitForTask, waitUntil, type TestSite } from "../../test/network.ts";
+import { type ProxyAction } from "../../test/lossy-proxy.ts";
+import {
+  waitForTask,
+  waitUntil,
+  type TestSite,
+  startTwoSites,
+  closeSites,
+  advanceUntil,
+  type TwoSites,
+} from "../../test/network.ts";
 import { OPERATOR_TOKEN } from "../../test/test-relay.ts";
 
 const submitted = "1".repeat(32);
@@ -16,48 +24,34 @@ interface Seen {
 }
 
 let clock: ManualClock;
-let fate: (path: string) => ProxyAction;
+let chooseAction: (path: string) => ProxyAction;
 let seen: Seen[];
-let proxies: LossyProxy[];
+let proxies: TwoSites["proxies"];
 let a: TestSite;
 let b: TestSite;
 let boss: TestAgent;
 let worker: TestAgent;
 
 beforeEach(async () => {
-  clock = createManualClock();
-  fate = () => "pass";
+  chooseAction = () => "pass";
   seen = [];
   const watch = (path: string, headers: IncomingHttpHeaders) => {
     const trace = headers["traceparent"];
     seen.push({ path, trace: typeof trace === "string" ? trace.slice(3, 35) : undefined });
-    return fate(path);
+    return chooseAction(path);
   };
-  proxies = await Promise.all([0, 1].map(() => startLossyProxy(watch)));
-  [a, b] = (await Promise.all(
-    ["alpha", "beta"].map((name, at) =>
-      startSite({ name, clock, seed: at + 1, url: proxies[at]!.url }),
-    ),
-  )) as [TestSite, TestSite];
-  proxies[0]!.to(`http://127.0.0.1:${a.port}`);
-  proxies[1]!.to(`http://127.0.0.1:${b.port}`);
-  await addPeer(a, b);
-  boss = await a.createAgent();
-  await a.deposit(boss, 10);
-  worker = await b.createWorker(1);
+  const scene = await startTwoSites({ chooseAction: watch });
+  ({ clock, proxies, a, b, boss, worker } = scene);
 });
-afterEach(async () => {
-  await Promise.all([a.close(), b.close()]);
-  await Promise.all(proxies.map((proxy) => proxy.close()));
-});
+afterEach(() => closeSites([a, b], proxies));
 
 const tracesAt = (path: string) =>
   seen.filter((each) => each.path.startsWith(path)).map(({ trace }) => trace);
 
-/** The first attempt at a path has no answer, the later ones pass. */
+/** Drops the first request to a path and lets the later ones pass. */
 function breakOnce(path: string): void {
   let broken = false;
-  fate = (asked) => {
+  chooseAction = (asked) => {
     if (asked !== path || broken) return "pass";
     broken = true;
     return "refuse";
@@ -65,15 +59,11 @@ function breakOnce(path: string): void {
 }
 
 async function settled(): Promise<void> {
-  await waitUntil(async () => {
-    if ((await b.getBalance(worker)) > 0) return true;
-    await clock.advance(10_000);
-    await Promise.all([a.relay.tick(), b.relay.tick()]);
-    return false;
-  }, "the worker is paid");
+  const isPaid = async () => (await b.getBalance(worker)) > 0;
+  await advanceUntil(clock, [a, b], { stepMs: 10_000, what: "the worker is paid" }, isPaid);
 }
 
-/** One task from the first relay's agent to the second one's, with the headers of both requests. */
+/** Delegates and completes one task across both relays, with the headers of both requests. */
 async function delegateAndWork(first: Record<string, string>, last: Record<string, string>) {
   const submission = await a.request("POST", `/agent/${boss.agentId}/task`, {
     token: await a.token(boss),
@@ -106,7 +96,7 @@ const paths = [
 ];
 
 test.each(paths)(
-  "B8: everything that relays send for a task carries its submission's trace, repeated %s too",
+  "B8: all requests between relays for a task carry its submission's trace, including a repeated %s",
   async (path) => {
     breakOnce(path);
     await delegateAndWork(parentOf(submitted), {});
@@ -115,7 +105,7 @@ test.each(paths)(
   },
 );
 
-test("B8: a result and its settlement carry the trace of the request that brought the receipt", async () => {
+test("B8: a result and its settlement carry the trace of the request that submitted the receipt", async () => {
   breakOnce("/federation/v1/task/result");
   await delegateAndWork({}, parentOf(done));
   expect(new Set(tracesAt("/federation/v1/task/forward"))).toEqual(new Set([undefined]));
@@ -123,16 +113,16 @@ test("B8: a result and its settlement carry the trace of the request that brough
   expect(new Set(tracesAt("/federation/v1/settlement/forward"))).toEqual(new Set([done]));
 });
 
-test("B8: a task without a trace sends none, also when a request with a trace began the sending", async () => {
-  fate = (path) => (path === "/federation/v1/task/forward" ? "refuse" : "pass");
+test("B8: a task without a trace sends none, even if a request with a trace started the delivery", async () => {
+  chooseAction = (path) => (path === "/federation/v1/task/forward" ? "refuse" : "pass");
   await a.request("POST", `/agent/${boss.agentId}/task`, {
     token: await a.token(boss),
     body: { prompt: "work", required_capabilities: ["summarise"] },
   });
   await waitUntil(() => tracesAt("/federation/v1/task/forward").length > 0);
-  fate = () => "pass";
+  chooseAction = () => "pass";
   await clock.advance(60_000);
-  // Its end wakes the work of the relay, which then sends everything that is due.
+  // Ending the task wakes the relay's deliveries, which then send everything that is due.
   await delegateAndWork(parentOf(submitted), {});
   const [first, ...rest] = tracesAt("/federation/v1/task/forward");
   expect(first).toBeUndefined();
@@ -140,9 +130,9 @@ test("B8: a task without a trace sends none, also when a request with a trace be
   expect(rest).toContain(submitted);
 });
 
-test("B8: a result keeps the trace of the receipt's request when the operator freezes the relay in between", async () => {
+test("B8: a result retains the trace of the receipt's request when the operator freezes the relay in between", async () => {
   const operator = "3".repeat(32);
-  fate = (path) => (path === "/federation/v1/task/result" ? "refuse" : "pass");
+  chooseAction = (path) => (path === "/federation/v1/task/result" ? "refuse" : "pass");
   const { body } = await a.request("POST", `/agent/${boss.agentId}/task`, {
     token: await a.token(boss),
     headers: parentOf(submitted),
@@ -161,7 +151,7 @@ test("B8: a result keeps the trace of the receipt's request when the operator fr
     status: 200,
   });
   expect(await asOperator("/api/v1/admin/unfreeze", {})).toMatchObject({ status: 200 });
-  fate = () => "pass";
+  chooseAction = () => "pass";
   await settled();
   expect(new Set(tracesAt("/federation/v1/task/result"))).toEqual(new Set([done]));
 });

@@ -26,7 +26,7 @@ beforeEach(async () => {
 afterEach(() => network.close());
 
 describe("two relays over sockets", () => {
-  test("price 1.00: 0.05 to the first, 0.0475 to the second, 0.9025 to the worker", async () => {
+  test("split a price of 1.00 into 0.05 for the first, 0.0475 for the second and 0.9025 for the worker", async () => {
     const boss = await a.createAgent();
     await a.deposit(boss, 10);
     const worker = await b.createWorker(1);
@@ -61,7 +61,7 @@ describe("two relays over sockets", () => {
   });
 });
 
-test("an agent of another relay is found by its id, and what it did is shown with that relay's word", async () => {
+test("a remote agent is found by its id, and its result is shown with its relay's attestation", async () => {
   const boss = await a.createAgent();
   const worker = await b.createWorker(0);
   const found = await a.as(boss, "GET", `/api/v1/agents/${worker.agentId}`);
@@ -75,8 +75,8 @@ test("an agent of another relay is found by its id, and what it did is shown wit
       endpoint_url: null,
     },
   });
-  const nobody = await a.as(boss, "GET", `/api/v1/agents/${a.createUnknownAgent().agentId}`);
-  expect(nobody).toMatchObject({ status: 404, body: { code: "agent.not_found" } });
+  const unknown = await a.as(boss, "GET", `/api/v1/agents/${a.createUnknownAgent().agentId}`);
+  expect(unknown).toMatchObject({ status: 404, body: { code: "agent.not_found" } });
 
   const path = `/agent/${worker.agentId}/task`;
   const submitted = await a.as(boss, "POST", path, { prompt: "work" });
@@ -98,7 +98,7 @@ test("an agent of another relay is found by its id, and what it did is shown wit
   });
 });
 
-test("a task that no peer would take is tried again when the peer is there again", async () => {
+test("a task that no peer accepted is tried again when the peer returns", async () => {
   const boss = await a.createAgent();
   const worker = await b.createWorker(0);
   const path = `/agent/${worker.agentId}/task`;
@@ -118,7 +118,7 @@ test("a task that no peer would take is tried again when the peer is there again
 });
 
 describe("B1: a priced agent of another relay", () => {
-  test("B1: is no target and no candidate for a capability that it does not list", async () => {
+  test("B1: a priced remote agent is neither target nor candidate for a capability that it does not list", async () => {
     const boss = await a.createAgent();
     await a.deposit(boss, 10);
     const worker = await b.createWorker(2);
@@ -145,7 +145,7 @@ describe("B1: a priced agent of another relay", () => {
     });
   });
 
-  test("B1: that has no price takes any capability at price 0", async () => {
+  test("B1: a remote agent without a price takes any capability at price 0", async () => {
     const [boss, worker] = [await a.createAgent(), await b.createWorker(0)];
     const wanted = { prompt: "work", required_capabilities: ["made up"] };
     const submitted = await a.as(boss, "POST", `/agent/${worker.agentId}/task`, wanted);
@@ -155,7 +155,7 @@ describe("B1: a priced agent of another relay", () => {
   });
 });
 
-test("B12: a task that lives longer than both relays' own time does so at the peer as well", async () => {
+test("B12: a task with a longer lifetime than either relay's default has it at the peer as well", async () => {
   const [boss, worker] = [await a.createAgent(), await b.createWorker(0)];
   const submitted = await a.as(boss, "POST", `/agent/${worker.agentId}/task`, {
     prompt: "work",

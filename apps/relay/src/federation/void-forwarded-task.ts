@@ -5,10 +5,12 @@ import { findInbound, saveInbound } from "./inbound/inbound-store.ts";
 import { findOutbound, saveOutbound } from "./outbound/outbound-store.ts";
 import { isFromPeer, isClaimedByPeer } from "./peer-ref.ts";
 
-/** A task that ends without a receipt, its hold returned, ends between relays too. */
+/**
+ * Voids the records between relays of a task that ended without a receipt and whose hold was returned.
+ */
 export async function voidForwardedTask(
   tx: Tx,
-  row: Pick<TaskRow, "task_id" | "submitted_by" | "claimed_by">,
+  row: Pick<TaskRow, "task_id" | "origin_peer" | "via_peer" | "claimed_by">,
 ): Promise<void> {
   if (isClaimedByPeer(row)) {
     const outbound = await findOutbound(tx, row.task_id);

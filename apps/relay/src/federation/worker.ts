@@ -12,24 +12,24 @@ import { listDueOutbound } from "./outbound/outbound-store.ts";
 import { listDueOutbox } from "./settlement/outbox-store.ts";
 import { sendResult } from "./inbound/send-result.ts";
 
-/** What a relay that federates does by itself; nobody who asks for it waits for a peer. */
+/** The background work of a federated relay, so that no request waits for a peer. */
 export interface FederationWork {
-  /** Begins all deliveries that are due. */
+  /** Starts all deliveries that are due. */
   readonly deliver: () => Promise<void>;
   readonly heartbeat: () => void;
-  /** Begins nothing from now on. */
+  /** Starts nothing from now on. */
   readonly stop: () => void;
-  /** Resolves when what was begun has ended. */
+  /** Resolves when all started work has ended. */
   readonly idle: () => Promise<void>;
 }
 
-/** Undefined while federation is off. */
+/** Returns undefined while federation is off. */
 export function startFederationWork(services: Services): FederationWork | undefined {
   const { federation, router } = services;
   return federation && createFederationWork({ ...services, federation }, router.reassignStalled);
 }
 
-/** `reroute` is told of a task that certainly did not arrive. */
+/** Calls `reroute` with each task that certainly did not arrive. */
 function createFederationWork(
   services: FederationServices,
   reroute: (taskId: string) => void,
@@ -38,7 +38,7 @@ function createFederationWork(
   const inFlight = new Map<string, Promise<void>>();
   let stopped = false;
 
-  /** One of a name at a time, in the trace of the row that it is about. */
+  /** Runs one job per name at a time, in the trace of the row that it handles. */
   function begin(name: string, work: () => Promise<void>, trace: string | null = null): void {
     if (stopped || inFlight.has(name)) return;
     const running = withStoredTrace(trace, work)
@@ -82,7 +82,7 @@ function createFederationWork(
     heartbeat: () =>
       begin("heartbeat", async () => {
         await sendHeartbeats(services);
-        // While the relay is frozen nothing else may be begun.
+        // A frozen relay must start no other work.
         if (services.freezer.frozen() !== undefined) return;
         const untaken = [...federation.undeliveredTasks];
         federation.undeliveredTasks.clear();

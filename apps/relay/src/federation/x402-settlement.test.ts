@@ -13,7 +13,7 @@ import {
 import { startLocalFacilitator, x402Env } from "../../test/x402-facilitator.ts";
 import { openWallet } from "../../test/x402-wallet.ts";
 
-test("B11: a task that is paid by x402 and done at another relay names the payment in the records of both", async () => {
+test("B11: the settlement records of both relays name the x402 payment of a forwarded task", async () => {
   let now = () => 0;
   const facilitator = await startLocalFacilitator(() => now());
   const network = await startNetwork(["alpha", "beta"], [[0, 1]], x402Env(facilitator.url));

@@ -12,6 +12,6 @@ export interface NextHop {
 export interface Attempt {
   readonly agent_id: string;
   readonly charge: number;
-  /** Present where the agent belongs to another relay. */
+  /** The next relay, if the executor is an agent of another relay. */
   readonly via?: NextHop;
 }

@@ -9,9 +9,9 @@ import { BLOCKED, scoreOfLevel, UNKNOWN } from "../trust/levels.ts";
 import { calculateTaskPrice } from "./price.ts";
 
 /**
- * What ranking needs to know of an agent, or undefined for an agent that does not sell the task. The
- * reader's own experience counts first, else what payers say of it; free tasks among friends say
- * nothing to strangers.
+ * Builds the input of ranking for an agent; undefined for an agent that does not sell the task. The
+ * reader's own experience counts first, else that of paying delegators; free tasks do not count for
+ * strangers.
  */
 export function buildCandidate(
   row: ProfileRow,

@@ -30,7 +30,7 @@ const deleteOrphaned = compile<{ before: string; limit: number }>()(
       limit ${param("limit")})`,
 );
 
-/** Forgets decisions on tasks that are kept no more; ids grow with time. */
+/** Deletes decisions on tasks that were purged; ids grow with time. */
 export function purgeDecisions(tx: Tx, old: { before: string; limit: number }): Promise<number> {
   return tx.run(deleteOrphaned, old);
 }

@@ -40,8 +40,8 @@ const choiceOf = async ({ path }: Pick<Delegation, "path">) => {
   return (body["task"] as { routing_choice: unknown }).routing_choice;
 };
 
-describe("a scored decision can be made again", () => {
-  test("from what the relay kept of it, and from nothing that came later", async () => {
+describe("a scored decision can be reproduced", () => {
+  test("from its stored record alone", async () => {
     const first = await hire({ max_budget: 3 });
     const choice = await choiceOf(first);
     for (const worker of workers.slice(1)) {
@@ -63,7 +63,7 @@ describe("a scored decision can be made again", () => {
     expect(replayRanking(record)).toEqual(choice);
   });
 
-  test("with the routes of trust that it went by", async () => {
+  test("with the trust routes that it used", async () => {
     const link = await createBuyer(t, 10);
     const far = workers[1]!;
     for (const [from, to] of [
@@ -82,7 +82,7 @@ describe("a scored decision can be made again", () => {
     expect(replayRanking(record)).toEqual(await choiceOf(task));
   });
 
-  test("whatever was explored, by its seed", async () => {
+  test("with its exploration, by the seed", async () => {
     const chosen = new Set<string>();
     for (let round = 0; round < 12; round += 1) {
       const record = await recordOf(await hire({ exploration_drive: 1 }));
@@ -92,7 +92,7 @@ describe("a scored decision can be made again", () => {
     expect(chosen.size).toBeGreaterThan(1);
   });
 
-  test("also after a restart", async () => {
+  test("after a restart", async () => {
     const folder = mkdtempSync(join(tmpdir(), "relay-routing-"));
     const env = { AGENT_DB_PATH: join(folder, "relay.db") };
     const before = await startTestRelay(env);
@@ -107,7 +107,7 @@ describe("a scored decision can be made again", () => {
   });
 });
 
-test("candidates are as the submitter knows them, so nobody else reads them", async () => {
+test("a decision contains the submitter's own view of candidates, so only the submitter can read it", async () => {
   const { path } = await hire();
   const selected = workers.find(({ agentId }) => path.includes(agentId))!;
   const refused = { status: 403, body: { code: "task.not_submitter" } };
@@ -115,13 +115,13 @@ test("candidates are as the submitter knows them, so nobody else reads them", as
   expect(await t.asOperator("GET", `${path}/routing`)).toMatchObject({ status: 200 });
 });
 
-test("a task that nothing was scored for has no decision", async () => {
+test("a task without scored routing has no decision", async () => {
   const { path } = await submitAcceptedTask(t, boss, workers[0]!);
   const none = { status: 404, body: { code: "routing.not_found" } };
   expect(await t.as(boss, "GET", `${path}/routing`)).toMatchObject(none);
 });
 
-test("a decision among more candidates than are kept keeps its choice only", async () => {
+test("a decision among too many candidates stores its choice only", async () => {
   const record = await recordOf(await hire());
   const [one] = record.candidates;
   const many = (count: number) =>
@@ -133,7 +133,7 @@ test("a decision among more candidates than are kept keeps its choice only", asy
   ).toBeUndefined();
 });
 
-test("a decision goes with its task, and leaves nothing behind", async () => {
+test("a decision is purged with its task", async () => {
   const folder = mkdtempSync(join(tmpdir(), "relay-routing-"));
   const AGENT_DB_PATH = join(folder, "relay.db");
   const short = await startTestRelay({ AGENT_DB_PATH, AGENT_TASK_TTL_MS: "1000" });

@@ -6,7 +6,7 @@ import { BATCH_SIZE, purgeInBatches } from "../storage/purge-in-batches.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
 import { findDecision, purgeDecisions, insertDecision } from "./decision-store.ts";
 
-/** The text of a decision that is kept; of one among very many candidates only the choice is. */
+/** Serializes a decision for storage; of one among very many candidates only the choice is stored. */
 export function serializeDecision(record: RoutingRecord | undefined): string | undefined {
   return record === undefined || record.candidates.length > limits.recordedCandidates
     ? undefined
@@ -17,14 +17,14 @@ export async function saveDecision(tx: Tx, task_id: string, record: string): Pro
   await insertDecision(tx, { task_id, record });
 }
 
-/** The text of what a task's routing was decided by, if it is kept. */
+/** Returns the stored routing decision of a task, if there is one. */
 export async function findDecisionText(read: Reader, task_id: string): Promise<string | undefined> {
   return (await findDecision(read, task_id))?.record;
 }
 
 const HOUR_MS = 3_600_000;
 
-/** Forgets decisions whose tasks are gone; what is being submitted is not yet old enough. */
+/** Deletes decisions whose tasks were purged; decisions of tasks being submitted are too recent. */
 export async function purgeOldDecisions({
   storage,
   runtime,

@@ -12,7 +12,7 @@ import type { Caller } from "../identity/caller.ts";
 import type { Services } from "../services.ts";
 import { buildCandidate, parseListing } from "./build-candidate.ts";
 
-/** Everybody with a capability, as scored routing would rank them for this caller. */
+/** Lists all agents with a capability, as scored routing would rank them for this caller. */
 export async function listCandidates(
   {
     storage,

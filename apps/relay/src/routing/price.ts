@@ -3,7 +3,9 @@ import { toCapabilityPrices, type ListingBody, type PricedListing } from "@agent
 import { findListing } from "../agents/discovery/listing-store.ts";
 import type { Reader } from "../storage/storage.ts";
 
-/** What an agent asks for one task, free without a listing; null where it does not sell that task. */
+/**
+ * Returns an agent's price for one task: free without a listing, null where it does not sell that task.
+ */
 export async function getTaskPrice(
   read: Reader,
   agentId: string,
@@ -14,7 +16,7 @@ export async function getTaskPrice(
   return calculateTaskPrice(JSON.parse(listing.body) as ListingBody, required);
 }
 
-/** The same of a listing that was read before. */
+/** Calculates the same price from a listing that was read before. */
 export function calculateTaskPrice(
   { capabilities, pricing }: PricedListing,
   required: readonly string[],

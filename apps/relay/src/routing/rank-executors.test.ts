@@ -18,7 +18,7 @@ beforeEach(async () => {
 });
 afterEach(() => t.close());
 
-/** Who gets a task that asks for these capabilities; null: nobody but the target. */
+/** Returns the executor of a task with these capabilities; null if only the target remains. */
 async function chosen(
   body: Record<string, unknown>,
   required = ["summarise"],
@@ -32,7 +32,7 @@ async function chosen(
   return assigned_to;
 }
 
-/** Lets somebody gain the boss's trust. */
+/** Gives an agent the boss's trust. */
 async function commend(worker: TestAgent, times = 1): Promise<void> {
   for (let i = 0; i < times; i++) {
     const task = await submitAcceptedTask(t, boss, worker);
@@ -43,7 +43,7 @@ async function commend(worker: TestAgent, times = 1): Promise<void> {
 const drive = (exploration_drive: number) => ({ exploration_drive });
 
 describe("scored routing", () => {
-  test("chooses the best of those who have all the capabilities, and says why", async () => {
+  test("chooses the best agent with all the capabilities, and records why", async () => {
     const [plain, known] = [await createSeller(t, 1), await createSeller(t, 1)];
     await createSeller(t, { translate: 0 });
     await commend(known);
@@ -56,7 +56,7 @@ describe("scored routing", () => {
     expect(await chosen({ exclude_agents: [known.agentId] })).toBe(plain.agentId);
   });
 
-  test("asks for every capability of a task, and its price is their sum", async () => {
+  test("requires every capability of a task, and prices it by their sum", async () => {
     await createSeller(t, { summarise: 1 });
     await createSeller(t, { translate: 1 });
     const both = await createSeller(t, { summarise: 1.5, translate: 2.25, other: 9 });
@@ -69,12 +69,12 @@ describe("scored routing", () => {
     expect(await chosen({}, ["summarise", "unheard of"])).toBe(null);
   });
 
-  test("goes to the target where nobody can do it", async () => {
+  test("falls back to the target if no agent can do the task", async () => {
     const answer = await submitTask(t, boss, target, { required_capabilities: ["unheard of"] });
     expect(answer).toMatchObject({ status: 201, body: { routing_choice: null } });
   });
 
-  test("never chooses somebody above max_budget, however many of these rank higher", async () => {
+  test("never chooses an agent above max_budget, however many of these rank higher", async () => {
     for (let i = 0; i < 10; i++) await commend(await createSeller(t, 5), 1);
     const cheap = [await createSeller(t, 2), await createSeller(t, 2)];
     const answer = await submitTask(t, boss, target, {
@@ -90,7 +90,7 @@ describe("scored routing", () => {
     expect(await chosen({ max_budget: 1.999999 })).toBe(null);
   });
 
-  test("without exploration always chooses the same, with it sometimes each of them", async () => {
+  test("always chooses the same agent without exploration, and each of them at times with it", async () => {
     const sellers = [await createSeller(t, 1), await createSeller(t, 2), await createSeller(t, 3)];
     const tries = async (body: object) => {
       const seen = new Set<string | null>();
@@ -101,7 +101,7 @@ describe("scored routing", () => {
     expect(await tries(drive(1))).toEqual(new Set(sellers.map(({ agentId }) => agentId)));
   });
 
-  test("whoever exploration chooses is paid its own price", async () => {
+  test("pays the agent that exploration chooses its own price", async () => {
     const prices = new Map<string | null, number>();
     for (const price of [1, 2, 3]) prices.set((await createSeller(t, price)).agentId, price);
     for (let i = 0; i < 20; i++) {
@@ -124,16 +124,19 @@ describe("RT2 scored routing never chooses", () => {
     expect(await chosen({ exclude_agents: [other.agentId], ...drive(exploration) })).toBe(null);
   });
 
-  test.each([0, 1])("whom the submitter excludes, with exploration %d", async (exploration) => {
-    const [out, left] = [await createSeller(t, 0), await createSeller(t, 5)];
-    await commend(out, 5);
-    for (let i = 0; i < 20; i++) {
-      const body = { exclude_agents: [out.agentId], ...drive(exploration) };
-      expect(await chosen(body)).toBe(left.agentId);
-    }
-  });
+  test.each([0, 1])(
+    "an agent that the submitter excludes, with exploration %d",
+    async (exploration) => {
+      const [out, left] = [await createSeller(t, 0), await createSeller(t, 5)];
+      await commend(out, 5);
+      for (let i = 0; i < 20; i++) {
+        const body = { exclude_agents: [out.agentId], ...drive(exploration) };
+        expect(await chosen(body)).toBe(left.agentId);
+      }
+    },
+  );
 
-  test("for the operator without a payer, nobody but the excluded is left out", async () => {
+  test("any agent but the excluded ones is eligible for the operator without a payer", async () => {
     const [free, other] = [await createSeller(t, 0), await createSeller(t, 0)];
     const submitted = await t.asOperator("POST", `/agent/${target.agentId}/task`, {
       prompt: "work",

@@ -13,7 +13,7 @@ import { buildCandidate } from "./build-candidate.ts";
 
 export interface ExecutorQuery {
   readonly payerId: string | null;
-  /** At least one. */
+  /** Must hold at least one. */
   readonly required: readonly string[];
   readonly excluded: readonly string[];
   readonly maxBudget: number | undefined;
@@ -22,15 +22,15 @@ export interface ExecutorQuery {
   readonly pinned?: PinnedAgent;
 }
 
-/** How many executors of a ranking a task may come to. */
+/** Limits the executors of a ranking that a task may be assigned to. */
 const MAX_EXECUTORS = 8;
 
 export type ExecutorServices = FederationDependencies & Pick<Services, "federation">;
 
 /**
- * Ranks everybody who can do a task and answers whom to try in turn, with the price of each. The
- * submitter never gets its own task this way, and no agent above `maxBudget` does; that cap changes
- * neither scores nor order, so that a caller loses nothing by naming it (docs/decisions.md, 4).
+ * Ranks all agents that can do a task, and returns the executors to try in order, with their prices.
+ * Excludes the submitter and agents above `maxBudget`; that limit changes neither scores nor order, so
+ * that a caller loses nothing by stating it (docs/decisions.md, 4).
  */
 export async function rankExecutors(
   services: ExecutorServices,
@@ -59,7 +59,7 @@ export async function rankExecutors(
     explorationDrive,
     seed: parseSeed(runtime.randomBytes(4)),
     limit: MAX_EXECUTORS,
-    // Those that may not be chosen would take the places of those that may.
+    // Ineligible agents would displace eligible ones.
     onlyEligible: true,
     ...(maxBudget !== undefined && { priceCap: maxBudget }),
   });
@@ -67,7 +67,7 @@ export async function rankExecutors(
   if (choice === null) return { executors: [], choice };
   const prices = new Map(candidates.map(({ agent_id, unit_cost }) => [agent_id, unit_cost ?? 0]));
   const others = ranked.filter(({ agent_id }) => agent_id !== choice.selected_agent);
-  // Exploration may choose somebody who does not rank first.
+  // Exploration may choose an agent that does not rank first.
   const orderedIds = [choice.selected_agent, ...others.map(({ agent_id }) => agent_id)];
   const nextHops = new Map(remote.map(({ candidate, nextHop }) => [candidate.agent_id, nextHop]));
   const executors = orderedIds.map((agent_id): Attempt => {

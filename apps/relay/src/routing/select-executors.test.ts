@@ -34,7 +34,7 @@ const block = (agent: TestAgent) =>
     trust_level: "blocked",
   });
 
-/** The submission is refused, holds nothing and leaves no task. */
+/** Expects that a submission is refused, holds nothing and leaves no task. */
 async function expectRefused(
   answer: () => Promise<Reply>,
   refusal: { readonly status: number; readonly code: string },
@@ -63,7 +63,7 @@ describe("B1: a priced agent works only for capabilities that it lists", () => {
     await expectRefused(() => submitTask(t, boss, worker, wanted), noCandidate);
   });
 
-  test("B1: a capability that is registered is not listed by that", async () => {
+  test("B1: registering a capability does not list it", async () => {
     const worker = await t.createWorker(2);
     await register(worker, ["summarise", "translate"]);
     const wanted = { required_capabilities: ["translate"] };
@@ -72,7 +72,7 @@ describe("B1: a priced agent works only for capabilities that it lists", () => {
     expect(elsewhere.body).toMatchObject({ routing_choice: null, estimated_cost: 0 });
   });
 
-  test("B1: without money or payer the answer is 422 as well, not 402", async () => {
+  test("B1: the answer without money or payer is 422 as well, not 402", async () => {
     const worker = await createSeller(t, 2);
     const body = { prompt: "work", required_capabilities: ["made up"] };
     const poor = await submitTask(t, await t.createAgent(), worker, body);
@@ -173,7 +173,7 @@ describe("B5: an excluded agent gets no task", () => {
     });
   });
 
-  test("B5: excluding somebody else leaves the target its task", async () => {
+  test("B5: excluding another agent leaves the target its task", async () => {
     const [worker, other] = [await createSeller(t, 2), await t.createAgent()];
     const answer = await submitTask(t, boss, worker, { exclude_agents: [other.agentId] });
     expect(answer.status).toBe(201);
@@ -193,7 +193,7 @@ describe("B6: an agent that the payer blocked gets no task", () => {
     },
   );
 
-  test("B6: without money the answer is 403 as well, not 402", async () => {
+  test("B6: the answer without money is 403 as well, not 402", async () => {
     const worker = await createSeller(t, 20);
     await block(worker);
     await expectRefused(() => submitTask(t, boss, worker), targetBlocked);
@@ -209,7 +209,7 @@ describe("B6: an agent that the payer blocked gets no task", () => {
     });
   });
 
-  test("B6: a block counts for the agent that set it and for nobody else", async () => {
+  test("B6: a block counts only for the agent that set it", async () => {
     const [worker, other] = [await createSeller(t, 2), await createBuyer(t, 10)];
     await block(worker);
     expect((await submitTask(t, other, worker)).status).toBe(201);
@@ -219,7 +219,7 @@ describe("B6: an agent that the payer blocked gets no task", () => {
     expect(unpaid.status).toBe(201);
   });
 
-  test("B6: the operator who submits for an agent is held to that agent's blocks", async () => {
+  test("B6: an agent's blocks apply to the operator's submissions for that agent", async () => {
     const worker = await createSeller(t, 2);
     await block(worker);
     const path = `/agent/${worker.agentId}/task`;

@@ -28,9 +28,9 @@ type SelectedExecutors =
 type ExecutorRefusal = TargetRefusal | "task.id_conflict" | "agent.not_found";
 
 /**
- * The agents to try in turn: those of scored routing where capabilities are required, and the target
- * itself after or instead of them. Every executor has passed the same rule, so that no later one works
- * for less than it asks for.
+ * Returns the agents to try in order: those of scored routing where capabilities are required, and the
+ * target itself after or instead of them. The same price rule applies to all, so that no later executor
+ * works for less than its price.
  */
 export async function selectExecutors(
   services: ExecutorServices,
@@ -38,7 +38,7 @@ export async function selectExecutors(
 ): Promise<SelectedExecutors> {
   const required = body.required_capabilities ?? [];
   const target = await checkTarget(services, { targetId, payerId, body });
-  // A token names its only executor, so there is nothing to choose.
+  // A token names its only executor, so there is no choice.
   if (required.length === 0 || body.delegation_token !== undefined) return targetOnly(target);
   const { executors, choice, record } = await rankExecutors(services, {
     payerId,
@@ -52,7 +52,7 @@ export async function selectExecutors(
   if (first === undefined) return targetOnly(target);
   const isRanked = executors.some(({ agent_id }) => agent_id === targetId);
   const ordered = target.ok && !isRanked ? [...others, target.attempt] : others;
-  // No executor is tried at a price above the one that the payer was told.
+  // No executor may cost more than the price that was stated to the payer.
   const fallbacks = ordered.filter(({ charge }) => charge <= first.charge);
   return { ok: true, attempts: [first, ...fallbacks], choice, record };
 }
@@ -63,7 +63,7 @@ function targetOnly(target: Target): SelectedExecutors {
   return target.ok ? { ok: true, attempts: [target.attempt], choice: null } : target;
 }
 
-/** The target with its price, or why it gets no task of this payer. */
+/** Returns the target with its price, or the refusal for this payer. */
 async function checkTarget(
   services: ExecutorServices,
   { targetId, payerId, body }: ExecutorRequest,
@@ -80,7 +80,7 @@ async function checkTarget(
   return { ok: true, attempt: { ...target, charge: eligible.price } };
 }
 
-/** What the target asks for the task, here or at the relay that it belongs to. */
+/** Returns the target's price for the task, at this relay or at its own. */
 async function getQuote(
   services: ExecutorServices,
   targetId: string,

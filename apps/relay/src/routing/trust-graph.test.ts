@@ -29,7 +29,7 @@ const record = (agent_id: string, remote_agent_id: string, trust_level: number) 
     avg_latency_ms: null,
   }) satisfies TrustRecordRow;
 
-test("every stored record is an edge, however many pages they fill", async () => {
+test("every stored record is an edge, however many pages there are", async () => {
   const count = 20_001;
   await storage.transaction(async (tx) => {
     for (let i = 0; i < count; i++) {
@@ -48,13 +48,13 @@ test("an edge goes from delegator to executor and carries the level's score alon
   ]);
 });
 
-test("a record that changes takes the place of the one before", async () => {
+test("a changed record replaces the one before", async () => {
   const trustGraph = await loadTrustGraph(storage.read);
   for (const level of [1, 2, 3]) trustGraph.update(record("payer", "worker", level));
   expect(trustGraph.graph.edges()).toMatchObject([{ trust: 0.6 }]);
 });
 
-test("RT2 whom a payer blocks is blocked for that payer alone, and only in that direction", async () => {
+test("RT2 a block applies to the payer that set it alone, and only in that direction", async () => {
   await storage.transaction((tx) => saveTrustRecord(tx, record("payer", "worker", BLOCKED)));
   const trustGraph = await loadTrustGraph(storage.read);
   expect(trustGraph.isBlocked("payer", "worker")).toBe(true);

@@ -6,15 +6,15 @@ import { listTrustPage, type TrustPair } from "../trust/store.ts";
 
 type TrustEdge = Pick<TrustRecordRow, "agent_id" | "remote_agent_id" | "trust_level">;
 
-/** Who trusts whom, kept between requests and changed with every settled task. */
+/** The graph of trust between agents, held in memory and updated with every settled task. */
 export interface TrustGraph {
   readonly graph: Graph;
-  /** Whom an agent blocked: their word is worth nothing to it either. */
+  /** Returns the agents that an agent blocked: it ignores their trust in others as well. */
   blockedBy(agentId: string | null): ReadonlySet<string>;
-  /** Whether a payer gives an executor no task; a task without a payer goes to everybody. */
+  /** Whether a payer's block excludes an executor; a task without a payer excludes none. */
   isBlocked(payerId: string | null, executorId: string): boolean;
   update(record: TrustEdge): void;
-  /** Takes out what a delegator knew of an executor; a block stays. */
+  /** Removes a delegator's trust in an executor; a block stays. */
   remove(pair: TrustPair): void;
 }
 
@@ -33,7 +33,7 @@ export async function loadTrustGraph(read: Reader): Promise<TrustGraph> {
   }
 }
 
-/** An edge says how far a delegator trusts an executor; price and speed are the candidate's own. */
+/** An edge holds a delegator's trust in an executor; price and latency belong to the candidate. */
 function createTrustGraph(): TrustGraph {
   const graph = new Graph();
   const blocked = new Map<string, Set<string>>();
@@ -43,7 +43,7 @@ function createTrustGraph(): TrustGraph {
     blockedBy,
     isBlocked: (payerId, executorId) => blockedBy(payerId).has(executorId),
     update({ agent_id, remote_agent_id, trust_level }) {
-      // A task that was counted before the block may be announced after it.
+      // A task that was counted before the block may be published after it.
       if (blockedBy(agent_id).has(remote_agent_id)) return;
       if (trust_level === BLOCKED) {
         const all = blocked.get(agent_id) ?? new Set();
@@ -54,7 +54,7 @@ function createTrustGraph(): TrustGraph {
       if (!added.ok) throw new Error(`trust edge refused: ${added.code}`);
     },
     remove({ agent_id, remote_agent_id }) {
-      // No route takes a hop of trust 0.
+      // Routes never use an edge of trust 0.
       const figures = { trust: 0, cost: 0, latency: 0, reliability: 1 };
       if (!blockedBy(agent_id).has(remote_agent_id)) {
         graph.addEdge(agent_id, remote_agent_id, figures);

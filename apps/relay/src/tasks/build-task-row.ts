@@ -5,7 +5,10 @@ import type { TaskRow } from "../storage/tables/tasks.ts";
 
 type Work = Pick<SubmitTaskBody, "prompt" | "required_capabilities" | "wall_clock_ms">;
 
-interface NewTask extends Pick<TaskRow, "task_id" | "agent_id" | "submitted_by" | "expires_at"> {
+interface NewTask extends Pick<
+  TaskRow,
+  "task_id" | "agent_id" | "submitted_by" | "origin_peer" | "expires_at"
+> {
   readonly work: Work;
   readonly attempts: readonly [Attempt, ...Attempt[]];
   readonly now: number;
@@ -26,6 +29,7 @@ export function buildTaskRow({ work, attempts, now, ...ids }: NewTask): TaskRow 
     routing_choice: null,
     attempts: JSON.stringify(attempts),
     attempt: 0,
+    via_peer: first.via?.relay_id ?? null,
     charge: first.charge,
     locked: 0,
     allocation_id: null,

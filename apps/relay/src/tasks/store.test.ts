@@ -14,7 +14,6 @@ import {
   insertTask,
   deleteExpiredTask,
 } from "./store.ts";
-import { assignedPeerOf } from "./task.ts";
 
 let storage: Storage;
 beforeEach(async () => {
@@ -35,11 +34,11 @@ async function tried(change: (tx: Tx) => Promise<unknown>, before: Partial<TaskR
 const registered: EndedBy = { kind: "receipt", isKeyRegistered: true };
 
 const finish =
-  (now: number, executor = "target", endedBy: EndedBy = registered, attempts = "[]") =>
+  (now: number, executor = "target", endedBy: EndedBy = registered) =>
   (tx: Tx) =>
     finishTask(
       tx,
-      { task_id: "task", attempt: 0, attempts },
+      { task_id: "task", attempt: 0 },
       { status: "completed", receipt_hash: "hash", executor, endedBy, now },
     );
 
@@ -80,7 +79,7 @@ describe("A1: the statement that finishes a task agrees with the rule", () => {
   const away = {
     status: "claimed",
     claimed_by: peerClaimRef("beta"),
-    attempts: JSON.stringify([{ agent_id: "target", charge: 0, via: { relay_id: "beta" } }]),
+    via_peer: "beta",
   } as const;
   const ways = { registered, unregistered, byPeer, byOther };
   const places = { "not claimed": {}, "claimed here": here, "with a peer": away };
@@ -94,23 +93,23 @@ describe("A1: the statement that finishes a task agrees with the rule", () => {
     "agrees for a task that is $place, with $locked held, that is ended by $way",
     async ({ row, locked, endedBy }) => {
       const before = createTaskRow({ ...row, locked });
-      const expected = canEndTask({ peerId: assignedPeerOf(before), locked }, endedBy);
-      const { done, after } = await tried(finish(10, "target", endedBy, before.attempts), before);
+      const expected = canEndTask({ peerId: before.via_peer, locked }, endedBy);
+      const { done, after } = await tried(finish(10, "target", endedBy), before);
       expect(done).toBe(expected);
       expect(after?.status).toBe(expected ? "completed" : before.status);
     },
   );
 
   test("agrees for a task that was forwarded to a peer after its row was read", async () => {
-    expect(await tried(finish(10, "target", registered, "[]"), away)).toEqual({
+    expect(await tried(finish(10, "target", registered), away)).toEqual({
       done: false,
       after: createTaskRow(away),
     });
   });
 
   test("agrees for a task that no peer has accepted yet", async () => {
-    const before = { attempts: away.attempts };
-    expect(await tried(finish(10, "target", registered, away.attempts), before)).toEqual({
+    const before = { via_peer: away.via_peer };
+    expect(await tried(finish(10, "target", registered), before)).toEqual({
       done: false,
       after: createTaskRow(before),
     });

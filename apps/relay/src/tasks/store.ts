@@ -1,9 +1,8 @@
 import type { EndedBy } from "@agent/federation-protocol/forwarding";
-import { peerClaimRef, PEER_CLAIM_PATTERN } from "../federation/peer-ref.ts";
+import { peerClaimRef } from "../federation/peer-ref.ts";
 import { queryBuilder, param, params, compile, sql } from "../storage/queries/compiled-query.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
 import type { StoredTaskRow, TaskRow } from "../storage/tables/tasks.ts";
-import { isForwarded } from "./task.ts";
 
 const taskById = compile<{ task_id: string }>()(
   queryBuilder.selectFrom("tasks").selectAll().where("task_id", "=", param("task_id")),
@@ -19,6 +18,7 @@ const addTask = compile<TaskRow>()(
       "task_id",
       "agent_id",
       "submitted_by",
+      "origin_peer",
       "assigned_to",
       "status",
       "prompt",
@@ -30,6 +30,7 @@ const addTask = compile<TaskRow>()(
       "routing_choice",
       "attempts",
       "attempt",
+      "via_peer",
       "charge",
       "locked",
       "allocation_id",
@@ -68,7 +69,7 @@ const finishUpdate = queryBuilder
 
 const finishByReceipt = compile<TaskEnd & { key_registered: 0 | 1 }>()(
   finishUpdate
-    .where(sql<boolean>`(claimed_by is null or claimed_by not glob ${sql.lit(PEER_CLAIM_PATTERN)})`)
+    .where("via_peer", "is", null)
     .where(sql<boolean>`(locked = 0 or ${param("key_registered")} = 1)`),
 );
 
@@ -83,7 +84,7 @@ const finishByPeer = compile<TaskEnd & { claimed_by: string }>()(
  */
 export async function finishTask(
   tx: Tx,
-  task: Pick<TaskRow, "task_id" | "attempt" | "attempts">,
+  task: Pick<TaskRow, "task_id" | "attempt">,
   { endedBy, ...end }: Omit<TaskEnd, "task_id" | "attempt"> & { readonly endedBy: EndedBy },
 ): Promise<boolean> {
   const { task_id, attempt } = task;
@@ -93,8 +94,6 @@ export async function finishTask(
       (await tx.run(finishByPeer, { ...ending, claimed_by: peerClaimRef(endedBy.relayId) })) === 1
     );
   }
-  // The target of an attempt never changes, and the statement checks the same attempt.
-  if (isForwarded(task)) return false;
   const key_registered = endedBy.isKeyRegistered ? 1 : 0;
   return (await tx.run(finishByReceipt, { ...ending, key_registered })) === 1;
 }
@@ -207,7 +206,7 @@ const deleteFinishedOfPeers = compile<{ until: number; limit: number }>()(
   sql<never>`
     delete from tasks where task_id in (
       select task_id from tasks indexed by tasks_of_peers
-      where submitted_by glob 'relay:*' and finished_at <= ${param("until")} limit ${param("limit")})`,
+      where origin_peer is not null and finished_at <= ${param("until")} limit ${param("limit")})`,
 );
 
 /** Deletes finished tasks that peers submitted: their ids were made by peers and imply no time. */

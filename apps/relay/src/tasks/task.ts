@@ -5,7 +5,7 @@ import type { TaskRow } from "../storage/tables/tasks.ts";
 /** Returns whether the caller is a task's submitter, target or assigned executor. */
 export function isParticipant(
   caller: Caller,
-  task: Pick<TaskRow, "submitted_by" | "agent_id" | "assigned_to" | "attempts" | "attempt">,
+  task: Pick<TaskRow, "submitted_by" | "agent_id" | "assigned_to" | "via_peer">,
 ): boolean {
   const workers = isForwarded(task) ? [] : [task.agent_id, task.assigned_to];
   return mayActFor(caller, [task.submitted_by, ...workers]);
@@ -15,15 +15,8 @@ export function isParticipant(
  * Returns whether the executor is another relay's agent; a local agent with its id is a different
  * one.
  */
-export function isForwarded(task: Pick<TaskRow, "attempts" | "attempt">): boolean {
-  return assignedPeerOf(task) !== null;
-}
-
-/** Returns the peer of a forwarded task; null for a task whose executor is a local agent. */
-export function assignedPeerOf(task: Pick<TaskRow, "attempts" | "attempt">): string | null {
-  // Parsing is skipped for most tasks, whose attempts lead to no other relay.
-  if (!task.attempts.includes('"via":')) return null;
-  return parseAttempts(task)[task.attempt]?.via?.relay_id ?? null;
+export function isForwarded(task: Pick<TaskRow, "via_peer">): boolean {
+  return task.via_peer !== null;
 }
 
 const ENDPOINT_PREFIX = "endpoint ";

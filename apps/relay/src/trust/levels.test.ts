@@ -26,12 +26,12 @@ describe("a stored level", () => {
     expect([levelName(BLOCKED), levelName(UNKNOWN)]).toEqual(["blocked", "unknown"]);
   });
 
-  test("of another build reads as unknown", () => {
+  test("that is not defined reads as unknown", () => {
     expect(levelName(9)).toBe("unknown");
   });
 });
 
-test("a record comes back as it was stored, without what only the relay counts", () => {
+test("a record is read as it was stored, without the relay's internal counters", () => {
   const record = { ...createTrustRecord("a", "b", 1), successful_tasks: 3, avg_latency_ms: 2.5 };
   const row = toTrustRow(record, 2);
   expect(row.paid_tasks).toBe(2);

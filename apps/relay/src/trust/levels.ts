@@ -1,7 +1,7 @@
 import { getTrustScore, type TrustLevel, type TrustRecord } from "@agent/routing-semiring";
 import type { TrustRecordRow } from "../storage/tables/trust.ts";
 
-/** Levels as they are stored: an index, so that the store can order by it. */
+/** Levels are stored as an index, so that the database can order by it. */
 const levelNames: readonly TrustLevel[] = [
   "blocked",
   "unknown",
@@ -21,7 +21,7 @@ export function scoreOfLevel(level: number): number {
   return getTrustScore(levelName(level));
 }
 
-/** A stored record as the pure rules and the wire know it. */
+/** Converts a stored record to the form of the rules and the contract. */
 export function toTrustRecord(row: TrustRecordRow): TrustRecord {
   const { paid_tasks: _, ...shown } = row;
   return {

@@ -13,7 +13,7 @@ beforeEach(async () => {
 });
 afterEach(() => t.close());
 
-/** A task that takes `ms` by the relay's clock, whatever its receipt says. */
+/** Completes a task that takes `ms` by the relay's clock, whatever its receipt states. */
 async function work(
   status: "completed" | "failed" | "denied",
   { by = worker, ms = 0 }: { by?: TestAgent; ms?: number } = {},
@@ -30,13 +30,13 @@ async function records(of = boss): Promise<TrustRecord[]> {
 }
 
 describe("an agent's trust records", () => {
-  test("are none before its first task, and none of the one that works", async () => {
+  test("do not exist before its first task, and never for the executor's side", async () => {
     expect(await records()).toEqual([]);
     await work("completed");
     expect(await records(worker)).toEqual([]);
   });
 
-  test("say what its tasks showed of the executor, times by the relay's clock", async () => {
+  test("hold the outcomes of its tasks, with times by the relay's clock", async () => {
     const first = t.clock.now();
     await work("completed", { ms: 300 });
     await work("completed", { ms: 100 });
@@ -66,14 +66,14 @@ describe("an agent's trust records", () => {
     ["failed", 3, "unknown", 0.1],
     ["denied", 3, "unknown", 0.1],
   ] as const)(
-    "after %s x %i stand at %s with %d",
+    "hold after %s x %i the level %s and the score %d",
     async (status, times, trust_level, trust_score) => {
       for (let i = 0; i < times; i += 1) await work(status);
       expect(await records()).toMatchObject([{ trust_level, trust_score }]);
     },
   );
 
-  test("do not come from work for oneself, nor from tasks that nobody submitted", async () => {
+  test("do not arise from self-submitted or anonymous tasks", async () => {
     await work("completed", { by: boss });
     const free = await createSeller(t, 0);
     const path = `/agent/${free.agentId}/task`;
@@ -86,7 +86,7 @@ describe("an agent's trust records", () => {
     expect([await records(), await records(free)]).toEqual([[], []]);
   });
 
-  test("come page by page, each once, and to nobody else", async () => {
+  test("are listed page by page, each once, to their owner only", async () => {
     const workers = [worker, await createSeller(t, 1), await createSeller(t, 0)];
     for (const by of workers) await work("completed", { by });
     const path = `/api/v1/agents/${boss.agentId}/trust`;

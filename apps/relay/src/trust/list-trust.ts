@@ -4,7 +4,7 @@ import type { Services } from "../services.ts";
 import { toTrustRecord } from "./levels.ts";
 import { findTrust, listTrustRecords } from "./store.ts";
 
-/** What an agent knows of the agents that it delegated to. */
+/** Lists an agent's trust in the agents that it has delegated to. */
 export async function listTrust(
   { storage }: Pick<Services, "storage">,
   agentId: string,

@@ -13,9 +13,12 @@ export interface TrustOutcome {
   readonly delegatorId: string | null;
   readonly executorId: string;
   readonly status: TaskOutcome["status"];
-  /** From submission to receipt by the relay's clock: an executor cannot claim to be faster. */
+  /**
+   * The time from submission to receipt by the relay's clock, so that an executor cannot claim to be
+   * faster.
+   */
   readonly latencyMs: number;
-  /** Whether money was held for the task: only then does it speak to strangers. */
+  /** Whether money was held for the task: only then does it count for strangers. */
   readonly priced: boolean;
   /** The task was counted as `unsettled` before, and has now been paid. */
   readonly isPayment?: boolean;
@@ -24,15 +27,15 @@ export interface TrustOutcome {
   readonly now: number;
 }
 
-/** What a delegator knows of an executor after a task. */
+/** A delegator's trust in an executor after a task. */
 export interface RecordedOutcome {
   readonly record: TrustRecordRow;
   readonly levelChanged: boolean;
 }
 
 /**
- * Counts a task in what its delegator knows of its executor. Without a delegator, or when they are
- * one, there is nothing to know; only a `completed` and a `failed` task speak for or against.
+ * Counts a task in its delegator's trust in its executor. Without a delegator, or when both are one
+ * agent, there is nothing to count; only a `completed` or a `failed` task changes trust.
  */
 export async function recordTrustOutcome(
   tx: Tx,

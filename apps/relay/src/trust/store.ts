@@ -68,20 +68,23 @@ const deleteRecordsAbout = compile<{ remote_agent_id: string }>()(
     .where("trust_level", "!=", sql.lit(BLOCKED)),
 );
 
-const deleteHistory = compile<{ agent_id: string }>()(
+const deleteHistoryOf = compile<{ agent_id: string }>()(
   queryBuilder.deleteFrom("agent_histories").where("agent_id", "=", param("agent_id")),
 );
 
-/** Which delegator's record is about which executor. */
+/** Identifies a trust record by its delegator and its executor. */
 export type TrustPair = Pick<TrustRecordRow, "agent_id" | "remote_agent_id">;
 
-/** Deletes what tasks have told of an executor, and answers whose records these were. Blocks stay. */
-export async function deleteStanding(tx: Tx, executorId: string): Promise<readonly TrustPair[]> {
+/** Deletes the trust records about an executor, and returns them. Blocks stay. */
+export async function deleteTrustRecords(tx: Tx, executorId: string): Promise<TrustPair[]> {
   const about = { remote_agent_id: executorId };
   const pairs = await tx.all(recordsAbout, about);
   await tx.run(deleteRecordsAbout, about);
-  await tx.run(deleteHistory, { agent_id: executorId });
   return pairs;
+}
+
+export async function deleteHistory(tx: Tx, agent_id: string): Promise<void> {
+  await tx.run(deleteHistoryOf, { agent_id });
 }
 
 const recordsByAgent = compile<{ agent_id: string; after: string; limit: number }>()(
@@ -113,7 +116,7 @@ const selectAllRecords = compile<{ agent_id: string; remote_agent_id: string; li
     .limit(param("limit")),
 );
 
-/** All records page by page, for the graph that is kept in memory. */
+/** Lists all records page by page, for the graph in memory. */
 export function listTrustPage(
   read: Reader,
   after: { agent_id: string; remote_agent_id: string },
@@ -122,7 +125,7 @@ export function listTrustPage(
   return read.all(selectAllRecords, { ...after, limit });
 }
 
-/** What a task adds to the counters of an executor. */
+/** The increments of an executor's counters by a task. */
 export type HistoryStep = Omit<AgentHistoryRow, "agent_id">;
 
 const upsertHistory = compile<AgentHistoryRow>()(
@@ -155,7 +158,7 @@ function addExcluded(counter: keyof HistoryStep) {
   return sql<number>`${sql.ref(`agent_histories.${counter}`)} + ${sql.ref(`excluded.${counter}`)}`;
 }
 
-/** Adds a task to what the relay knows of an executor. */
+/** Adds a task to an executor's history. */
 export async function addToHistory(tx: Tx, step: AgentHistoryRow): Promise<void> {
   await tx.run(upsertHistory, step);
 }
@@ -164,7 +167,7 @@ const historyByAgent = compile<{ agent_id: string }>()(
   queryBuilder.selectFrom("agent_histories").selectAll().where("agent_id", "=", param("agent_id")),
 );
 
-/** Undefined before the first counted task. */
+/** Returns undefined before the first counted task. */
 export function findHistory(read: Reader, agent_id: string): Promise<AgentHistoryRow | undefined> {
   return read.get(historyByAgent, { agent_id });
 }

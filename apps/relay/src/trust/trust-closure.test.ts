@@ -15,7 +15,7 @@ interface Trusted {
   readonly path: readonly string[];
 }
 
-/** An agent that sells and buys. */
+/** Creates an agent that sells and buys. */
 async function trader(): Promise<TestAgent> {
   const agent = await createSeller(t, 1);
   await t.deposit(agent, 100);
@@ -50,7 +50,7 @@ const pathFrom = (source: TestAgent, target: TestAgent, asked = target) =>
 const idsOf = (...agents: TestAgent[]) => agents.map(({ agentId }) => agentId);
 
 describe("the trust closure", () => {
-  test("of an agent without history is empty", async () => {
+  test("is empty for an agent without history", async () => {
     expect(await closureOf(await t.createAgent())).toEqual([]);
   });
 
@@ -72,7 +72,7 @@ describe("the trust closure", () => {
     expect(third).toMatchObject({ agent_id: d.agentId, path: idsOf(a, b, c, d) });
     expect(third?.trust).toBeCloseTo(0.9 * 0.6 * 0.3);
     expect(more).toEqual([]);
-    // Trust does not run backwards.
+    // Trust applies in one direction only.
     expect(await closureOf(d)).toEqual([]);
   });
 
@@ -83,7 +83,7 @@ describe("the trust closure", () => {
     expect(await closureOf(a)).toEqual([{ agent_id: b.agentId, trust: 0.3, path: idsOf(a, b) }]);
   });
 
-  test("CR10 leaves out whom the agent blocked, though others trust it", async () => {
+  test("CR10 excludes an agent that its owner blocked, though others trust it", async () => {
     const [a, b, c] = [await createBuyer(t, 100), await trader(), await trader()];
     await trusts(a, b, 1);
     await trusts(b, c, 20);
@@ -94,7 +94,7 @@ describe("the trust closure", () => {
     expect(await pathFrom(a, c)).toMatchObject({ status: 404 });
   });
 
-  test("CR10 trusts nobody by the word of an agent that was blocked", async () => {
+  test("CR10 ignores the trust that a blocked agent has in others", async () => {
     const [a, b, c, d] = [
       await createBuyer(t, 100),
       await trader(),
@@ -106,13 +106,13 @@ describe("the trust closure", () => {
     await trusts(c, d, 5);
     await block(a, c);
     expect((await closureOf(a)).map(({ agent_id }) => agent_id)).toEqual(idsOf(b));
-    // Another way around remains, though it is the worse one.
+    // A second, less trusted path remains.
     await trusts(b, d, 1);
     expect((await closureOf(a))[1]).toMatchObject({ agent_id: d.agentId, path: idsOf(a, b, d) });
     expect(await pathFrom(a, d)).toMatchObject({ status: 200, body: { path: idsOf(a, b, d) } });
   });
 
-  test("is the agent's own, and the operator's", async () => {
+  test("can be read by its agent and the operator only", async () => {
     const [a, b] = [await t.createAgent(), await t.createAgent()];
     const path = `/api/v1/agents/${a.agentId}/trust-closure`;
     expect(await t.as(b, "GET", path)).toMatchObject({
@@ -122,7 +122,7 @@ describe("the trust closure", () => {
     expect(await t.asOperator("GET", path)).toMatchObject({ status: 200 });
   });
 
-  test("is limited to ten a minute", async () => {
+  test("is limited to ten requests a minute", async () => {
     const limited = await startTestRelay({ AGENT_RATE_LIMIT_SCALE: "1" });
     const path = `/api/v1/agents/${limited.relay.relayId}/trust-closure`;
     const statuses: number[] = [];
@@ -133,7 +133,7 @@ describe("the trust closure", () => {
 });
 
 describe("the path to an agent", () => {
-  test("is the one of the closure, for any agent that asks", async () => {
+  test("is that of the closure, for any agent that asks", async () => {
     const [a, b, c] = [await createBuyer(t, 100), await trader(), await trader()];
     await trusts(a, b, 5);
     await trusts(b, c, 5);
@@ -146,7 +146,7 @@ describe("the path to an agent", () => {
     }
   });
 
-  test("is 404 where there is none: backwards, to oneself, to and from strangers", async () => {
+  test("is 404 backwards, to oneself, and to and from strangers", async () => {
     const [a, b] = [await createBuyer(t, 100), await trader()];
     await trusts(a, b, 1);
     const stranger = await t.createAgent();

@@ -4,7 +4,7 @@ import type { Services } from "../services.ts";
 
 type GraphServices = Pick<Services, "trustGraph">;
 
-/** Everybody an agent has a trusted path to, the most trusted first. */
+/** Returns all agents to which an agent has a trusted path, the most trusted first. */
 export function getTrustClosure(
   { trustGraph }: GraphServices,
   agentId: string,
@@ -21,7 +21,7 @@ export function getTrustClosure(
   return { status: 200, body: { agent_id: agentId, closure } };
 }
 
-/** What the closure holds of one agent. */
+/** Returns the path of the closure to one agent. */
 export function getTrustPath(
   { trustGraph }: GraphServices,
   { source, target }: { readonly source: string; readonly target: string },
@@ -33,7 +33,7 @@ export function getTrustPath(
   return { status: 200, body: { source, target, trust, path: routes.path(node) } };
 }
 
-/** No others' trust outweighs a block, neither in the blocked agent nor in its word. */
+/** Excludes blocked agents, both as targets and as intermediaries, whatever others trust them. */
 function findTrustedRoutes(trustGraph: GraphServices["trustGraph"], agentId: string): Routes {
   return findRoutes(trustGraph.graph, agentId, trustGraph.blockedBy(agentId));
 }

@@ -23,9 +23,9 @@ export async function updateTrustLevel(
   }: Pick<Services, "storage" | "runtime" | "trustGraph" | "log">,
   { agentId, remoteId, level }: LevelChange,
 ): Promise<Answer<Operations["setTrustLevel"]>> {
-  // The remote agent may live on another relay, or come here later.
-  if (!isUuid(remoteId)) return refuseField("remoteId", "has to be a UUID");
-  if (agentId === remoteId) return refuseField("remoteId", "has to be another agent");
+  // The remote agent may belong to another relay, or register here later.
+  if (!isUuid(remoteId)) return refuseField("remoteId", "must be a UUID");
+  if (agentId === remoteId) return refuseField("remoteId", "must be another agent");
   const now = runtime.now();
   const set = await storage.transaction(async (tx) => {
     if ((await findAgent(tx, agentId)) === undefined) return refuse("agent.not_found");

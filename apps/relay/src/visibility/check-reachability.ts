@@ -3,8 +3,8 @@ import type { Services } from "../services.ts";
 import type { AgentRow } from "../storage/tables/agents.ts";
 
 /**
- * Asks the server of an agent's endpoint how it is, as the specification's agent server tells at
- * `/health`. Any answer shows that it can be reached; what it says beyond its agent's id stays unsaid.
+ * Requests `/health` of an agent's endpoint, as the specification's agent server serves it. Any answer
+ * shows that it can be reached; only the agent id of the answer is used.
  */
 export async function checkReachability(
   { egress }: Pick<Services, "egress">,
@@ -22,8 +22,8 @@ export async function checkReachability(
   const answeredId = await parseAgentId(answer);
   if (answeredId === undefined) return [{ check, ok: true, detail: "reachable" }];
   return answeredId === agent_id
-    ? [{ check, ok: true, detail: "reachable, and answers as this agent" }]
-    : [{ check, ok: false, detail: "reachable, and answers as another agent" }];
+    ? [{ check, ok: true, detail: "reachable; answers as this agent" }]
+    : [{ check, ok: false, detail: "reachable; answers as another agent" }];
 }
 
 async function parseAgentId(answer: Response): Promise<string | undefined> {

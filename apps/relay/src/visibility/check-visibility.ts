@@ -7,12 +7,12 @@ import { countAgentsOffering, listTopCapabilities } from "./store.ts";
 
 type VisibilityCheck = Visibility["checks"][number];
 
-/** Against so many names a spelling is compared. */
+/** Limits the names that a spelling is compared with. */
 const MAX_COMPARED_CAPABILITIES = 1_000;
 
 /**
- * What an owner should know of how an agent is registered. Nobody is called for it: an agent may
- * register before it listens.
+ * Checks an agent's registration for its owner. Sends no request: an agent may register before it
+ * listens.
  */
 export async function checkVisibility(
   services: Pick<Services, "storage" | "egress">,
@@ -24,14 +24,17 @@ export async function checkVisibility(
     {
       check: "key",
       ok: agent.public_key !== null,
-      detail: agent.public_key === null ? "no key: bootstrap first" : "bound",
+      detail: agent.public_key === null ? "no key; bootstrap the agent" : "bound",
     },
     checkAddress(services, agent),
     checkListing(listing),
     {
       check: "capabilities",
       ok: misspelled.length === 0,
-      detail: misspelled.length === 0 ? "spelt like others" : `offers ${misspelled.join("; ")}`,
+      detail:
+        misspelled.length === 0
+          ? "spelled like those of other agents"
+          : `offers ${misspelled.join("; ")}`,
     },
   ];
 }
@@ -46,7 +49,7 @@ async function findMisspelled(
     const own = await countAgentsOffering(read, capability);
     const suggestion = suggestCapability(capability, own, offers);
     if (suggestion !== undefined)
-      misspelled.push(`"${capability}", while others offer "${suggestion}"`);
+      misspelled.push(`"${capability}", but other agents offer "${suggestion}"`);
   }
   return misspelled;
 }
@@ -56,7 +59,7 @@ function checkAddress(
   { endpoint_url }: Pick<AgentRow, "endpoint_url">,
 ): VisibilityCheck {
   const check = "endpoint_url";
-  if (endpoint_url === null) return { check, ok: false, detail: "none: register first" };
+  if (endpoint_url === null) return { check, ok: false, detail: "none; register the agent" };
   return egress.checkUrl(endpoint_url).ok
     ? { check, ok: true, detail: "may be called" }
     : { check, ok: false, detail: "the relay will not call this address" };
@@ -64,7 +67,7 @@ function checkAddress(
 
 function checkListing(listing: Pick<ListingRow, "body"> | undefined): VisibilityCheck {
   const check = "listing";
-  if (listing === undefined) return { check, ok: false, detail: "no listing: the agent is free" };
+  if (listing === undefined) return { check, ok: false, detail: "no listing; the agent is free" };
   const { pricing, capabilities } = JSON.parse(listing.body) as ListingBody;
   const stray = pricing.find(({ capability }) => !capabilities.includes(capability));
   if (stray !== undefined) {

@@ -16,7 +16,7 @@ type VisibilityServices = Pick<
   "storage" | "runtime" | "connections" | "trustGraph" | "egress"
 >;
 
-/** What an agent's owner can do so that others find it. */
+/** Reports how visible an agent is to others, with hints for its owner. */
 export async function getVisibility(
   services: VisibilityServices,
   agentId: string,
@@ -35,15 +35,15 @@ export async function getVisibility(
     queries.push(await rankForCapability(services, agentId, capability));
   }
   const hints: string[] = [];
-  if (agent.revoked_at !== null) hints.push("The agent is revoked: nobody finds it.");
+  if (agent.revoked_at !== null) hints.push("The agent is revoked: discovery does not show it.");
   if (agent.registered === 0) {
     hints.push(
       listing === undefined
-        ? "Register, or discovery does not show the agent."
-        : "Register, or discovery shows the agent without an endpoint.",
+        ? "Register: until then discovery does not show the agent."
+        : "Register: until then discovery shows the agent without an endpoint.",
     );
   }
-  if (capabilities.length === 0) hints.push("Name capabilities, or no query leads to the agent.");
+  if (capabilities.length === 0) hints.push("Name capabilities, or no query finds the agent.");
   if (capabilities.length > limits.visibilityQueries) {
     hints.push(`Only the first ${limits.visibilityQueries} capabilities were ranked.`);
   }
@@ -52,11 +52,11 @@ export async function getVisibility(
     const freshness = getFreshness(agent.last_seen_at, now);
     hints.push(`Connect, or send heartbeats: the agent is ${freshness} and counts as offline.`);
   }
-  for (const { check, ok, detail } of checks) if (!ok) hints.push(`Mend ${check}: ${detail}.`);
+  for (const { check, ok, detail } of checks) if (!ok) hints.push(`Fix ${check}: ${detail}.`);
   return { status: 200, body: { agent_id: agentId, checks, queries, hints } };
 }
 
-/** As a stranger's query ranks it, to whom only what payers say of the agent counts. */
+/** Ranks the agent as a stranger's query does, to which only the experience of payers counts. */
 async function rankForCapability(
   { storage, runtime, connections, trustGraph }: VisibilityServices,
   agentId: string,

@@ -16,7 +16,7 @@ const selectCount = compile<{ capability: string }>()(
     .where("capability", "=", param("capability")),
 );
 
-/** The most offered capabilities, with the number of agents that offer each. */
+/** Lists the most offered capabilities, with the number of agents that offer each. */
 export async function listTopCapabilities(
   read: Reader,
   limit: number,

@@ -1,9 +1,9 @@
-/** How many agents offer each capability. */
+/** The number of agents that offer each capability. */
 export type OfferCounts = ReadonlyMap<string, number>;
 
 /**
- * The capability that was probably meant: one that more agents offer than the `own` number of it, and that
- * differs only in case and signs, or by one letter.
+ * Suggests the capability that was probably meant: one with more than `own` agents that differs only in
+ * case and punctuation, or by one letter.
  */
 export function suggestCapability(
   capability: string,
@@ -24,10 +24,10 @@ export function suggestCapability(
 
 const normalizeCapability = (text: string) => text.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, "");
 
-/** Short words that differ by a letter are other words. */
+/** Short words that differ by a letter are usually different words. */
 const MIN_LENGTH = 5;
 
-/** Whether one letter was left out, put in or replaced. */
+/** Whether two words differ by one inserted, deleted or replaced letter. */
 function differsByOneLetter(a: string, b: string): boolean {
   const [short, long] = a.length <= b.length ? [a, b] : [b, a];
   if (short.length < MIN_LENGTH || long.length - short.length > 1) return false;

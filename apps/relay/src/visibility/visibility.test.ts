@@ -51,8 +51,8 @@ test("an agent is shown at the rank at which a stranger's query shows it", async
   }
 });
 
-describe("an owner is told what to mend:", () => {
-  test("nothing known but a key", async () => {
+describe("the visibility report of an agent", () => {
+  test("names all problems of an agent with nothing but a key", async () => {
     const { checks, queries, hints } = await shown(await t.createAgent());
     expect(queries).toEqual([]);
     expect(checks.filter(({ ok }) => !ok).map(({ check }) => check)).toEqual([
@@ -62,7 +62,7 @@ describe("an owner is told what to mend:", () => {
     expect(hints.join(" ")).toMatch(/Register.*Name capabilities.*Connect/);
   });
 
-  test("nothing, of an agent that is all in order", async () => {
+  test("names no problem of a complete agent", async () => {
     const agent = await t.createAgent();
     const endpoint = await startHttpEndpoint((_, response) =>
       response.end(JSON.stringify({ status: "ok", agent_id: agent.agentId })),
@@ -76,7 +76,7 @@ describe("an owner is told what to mend:", () => {
     await endpoint.close();
   });
 
-  test("a price for what is not offered", async () => {
+  test("names a price for a capability that is not offered", async () => {
     const agent = await t.createAgent();
     const pricing = [{ capability: "translate", unit_cost: 1 }];
     const body = { capabilities: ["summarise"], pricing };
@@ -84,28 +84,28 @@ describe("an owner is told what to mend:", () => {
     expect(await checkOf(agent, "listing")).toMatchObject({ ok: false });
   });
 
-  test("silence, which counts as offline", async () => {
+  test("names a dormant agent as offline", async () => {
     const agent = await t.createWorker(1);
     expect((await shown(agent)).hints.join()).not.toContain("offline");
     await t.clock.advance(40 * 60_000);
     expect((await shown(agent)).hints.join()).toContain("dormant and counts as offline");
   });
 
-  test("a capability that others spell in another way, at registration already", async () => {
+  test("names a capability that others spell in another way, also at registration", async () => {
     await createSeller(t, 1);
     await createSeller(t, 1);
     const odd = await t.createAgent();
-    const told = {
+    const misspelled = {
       check: "capabilities",
       ok: false,
-      detail: 'offers "Summarize", while others offer "summarise"',
+      detail: 'offers "Summarize", but other agents offer "summarise"',
     };
-    expect(await register(odd, "http://127.0.0.1:1", ["Summarize"])).toContainEqual(told);
-    expect(await checkOf(odd, "capabilities")).toEqual(told);
+    expect(await register(odd, "http://127.0.0.1:1", ["Summarize"])).toContainEqual(misspelled);
+    expect(await checkOf(odd, "capabilities")).toEqual(misspelled);
   });
 });
 
-test("a capability is as common as agents offer it now, however often they said so", async () => {
+test("a capability is counted once per agent that offers it now", async () => {
   const [first, second] = [await createSeller(t, 1), await createSeller(t, 1)];
   const odd = await t.createAgent();
   await register(odd, "http://127.0.0.1:1", ["Summarise"]);
@@ -123,9 +123,9 @@ describe("the endpoint", () => {
 
   test.each<[string, string, object]>([
     ["of another agent", '{"agent_id":"another"}', { ok: false, detail: /answers as another/ }],
-    ["that says nothing of an agent", "<html>", { ok: true, detail: /^reachable$/ }],
+    ["that names no agent", "<html>", { ok: true, detail: /^reachable$/ }],
     ["that answers null", "null", { ok: true, detail: /^reachable$/ }],
-  ])("%s is told apart, without repeating what it answered", async (_, text, expected) => {
+  ])("%s is reported without its answer", async (_, text, expected) => {
     endpoint = await startHttpEndpoint((__, response) => response.end(text));
     const agent = await t.createAgent();
     await register(agent, endpoint.url);
@@ -135,14 +135,14 @@ describe("the endpoint", () => {
     expect(found?.detail).toMatch(detail);
   });
 
-  test("that cannot be reached is named as such", async () => {
+  test("that cannot be reached is reported as unreachable", async () => {
     endpoint = await startHttpEndpoint((_, response) => response.destroy());
     const agent = await t.createAgent();
     await register(agent, endpoint.url);
     expect(await checkOf(agent, "endpoint")).toMatchObject({ ok: false, detail: "unreachable" });
   });
 
-  test("at an address that the relay will not call is not called", async () => {
+  test("is not called at an address that the relay does not allow", async () => {
     endpoint = await startHttpEndpoint((_, response) => response.end());
     const strict = await startTestRelay({ AGENT_PRIVATE_ENDPOINTS: "block" });
     const agent = await strict.createAgent();
@@ -154,7 +154,7 @@ describe("the endpoint", () => {
   });
 });
 
-describe("of spellings", () => {
+describe("suggestions of spellings", () => {
   const offers = new Map([
     ["summarise", 5],
     ["add", 5],
@@ -176,13 +176,13 @@ describe("of spellings", () => {
   });
 
   test.each(["summarise", "translate", "and", "summary", "translated-text", ""])(
-    "%s is what it is",
+    "returns no suggestion for %s",
     (given) => {
       expect(meantBy(given)).toBeUndefined();
     },
   );
 
-  test("the more common of two is right", () => {
+  test("suggests the more common of two spellings", () => {
     const both = new Map([
       ["colour", 2],
       ["color", 3],

@@ -8,7 +8,7 @@ import type { Page, PageParams, PageRow } from "./scan-pages.ts";
 const unsettledOfPage = sql<string>`
   (select json_group_array(page.task_id) from page join tasks as t on t.task_id = page.task_id
     where t.status = 'completed' and t.allocation_id is not null and t.submitted_by is not null
-      and t.submitted_by not glob 'relay:*'
+      and t.origin_peer is null
       and not exists (select 1 from settlements as s where s.task_id = t.task_id)
       and not exists (select 1 from federation_outbox as o where o.task_id = t.task_id))`;
 

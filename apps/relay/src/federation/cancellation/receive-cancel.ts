@@ -17,8 +17,8 @@ type ReceiveCancelAnswer =
   | Refusal<"federation.wrong_sender">;
 
 /**
- * Cancels a task for the peer that sent it, by the same rules as for a submitter of this relay. The
- * answer is signed: after `cancelled` no receipt of the task leaves this relay.
+ * Cancels a task for the peer that sent it, by the same rules as for a local submitter. The answer is
+ * signed: after `cancelled` no receipt of the task leaves this relay.
  */
 export async function receiveCancel(
   services: FederationServices & Pick<Services, "router">,
@@ -33,7 +33,7 @@ export async function receiveCancel(
     if (!found.ok) return toWireRefusal(found);
     if (found.state === "cancelled") return { ok: true as const, status: "cancelled" as const };
     const cancelled = await cancelInTransaction(tx, services, taskId);
-    // Its time is over, and the sweep that ends it has not come by yet.
+    // The task has expired, but the job that removes expired tasks has not run yet.
     if (!cancelled.ok) return { ok: true as const, status: "claimed" as const };
     return { ok: true as const, status: cancelled.status, cancelled };
   });

@@ -20,8 +20,8 @@ import { peerSupports } from "../peers/peer-state.ts";
 import { findPeer } from "../peers/peer-store.ts";
 
 /**
- * Asks the peer that has a task to cancel it. Only the peer's signed word ends the task here: its worker
- * may be done, and a result that comes before is taken.
+ * Asks the peer that has a task to cancel it. Only the peer's signed answer ends the task here: its
+ * worker may be done, and a result that comes first is accepted.
  */
 export async function sendPeerCancel(services: FederationServices, taskId: string): Promise<void> {
   const { storage, runtime, identity, federation } = services;
@@ -60,7 +60,7 @@ export async function sendPeerCancel(services: FederationServices, taskId: strin
   if (isFromPeer(cancelled)) federation.wake();
 }
 
-/** The task as it ended, if the peer's word ends it. */
+/** Returns the task if the peer's answer ended it. */
 async function applyCancelAnswer(
   services: FederationServices,
   { relay_id }: FederationPeerRow,

@@ -13,16 +13,16 @@ import { calculateRemotePrice } from "./list-remote-candidates.ts";
 interface RemotePage {
   readonly query: QueryOf<Operations["discover"]>;
   readonly caller: Caller;
-  /** What this relay knows itself: no more of that follows. */
+  /** The agents of this relay; no further page of them follows. */
   readonly agents: readonly DiscoveryEntry[];
   readonly after: string | undefined;
   readonly limit: number;
 }
 
-/** Cursors among other relays' agents, which come behind all of this relay's own. */
+/** Starts the cursors of remote agents; they sort after all local agents. */
 const REMOTE_CURSOR_PREFIX = "~";
 
-/** The rest of a page of discovery, with agents of other relays (specification, "Discovery entry"). */
+/** Fills the rest of a page of discovery with remote agents (specification, "Discovery entry"). */
 export async function listRemoteAgents(
   services: FederationServices,
   { query, caller, agents, after = "", limit }: RemotePage,
@@ -52,7 +52,7 @@ export async function listRemoteAgents(
   };
 }
 
-/** One agent of another relay. */
+/** Returns one agent of another relay. */
 export async function findRemoteEntry(
   services: FederationServices,
   agentId: string,
@@ -62,7 +62,7 @@ export async function findRemoteEntry(
   return known && toDiscoveryEntry(services, known, [], caller);
 }
 
-/** What a peer told, without what only this relay can know: how to reach it, how it is trusted. */
+/** Leaves out what only this relay can know: how to reach the agent, and how far it is trusted. */
 async function toDiscoveryEntry(
   { storage }: FederationServices,
   agent: KnownAgent,
@@ -98,7 +98,7 @@ async function toDiscoveryEntry(
   };
 }
 
-/** The trust of a whole way as a level: the highest whose score it reaches. */
+/** Converts the trust of a whole route to a level: the highest whose score it reaches. */
 function levelForScore(trust: number): number {
   for (let level = 4; level > BLOCKED; level -= 1) {
     if (trust >= scoreOfLevel(level)) return level;

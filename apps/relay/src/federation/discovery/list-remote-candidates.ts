@@ -12,21 +12,21 @@ import { calculateTaskPrice } from "../../routing/price.ts";
 import { searchRemoteAgents } from "./search-remote-agents.ts";
 import type { FederationServices } from "../federation-services.ts";
 
-/** An agent of another relay, ready to compete with local ones. */
+/** A remote agent in the form in which it is ranked with local ones. */
 export interface RemoteCandidate {
   readonly candidate: Candidate;
   readonly nextHop: NextHop;
 }
 
-/** Which key one agent must have. */
+/** An agent together with the key that it must have. */
 export interface PinnedAgent {
   readonly agentId: string;
   readonly publicKey: string | undefined;
 }
 
 /**
- * Who elsewhere can do a task, each by its nearest way (specification, "Cross-relay routing"). An agent
- * whose id is in conflict is none of them unless the submission names its key.
+ * Lists remote agents that can do a task, each with its shortest route (specification, "Cross-relay
+ * routing"). An agent whose id is in conflict is left out unless the submission names its key.
  */
 export async function listRemoteCandidates(
   services: FederationServices,
@@ -57,8 +57,8 @@ export function nextHopTo(
 }
 
 /**
- * What an agent of another relay asks for one task; null where it does not sell that task. A peer that
- * tells no prices may still tell what the agent costs.
+ * Returns the price of a remote agent for one task; null where it does not sell that task. A peer that
+ * states no prices may still state the agent's cost.
  */
 export function calculateRemotePrice(agent: KnownAgent, required: readonly string[]): Micro | null {
   const { capabilities, pricing, cost } = agent;
@@ -66,7 +66,7 @@ export function calculateRemotePrice(agent: KnownAgent, required: readonly strin
   return required.every((capability) => capabilities.includes(capability)) ? toMicro(cost) : null;
 }
 
-// The fees of the relays come out of the price, so passing them costs the payer nothing.
+// The relays take their fees out of the price, so a longer route costs the payer nothing more.
 const PASSING_COST = asMicro(0);
 
 function buildCandidate(
@@ -84,7 +84,7 @@ function buildCandidate(
     successes: 0,
     counted: 0,
     avg_latency_ms: null,
-    // That of the whole way is the route's.
+    // The route already includes the latency.
     listing_latency_ms: 0,
     online: agent.availability === 1,
     availability_guarantee: Math.min(1, agent.availability * 2),

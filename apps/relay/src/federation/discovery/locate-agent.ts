@@ -14,8 +14,8 @@ export interface RemoteTarget extends Omit<Attempt, "charge"> {
 }
 
 /**
- * How a task comes to an agent that this relay does not know itself; undefined if no peer does. Refused
- * with `task.id_conflict` if peers know it under other keys than `publicKey`, or under several and the
+ * Finds the route to an agent that is not local; undefined if no peer knows it. Refuses with
+ * `task.id_conflict` if peers know it under other keys than `publicKey`, or under several and the
  * submission names none.
  */
 export async function locateAgent(

@@ -21,9 +21,9 @@ import { listPeers } from "../peers/peer-store.ts";
 import type { DiscoveredAgents } from "./remote-agents.ts";
 
 /**
- * Hands a query to every active peer that it has not visited, and takes what counts of the answers.
- * All are waited for together and for a short time, so that a dead peer holds nobody up; one that
- * let its time pass is asked again, and waited for again once it has answered.
+ * Sends a query to every active peer that it has not visited, and records the valid entries of the
+ * answers. All peers share one short timeout, so that an unresponsive peer delays no caller; a peer
+ * that timed out is still asked, and awaited again once it has answered.
  */
 export async function queryPeers(
   services: FederationServices,
@@ -59,7 +59,7 @@ export async function queryPeers(
   const responsive = active
     .filter(isResponsive)
     .flatMap(({ relay_id }) => waiting.get(relay_id) ?? []);
-  // Whoever asks waits for those it asks in turn.
+  // The asking relay waits for the peers of its peers as well.
   const ms = (query.max_hops - query.hop_count + 1) * limits.federationGraceMs;
   if (!(await finishesWithin(runtime, ms, Promise.all(responsive)))) {
     for (const relayId of waiting.keys()) federation.unresponsivePeers.add(relayId);
@@ -68,8 +68,8 @@ export async function queryPeers(
 }
 
 /**
- * One entry for each agent of an answer: under the key that stands by all that peers have told of its
- * id, not only in this answer. An agent that this answer knows under another key only is left out.
+ * Returns one entry for each agent of an answer, under the key that results from all that peers have
+ * reported of its id. Leaves out an agent that this answer has under another key only.
  */
 function resolveEntries(
   { remoteAgents: remote }: FederationServices["federation"],
@@ -90,7 +90,7 @@ function resolveEntries(
   return agents.toSorted((a, b) => (a.agent_id < b.agent_id ? -1 : 1));
 }
 
-/** Whether something is done before so many ms are over; it goes on in any case. */
+/** Resolves to whether a promise settles within `ms`; the work goes on in any case. */
 function finishesWithin(
   { schedule }: Pick<Runtime, "schedule">,
   ms: number,

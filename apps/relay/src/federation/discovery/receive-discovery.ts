@@ -13,7 +13,7 @@ import type { FederationServices } from "../federation-services.ts";
 import { peerSupports } from "../peers/peer-state.ts";
 import { searchLocalAgents } from "./search-local-agents.ts";
 
-/** Answers a peer's query: its own visible agents first, then those that its peers tell of. */
+/** Answers a peer's query: visible local agents first, then those that other peers report. */
 export async function receiveDiscovery(
   services: FederationServices,
   peer: FederationPeerRow,

@@ -15,21 +15,23 @@ interface PendingSearch {
   readonly result: Promise<DiscoveredAgents>;
 }
 
-/** What peers have told of their agents; bounded, and gone with the process. */
+/** The agents that peers have reported. Bounded, and lost when the process ends. */
 export interface RemoteAgents {
   get(agentId: string): ClaimedAgent | undefined;
-  /** Notes what one peer tells; its newest word of an agent replaces the one before. */
+  /** Records the agents of one peer; its newest statement on an agent replaces the one before. */
   record(agents: readonly KnownAgent[], source: { readonly isAdmitted: boolean }): void;
-  /** Whether an admitted peer has lately told of an agent of its own under another key than this one. */
+  /** Whether an admitted peer recently listed this id as its own agent under another key. */
   isClaimedUnderAnotherKey(agentId: string, publicKey: string): boolean;
-  /** Whether peers were lately asked for this agent itself, and not only for what it can do. */
+  /** Whether peers were recently asked for this id itself, and not only for a capability. */
   wasQueried(agentId: string): boolean;
   markQueried(agentId: string): void;
-  /** Whether peers may be asked once more whose a new id is; strangers cause these questions. */
+  /**
+   * Whether one more query for the owner of a new id may be sent; strangers can trigger these queries.
+   */
   tryOwnerQuery(): boolean;
-  /** The search of that name from the last seconds, else a new one. */
+  /** Returns the search of that name from the last seconds, else starts a new one. */
   search(name: string, start: () => Promise<DiscoveredAgents>): Promise<readonly ClaimedAgent[]>;
-  /** What was learned of a peer counts no more. */
+  /** Deletes what was learned from a peer. */
   purgePeer(relayId: string): void;
 }
 
@@ -38,7 +40,7 @@ interface KnownClaims {
   readonly queriedAt: number;
 }
 
-/** A peer may be asked 30 times a minute, so what it said a moment ago is not asked for again. */
+/** Caches answers for a short time, because a peer may be asked only 30 times a minute. */
 export function createRemoteAgents(now: () => number): RemoteAgents {
   const agents = new Map<string, KnownClaims>();
   const searches = new Map<string, PendingSearch>();

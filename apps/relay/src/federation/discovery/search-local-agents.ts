@@ -20,7 +20,7 @@ type SearchServices = Pick<
   "storage" | "runtime" | "connections" | "identity" | "config"
 >;
 
-/** The agents of this relay that peers may know of. */
+/** Searches the agents of this relay that peers may see. */
 export async function searchLocalAgents(
   services: SearchServices,
   { capability = "", q = "", limit = limits.maxPageSize }: AgentQuery,
@@ -38,7 +38,7 @@ export async function searchLocalAgents(
   return Promise.all(entries.map((entry) => withSuccession(services.storage.read, entry)));
 }
 
-/** With the records that prove the key of an id of version 8, where the id alone does not. */
+/** Adds the records that prove the key of a version 8 id, where the id alone does not. */
 async function withSuccession(read: Reader, entry: OwnEntry): Promise<RemoteAgent> {
   const { agent_id, public_key } = entry;
   if (!isKeyDerivedId(agent_id) || isAgentIdOfKey(agent_id, public_key)) return entry;
@@ -47,13 +47,13 @@ async function withSuccession(read: Reader, entry: OwnEntry): Promise<RemoteAgen
   return { ...entry, succession: history.body.chain };
 }
 
-/** An agent as peers see it: without endpoint, and without whatever is not said of it here. */
+/** Converts an agent to the form that peers see: without its endpoint, and without unknown members. */
 function toRemoteAgents(
   { runtime, connections, identity, config }: SearchServices,
   row: ProfileRow,
   required: readonly string[],
 ): OwnEntry[] {
-  // Without a key nobody could tell its receipts from another's.
+  // Without a key its receipts cannot be verified.
   if (row.public_key === null) return [];
   const listing = row.listing === null ? undefined : (JSON.parse(row.listing) as ListingBody);
   const price = listing === undefined ? asMicro(0) : calculateTaskPrice(listing, required);
@@ -85,7 +85,7 @@ function toRemoteAgents(
   ];
 }
 
-/** Measured, else promised, else what is assumed where nothing is known. */
+/** Returns the measured latency, else the promised one, else the default. */
 function expectedLatencyMs(row: ProfileRow, listing: ListingBody | undefined): number {
   const measured = row.paid_successes ? (row.paid_latency_ms ?? 0) / row.paid_successes : undefined;
   return Math.min(measured ?? listing?.sla?.max_latency_ms ?? HALF_SCORE_LATENCY_MS, 1e9);

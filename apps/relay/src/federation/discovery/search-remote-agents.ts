@@ -9,7 +9,7 @@ import { newId } from "../../runtime.ts";
 import { queryPeers } from "./query-peers.ts";
 import type { FederationServices } from "../federation-services.ts";
 
-/** Agents of other relays that a query of this relay's own finds, nearest way each. */
+/** Finds remote agents that match a query of this relay, each with its shortest route. */
 export function searchRemoteAgents(
   services: FederationServices,
   { capability, q }: Pick<AgentQuery, "capability" | "q">,
@@ -17,7 +17,7 @@ export function searchRemoteAgents(
   const { federation, identity, runtime, config } = services;
   return federation.remoteAgents.search(JSON.stringify([capability, q]), () => {
     const queryId = newId(runtime);
-    // It may come back around a ring.
+    // In a ring of peers the query may return to this relay.
     federation.seenQueries.add(queryId, runtime.now());
     const query = {
       ...(capability !== undefined && { capability }),
@@ -29,13 +29,13 @@ export function searchRemoteAgents(
   });
 }
 
-/** What peers tell of one agent: lately, or when they are asked now. */
+/** Returns what peers report of one agent: from the cache, or by a query. */
 export async function findRemoteAgent(
   services: FederationServices,
   agentId: string,
 ): Promise<ClaimedAgent | undefined> {
   const { remoteAgents: remote } = services.federation;
-  // Who was found by what it can do may be claimed by others who cannot.
+  // An id that was found by its capability may also be claimed by agents without that capability.
   if (!isUuid(agentId) || remote.wasQueried(agentId)) return remote.get(agentId);
   await searchRemoteAgents(services, { q: agentId });
   remote.markQueried(agentId);

@@ -5,14 +5,14 @@ import type { FederationServices } from "../federation-services.ts";
 import { listDefaultedInbound, saveInbound } from "../inbound/inbound-store.ts";
 import { findPeer } from "../peers/peer-store.ts";
 
-/** The operator no longer counts as owed what a peer did not settle in time. */
+/** Stops counting a peer's defaults as owed, by decision of the operator. */
 export async function clearDefaults(
   { storage, federation }: Pick<FederationServices, "storage" | "federation">,
   relayId: string,
   reason: string,
 ): Promise<Answer<Operations["clearPeerDefaults"]>> {
   const cleared = await storage.transaction(async (tx) => {
-    // A peering may be over while its defaults still count.
+    // Defaults still count after the peering has ended.
     if ((await findPeer(tx, relayId)) === undefined) return undefined;
     const defaulted = await listDefaultedInbound(tx, relayId);
     for (const inbound of defaulted) {

@@ -4,9 +4,9 @@ import type { FederationServices } from "../federation-services.ts";
 import { getPeerPosition } from "./position-store.ts";
 
 /**
- * Compares the position that a peer has signed with the books here. A difference while nothing is
- * under way means that one side lost or invented a movement, so it is an alarm; it is logged when it
- * appears or changes, and counted for as long as it stands.
+ * Compares the position that a peer has signed with the local books. A difference while nothing is in
+ * flight means that one side lost or invented a movement, so it is an alarm: logged when it appears or
+ * changes, and counted while it lasts.
  */
 export async function comparePosition(
   { storage, federation }: Pick<FederationServices, "storage" | "federation">,

@@ -5,7 +5,7 @@ import type { Reader } from "../../storage/storage.ts";
 import type { FederationPeerRow } from "../../storage/tables/federation.ts";
 import { getPeerDefaultedAmount } from "../inbound/inbound-store.ts";
 
-/** Reads what a peer owes and may owe, for every decision about more of it. */
+/** Reads what a peer owes and may come to owe, for every decision that would increase it. */
 export async function getPeerDebt(
   read: Reader,
   { relay_id, credit_limit }: Pick<FederationPeerRow, "relay_id" | "credit_limit">,

@@ -3,16 +3,16 @@ import type { Reader } from "../../storage/storage.ts";
 import { listPeers } from "../peers/peer-store.ts";
 import { getPeerPosition } from "./position-store.ts";
 
-/** A peer with what this relay's books say of it. */
+/** A peer with its position in the books of this relay. */
 export interface PeerToCompare {
   readonly relay_id: string;
   readonly endpoint_url: string;
-  /** What this relay owes the peer, in USD; below 0 what it is owed. */
+  /** What this relay owes the peer, in USD; negative if the peer owes this relay. */
   readonly position: number;
   readonly under_way: boolean;
 }
 
-/** The peers whose books may hold more than those of a restored relay. */
+/** Lists the peers whose books may contain more than those of a restored relay. */
 export async function listPeersToCompare(read: Reader): Promise<PeerToCompare[]> {
   const peers = await listPeers(read);
   return Promise.all(

@@ -3,7 +3,7 @@ import type { OwnPosition } from "@agent/federation-protocol/settlement";
 import { compile, param, sql } from "../../storage/queries/compiled-query.ts";
 import type { Reader } from "../../storage/storage.ts";
 
-// One statement, because balance and work under way must be those of one moment.
+// One statement, so that the balance and the work in flight are of the same moment.
 const selectPosition = compile<{ relay_id: string }>()(
   sql<{ balance: number | null; moved_at: number | null; under_way: number }>`
     select
@@ -19,7 +19,7 @@ const selectPosition = compile<{ relay_id: string }>()(
           where relay_id = ${param("relay_id")} and ended_at is null) as under_way`,
 );
 
-/** What this relay owes a peer by its books, and whether anything between them is under way. */
+/** Returns what this relay owes a peer by its books, and whether anything between them is in flight. */
 export async function getPeerPosition(read: Reader, relay_id: string): Promise<OwnPosition> {
   const row = await read.get(selectPosition, { relay_id });
   return {

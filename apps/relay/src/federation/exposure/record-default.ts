@@ -4,7 +4,7 @@ import type { Tx } from "../../storage/storage.ts";
 import { recordTrustOutcome, type RecordedOutcome } from "../../trust/record-trust-outcome.ts";
 import type { FederationServices } from "../federation-services.ts";
 
-/** A peer that took a result and did not settle it has failed once, in what this relay knows of it. */
+/** Counts one failure of a peer that accepted a result and did not settle it. */
 export function recordDefault(
   tx: Tx,
   { identity, runtime }: Pick<FederationServices, "identity" | "runtime">,
@@ -20,7 +20,7 @@ export function recordDefault(
   });
 }
 
-/** Tells the operator, and routing, of a default that was stored. */
+/** Logs a stored default for the operator, and updates routing. */
 export function publishDefault(
   { federation, trustGraph }: Pick<FederationServices, "federation" | "trustGraph">,
   { taskId, peerId, amount }: InboundTask,

@@ -17,7 +17,7 @@ const pathOf = (...relays: readonly string[]) => ({
 });
 const pays = (amount: number) => ({ budget: { amount, currency: "USD" } });
 
-/** The worker's listing at a price of 1, with what else is said of it. */
+/** Publishes the worker's listing at a price of 1, with further members. */
 const list = (t: TestRelay, worker: TestAgent, change: object) =>
   t.as(worker, "POST", `/api/v1/agents/${worker.agentId}/listing`, {
     capabilities: ["summarise"],
@@ -53,15 +53,15 @@ describe("A11: a direct peer that pays less than one fee allows", () => {
     expect(tasks.body).toMatchObject({ tasks: [] });
   }
 
-  test("may name relays that nobody here has met up to the specification's chain of three", async () => {
+  test("may name relays that are unknown here, up to the specification's chain of three", async () => {
     expect(await sends(0.857375, [stranger(1), stranger(2)])).toMatchObject({ status: 202 });
   });
 
-  test("may not go below a chain of three, whatever it names", async () => {
+  test("may not pay less than a chain of three allows, whatever it names", async () => {
     await expectRefused(() => sends(0.857374, [stranger(1), stranger(2), stranger(3)]));
   });
 
-  test("may not name any for a listing whose federation_hops is 1, and pays the direct price", async () => {
+  test("must pay the direct price for a listing whose federation_hops is 1", async () => {
     expect(await list(t, worker, { federation_hops: 1 })).toMatchObject({
       status: 200,
       body: { federation_hops: 1 },
@@ -77,7 +77,7 @@ describe("A11: a direct peer that pays less than one fee allows", () => {
     expect(await sends(0.9025, [stranger(1), stranger(2)])).toMatchObject({ status: 202 });
   });
 
-  test("may not name a peer of this relay that has not signed", async () => {
+  test("may not name a peer of this relay without that peer's signature", async () => {
     const other = await createFakePeer(t).completeHandshake();
     await expectRefused(() => sends(0.9025, [other.relayId]));
     const own = other.createForward({ target_agent: worker.agentId, to: peer.relayId });
@@ -85,7 +85,7 @@ describe("A11: a direct peer that pays less than one fee allows", () => {
     await expectRefused(() => sends(0.9025, [other.relayId], { relayed: ofAnotherTask }));
   });
 
-  test("may name a peer of this relay that has signed, until that one is removed", async () => {
+  test("may name a peer of this relay with that peer's signature, until it is removed", async () => {
     await list(t, worker, { federation_hops: 1 });
     const other = await createFakePeer(t).completeHandshake();
     const signed = () => {
@@ -102,7 +102,7 @@ describe("A11: a direct peer that pays less than one fee allows", () => {
     expect(late).toMatchObject({ status: 402, body: { code: "forward.underpaid" } });
   });
 
-  test("is told which member is wrong", async () => {
+  test("receives the name of the wrong member", async () => {
     const wrong = await sends(0.95, [], { relayed: "none" });
     expect(wrong).toMatchObject({ status: 400, body: { code: "request.invalid" } });
     expect(wrong.text).toContain("relayed");
@@ -115,7 +115,7 @@ describe("A11: a direct peer that pays less than one fee allows", () => {
 });
 
 describe("A11: a relay in the middle", () => {
-  test("shows the next one the forward that it got, without the task", async () => {
+  test("shows the next relay the forward that it received, without the task", async () => {
     const t = await startTestRelay(federated);
     const { forward, passed } = await relayTask(t);
     const { task_payload, ...members } = forward;
@@ -137,7 +137,7 @@ describe("A11: a relay in the middle", () => {
     await t.close();
   });
 
-  test("shows nothing of a forward that carries too much beside its task", async () => {
+  test("omits a forward that is too large beside its task", async () => {
     const t = await startTestRelay(federated);
     const { passed } = await relayTask(t, undefined, { ballast: "x".repeat(16_384) });
     expect(passed).not.toHaveProperty("relayed");
@@ -145,16 +145,26 @@ describe("A11: a relay in the middle", () => {
   });
 
   test.each([
-    ["taken, when it knows that relay, however few hops the listing allows", true, 1, "taken"],
-    ["taken, when it has never met that relay and the listing allows two hops", false, 2, "taken"],
-    ["refused, when it has never met that relay and the listing allows one", false, 1, "refused"],
-  ])("passes on a task, which the next one has %s", async (_, isKnown, federation_hops, end) => {
+    ["accepted, when it knows that relay, however few hops the listing allows", true, 1, "taken"],
+    [
+      "accepted, when that relay is unknown to it and the listing allows two hops",
+      false,
+      2,
+      "taken",
+    ],
+    [
+      "refused, when that relay is unknown to it and the listing allows one hop",
+      false,
+      1,
+      "refused",
+    ],
+  ])("forwards a task that the next relay has %s", async (_, isKnown, federation_hops, end) => {
     const network = await startNetwork(["beta", "gamma"], [[0, 1]]);
     const [b, c] = network.sites as [TestSite, TestSite];
     const worker = await c.createWorker(1);
     await list(c, worker, { federation_hops });
     const origin = await createFakePeer(b).completeHandshake();
-    if (isKnown) await befriendAlso(origin, c);
+    if (isKnown) await completeHandshakeWith(origin, c);
     // Beta knows the worker by its own search.
     await b.as(await b.createAgent(), "GET", `/api/v1/agents/${worker.agentId}`);
     const taken = await origin.forward({
@@ -178,8 +188,8 @@ describe("A11: a relay in the middle", () => {
   });
 });
 
-/** A handshake of the same relay with another site. */
-async function befriendAlso(origin: FakePeer, site: TestSite): Promise<void> {
+/** Completes a handshake of the same relay with another site. */
+async function completeHandshakeWith(origin: FakePeer, site: TestSite): Promise<void> {
   const envelope = { timestamp: site.clock.now(), to: site.relayId };
   const send = (step: string, body: object) => {
     const at = `/federation/v1/peer/${step}`;

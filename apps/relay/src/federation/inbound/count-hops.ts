@@ -12,15 +12,15 @@ import type { FederationPeerRow } from "../../storage/tables/federation.ts";
 import { findPeer } from "../peers/peer-store.ts";
 import type { NextHop } from "../../routing/attempt.ts";
 
-/** Whom a forward is for; only an agent of this relay has its listing here. */
+/** The target of a forward; only a local agent has its listing here. */
 interface PricedTarget {
   readonly details: { readonly price: Micro | null };
   readonly nextHop: NextHop | undefined;
 }
 
 /**
- * By how many relays' fees the payment of a forward may be less than the price. Only a payment that is
- * less than one fee allows is worth the reads and the signatures.
+ * Counts the relays whose fees may separate the payment of a forward from the price. Only a payment
+ * that is less than one fee allows costs the reads and the signatures.
  */
 export async function countHops(
   { storage, config }: Pick<Services, "storage" | "config">,

@@ -4,10 +4,10 @@ import type { TaskRow } from "../../storage/tables/tasks.ts";
 import { replacePromptOfOrder } from "./inbound-store.ts";
 import { isFromPeer } from "../peer-ref.ts";
 
-/** Replaces the prompt by its hash in the order that a peer signed, which is kept with its task. */
+/** Replaces the prompt by its hash in the peer's signed order, which is stored with the task. */
 export async function eraseOrder(
   tx: Tx,
-  task: Pick<TaskRow, "task_id" | "submitted_by" | "prompt">,
+  task: Pick<TaskRow, "task_id" | "origin_peer" | "prompt">,
 ): Promise<void> {
   if (!isFromPeer(task)) return;
   await replacePromptOfOrder(tx, { task_id: task.task_id, prompt: sha256Hex(task.prompt) });

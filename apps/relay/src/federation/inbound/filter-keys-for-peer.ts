@@ -1,7 +1,7 @@
 import type { Reader } from "../../storage/storage.ts";
 import { findInbound } from "./inbound-store.ts";
 
-/** The key that the peer of a task expects of its receipt: it takes the result under no other. */
+/** Keeps only the key that the peer of a task expects for its receipt, because it rejects any other. */
 export async function filterKeysForPeer(
   read: Reader,
   taskId: string,

@@ -1,18 +1,20 @@
 import type { Reader } from "../../storage/storage.ts";
 import { findInbound } from "./inbound-store.ts";
 
-/** What the operator sees of a task that came from a peer: what the peer has signed for it. */
+/**
+ * The operator's view of a task that came from a peer: the messages that the peer has signed for it.
+ */
 export interface PeerTaskDetails {
   readonly relay_id: string;
-  /** Where the amount stands that the peer owes. */
+  /** The state of the hold for the amount that the peer owes. */
   readonly hold: string;
-  /** The order as the peer signed it; null once it is forgotten. */
+  /** The peer's signed order; null once it is purged. */
   readonly order: Record<string, unknown> | null;
   /** The peer's signed acceptance of the result. */
   readonly accepted: Record<string, unknown> | null;
 }
 
-/** Undefined for a task that did not come from a peer. */
+/** Returns undefined for a task that did not come from a peer. */
 export async function findPeerTask(
   read: Reader,
   taskId: string,

@@ -11,8 +11,8 @@ import { findInbound, saveInbound } from "./inbound-store.ts";
 import { findOutbound, saveOutbound } from "../outbound/outbound-store.ts";
 
 /**
- * A task that came from a peer has its receipt. Its hold stays until that peer settles; for what was
- * not done it goes back at once. The result waits in the database to be brought back.
+ * Stores the receipt of a task that came from a peer. Its hold stays until the peer settles, and is
+ * returned at once for work that was not done. The result waits in the database to be sent.
  */
 export async function finishInboundTask(
   tx: Tx,
@@ -21,7 +21,7 @@ export async function finishInboundTask(
   { receiptHash, status }: SettlementInput,
 ): Promise<{ readonly ok: true; readonly settlement: undefined }> {
   const inbound = await findInbound(tx, task.task_id);
-  if (inbound === undefined) throw new Error(`task ${task.task_id} came from no peer`);
+  if (inbound === undefined) throw new Error(`task ${task.task_id} did not come from a peer`);
   const { holdMs } = createRetrySchedule(config.federation.retryScale);
   const now = runtime.now();
   const finished = finishInbound(inbound.task, { status, receiptHash }, { now, holdMs });
@@ -35,7 +35,7 @@ export async function finishInboundTask(
   return { ok: true, settlement: undefined };
 }
 
-/** What a peer would have owed for a task is owed no more. */
+/** Releases the hold for what a peer would have owed for a task. */
 export async function releaseInboundHold(
   tx: Tx,
   runtime: Services["runtime"],
@@ -58,7 +58,7 @@ export async function releaseInboundHold(
   await releaseOutboundReservation(tx, taskId);
 }
 
-/** Of a relay in the middle: the row of the task promises nothing to the next relay any more. */
+/** Removes a middle relay's reservation for the next relay from the task's outbound row. */
 export async function releaseOutboundReservation(tx: Tx, taskId: string): Promise<void> {
   const outbound = await findOutbound(tx, taskId);
   const task = outbound && releasePayable(outbound.task);

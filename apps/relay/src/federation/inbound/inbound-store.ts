@@ -15,17 +15,17 @@ import type { FederationInboundRow } from "../../storage/tables/federation.ts";
 /** A task that came from a peer. */
 export interface InboundRecord {
   readonly task: InboundTask;
-  /** The worker's key that the peer expects; null where it did not say. */
+  /** The worker's key that the peer expects; null where it stated none. */
   readonly publicKey: string | null;
-  /** The record that it was settled by. */
+  /** The message that settled the task. */
   readonly settlement: SettlementForward | null;
-  /** JSON of its forward as it came, without `task_payload`, for the relay that it goes on to. */
+  /** JSON of the received forward without `task_payload`, for the relay that it goes on to. */
   readonly relayed: string | null;
-  /** The order as the peer signed it, as JSON; null once it is forgotten. */
+  /** JSON of the peer's signed order; null once it is purged. */
   readonly forward: string | null;
   /** The peer's signed acceptance of the result. */
   readonly accepted: ResultAcceptance | null;
-  /** Of the row; 0 before it is stored. */
+  /** The version of the row; 0 before it is stored. */
   readonly version: number;
 }
 
@@ -63,7 +63,10 @@ function toRow(inbound: InboundRecord): FederationInboundRow {
   };
 }
 
-/** A result is due to be sent, or an open hold to lapse; a task that runs expires with its row. */
+/**
+ * Returns the time to send the result (again), or the end of an open hold; a task that runs expires
+ * with its own row.
+ */
 function nextDueAt(task: InboundTask): number | null {
   const { state, dueAt, holdUntil } = task;
   if (state === "running") return null;
@@ -126,7 +129,7 @@ const updateRow = compile<Omit<FederationInboundRow, "relayed"> & { before: numb
     .where("version", "=", param("before")),
 );
 
-/** Stores a task as it is after a change; one that changed meanwhile fails the whole transaction. */
+/** Stores a changed task; a conflicting change in between fails the whole transaction. */
 export async function saveInbound(tx: Tx, inbound: InboundRecord): Promise<void> {
   const row = toRow(inbound);
   if (inbound.version === 0) await tx.run(insertRow, row);
@@ -145,7 +148,7 @@ const selectDue = compile<{ now: number; limit: number }>()(
     .limit(param("limit")),
 );
 
-/** Results to send back, and holds whose settlement did not come. */
+/** Lists tasks whose results must be sent, and holds that were not settled in time. */
 export function listDueInbound(
   reader: Reader,
   now: number,
@@ -162,7 +165,7 @@ const selectUnsettled = compile()(
     .where("settlement_id", "is", null),
 );
 
-/** Every task of a peer that has neither come to nothing nor been settled. */
+/** Lists every peer's task that is neither closed nor settled. */
 export async function listUnsettledInbound(reader: Reader): Promise<InboundRecord[]> {
   return (await reader.all(selectUnsettled, {})).map(fromRow);
 }
@@ -177,7 +180,7 @@ const selectSettled = compile<{ relay_id: string; limit: number }>()(
     .limit(param("limit")),
 );
 
-/** What a peer has settled, newest first. */
+/** Lists the tasks that a peer has settled, newest first. */
 export async function listSettledInbound(
   reader: Reader,
   relay_id: string,
@@ -194,7 +197,7 @@ const selectDefaulted = compile<{ relay_id: string }>()(
     .where("defaulted", "is not", null),
 );
 
-/** The tasks whose results a peer has accepted and not settled in time. */
+/** Lists the tasks whose results a peer has accepted and not settled in time. */
 export async function listDefaultedInbound(
   reader: Reader,
   relay_id: string,
@@ -208,7 +211,7 @@ const sumDefaulted = compile<{ relay_id: string }>()(
     where relay_id = ${param("relay_id")} and defaulted is not null`,
 );
 
-/** What a peer has defaulted on, in micro-units. */
+/** Returns a peer's total defaults, in micro-units. */
 export async function getPeerDefaultedAmount(reader: Reader, relay_id: string): Promise<Micro> {
   return asMicro((await reader.get(sumDefaulted, { relay_id }))?.total ?? 0);
 }
@@ -219,7 +222,7 @@ const sumAllDefaulted = compile()(
     where defaulted is not null`,
 );
 
-/** What all peers together have defaulted on, in micro-units. */
+/** Returns the total defaults of all peers, in micro-units. */
 export async function getTotalDefaultedAmount(reader: Reader): Promise<Micro> {
   return asMicro((await reader.get(sumAllDefaulted, {}))?.total ?? 0);
 }
@@ -233,7 +236,7 @@ const clearOrders = compile<{ until: number; limit: number }>()(
       limit ${param("limit")})`,
 );
 
-/** Forgets the orders, and with them the prompts, of tasks that were settled by `until`. */
+/** Deletes the orders, and with them the prompts, of tasks that were settled by `until`. */
 export function purgeSettledOrders(tx: Tx, old: { until: number; limit: number }): Promise<number> {
   return tx.run(clearOrders, old);
 }
@@ -252,7 +255,7 @@ const deleteEnded = compile<{ until: number; limit: number }>()(
     ),
 );
 
-/** Forgets tasks that came to nothing by `until`. */
+/** Deletes tasks that ended without a payment by `until`. */
 export function purgeInbound(tx: Tx, old: { until: number; limit: number }): Promise<number> {
   return tx.run(deleteEnded, old);
 }
@@ -265,7 +268,7 @@ const replaceOrderPrompt = compile<{ task_id: string; prompt: string }>()(
     .where("forward", "is not", null),
 );
 
-/** Replaces the prompt in the kept order of a peer's task, for example by its hash. */
+/** Replaces the prompt in the stored order of a peer's task, for example by its hash. */
 export async function replacePromptOfOrder(
   tx: Tx,
   order: { task_id: string; prompt: string },

@@ -2,8 +2,8 @@ import type { Reader } from "../../storage/storage.ts";
 import { findInbound } from "./inbound-store.ts";
 
 /**
- * Whether a task came from a peer that is still to be brought its result. One that has accepted it and not
- * settled yet is brought it again after a restore, and then it has to be the signed one.
+ * Whether a result must still be sent to the peer that a task came from. A peer that has accepted it
+ * but not settled yet receives it again after a restore, and then it must be the signed one.
  */
 export async function isResultPending(read: Reader, taskId: string): Promise<boolean> {
   const task = (await findInbound(read, taskId))?.task;

@@ -40,7 +40,7 @@ import type { NextHop } from "../../routing/attempt.ts";
 
 interface ForwardTarget {
   readonly details: NonNullable<ForwardContext["worker"]>;
-  /** Where the task goes on to; undefined for an agent of this relay. */
+  /** The next relay of the task; undefined for a local agent. */
   readonly nextHop: NextHop | undefined;
 }
 
@@ -49,8 +49,8 @@ type ReceiveTaskAnswer =
   | Refusal<"federation.timestamp_expired" | "federation.signature_invalid">;
 
 /**
- * Takes a task over from a peer: judged, held from that peer's account and stored in one transaction,
- * and only then routed like any other; a repeated id is answered as a duplicate.
+ * Accepts a task from a peer: checks it, holds its price from the peer's account and stores it in one
+ * transaction, and only then routes it like any other. A repeated id is answered as a duplicate.
  */
 export async function receiveTask(
   services: FederationServices,
@@ -75,7 +75,7 @@ export async function receiveTask(
       isDuplicate:
         (await findTask(tx, task_id)) !== undefined ||
         (await findInbound(tx, task_id)) !== undefined ||
-        // Of a task that both of them have forgotten.
+        // Both tables may have been purged already.
         (await findReceipt(tx, task_id)) !== undefined,
       worker: worker?.details ?? null,
       hops,
@@ -113,6 +113,7 @@ export async function receiveTask(
         task_id,
         agent_id: target_agent,
         submitted_by: payer,
+        origin_peer: peer.relay_id,
         work: task_payload,
         attempts: [attempt],
         now,
@@ -142,14 +143,19 @@ export async function receiveTask(
   return { status: 202, body: { task_id, status: "pending" } };
 }
 
-/** What the next relay is shown of a forward; one that carries too much beside it is not shown. */
+/**
+ * Returns the part of a forward that is shown to the next relay; null for one with too much beside it.
+ */
 function serializeRelayed(raw: unknown): string | null {
   const { task_payload: _, ...relayed } = raw as Record<string, unknown>;
   const text = JSON.stringify(relayed);
   return Buffer.byteLength(text) <= limits.relayedBytes ? text : null;
 }
 
-/** The agent here, if peers may know of it, else the way to it that is known or that its path names. */
+/**
+ * Returns the local agent, if peers may see it, else the known route to it, else the one that its path
+ * names.
+ */
 async function findForwardTarget(
   services: FederationServices,
   { target_agent, task_payload, routing_choice, public_key }: TaskForward,
@@ -170,7 +176,8 @@ async function findForwardTarget(
   const passed = path.slice(0, path.indexOf(selfNode) + 1);
   const claimed = federation.remoteAgents.get(target_agent);
   const named = claimed && findClaimWithKey(claimed, public_key);
-  // A single claim under another key than the named one is judged, so that the peer learns of it.
+  // A single claim under another key than the named one is checked too, so that the peer learns of the
+  // conflict.
   const remote = claimed?.id_conflict === true ? named : (named ?? claimed);
   if (remote !== undefined && isReachable(remote)) {
     const nextHop = nextHopTo(services, remote);
@@ -180,7 +187,7 @@ async function findForwardTarget(
       nextHop: passed.length === 0 ? nextHop : { ...nextHop, route: [...passed, ...onward] },
     };
   }
-  // After a restart the memory of other relays' agents is gone, but the path still names the next one.
+  // A restart loses the remote agents, but the path still names the next relay.
   const [next] = listRelays(path.slice(passed.length));
   if (passed.length === 0 || next === undefined || public_key === undefined) return undefined;
   const peer = await findPeer(storage.read, next);

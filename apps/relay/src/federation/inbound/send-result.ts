@@ -34,7 +34,7 @@ import { recordDefault, publishDefault } from "../exposure/record-default.ts";
 import { findPeer } from "../peers/peer-store.ts";
 import { isPurged } from "../retention.ts";
 
-/** Books a settlement that a peer has signed; bookSettlement in a running relay. */
+/** Books a settlement that a peer has signed (`receiveSettlement`). */
 export type ReceiveSettlement = (
   services: FederationServices,
   from: FederationPeerRow,
@@ -42,7 +42,7 @@ export type ReceiveSettlement = (
   askedAt: number,
 ) => Promise<unknown>;
 
-/** Brings the result of a peer's task back to it, and lets go of a hold that is never settled. */
+/** Sends the result of a peer's task back, and releases a hold that is never settled. */
 export async function sendResult(
   services: FederationServices,
   taskId: string,
@@ -106,7 +106,10 @@ export async function sendResult(
   });
 }
 
-/** The settlement in an answer to a result, if it was made for this relay; its time is judged later. */
+/**
+ * Returns the settlement in the answer to a result, if it was made for this relay. Its time is checked
+ * later.
+ */
 function parseSettlement({ identity }: FederationServices, { delivery, body }: PeerReply) {
   if (delivery.kind !== "answered" || delivery.status !== 200) return undefined;
   const answer = parseMessage(TaskResultAnswerSchema, body);
@@ -119,8 +122,8 @@ function parseSettlement({ identity }: FederationServices, { delivery, body }: P
 }
 
 /**
- * The peer's signed acceptance, null when a peer that names the feature did not sign it, and undefined
- * where there is none to sign.
+ * Returns the peer's signed acceptance; null when a peer that supports signing did not sign it, and
+ * undefined where there is none to sign.
  */
 function parseAcceptance(
   peer: FederationPeerRow,
@@ -135,7 +138,7 @@ function parseAcceptance(
   return parseResultAcceptance(body, { taskId, receiptHash, relayId, publicKey });
 }
 
-/** The receipt, with this relay's own word on it: each hop is between two relays. */
+/** Builds the result from the receipt and this relay's attestation: each hop is between two relays. */
 function buildResult(
   { identity, runtime }: FederationServices,
   { task, publicKey }: InboundRecord,
@@ -162,7 +165,7 @@ function buildResult(
   };
 }
 
-/** Stores a change with what follows from it: a released hold, a relayed result that is final. */
+/** Stores a change together with its consequences: a released hold, a relayed result that is final. */
 async function applyInboundTransition(
   tx: Tx,
   { runtime }: FederationServices,
@@ -179,7 +182,7 @@ async function applyInboundTransition(
   return task;
 }
 
-/** What the relay before this one says of a result is what this one says to the relay behind it. */
+/** Passes the previous relay's decision on a result on to the next relay. */
 export async function concludeRelayedResult(
   tx: Tx,
   taskId: string,

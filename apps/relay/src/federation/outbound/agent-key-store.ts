@@ -14,7 +14,7 @@ const put = compile<FederationAgentKeyRow>()(
     ),
 );
 
-/** Notes the key under which an agent of another relay has delivered work, and the peer that brought it. */
+/** Stores the key under which a remote agent has delivered work, and the peer that sent it. */
 export async function putRemoteKey(tx: Tx, key: FederationAgentKeyRow): Promise<void> {
   await tx.run(put, key);
 }
@@ -28,8 +28,8 @@ const remoteKeys = compile<{ agent_id: string }>()(
 );
 
 /**
- * Under which keys an agent of other relays has delivered work. A key is admitted while a peer that the
- * operator admitted has brought it for an agent of its own.
+ * Lists the keys under which a remote agent has delivered work. A key is admitted while a peer that the
+ * operator admitted has sent it for an agent of its own.
  */
 export async function listRemoteKeys(reader: Reader, agent_id: string) {
   const rows = await reader.all(remoteKeys, { agent_id });

@@ -5,7 +5,9 @@ import { findOutbound } from "./outbound-store.ts";
 import { toPeerPin } from "../peers/follow-peer-key.ts";
 import { findPeer } from "../peers/peer-store.ts";
 
-/** What the relay that had a task says of its receipt, for whoever polls it. */
+/**
+ * Returns the attestation of the executing relay for a task's receipt, for callers that poll the task.
+ */
 export async function findAttestation(
   read: Reader,
   taskId: string,
@@ -15,10 +17,10 @@ export async function findAttestation(
   return { attestation: JSON.parse(attestation) as Record<string, unknown> };
 }
 
-/** What a receipt was taken by that came from another relay. */
+/** The evidence by which a receipt from another relay was accepted. */
 export interface ResultOrigin {
   readonly workerId: string;
-  /** Of the worker, as it was pinned when the task went out. */
+  /** The worker's key, as pinned when the task was forwarded. */
   readonly publicKey: string;
   readonly peer: {
     readonly relay_id: string;
@@ -27,7 +29,7 @@ export interface ResultOrigin {
   };
 }
 
-/** Undefined for a task that was done here. */
+/** Returns undefined for a task that a local agent executed. */
 export async function findResultOrigin(
   read: Reader,
   taskId: string,
@@ -39,7 +41,7 @@ export async function findResultOrigin(
   if (peer === undefined) return undefined;
   const { relay_id } = peer;
   const attestation = JSON.parse(outbound.attestation) as RelayAttestation;
-  // The peer may have come to another key since it signed this.
+  // The peer may have changed its key since it signed this.
   const isSigner = (publicKey: string) => verifyAttestation(attestation, { publicKey }).valid;
   const public_key = listPinnedKeys(toPeerPin(peer)).findLast(isSigner) ?? peer.public_key;
   return { workerId: agentId, publicKey, peer: { relay_id, public_key, attestation } };

@@ -29,13 +29,13 @@ import { findPeer } from "../peers/peer-store.ts";
 import type { NextHop } from "../../routing/attempt.ts";
 import { getReservedAmount } from "../settlement/reserved-store.ts";
 
-/** A peer has its task until the task expires; it says itself when it is done. */
+/** A peer has its task until the task expires, and reports by itself when it is done. */
 const LEASE_AFTER_EXPIRY_MS = 86_400_000;
 
 /**
- * Hands a pending task to the peer on its way; false when that one certainly does not have it, so
- * that somebody else may. A task of which nobody knows whether it arrived stays there: a second
- * executor would be paid as well.
+ * Forwards a pending task to the next peer; false when that peer certainly does not have it, so that
+ * another executor may be tried. A task that may have arrived stays there: a second executor would have
+ * to be paid as well.
  */
 export async function forwardTask(
   services: FederationServices,
@@ -64,7 +64,7 @@ async function sendToPeer(
       lease_until: task.expires_at + LEASE_AFTER_EXPIRY_MS,
       now,
     });
-    // Somebody was faster, so the task is in good hands.
+    // Another executor has claimed the task meanwhile.
     if (!claimed) return { ok: true as const, outbound: undefined };
     const { platformFeeRate } = services.config.payments;
     const terms = computeTerms(asMicro(task.charge), platformFeeRate);
@@ -116,7 +116,9 @@ async function sendToPeer(
   });
 }
 
-/** Sends again what may not have arrived; `reroute` is told of a task that certainly did not. */
+/**
+ * Sends a forward again that may not have arrived; calls `reroute` for a task that certainly did not.
+ */
 export async function resendForward(
   services: FederationServices,
   taskId: string,
@@ -128,7 +130,7 @@ export async function resendForward(
     const now = runtime.now();
     if (before === undefined) return undefined;
     if (!isForwardDue(before.task, now)) {
-      // It may be due for a cancel only; a forward that is due later stays so.
+      // It may be due for a cancel only; a forward that is due later remains scheduled.
       if (before.task.dueAt === null || before.task.dueAt > now) return undefined;
       await saveOutbound(tx, { ...before, task: { ...before.task, dueAt: null } });
       return undefined;
@@ -180,7 +182,7 @@ async function sendForward(
     if (stored === undefined) return undefined;
     const ended = endForward(stored.task, before, delivery);
     if (ended === stored.task) return undefined;
-    // Its first copy is what became of it; nothing is said of it twice.
+    // The first copy has decided already; the outcome is recorded once.
     await saveOutbound(tx, { ...stored, task: ended });
     if (ended.state !== "refused") return undefined;
     const claimed_by = peerClaimRef(peer.relay_id);
@@ -195,10 +197,10 @@ async function sendForward(
     meaning,
     code,
   });
-  // A refusal shows that the way is open.
+  // A refusal also shows that the peer can be reached.
   const answered = delivery.kind === "answered" && delivery.status < 500;
   await recordPeerEvent(services, peer.relay_id, { type: "forward", succeeded: answered });
-  // A task that was to be cancelled goes nowhere else.
+  // A task with a requested cancel goes to no other executor.
   return refused === undefined || refused.unclaimed?.status === "cancelled";
 }
 
@@ -212,8 +214,9 @@ function buildPayload({ prompt, required_capabilities, wall_clock_ms }: TaskRow)
 }
 
 /**
- * The forward that a relay in the middle shows to the next one, if that one reads it. Its task goes along
- * as it came, members of other versions included: the signature of the relay before is over all of it.
+ * Builds the forward that a middle relay shows to the next one, if that peer supports it. The task
+ * payload stays as received, members of other versions included, because the previous relay's signature
+ * covers all of it.
  */
 async function buildRelayedForward(
   { storage }: Pick<FederationServices, "storage">,

@@ -14,21 +14,28 @@ interface AgentKey {
   readonly public_key: string;
 }
 
-/** Whether others may know an id under another key: not if it proves itself, or the operator binds it. */
+/**
+ * Whether peers may know an id under another key: not if the id proves its key, or the operator binds
+ * it.
+ */
 export function mayBeForeignAgentId(agentId: string, caller: Caller): boolean {
   return caller.kind !== "master" && !isKeyDerivedId(agentId);
 }
 
-/** What work that came here from other relays means for the first binding of its agent's id. */
+/** The effect of work from other relays on the first binding of its agent's id. */
 export interface RemoteWork {
-  /** A peer that the operator admitted has brought work of its own agent with this id under another key. */
+  /**
+   * A peer that the operator admitted has sent work of its own agent with this id under another key.
+   */
   readonly isBarred: boolean;
-  /** What is known of the id was earned under another key, so it says nothing of the agent bound now. */
-  readonly isOfAnother: boolean;
+  /**
+   * The reputation of the id was earned under another key, so it does not apply to the agent bound now.
+   */
+  readonly isUnderAnotherKey: boolean;
 }
 
-/** Judges the first binding of an id to an agent that has had these keys, the bound one included. */
-export async function judgeRemoteWork(
+/** Checks the first binding of an id to an agent that has had these keys, the bound one included. */
+export async function checkRemoteWork(
   read: Reader,
   agentId: string,
   keys: readonly string[],
@@ -37,14 +44,14 @@ export async function judgeRemoteWork(
   const others = remote.filter(({ publicKey }) => !keys.includes(publicKey));
   return {
     isBarred: others.some(({ isAdmitted }) => isAdmitted),
-    isOfAnother: others.length > 0,
+    isUnderAnotherKey: others.length > 0,
   };
 }
 
 /**
- * Whether a peer that the operator admitted tells of an id that is new here under another key. Each
- * such peer is asked for its own agents, once, and for no longer than discovery waits; a stranger's word
- * would let anybody block every new agent.
+ * Whether a peer that the operator admitted claims a new id under another key. Each such peer is asked
+ * for its own agents, once, and for no longer than discovery waits; by a stranger's claim any new agent
+ * could be blocked.
  */
 export async function isAgentIdClaimedByPeer(
   services: FederationDependencies & Pick<Services, "federation">,

@@ -5,8 +5,8 @@ import { toPeerRecord } from "../peers/peer-state.ts";
 import { findPeer } from "../peers/peer-store.ts";
 
 /**
- * Whether a peer has said that it has a task, and may bring its result: one that the operator has
- * removed is not heard any more.
+ * Whether a peer has confirmed that it has a task, and may send its result: messages of a peer that the
+ * operator has removed are refused.
  */
 export async function isForwardConfirmed(read: Reader, taskId: string): Promise<boolean> {
   const outbound = await findOutbound(read, taskId);

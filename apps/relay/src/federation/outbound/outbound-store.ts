@@ -11,11 +11,11 @@ import type { FederationOutboundRow } from "../../storage/tables/federation.ts";
 /** A task that was sent to a peer. */
 export interface OutboundRecord {
   readonly task: OutboundTask;
-  /** The way that it goes, from `self` to the agent. */
+  /** The route of the task, from `self` to the agent. */
   readonly route: readonly string[];
-  /** JSON of the peer's word on the receipt. */
+  /** JSON of the peer's attestation for the receipt. */
   readonly attestation: string | null;
-  /** Of the row; 0 before it is stored. */
+  /** The version of the row; 0 before it is stored. */
   readonly version: number;
 }
 
@@ -44,7 +44,7 @@ function toRow({ task, route, attestation, version }: OutboundRecord): Federatio
   };
 }
 
-/** A task is due to be sent (again), or its peer to be asked to cancel it. */
+/** Returns the time to send a task (again), or to ask its peer to cancel it. */
 function nextDueAt(task: OutboundTask): number | null {
   const cancelAt = isOutboundOpen(task) ? (task.cancel?.dueAt ?? null) : null;
   const times = [task.dueAt, cancelAt].filter((time) => time !== null);
@@ -105,7 +105,7 @@ const updateRow = compile<FederationOutboundRow & { before: number }>()(
     .where("version", "=", param("before")),
 );
 
-/** Stores a task as it is after a change; one that changed meanwhile fails the whole transaction. */
+/** Stores a changed task; a conflicting change in between fails the whole transaction. */
 export async function saveOutbound(tx: Tx, outbound: OutboundRecord): Promise<void> {
   const row = toRow(outbound);
   if (outbound.version === 0) await tx.run(insertRow, row);
@@ -118,7 +118,7 @@ const selectOpen = compile()(
   queryBuilder.selectFrom("federation_outbound").selectAll().where("ended_at", "is", null),
 );
 
-/** Every task that was sent to a peer and has not ended. */
+/** Lists every task that was sent to a peer and has not ended. */
 export async function listOpenOutbound(reader: Reader): Promise<OutboundRecord[]> {
   return (await reader.all(selectOpen, {})).map(fromRow);
 }
@@ -133,7 +133,7 @@ const selectDue = compile<{ now: number; limit: number }>()(
     .limit(param("limit")),
 );
 
-/** Tasks of which it is not known whether they arrived, and those that are to be cancelled. */
+/** Lists tasks that may not have arrived, and those that must be cancelled. */
 export function listDueOutbound(
   reader: Reader,
   now: number,
@@ -154,7 +154,7 @@ const deleteEnded = compile<{ until: number; limit: number }>()(
       limit ${param("limit")})`,
 );
 
-/** Forgets tasks that were over by `until`, unless they are still to be settled on either side. */
+/** Deletes tasks that were over by `until`, unless they must still be settled on either side. */
 export function purgeOutbound(tx: Tx, old: { until: number; limit: number }): Promise<number> {
   return tx.run(deleteEnded, old);
 }

@@ -37,9 +37,9 @@ type ReceiveResultAnswer =
   | Refusal<"federation.wrong_sender">;
 
 /**
- * Takes the result of a forwarded task: the receipt by the key that was pinned when the task went
- * out, and the peer's word on it. Then one transaction ends the task, as for a local receipt, and
- * notes what is to be settled with the peer.
+ * Accepts the result of a forwarded task: the receipt under the key that was pinned when the task was
+ * sent, and the peer's attestation. One transaction then ends the task, as for a local receipt, and
+ * stores the settlement that is owed to the peer.
  */
 export async function receiveResult(
   services: FederationServices,
@@ -72,7 +72,7 @@ export async function receiveResult(
   return { status: 200, body: { ...buildAcceptance(services, from, verified), ...settlement } };
 }
 
-/** The settlement of a task that is paid by the books of both, signed anew. */
+/** Returns the settlement of a task that is paid in the books of both relays, signed again. */
 async function findPaidSettlement(
   { storage, identity, runtime }: FederationServices,
   peer: FederationPeerRow,
@@ -86,7 +86,7 @@ async function findPaidSettlement(
   return { settlement: { ...createSettlementForward(paid, { self, secretKey }) } };
 }
 
-/** The acceptance, signed for a peer that can keep it. */
+/** Builds the acceptance, signed for a peer that supports it. */
 function buildAcceptance(
   { identity, runtime }: FederationServices,
   peer: FederationPeerRow,
@@ -101,8 +101,8 @@ function buildAcceptance(
 }
 
 /**
- * Whether a peer did a task by an agent of its own. The way of a task that another peer sent here may be
- * that peer's word.
+ * Whether a peer executed a task with its own agent. The route of a task that came from a peer may be
+ * that peer's claim.
  */
 function isOwnWork(
   { task, route }: OutboundRecord,

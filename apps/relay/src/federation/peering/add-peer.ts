@@ -25,8 +25,8 @@ import { toWireRefusal } from "../transport/to-wire-refusal.ts";
 type AddPeerAnswer = Answer<Operations["addPeer"]>;
 
 /**
- * Runs a whole handshake from this side. Only its success makes a peer; what a failed one leaves behind
- * is that the operator has admitted the relay again (docs/decisions.md, 7).
+ * Runs a whole handshake from this side. Only a successful one creates a peer; a failed one leaves no
+ * trace except that the operator has admitted the relay again (docs/decisions.md, 7).
  */
 export async function addPeer(
   services: FederationServices,
@@ -66,7 +66,7 @@ export async function addPeer(
   const concluded = checkConfirmationAnswer(confirming.state, confirmed.body);
   if (!concluded.ok) return toHandshakeRefusal(concluded);
 
-  // Where it says it can be reached is its own word; where it was reached is known.
+  // The relay only claims its endpoint, but the address at which it answered is known.
   const { features, ...introduced } = concluded.peer;
   const isSigned = isAnswerSigned(answer.body, answer.signature, publicKey);
   const peer = {
@@ -81,8 +81,8 @@ export async function addPeer(
 }
 
 /**
- * The operator's word ends the removal before the handshake, or two relays that removed each other could
- * never be peers again. The identity is not proven yet, so it counts at the relay's own address only.
+ * Ends the operator's removal before the handshake, or two relays that removed each other could never
+ * peer again. The identity is not proven yet, so this applies at the relay's own address only.
  */
 async function readmitPeer(
   services: FederationServices,
@@ -104,7 +104,9 @@ function toCallRefusal({ delivery, code }: PeerReply): AddPeerAnswer {
   return delivery.kind === "answered" ? refuse("peer.refused", code) : refuse("peer.unreachable");
 }
 
-/** What came back was no answer of the protocol, or none of that relay. */
+/**
+ * Converts a failed handshake to a refusal: the answer was none of the protocol, or none of that relay.
+ */
 function toHandshakeRefusal({
   code,
   detail,

@@ -18,7 +18,7 @@ import { toPeerPin, withPin } from "../peers/follow-peer-key.ts";
 import { toPeerRecord, withPeerRecord } from "../peers/peer-state.ts";
 import { findPeer, listPeers, savePeer } from "../peers/peer-store.ts";
 
-/** Whom this relay takes as peers. */
+/** Builds the rules by which this relay accepts peers. */
 export function buildAdmissionPolicy({ federation }: Config): AdmissionPolicy {
   return {
     blocked: federation.blockedPeers,
@@ -27,7 +27,7 @@ export function buildAdmissionPolicy({ federation }: Config): AdmissionPolicy {
   };
 }
 
-/** What this relay knows of one that wants to peer. */
+/** Loads the facts about a relay that wants to peer. */
 export async function loadAdmissionInput(
   read: Reader,
   relayId: string,
@@ -41,8 +41,8 @@ export async function loadAdmissionInput(
 }
 
 /**
- * As `loadAdmissionInput`, for a relay that stated its key: one that has come to it from the key on record
- * counts as known under it.
+ * Does the same for a relay that stated its key. A relay whose succession leads from the key on record
+ * to that key counts as known under it.
  */
 export async function loadAdmissionInputUnderKey(
   read: Reader,
@@ -57,8 +57,8 @@ export async function loadAdmissionInputUnderKey(
 }
 
 /**
- * Makes a peer of a relay whose handshake is complete. Peering is not credit: only one that this
- * operator added or allowed by name gets any (docs/decisions.md, 7); what a former peering left stays.
+ * Activates a peer whose handshake is complete. Peering is not credit: only a relay that this operator
+ * added or allowed by name gets any (docs/decisions.md, 7); the balance of a former peering stays.
  */
 export async function activatePeer(
   tx: Tx,
@@ -117,7 +117,7 @@ export async function activatePeer(
   return after;
 }
 
-/** A key only moves on from the one on record, which may have moved since the peer was admitted. */
+/** A key only advances from the one on record, which may have changed since the peer was admitted. */
 function nextPin(before: FederationPeerRow, peer: RelayDescription): PeerPin {
   const pin = toPeerPin(before);
   const { relayId: agent_id, publicKey: public_key, succession } = peer;

@@ -31,7 +31,7 @@ type NoticeAnswer<N extends "peerHeartbeat" | "removeSelf"> =
       "federation.wrong_sender" | "federation.timestamp_expired" | "federation.signature_invalid"
     >;
 
-/** A peer is alive; it is told the same of this relay. */
+/** Records a peer's heartbeat, and answers with this relay's own. */
 export async function receiveHeartbeat(
   services: FederationServices,
   peer: FederationPeerRow,
@@ -40,9 +40,9 @@ export async function receiveHeartbeat(
   const now = services.runtime.now();
   const checked = verifyHeartbeat(body, buildNoticeContext(peer, now));
   if (!checked.ok) return toWireRefusal(checked);
-  // The gate has held the request's signature against the whole body.
+  // Authentication has checked the request's signature against the whole body.
   const claims = getHeartbeatClaims(checked.heartbeat, services.identity.relayId);
-  // By this clock, the sender may have read its books as early as its clock may be ahead.
+  // The sender's clock may be ahead, so by this clock it may have read its books that much earlier.
   const statedAfter = checked.heartbeat.timestamp - FEDERATION_LIMITS.maxTimestampAgeMs;
   await recordHeartbeat(services, peer, checked.heartbeat, { now, claims, statedAfter });
   const answer = await buildHeartbeat(services, peer);
@@ -50,7 +50,7 @@ export async function receiveHeartbeat(
   return { status: 200, body: answer, headers: { "x-relay-signature": signature } };
 }
 
-/** A peer has ended the peering. */
+/** Records that a peer has ended the peering. */
 export async function receiveRemoval(
   services: FederationServices,
   peer: FederationPeerRow,
@@ -64,7 +64,7 @@ export async function receiveRemoval(
   return { status: 200, body: { status: "removed" } };
 }
 
-/** Tells a peer that the peering has ended; what it answers changes nothing. */
+/** Notifies a peer that the peering has ended; its answer changes nothing. */
 export async function sendRemoval(
   services: FederationServices,
   peer: FederationPeerRow,
@@ -78,7 +78,7 @@ export async function sendRemoval(
   await callPeer(services, peer, { method: "POST", path: "/federation/v1/peer/remove", body });
 }
 
-/** Gives every peer a sign of life, and takes its answer as one of its own. */
+/** Sends a heartbeat to every peer, and records the answers as their heartbeats. */
 export async function sendHeartbeats(services: FederationServices): Promise<void> {
   const peers = await listPeers(services.storage.read);
   await Promise.all(peers.map((peer) => sendHeartbeat(services, peer)));
@@ -114,7 +114,7 @@ interface HeardHeartbeat {
   readonly statedAfter: number;
 }
 
-/** A peer was heard. While this relay is frozen it writes nothing of that down, but compares. */
+/** Records a heartbeat. A frozen relay stores nothing, but still compares the positions. */
 async function recordHeartbeat(
   services: FederationServices,
   { relay_id }: Pick<FederationPeerRow, "relay_id">,

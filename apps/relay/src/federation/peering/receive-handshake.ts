@@ -21,7 +21,10 @@ import { buildSelfDescription } from "./self-description.ts";
 import { findPeer } from "../peers/peer-store.ts";
 import { toWireRefusal } from "../transport/to-wire-refusal.ts";
 
-/** Answers a proposal whose signature held under the key in it; nothing is stored before its confirmation. */
+/**
+ * Answers a proposal whose signature is valid under the key in it; nothing is stored before its
+ * confirmation.
+ */
 export async function receiveProposal(
   services: FederationServices,
   proposal: Proposal,
@@ -47,7 +50,7 @@ export async function receiveProposal(
   return { status: 200, body: answered.answer, headers };
 }
 
-/** Whether the relay at the endpoint says that it is another; one that cannot be asked says nothing. */
+/** Whether the relay at the endpoint identifies itself as another one; false if it cannot be asked. */
 async function contradictsIdentity(
   services: FederationServices,
   { peer }: PendingPeer,
@@ -58,7 +61,10 @@ async function contradictsIdentity(
   return stated.public_key !== peer.publicKey || stated.agent_id !== peer.relayId;
 }
 
-/** A relay that is known under another key is asked for the steps between the two. */
+/**
+ * Loads the facts about the proposer; one that is known under another key is asked for its key
+ * succession.
+ */
 async function loadProposerAdmissionInput(
   services: FederationServices,
   { relay_id, public_key, endpoint_url }: Proposal,
@@ -74,7 +80,7 @@ async function loadProposerAdmissionInput(
   });
 }
 
-/** Strangers can begin handshakes; those that they never finish are few and soon forgotten. */
+/** Bounds the pending handshakes, because strangers can start them without finishing any. */
 function addPending(pending: Map<string, PendingPeer>, added: PendingPeer, now: number): void {
   for (const [relayId, waiting] of pending) {
     if (isProposalExpired(waiting, now)) pending.delete(relayId);
@@ -85,7 +91,7 @@ function addPending(pending: Map<string, PendingPeer>, added: PendingPeer, now: 
   pending.set(added.peer.relayId, added);
 }
 
-/** Whatever is wrong with a confirmation ends the handshake (specification, "Relay peer"). */
+/** Completes a handshake. Any failure aborts it (specification, "Relay peer"). */
 export async function receiveConfirmation(
   services: FederationServices,
   relayId: string,
@@ -100,9 +106,9 @@ export async function receiveConfirmation(
   federation.pendingPeers.delete(relayId);
   if (!checked.ok) return toWireRefusal(checked);
   const refused = await storage.transaction(async (tx) => {
-    // Others may have become peers since it was proposed.
+    // Others may have become peers since the proposal.
     const { known, livePeers } = await loadAdmissionInput(tx, relayId);
-    // So may this one have been removed.
+    // The operator may have removed this relay since the proposal.
     if (known !== null && isRemovedByOperator(known)) return refuse("federation.peer_removed");
     const isLive = known?.state === "active" || known?.state === "suspended";
     if (!isLive && livePeers >= config.federation.maxPeers) return refuse("peer.limit_reached");

@@ -2,7 +2,7 @@ import type { RelayDescription } from "@agent/federation-protocol/peering";
 import type { FederationServices } from "../federation-services.ts";
 import { OWN_FEATURES } from "../own-features.ts";
 
-/** What this relay tells of itself to another. */
+/** Builds the description of this relay that it sends to others. */
 export function buildSelfDescription({
   identity,
   config,

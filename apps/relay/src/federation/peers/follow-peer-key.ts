@@ -11,7 +11,10 @@ import { callPeer, type PeerAddress, type PeerCaller } from "../transport/call-p
 import type { FederationServices } from "../federation-services.ts";
 import { findPeer, updatePeerKey } from "./peer-store.ts";
 
-/** What the relay at an address says of itself; undefined when it does not answer as one. */
+/**
+ * Returns the identity that the relay at an address states; undefined when it does not answer as a
+ * relay.
+ */
 export async function fetchIdentity(
   caller: PeerCaller,
   address: PeerAddress,
@@ -25,7 +28,7 @@ export async function fetchIdentity(
   return read.success ? read.output : undefined;
 }
 
-/** The key of a peer's row, as the rules of its succession know it. */
+/** Reads the key and its succession from a peer's row. */
 export function toPeerPin({ relay_id, public_key, succession }: FederationPeerRow): PeerPin {
   return {
     relayId: relay_id,
@@ -39,14 +42,14 @@ export function withPin(row: FederationPeerRow, pin: PeerPin): FederationPeerRow
 }
 
 /**
- * Judges what a peer signed by the key on record and, when that is not the key that signed, once more
- * by a newer one to which the peer's own document leads. Answers the peer as it is known then.
+ * Checks a peer's signature by the key on record and, if another key signed, once more by a newer key
+ * that the peer's identity document proves. Returns the peer with the key that is known then.
  */
 export async function verifyWithPeerKey<Checked>(
   services: FederationServices,
   peer: FederationPeerRow,
   check: (peer: FederationPeerRow) => Promise<Checked> | Checked,
-  isOtherKey: (judged: Checked) => boolean,
+  isOtherKey: (checked: Checked) => boolean,
 ): Promise<{ readonly peer: FederationPeerRow; readonly checked: Checked }> {
   const checked = await check(peer);
   if (!isOtherKey(checked)) return { peer, checked };
@@ -55,8 +58,8 @@ export async function verifyWithPeerKey<Checked>(
 }
 
 /**
- * Moves the pin of a peer that has a new key; undefined when it has none. Strangers can cause the
- * question by a wrong signature, so a peer is asked once at a time and at most once a second.
+ * Advances the pinned key of a peer; undefined when it has no new one. Wrong signatures of strangers
+ * can trigger this, so a peer is asked by one request at a time and at most once a second.
  */
 function followPeerKey(
   services: FederationServices,
@@ -86,7 +89,7 @@ async function fetchPeerKey(
     return undefined;
   }
   const { pin } = followed;
-  // Nothing is stored while the relay is frozen; the peer is asked again after that.
+  // A frozen relay stores nothing; the peer is asked again later.
   if (freezer.frozen() !== undefined) return withPin(peer, pin);
   return storage.transaction(async (tx) => {
     const change = { relay_id: peer.relay_id, before: peer.public_key, public_key: pin.publicKey };

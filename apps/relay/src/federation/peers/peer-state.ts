@@ -9,7 +9,7 @@ import type { FederationPeerRow } from "../../storage/tables/federation.ts";
 import type { FederationServices } from "../federation-services.ts";
 import { findPeer, savePeer } from "./peer-store.ts";
 
-/** A peer's row as the rules of its life know it. */
+/** Converts a peer's row to the record of the protocol's state machine. */
 export function toPeerRecord(row: FederationPeerRow): PeerRecord {
   return {
     state: row.state,
@@ -43,7 +43,7 @@ function parseFeatures({ features }: Pick<FederationPeerRow, "features">): reado
   return JSON.parse(features) as string[];
 }
 
-/** Whether a peer has named a feature; what it has not named must not be used with it. */
+/** Whether a peer has named a feature; one that it has not named must not be used with it. */
 export function peerSupports(
   row: Pick<FederationPeerRow, "features">,
   feature: FederationFeature,
@@ -51,7 +51,7 @@ export function peerSupports(
   return supportsFeature({ features: parseFeatures(row) }, feature);
 }
 
-/** Lets something happen to a peer, and tells the log when its state changed by that. */
+/** Applies an event to a peer, and logs changes of its state. */
 export async function recordPeerEvent(
   { storage, federation: { log } }: Pick<FederationServices, "storage" | "federation">,
   relayId: string,

@@ -22,12 +22,12 @@ const knownPeers = compile()(
   queryBuilder.selectFrom("federation_peers").selectAll().orderBy("relay_id"),
 );
 
-/** Every relay that ever was a peer, removed ones included. */
+/** Lists every relay that was ever a peer, removed ones included. */
 export function listKnownPeers(read: Reader): Promise<FederationPeerRow[]> {
   return read.all(knownPeers, {});
 }
 
-/** Every peer that was not removed; there are as many as the operator allows. */
+/** Lists every peer that was not removed; the operator limits their number. */
 export function listPeers(read: Reader): Promise<FederationPeerRow[]> {
   return read.all(selectLive, {});
 }
@@ -83,7 +83,7 @@ const updatePeer = compile<FederationPeerRow>()(
 );
 
 interface KeyChange extends Pick<FederationPeerRow, "relay_id" | "public_key" | "succession"> {
-  /** The key that the move was judged by. */
+  /** The key on record when the change was checked. */
   readonly before: string;
 }
 
@@ -95,12 +95,12 @@ const updateKey = compile<KeyChange>()(
     .where("public_key", "=", param("before")),
 );
 
-/** Moves a peer's key on; false when it is not the expected one any more. */
+/** Replaces a peer's key; false when the key on record is no longer the expected one. */
 export async function updatePeerKey(tx: Tx, change: KeyChange): Promise<boolean> {
   return (await tx.run(updateKey, change)) === 1;
 }
 
-/** Writes what is known of a peer, whether it is new or known. */
+/** Inserts or updates a peer. */
 export async function savePeer(tx: Tx, peer: FederationPeerRow): Promise<void> {
   if ((await tx.run(updatePeer, peer)) === 0) await tx.run(insertPeer, peer);
 }

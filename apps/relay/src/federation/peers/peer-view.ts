@@ -12,7 +12,7 @@ import { toPeerRecord } from "./peer-state.ts";
 
 type PeerViewServices = Pick<FederationServices, "storage" | "identity">;
 
-/** A peer as other peers see it. */
+/** Builds the view of a peer for other peers. */
 export async function buildPeerEntry(
   { storage, identity }: PeerViewServices,
   row: FederationPeerRow,
@@ -31,7 +31,7 @@ export async function buildPeerEntry(
   };
 }
 
-/** A peer as this relay's operator sees it. */
+/** Builds the view of a peer for the operator. */
 export async function buildPeerView(
   services: PeerViewServices,
   row: FederationPeerRow,
@@ -47,7 +47,7 @@ export async function buildPeerView(
   };
 }
 
-/** A relay that has proposed and has yet to confirm. */
+/** Builds the view of a relay that has proposed and not yet confirmed. */
 export function toPendingPeerView({ peer }: PendingPeer): FederationPeer {
   return {
     relay_id: peer.relayId,

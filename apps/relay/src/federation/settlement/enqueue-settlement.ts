@@ -11,8 +11,8 @@ import { findOutbound } from "../outbound/outbound-store.ts";
 import { saveOutboxEntry } from "./outbox-store.ts";
 
 /**
- * Notes what is to be paid for a task that a peer has done. The payer is charged when the peer has it
- * on its books: until then the money lies in the task's hold, and nothing is settled.
+ * Stores the settlement for a task that a peer has executed. The payer is charged once the peer has
+ * booked it; until then the money stays in the task's hold, and nothing is settled.
  */
 export async function enqueueSettlement(
   tx: Tx,
@@ -28,7 +28,7 @@ export async function enqueueSettlement(
     return done;
   }
   const outbound = await findOutbound(tx, task_id);
-  if (outbound === undefined) throw new Error(`task ${task_id} was sent to no peer`);
+  if (outbound === undefined) throw new Error(`task ${task_id} was not sent to a peer`);
   const now = runtime.now();
   const settlement = createOutgoingSettlement(
     { ...outbound.task, receiptHash },

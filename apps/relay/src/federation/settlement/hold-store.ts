@@ -10,7 +10,7 @@ const addHold = compile<FederationHoldRow>()(
   queryBuilder.insertInto("federation_holds").values(params("task_id", "amount")),
 );
 
-/** Says that the hold of an ended task stays, and how much of it; reconciliation asks. */
+/** Records that the hold of an ended task stays, and its amount, for reconciliation. */
 export async function saveHold(tx: Tx, hold: FederationHoldRow): Promise<void> {
   await tx.run(dropHold, hold);
   await tx.run(addHold, hold);
@@ -27,7 +27,7 @@ const addPayment = compile<FederationPaymentRow>()(
     .onConflict((conflict) => conflict.doNothing()),
 );
 
-/** Takes the reference of a payment outside; false when it was recorded before. */
+/** Stores the reference of an external payment; false when it was recorded before. */
 export async function recordPaymentReference(
   tx: Tx,
   payment: FederationPaymentRow,

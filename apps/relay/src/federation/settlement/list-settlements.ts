@@ -6,8 +6,9 @@ import type { FederationServices } from "../federation-services.ts";
 import { findInbound, listSettledInbound } from "../inbound/inbound-store.ts";
 
 /**
- * What this relay has booked of a peer's settlements. A signature of nothing but `{}` can be shown by
- * whoever saw it once, so under it only a named task is told of (docs/decisions.md, 7).
+ * Lists the settlements that this relay has booked from a peer. A signature over nothing but `{}` can
+ * be replayed by any relay that saw it, so it only reveals the settlements of a named task
+ * (docs/decisions.md, 7).
  */
 export async function listBooked(
   { storage }: FederationServices,

@@ -8,19 +8,19 @@ import { queryBuilder, param, params, compile, sql } from "../../storage/queries
 import type { Reader, Tx } from "../../storage/storage.ts";
 import type { FederationOutboxRow } from "../../storage/tables/federation.ts";
 
-/** Who pays for a settlement out of which hold, and what is to be told of it. */
+/** A settlement with its payer and hold, and its bookkeeping. */
 export interface OutboxEntry {
   readonly settlement: OutgoingSettlement;
   readonly payerId: string;
-  /** What lies in the hold of the task. */
+  /** The amount in the hold of the task. */
   readonly locked: number;
   readonly allocationId: string;
-  /** Of a relay in the middle: where the fee is posted that it took when it was paid itself. */
+  /** The postings of a middle relay's fee, made when it was paid itself. */
   readonly feePostings?: readonly PostedRow[];
   readonly createdAt: number;
   readonly endedAt: number | null;
   readonly lastError: string | null;
-  /** Of the row; 0 before it is stored. */
+  /** The version of the row; 0 before it is stored. */
   readonly version: number;
 }
 
@@ -101,7 +101,7 @@ const updateRow = compile<FederationOutboxRow & { before: number }>()(
     .where("version", "=", param("before")),
 );
 
-/** Stores an entry as it is after a change; one that changed meanwhile fails the transaction. */
+/** Stores a changed entry; a conflicting change in between fails the transaction. */
 export async function saveOutboxEntry(tx: Tx, entry: OutboxEntry): Promise<void> {
   const row = toRow(entry);
   if (entry.version === 0) await tx.run(insertRow, row);
@@ -120,7 +120,7 @@ const selectDue = compile<{ now: number; limit: number }>()(
     .limit(param("limit")),
 );
 
-/** Settlements for which something is to be done. */
+/** Lists settlements that are due. */
 export function listDueOutbox(
   reader: Reader,
   now: number,
@@ -139,7 +139,10 @@ const selectPage = compile<{ state: string; before: string; limit: number }>()(
     .limit(param("limit")),
 );
 
-/** Newest first; `before` is a settlement id, which grows with time; an empty state is any. */
+/**
+ * Lists settlements, newest first; `before` is a settlement id, which grows with time; an empty state
+ * matches any.
+ */
 export async function listOutbox(
   reader: Reader,
   query: { readonly state: string; readonly before: string; readonly limit: number },
@@ -161,7 +164,7 @@ const deleteEnded = compile<{ until: number; limit: number }>()(
     ),
 );
 
-/** Forgets settlements that were paid or refunded by `until`; their signed records are kept. */
+/** Deletes settlements that were paid or refunded by `until`; their signed records stay. */
 export function purgeOutbox(tx: Tx, old: { until: number; limit: number }): Promise<number> {
   return tx.run(deleteEnded, old);
 }

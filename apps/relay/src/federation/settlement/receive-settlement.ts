@@ -1,5 +1,4 @@
 import type { PeerOperations } from "@agent/federation-protocol/http";
-import { fromMicro } from "@agent/budget";
 import {
   buildInboundPayment,
   buildInboundForwarding,
@@ -11,7 +10,8 @@ import {
 } from "@agent/federation-protocol/settlement";
 import { verifySignedMessageAsync, type ReceivedMessage } from "@agent/federation-protocol/signing";
 import type { Answer, Refusal } from "@agent/wire";
-import { postClearing, recordSettlement } from "../../budget/clearing.ts";
+import { postClearing } from "../../budget/clearing.ts";
+import { logSettlement, recordSettlement } from "../../budget/record-settlement.ts";
 import { newId } from "../../runtime.ts";
 import type { Tx } from "../../storage/storage.ts";
 import type { FederationPeerRow } from "../../storage/tables/federation.ts";
@@ -39,9 +39,8 @@ type ReceiveSettlementAnswer =
     >;
 
 /**
- * Books a peer's settlement once, whatever comes how often: the agent is paid, or at a relay in the
- * middle the next one's settlement begins. `askedAt` is set if it came in the answer to a result that
- * was sent then.
+ * Books a peer's settlement exactly once: pays the agent, or at a middle relay starts the next relay's
+ * settlement. `askedAt` is set if it came in the answer to a result that was sent then.
  */
 export async function receiveSettlement(
   services: FederationServices,
@@ -62,22 +61,22 @@ export async function receiveSettlement(
       now: runtime.now(),
       askedAt,
       lifetimeMs: federation.schedule.lifetimeMs,
-      // What was promised to the next relay was reckoned at the rate of that day.
+      // The next relay was promised an amount at the fee rate of that time.
       feeRate: outbound?.task.terms.feeRate ?? config.payments.platformFeeRate,
       clearing: await getPeerDebt(tx, peer),
     });
     if (!checked.ok) return toWireRefusal(checked);
     if (inbound === undefined || checked.repeated) {
-      return { ...checked, standings: [], cleared: false };
+      return { ...checked, reputationUpdates: [], cleared: false };
     }
     await saveInbound(tx, { ...inbound, task: checked.task, settlement: message });
     const cleared = inbound.task.hold === "defaulted";
     if (outbound !== undefined) {
       await enqueueNextHopSettlement(tx, services, checked, outbound, message);
-      return { ...checked, standings: [], cleared };
+      return { ...checked, reputationUpdates: [], cleared };
     }
     const reputationUpdates = await payExecutor(tx, services, checked, message);
-    return { ...checked, standings: reputationUpdates, cleared };
+    return { ...checked, reputationUpdates, cleared };
   });
   if (!result.ok) {
     federation.log.warn("federation.settlement.refused", {
@@ -94,16 +93,16 @@ export async function receiveSettlement(
         relay_id: from.relay_id,
       });
     }
-    federation.log.info("settlement.created", {
-      correlationId: message.task_id,
+    logSettlement(federation.log, {
+      task_id: message.task_id,
       settlement_id: message.settlement_id,
       status: "completed",
-      net: fromMicro(result.booked.net),
-      fee: fromMicro(result.booked.fee),
+      net: result.booked.net,
+      fee: result.booked.fee,
       payer_id: peerPayerRef(from.relay_id),
       payee_id: message.agent_id,
     });
-    for (const reputationUpdate of result.standings) {
+    for (const reputationUpdate of result.reputationUpdates) {
       publishReputation(services, message.task_id, reputationUpdate);
     }
     federation.wake();
@@ -129,18 +128,15 @@ async function payExecutor(
   await recordSettlement(
     tx,
     {
-      task_id: taskId,
-      settlement_id: message.settlement_id,
-      allocation_id: taskId,
-      receipt_hash: message.receipt_hash,
-      ledger_hash: null,
-      amount_settled: booked.gross,
-      fee: booked.fee,
-      net: booked.net,
-      payer_id: peerPayerRef(peerId),
-      payee_id: agentId,
+      taskId,
+      settlementId: message.settlement_id,
+      allocationId: taskId,
+      receiptHash: message.receipt_hash,
+      terms: booked,
+      payerId: peerPayerRef(peerId),
+      payeeId: agentId,
       status: "completed",
-      settled_at: runtime.now(),
+      settledAt: runtime.now(),
       x402: toX402Reference(message),
     },
     rows,
@@ -148,7 +144,10 @@ async function payExecutor(
   return recordTaskPayment(tx, services, { taskId, executorId: agentId });
 }
 
-/** This relay was paid for a task that another did: from now on it owes that one, whatever happens. */
+/**
+ * Stores the settlement for the next relay: this relay was paid, so from now on it owes that one in any
+ * case.
+ */
 async function enqueueNextHopSettlement(
   tx: Tx,
   { runtime }: FederationServices,
@@ -164,7 +163,7 @@ async function enqueueNextHopSettlement(
     description: "passed on",
   });
   await concludeRelayedResult(tx, taskId, true);
-  // From here on it counts by its entry in the outbox.
+  // From now on the entry in the outbox counts as the reservation.
   await releaseOutboundReservation(tx, taskId);
   const { receiptHash } = outbound.task;
   if (receiptHash === null) throw new Error(`task ${taskId} was settled without a result`);
@@ -185,7 +184,7 @@ async function enqueueNextHopSettlement(
   await saveHold(tx, { task_id: taskId, amount: booked.net });
 }
 
-/** The payment that the task came with where it began, as that relay says. */
+/** Returns the payment with which the task was submitted, as stated by the first relay. */
 function toX402Reference({
   x402_tx_hash,
   x402_network,

@@ -1,7 +1,6 @@
 import { asMicro, type Micro } from "@agent/budget";
 import { compile, param, sql } from "../../storage/queries/compiled-query.ts";
 import type { Reader } from "../../storage/storage.ts";
-import { PEER_CLAIM_PATTERN } from "../peer-ref.ts";
 
 const sumPayable = compile<{ relay_id: string }>()(
   sql<{ reserved: number }>`
@@ -12,17 +11,20 @@ const sumPayable = compile<{ relay_id: string }>()(
         where relay_id = ${param("relay_id")} and payable > 0) as reserved`,
 );
 
-/** What open forwards to a peer and settlements that are not decided may still add to its account. */
+/**
+ * Returns the amount that open forwards to a peer and undecided settlements may still add to its
+ * account.
+ */
 export async function getReservedAmount(read: Reader, relay_id: string): Promise<Micro> {
   return asMicro((await read.get(sumPayable, { relay_id }))?.reserved ?? 0);
 }
 
-/** What is reserved for a peer, in micro-units, said twice. */
+/** The amount that is reserved for a peer, in micro-units, calculated in two ways. */
 export interface PeerReservation {
   readonly relay_id: string;
-  /** What credit checks count: the sum over the rows of forwards and settlements. */
+  /** The amount in credit checks: the sum over the rows of forwards and settlements. */
   readonly stored: number;
-  /** The same by the tasks that the peer has, by open holds of relayed results and by the outbox. */
+  /** The same amount from the peer's tasks, the open holds of relayed results and the outbox. */
   readonly derived: number;
 }
 
@@ -35,7 +37,7 @@ const sumByPeer = compile()(
       union all
       select o.relay_id, 0, cast(o.body ->> '$.terms.net' as integer)
         from tasks as t join federation_outbound as o on o.task_id = t.task_id
-        where t.status = 'claimed' and t.claimed_by glob ${sql.lit(PEER_CLAIM_PATTERN)}
+        where t.status = 'claimed' and t.via_peer is not null
       union all
       select o.relay_id, 0, cast(o.body ->> '$.terms.net' as integer)
         from federation_inbound as i join federation_outbound as o on o.task_id = i.task_id
@@ -47,7 +49,7 @@ const sumByPeer = compile()(
     ) group by relay_id order by relay_id`,
 );
 
-/** For reconciliation: every peer for which anything is reserved; the two sums must be equal. */
+/** Lists every peer for which an amount is reserved, for reconciliation; the two sums must be equal. */
 export function listPeerReservations(read: Reader): Promise<PeerReservation[]> {
   return read.all(sumByPeer, {});
 }

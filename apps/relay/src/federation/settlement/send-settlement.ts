@@ -1,4 +1,4 @@
-import { asMicro, fromMicro, buildRetentionPostings } from "@agent/budget";
+import { asMicro, buildRetentionPostings } from "@agent/budget";
 import type { Delivery } from "@agent/federation-protocol/delivery";
 import {
   beginAsk,
@@ -16,7 +16,8 @@ import {
   type ReportedSettlements,
 } from "@agent/federation-protocol/settlement";
 import * as v from "valibot";
-import { postClearing, recordSettlement } from "../../budget/clearing.ts";
+import { postClearing } from "../../budget/clearing.ts";
+import { logSettlement, recordSettlement } from "../../budget/record-settlement.ts";
 import { releaseHold } from "../../budget/reserve-hold.ts";
 import { newId } from "../../runtime.ts";
 import type { Tx } from "../../storage/storage.ts";
@@ -30,10 +31,10 @@ import { callPeer, type PeerReply } from "../transport/call-peer.ts";
 import type { FederationServices } from "../federation-services.ts";
 import { deleteHold } from "./hold-store.ts";
 import { findOutbox, saveOutboxEntry, type OutboxEntry } from "./outbox-store.ts";
-import { isFromPeer } from "../peer-ref.ts";
+import { isPeerPayer } from "../peer-ref.ts";
 import { findPeer } from "../peers/peer-store.ts";
 
-/** Does what is due for a settlement: sends it, or asks the peer whether an earlier copy was booked. */
+/** Sends a settlement, or asks the peer whether it booked an earlier copy. */
 export async function sendSettlement(
   services: FederationServices,
   settlementId: string,
@@ -80,7 +81,7 @@ function postForward(
   });
 }
 
-/** Only an answer about this very settlement says that it was booked. */
+/** Only an answer that names this settlement confirms its booking. */
 function toDelivery({ delivery, body }: PeerReply, settlementId: string): Delivery {
   if (delivery.kind !== "answered" || delivery.status !== 200) return delivery;
   const answer = v.safeParse(SettlementAnswerSchema, body);
@@ -100,7 +101,7 @@ async function fetchReportedSettlements(
   return { list: list.success ? list.output : null, code };
 }
 
-/** Moves an entry on, and the money with it when that ends it. */
+/** Applies a transition to an entry, and moves the money if that resolves it. */
 export async function applyTransition(
   services: FederationServices,
   settlementId: string,
@@ -125,11 +126,11 @@ export async function applyTransition(
     const reputationUpdates = isPaid ? await recordPayment(tx, services, after) : [];
     if (isResolved && settlement.resolution === "refunded") await recordRefund(tx, services, after);
     await onChanged?.(tx, after);
-    return { after, ends: isResolved, standings: reputationUpdates };
+    return { after, ends: isResolved, reputationUpdates };
   });
   if (changed === undefined || !changed.ends) return changed?.after;
   const { settlement, payerId } = changed.after;
-  for (const reputationUpdate of changed.standings)
+  for (const reputationUpdate of changed.reputationUpdates)
     publishReputation(services, settlement.taskId, reputationUpdate);
   const logFields = {
     correlationId: settlement.taskId,
@@ -137,14 +138,16 @@ export async function applyTransition(
     relay_id: settlement.peerId,
   };
   if (settlement.resolution === "paid") {
-    log.info("settlement.created", {
-      ...logFields,
-      status: "completed",
-      net: fromMicro(settlement.terms.net),
-      fee: fromMicro(settlement.terms.fee),
+    const paid = {
+      task_id: settlement.taskId,
+      settlement_id: settlementId,
+      status: "completed" as const,
+      net: settlement.terms.net,
+      fee: settlement.terms.fee,
       payer_id: payerId,
       payee_id: settlement.agentId,
-    });
+    };
+    logSettlement(log, paid, { relay_id: settlement.peerId });
   } else if (settlement.resolution === "refunded") {
     federation.log.warn("settlement.retry.refunded", { ...logFields, payer_id: payerId });
   } else if (settlement.resolution === "held") {
@@ -156,7 +159,7 @@ export async function applyTransition(
   return changed.after;
 }
 
-/** The peer has it on its books: the payer is charged, and the peer is owed its part. */
+/** Charges the payer and credits the peer once the peer has booked the settlement. */
 async function recordPayment(
   tx: Tx,
   services: FederationServices,
@@ -166,25 +169,22 @@ async function recordPayment(
   const { taskId, peerId, terms } = settlement;
   await deleteHold(tx, taskId);
   const entry = { taskId, description: "completed" };
-  const postings = isFromPeer({ submitted_by: payerId })
+  const postings = isPeerPayer(payerId)
     ? buildForwardedPayment({ peerId, taskId, amount: terms.net })
     : buildOutboundPayment({ peerId, taskId, payerId, locked: asMicro(locked), terms });
   const rows = await postClearing(tx, runtime, postings, entry);
   await recordSettlement(
     tx,
     {
-      task_id: taskId,
-      settlement_id: settlement.settlementId,
-      allocation_id: allocationId,
-      receipt_hash: settlement.receiptHash,
-      ledger_hash: null,
-      amount_settled: terms.gross,
-      fee: terms.fee,
-      net: terms.net,
-      payer_id: payerId,
-      payee_id: settlement.agentId,
+      taskId,
+      settlementId: settlement.settlementId,
+      allocationId,
+      receiptHash: settlement.receiptHash,
+      terms,
+      payerId,
+      payeeId: settlement.agentId,
       status: "completed",
-      settled_at: runtime.now(),
+      settledAt: runtime.now(),
       x402: settlement.x402,
     },
     [...feePostings, ...rows],
@@ -193,8 +193,8 @@ async function recordPayment(
 }
 
 /**
- * Nothing was paid: the whole hold goes back to the payer. A relay in the middle was paid and keeps
- * the rest for its operator to hand over: on a peer's account nothing moves without that peer.
+ * Returns the whole hold to the payer, because nothing was paid. A middle relay was paid itself, so its
+ * operator must pay the rest out: nothing moves on a peer's account without that peer.
  */
 async function recordRefund(
   tx: Tx,
@@ -204,7 +204,7 @@ async function recordRefund(
   const { taskId } = settlement;
   await deleteHold(tx, taskId);
   const description = "settlement refunded";
-  if (isFromPeer({ submitted_by: payerId })) {
+  if (isPeerPayer(payerId)) {
     const postings = buildRetentionPostings({ taskId, amount: asMicro(locked) });
     await postClearing(tx, runtime, postings, { taskId, description });
   } else {
@@ -213,18 +213,14 @@ async function recordRefund(
   await recordSettlement(
     tx,
     {
-      task_id: taskId,
-      settlement_id: newId(runtime),
-      allocation_id: allocationId,
-      receipt_hash: settlement.receiptHash,
-      ledger_hash: null,
-      amount_settled: 0,
-      fee: 0,
-      net: 0,
-      payer_id: payerId,
-      payee_id: settlement.agentId,
+      taskId,
+      settlementId: newId(runtime),
+      allocationId,
+      receiptHash: settlement.receiptHash,
+      payerId,
+      payeeId: settlement.agentId,
       status: "refunded",
-      settled_at: runtime.now(),
+      settledAt: runtime.now(),
     },
     [],
   );

@@ -14,7 +14,7 @@ import type { FederationServices } from "../federation-services.ts";
 import { verifyWithPeerKey } from "../peers/follow-peer-key.ts";
 import { findPeer } from "../peers/peer-store.ts";
 
-/** A request whose signature holds. */
+/** A request with a valid signature. */
 export interface PeerRequest {
   readonly ok: true;
   readonly relayId: string;
@@ -22,25 +22,25 @@ export interface PeerRequest {
   readonly peer: FederationPeerRow | undefined;
   /** The parsed body before its schema, because a signature is over unknown members as well. */
   readonly raw: unknown;
-  /** False for a signature of nothing but `{}`, which is not bound to what is asked. */
+  /** False for a signature over nothing but `{}`, which is not bound to the request. */
   readonly bound: boolean;
 }
 
 export interface PeerRoute {
   readonly operation: Operation;
-  /** Where the key is found of a relay that is no peer yet; a peer's is on record. */
+  /** Resolves the key of a relay that is not a peer yet; a peer's key is on record. */
   readonly resolveKey?: (relayId: string, raw: unknown) => string | undefined;
-  /** What is said to a relay that has none. */
+  /** The code for a relay without a key. */
   readonly unknownPeerCode?: "peer.not_pending";
-  /** No id in the body keeps it from being used again, so its signature does. */
+  /** Allows each signature once, because no id in the body prevents a replay. */
   readonly singleUse?: true;
-  /** Closed to a peer that is suspended. */
+  /** Refuses a suspended peer. */
   readonly activeOnly?: true;
 }
 
 /**
- * Holds a request between relays to its headers: signature, age, receiver, replay, and then the
- * sender's rate. Nobody's rate is used up by whoever only claims to be that relay.
+ * Authenticates a request by its headers: signature, age, receiver and replay, and then limits the
+ * sender's rate. An unauthenticated request uses up no rate of the relay that it names.
  */
 export async function authenticatePeer(
   services: FederationServices,
@@ -58,7 +58,7 @@ export async function authenticatePeer(
   const row = await findPeer(storage.read, claim.relayId);
   const known = row !== undefined && isLive(row) ? row : undefined;
   const key = resolveKey === undefined ? known?.public_key : resolveKey(claim.relayId, raw);
-  // Who is no peer has no key, and is told no more than that.
+  // A relay that is not a peer has no key, and learns nothing more.
   if (key === undefined) return refuse(unknownPeerCode ?? "federation.signature_invalid");
   const request = {
     method: operation.method,
@@ -99,7 +99,7 @@ export async function authenticatePeer(
 
 const isRefused = ({ ok }: VerifyRequestResult) => !ok;
 
-/** The rules of a request's form are held by the contract, so of those only these are left. */
+/** The contract's schemas check the form, so only these codes remain. */
 function toPeerRefusal({ code, detail }: FederationRefusal): PeerRefusal {
   return refuse(code as PeerRefusal["code"], detail);
 }

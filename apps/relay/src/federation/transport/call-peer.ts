@@ -6,13 +6,13 @@ import type { Services } from "../../services.ts";
 
 export type PeerCaller = Pick<Services, "identity" | "runtime" | "egress">;
 
-/** Where a relay is asked, and who is to read it. */
+/** The address of a relay, and the relay id that is expected there. */
 export interface PeerAddress {
   readonly relay_id: string;
   readonly endpoint_url: string;
 }
 
-/** How a call ended, and what was answered; `code` is that of a refusal. */
+/** The outcome and the answer of a call; `code` is that of a refusal. */
 export interface PeerReply {
   readonly delivery: Delivery;
   readonly body: unknown;
@@ -23,13 +23,13 @@ export interface PeerReply {
 
 export interface PeerCall {
   readonly method: "GET" | "POST";
-  /** With its query. */
+  /** The path with its query. */
   readonly path: string;
   readonly body?: object;
   readonly timeoutMs?: number;
 }
 
-/** A body that is good for one receiver and for a short time only (docs/decisions.md, 7). */
+/** Binds a body to one receiver and a short time (docs/decisions.md, 7). */
 export function withRecipient<Body extends object>(
   { runtime }: Pick<PeerCaller, "runtime">,
   peer: Pick<PeerAddress, "relay_id">,
@@ -38,7 +38,7 @@ export function withRecipient<Body extends object>(
   return { ...body, timestamp: runtime.now(), to: peer.relay_id };
 }
 
-/** Sends a signed request to a peer; never throws on what the peer or the network does. */
+/** Sends a signed request to a peer; never throws for a failure of the peer or of the network. */
 export async function callPeer(
   { identity, runtime, egress }: PeerCaller,
   peer: PeerAddress,
@@ -68,13 +68,13 @@ export async function callPeer(
     };
   } catch (error) {
     if (!(error instanceof EgressError)) throw error;
-    const kind = unsentCodes.has(error.code) ? "unreachable" : "unknown";
+    const kind = UNSENT_CODES.has(error.code) ? "unreachable" : "unknown";
     const { code } = error;
     return { delivery: { kind }, body: undefined, code, signature: null };
   }
 }
 
-const unsentCodes = new Set<EgressError["code"]>([
+const UNSENT_CODES = new Set<EgressError["code"]>([
   "egress.url_invalid",
   "egress.scheme_refused",
   "egress.credentials_refused",

@@ -32,6 +32,7 @@ import { keyProofs } from "./032-key-proofs.ts";
 import { votes } from "./033-votes.ts";
 import { relayKeys } from "./034-relay-keys.ts";
 import { agentKeySources } from "./035-agent-key-sources.ts";
+import { taskPeers } from "./036-task-peers.ts";
 
 /** All migrations in the order in which they are applied. A released one is never changed. */
 export const migrations = [
@@ -69,4 +70,5 @@ export const migrations = [
   votes,
   relayKeys,
   agentKeySources,
+  taskPeers,
 ];

@@ -4,6 +4,8 @@ export interface TaskRow {
   task_id: string;
   agent_id: string;
   submitted_by: string | null;
+  /** The relay that forwarded the task to this one; null for a task submitted here. */
+  origin_peer: string | null;
   /** The executor that scored routing chose; null while it is the target. */
   assigned_to: string | null;
   status: TaskStatus;
@@ -18,6 +20,8 @@ export interface TaskRow {
   attempts: string;
   /** The index of the executor that has the task. */
   attempt: number;
+  /** The relay whose agent has the task at this attempt; null for an agent of this relay. */
+  via_peer: string | null;
   charge: number;
   locked: number;
   allocation_id: string | null;

@@ -81,6 +81,7 @@ const reassign =
       from_attempt,
       attempt: 1,
       assigned_to: "next",
+      via_peer: null,
       charge: 5,
       now: 50,
     });
@@ -217,7 +218,13 @@ describe("B2: the lease that is stored", () => {
   );
 
   test("B2: the lease of a forwarded task is not shortened by a request to cancel", async () => {
-    await put({ ...claimed, claimed_by: "relay r", wall_clock_ms: 1, lease_until: 999 });
+    await put({
+      ...claimed,
+      claimed_by: "relay r",
+      via_peer: "r",
+      wall_clock_ms: 1,
+      lease_until: 999,
+    });
     await storage.transaction((tx) => markCancelRequested(tx, "t", 50));
     expect(await findTask(storage.read, "t")).toMatchObject({
       lease_until: 999,

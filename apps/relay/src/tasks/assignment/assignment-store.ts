@@ -155,7 +155,7 @@ export function listExpiredClaims(read: Reader, now: number, limit: number) {
 }
 
 /** A peer has a forwarded task until it expires, even if a cancel is requested. */
-const isClaimedByPeer = sql<boolean>`claimed_by glob 'relay *'`;
+const isClaimedByPeer = sql<boolean>`via_peer is not null`;
 
 /** After the first request the holder has the length of a lease to agree or to report progress. */
 const leaseAfterRequest = sql<number>`case
@@ -207,7 +207,7 @@ export function cancelForwarded(
   return tx.get(cancelForwardedUpdate, agreed);
 }
 
-type Reassignment = Pick<TaskRow, "task_id" | "assigned_to" | "attempt" | "charge"> & {
+type Reassignment = Pick<TaskRow, "task_id" | "assigned_to" | "attempt" | "via_peer" | "charge"> & {
   readonly from_attempt: number;
   readonly now: number;
 };
@@ -216,7 +216,7 @@ const reassign = compile<Reassignment>()(
   queryBuilder
     .updateTable("tasks")
     .set({
-      ...params("assigned_to", "attempt", "charge"),
+      ...params("assigned_to", "attempt", "via_peer", "charge"),
       events: appendEvent("reassigned", sql`json_object('assigned_to', ${param("assigned_to")})`),
     })
     .where("task_id", "=", param("task_id"))

@@ -1,4 +1,3 @@
-import { PEER_CLAIM_PATTERN } from "../../federation/peer-ref.ts";
 import { queryBuilder, param, compile, sql } from "../../storage/queries/compiled-query.ts";
 import type { Tx } from "../../storage/storage.ts";
 import { taskIsOpen } from "../store.ts";
@@ -21,7 +20,7 @@ const clearClaimTimes = compile()(
     .updateTable("tasks")
     .set({ claimed_at: null })
     .where("status", "=", "claimed")
-    .where(sql<boolean>`claimed_by glob ${sql.lit(PEER_CLAIM_PATTERN)}`),
+    .where("via_peer", "is not", null),
 );
 
 /**

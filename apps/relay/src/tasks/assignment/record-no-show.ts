@@ -3,7 +3,6 @@ import { signNoShowRecord } from "@agent/receipts";
 import type { Listing } from "@agent/wire";
 import { findListing } from "../../agents/discovery/listing-store.ts";
 import type { IssuerDependencies } from "../../credentials/issue.ts";
-import { claimingPeerOf } from "../../federation/peer-ref.ts";
 import type { Services } from "../../services.ts";
 import type { Reader, Tx } from "../../storage/storage.ts";
 import type { StoredTaskRow } from "../../storage/tables/tasks.ts";
@@ -26,7 +25,7 @@ export async function recordNoShow(
   row: StoredTaskRow,
 ): Promise<ReputationUpdate | undefined> {
   const { identity, runtime, config, freezer, clock } = services;
-  const peer = claimingPeerOf(row);
+  const peer = row.via_peer ?? undefined;
   const holder = peer ?? executorOf(row);
   const now = runtime.now();
   const lapsed_at = Math.min(now, row.lease_until ?? now, row.expires_at);

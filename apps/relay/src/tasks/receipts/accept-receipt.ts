@@ -1,9 +1,9 @@
-import { asMicro, fromMicro } from "@agent/budget";
 import { sha256Hex } from "@agent/crypto";
 import { parseReceipt, verifyReceiptAsync, type ExecutionReceipt } from "@agent/receipts";
 import { limits, refuse, type Answer, type Operations } from "@agent/wire";
 import { recordProofByReceipt } from "../../agents/keys/record-proof-by-signature.ts";
 import type { PostRefusal } from "../../budget/post-movement.ts";
+import { logSettlement } from "../../budget/record-settlement.ts";
 import { findCredentialIdByTask } from "../../credentials/store.ts";
 import type { SaveResponse } from "../../http/server/idempotency.ts";
 import { filterKeysForPeer } from "../../federation/inbound/filter-keys-for-peer.ts";
@@ -217,17 +217,7 @@ function publishCompletion(
 ): void {
   services.waiters.notify(task.task_id);
   publishReputation(services, task.task_id, reputationUpdate);
-  if (settlement === undefined) return;
-  const { settlement_id, status, net, fee, payer_id, payee_id } = settlement;
-  services.log.info("settlement.created", {
-    correlationId: task.task_id,
-    settlement_id,
-    status,
-    net: fromMicro(asMicro(net)),
-    fee: fromMicro(asMicro(fee)),
-    payer_id,
-    payee_id,
-  });
+  if (settlement !== undefined) logSettlement(services.log, settlement);
 }
 
 /**

@@ -14,7 +14,7 @@ import type { VerifiedReceipt } from "./complete-task.ts";
 import { isWithinDelegation } from "../submission/delegated-submission.ts";
 import { listSignerKeys, type SignerKeys } from "./list-signer-keys.ts";
 import { findTask } from "../store.ts";
-import { executorOf, isOpen, assignedPeerOf } from "../task.ts";
+import { executorOf, isOpen } from "../task.ts";
 
 /** A nested receipt with the task of this relay that it names and the keys of its agent. */
 interface NestedEntry {
@@ -127,7 +127,7 @@ function toNestedTask(task: TaskRow, now: number): NestedTask {
     submittedBy: task.submitted_by,
     executor: executorOf(task),
     isOpen: isOpen(task, now),
-    peerId: assignedPeerOf(task),
+    peerId: task.via_peer,
     isFromPeer: isFromPeer(task),
   };
 }

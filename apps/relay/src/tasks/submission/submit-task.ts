@@ -109,6 +109,7 @@ function buildRow(
     task_id: taskId,
     agent_id: targetId,
     submitted_by: payerId,
+    origin_peer: null,
     work: body,
     attempts,
     now,

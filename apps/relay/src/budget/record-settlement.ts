@@ -1,0 +1,72 @@
+import { asMicro, fromMicro } from "@agent/budget";
+import type { Log } from "../observability/log.ts";
+import type { Tx } from "../storage/storage.ts";
+import type { NewSettlement } from "../storage/tables/budget.ts";
+import type { PostedRow } from "./post-movement.ts";
+import { insertSettlement } from "./store.ts";
+
+interface RecordedSettlement {
+  readonly taskId: string;
+  readonly settlementId: string;
+  readonly allocationId: string;
+  readonly receiptHash: string;
+  /** Of the ledger that the amount follows from; absent where none does. */
+  readonly ledgerHash?: string | undefined;
+  /** In micro-units; absent for a refund, which moves nothing to the payee. */
+  readonly terms?: { readonly gross: number; readonly fee: number; readonly net: number };
+  readonly payerId: string;
+  readonly payeeId: string;
+  readonly status: NewSettlement["status"];
+  readonly settledAt: number;
+  readonly x402?: NewSettlement["x402"];
+}
+
+/** Stores what was paid for a task, with the postings that paid it. */
+export async function recordSettlement(
+  tx: Tx,
+  recorded: RecordedSettlement,
+  rows: readonly PostedRow[],
+): Promise<NewSettlement> {
+  const { gross, fee, net } = recorded.terms ?? { gross: 0, fee: 0, net: 0 };
+  const settlement: NewSettlement = {
+    task_id: recorded.taskId,
+    settlement_id: recorded.settlementId,
+    allocation_id: recorded.allocationId,
+    receipt_hash: recorded.receiptHash,
+    ledger_hash: recorded.ledgerHash ?? null,
+    amount_settled: gross,
+    fee,
+    net,
+    payer_id: recorded.payerId,
+    payee_id: recorded.payeeId,
+    status: recorded.status,
+    settled_at: recorded.settledAt,
+    x402: recorded.x402,
+    postings: JSON.stringify(rows),
+  };
+  await insertSettlement(tx, settlement);
+  return settlement;
+}
+
+type LoggedSettlement = Pick<
+  NewSettlement,
+  "task_id" | "settlement_id" | "status" | "net" | "fee" | "payer_id" | "payee_id"
+>;
+
+/** Logs a settlement once it is durable; `peer` is the relay that it was made with. */
+export function logSettlement(
+  log: Log,
+  { task_id, settlement_id, status, net, fee, payer_id, payee_id }: LoggedSettlement,
+  peer?: { readonly relay_id: string },
+): void {
+  log.info("settlement.created", {
+    correlationId: task_id,
+    settlement_id,
+    ...peer,
+    status,
+    net: fromMicro(asMicro(net)),
+    fee: fromMicro(asMicro(fee)),
+    payer_id,
+    payee_id,
+  });
+}
