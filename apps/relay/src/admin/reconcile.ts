@@ -1,4 +1,4 @@
-import { asMicro, fromMicro } from "@agent/budget";
+import { toDollars } from "@agent/budget";
 import type { Answer, Operations, Result } from "@agent/wire";
 import type { Services } from "../services.ts";
 import { accountChecks } from "./books/account-checks.ts";
@@ -85,9 +85,4 @@ function sumAccounts({ snapshot }: BooksToCheck) {
       reversed: await sumCardReversals(read),
     };
   });
-}
-
-/** `-0` is no amount. */
-function toDollars(micro: number): number {
-  return fromMicro(asMicro(micro + 0));
 }

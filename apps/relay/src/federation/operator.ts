@@ -1,4 +1,4 @@
-import { asMicro, fromMicro, toMicro } from "@agent/budget";
+import { fromMicro, toDollars, toMicro } from "@agent/budget";
 import {
   refundHeldSettlement,
   isLive,
@@ -171,7 +171,7 @@ function toOutboxView({ settlement, createdAt, endedAt, lastError }: OutboxEntry
     task_id: taskId,
     relay_id: peerId,
     agent_id: agentId,
-    amount: fromMicro(asMicro(terms.net)),
+    amount: toDollars(terms.net),
     state,
     refunded: resolution === "refunded",
     attempts: settlement.attempts,

@@ -1,4 +1,4 @@
-import { asMicro, fromMicro, computeReversedAmount } from "@agent/budget";
+import { asMicro, computeReversedAmount, toDollars } from "@agent/budget";
 import type { Refusal } from "@agent/wire";
 import { creditAccount } from "../../budget/credit-account.ts";
 import { reverseDeposit } from "../../budget/transfers/reverse-deposit.ts";
@@ -69,9 +69,9 @@ export async function applyReversal(
 /** A negative account is the operator's loss until it is paid, so it is logged separately. */
 export function logReversal(log: Services["log"], reversed: AppliedReversal): void {
   const { sessionId: correlationId, agentId: agent_id } = reversed;
-  const amount = fromMicro(asMicro(reversed.amount));
+  const amount = toDollars(reversed.amount);
   log.warn("card.reversed", { correlationId, agent_id, amount });
   if (reversed.balance === null || reversed.balance >= 0) return;
-  const balance = fromMicro(asMicro(reversed.balance));
+  const balance = toDollars(reversed.balance);
   log.error("account.overdrawn", { correlationId, agent_id, balance });
 }

@@ -1,4 +1,4 @@
-import { asMicro, fromMicro } from "@agent/budget";
+import { toDollars } from "@agent/budget";
 import { sha256Hex } from "@agent/crypto";
 import { parseReceipt, verifyReceiptAsync, type ExecutionReceipt } from "@agent/receipts";
 import { limits, refuse, type Answer, type Operations } from "@agent/wire";
@@ -220,8 +220,8 @@ function publishCompletion(
     correlationId: task.task_id,
     settlement_id,
     status,
-    net: fromMicro(asMicro(net)),
-    fee: fromMicro(asMicro(fee)),
+    net: toDollars(net),
+    fee: toDollars(fee),
     payer_id,
     payee_id,
   });
