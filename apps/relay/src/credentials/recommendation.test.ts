@@ -21,7 +21,7 @@ const clientOf = (identity: TestAgent) =>
     fetch: async (input, init) => t.relay.fetch(new Request(input, init)),
   });
 
-/** The worker does whatever waits for it, and says how much that was. */
+/** Completes all open tasks of the worker and returns their number. */
 async function workOff(): Promise<number> {
   const { body } = await t.as(worker, "GET", `/agent/${worker.agentId}/tasks?status=pending`);
   const tasks = body["tasks"] as TaskInput[];
@@ -34,7 +34,7 @@ async function workOff(): Promise<number> {
   return tasks.length;
 }
 
-test("what a delegator says after a verified receipt is presented beside the relay's word", async () => {
+test("presents a delegator's recommendation after a verified receipt beside the relay's credential", async () => {
   const client = clientOf(boss);
   const recommender = createRecommender(client, { ...boss, now: t.clock.now });
   const delegated = delegate(client, {
@@ -61,7 +61,7 @@ test("what a delegator says after a verified receipt is presented beside the rel
   expect(shown.slice(2).toReversed()).toEqual(said);
 });
 
-test("a block is said by the delegator alone: the relay does not renew what it said before", async () => {
+test("does not renew the relay's trust credential after a delegator blocks the agent", async () => {
   const client = clientOf(boss);
   const recommender = createRecommender(client, { ...boss, now: t.clock.now });
   await t.as(boss, "POST", `/agent/${worker.agentId}/task`, { prompt: "work" });

@@ -21,20 +21,20 @@ afterAll(() => t.close());
 const verify = (body: unknown): Promise<Reply> =>
   t.request("POST", "/api/v1/credentials/verify", { body });
 
-/** What the answer to a refused credential looks like; nobody is named before its structure is right. */
+/** The answer to a refused credential; it names issuer and subject only once the structure is valid. */
 const refusedFor = (reason: string) => ({ status: 200, body: { valid: false, reasons: [reason] } });
 
 const spoken = (seed = 1) => createReputationCredential(boss, worker, { now: t.clock.now(), seed });
 
-describe("CR1 anybody may have a credential verified:", () => {
-  test("one that holds is valid, of its issuer about its subject", async () => {
+describe("Public verification of credentials", () => {
+  test("CR1 reports a valid credential with its issuer and subject", async () => {
     expect(await verify(spoken())).toMatchObject({
       status: 200,
       body: { valid: true, reasons: [], issuer: boss.did, subject: worker.did },
     });
   });
 
-  test("one of a type that nobody knows here is valid all the same", async () => {
+  test("CR1 reports a credential of an unknown type as valid", async () => {
     const type = ["VerifiableCredential", "AlumniCredential"];
     expect(await verify(resignCredential(boss, spoken(), { type }))).toMatchObject({
       body: { valid: true },
@@ -42,30 +42,36 @@ describe("CR1 anybody may have a credential verified:", () => {
   });
 
   test.each([
-    ["nothing", () => undefined],
+    ["a missing body", () => undefined],
     ["an empty object", () => ({})],
     ["a credential without proof", () => ({ ...spoken(), proof: undefined })],
     ["a presentation", () => ({ type: ["VerifiablePresentation"], verifiableCredential: [] })],
-    ["members of __proto__", () => JSON.parse('{"__proto__": {"proof": {}}}') as object],
-  ])("%s is not valid, and of nobody", async (_, made) => {
+    [
+      "an object with a member __proto__",
+      () => JSON.parse('{"__proto__": {"proof": {}}}') as object,
+    ],
+  ])("CR1 reports %s as invalid, without issuer and subject", async (_, made) => {
     expect(await verify(made())).toMatchObject({
       ...refusedFor("credential.malformed"),
       body: { valid: false, issuer: null, subject: null },
     });
   });
 
-  test.each(["", " "])("not even the empty body %j is a fault", async (raw) => {
+  test.each(["", " "])("CR1 reports the empty body %j as an invalid credential", async (raw) => {
     const answer = await t.request("POST", "/api/v1/credentials/verify", { raw });
     expect(answer).toMatchObject(refusedFor("credential.malformed"));
   });
 
-  test.each(["{", "[]", "null", "1", '"text"'])("%s is no JSON object and 400", async (raw) => {
-    expect(await t.request("POST", "/api/v1/credentials/verify", { raw })).toMatchObject({
-      status: 400,
-    });
-  });
+  test.each(["{", "[]", "null", "1", '"text"'])(
+    "CR1 refuses %s, which is no JSON object, with 400",
+    async (raw) => {
+      expect(await t.request("POST", "/api/v1/credentials/verify", { raw })).toMatchObject({
+        status: 400,
+      });
+    },
+  );
 
-  test("of 64 KiB it is taken, of one byte more it is 413", async () => {
+  test("CR1 accepts a body of 64 KiB and refuses one byte more with 413", async () => {
     const fill = (body: object, bytes: number) => {
       const missing = bytes - JSON.stringify({ ...body, more: "" }).length;
       return { ...body, more: "x".repeat(missing) };
@@ -81,7 +87,7 @@ describe("CR1 anybody may have a credential verified:", () => {
   });
 });
 
-describe("CR2, CR3 it is not valid", () => {
+describe("Invalid credentials", () => {
   const changedProof = (change: object) => () => {
     const credential = spoken();
     return { ...credential, proof: { ...credential.proof, ...change } };
@@ -120,14 +126,14 @@ describe("CR2, CR3 it is not valid", () => {
         createReputationCredential(boss, worker, { now: t.clock.now() - 2_000, validForMs: 1_999 }),
     ],
     [
-      "when its figures are not what its type has",
+      "when its figures do not fit its type",
       "credential.subject_malformed",
       () =>
         resignCredential(boss, spoken(), {
           credentialSubject: { id: worker.did, success_rate: 2 },
         }),
     ],
-  ])("%s", async (_, reason, made) => {
+  ])("CR2, CR3 reports a credential as invalid %s", async (_, reason, made) => {
     const credential = made();
     expect(await verify(credential)).toMatchObject({
       ...refusedFor(reason),
@@ -135,7 +141,7 @@ describe("CR2, CR3 it is not valid", () => {
     });
   });
 
-  test("when it was revoked here", async () => {
+  test("CR2, CR3 reports a credential as invalid when it was revoked here", async () => {
     const credential = spoken(9);
     await submitCredentials(t, boss, worker, credential);
     expect(await verify(credential)).toMatchObject({ body: { valid: true } });
@@ -144,7 +150,7 @@ describe("CR2, CR3 it is not valid", () => {
     expect(await verify(credential)).toMatchObject(refusedFor("credential.revoked"));
   });
 
-  test("but it is, when only another issuer's credential of the same id was revoked", async () => {
+  test("CR2, CR3 reports a credential as valid when another issuer's credential of the same id was revoked", async () => {
     const credential = spoken(10);
     const other = await t.createAgent();
     await submitCredentials(
@@ -167,7 +173,7 @@ interface Vector {
   readonly expect: "valid" | "invalid";
 }
 
-test("every vector has its verdict", async () => {
+test("gives every test vector its recorded verdict", async () => {
   const file = new URL("../../../../vectors/own/credentials.jsonl", import.meta.url);
   const lines = readFileSync(file, "utf8").trimEnd().split("\n");
   const vectors = lines.map((line) => JSON.parse(line) as Vector);

@@ -8,7 +8,7 @@ import {
   redriveSettlement,
 } from "@agent/federation-protocol";
 import { refuse, type Answer, type BodyOf, type Operations, type QueryOf } from "@agent/wire";
-import { getClearingBalance, postClearing } from "../budget/clearing.ts";
+import { getClearingBalance, postClearing } from "../budget/post-clearing.ts";
 import { createPageAnswer, textDescending } from "../http/paging/page.ts";
 import type { SaveResponse } from "../http/server/idempotency.ts";
 import { applyTransition } from "./settlement/send-settlement.ts";

@@ -5,7 +5,7 @@ import {
   releasePayable,
   createRetrySchedule,
 } from "@agent/federation-protocol";
-import { postClearing } from "../../budget/clearing.ts";
+import { postClearing } from "../../budget/post-clearing.ts";
 import type { SettlementInput } from "../../budget/settle-from-hold.ts";
 import type { Services } from "../../services.ts";
 import type { Tx } from "../../storage/storage.ts";

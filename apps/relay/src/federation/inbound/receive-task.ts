@@ -15,7 +15,7 @@ import {
 import { limits, type Answer, type Operations, type Refusal } from "@agent/wire";
 import { findVisibleProfile } from "../../agents/discovery/profile-store.ts";
 import { listSigningKeys } from "../../agents/keys/key-store.ts";
-import { postClearing } from "../../budget/clearing.ts";
+import { postClearing } from "../../budget/post-clearing.ts";
 import { formatCurrentTrace } from "../../observability/trace.ts";
 import type { Attempt } from "../../routing/attempt.ts";
 import { getTaskPrice } from "../../routing/price.ts";

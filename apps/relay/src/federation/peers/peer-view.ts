@@ -1,7 +1,7 @@
 import { fromMicro, toDollars } from "@agent/budget";
 import type { PeerEntry, PendingPeer } from "@agent/federation-protocol";
 import type { FederationPeer } from "@agent/wire";
-import { getClearingBalance } from "../../budget/clearing.ts";
+import { getClearingBalance } from "../../budget/post-clearing.ts";
 import type { FederationPeerRow } from "../../storage/tables/federation.ts";
 import { scoreOfLevel, UNKNOWN } from "../../trust/levels.ts";
 import { findTrust } from "../../trust/store.ts";

@@ -11,7 +11,7 @@ import {
   type X402Reference,
 } from "@agent/federation-protocol";
 import { type Answer, type Operations, type Refusal } from "@agent/wire";
-import { postClearing, recordSettlement } from "../../budget/clearing.ts";
+import { postClearing, recordSettlement } from "../../budget/post-clearing.ts";
 import { newId } from "../../runtime.ts";
 import type { Tx } from "../../storage/storage.ts";
 import type { FederationPeerRow } from "../../storage/tables/federation.ts";

@@ -16,7 +16,7 @@ import {
   type ReportedSettlements,
 } from "@agent/federation-protocol";
 import * as v from "valibot";
-import { postClearing, recordSettlement } from "../../budget/clearing.ts";
+import { postClearing, recordSettlement } from "../../budget/post-clearing.ts";
 import { releaseHold } from "../../budget/reserve-hold.ts";
 import { newId } from "../../runtime.ts";
 import type { Tx } from "../../storage/storage.ts";

@@ -28,7 +28,7 @@ export async function deliverWebhooks(services: DeliveryDependencies): Promise<v
   const { storage, runtime } = services;
   const due = await listDueDeliveries(storage.read, { now: runtime.now(), limit: BATCH_SIZE });
   const byWebhook = Map.groupBy(due, ({ webhook_id }) => webhook_id);
-  // Deliveries to one address go one after another: none is flooded, and a dead one delays only itself.
+  // Deliveries to one address are sequential, so that none is flooded and a dead one delays only itself.
   await Promise.all(
     [...byWebhook.values()].map(async (deliveries) => {
       for (const delivery of deliveries) if (!(await attemptDelivery(services, delivery))) return;
