@@ -128,7 +128,7 @@ describe("Public keys", () => {
   });
 
   test("KY4 accepts a key that is off the curve, but verifies no token of it", async () => {
-    // y = 2 has no x.
+    // No point of the curve has y = 2.
     const agent = { ...t.createUnknownAgent(), publicKey: `02${"00".repeat(31)}` };
     const { status, body } = await claim(agent);
     expect(status).toBe(201);
@@ -279,7 +279,7 @@ describe("Succession records", () => {
       [notLater.next, notLater.succession],
     ] as const) {
       const { status } = await claim(next, { succession });
-      // The key that the agent has needs no record.
+      // The current key needs no succession record.
       expect(status).toBe(next === second.next ? 200 : 400);
       expect(await keyOf(agent)).toBe(second.next.publicKey);
     }

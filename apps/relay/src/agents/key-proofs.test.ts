@@ -92,29 +92,29 @@ test("D2: the record of an agent shows whether its key is proven", async () => {
 });
 
 test("D2: an unproven binding blocks no other agent, proven or not", async () => {
-  const squatter = await t.createAgent();
-  const other = createAgentWithKeyOf(t, squatter);
+  const unproven = await t.createAgent();
+  const other = createAgentWithKeyOf(t, unproven);
   expect(await bootstrap(other)).toMatchObject({ status: 201 });
   expect(await bootstrapWithProof(t, other)).toMatchObject({ status: 200 });
 });
 
 describe("An agent that loses its unproven key to the first proof", () => {
   test("D2: a displaced agent keeps its account and its tokens are refused with 403", async () => {
-    const squatter = await t.createAgent();
-    await register(squatter);
-    await t.deposit(squatter, 3);
-    const other = createAgentWithKeyOf(t, squatter);
+    const unproven = await t.createAgent();
+    await register(unproven);
+    await t.deposit(unproven, 3);
+    const other = createAgentWithKeyOf(t, unproven);
     expect(await bootstrapWithProof(t, other)).toMatchObject({ status: 201 });
-    expect(await balance(squatter)).toMatchObject(displacedRefusal);
-    expect(await bootstrap(squatter)).toMatchObject(displacedRefusal);
-    expect(await bootstrap({ ...t.createUnknownAgent(), agentId: squatter.agentId })).toMatchObject(
+    expect(await balance(unproven)).toMatchObject(displacedRefusal);
+    expect(await bootstrap(unproven)).toMatchObject(displacedRefusal);
+    expect(await bootstrap({ ...t.createUnknownAgent(), agentId: unproven.agentId })).toMatchObject(
       displacedRefusal,
     );
-    expect(await t.getBalance(squatter)).toBe(3);
-    expect(await recordOf(squatter)).toMatchObject({ public_key: null, key_proven: false });
+    expect(await t.getBalance(unproven)).toBe(3);
+    expect(await recordOf(unproven)).toMatchObject({ public_key: null, key_proven: false });
     const found = await t.asOperator("GET", "/api/v1/agents/discover?capability=summarise");
     expect(found.body).toMatchObject({ agents: [] });
-    const audit = await t.asOperator("GET", `/api/v1/agents/${squatter.agentId}/audit`);
+    const audit = await t.asOperator("GET", `/api/v1/agents/${unproven.agentId}/audit`);
     expect(JSON.stringify(audit.body)).toContain("key.displaced");
   });
 
@@ -146,18 +146,18 @@ describe("An agent that loses its unproven key to the first proof", () => {
 
   test("D2: a key that was bound to 20 ids without proof ends at all of them", async () => {
     const victim = t.createUnknownAgent();
-    const squatters = Array.from({ length: 20 }, () => createAgentWithKeyOf(t, victim));
-    await Promise.all(squatters.map((squatter) => bootstrap(squatter)));
+    const unprovenAgents = Array.from({ length: 20 }, () => createAgentWithKeyOf(t, victim));
+    await Promise.all(unprovenAgents.map((unproven) => bootstrap(unproven)));
     expect(await bootstrapWithProof(t, victim)).toMatchObject({ status: 201 });
-    for (const squatter of squatters) {
-      expect(await bootstrap(squatter)).toMatchObject(displacedRefusal);
+    for (const unproven of unprovenAgents) {
+      expect(await bootstrap(unproven)).toMatchObject(displacedRefusal);
     }
   });
 });
 
 test("D2: a receipt takes the key from no other agent before a token proves it", async () => {
-  const squatter = await t.createAgent();
-  const worker = createAgentWithKeyOf(t, squatter);
+  const unproven = await t.createAgent();
+  const worker = createAgentWithKeyOf(t, unproven);
   const { body } = await bootstrap(worker);
   const known = { ...worker, deviceId: String(body["device_id"]) };
   const path = `/agent/${worker.agentId}/task`;
@@ -166,8 +166,8 @@ test("D2: a receipt takes the key from no other agent before a token proves it",
   const { body: polled } = await t.asOperator("GET", taskPath);
   const receipt = createReceipt(known, polled["task"] as Parameters<typeof createReceipt>[1]);
   expect(await t.asOperator("POST", `${taskPath}/result`, receipt)).toMatchObject({ status: 200 });
-  expect(await balance(squatter)).toMatchObject(displacedRefusal);
-  expect(await balance(squatter)).toMatchObject(displacedRefusal);
+  expect(await balance(unproven)).toMatchObject(displacedRefusal);
+  expect(await balance(unproven)).toMatchObject(displacedRefusal);
   expect(await balance(known)).toMatchObject({ status: 200 });
 });
 

@@ -23,13 +23,13 @@ interface Shown {
 }
 
 /** Lists the credentials about an agent, newest first. */
-async function said(of: TestAgent, type: string): Promise<Shown[]> {
+async function listCredentials(of: TestAgent, type: string): Promise<Shown[]> {
   const { body } = await t.asOperator("GET", `${credentialsPath(of)}?type=${type}&limit=200`);
   return (body["credentials"] ?? []) as Shown[];
 }
 
 const subjects = async (of: TestAgent, type: string) =>
-  (await said(of, type)).map(({ credential }) => credential.credentialSubject);
+  (await listCredentials(of, type)).map(({ credential }) => credential.credentialSubject);
 
 type Change = Parameters<typeof createReceipt>[2];
 
@@ -47,7 +47,7 @@ describe("Reputation for a completed receipt", () => {
   test("issues a credential signed by the relay for an hour and names it in the answer", async () => {
     const answer = await work();
     expect(answer).toMatchObject({ status: 200, body: { status: "completed" } });
-    const [shown] = await said(worker, Reputation);
+    const [shown] = await listCredentials(worker, Reputation);
     expect(answer.body["credential_id"]).toBe(shown!.credential_id);
     const { credential } = shown!;
     expect(credential).toMatchObject({ id: shown!.credential_id, issuer: t.did });
@@ -66,7 +66,7 @@ describe("Reputation for a completed receipt", () => {
     const first = await deliver(task, worker);
     const again = await deliver(task, worker);
     expect(again).toMatchObject({ status: 200, body: first.body });
-    expect(await said(worker, Reputation)).toHaveLength(1);
+    expect(await listCredentials(worker, Reputation)).toHaveLength(1);
   });
 
   test("RC24 issues one credential for eight concurrent copies of a receipt", async () => {
@@ -75,7 +75,7 @@ describe("Reputation for a completed receipt", () => {
     const ids = answers.map(({ body }) => body["credential_id"]);
     expect(new Set(ids).size).toBe(1);
     expect(ids[0]).toBeTypeOf("string");
-    expect(await said(worker, Reputation)).toHaveLength(1);
+    expect(await listCredentials(worker, Reputation)).toHaveLength(1);
   });
 
   test("issues a credential to each agent of a chain and names the outer one's in the answer", async () => {
@@ -84,9 +84,9 @@ describe("Reputation for a completed receipt", () => {
     const inner = await submitAcceptedTask(t, worker, helper);
     const nested = createReceipt(helper, inner);
     const { body } = await deliver(outer, worker, { delegation_receipts: [nested] });
-    const [ofWorker] = await said(worker, Reputation);
+    const [ofWorker] = await listCredentials(worker, Reputation);
     expect(body["credential_id"]).toBe(ofWorker!.credential_id);
-    expect(await said(helper, Reputation)).toHaveLength(1);
+    expect(await listCredentials(helper, Reputation)).toHaveLength(1);
   });
 
   test("issues reputation but no trust for a task without a delegator", async () => {
@@ -96,7 +96,7 @@ describe("Reputation for a completed receipt", () => {
     const submitted_at = t.clock.now();
     await deliver({ task_id, prompt: "work", submitted_at, path: `${path}/${task_id}` }, worker);
     expect(await subjects(worker, Reputation)).toMatchObject([{ task_count: 1 }]);
-    expect(await said(worker, Trust)).toEqual([]);
+    expect(await listCredentials(worker, Trust)).toEqual([]);
   });
 });
 
@@ -106,22 +106,22 @@ describe("Receipts without reputation", () => {
     async (status) => {
       const answer = await work({ status });
       expect(answer.body).toEqual({ status });
-      expect(await said(worker, Reputation)).toEqual([]);
+      expect(await listCredentials(worker, Reputation)).toEqual([]);
     },
   );
 
   test("RC19 issues neither reputation nor trust for an agent's task to itself", async () => {
     const task = await submitAcceptedTask(t, worker, worker);
     expect((await deliver(task, worker)).body).toEqual({ status: "completed" });
-    expect(await said(worker, Reputation)).toEqual([]);
-    expect(await said(worker, Trust)).toEqual([]);
+    expect(await listCredentials(worker, Reputation)).toEqual([]);
+    expect(await listCredentials(worker, Trust)).toEqual([]);
   });
 
   test("issues no reputation to an agent whose key is unknown", async () => {
     const unknown = t.createUnknownAgent();
     const task = await submitAcceptedTask(t, boss, unknown);
     expect((await deliver(task, unknown)).body).toEqual({ status: "completed" });
-    expect(await said(unknown, Reputation)).toEqual([]);
+    expect(await listCredentials(unknown, Reputation)).toEqual([]);
   });
 
   test("issues no reputation for a refused receipt", async () => {
@@ -130,7 +130,7 @@ describe("Receipts without reputation", () => {
     expect(await t.asOperator("POST", `${task.path}/result`, receipt)).toMatchObject({
       status: 403,
     });
-    expect(await said(worker, Reputation)).toEqual([]);
+    expect(await listCredentials(worker, Reputation)).toEqual([]);
   });
 
   test("issues no reputation while credentials are turned off", async () => {
@@ -138,8 +138,8 @@ describe("Receipts without reputation", () => {
     t = await startTestRelay();
     [boss, worker] = [await t.createAgent(), await t.createAgent()];
     expect((await work()).body).toEqual({ status: "completed" });
-    expect(await said(worker, Reputation)).toEqual([]);
-    expect(await said(worker, Trust)).toEqual([]);
+    expect(await listCredentials(worker, Reputation)).toEqual([]);
+    expect(await listCredentials(worker, Trust)).toEqual([]);
   });
 });
 
@@ -197,7 +197,7 @@ describe("Trust credentials after a change of level", () => {
   test("issues a trust credential when the level rises, and none while it is unchanged", async () => {
     for (let i = 0; i < 6; i += 1) await work();
     expect(await levels()).toEqual(["verified", "first_contact"]);
-    const [newest] = await said(worker, Trust);
+    const [newest] = await listCredentials(worker, Trust);
     expect(newest!.credential).toMatchObject({
       issuer: t.did,
       credentialSubject: {
@@ -214,7 +214,7 @@ describe("Trust credentials after a change of level", () => {
   test("issues a trust credential when the level falls", async () => {
     for (let i = 0; i < 3; i += 1) await work({ status: "failed" });
     expect(await levels()).toEqual(["unknown", "first_contact"]);
-    expect(await said(worker, Reputation)).toEqual([]);
+    expect(await listCredentials(worker, Reputation)).toEqual([]);
   });
 
   test("issues a trust credential when a bad signature lowers the level", async () => {

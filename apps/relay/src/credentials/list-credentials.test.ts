@@ -26,12 +26,12 @@ const idsOf = ({ body }: Reply) =>
 
 /** Three reputation credentials and a trust credential, in the order of submission. */
 async function fill(): Promise<(string | undefined)[]> {
-  const said = [1, 2, 3].map((seed) =>
+  const submitted = [1, 2, 3].map((seed) =>
     createReputationCredential(boss, worker, { now: now(), seed }),
   );
-  said.push(createTrustCredential(boss, worker, { now: now(), seed: 4 }));
-  for (const credential of said) await submitCredentials(t, boss, worker, credential);
-  return said.map(({ id }) => id);
+  submitted.push(createTrustCredential(boss, worker, { now: now(), seed: 4 }));
+  for (const credential of submitted) await submitCredentials(t, boss, worker, credential);
+  return submitted.map(({ id }) => id);
 }
 
 describe("Credentials about an agent", () => {

@@ -24,9 +24,9 @@ beforeEach(async () => {
 afterEach(() => t.close());
 
 const now = () => t.clock.now();
-const said = (change: object = {}) =>
+const createCredential = (change: object = {}) =>
   createReputationCredential(boss, worker, { now: now(), ...change });
-const held = async (): Promise<VerifiableCredential[]> => {
+const listStored = async (): Promise<VerifiableCredential[]> => {
   const { body } = await t.asOperator("GET", credentialsPath(worker));
   const rows = (body["credentials"] ?? []) as { credential: VerifiableCredential }[];
   return rows.map(({ credential }) => credential);
@@ -37,23 +37,23 @@ describe("Accepted credentials", () => {
     ["from its issuer", () => boss],
     ["from the agent itself", () => worker],
   ])("stores a credential %s as it was signed", async (_, who) => {
-    const credential = resignCredential(boss, said(), { "x-note": { more: [1, "é"] } });
+    const credential = resignCredential(boss, createCredential(), { "x-note": { more: [1, "é"] } });
     expect(await submitCredentials(t, who(), worker, credential)).toMatchObject({
       status: 201,
       body: { agent_id: worker.agentId, credential_ids: [credential.id] },
     });
-    expect(await held()).toEqual([credential]);
+    expect(await listStored()).toEqual([credential]);
   });
 
   test("stores a credential from the operator", async () => {
-    const body = { credentials: [said()] };
+    const body = { credentials: [createCredential()] };
     expect(await t.asOperator("POST", credentialsPath(worker), body)).toMatchObject({
       status: 201,
     });
   });
 
   test("stores a credential without an id under the hash of its text", async () => {
-    const credential = resignCredential(boss, said(), { id: undefined });
+    const credential = resignCredential(boss, createCredential(), { id: undefined });
     const { body } = await submitCredentials(t, boss, worker, credential);
     const [id] = body["credential_ids"] as string[];
     expect(id).toMatch(/^urn:sha256:[0-9a-f]{64}$/);
@@ -62,19 +62,23 @@ describe("Accepted credentials", () => {
   });
 
   test("stores a credential once and answers a repetition with 200", async () => {
-    const first = await submitCredentials(t, boss, worker, said());
-    expect(await submitCredentials(t, worker, worker, said())).toMatchObject({
+    const first = await submitCredentials(t, boss, worker, createCredential());
+    expect(await submitCredentials(t, worker, worker, createCredential())).toMatchObject({
       status: 200,
       body: first.body,
     });
-    expect(await held()).toHaveLength(1);
+    expect(await listStored()).toHaveLength(1);
   });
 
   test("stores up to 50 credentials of one request", async () => {
-    const many = Array.from({ length: limits.submittedCredentials }, (_, seed) => said({ seed }));
+    const many = Array.from({ length: limits.submittedCredentials }, (_, seed) =>
+      createCredential({ seed }),
+    );
     expect(await submitCredentials(t, boss, worker, ...many)).toMatchObject({ status: 201 });
-    expect(await held()).toEqual(many.toReversed());
-    expect(await submitCredentials(t, boss, worker, ...many, said({ seed: 99 }))).toMatchObject({
+    expect(await listStored()).toEqual(many.toReversed());
+    expect(
+      await submitCredentials(t, boss, worker, ...many, createCredential({ seed: 99 })),
+    ).toMatchObject({
       status: 400,
       body: { code: "request.invalid" },
     });
@@ -92,7 +96,7 @@ describe("Refused credentials", () => {
     "refuses a credential that was changed": [
       400,
       "credential.invalid",
-      () => ({ ...said(), more: 1 }),
+      () => ({ ...createCredential(), more: 1 }),
     ],
     "refuses an expired credential": [
       400,
@@ -103,30 +107,30 @@ describe("Refused credentials", () => {
     "refuses a credential whose id contains blanks": [
       400,
       "credential.invalid",
-      () => resignCredential(boss, said(), { id: ids.spaces }),
+      () => resignCredential(boss, createCredential(), { id: ids.spaces }),
     ],
     "refuses a credential whose id is no URI": [
       400,
       "credential.invalid",
-      () => resignCredential(boss, said(), { id: ids.relative }),
+      () => resignCredential(boss, createCredential(), { id: ids.relative }),
     ],
     "refuses a credential whose id is too long": [
       400,
       "credential.invalid",
-      () => resignCredential(boss, said(), { id: ids.long }),
+      () => resignCredential(boss, createCredential(), { id: ids.long }),
     ],
     "refuses a credential of an unknown type": [
       400,
       "credential.type_unknown",
-      () => resignCredential(boss, said(), { type: ["VerifiableCredential"] }),
+      () => resignCredential(boss, createCredential(), { type: ["VerifiableCredential"] }),
     ],
     "refuses a credential of two types, one of which may be self-issued": [
       400,
       "credential.type_unknown",
       () => {
         const types = ["AgentReputationCredential", "AgentGradientCredential"];
-        const both = { ...said().credentialSubject, ...gradientFigures() };
-        return resignCredential(boss, said(), {
+        const both = { ...createCredential().credentialSubject, ...gradientFigures() };
+        return resignCredential(boss, createCredential(), {
           type: ["VerifiableCredential", ...types],
           credentialSubject: both,
         });
@@ -155,7 +159,7 @@ describe("Refused credentials", () => {
     "refuses a credential larger than 64 KiB": [
       413,
       "credential.too_large",
-      () => ({ ...said(), more: "x".repeat(limits.credentialBytes) }),
+      () => ({ ...createCredential(), more: "x".repeat(limits.credentialBytes) }),
     ],
   };
 
@@ -166,35 +170,44 @@ describe("Refused credentials", () => {
     >;
 
   test.each(Object.entries(cases))("%s", async (_, [status, code, made]) => {
-    const answer = await submitCredentials(t, worker, worker, said({ seed: 2 }), made());
+    const answer = await submitCredentials(
+      t,
+      worker,
+      worker,
+      createCredential({ seed: 2 }),
+      made(),
+    );
     expect(answer).toMatchObject({ status, body: { code } });
     expect(answer.body["message"]).toContain("credentials.1");
-    expect(await held()).toEqual([]);
+    expect(await listStored()).toEqual([]);
   });
 
   test("refuses a credential submitted by an agent that it does not name", async () => {
-    expect(await submitCredentials(t, stranger, worker, said())).toMatchObject({
+    expect(await submitCredentials(t, stranger, worker, createCredential())).toMatchObject({
       status: 403,
       body: { code: "credential.not_participant" },
     });
-    expect(await held()).toEqual([]);
+    expect(await listStored()).toEqual([]);
   });
 
   test("refuses all credentials of a request when the id of one is taken", async () => {
-    await submitCredentials(t, boss, worker, said({ seed: 1 }));
-    const others = [said({ seed: 2 }), said({ seed: 1, about: { task_count: 7 } })];
+    await submitCredentials(t, boss, worker, createCredential({ seed: 1 }));
+    const others = [
+      createCredential({ seed: 2 }),
+      createCredential({ seed: 1, about: { task_count: 7 } }),
+    ];
     expect(await submitCredentials(t, boss, worker, ...others)).toMatchObject({
       status: 409,
       body: { code: "credential.id_taken" },
     });
-    expect(await held()).toEqual([said({ seed: 1 })]);
+    expect(await listStored()).toEqual([createCredential({ seed: 1 })]);
   });
 
   test("refuses a credential that was revoked", async () => {
-    await submitCredentials(t, boss, worker, said());
+    await submitCredentials(t, boss, worker, createCredential());
     const path = `/api/v1/agents/${boss.agentId}/revoke-credential`;
-    await t.as(boss, "POST", path, { credential_id: said().id });
-    expect(await submitCredentials(t, worker, worker, said())).toMatchObject({
+    await t.as(boss, "POST", path, { credential_id: createCredential().id });
+    expect(await submitCredentials(t, worker, worker, createCredential())).toMatchObject({
       status: 400,
       body: { code: "credential.invalid" },
     });
@@ -222,7 +235,7 @@ test("treats a credential signed by the agent's former key as self-issued", asyn
 test("stores an agent's own gradient", async () => {
   const own = createGradientCredential(worker, worker, { now: now() });
   expect(await submitCredentials(t, worker, worker, own)).toMatchObject({ status: 201 });
-  expect(await held()).toEqual([own]);
+  expect(await listStored()).toEqual([own]);
 });
 
 test("purges an agent's earlier gradient when it has expired, unless it was revoked", async () => {
@@ -240,11 +253,14 @@ test("purges an agent's earlier gradient when it has expired, unless it was revo
   const valid = await submit(3);
   await t.clock.advance(30_001);
   const newest = await submit(4);
-  expect(await held()).toEqual([newest, valid, revoked]);
+  expect(await listStored()).toEqual([newest, valid, revoked]);
 });
 
 test("stores a trust credential beside the reputation", async () => {
-  const both = [said({ seed: 1 }), createTrustCredential(boss, worker, { now: now(), seed: 2 })];
+  const both = [
+    createCredential({ seed: 1 }),
+    createTrustCredential(boss, worker, { now: now(), seed: 2 }),
+  ];
   expect(await submitCredentials(t, boss, worker, ...both)).toMatchObject({ status: 201 });
-  expect(await held()).toEqual(both.toReversed());
+  expect(await listStored()).toEqual(both.toReversed());
 });

@@ -24,11 +24,12 @@ const verify = (body: unknown): Promise<Reply> =>
 /** The answer to a refused credential; it names issuer and subject only once the structure is valid. */
 const refusedFor = (reason: string) => ({ status: 200, body: { valid: false, reasons: [reason] } });
 
-const spoken = (seed = 1) => createReputationCredential(boss, worker, { now: t.clock.now(), seed });
+const createCredential = (seed = 1) =>
+  createReputationCredential(boss, worker, { now: t.clock.now(), seed });
 
 describe("Public verification of credentials", () => {
   test("CR1 reports a valid credential with its issuer and subject", async () => {
-    expect(await verify(spoken())).toMatchObject({
+    expect(await verify(createCredential())).toMatchObject({
       status: 200,
       body: { valid: true, reasons: [], issuer: boss.did, subject: worker.did },
     });
@@ -36,7 +37,7 @@ describe("Public verification of credentials", () => {
 
   test("CR1 reports a credential of an unknown type as valid", async () => {
     const type = ["VerifiableCredential", "AlumniCredential"];
-    expect(await verify(resignCredential(boss, spoken(), { type }))).toMatchObject({
+    expect(await verify(resignCredential(boss, createCredential(), { type }))).toMatchObject({
       body: { valid: true },
     });
   });
@@ -44,7 +45,7 @@ describe("Public verification of credentials", () => {
   test.each([
     ["a missing body", () => undefined],
     ["an empty object", () => ({})],
-    ["a credential without proof", () => ({ ...spoken(), proof: undefined })],
+    ["a credential without proof", () => ({ ...createCredential(), proof: undefined })],
     ["a presentation", () => ({ type: ["VerifiablePresentation"], verifiableCredential: [] })],
     [
       "an object with a member __proto__",
@@ -76,7 +77,7 @@ describe("Public verification of credentials", () => {
       const missing = bytes - JSON.stringify({ ...body, more: "" }).length;
       return { ...body, more: "x".repeat(missing) };
     };
-    const signed = resignCredential(boss, spoken(), { more: "" });
+    const signed = resignCredential(boss, createCredential(), { more: "" });
     expect(await verify(fill(signed, limits.credentialBytes))).toMatchObject(
       refusedFor("credential.signature_invalid"),
     );
@@ -89,14 +90,14 @@ describe("Public verification of credentials", () => {
 
 describe("Invalid credentials", () => {
   const changedProof = (change: object) => () => {
-    const credential = spoken();
+    const credential = createCredential();
     return { ...credential, proof: { ...credential.proof, ...change } };
   };
   test.each([
     [
       "when its issuer is not the key of its proof",
       "credential.wrong_signer",
-      () => resignCredential(boss, spoken(), { issuer: worker.did }),
+      () => resignCredential(boss, createCredential(), { issuer: worker.did }),
     ],
     ["when its suite is another", "credential.suite", changedProof({ cryptosuite: "ecdsa-jcs" })],
     [
@@ -112,7 +113,7 @@ describe("Invalid credentials", () => {
     [
       "when its subject was changed",
       "credential.signature_invalid",
-      () => ({ ...spoken(), credentialSubject: { id: worker.did, task_count: 2 } }),
+      () => ({ ...createCredential(), credentialSubject: { id: worker.did, task_count: 2 } }),
     ],
     [
       "before validFrom",
@@ -129,7 +130,7 @@ describe("Invalid credentials", () => {
       "when its figures do not fit its type",
       "credential.subject_malformed",
       () =>
-        resignCredential(boss, spoken(), {
+        resignCredential(boss, createCredential(), {
           credentialSubject: { id: worker.did, success_rate: 2 },
         }),
     ],
@@ -142,7 +143,7 @@ describe("Invalid credentials", () => {
   });
 
   test("CR2, CR3 reports a credential as invalid when it was revoked here", async () => {
-    const credential = spoken(9);
+    const credential = createCredential(9);
     await submitCredentials(t, boss, worker, credential);
     expect(await verify(credential)).toMatchObject({ body: { valid: true } });
     const path = `/api/v1/agents/${worker.agentId}/revoke-credential`;
@@ -151,7 +152,7 @@ describe("Invalid credentials", () => {
   });
 
   test("CR2, CR3 reports a credential as valid when another issuer's credential of the same id was revoked", async () => {
-    const credential = spoken(10);
+    const credential = createCredential(10);
     const other = await t.createAgent();
     await submitCredentials(
       t,

@@ -38,14 +38,14 @@ async function identityOf(...given: Parameters<typeof start>): Promise<RelayIden
 }
 
 /** Reads the bytes of all files of the database. */
-function bytesOnDisk(): string {
+function readDatabaseBytes(): string {
   return readdirSync(folder)
     .map((name) => readFileSync(join(folder, name), "latin1"))
     .join("");
 }
 
-const holdsKey = ({ secretKey }: RelayIdentity) => {
-  const disk = bytesOnDisk();
+const containsKey = ({ secretKey }: RelayIdentity) => {
+  const disk = readDatabaseBytes();
   return (
     disk.includes(bytesToHex(secretKey)) || disk.includes(Buffer.from(secretKey).toString("latin1"))
   );
@@ -69,7 +69,7 @@ describe("Relay identity", () => {
   });
 
   test("stores the key as hex digits without a passphrase", async () => {
-    expect(holdsKey(await identityOf())).toBe(true);
+    expect(containsKey(await identityOf())).toBe(true);
   });
 
   test.each([64, 128])("reads a key from %i hex digits", async (digits) => {
@@ -82,16 +82,16 @@ describe("Relay identity", () => {
 describe("Relay identity with a passphrase", () => {
   test("HO13 seals the key from the first start and loads the same key at the next", async () => {
     const first = await identityOf(passphrase);
-    expect(holdsKey(first)).toBe(false);
+    expect(containsKey(first)).toBe(false);
     expect(await identityOf(passphrase)).toEqual(first);
-    expect(bytesOnDisk()).not.toContain(passphrase);
+    expect(readDatabaseBytes()).not.toContain(passphrase);
   });
 
   test("HO13 seals the key at the next start when the passphrase is set later, and leaves no plain copy", async () => {
     const plain = await identityOf();
-    expect(holdsKey(plain)).toBe(true);
+    expect(containsKey(plain)).toBe(true);
     expect(await identityOf(passphrase)).toEqual(plain);
-    expect(holdsKey(plain)).toBe(false);
+    expect(containsKey(plain)).toBe(false);
     expect(await identityOf(passphrase)).toEqual(plain);
   });
 
@@ -100,11 +100,11 @@ describe("Relay identity with a passphrase", () => {
     ["no passphrase", undefined, /is required/],
   ])("HO13 stops the start with %s and changes nothing", async (_, given, detail) => {
     const first = await identityOf(passphrase);
-    const before = bytesOnDisk();
+    const before = readDatabaseBytes();
     const refused = await start(given);
     expect(refused).toMatchObject({ ok: false, code: "identity.unreadable" });
     expect(!refused.ok && refused.detail).toMatch(detail);
-    expect(bytesOnDisk()).toBe(before);
+    expect(readDatabaseBytes()).toBe(before);
     expect(await identityOf(passphrase)).toEqual(first);
   });
 

@@ -38,16 +38,18 @@ async function withStorage<T>(work: (storage: Parameters<typeof rotateRelayKey>[
   }
 }
 
-const worldOf = (seed: number) => ({ now: clock.now, ...createSeededRandom(seed) });
+const createWorld = (seed: number) => ({ now: clock.now, ...createSeededRandom(seed) });
 
 function rotate(passphrase?: string, seed = 5) {
   return withStorage((storage) =>
-    rotateRelayKey(storage, worldOf(seed), passphrase === undefined ? {} : { passphrase }),
+    rotateRelayKey(storage, createWorld(seed), passphrase === undefined ? {} : { passphrase }),
   );
 }
 
 async function identity(passphrase?: string) {
-  const loaded = await withStorage((storage) => loadRelayIdentity(storage, worldOf(1), passphrase));
+  const loaded = await withStorage((storage) =>
+    loadRelayIdentity(storage, createWorld(1), passphrase),
+  );
   if (!loaded.ok) throw new Error(loaded.detail);
   return loaded.identity;
 }

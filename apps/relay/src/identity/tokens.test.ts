@@ -16,17 +16,17 @@ import { openStorage } from "../storage/open-storage.ts";
 import type { Reader, Storage } from "../storage/storage.ts";
 import { createTokenVerifier, type TokenVerifier } from "./tokens.ts";
 
-let world: ReturnType<typeof worldOf>;
+let world: ReturnType<typeof createWorld>;
 let storage: Storage;
 let checker: TokenVerifier;
 let relay: TestAgent;
 let agent: TestAgent;
 let reads = 0;
 
-const worldOf = () => ({ ...createManualClock(), ...createSeededRandom(1) });
+const createWorld = () => ({ ...createManualClock(), ...createSeededRandom(1) });
 
 /** Counts the reads of the checker from the database. */
-const counting = (read: Reader): Reader => ({
+const countReads = (read: Reader): Reader => ({
   get: (query, params) => {
     reads += 1;
     return read.get(query, params);
@@ -35,19 +35,19 @@ const counting = (read: Reader): Reader => ({
 });
 
 beforeEach(async () => {
-  world = worldOf();
+  world = createWorld();
   const opened = await openStorage({ path: ":memory:", migrations });
   if (!opened.ok) throw new Error(opened.detail);
   ({ storage } = opened);
   [relay, agent] = [createTestAgent(world), createTestAgent(world)];
-  const read = counting(storage.read);
+  const read = countReads(storage.read);
   checker = createTokenVerifier({ read, audience: relay.did, now: world.now });
-  await know(agent, {});
+  await insertKnownAgent(agent, {});
   reads = 0;
 });
 afterEach(() => storage.close());
 
-async function know(
+async function insertKnownAgent(
   { agentId, deviceId, publicKey }: TestAgent,
   { granted = scopes as readonly Scope[], agentRevoked = false, deviceRevoked = false },
 ): Promise<void> {
@@ -106,7 +106,7 @@ describe("Valid tokens", () => {
 
   test("grants the scopes that both the token and its device have", async () => {
     const paired = createTestAgent(world);
-    await know(paired, { granted: ["task:read", "task:submit"] });
+    await insertKnownAgent(paired, { granted: ["task:read", "task:submit"] });
     const checked = await checker.verify(await token(paired, ["task:read", "account:write"]));
     expect(checked).toMatchObject({ caller: { scopes: new Set(["task:read"]) } });
   });
@@ -144,7 +144,7 @@ describe("Tokens after a succession", () => {
 
   test("KY6 leaves cached tokens of other agents valid", async () => {
     const other = createTestAgent(world);
-    await know(other, {});
+    await insertKnownAgent(other, {});
     const kept = await token(other);
     await checker.verify(kept);
     checker.evictAgent(agent.agentId);
@@ -160,7 +160,7 @@ describe("Refused tokens", () => {
     ["of a revoked agent", { agentRevoked: true }, "agent.revoked"],
   ])("refuses a token %s", async (_, state, code) => {
     const gone = createTestAgent(world);
-    await know(gone, state);
+    await insertKnownAgent(gone, state);
     expect(await checker.verify(await token(gone))).toEqual({ ok: false, code });
   });
 

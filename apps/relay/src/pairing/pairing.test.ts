@@ -151,8 +151,8 @@ describe("Pairing codes", () => {
     const session = await openPairing(t, owner);
     const { pairing_code } = session;
     expect(pairing_code).toMatch(/^[2-9A-HJKMNP-Z]{6}$/);
-    const spoken = `${pairing_code.slice(0, 3).toLowerCase()}-${pairing_code.slice(3)} `;
-    const claimed = await claimPairing(t, { pairing_code: spoken }, t.createUnknownAgent());
+    const formatted = `${pairing_code.slice(0, 3).toLowerCase()}-${pairing_code.slice(3)} `;
+    const claimed = await claimPairing(t, { pairing_code: formatted }, t.createUnknownAgent());
     expect(claimed).toMatchObject({ status: 200 });
   });
 
@@ -212,14 +212,14 @@ describe("Pairing codes", () => {
 
 describe("Guesses of pairing codes", () => {
   const guess = () => claimPairing(t, { pairing_code: "AAAAAA" }, t.createUnknownAgent());
-  const guessOften = async (times: number): Promise<Reply[]> => {
+  const guessRepeatedly = async (times: number): Promise<Reply[]> => {
     const replies = [];
     for (let i = 0; i < times; i += 1) replies.push(await guess());
     return replies;
   };
 
   test("refuses an address after five wrong codes for the lifetime of a code, even with a right one", async () => {
-    const replies = await guessOften(6);
+    const replies = await guessRepeatedly(6);
     expect(replies.map(({ status }) => status)).toEqual([404, 404, 404, 404, 404, 429]);
     const session = await openPairing(t, owner);
     await t.clock.advance(limits.pairingTtlMs - 1);
@@ -235,7 +235,7 @@ describe("Guesses of pairing codes", () => {
   });
 
   test("accepts an address after four wrong codes, and after the wrong codes of others", async () => {
-    await guessOften(4);
+    await guessRepeatedly(4);
     const session = await openPairing(t, owner);
     expect(await claimPairing(t, session, t.createUnknownAgent())).toMatchObject({ status: 200 });
     await guess();

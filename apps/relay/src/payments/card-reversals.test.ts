@@ -20,7 +20,7 @@ import {
 } from "../../test/market.ts";
 import { startTestRelay, type Reply, type TestRelay } from "../../test/test-relay.ts";
 
-const weekMs = 604_800_000;
+const WEEK_MS = 604_800_000;
 
 let t: TestRelay;
 let agent: TestAgent;
@@ -32,7 +32,8 @@ beforeEach(async () => {
 afterEach(() => t.close());
 
 const received = { status: 200, body: { received: true } };
-const say = async (event: string) => expect(await sendEvent(t, event)).toMatchObject(received);
+const sendAccepted = async (event: string) =>
+  expect(await sendEvent(t, event)).toMatchObject(received);
 const balance = (of = agent) => t.getBalance(of);
 const withdraw = (amount: number, of = agent): Promise<Reply> =>
   t.as(of, "POST", `/api/v1/agents/${of.agentId}/withdrawals`, { amount, destination: "IBAN 1" });
@@ -43,9 +44,11 @@ const deliver = (task: Delegation, by: TestAgent) =>
 
 /** Completes a task of the worker at a price. */
 async function buy(price: number, by = agent, worker?: TestAgent): Promise<TestAgent> {
-  const seen = worker ?? (await createSeller(t, price));
-  expect(await deliver(await submitAcceptedTask(t, by, seen), seen)).toMatchObject({ status: 200 });
-  return seen;
+  const seller = worker ?? (await createSeller(t, price));
+  expect(await deliver(await submitAcceptedTask(t, by, seller), seller)).toMatchObject({
+    status: 200,
+  });
+  return seller;
 }
 
 /** Checks the totals of the books, which must be consistent. */
@@ -55,7 +58,7 @@ describe("Refunds of card payments", () => {
   beforeEach(() => payByCard(t, agent));
 
   test("A13: a full refund appears as a deposit with a negative amount", async () => {
-    await say(createRefundEvent("pi_1", 1_250));
+    await sendAccepted(createRefundEvent("pi_1", 1_250));
     expect(await balance()).toBe(0);
     const { body } = await t.as(agent, "GET", `/api/v1/agents/${agent.agentId}/transactions`);
     expect((body["transactions"] as Transaction[])[0]).toMatchObject({
@@ -69,25 +72,27 @@ describe("Refunds of card payments", () => {
   });
 
   test("A13: partial refunds report their sum and may arrive twice or late", async () => {
-    await say(createRefundEvent("pi_1", 250));
+    await sendAccepted(createRefundEvent("pi_1", 250));
     expect(await balance()).toBe(10);
-    await say(createRefundEvent("pi_1", 750));
+    await sendAccepted(createRefundEvent("pi_1", 750));
     expect(await balance()).toBe(5);
-    await say(createRefundEvent("pi_1", 250));
-    await say(createRefundEvent("pi_1", 750));
+    await sendAccepted(createRefundEvent("pi_1", 250));
+    await sendAccepted(createRefundEvent("pi_1", 750));
     expect(await balance()).toBe(5);
     await books({ deposits: 5, card_reversals: 7.5 });
   });
 
   test("A13: eight concurrent copies of a refund event debit once", async () => {
-    await Promise.all(Array.from({ length: 8 }, () => say(createRefundEvent("pi_1", 1_250))));
+    await Promise.all(
+      Array.from({ length: 8 }, () => sendAccepted(createRefundEvent("pi_1", 1_250))),
+    );
     expect(await balance()).toBe(0);
     await books({ deposits: 0, card_reversals: 12.5 });
   });
 
   test("A13: a refund that arrives before its payment is applied with the payment", async () => {
     const late = await t.createAgent();
-    await say(createRefundEvent("pi_2", 500));
+    await sendAccepted(createRefundEvent("pi_2", 500));
     await books({ deposits: 12.5, card_reversals: 0 });
     await payByCard(t, late, { payment: "pi_2" });
     expect(await balance(late)).toBe(7.5);
@@ -105,7 +110,7 @@ describe("Refunds of card payments", () => {
     ["of zero", { amount_refunded: 0 }],
   ])("A13: a refund %s changes nothing", async (_, change) => {
     const before = await getAgentStates(t, [agent]);
-    await say(createRefundEvent("pi_1", 1_250, change));
+    await sendAccepted(createRefundEvent("pi_1", 1_250, change));
     expect(await getAgentStates(t, [agent])).toEqual(before);
     await books({ deposits: 12.5, card_reversals: 0 });
   });
@@ -124,7 +129,7 @@ describe("Refunds of card payments", () => {
     expect(await sendEvent(t, createRefundEvent("pi_1", 1_250))).toMatchObject({ status: 503 });
     await t.asOperator("POST", "/api/v1/admin/unfreeze");
     expect(await balance()).toBe(12.5);
-    await say(createRefundEvent("pi_1", 1_250));
+    await sendAccepted(createRefundEvent("pi_1", 1_250));
     expect(await balance()).toBe(0);
   });
 });
@@ -137,36 +142,36 @@ describe("Disputes of card payments", () => {
     ["won returns", "won", 12.5],
     ["lost keeps", "lost", 0],
   ])("A13: a closed dispute that was %s the money", async (_, status, left) => {
-    await say(createDisputeEvent("pi_1", 1_250));
+    await sendAccepted(createDisputeEvent("pi_1", 1_250));
     expect(await balance()).toBe(0);
-    await say(createDisputeEvent("pi_1", 1_250, closed(status)));
-    await say(createDisputeEvent("pi_1", 1_250, closed(status)));
+    await sendAccepted(createDisputeEvent("pi_1", 1_250, closed(status)));
+    await sendAccepted(createDisputeEvent("pi_1", 1_250, closed(status)));
     expect(await balance()).toBe(left);
     await books({ deposits: left, card_reversals: 12.5 - left });
   });
 
   test("A13: a dispute has the same effect when its end is reported before its beginning", async () => {
-    await say(createDisputeEvent("pi_1", 1_250, closed("won")));
-    await say(createDisputeEvent("pi_1", 1_250));
+    await sendAccepted(createDisputeEvent("pi_1", 1_250, closed("won")));
+    await sendAccepted(createDisputeEvent("pi_1", 1_250));
     expect(await balance()).toBe(12.5);
-    await say(createDisputeEvent("pi_1", 500, { id: "dp_2", ...closed("lost") }));
-    await say(createDisputeEvent("pi_1", 500, { id: "dp_2" }));
+    await sendAccepted(createDisputeEvent("pi_1", 500, { id: "dp_2", ...closed("lost") }));
+    await sendAccepted(createDisputeEvent("pi_1", 500, { id: "dp_2" }));
     expect(await balance()).toBe(7.5);
   });
 
   test("A13: a disputed payment that was also refunded is debited once", async () => {
-    await say(createDisputeEvent("pi_1", 1_250));
-    await say(createRefundEvent("pi_1", 1_250));
+    await sendAccepted(createDisputeEvent("pi_1", 1_250));
+    await sendAccepted(createRefundEvent("pi_1", 1_250));
     expect(await balance()).toBe(0);
-    await say(createDisputeEvent("pi_1", 1_250, closed("won")));
+    await sendAccepted(createDisputeEvent("pi_1", 1_250, closed("won")));
     expect(await balance()).toBe(0);
     await books({ deposits: 0, card_reversals: 12.5 });
   });
 
   test("A13: a dispute debits the payment, an inquiry by the cardholder's bank does not", async () => {
-    await say(createDisputeEvent("pi_1", 1_250, { status: "warning_needs_response" }));
+    await sendAccepted(createDisputeEvent("pi_1", 1_250, { status: "warning_needs_response" }));
     expect(await balance()).toBe(12.5);
-    await say(
+    await sendAccepted(
       createDisputeEvent("pi_1", 1_250, { type: "updated", status: "needs_response", created: 2 }),
     );
     expect(await balance()).toBe(0);
@@ -174,23 +179,23 @@ describe("Disputes of card payments", () => {
 
   test("A13: a dispute that arrives before its payment is applied, and returned when it is won", async () => {
     const late = await t.createAgent();
-    await say(createDisputeEvent("pi_2", 1_250));
+    await sendAccepted(createDisputeEvent("pi_2", 1_250));
     await payByCard(t, late, { payment: "pi_2" });
     expect(await balance(late)).toBe(0);
-    await say(createDisputeEvent("pi_2", 1_250, closed("won")));
+    await sendAccepted(createDisputeEvent("pi_2", 1_250, closed("won")));
     expect(await balance(late)).toBe(12.5);
     expect(await withdraw(1, late)).toMatchObject({ status: 402 });
-    await t.clock.advance(weekMs);
+    await t.clock.advance(WEEK_MS);
     expect(await withdraw(12.5, late)).toMatchObject({ status: 201 });
   });
 
   test("A13: a payment credited by an older relay is reversed when its event is sent again", async () => {
     const old = await t.createAgent();
     const session = { id: "cs_old", payment_status: "paid" };
-    await say(createPaidEvent(t, old.agentId, session));
-    await say(createDisputeEvent("pi_old", 1_250));
+    await sendAccepted(createPaidEvent(t, old.agentId, session));
+    await sendAccepted(createDisputeEvent("pi_old", 1_250));
     expect(await balance(old)).toBe(12.5);
-    await say(createPaidEvent(t, old.agentId, { ...session, payment_intent: "pi_old" }));
+    await sendAccepted(createPaidEvent(t, old.agentId, { ...session, payment_intent: "pi_old" }));
     expect(await balance(old)).toBe(0);
   });
 });
@@ -227,7 +232,7 @@ describe("Accounts below 0 after a reversal", () => {
     await payByCard(t, agent);
     const worker = await createSeller(t, 10);
     const task = await submitAcceptedTask(t, agent, worker);
-    await say(createDisputeEvent("pi_1", 1_250));
+    await sendAccepted(createDisputeEvent("pi_1", 1_250));
     expect(await balance()).toBe(-12);
     expect(await deliver(task, worker)).toMatchObject({ status: 200 });
     expect([await balance(), await balance(worker)]).toEqual([-10, 9.5]);
@@ -238,7 +243,7 @@ describe("Accounts below 0 after a reversal", () => {
   test("A13: an account below 0 gets back the hold of a cancelled task", async () => {
     await payByCard(t, agent);
     const task = await submitAcceptedTask(t, agent, await createSeller(t, 10));
-    await say(createDisputeEvent("pi_1", 1_250));
+    await sendAccepted(createDisputeEvent("pi_1", 1_250));
     expect(await t.as(agent, "POST", `${task.path}/cancel`)).toMatchObject({ status: 200 });
     expect(await balance()).toBe(0);
     await books({ holds: 0, balances: 0 });
@@ -247,7 +252,9 @@ describe("Accounts below 0 after a reversal", () => {
   test("A13: an account owes nothing once its dispute is won, and card_reversal is 0 again", async () => {
     await overdrawAccount(t, agent);
     await books({ card_reversals: 10 });
-    await say(createDisputeEvent("pi_1", 1_000, { type: "closed", status: "won", created: 2 }));
+    await sendAccepted(
+      createDisputeEvent("pi_1", 1_000, { type: "closed", status: "won", created: 2 }),
+    );
     expect(await balance()).toBe(0);
     await books({ card_reversals: 0 });
   });
@@ -264,7 +271,7 @@ describe("Withdrawals of card money", () => {
     expect(await getAgentStates(t, [agent])).toEqual(before);
     await buy(10);
     expect(await balance()).toBe(2.5);
-    await t.clock.advance(weekMs - 1);
+    await t.clock.advance(WEEK_MS - 1);
     expect(await withdraw(2.5)).toMatchObject(held);
     await t.clock.advance(1);
     expect(await cardHeld()).toBe(0);
@@ -286,7 +293,7 @@ describe("Withdrawals of card money", () => {
     expect(await withdraw(1, second)).toMatchObject(held);
     const third = await buy(9, second);
     expect([await balance(third), await cardHeld(third)]).toEqual([8.55, 8.55]);
-    await t.clock.advance(weekMs - 1);
+    await t.clock.advance(WEEK_MS - 1);
     expect(await withdraw(8.55, third)).toMatchObject(held);
     await t.clock.advance(1);
     expect(await withdraw(8.55, third)).toMatchObject({ status: 201 });
@@ -315,9 +322,9 @@ describe("Withdrawals of card money", () => {
 
   test("A13: the reversal of an older payment does not release card money", async () => {
     await payByCard(t, agent, { payment: "pi_1", cents: 1_000 });
-    await t.clock.advance(weekMs);
+    await t.clock.advance(WEEK_MS);
     await payByCard(t, agent, { payment: "pi_2", cents: 1_000 });
-    await say(createRefundEvent("pi_1", 1_000));
+    await sendAccepted(createRefundEvent("pi_1", 1_000));
     expect([await balance(), await cardHeld()]).toEqual([10, 10]);
     expect(await withdraw(0.01)).toMatchObject(held);
     await books({ deposits: 10, balances: 10, card_reversals: 10 });
@@ -326,9 +333,9 @@ describe("Withdrawals of card money", () => {
   test("A13: card money leaves with its own refund, so that other money stays free", async () => {
     await payByCard(t, agent, { payment: "pi_1", cents: 1_000 });
     await t.deposit(agent, 5);
-    await say(createRefundEvent("pi_1", 400));
+    await sendAccepted(createRefundEvent("pi_1", 400));
     expect([await balance(), await cardHeld()]).toEqual([11, 6]);
-    await say(createRefundEvent("pi_1", 1_000));
+    await sendAccepted(createRefundEvent("pi_1", 1_000));
     expect([await balance(), await cardHeld()]).toEqual([5, 0]);
     expect(await withdraw(5)).toMatchObject({ status: 201 });
   });

@@ -144,11 +144,11 @@ describe("A paid submission", () => {
   });
 
   test("pays from the wallet's account under the operator's token without a payer", async () => {
-    const asMaster = { token: OPERATOR_TOKEN };
-    const asked = await s.submit(asMaster);
+    const asOperator = { token: OPERATOR_TOKEN };
+    const asked = await s.submit(asOperator);
     expect(asked).toMatchObject(code(402, "budget.no_payer"));
     const headers = await s.wallet.pay(asked.headers);
-    expect(await s.submit({ ...asMaster, headers })).toMatchObject({ status: 201 });
+    expect(await s.submit({ ...asOperator, headers })).toMatchObject({ status: 201 });
     const account = `x402:${s.wallet.address}`;
     const { body } = await s.t.asOperator("GET", `/api/v1/agents/${account}/balance`);
     expect(body).toMatchObject({ balance: 0, pending_allocations: 2 });

@@ -18,7 +18,7 @@ type DeliveryDependencies = Pick<
 >;
 
 /** Delays after each failed attempt: 5 s, 1 min, 10 min, 1 h, 6 h. */
-const retryDelaysMs = [5_000, 60_000, 600_000, 3_600_000, 21_600_000];
+const RETRY_DELAYS_MS = [5_000, 60_000, 600_000, 3_600_000, 21_600_000];
 const MAX_FAILURES = 20;
 const TIMEOUT_MS = 15_000;
 const BATCH_SIZE = 64;
@@ -76,7 +76,7 @@ async function recordFailure(
   await storage.transaction(async (tx) => {
     await updateWebhookState(tx, { webhook_id, state, failures, last_error });
     if (isOver) return deleteDeliveriesByWebhook(tx, webhook_id);
-    const wait = retryDelaysMs[attempt];
+    const wait = RETRY_DELAYS_MS[attempt];
     if (wait === undefined) return deleteDelivery(tx, delivery_id);
     return postponeDelivery(tx, { delivery_id, next_at: runtime.now() + wait });
   });

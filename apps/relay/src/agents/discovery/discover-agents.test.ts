@@ -28,7 +28,7 @@ async function discover(query = "", reader?: TestAgent): Promise<DiscoveryEntry[
 const ids = (entries: readonly { agent_id: string }[]) => entries.map(({ agent_id }) => agent_id);
 
 /** Completes one paid task of `boss` at `worker`. */
-async function employ(boss: TestAgent, worker: TestAgent): Promise<void> {
+async function completePaidTask(boss: TestAgent, worker: TestAgent): Promise<void> {
   const task = await submitAcceptedTask(t, boss, worker);
   await t.as(worker, "POST", `${task.path}/result`, createReceipt(worker, task));
 }
@@ -251,18 +251,19 @@ describe("Figures of an agent in discovery", () => {
         [one, two, reader].map(async (by) => (await discover("", by)).map((e) => e.trust_level)),
       );
     expect(await levels()).toEqual([["unknown"], ["unknown"], ["unknown"]]);
-    await employ(one, worker);
+    await completePaidTask(one, worker);
     expect(await levels()).toEqual([["first_contact"], ["unknown"], ["unknown"]]);
-    await employ(two, worker);
+    await completePaidTask(two, worker);
     expect(await levels()).toEqual([["first_contact"], ["first_contact"], ["first_contact"]]);
-    for (let i = 0; i < 4; i += 1) await employ(one, worker);
+    for (let i = 0; i < 4; i += 1) await completePaidTask(one, worker);
     expect(await levels()).toEqual([["verified"], ["first_contact"], ["first_contact"]]);
   });
 
   test("CR6 free tasks among friends do not raise the trust that strangers see", async () => {
     const worker = await t.createWorker(0);
     const friends = [await t.createAgent(), await t.createAgent(), await t.createAgent()];
-    for (const friend of friends) for (let i = 0; i < 5; i += 1) await employ(friend, worker);
+    for (const friend of friends)
+      for (let i = 0; i < 5; i += 1) await completePaidTask(friend, worker);
     expect(await discover("", friends[0])).toMatchObject([{ trust_level: "verified" }]);
     expect(await discover("", await t.createAgent())).toMatchObject([{ trust_level: "unknown" }]);
   });

@@ -51,18 +51,18 @@ export async function applyReversal(
   const releaseAt = credited_at + cardHoldMs;
   if (change > 0) {
     const description = "card payment taken back";
-    const taken = { agentId, amount: asMicro(change), reference, description, releaseAt };
-    const { balance } = await reverseDeposit(tx, runtime, taken);
+    const debit = { agentId, amount: asMicro(change), reference, description, releaseAt };
+    const { balance } = await reverseDeposit(tx, runtime, debit);
     return { ok: true, reversed: { sessionId, agentId, amount: change, balance } };
   }
-  const given = await creditAccount(tx, runtime, {
+  const credited = await creditAccount(tx, runtime, {
     agentId,
     amount: asMicro(-change),
     reference,
     description: "card payment given back",
     releaseAt,
   });
-  if (!given.ok) return given;
+  if (!credited.ok) return credited;
   return { ok: true, reversed: { sessionId, agentId, amount: change, balance: null } };
 }
 
