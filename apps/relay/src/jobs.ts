@@ -10,7 +10,7 @@ import { purgeOldDecisions } from "./routing/decision.ts";
 import type { Services } from "./services.ts";
 import { expireTasks } from "./tasks/assignment/expire-tasks.ts";
 import { expireLeases, renewLeases } from "./tasks/assignment/leases.ts";
-import { deliverWebhooks } from "./webhooks/deliver.ts";
+import { deliverWebhooks } from "./webhooks/deliver-webhooks.ts";
 import { purgeEndedBudgets, purgeOldTasks } from "./tasks/retention.ts";
 
 interface Job {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { MAX_AMOUNT, fromMicro, parseAmount, toMicro } from "./amount.ts";
+import { MAX_AMOUNT, fromMicro, parseAmount, toDollars, toMicro } from "./amount.ts";
 import { asMicro, MICRO } from "./money.ts";
 
 describe("parseAmount", () => {
@@ -126,5 +126,17 @@ describe("toMicro", () => {
       balance = asMicro(balance + toMicro(0.1));
     }
     expect(fromMicro(balance)).toBe(100);
+  });
+});
+
+describe("toDollars", () => {
+  test("converts micro-units to currency units without a negative zero", () => {
+    expect([1, -2_500_000, -0].map(toDollars)).toEqual([0.000001, -2.5, 0]);
+  });
+
+  test("throws a RangeError unless it gets a safe integer", () => {
+    for (const value of [0.5, Number.NaN, Number.MAX_SAFE_INTEGER + 1]) {
+      expect(() => toDollars(value)).toThrow(RangeError);
+    }
   });
 });

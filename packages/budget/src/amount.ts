@@ -49,6 +49,14 @@ export function fromMicro(amount: Micro): number {
 }
 
 /**
+ * Converts an integer of micro-units, as read from storage or added up, to the JSON number of
+ * currency units. Throws RangeError unless it is a safe integer.
+ */
+export function toDollars(integer: number): number {
+  return fromMicro(asMicro(integer));
+}
+
+/**
  * Parses the shortest decimal text of a number, which is exact where the product of the double with 1e6
  * is not.
  */

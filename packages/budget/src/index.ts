@@ -1,4 +1,11 @@
-export { MAX_AMOUNT, fromMicro, parseAmount, toMicro, type AmountResult } from "./amount.ts";
+export {
+  MAX_AMOUNT,
+  fromMicro,
+  parseAmount,
+  toDollars,
+  toMicro,
+  type AmountResult,
+} from "./amount.ts";
 export {
   FEE_ACCOUNT,
   MAX_BALANCE,

@@ -17,7 +17,7 @@ const bootstrap = (body: Record<string, unknown>, relay = t): Promise<Reply> =>
 const claim = ({ agentId, publicKey }: TestAgent, more: Record<string, unknown> = {}) =>
   bootstrap({ agent_id: agentId, public_key: publicKey, ...more });
 
-/** The key that the relay holds for an agent's device now. */
+/** Returns the key that the relay has stored for an agent's device. */
 async function keyOf({ deviceId }: TestAgent): Promise<unknown> {
   return (await t.asOperator("GET", `/api/v1/devices/${deviceId}`)).body["public_key"];
 }
@@ -25,7 +25,7 @@ async function keyOf({ deviceId }: TestAgent): Promise<unknown> {
 const balance = (agent: TestAgent, token: string) =>
   t.request("GET", `/api/v1/agents/${agent.agentId}/balance`, { token });
 
-/** The agent with another key, and the record by which the old one handed over to it. */
+/** Returns the agent with another key, and the succession record that names it. */
 function successor(agent: TestAgent, timestamp = t.clock.now()) {
   const { secretKey, publicKey } = t.createUnknownAgent();
   const keys = { oldSecretKey: agent.secretKey, newSecretKey: secretKey };
@@ -33,8 +33,8 @@ function successor(agent: TestAgent, timestamp = t.clock.now()) {
   return { next: { ...agent, secretKey, publicKey }, succession };
 }
 
-describe("a bootstrap", () => {
-  test("of a new agent is 201 and names its device", async () => {
+describe("Bootstrap", () => {
+  test("answers 201 with the device of a new agent", async () => {
     const agent = t.createUnknownAgent();
     const { status, body } = await claim(agent);
     expect([status, body]).toEqual([
@@ -44,14 +44,14 @@ describe("a bootstrap", () => {
     expect(body["device_id"]).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7/);
   });
 
-  test("again with the same key is 200, names the same device and changes nothing", async () => {
+  test("answers 200 with the same device for a repeated bootstrap and changes nothing", async () => {
     const agent = t.createUnknownAgent();
     const { body } = await claim(agent);
     const again = await claim(agent);
     expect(again).toMatchObject({ status: 200, body: { ...body, registered: false } });
   });
 
-  test("gives an agent that the operator registered before its key", async () => {
+  test("binds a key to an agent that the operator registered earlier", async () => {
     const agent = t.createUnknownAgent();
     const registration = {
       agent_id: agent.agentId,
@@ -62,12 +62,12 @@ describe("a bootstrap", () => {
     expect(await claim(agent)).toMatchObject({ status: 201, body: { registered: true } });
   });
 
-  test("KY12 never takes the relay's own id", async () => {
+  test("KY12 refuses a bootstrap under the relay's own id", async () => {
     const agent = { ...t.createUnknownAgent(), agentId: t.relay.relayId };
     expect(await claim(agent)).toMatchObject({ status: 400, body: { code: "agent.id_reserved" } });
   });
 
-  test("KY1 with another key and no succession is 409 and leaves the key", async () => {
+  test("KY1 refuses another key without a succession record with 409 and leaves the key", async () => {
     const agent = await t.createAgent();
     const { publicKey } = t.createUnknownAgent();
     expect(await claim({ ...agent, publicKey })).toMatchObject({
@@ -80,7 +80,7 @@ describe("a bootstrap", () => {
     expect(await keyOf(agent)).toBe(agent.publicKey);
   });
 
-  test("KY3 of one id with 100 keys at once binds exactly one of them", async () => {
+  test("KY3 binds exactly one of 100 keys that claim one id concurrently", async () => {
     const { agentId } = t.createUnknownAgent();
     const rivals = Array.from({ length: 100 }, () => ({ ...t.createUnknownAgent(), agentId }));
     const replies = await Promise.all(rivals.map((rival) => claim(rival)));
@@ -91,7 +91,7 @@ describe("a bootstrap", () => {
     expect(await keyOf({ ...winner!, deviceId })).toBe(winner!.publicKey);
   });
 
-  test("KY7 is limited to 30 a minute for one address", async () => {
+  test("KY7 limits bootstraps to 30 a minute for one address", async () => {
     const limited = await startTestRelay({ AGENT_RATE_LIMIT_SCALE: "1" });
     const body = () => {
       const { agentId, publicKey } = limited.createUnknownAgent();
@@ -104,18 +104,18 @@ describe("a bootstrap", () => {
   });
 });
 
-describe("KY4 a public key is refused", () => {
+describe("Public keys", () => {
   test.each([
     ["of 62 digits", "ab".repeat(31)],
     ["of 66 digits", "ab".repeat(33)],
     ["with 0x", `0x${"ab".repeat(31)}`],
-    ["that is no hex", "zz".repeat(32)],
+    ["that is not hex", "zz".repeat(32)],
     ["in capitals", "AB".repeat(32)],
     ["with a line break", `${"ab".repeat(32)}\n`],
     ["that is all zero", "00".repeat(32)],
     ["that is the neutral point", `01${"00".repeat(31)}`],
     ["of order 2", `ec${"ff".repeat(30)}7f`],
-    ["of order 4, spelt modulo p", `ed${"ff".repeat(30)}ff`],
+    ["of order 4, not reduced modulo p", `ed${"ff".repeat(30)}ff`],
     ["of order 8", "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05"],
     [
       "of order 8 with the sign bit",
@@ -123,12 +123,12 @@ describe("KY4 a public key is refused", () => {
     ],
     ["that is a number", 1],
     ["that is missing", undefined],
-  ])("%s", async (_, public_key) => {
+  ])("KY4 refuses a public key %s", async (_, public_key) => {
     expect(await bootstrap({ agent_id: uuid, public_key })).toMatchObject({ status: 400 });
   });
 
-  test("never for being off the curve; then no token of it verifies", async () => {
-    // y = 2 has no x.
+  test("KY4 accepts a key that is off the curve, but verifies no token of it", async () => {
+    // No point of the curve has y = 2.
     const agent = { ...t.createUnknownAgent(), publicKey: `02${"00".repeat(31)}` };
     const { status, body } = await claim(agent);
     expect(status).toBe(201);
@@ -137,7 +137,7 @@ describe("KY4 a public key is refused", () => {
   });
 });
 
-describe("KY5 an agent id is refused", () => {
+describe("Agent ids", () => {
   test.each([
     ["of version 1", "6ba7b810-9dad-11d1-80b4-00c04fd430c8"],
     ["in capitals", uuid.toUpperCase()],
@@ -148,14 +148,14 @@ describe("KY5 an agent id is refused", () => {
     ["that is __proto__", "__proto__"],
     ["that is an array", [uuid]],
     ["that is missing", undefined],
-  ])("%s", async (_, agent_id) => {
+  ])("KY5 refuses an agent id %s", async (_, agent_id) => {
     const { publicKey: public_key } = t.createUnknownAgent();
     const { status, body } = await bootstrap({ agent_id, public_key });
     expect([status, body["code"]]).toEqual([400, "request.invalid"]);
     expect(t.lines.join("").length).toBeLessThan(10_000);
   });
 
-  test("never for being a UUID of version 4, or one of version 8 that belongs to the key", async () => {
+  test("KY5 accepts a UUID of version 4, and one of version 8 that belongs to the key", async () => {
     const agentId = "f47ac10b-58cc-4372-a567-0e02b2c3d479";
     expect(await claim({ ...t.createUnknownAgent(), agentId })).toMatchObject({ status: 201 });
     const agent = t.createUnknownAgent();
@@ -164,8 +164,8 @@ describe("KY5 an agent id is refused", () => {
   });
 });
 
-describe("a succession", () => {
-  test("hands the agent and its device to the new key; the old key's tokens die", async () => {
+describe("Succession records", () => {
+  test("moves the agent and its device to the new key and refuses the old key's tokens", async () => {
     const agent = await t.createAgent();
     const old = await t.token(agent);
     expect(await balance(agent, old)).toMatchObject({ status: 200 });
@@ -182,7 +182,7 @@ describe("a succession", () => {
     expect(await claim(agent)).toMatchObject({ status: 409 });
   });
 
-  test("may follow upon another, later one", async () => {
+  test("accepts a later succession after an earlier one", async () => {
     const agent = await t.createAgent();
     const first = successor(agent, 1_000);
     await claim(first.next, { succession: first.succession });
@@ -193,7 +193,7 @@ describe("a succession", () => {
     expect(await keyOf(agent)).toBe(second.next.publicKey);
   });
 
-  test("of 50 rivals signed by one key lets one through", async () => {
+  test("accepts one of 50 competing succession records signed by the same key", async () => {
     const agent = await t.createAgent();
     const rivals = Array.from({ length: 50 }, () => successor(agent));
     const replies = await Promise.all(
@@ -247,15 +247,18 @@ describe("a succession", () => {
     },
   };
 
-  test.each(Object.entries(refused))("KY2 %s is 400 and leaves the key", async (_, make) => {
-    const agent = await t.createAgent();
-    const { next, succession } = make(agent);
-    expect(await claim(next, { succession })).toMatchObject({ status: 400 });
-    expect(await keyOf(agent)).toBe(agent.publicKey);
-    expect(await balance(agent, await t.token(agent))).toMatchObject({ status: 200 });
-  });
+  test.each(Object.entries(refused))(
+    "KY2 refuses a succession record %s with 400 and leaves the key",
+    async (_, make) => {
+      const agent = await t.createAgent();
+      const { next, succession } = make(agent);
+      expect(await claim(next, { succession })).toMatchObject({ status: 400 });
+      expect(await keyOf(agent)).toBe(agent.publicKey);
+      expect(await balance(agent, await t.token(agent))).toMatchObject({ status: 200 });
+    },
+  );
 
-  test("KY2 never goes back: not by the old record, nor by a new one to a key that was left", async () => {
+  test("KY2 refuses a return to a former key, by the old record or by a new one", async () => {
     const agent = await t.createAgent();
     const first = successor(agent, 1_000);
     await claim(first.next, { succession: first.succession });
@@ -276,14 +279,14 @@ describe("a succession", () => {
       [notLater.next, notLater.succession],
     ] as const) {
       const { status } = await claim(next, { succession });
-      // The key that the agent has needs no record.
+      // The current key needs no succession record.
       expect(status).toBe(next === second.next ? 200 : 400);
       expect(await keyOf(agent)).toBe(second.next.publicKey);
     }
   });
 });
 
-describe("a proof of possession", () => {
+describe("Proofs of possession", () => {
   const proofOf = (agent: TestAgent, change: { timestamp?: number; text?: string } = {}) => {
     const { timestamp = t.clock.now() } = change;
     const { text = `${agent.agentId}:${agent.publicKey}:${timestamp}` } = change;
@@ -291,7 +294,7 @@ describe("a proof of possession", () => {
     return { proof: { timestamp, signature } };
   };
 
-  test("that is good is taken, also up to five minutes off", async () => {
+  test("accepts a valid proof, also up to five minutes off the relay's clock", async () => {
     for (const off of [0, -300_000, 300_000]) {
       const agent = t.createUnknownAgent();
       const proof = proofOf(agent, { timestamp: t.clock.now() + off });
@@ -309,7 +312,7 @@ describe("a proof of possession", () => {
     "more than five minutes old": (agent) => proofOf(agent, { timestamp: t.clock.now() - 300_001 }),
     "more than five minutes ahead": (agent) =>
       proofOf(agent, { timestamp: t.clock.now() + 300_001 }),
-    "whose signature is no base64url": () => ({
+    "whose signature is not base64url": () => ({
       proof: { timestamp: t.clock.now(), signature: "*" },
     }),
     "whose signature is empty": () => ({ proof: { timestamp: t.clock.now(), signature: "" } }),
@@ -317,13 +320,16 @@ describe("a proof of possession", () => {
     "that is null": () => ({ proof: null }),
   };
 
-  test.each(Object.entries(bad))("%s is 400, and binds nothing", async (_, make) => {
-    const agent = t.createUnknownAgent();
-    expect(await claim(agent, { ...make(agent) })).toMatchObject({ status: 400 });
-    expect(await claim(agent)).toMatchObject({ status: 201 });
-  });
+  test.each(Object.entries(bad))(
+    "refuses a proof %s with 400 and binds nothing",
+    async (_, make) => {
+      const agent = t.createUnknownAgent();
+      expect(await claim(agent, { ...make(agent) })).toMatchObject({ status: 400 });
+      expect(await claim(agent)).toMatchObject({ status: 201 });
+    },
+  );
 
-  test("is asked for where the operator requires it", async () => {
+  test("requires a proof where the operator demands one", async () => {
     const strict = await startTestRelay({ AGENT_REQUIRE_BOOTSTRAP_PROOF: "true" });
     const agent = t.createUnknownAgent();
     const body = { agent_id: agent.agentId, public_key: agent.publicKey };

@@ -184,13 +184,16 @@ function checkBootstrapProof(body: BodyOf<Bootstrap>, now: number, required: boo
   const { proof, agent_id, public_key } = body;
   if (proof === undefined) return required ? refuse("agent.proof_required") : undefined;
   if (Math.abs(now - proof.timestamp) > limits.clockSkewMs) {
-    return refuse("agent.proof_invalid", "proof.timestamp is more than 5 minutes off");
+    return refuse(
+      "agent.proof_invalid",
+      "proof.timestamp must be within 5 minutes of the current time",
+    );
   }
   let signature: Uint8Array;
   try {
     signature = fromBase64Url(proof.signature);
   } catch {
-    return refuse("agent.proof_invalid", "proof.signature is not base64url");
+    return refuse("agent.proof_invalid", "proof.signature must be base64url");
   }
   const message = utf8ToBytes(`${agent_id}:${public_key}:${proof.timestamp}`);
   return verify(signature, message, hexToBytes(public_key))

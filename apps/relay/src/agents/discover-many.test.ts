@@ -45,33 +45,33 @@ async function walk(query: string): Promise<string[][]> {
   }
 }
 
-describe("discovery among more agents than a page looks through", () => {
+describe("Discovery among more agents than one page scans", () => {
   test.each(["q=needle", "q=needle&capability=x"])(
-    "%s: ends each page after so many, and the pages together find all",
+    "finds all matches of %s over pages that each scan a limited number of agents",
     async (query) => {
       expect(await walk(query)).toEqual([[], [found], [last]]);
     },
   );
 
-  test("goes on behind the last agent looked through", async () => {
+  test("continues a page after the last scanned agent", async () => {
     const { cursor } = await page("q=needle");
     expect(Buffer.from(cursor ?? "", "base64url").toString()).toBe(first);
   });
 
-  test("B10: a cursor that was made up does not make a page look at more agents", async () => {
+  test("B10: a forged cursor does not make a page scan more agents", async () => {
     const cursor = Buffer.from("/~/99/").toString("base64url");
     const { ids, cursor: next } = await page(`q=needle&cursor=${cursor}`);
     expect(ids).toEqual([]);
     expect(Buffer.from(next ?? "", "base64url").toString()).toBe(first);
   });
 
-  test("fills a page that finds enough", async () => {
+  test("fills a page when it finds enough agents", async () => {
     const { ids, cursor } = await page("q=&limit=2");
     expect(ids).toEqual([idAt(0), idAt(1)]);
     expect(cursor).not.toBeNull();
   });
 
-  test("without a text goes to the end at once", async () => {
+  test("reads to the end at once when no text is searched", async () => {
     const after = Buffer.from(idAt(count - 3)).toString("base64url");
     expect(await page(`capability=x&cursor=${after}`)).toEqual({
       ids: [idAt(count - 2), last],

@@ -11,7 +11,7 @@ beforeEach(async () => {
 });
 afterEach(() => t.close());
 
-/** An agent that the relay has not met, under the id of its key. */
+/** Creates an agent under the id of its key that the relay does not know. */
 function newcomer(): TestAgent {
   const agent = t.createUnknownAgent();
   return { ...agent, agentId: deriveAgentId(agent.publicKey) };
@@ -61,7 +61,7 @@ test("D1: the operator cannot bind an id of version 8 to another key either", as
   expect(await register(agent.publicKey)).toMatchObject({ status: 200 });
 });
 
-test("D1: a succession record from the key of the id brings its current key to a new relay", async () => {
+test("D1: a succession record from the key of the id binds its current key at a new relay", async () => {
   const agent = newcomer();
   const { next, succession } = rotated(agent, t.clock.now() - 1_000);
   expect(await bootstrap(next)).toMatchObject(notOfKey);
@@ -74,7 +74,7 @@ test("D1: a succession record from the key of the id brings its current key to a
   });
 });
 
-test("D1: a chain of succession records counts oldest first, and with every record", async () => {
+test("D1: a chain of succession records is accepted oldest first and complete", async () => {
   const agent = newcomer();
   const first = rotated(agent, t.clock.now() - 2_000);
   const second = rotated(first.next, t.clock.now() - 1_000);
@@ -84,11 +84,11 @@ test("D1: a chain of succession records counts oldest first, and with every reco
   expect(await bootstrap(first.next, chain)).toMatchObject(notOfKey);
   expect(await isKnown(agent)).toBe(false);
   expect(await bootstrap(second.next, chain)).toMatchObject({ status: 201 });
-  // The key that was left does not come back.
+  // A former key does not become current again.
   expect(await bootstrap(agent)).toMatchObject({ status: 409 });
 });
 
-test("D1: a chain from another relay goes on from the key that this relay knows", async () => {
+test("D1: a chain from another relay continues from the key that this relay knows", async () => {
   const agent = newcomer();
   await bootstrap(agent);
   const first = rotated(agent, t.clock.now() + 1);
@@ -113,7 +113,7 @@ test.each([
   expect(await isKnown(agent)).toBe(false);
 });
 
-test("D1: a broken record is 400 and a record from the future too, and neither binds anything", async () => {
+test("D1: a broken record and a record from the future are refused with 400 and bind nothing", async () => {
   const agent = newcomer();
   const { next, succession } = rotated(agent, t.clock.now() + 300_001);
   const forged = { ...rotated(agent, 1).succession, new_public_key: next.publicKey };
@@ -144,7 +144,7 @@ test("D1: an id of version 8 that was bound to another key before this version k
   await edited.close();
 });
 
-test("D1: a task that names its target's key comes to no agent with another key", async () => {
+test("D1: a task that names its target's key reaches no agent with another key", async () => {
   const [boss, worker] = [await t.createAgent(), await t.createAgent()];
   const submit = (agentId: string, public_key: string) =>
     t.as(boss, "POST", `/agent/${agentId}/task`, { prompt: "work", public_key });

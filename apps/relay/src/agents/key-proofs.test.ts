@@ -23,7 +23,7 @@ afterEach(() => t.close());
 const keyInUse = { status: 409, body: { code: "agent.key_in_use" } };
 const displacedRefusal = { status: 403, body: { code: "agent.key_displaced" } };
 
-/** A bootstrap without proof, as the specification has it. */
+/** Bootstraps without a proof, which the specification allows. */
 const bootstrap = ({ agentId, publicKey }: TestAgent, more: object = {}): Promise<Reply> =>
   t.request("POST", "/api/v1/agents/bootstrap", {
     body: { agent_id: agentId, public_key: publicKey, ...more },
@@ -41,7 +41,7 @@ const register = (agent: TestAgent) =>
     capabilities: ["summarise"],
   });
 
-describe("D2: a key that is proven under one id is refused under another", () => {
+describe("Keys proven under one id", () => {
   const proofs: Readonly<Record<string, (agent: TestAgent) => Promise<TestAgent>>> = {
     "by the proof of a bootstrap": async (agent) => {
       const { body } = await bootstrapWithProof(t, agent);
@@ -68,16 +68,19 @@ describe("D2: a key that is proven under one id is refused under another", () =>
     },
   };
 
-  test.each(Object.entries(proofs))("%s", async (_, prove) => {
-    const agent = await prove(t.createUnknownAgent());
-    const other = createAgentWithKeyOf(t, agent);
-    expect(await bootstrap(other)).toMatchObject(keyInUse);
-    expect(await bootstrapWithProof(t, other)).toMatchObject(keyInUse);
-    expect(await t.asOperator("GET", `/api/v1/agents/${other.agentId}`)).toMatchObject({
-      status: 404,
-    });
-    expect(await balance(agent)).toMatchObject({ status: 200 });
-  });
+  test.each(Object.entries(proofs))(
+    "D2: a key proven %s is refused under another id",
+    async (_, prove) => {
+      const agent = await prove(t.createUnknownAgent());
+      const other = createAgentWithKeyOf(t, agent);
+      expect(await bootstrap(other)).toMatchObject(keyInUse);
+      expect(await bootstrapWithProof(t, other)).toMatchObject(keyInUse);
+      expect(await t.asOperator("GET", `/api/v1/agents/${other.agentId}`)).toMatchObject({
+        status: 404,
+      });
+      expect(await balance(agent)).toMatchObject({ status: 200 });
+    },
+  );
 });
 
 test("D2: the record of an agent shows whether its key is proven", async () => {
@@ -88,34 +91,34 @@ test("D2: the record of an agent shows whether its key is proven", async () => {
   expect(await recordOf(agent)).toMatchObject({ key_proven: true });
 });
 
-test("D2: an unproven binding blocks nobody, not even another unproven one", async () => {
-  const squatter = await t.createAgent();
-  const other = createAgentWithKeyOf(t, squatter);
+test("D2: an unproven binding blocks no other agent, proven or not", async () => {
+  const unproven = await t.createAgent();
+  const other = createAgentWithKeyOf(t, unproven);
   expect(await bootstrap(other)).toMatchObject({ status: 201 });
   expect(await bootstrapWithProof(t, other)).toMatchObject({ status: 200 });
 });
 
-describe("D2: an agent that loses its unproven key to the first proof", () => {
-  test("keeps its account, and its tokens die with 403", async () => {
-    const squatter = await t.createAgent();
-    await register(squatter);
-    await t.deposit(squatter, 3);
-    const other = createAgentWithKeyOf(t, squatter);
+describe("An agent that loses its unproven key to the first proof", () => {
+  test("D2: a displaced agent keeps its account and its tokens are refused with 403", async () => {
+    const unproven = await t.createAgent();
+    await register(unproven);
+    await t.deposit(unproven, 3);
+    const other = createAgentWithKeyOf(t, unproven);
     expect(await bootstrapWithProof(t, other)).toMatchObject({ status: 201 });
-    expect(await balance(squatter)).toMatchObject(displacedRefusal);
-    expect(await bootstrap(squatter)).toMatchObject(displacedRefusal);
-    expect(await bootstrap({ ...t.createUnknownAgent(), agentId: squatter.agentId })).toMatchObject(
+    expect(await balance(unproven)).toMatchObject(displacedRefusal);
+    expect(await bootstrap(unproven)).toMatchObject(displacedRefusal);
+    expect(await bootstrap({ ...t.createUnknownAgent(), agentId: unproven.agentId })).toMatchObject(
       displacedRefusal,
     );
-    expect(await t.getBalance(squatter)).toBe(3);
-    expect(await recordOf(squatter)).toMatchObject({ public_key: null, key_proven: false });
+    expect(await t.getBalance(unproven)).toBe(3);
+    expect(await recordOf(unproven)).toMatchObject({ public_key: null, key_proven: false });
     const found = await t.asOperator("GET", "/api/v1/agents/discover?capability=summarise");
     expect(found.body).toMatchObject({ agents: [] });
-    const audit = await t.asOperator("GET", `/api/v1/agents/${squatter.agentId}/audit`);
+    const audit = await t.asOperator("GET", `/api/v1/agents/${unproven.agentId}/audit`);
     expect(JSON.stringify(audit.body)).toContain("key.displaced");
   });
 
-  test("is bound again only by a succession record of the key that it lost", async () => {
+  test("D2: a displaced agent is bound again only by a succession record of the lost key", async () => {
     const { displaced, holder } = await createDisplacedAgent(t);
     const { next, succession } = createRotation(t, displaced);
     const wrong = createRotation(t, { ...displaced, secretKey: t.createUnknownAgent().secretKey });
@@ -129,7 +132,7 @@ describe("D2: an agent that loses its unproven key to the first proof", () => {
     expect(await balance(holder)).toMatchObject({ status: 200 });
   });
 
-  test("loses it as well when a token proves it, and its own remembered token with it", async () => {
+  test("D2: an agent loses an unproven key, and its cached token, when a token proves the key elsewhere", async () => {
     const [first, second] = [t.createUnknownAgent(), t.createUnknownAgent()];
     const shared = { ...second, secretKey: first.secretKey, publicKey: first.publicKey };
     const ids = [await bootstrap(first), await bootstrap(shared)].map(({ body }) =>
@@ -141,20 +144,20 @@ describe("D2: an agent that loses its unproven key to the first proof", () => {
     expect(await balance({ ...shared, deviceId: other })).toMatchObject({ status: 200 });
   });
 
-  test("is one of many: a key that was bound to 20 ids without proof ends at all of them", async () => {
+  test("D2: a key that was bound to 20 ids without proof ends at all of them", async () => {
     const victim = t.createUnknownAgent();
-    const squatters = Array.from({ length: 20 }, () => createAgentWithKeyOf(t, victim));
-    await Promise.all(squatters.map((squatter) => bootstrap(squatter)));
+    const unprovenAgents = Array.from({ length: 20 }, () => createAgentWithKeyOf(t, victim));
+    await Promise.all(unprovenAgents.map((unproven) => bootstrap(unproven)));
     expect(await bootstrapWithProof(t, victim)).toMatchObject({ status: 201 });
-    for (const squatter of squatters) {
-      expect(await bootstrap(squatter)).toMatchObject(displacedRefusal);
+    for (const unproven of unprovenAgents) {
+      expect(await bootstrap(unproven)).toMatchObject(displacedRefusal);
     }
   });
 });
 
-test("D2: a receipt takes the key from no other agent until that one shows a token", async () => {
-  const squatter = await t.createAgent();
-  const worker = createAgentWithKeyOf(t, squatter);
+test("D2: a receipt takes the key from no other agent before a token proves it", async () => {
+  const unproven = await t.createAgent();
+  const worker = createAgentWithKeyOf(t, unproven);
   const { body } = await bootstrap(worker);
   const known = { ...worker, deviceId: String(body["device_id"]) };
   const path = `/agent/${worker.agentId}/task`;
@@ -163,12 +166,12 @@ test("D2: a receipt takes the key from no other agent until that one shows a tok
   const { body: polled } = await t.asOperator("GET", taskPath);
   const receipt = createReceipt(known, polled["task"] as Parameters<typeof createReceipt>[1]);
   expect(await t.asOperator("POST", `${taskPath}/result`, receipt)).toMatchObject({ status: 200 });
-  expect(await balance(squatter)).toMatchObject(displacedRefusal);
-  expect(await balance(squatter)).toMatchObject(displacedRefusal);
+  expect(await balance(unproven)).toMatchObject(displacedRefusal);
+  expect(await balance(unproven)).toMatchObject(displacedRefusal);
   expect(await balance(known)).toMatchObject({ status: 200 });
 });
 
-test("D2: of 50 ids that prove one key at once exactly one has it", async () => {
+test("D2: exactly one of 50 ids that prove the same key concurrently gets it", async () => {
   const victim = t.createUnknownAgent();
   const rivals = Array.from({ length: 50 }, () => createAgentWithKeyOf(t, victim));
   const replies = await Promise.all(rivals.map((rival) => bootstrapWithProof(t, rival)));
@@ -176,7 +179,7 @@ test("D2: of 50 ids that prove one key at once exactly one has it", async () => 
   expect(replies.filter(({ status }) => status === 409)).toHaveLength(49);
 });
 
-test("D2: a proven key cannot become a device of another agent, and a device's key no other agent", async () => {
+test("D2: a proven key cannot become a device of another agent, nor a device's key another agent", async () => {
   const owner = await t.createAgent();
   const proven = t.createUnknownAgent();
   const session = await openPairing(t, owner);
@@ -187,7 +190,7 @@ test("D2: a proven key cannot become a device of another agent, and a device's k
   expect(await bootstrapWithProof(t, createAgentWithKeyOf(t, device))).toMatchObject(keyInUse);
 });
 
-test("D2: a rotation to a key that is proven under another id is refused and changes nothing", async () => {
+test("D2: a rotation to a key proven under another id is refused and changes nothing", async () => {
   const [agent, other] = [await t.createAgent(), t.createUnknownAgent()];
   await bootstrapWithProof(t, other);
   const { next, succession } = createRotation(t, agent, { to: other });
@@ -195,7 +198,7 @@ test("D2: a rotation to a key that is proven under another id is refused and cha
   expect(await balance(agent)).toMatchObject({ status: 200 });
 });
 
-test("D2: a key that its agent has left may be bound again", async () => {
+test("D2: a key that its agent no longer uses may be bound again", async () => {
   const agent = await t.createAgent();
   expect(await balance(agent)).toMatchObject({ status: 200 });
   const { next, succession } = createRotation(t, agent);
@@ -206,7 +209,7 @@ test("D2: a key that its agent has left may be bound again", async () => {
   expect(await balance(next)).toMatchObject({ status: 200 });
 });
 
-test("D2: a token of an unproven key is taken while the relay is frozen, and proves nothing then", async () => {
+test("D2: a token of an unproven key is accepted while the relay is frozen, but proves nothing", async () => {
   const agent = await t.createAgent();
   await register(agent);
   await t.asOperator("POST", "/api/v1/admin/freeze", { reason: "an audit" });

@@ -28,8 +28,8 @@ const found = async (): Promise<unknown[]> => {
   return (body["agents"] as { agent_id: string }[]).map(({ agent_id }) => agent_id);
 };
 
-describe("a registration", () => {
-  test("puts the agent into the registry as it says, for good", async () => {
+describe("Registration", () => {
+  test("adds the agent to the registry as it was sent, without expiry", async () => {
     const agent = await t.createAgent();
     expect(await found()).toEqual([]);
     const { status, body } = await register(agent);
@@ -55,7 +55,7 @@ describe("a registration", () => {
     });
   });
 
-  test("again replaces what was said before", async () => {
+  test("replaces an earlier registration", async () => {
     const agent = await t.createAgent();
     await register(agent);
     await register(agent, {
@@ -75,7 +75,7 @@ describe("a registration", () => {
     [[], "free"],
     [[{ capability: "summarise", unit_cost: 0 }], "free"],
     [[{ capability: "summarise", unit_cost: 0.000001 }], "paid"],
-  ])("with a listing says whether the agent is paid: %j is %s", async (pricing, detail) => {
+  ])("reports whether an agent with the pricing %j is paid: %s", async (pricing, detail) => {
     const agent = await t.createAgent();
     const listing = { capabilities: ["summarise"], pricing };
     await t.as(agent, "POST", `/api/v1/agents/${agent.agentId}/listing`, listing);
@@ -83,7 +83,7 @@ describe("a registration", () => {
     expect(body["checks"]).toContainEqual({ check: "listing", ok: true, detail });
   });
 
-  test("by the operator without a key says that one is missing", async () => {
+  test("reports a missing key when the operator registers an agent", async () => {
     const { agentId: agent_id } = t.createUnknownAgent();
     const body = { agent_id, endpoint_url, capabilities: [] };
     const answer = await t.asOperator("POST", "/api/v1/agents/register", body);
@@ -94,7 +94,7 @@ describe("a registration", () => {
     });
   });
 
-  test("tells of an address that the relay will not call, and never calls it", async () => {
+  test("reports an address that the relay may not call, and never calls it", async () => {
     const strict = await startTestRelay({ AGENT_PRIVATE_ENDPOINTS: "block" });
     const { agentId: agent_id } = t.createUnknownAgent();
     for (const url of [endpoint_url, "http://169.254.169.254/latest", "http://[::1]/"]) {
@@ -110,7 +110,7 @@ describe("a registration", () => {
     await strict.close();
   });
 
-  test("KY8 of another agent is 403, and nothing is registered", async () => {
+  test("KY8 refuses to register another agent with 403 and registers nothing", async () => {
     const [agent, other] = [await t.createAgent(), await t.createAgent()];
     expect(await register(agent, { agent_id: other.agentId })).toMatchObject({
       status: 403,
@@ -120,7 +120,7 @@ describe("a registration", () => {
   });
 });
 
-describe("KY9 an endpoint_url is refused", () => {
+describe("Invalid values of endpoint_url", () => {
   test.each([
     ["ftp://a.example/"],
     ["file:///etc/passwd"],
@@ -145,7 +145,7 @@ describe("KY9 an endpoint_url is refused", () => {
     [1],
     [null],
     [undefined],
-  ])("%j", async (url) => {
+  ])("KY9 refuses an endpoint_url of %j", async (url) => {
     const agent = await t.createAgent();
     const { status, body } = await register(agent, { endpoint_url: url });
     expect([status, body["code"]]).toEqual([400, "request.invalid"]);
@@ -155,7 +155,7 @@ describe("KY9 an endpoint_url is refused", () => {
   });
 });
 
-describe("the other members of a registration", () => {
+describe("Other members of a registration", () => {
   test.each([
     ["capabilities", "summarise"],
     ["capabilities", [""]],
@@ -169,14 +169,14 @@ describe("the other members of a registration", () => {
     ["federation_visible", "true"],
     ["public_key", "ab"],
     ["agent_id", undefined],
-  ])("%s is refused as %j", async (member, value) => {
+  ])("refuses a registration whose %s is %j", async (member, value) => {
     const agent = await t.createAgent();
     const { status, body } = await register(agent, { [member]: value });
     expect([status, body["code"]]).toEqual([400, "request.invalid"]);
     expect(body["error"]).toContain(member);
   });
 
-  test("metadata is kept as it is, whatever its members are called", async () => {
+  test("stores metadata unchanged, whatever names its members have", async () => {
     const agent = await t.createAgent();
     const metadata = { name: "w", toString: "x", nested: { deep: [1, { a: null }] }, "": "" };
     await register(agent, { metadata });
@@ -184,8 +184,8 @@ describe("the other members of a registration", () => {
   });
 });
 
-describe("a registration with a key", () => {
-  test("changes it by a succession, as a bootstrap does", async () => {
+describe("Registration with a key", () => {
+  test("changes the key by a succession record, as bootstrap does", async () => {
     const agent = await t.createAgent();
     const { secretKey, publicKey } = t.createUnknownAgent();
     const succession = signSuccession({
@@ -204,7 +204,7 @@ describe("a registration with a key", () => {
     expect((await shown(agent)).body["public_key"]).toBe(publicKey);
   });
 
-  test("of its own is taken, of another one without a succession is 409 and registers nothing", async () => {
+  test("accepts the current key, and refuses another one without a succession record with 409", async () => {
     const agent = await t.createAgent();
     expect(await register(agent, { public_key: t.createUnknownAgent().publicKey })).toMatchObject({
       status: 409,
@@ -215,8 +215,8 @@ describe("a registration with a key", () => {
   });
 });
 
-describe("a heartbeat", () => {
-  test("says that the agent is alive, under its token or in its name", async () => {
+describe("Heartbeats", () => {
+  test("records a heartbeat from the agent or from the operator in its name", async () => {
     const worker = await t.createWorker(0);
     await t.clock.advance(7 * 60_000);
     expect((await shown(worker)).body).toMatchObject({ freshness: "recent", online: false });
@@ -234,14 +234,14 @@ describe("a heartbeat", () => {
     });
   });
 
-  test("needs no body", async () => {
+  test("accepts a heartbeat without a body", async () => {
     const worker = await t.createWorker(0);
     expect(await t.as(worker, "POST", "/api/v1/agents/heartbeat")).toMatchObject({ status: 200 });
   });
 });
 
-describe("a deregistration", () => {
-  test("takes agent and listing out of discovery; key and account stay", async () => {
+describe("Deregistration", () => {
+  test("removes agent and listing from discovery and leaves key and account", async () => {
     const worker = await t.createWorker(2);
     await t.deposit(worker, 5);
     const path = `/api/v1/agents/${worker.agentId}`;
@@ -263,8 +263,8 @@ describe("a deregistration", () => {
   });
 });
 
-describe("a device", () => {
-  test("is resolved for any agent with a token", async () => {
+describe("Devices", () => {
+  test("shows a device to any agent with a token", async () => {
     const [agent, other] = [await t.createAgent(), await t.createAgent()];
     const { status, body } = await t.as(other, "GET", `/api/v1/devices/${agent.deviceId}`);
     expect([status, body]).toEqual([

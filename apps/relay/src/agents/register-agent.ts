@@ -26,7 +26,7 @@ export async function registerAgent(
   if (agent_id === services.identity.relayId) return refuse("agent.id_reserved");
   const address = egress.checkUrl(body.endpoint_url);
   if (!address.ok && address.code === "egress.url_invalid") {
-    return refuseField("endpoint_url", "has to be a valid URL");
+    return refuseField("endpoint_url", "must be a valid URL");
   }
   const now = runtime.now();
 

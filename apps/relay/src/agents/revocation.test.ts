@@ -28,16 +28,16 @@ afterEach(() => t.close());
 const pathOf = ({ agentId }: TestAgent, rest: string) => `/api/v1/agents/${agentId}/${rest}`;
 const balance = (token: string) => t.request("GET", pathOf(agent, "balance"), { token });
 
-/** A token whose id the owner knows. */
+/** Creates a token with a known id. */
 const tokenNamed = (jti: string, relay: TestRelay = t) =>
   mintToken({ ...agent, audience: relay.did, scope: scopes, now: relay.clock.now(), jti });
 
-describe("a revoked token", () => {
+describe("Revoked tokens", () => {
   const revoke = (...jtis: string[]) =>
     t.as(agent, "POST", pathOf(agent, "revoke-tokens"), { jtis });
   const refused = { status: 401, body: { code: "auth.token_revoked", error: "Invalid token" } };
 
-  test("counts no more, though it was verified before; others do", async () => {
+  test("refuses a revoked token that was verified before, and accepts others", async () => {
     const [lost, kept] = [await tokenNamed("lost"), await tokenNamed("kept")];
     expect(await balance(lost)).toMatchObject({ status: 200 });
     expect(await revoke("lost", "lost")).toMatchObject({ status: 200, body: { revoked: 1 } });
@@ -45,25 +45,25 @@ describe("a revoked token", () => {
     expect(await balance(kept)).toMatchObject({ status: 200 });
   });
 
-  test("need not have been seen, nor made", async () => {
+  test("revokes a token that was never presented or issued", async () => {
     await revoke("later");
     expect(await balance(await tokenNamed("later"))).toMatchObject(refused);
   });
 
-  test("ends the sockets of its agent, which sign in with another one", async () => {
+  test("closes the sockets of the agent, which can sign in again with another token", async () => {
     const device = await t.connectDevice(agent, await tokenNamed("lost"));
     await revoke("lost");
     expect(await device.closed).toMatchObject({ code: 4401 });
     await t.connectDevice(agent);
   });
 
-  test("is another agent's with the same id: that one still counts", async () => {
+  test("accepts another agent's token with the same id", async () => {
     const other = await t.createAgent();
     await t.as(other, "POST", pathOf(other, "revoke-tokens"), { jtis: ["lost"] });
     expect(await balance(await tokenNamed("lost"))).toMatchObject({ status: 200 });
   });
 
-  test("is remembered over a restart, and for as long as it could live", async () => {
+  test("stores a revocation over a restart until the token would have expired", async () => {
     const folder = mkdtempSync(join(tmpdir(), "relay-tokens-"));
     const env = { AGENT_DB_PATH: join(folder, "relay.db") };
     const before = await startTestRelay(env);
@@ -88,15 +88,15 @@ describe("a revoked token", () => {
 
   test.each([
     ["no ids", []],
-    ["ids that are none", [1]],
-    ["more ids than are taken at once", Array.from({ length: 101 }, String)],
-  ])("is named: %s are refused", async (_, jtis) => {
+    ["ids that are not texts", [1]],
+    ["more ids than one request may contain", Array.from({ length: 101 }, String)],
+  ])("refuses a revocation of %s", async (_, jtis) => {
     const reply = await t.as(agent, "POST", pathOf(agent, "revoke-tokens"), { jtis });
     expect(reply).toMatchObject({ status: 400, body: { code: "request.invalid" } });
   });
 });
 
-describe("a token opens a door that is for single use once", () => {
+describe("Single-use operations", () => {
   const rotate = (token: string) => {
     const { succession } = createRotation(t, agent);
     const path = pathOf(agent, "rotate-key");
@@ -105,7 +105,7 @@ describe("a token opens a door that is for single use once", () => {
   const revokeOne = (token: string) =>
     t.request("POST", pathOf(agent, "revoke-tokens"), { token, body: { jtis: [randomUUID()] } });
 
-  test("whichever it is, and every other door as often as before", async () => {
+  test("accepts a token once for any single-use operation, and repeatedly for all others", async () => {
     const token = await tokenNamed("once");
     expect(await revokeOne(token)).toMatchObject({ status: 200 });
     const used = { status: 401, body: { code: "auth.token_used" } };
@@ -115,13 +115,13 @@ describe("a token opens a door that is for single use once", () => {
     expect(await balance(token)).toMatchObject({ status: 200 });
   });
 
-  test("of two requests at once one is let in", async () => {
+  test("accepts one of two concurrent requests with the same token", async () => {
     const token = await tokenNamed("once");
     const both = await Promise.all([revokeOne(token), revokeOne(token)]);
     expect(both.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 401]);
   });
 
-  test("a request that is malformed, or not its agent's, leaves the token unused", async () => {
+  test("leaves the token unused after a malformed request or one for another agent", async () => {
     const token = await tokenNamed("once");
     const path = pathOf(agent, "revoke-tokens");
     expect(await t.request("POST", path, { token, body: {} })).toMatchObject({ status: 400 });
@@ -131,16 +131,16 @@ describe("a token opens a door that is for single use once", () => {
     expect(await revokeOne(token)).toMatchObject({ status: 200 });
   });
 
-  test("the operator's token stays good", async () => {
+  test("accepts the operator's token repeatedly", async () => {
     expect(await revokeOne(OPERATOR_TOKEN)).toMatchObject({ status: 200 });
     expect(await revokeOne(OPERATOR_TOKEN)).toMatchObject({ status: 200 });
   });
 });
 
-describe("a revoked agent", () => {
+describe("Revoked agents", () => {
   const revoke = (by: TestAgent) => t.as(by, "POST", pathOf(by, "revoke"), { reason: "lost" });
 
-  test("calls no more, with any token or device, and its sockets close", async () => {
+  test("refuses all tokens and devices of a revoked agent and closes its sockets", async () => {
     const phone = await createPairedDevice(t, agent);
     const socket = await t.connectDevice(phone);
     const kept = await t.token(agent);
@@ -152,7 +152,7 @@ describe("a revoked agent", () => {
     expect(await t.as(phone, "GET", pathOf(agent, "devices"))).toMatchObject(refused);
   });
 
-  test("is found, listed and chosen no more, and its key chain stays public", async () => {
+  test("hides a revoked agent from discovery and routing, but shows its key chain", async () => {
     const worker = await t.createWorker(1);
     const boss = await createBuyer(t, 10);
     await revoke(worker);
@@ -168,7 +168,7 @@ describe("a revoked agent", () => {
     expect(chain.body).toMatchObject({ current_public_key: worker.publicKey });
   });
 
-  test("is not bound, registered, listed or rotated again", async () => {
+  test("refuses to bind, register, list or rotate a revoked agent", async () => {
     await revoke(agent);
     const { agentId: agent_id, publicKey: public_key } = agent;
     const refused = { status: 403, body: { code: "agent.revoked" } };
@@ -185,7 +185,7 @@ describe("a revoked agent", () => {
     expect(await t.asOperator("POST", path, { succession })).toMatchObject(refused);
   });
 
-  test("is still paid for what was submitted before, and for nothing after", async () => {
+  test("pays a revoked agent for earlier tasks, but for none after", async () => {
     const boss = await createBuyer(t, 10);
     const worker = await createSeller(t, 2);
     const before = await submitAcceptedTask(t, boss, worker);
@@ -199,7 +199,7 @@ describe("a revoked agent", () => {
     expect(await t.getBalance(worker)).toBe(1.9);
   });
 
-  test("is revoked once: the first time counts", async () => {
+  test("keeps the time of the first revocation", async () => {
     const { body: first } = await revoke(agent);
     await t.advance(1_000);
     const again = await t.asOperator("POST", pathOf(agent, "revoke"));
@@ -207,8 +207,8 @@ describe("a revoked agent", () => {
   });
 });
 
-describe("an agent's devices", () => {
-  test("are listed with what each may do, page by page", async () => {
+describe("An agent's devices", () => {
+  test("lists devices with their scopes, page by page", async () => {
     const phone = await createPairedDevice(t, agent, ["task:read"]);
     const first = await t.as(agent, "GET", pathOf(agent, "devices?limit=1"));
     expect(first.body).toMatchObject({
@@ -228,7 +228,7 @@ describe("an agent's devices", () => {
     });
   });
 
-  test("end one by one: tokens and sockets of one that was lost, not of the others", async () => {
+  test("ends tokens and sockets of a revoked device, not those of the others", async () => {
     const [phone, laptop] = [
       await createPairedDevice(t, agent),
       await createPairedDevice(t, agent),

@@ -28,7 +28,7 @@ const steps = (completed: number, failed: number): Outcome[] => [
   ...Array<Outcome>(failed).fill("failed"),
 ];
 
-/** Hands in a ledger of the task, which has to be taken. */
+/** Submits a ledger of the task, which must be accepted. */
 async function account(outcomes: readonly Outcome[], by = worker) {
   const ledger = createLedger(by, task.task_id, outcomes);
   expect(await storeLedger(t, by, ledger)).toMatchObject({ status: 201 });
@@ -46,7 +46,7 @@ async function deliver(change: Parameters<typeof createReceipt>[2] = {}): Promis
 
 const balances = async () => [await t.getBalance(boss), await t.getBalance(worker)];
 
-describe("MN10 of a price of 2, a completed receipt pays by the steps of its signed ledger:", () => {
+describe("Payment of a completed receipt by its signed ledger", () => {
   test.each([
     // completed, failed -> outcome, paid, boss has, worker has
     [2, 0, "completed", 2, 8, 1.9],
@@ -56,7 +56,7 @@ describe("MN10 of a price of 2, a completed receipt pays by the steps of its sig
     [0, 2, "refunded", 0, 10, 0],
     [0, 0, "completed", 2, 8, 1.9],
   ] as const)(
-    "%i completed and %i failed is %s, %d",
+    "MN10 %i completed and %i failed steps end %s and pay %d of a price of 2",
     async (completed, failed, status, amount_settled, bossHas, workerHas) => {
       const { content_hash } = await account(steps(completed, failed));
       expect(await deliver()).toMatchObject({ status, amount_settled, ledger_hash: content_hash });
@@ -64,18 +64,18 @@ describe("MN10 of a price of 2, a completed receipt pays by the steps of its sig
     },
   );
 
-  test("without a ledger it is paid in full", async () => {
+  test("MN10 pays a receipt without a ledger in full", async () => {
     expect(await deliver()).toMatchObject({ status: "completed", ledger_hash: null });
     expect(await balances()).toEqual([8, 1.9]);
   });
 
-  test("the newest ledger counts", async () => {
+  test("MN10 pays by the newest ledger of the task", async () => {
     await account(["failed"]);
     await account(["failed", "completed"]);
     expect(await deliver()).toMatchObject({ status: "partial", amount_settled: 1 });
   });
 
-  test("a ledger that comes after the receipt changes nothing", async () => {
+  test("MN10 ignores a ledger that arrives after the receipt", async () => {
     await deliver();
     await account(["failed"]);
     expect(await balances()).toEqual([8, 1.9]);
@@ -83,7 +83,7 @@ describe("MN10 of a price of 2, a completed receipt pays by the steps of its sig
 });
 
 test.each(["failed", "denied"] as const)(
-  "a %s receipt is refunded, whatever its ledger says",
+  "refunds the task of a %s receipt whatever its ledger contains",
   async (status) => {
     const { content_hash } = await account(["completed"]);
     expect(await deliver({ status })).toMatchObject({
@@ -102,13 +102,13 @@ test("CR5 the ledger of another agent about the task moves no money", async () =
   expect(await balances()).toEqual([8, 1.9]);
 });
 
-describe("A6: only a task whose whole price was paid is a success:", () => {
+describe("Success of a task by its payment", () => {
   const recordOfBoss = async () => {
     const { body } = await t.as(boss, "GET", `/api/v1/agents/${boss.agentId}/trust`);
     return (body["records"] as TrustRecord[])[0];
   };
 
-  /** What strangers are told: the success rate in the market is 0.5 while nothing was counted. */
+  /** Reads the success rate that strangers see; it is 0.5 while no task was counted. */
   const marketRate = async () => {
     const path = "/api/v1/market/candidates?capability=summarise";
     const { body } = await t.as(await t.createAgent(), "GET", path);
@@ -126,7 +126,7 @@ describe("A6: only a task whose whole price was paid is a success:", () => {
     [steps(1, 1), "partial"],
     [steps(0, 2), "refunded"],
   ] as const)(
-    "A6: a completed receipt whose ledger leads to less than the price is only an interaction (%#)",
+    "A6: a completed receipt that is paid less than the price counts only as an interaction (%#)",
     async (outcomes, status) => {
       await account(outcomes);
       expect(await deliver()).toMatchObject({ status });
@@ -141,7 +141,7 @@ describe("A6: only a task whose whole price was paid is a success:", () => {
     },
   );
 
-  test("A6: the same receipt that is paid in full is a success, also for strangers", async () => {
+  test("A6: a receipt that is paid in full counts as a success, also for strangers", async () => {
     await account(steps(2, 0));
     expect(await deliver()).toMatchObject({ status: "completed" });
     expect(await recordOfBoss()).toMatchObject({
@@ -154,7 +154,7 @@ describe("A6: only a task whose whole price was paid is a success:", () => {
     expect(await credentials()).toEqual(["AgentReputationCredential", "AgentTrustCredential"]);
   });
 
-  test("A6: a failed receipt is still a failure, although its settlement is refunded", async () => {
+  test("A6: a failed receipt counts as a failure, although its settlement is refunded", async () => {
     expect(await deliver({ status: "failed" })).toMatchObject({ status: "refunded" });
     expect(await recordOfBoss()).toMatchObject({ interaction_count: 1, failed_tasks: 1 });
     expect(await marketRate()).toBe(0);

@@ -1,4 +1,4 @@
-import { asMicro, fromMicro } from "@agent/budget";
+import { toDollars } from "@agent/budget";
 import type { Log } from "../observability/log.ts";
 import type { Tx } from "../storage/storage.ts";
 import type { NewSettlement } from "../storage/tables/budget.ts";
@@ -64,8 +64,8 @@ export function logSettlement(
     settlement_id,
     ...peer,
     status,
-    net: fromMicro(asMicro(net)),
-    fee: fromMicro(asMicro(fee)),
+    net: toDollars(net),
+    fee: toDollars(fee),
     payer_id,
     payee_id,
   });

@@ -1,4 +1,4 @@
-import { asMicro, fromMicro } from "@agent/budget";
+import { toDollars } from "@agent/budget";
 import { hexToBytes, publicKeyToDidKey } from "@agent/crypto";
 import { signSettlementRecord, type SettlementRecord } from "@agent/receipts";
 import type { RelayIdentity } from "../identity/relay-identity.ts";
@@ -33,8 +33,4 @@ export function signSettlement(row: SettlementRow, identity: RelayIdentity): Set
     },
     identity.secretKey,
   );
-}
-
-function toDollars(micro: number): number {
-  return fromMicro(asMicro(micro));
 }

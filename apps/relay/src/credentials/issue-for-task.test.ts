@@ -22,32 +22,32 @@ interface Shown {
   readonly credential: VerifiableCredential;
 }
 
-/** What is said of an agent, newest first. */
-async function said(of: TestAgent, type: string): Promise<Shown[]> {
+/** Lists the credentials about an agent, newest first. */
+async function listCredentials(of: TestAgent, type: string): Promise<Shown[]> {
   const { body } = await t.asOperator("GET", `${credentialsPath(of)}?type=${type}&limit=200`);
   return (body["credentials"] ?? []) as Shown[];
 }
 
 const subjects = async (of: TestAgent, type: string) =>
-  (await said(of, type)).map(({ credential }) => credential.credentialSubject);
+  (await listCredentials(of, type)).map(({ credential }) => credential.credentialSubject);
 
 type Change = Parameters<typeof createReceipt>[2];
 
 const deliver = (task: Delegation, by: TestAgent, change?: Change): Promise<Reply> =>
   t.asOperator("POST", `${task.path}/result`, createReceipt(by, task, change));
 
-/** The worker's answer to a task of the boss, some ms later. */
+/** Delivers the worker's receipt for a task of the boss after some ms. */
 async function work(change?: Change, latencyMs = 0, by = boss): Promise<Reply> {
   const task = await submitAcceptedTask(t, by, worker);
   await t.clock.advance(latencyMs);
   return deliver(task, worker, change);
 }
 
-describe("a completed receipt earns reputation", () => {
-  test("under the relay's signature, for an hour, named in the answer", async () => {
+describe("Reputation for a completed receipt", () => {
+  test("issues a credential signed by the relay for an hour and names it in the answer", async () => {
     const answer = await work();
     expect(answer).toMatchObject({ status: 200, body: { status: "completed" } });
-    const [shown] = await said(worker, Reputation);
+    const [shown] = await listCredentials(worker, Reputation);
     expect(answer.body["credential_id"]).toBe(shown!.credential_id);
     const { credential } = shown!;
     expect(credential).toMatchObject({ id: shown!.credential_id, issuer: t.did });
@@ -61,87 +61,90 @@ describe("a completed receipt earns reputation", () => {
     ]);
   });
 
-  test("RC24 once: the same receipt again names the same credential", async () => {
+  test("RC24 names the same credential when the same receipt is repeated", async () => {
     const task = await submitAcceptedTask(t, boss, worker);
     const first = await deliver(task, worker);
     const again = await deliver(task, worker);
     expect(again).toMatchObject({ status: 200, body: first.body });
-    expect(await said(worker, Reputation)).toHaveLength(1);
+    expect(await listCredentials(worker, Reputation)).toHaveLength(1);
   });
 
-  test("RC24 once, when eight come together", async () => {
+  test("RC24 issues one credential for eight concurrent copies of a receipt", async () => {
     const task = await submitAcceptedTask(t, boss, worker);
     const answers = await Promise.all(Array.from({ length: 8 }, () => deliver(task, worker)));
     const ids = answers.map(({ body }) => body["credential_id"]);
     expect(new Set(ids).size).toBe(1);
     expect(ids[0]).toBeTypeOf("string");
-    expect(await said(worker, Reputation)).toHaveLength(1);
+    expect(await listCredentials(worker, Reputation)).toHaveLength(1);
   });
 
-  test("for each agent of a chain, the answer names the outer one's", async () => {
+  test("issues a credential to each agent of a chain and names the outer one's in the answer", async () => {
     const helper = await t.createAgent();
     const outer = await submitAcceptedTask(t, boss, worker);
     const inner = await submitAcceptedTask(t, worker, helper);
     const nested = createReceipt(helper, inner);
     const { body } = await deliver(outer, worker, { delegation_receipts: [nested] });
-    const [ofWorker] = await said(worker, Reputation);
+    const [ofWorker] = await listCredentials(worker, Reputation);
     expect(body["credential_id"]).toBe(ofWorker!.credential_id);
-    expect(await said(helper, Reputation)).toHaveLength(1);
+    expect(await listCredentials(helper, Reputation)).toHaveLength(1);
   });
 
-  test("also without a delegator, whose trust there is none of", async () => {
+  test("issues reputation but no trust for a task without a delegator", async () => {
     const path = `/agent/${worker.agentId}/task`;
     const { body } = await t.asOperator("POST", path, { prompt: "work" });
     const task_id = body["task_id"] as string;
     const submitted_at = t.clock.now();
     await deliver({ task_id, prompt: "work", submitted_at, path: `${path}/${task_id}` }, worker);
     expect(await subjects(worker, Reputation)).toMatchObject([{ task_count: 1 }]);
-    expect(await said(worker, Trust)).toEqual([]);
+    expect(await listCredentials(worker, Trust)).toEqual([]);
   });
 });
 
-describe("no reputation comes", () => {
-  test.each(["failed", "denied"] as const)("RC24 with a %s receipt", async (status) => {
-    const answer = await work({ status });
-    expect(answer.body).toEqual({ status });
-    expect(await said(worker, Reputation)).toEqual([]);
-  });
+describe("Receipts without reputation", () => {
+  test.each(["failed", "denied"] as const)(
+    "RC24 issues no reputation for a %s receipt",
+    async (status) => {
+      const answer = await work({ status });
+      expect(answer.body).toEqual({ status });
+      expect(await listCredentials(worker, Reputation)).toEqual([]);
+    },
+  );
 
-  test("RC19 from oneself, nor trust", async () => {
+  test("RC19 issues neither reputation nor trust for an agent's task to itself", async () => {
     const task = await submitAcceptedTask(t, worker, worker);
     expect((await deliver(task, worker)).body).toEqual({ status: "completed" });
-    expect(await said(worker, Reputation)).toEqual([]);
-    expect(await said(worker, Trust)).toEqual([]);
+    expect(await listCredentials(worker, Reputation)).toEqual([]);
+    expect(await listCredentials(worker, Trust)).toEqual([]);
   });
 
-  test("to an agent whose key the relay does not know", async () => {
+  test("issues no reputation to an agent whose key is unknown", async () => {
     const unknown = t.createUnknownAgent();
     const task = await submitAcceptedTask(t, boss, unknown);
     expect((await deliver(task, unknown)).body).toEqual({ status: "completed" });
-    expect(await said(unknown, Reputation)).toEqual([]);
+    expect(await listCredentials(unknown, Reputation)).toEqual([]);
   });
 
-  test("with a refused receipt", async () => {
+  test("issues no reputation for a refused receipt", async () => {
     const task = await submitAcceptedTask(t, boss, worker);
     const receipt = { ...createReceipt(worker, task), result: "another" };
     expect(await t.asOperator("POST", `${task.path}/result`, receipt)).toMatchObject({
       status: 403,
     });
-    expect(await said(worker, Reputation)).toEqual([]);
+    expect(await listCredentials(worker, Reputation)).toEqual([]);
   });
 
-  test("unless the operator wants credentials", async () => {
+  test("issues no reputation while credentials are turned off", async () => {
     await t.close();
     t = await startTestRelay();
     [boss, worker] = [await t.createAgent(), await t.createAgent()];
     expect((await work()).body).toEqual({ status: "completed" });
-    expect(await said(worker, Reputation)).toEqual([]);
-    expect(await said(worker, Trust)).toEqual([]);
+    expect(await listCredentials(worker, Reputation)).toEqual([]);
+    expect(await listCredentials(worker, Trust)).toEqual([]);
   });
 });
 
-describe("the figures are those of the tasks that the relay saw end:", () => {
-  test("all of them while nobody paid", async () => {
+describe("Figures of a reputation", () => {
+  test("counts all tasks while none was paid", async () => {
     await work({}, 100);
     await work({ status: "failed" }, 5_000);
     await work({ status: "denied" }, 5_000);
@@ -159,7 +162,7 @@ describe("the figures are those of the tasks that the relay saw end:", () => {
     });
   });
 
-  test("the paid ones once one was paid", async () => {
+  test("counts only paid tasks once one was paid", async () => {
     for (let i = 0; i < 3; i += 1) await work({}, 1);
     await putListing(t, worker, 2);
     await work({}, 100);
@@ -172,12 +175,12 @@ describe("the figures are those of the tasks that the relay saw end:", () => {
     });
   });
 
-  test("CR7 the relay's clock counts, whatever the receipt says of its time", async () => {
+  test("CR7 measures latency by the relay's clock, whatever times the receipt contains", async () => {
     await work({ completed_at: t.clock.now() + 1 }, 700);
     expect((await subjects(worker, Reputation))[0]).toMatchObject({ avg_latency_ms: 700 });
   });
 
-  test("CR6 trust is what two payers hold: one alone does not raise it", async () => {
+  test("CR6 does not raise the market's trust by one payer alone", async () => {
     await putListing(t, worker, 1);
     for (let i = 0; i < 5; i += 1) await work();
     expect((await subjects(worker, Reputation))[0]).toMatchObject({ trust_score: 0.1 });
@@ -187,14 +190,14 @@ describe("the figures are those of the tasks that the relay saw end:", () => {
   });
 });
 
-describe("trust is said of an agent when the relay moves its level", () => {
+describe("Trust credentials after a change of level", () => {
   const levels = async () =>
     (await subjects(worker, Trust)).map((s) => (s as { trust_level?: string }).trust_level);
 
-  test("up, and not while it stays", async () => {
+  test("issues a trust credential when the level rises, and none while it is unchanged", async () => {
     for (let i = 0; i < 6; i += 1) await work();
     expect(await levels()).toEqual(["verified", "first_contact"]);
-    const [newest] = await said(worker, Trust);
+    const [newest] = await listCredentials(worker, Trust);
     expect(newest!.credential).toMatchObject({
       issuer: t.did,
       credentialSubject: {
@@ -208,13 +211,13 @@ describe("trust is said of an agent when the relay moves its level", () => {
     });
   });
 
-  test("down", async () => {
+  test("issues a trust credential when the level falls", async () => {
     for (let i = 0; i < 3; i += 1) await work({ status: "failed" });
     expect(await levels()).toEqual(["unknown", "first_contact"]);
-    expect(await said(worker, Reputation)).toEqual([]);
+    expect(await listCredentials(worker, Reputation)).toEqual([]);
   });
 
-  test("for a bad signature of its own too", async () => {
+  test("issues a trust credential when a bad signature lowers the level", async () => {
     const task = await submitAcceptedTask(t, boss, worker);
     const receipt = { ...createReceipt(worker, task), result: "another" };
     const path = `${task.path}/result`;

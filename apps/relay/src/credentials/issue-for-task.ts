@@ -25,9 +25,9 @@ export async function issueForTask(
   { taskId, delegatorId, executorId, status, trust }: EndedTask,
 ): Promise<NewCredential[]> {
   if (!services.config.identity.issueCredentials || delegatorId === executorId) return [];
-  const earned = status === "completed";
+  const isSuccess = status === "completed";
   const issued = [
-    earned ? await issueReputation(tx, services, executorId, taskId) : undefined,
+    isSuccess ? await issueReputation(tx, services, executorId, taskId) : undefined,
     trust?.levelChanged ? await issueTrust(tx, services, trust.record) : undefined,
   ];
   return issued.filter((credential) => credential !== undefined);

@@ -24,18 +24,18 @@ const ask = (query = "", by = boss): Promise<Reply> =>
 const idsOf = ({ body }: Reply) =>
   (body["credentials"] as StoredCredential[]).map(({ credential_id }) => credential_id);
 
-/** Three of reputation and one of trust, in the order in which they are handed in. */
+/** Three reputation credentials and a trust credential, in the order of submission. */
 async function fill(): Promise<(string | undefined)[]> {
-  const said = [1, 2, 3].map((seed) =>
+  const submitted = [1, 2, 3].map((seed) =>
     createReputationCredential(boss, worker, { now: now(), seed }),
   );
-  said.push(createTrustCredential(boss, worker, { now: now(), seed: 4 }));
-  for (const credential of said) await submitCredentials(t, boss, worker, credential);
-  return said.map(({ id }) => id);
+  submitted.push(createTrustCredential(boss, worker, { now: now(), seed: 4 }));
+  for (const credential of submitted) await submitCredentials(t, boss, worker, credential);
+  return submitted.map(({ id }) => id);
 }
 
-describe("the credentials about an agent", () => {
-  test("can be read by every agent, each as it was signed", async () => {
+describe("Credentials about an agent", () => {
+  test("shows every agent the credentials as they were signed", async () => {
     const credential = createReputationCredential(boss, worker, { now: now() });
     await submitCredentials(t, boss, worker, credential);
     const shown = {
@@ -49,7 +49,7 @@ describe("the credentials about an agent", () => {
     expect(body).toEqual({ agent_id: worker.agentId, credentials: [shown], next_cursor: null });
   });
 
-  test("come newest first, page by page", async () => {
+  test("lists credentials newest first, page by page", async () => {
     const ids = await fill();
     const first = await ask("?limit=3");
     expect(idsOf(first)).toEqual(ids.toReversed().slice(0, 3));
@@ -58,20 +58,20 @@ describe("the credentials about an agent", () => {
     expect(rest.body["next_cursor"]).toBeNull();
   });
 
-  test("end with an empty page when the last one was full", async () => {
+  test("ends with an empty page when the last one was full", async () => {
     await fill();
     const { body } = await ask("?limit=4");
     const behind = await ask(`?limit=4&cursor=${String(body["next_cursor"])}`);
     expect(behind).toMatchObject({ status: 200, body: { credentials: [], next_cursor: null } });
   });
 
-  test("can be those of one type", async () => {
+  test("lists the credentials of one type", async () => {
     const ids = await fill();
     expect(idsOf(await ask("?type=AgentTrustCredential"))).toEqual(ids.slice(3));
     expect(idsOf(await ask("?type=AgentReputationCredential&limit=2"))).toEqual([ids[2], ids[1]]);
   });
 
-  test("are shown when they are revoked or have run out as well", async () => {
+  test("lists revoked and expired credentials as well", async () => {
     const [id] = await fill();
     const path = `/api/v1/agents/${boss.agentId}/revoke-credential`;
     await t.as(boss, "POST", path, { credential_id: id });
@@ -82,23 +82,26 @@ describe("the credentials about an agent", () => {
   });
 });
 
-describe("none is 404", () => {
+describe("Empty lists of credentials", () => {
   test.each([
-    ["for an agent of which nothing is said", () => ask()],
-    ["for an unknown agent", () => t.asOperator("GET", credentialsPath(t.createUnknownAgent()))],
+    ["about an agent without credentials", () => ask()],
+    ["about an unknown agent", () => t.asOperator("GET", credentialsPath(t.createUnknownAgent()))],
     [
-      "of a type that nobody used",
+      "of an unused type",
       async () => {
         await fill();
         return ask("?type=AgentGradientCredential");
       },
     ],
-    ["of no type at all", () => ask("?type=")],
-  ])("%s", async (_, asked) => {
+    ["of an empty type", () => ask("?type=")],
+  ])("answers 404 for a list of credentials %s", async (_, asked) => {
     expect(await asked()).toMatchObject({ status: 404, body: { code: "credential.not_found" } });
   });
 });
 
-test.each(["-1", "0", "201", "1e9", "abc", "1.5", ""])("CR11 limit=%s is 400", async (limit) => {
-  expect(await ask(`?limit=${limit}`)).toMatchObject({ status: 400 });
-});
+test.each(["-1", "0", "201", "1e9", "abc", "1.5", ""])(
+  "CR11 refuses limit=%s with 400",
+  async (limit) => {
+    expect(await ask(`?limit=${limit}`)).toMatchObject({ status: 400 });
+  },
+);

@@ -45,8 +45,8 @@ async function work(status: "completed" | "failed" = "completed"): Promise<void>
 const revoke = (by: TestAgent, { id }: VerifiableCredential) =>
   t.as(by, "POST", `/api/v1/agents/${by.agentId}/revoke-credential`, { credential_id: id });
 
-describe("a presentation", () => {
-  test("shows under the relay's signature what the relay and others say", async () => {
+describe("Presentations", () => {
+  test("contains the statements of the relay and of others under the relay's signature", async () => {
     await work();
     await submitCredentials(
       t,
@@ -69,7 +69,7 @@ describe("a presentation", () => {
     ]);
   });
 
-  test("is made for the audience and the challenge that are asked for", async () => {
+  test("binds a presentation to the requested audience and challenge", async () => {
     await work();
     const asked = { audience: "did:key:verifier", challenge: "c-1" };
     const { body } = await ask("", asked);
@@ -82,24 +82,24 @@ describe("a presentation", () => {
     ).toMatchObject({ code: "presentation.challenge_mismatch" });
   });
 
-  test("may be of one type only", async () => {
+  test("presents credentials of one type on request", async () => {
     await work();
     const answer = await ask("?type=AgentReputationCredential");
     expect(kindsOf(presented(answer))).toEqual([["relay", "AgentReputationCredential"]]);
   });
 
-  test("is the agent's own affair", async () => {
+  test("refuses a presentation about another agent", async () => {
     await work();
     const path = `/api/v1/agents/${worker.agentId}/presentation`;
     expect(await t.as(boss, "POST", path)).toMatchObject({ status: 403 });
     expect(await t.asOperator("POST", path)).toMatchObject({ status: 200 });
   });
 
-  test("of nothing is none", async () => {
+  test("answers no presentation for an agent without credentials", async () => {
     expect(await ask()).toMatchObject({ status: 404, body: { code: "credential.not_found" } });
   });
 
-  test("shows the newest word of each issuer on each matter, however many it spoke", async () => {
+  test("contains only the newest statement of each issuer on each matter", async () => {
     for (let i = 0; i < 3; i += 1) await work();
     for (const seed of [1, 2, 3]) {
       await t.clock.advance(1);
@@ -120,7 +120,7 @@ describe("a presentation", () => {
     expect(shown[1]!.id).toBe(createReputationCredential(boss, worker, { now: now(), seed: 3 }).id);
   });
 
-  test("holds the agent's own gradient", async () => {
+  test("contains the agent's own gradient", async () => {
     await submitCredentials(
       t,
       worker,
@@ -131,8 +131,8 @@ describe("a presentation", () => {
   });
 });
 
-describe("left out is", () => {
-  test("what somebody else issued and has run out", async () => {
+describe("Omitted credentials", () => {
+  test("omits an expired credential of another issuer", async () => {
     await submitCredentials(t, boss, worker, createTrustCredential(boss, worker, { now: now() }));
     await t.clock.advance(HOUR);
     expect(await ask()).toMatchObject({ body: { credential_count: 1 } });
@@ -140,7 +140,7 @@ describe("left out is", () => {
     expect(await ask()).toMatchObject({ status: 404 });
   });
 
-  test("what was revoked, by whomever, and an older word does not come back for it", async () => {
+  test("omits a revoked credential and presents no older one in its place", async () => {
     await work();
     await work();
     const [newest] = presented(await ask("?type=AgentReputationCredential"));
@@ -155,8 +155,8 @@ describe("left out is", () => {
   });
 });
 
-describe("what the relay issued itself and has run out is renewed", () => {
-  test("with the figures of today, and kept", async () => {
+describe("Renewal of the relay's own credentials", () => {
+  test("renews an expired credential with current figures and stores it", async () => {
     await work();
     const [first] = presented(await ask("?type=AgentReputationCredential"));
     await work("failed");
@@ -177,7 +177,7 @@ describe("what the relay issued itself and has run out is renewed", () => {
     expect(status.body).toMatchObject({ revoked: false });
   });
 
-  test("about the key that the agent has by then", async () => {
+  test("renews an expired credential for the agent's current key", async () => {
     await work();
     const next = t.createUnknownAgent();
     await t.request("POST", "/api/v1/agents/bootstrap", {
@@ -201,7 +201,7 @@ describe("what the relay issued itself and has run out is renewed", () => {
     ]);
   });
 
-  test("once, when eight ask together", async () => {
+  test("renews an expired credential once for eight concurrent requests", async () => {
     await work();
     await t.clock.advance(HOUR + 1);
     const answers = await Promise.all(Array.from({ length: 8 }, () => ask()));

@@ -21,8 +21,8 @@ const clientOf = (identity: TestAgent) =>
     fetch: async (input, init) => t.relay.fetch(new Request(input, init)),
   });
 
-/** The worker does whatever waits for it, and says how much that was. */
-async function workOff(): Promise<number> {
+/** Completes all open tasks of the worker and returns their number. */
+async function completeOpenTasks(): Promise<number> {
   const { body } = await t.as(worker, "GET", `/agent/${worker.agentId}/tasks?status=pending`);
   const tasks = body["tasks"] as TaskInput[];
   for (const task of tasks) {
@@ -34,7 +34,7 @@ async function workOff(): Promise<number> {
   return tasks.length;
 }
 
-test("what a delegator says after a verified receipt is presented beside the relay's word", async () => {
+test("presents a delegator's recommendation after a verified receipt beside the relay's credential", async () => {
   const client = clientOf(boss);
   const recommender = createRecommender(client, { ...boss, now: t.clock.now });
   const delegated = delegate(client, {
@@ -44,12 +44,12 @@ test("what a delegator says after a verified receipt is presented beside the rel
     now: t.clock.now,
     recommender,
   });
-  await expect.poll(workOff).toBe(1);
+  await expect.poll(completeOpenTasks).toBe(1);
 
   const done = await delegated;
   expect(done).toMatchObject({ ok: true, recommendation: { ok: true } });
-  const said = done.recommendation?.ok === true ? done.recommendation.credentials : [];
-  expect(said.map(({ issuer, type }) => [issuer, type[1]])).toEqual([
+  const recommended = done.recommendation?.ok === true ? done.recommendation.credentials : [];
+  expect(recommended.map(({ issuer, type }) => [issuer, type[1]])).toEqual([
     [boss.did, "AgentReputationCredential"],
     [boss.did, "AgentTrustCredential"],
   ]);
@@ -58,14 +58,14 @@ test("what a delegator says after a verified receipt is presented beside the rel
   const { body } = await t.as(worker, "POST", path);
   const shown = (body["presentation"] as VerifiablePresentation).verifiableCredential;
   expect(shown.map(({ issuer }) => issuer)).toEqual([t.did, t.did, boss.did, boss.did]);
-  expect(shown.slice(2).toReversed()).toEqual(said);
+  expect(shown.slice(2).toReversed()).toEqual(recommended);
 });
 
-test("a block is said by the delegator alone: the relay does not renew what it said before", async () => {
+test("does not renew the relay's trust credential after a delegator blocks the agent", async () => {
   const client = clientOf(boss);
   const recommender = createRecommender(client, { ...boss, now: t.clock.now });
   await t.as(boss, "POST", `/agent/${worker.agentId}/task`, { prompt: "work" });
-  await workOff();
+  await completeOpenTasks();
   const blocked = await client.setTrustLevel({
     params: { agentId: boss.agentId, remoteId: worker.agentId },
     body: { trust_level: "blocked" },

@@ -25,7 +25,7 @@ export async function getReputation(
   if (profile === undefined || profile.public_key === null || history === undefined) {
     return undefined;
   }
-  const measured = chooseFigures(history);
+  const measured = selectFigures(history);
   if (measured.successes === 0) return undefined;
   const now = runtime.now();
   const listing =
@@ -50,7 +50,7 @@ interface TaskFigures {
 }
 
 /** Free tasks prove little, so they count only while there are no paid ones. */
-function chooseFigures(history: AgentHistoryRow): TaskFigures {
+function selectFigures(history: AgentHistoryRow): TaskFigures {
   const [paid, free] = [toPaidFigures(history), toFreeFigures(history)];
   if (paid.successes > 0) return paid;
   return { ...free, counted: free.counted + paid.counted };

@@ -24,11 +24,11 @@ const status = (): Promise<Reply> =>
 
 const untouched = { status: 200, body: { revoked: false } };
 
-describe("CR12 a credential is taken back by whom it names itself:", () => {
+describe("Revocation of a credential", () => {
   test.each([
     ["its subject", () => worker],
     ["its issuer", () => boss],
-  ])("%s", async (_, who) => {
+  ])("CR12 %s revokes a credential", async (_, who) => {
     expect((await status()).body).toEqual({ credential_id, revoked: false });
     const revoked = { credential_id, revoked: true, revoked_at: t.clock.now(), reason: "wrong" };
     const answer = await t.as(who(), "POST", path(who()), { credential_id, reason: "wrong" });
@@ -37,7 +37,7 @@ describe("CR12 a credential is taken back by whom it names itself:", () => {
     expect((await status()).body).toEqual(revoked);
   });
 
-  test("which its subject's audit tells, once", async () => {
+  test("CR12 records a revocation once in the subject's audit", async () => {
     for (const who of [boss, boss, worker]) {
       await t.as(who, "POST", path(who), { credential_id });
     }
@@ -48,14 +48,14 @@ describe("CR12 a credential is taken back by whom it names itself:", () => {
     ]);
   });
 
-  test("the operator", async () => {
+  test("CR12 the operator revokes any credential", async () => {
     expect(await t.asOperator("POST", path(stranger), { credential_id })).toMatchObject({
       status: 200,
       body: { revoked: true },
     });
   });
 
-  test("nobody else, on a path of their own", async () => {
+  test("CR12 refuses a revocation by another agent under its own path", async () => {
     expect(await t.as(stranger, "POST", path(stranger), { credential_id })).toMatchObject({
       status: 403,
       body: { code: "credential.not_participant" },
@@ -63,7 +63,7 @@ describe("CR12 a credential is taken back by whom it names itself:", () => {
     expect(await status()).toMatchObject(untouched);
   });
 
-  test("nobody else, on the subject's path", async () => {
+  test("CR12 refuses a revocation by another agent under the subject's path", async () => {
     expect(await t.as(stranger, "POST", path(worker), { credential_id })).toMatchObject({
       status: 403,
       body: { code: "auth.not_owner" },
@@ -71,7 +71,7 @@ describe("CR12 a credential is taken back by whom it names itself:", () => {
     expect(await status()).toMatchObject(untouched);
   });
 
-  test("not even the issuer, on the subject's path", async () => {
+  test("CR12 refuses a revocation by the issuer under the subject's path", async () => {
     expect(await t.as(boss, "POST", path(worker), { credential_id })).toMatchObject({
       status: 403,
     });
@@ -79,14 +79,14 @@ describe("CR12 a credential is taken back by whom it names itself:", () => {
   });
 });
 
-test("the first revocation stays: neither its time nor its reason changes", async () => {
+test("CR12 keeps time and reason of the first revocation", async () => {
   const first = await t.as(boss, "POST", path(boss), { credential_id, reason: "first" });
   await t.clock.advance(1_000);
   const again = await t.as(worker, "POST", path(worker), { credential_id, reason: "second" });
   expect(again.body).toEqual(first.body);
 });
 
-test("a reason may be left out", async () => {
+test("CR12 accepts a revocation without a reason", async () => {
   const answer = await t.as(boss, "POST", path(boss), { credential_id });
   expect(answer.body).toEqual({ credential_id, revoked: true, revoked_at: t.clock.now() });
 });

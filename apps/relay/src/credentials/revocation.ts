@@ -50,7 +50,7 @@ export async function revokeCredential(
     }
     return findCredential(tx, credential_id);
   });
-  if (revoked === undefined) throw new Error("a credential vanished while it was revoked");
+  if (revoked === undefined) throw new Error("a credential was deleted while it was revoked");
   log.info("credential.revoked", { credential_id, agent_id: agentId });
   return { status: 200, body: toCredentialStatus(revoked) };
 }

@@ -24,36 +24,36 @@ beforeEach(async () => {
 afterEach(() => t.close());
 
 const now = () => t.clock.now();
-const said = (change: object = {}) =>
+const createCredential = (change: object = {}) =>
   createReputationCredential(boss, worker, { now: now(), ...change });
-const held = async (): Promise<VerifiableCredential[]> => {
+const listStored = async (): Promise<VerifiableCredential[]> => {
   const { body } = await t.asOperator("GET", credentialsPath(worker));
   const rows = (body["credentials"] ?? []) as { credential: VerifiableCredential }[];
   return rows.map(({ credential }) => credential);
 };
 
-describe("a credential about an agent is kept", () => {
+describe("Accepted credentials", () => {
   test.each([
     ["from its issuer", () => boss],
     ["from the agent itself", () => worker],
-  ])("%s, as it was signed", async (_, who) => {
-    const credential = resignCredential(boss, said(), { "x-note": { more: [1, "é"] } });
+  ])("stores a credential %s as it was signed", async (_, who) => {
+    const credential = resignCredential(boss, createCredential(), { "x-note": { more: [1, "é"] } });
     expect(await submitCredentials(t, who(), worker, credential)).toMatchObject({
       status: 201,
       body: { agent_id: worker.agentId, credential_ids: [credential.id] },
     });
-    expect(await held()).toEqual([credential]);
+    expect(await listStored()).toEqual([credential]);
   });
 
-  test("from the operator", async () => {
-    const body = { credentials: [said()] };
+  test("stores a credential from the operator", async () => {
+    const body = { credentials: [createCredential()] };
     expect(await t.asOperator("POST", credentialsPath(worker), body)).toMatchObject({
       status: 201,
     });
   });
 
-  test("without an id under the hash of its text", async () => {
-    const credential = resignCredential(boss, said(), { id: undefined });
+  test("stores a credential without an id under the hash of its text", async () => {
+    const credential = resignCredential(boss, createCredential(), { id: undefined });
     const { body } = await submitCredentials(t, boss, worker, credential);
     const [id] = body["credential_ids"] as string[];
     expect(id).toMatch(/^urn:sha256:[0-9a-f]{64}$/);
@@ -61,20 +61,24 @@ describe("a credential about an agent is kept", () => {
     expect(status.body).toEqual({ credential_id: id, revoked: false });
   });
 
-  test("once: the same again is answered with 200", async () => {
-    const first = await submitCredentials(t, boss, worker, said());
-    expect(await submitCredentials(t, worker, worker, said())).toMatchObject({
+  test("stores a credential once and answers a repetition with 200", async () => {
+    const first = await submitCredentials(t, boss, worker, createCredential());
+    expect(await submitCredentials(t, worker, worker, createCredential())).toMatchObject({
       status: 200,
       body: first.body,
     });
-    expect(await held()).toHaveLength(1);
+    expect(await listStored()).toHaveLength(1);
   });
 
-  test("with up to 50 others at once", async () => {
-    const many = Array.from({ length: limits.submittedCredentials }, (_, seed) => said({ seed }));
+  test("stores up to 50 credentials of one request", async () => {
+    const many = Array.from({ length: limits.submittedCredentials }, (_, seed) =>
+      createCredential({ seed }),
+    );
     expect(await submitCredentials(t, boss, worker, ...many)).toMatchObject({ status: 201 });
-    expect(await held()).toEqual(many.toReversed());
-    expect(await submitCredentials(t, boss, worker, ...many, said({ seed: 99 }))).toMatchObject({
+    expect(await listStored()).toEqual(many.toReversed());
+    expect(
+      await submitCredentials(t, boss, worker, ...many, createCredential({ seed: 99 })),
+    ).toMatchObject({
       status: 400,
       body: { code: "request.invalid" },
     });
@@ -82,76 +86,80 @@ describe("a credential about an agent is kept", () => {
   });
 });
 
-describe("a credential is refused, and so are all that came with it,", () => {
+describe("Refused credentials", () => {
   const ids = {
     spaces: "urn:uuid:a b",
     relative: "one",
     long: `urn:uuid:${"a".repeat(limits.idLength)}`,
   };
   const cases: Readonly<Record<string, [status: number, code: string, made: () => object]>> = {
-    "when it is changed": [400, "credential.invalid", () => ({ ...said(), more: 1 })],
-    "when it has expired": [
+    "refuses a credential that was changed": [
+      400,
+      "credential.invalid",
+      () => ({ ...createCredential(), more: 1 }),
+    ],
+    "refuses an expired credential": [
       400,
       "credential.invalid",
       () => createReputationCredential(boss, worker, { now: now() - 10, validForMs: 9 }),
     ],
-    "when it is none": [400, "credential.invalid", () => ({})],
-    "when its id has blanks": [
+    "refuses an object that is no credential": [400, "credential.invalid", () => ({})],
+    "refuses a credential whose id contains blanks": [
       400,
       "credential.invalid",
-      () => resignCredential(boss, said(), { id: ids.spaces }),
+      () => resignCredential(boss, createCredential(), { id: ids.spaces }),
     ],
-    "when its id is no URI": [
+    "refuses a credential whose id is no URI": [
       400,
       "credential.invalid",
-      () => resignCredential(boss, said(), { id: ids.relative }),
+      () => resignCredential(boss, createCredential(), { id: ids.relative }),
     ],
-    "when its id is too long": [
+    "refuses a credential whose id is too long": [
       400,
       "credential.invalid",
-      () => resignCredential(boss, said(), { id: ids.long }),
+      () => resignCredential(boss, createCredential(), { id: ids.long }),
     ],
-    "when its type is unknown": [
+    "refuses a credential of an unknown type": [
       400,
       "credential.type_unknown",
-      () => resignCredential(boss, said(), { type: ["VerifiableCredential"] }),
+      () => resignCredential(boss, createCredential(), { type: ["VerifiableCredential"] }),
     ],
-    "when it has two types, of which one may be self-issued": [
+    "refuses a credential of two types, one of which may be self-issued": [
       400,
       "credential.type_unknown",
       () => {
         const types = ["AgentReputationCredential", "AgentGradientCredential"];
-        const both = { ...said().credentialSubject, ...gradientFigures() };
-        return resignCredential(boss, said(), {
+        const both = { ...createCredential().credentialSubject, ...gradientFigures() };
+        return resignCredential(boss, createCredential(), {
           type: ["VerifiableCredential", ...types],
           credentialSubject: both,
         });
       },
     ],
-    "when it is about another agent": [
+    "refuses a credential about another agent": [
       400,
       "credential.wrong_subject",
       () => createReputationCredential(boss, stranger, { now: now() }),
     ],
-    "when it is one's own reputation": [
+    "refuses a self-issued reputation": [
       400,
       "credential.wrong_issuer",
       () => createReputationCredential(worker, worker, { now: now() }),
     ],
-    "CR10 when it is one's own trust in oneself": [
+    "CR10 refuses a self-issued trust credential": [
       400,
       "credential.wrong_issuer",
       () => createTrustCredential(worker, worker, { now: now() }),
     ],
-    "when it is another's word on one's gradient": [
+    "refuses a gradient issued by another agent": [
       400,
       "credential.wrong_issuer",
       () => createGradientCredential(boss, worker, { now: now() }),
     ],
-    "when it is larger than 64 KiB": [
+    "refuses a credential larger than 64 KiB": [
       413,
       "credential.too_large",
-      () => ({ ...said(), more: "x".repeat(limits.credentialBytes) }),
+      () => ({ ...createCredential(), more: "x".repeat(limits.credentialBytes) }),
     ],
   };
 
@@ -162,42 +170,51 @@ describe("a credential is refused, and so are all that came with it,", () => {
     >;
 
   test.each(Object.entries(cases))("%s", async (_, [status, code, made]) => {
-    const answer = await submitCredentials(t, worker, worker, said({ seed: 2 }), made());
+    const answer = await submitCredentials(
+      t,
+      worker,
+      worker,
+      createCredential({ seed: 2 }),
+      made(),
+    );
     expect(answer).toMatchObject({ status, body: { code } });
     expect(answer.body["message"]).toContain("credentials.1");
-    expect(await held()).toEqual([]);
+    expect(await listStored()).toEqual([]);
   });
 
-  test("when somebody else hands it in", async () => {
-    expect(await submitCredentials(t, stranger, worker, said())).toMatchObject({
+  test("refuses a credential submitted by an agent that it does not name", async () => {
+    expect(await submitCredentials(t, stranger, worker, createCredential())).toMatchObject({
       status: 403,
       body: { code: "credential.not_participant" },
     });
-    expect(await held()).toEqual([]);
+    expect(await listStored()).toEqual([]);
   });
 
-  test("when its id is taken, which may show in the middle of storing them", async () => {
-    await submitCredentials(t, boss, worker, said({ seed: 1 }));
-    const others = [said({ seed: 2 }), said({ seed: 1, about: { task_count: 7 } })];
+  test("refuses all credentials of a request when the id of one is taken", async () => {
+    await submitCredentials(t, boss, worker, createCredential({ seed: 1 }));
+    const others = [
+      createCredential({ seed: 2 }),
+      createCredential({ seed: 1, about: { task_count: 7 } }),
+    ];
     expect(await submitCredentials(t, boss, worker, ...others)).toMatchObject({
       status: 409,
       body: { code: "credential.id_taken" },
     });
-    expect(await held()).toEqual([said({ seed: 1 })]);
+    expect(await listStored()).toEqual([createCredential({ seed: 1 })]);
   });
 
-  test("when it was revoked", async () => {
-    await submitCredentials(t, boss, worker, said());
+  test("refuses a credential that was revoked", async () => {
+    await submitCredentials(t, boss, worker, createCredential());
     const path = `/api/v1/agents/${boss.agentId}/revoke-credential`;
-    await t.as(boss, "POST", path, { credential_id: said().id });
-    expect(await submitCredentials(t, worker, worker, said())).toMatchObject({
+    await t.as(boss, "POST", path, { credential_id: createCredential().id });
+    expect(await submitCredentials(t, worker, worker, createCredential())).toMatchObject({
       status: 400,
       body: { code: "credential.invalid" },
     });
   });
 });
 
-test("what a key signed that the agent has left behind is its own word too", async () => {
+test("treats a credential signed by the agent's former key as self-issued", async () => {
   const next = t.createUnknownAgent();
   const succession = signSuccession({
     agent_id: worker.agentId,
@@ -215,13 +232,13 @@ test("what a key signed that the agent has left behind is its own word too", asy
   });
 });
 
-test("an agent's own gradient is kept", async () => {
+test("stores an agent's own gradient", async () => {
   const own = createGradientCredential(worker, worker, { now: now() });
   expect(await submitCredentials(t, worker, worker, own)).toMatchObject({ status: 201 });
-  expect(await held()).toEqual([own]);
+  expect(await listStored()).toEqual([own]);
 });
 
-test("an agent's earlier gradient goes when it has run out, unless it was revoked", async () => {
+test("purges an agent's earlier gradient when it has expired, unless it was revoked", async () => {
   const submit = async (seed: number) => {
     const own = createGradientCredential(worker, worker, { now: now(), validForMs: 60_000, seed });
     expect(await submitCredentials(t, worker, worker, own)).toMatchObject({ status: 201 });
@@ -236,11 +253,14 @@ test("an agent's earlier gradient goes when it has run out, unless it was revoke
   const valid = await submit(3);
   await t.clock.advance(30_001);
   const newest = await submit(4);
-  expect(await held()).toEqual([newest, valid, revoked]);
+  expect(await listStored()).toEqual([newest, valid, revoked]);
 });
 
-test("trust that somebody says it has is kept beside the reputation", async () => {
-  const both = [said({ seed: 1 }), createTrustCredential(boss, worker, { now: now(), seed: 2 })];
+test("stores a trust credential beside the reputation", async () => {
+  const both = [
+    createCredential({ seed: 1 }),
+    createTrustCredential(boss, worker, { now: now(), seed: 2 }),
+  ];
   expect(await submitCredentials(t, boss, worker, ...both)).toMatchObject({ status: 201 });
-  expect(await held()).toEqual(both.toReversed());
+  expect(await listStored()).toEqual(both.toReversed());
 });

@@ -105,7 +105,7 @@ async function checkCredential(
   }
   if (callerDids?.has(credential.issuer) === false) return refuse("credential.not_participant");
   if (credential.id !== undefined && !isUri(credential.id)) {
-    return refuse("credential.invalid", "id has to be a URI of at most 256 characters");
+    return refuse("credential.invalid", "id must be a URI of at most 256 characters");
   }
   return {
     ok: true,

@@ -21,56 +21,63 @@ afterAll(() => t.close());
 const verify = (body: unknown): Promise<Reply> =>
   t.request("POST", "/api/v1/credentials/verify", { body });
 
-/** What the answer to a refused credential looks like; nobody is named before its structure is right. */
+/** The answer to a refused credential; it names issuer and subject only once the structure is valid. */
 const refusedFor = (reason: string) => ({ status: 200, body: { valid: false, reasons: [reason] } });
 
-const spoken = (seed = 1) => createReputationCredential(boss, worker, { now: t.clock.now(), seed });
+const createCredential = (seed = 1) =>
+  createReputationCredential(boss, worker, { now: t.clock.now(), seed });
 
-describe("CR1 anybody may have a credential verified:", () => {
-  test("one that holds is valid, of its issuer about its subject", async () => {
-    expect(await verify(spoken())).toMatchObject({
+describe("Public verification of credentials", () => {
+  test("CR1 reports a valid credential with its issuer and subject", async () => {
+    expect(await verify(createCredential())).toMatchObject({
       status: 200,
       body: { valid: true, reasons: [], issuer: boss.did, subject: worker.did },
     });
   });
 
-  test("one of a type that nobody knows here is valid all the same", async () => {
+  test("CR1 reports a credential of an unknown type as valid", async () => {
     const type = ["VerifiableCredential", "AlumniCredential"];
-    expect(await verify(resignCredential(boss, spoken(), { type }))).toMatchObject({
+    expect(await verify(resignCredential(boss, createCredential(), { type }))).toMatchObject({
       body: { valid: true },
     });
   });
 
   test.each([
-    ["nothing", () => undefined],
+    ["a missing body", () => undefined],
     ["an empty object", () => ({})],
-    ["a credential without proof", () => ({ ...spoken(), proof: undefined })],
+    ["a credential without proof", () => ({ ...createCredential(), proof: undefined })],
     ["a presentation", () => ({ type: ["VerifiablePresentation"], verifiableCredential: [] })],
-    ["members of __proto__", () => JSON.parse('{"__proto__": {"proof": {}}}') as object],
-  ])("%s is not valid, and of nobody", async (_, made) => {
+    [
+      "an object with a member __proto__",
+      () => JSON.parse('{"__proto__": {"proof": {}}}') as object,
+    ],
+  ])("CR1 reports %s as invalid, without issuer and subject", async (_, made) => {
     expect(await verify(made())).toMatchObject({
       ...refusedFor("credential.malformed"),
       body: { valid: false, issuer: null, subject: null },
     });
   });
 
-  test.each(["", " "])("not even the empty body %j is a fault", async (raw) => {
+  test.each(["", " "])("CR1 reports the empty body %j as an invalid credential", async (raw) => {
     const answer = await t.request("POST", "/api/v1/credentials/verify", { raw });
     expect(answer).toMatchObject(refusedFor("credential.malformed"));
   });
 
-  test.each(["{", "[]", "null", "1", '"text"'])("%s is no JSON object and 400", async (raw) => {
-    expect(await t.request("POST", "/api/v1/credentials/verify", { raw })).toMatchObject({
-      status: 400,
-    });
-  });
+  test.each(["{", "[]", "null", "1", '"text"'])(
+    "CR1 refuses %s, which is no JSON object, with 400",
+    async (raw) => {
+      expect(await t.request("POST", "/api/v1/credentials/verify", { raw })).toMatchObject({
+        status: 400,
+      });
+    },
+  );
 
-  test("of 64 KiB it is taken, of one byte more it is 413", async () => {
+  test("CR1 accepts a body of 64 KiB and refuses one byte more with 413", async () => {
     const fill = (body: object, bytes: number) => {
       const missing = bytes - JSON.stringify({ ...body, more: "" }).length;
       return { ...body, more: "x".repeat(missing) };
     };
-    const signed = resignCredential(boss, spoken(), { more: "" });
+    const signed = resignCredential(boss, createCredential(), { more: "" });
     expect(await verify(fill(signed, limits.credentialBytes))).toMatchObject(
       refusedFor("credential.signature_invalid"),
     );
@@ -81,16 +88,16 @@ describe("CR1 anybody may have a credential verified:", () => {
   });
 });
 
-describe("CR2, CR3 it is not valid", () => {
+describe("Invalid credentials", () => {
   const changedProof = (change: object) => () => {
-    const credential = spoken();
+    const credential = createCredential();
     return { ...credential, proof: { ...credential.proof, ...change } };
   };
   test.each([
     [
       "when its issuer is not the key of its proof",
       "credential.wrong_signer",
-      () => resignCredential(boss, spoken(), { issuer: worker.did }),
+      () => resignCredential(boss, createCredential(), { issuer: worker.did }),
     ],
     ["when its suite is another", "credential.suite", changedProof({ cryptosuite: "ecdsa-jcs" })],
     [
@@ -106,7 +113,7 @@ describe("CR2, CR3 it is not valid", () => {
     [
       "when its subject was changed",
       "credential.signature_invalid",
-      () => ({ ...spoken(), credentialSubject: { id: worker.did, task_count: 2 } }),
+      () => ({ ...createCredential(), credentialSubject: { id: worker.did, task_count: 2 } }),
     ],
     [
       "before validFrom",
@@ -120,14 +127,14 @@ describe("CR2, CR3 it is not valid", () => {
         createReputationCredential(boss, worker, { now: t.clock.now() - 2_000, validForMs: 1_999 }),
     ],
     [
-      "when its figures are not what its type has",
+      "when its figures do not fit its type",
       "credential.subject_malformed",
       () =>
-        resignCredential(boss, spoken(), {
+        resignCredential(boss, createCredential(), {
           credentialSubject: { id: worker.did, success_rate: 2 },
         }),
     ],
-  ])("%s", async (_, reason, made) => {
+  ])("CR2, CR3 reports a credential as invalid %s", async (_, reason, made) => {
     const credential = made();
     expect(await verify(credential)).toMatchObject({
       ...refusedFor(reason),
@@ -135,8 +142,8 @@ describe("CR2, CR3 it is not valid", () => {
     });
   });
 
-  test("when it was revoked here", async () => {
-    const credential = spoken(9);
+  test("CR2, CR3 reports a credential as invalid when it was revoked here", async () => {
+    const credential = createCredential(9);
     await submitCredentials(t, boss, worker, credential);
     expect(await verify(credential)).toMatchObject({ body: { valid: true } });
     const path = `/api/v1/agents/${worker.agentId}/revoke-credential`;
@@ -144,8 +151,8 @@ describe("CR2, CR3 it is not valid", () => {
     expect(await verify(credential)).toMatchObject(refusedFor("credential.revoked"));
   });
 
-  test("but it is, when only another issuer's credential of the same id was revoked", async () => {
-    const credential = spoken(10);
+  test("CR2, CR3 reports a credential as valid when another issuer's credential of the same id was revoked", async () => {
+    const credential = createCredential(10);
     const other = await t.createAgent();
     await submitCredentials(
       t,
@@ -167,7 +174,7 @@ interface Vector {
   readonly expect: "valid" | "invalid";
 }
 
-test("every vector has its verdict", async () => {
+test("gives every test vector its recorded verdict", async () => {
   const file = new URL("../../../../vectors/own/credentials.jsonl", import.meta.url);
   const lines = readFileSync(file, "utf8").trimEnd().split("\n");
   const vectors = lines.map((line) => JSON.parse(line) as Vector);

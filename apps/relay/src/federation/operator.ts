@@ -1,4 +1,4 @@
-import { asMicro, fromMicro, toMicro } from "@agent/budget";
+import { fromMicro, toMicro, toDollars } from "@agent/budget";
 import { isLive, applyPeerEvent } from "@agent/federation-protocol/peering";
 import {
   refundHeldSettlement,
@@ -7,7 +7,7 @@ import {
   redriveSettlement,
 } from "@agent/federation-protocol/settlement";
 import { refuse, type Answer, type BodyOf, type Operations, type QueryOf } from "@agent/wire";
-import { getClearingBalance, postClearing } from "../budget/clearing.ts";
+import { getClearingBalance, postClearing } from "../budget/post-clearing.ts";
 import { createPageAnswer, textDescending } from "../http/paging/page.ts";
 import type { SaveResponse } from "../http/server/idempotency.ts";
 import { applyTransition } from "./settlement/send-settlement.ts";
@@ -170,7 +170,7 @@ function toOutboxView({ settlement, createdAt, endedAt, lastError }: OutboxEntry
     task_id: taskId,
     relay_id: peerId,
     agent_id: agentId,
-    amount: fromMicro(asMicro(terms.net)),
+    amount: toDollars(terms.net),
     state,
     refunded: resolution === "refunded",
     attempts: settlement.attempts,

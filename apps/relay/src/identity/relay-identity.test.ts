@@ -18,7 +18,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-/** What one start of a relay makes of the database. */
+/** Opens the database and loads the identity as a start of the relay does. */
 async function start(given?: string, path = join(folder, "relay.db"), stored?: string) {
   const opened = await openStorage({ path, migrations });
   if (!opened.ok) throw new Error(opened.detail);
@@ -37,29 +37,29 @@ async function identityOf(...given: Parameters<typeof start>): Promise<RelayIden
   return loaded.identity;
 }
 
-/** All that lies in the database's files. */
-function bytesOnDisk(): string {
+/** Reads the bytes of all files of the database. */
+function readDatabaseBytes(): string {
   return readdirSync(folder)
     .map((name) => readFileSync(join(folder, name), "latin1"))
     .join("");
 }
 
-const holdsKey = ({ secretKey }: RelayIdentity) => {
-  const disk = bytesOnDisk();
+const containsKey = ({ secretKey }: RelayIdentity) => {
+  const disk = readDatabaseBytes();
   return (
     disk.includes(bytesToHex(secretKey)) || disk.includes(Buffer.from(secretKey).toString("latin1"))
   );
 };
 
-describe("a relay's identity", () => {
-  test("is made on the first start and stays", async () => {
+describe("Relay identity", () => {
+  test("creates an identity on the first start and loads it afterwards", async () => {
     const first = await identityOf();
     expect(await identityOf()).toEqual(first);
     expect(first.publicKey).toBe(bytesToHex(didKeyToPublicKey(first.did)));
     expect(first.relayId).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7/);
   });
 
-  test("in memory is another one at each start", async () => {
+  test("creates a new identity at each start in memory", async () => {
     const [one, two] = [
       await identityOf(undefined, ":memory:"),
       await identityOf(undefined, ":memory:"),
@@ -68,48 +68,48 @@ describe("a relay's identity", () => {
     expect(one.publicKey).not.toBe(two.publicKey);
   });
 
-  test("without a passphrase lies there as hex digits", async () => {
-    expect(holdsKey(await identityOf())).toBe(true);
+  test("stores the key as hex digits without a passphrase", async () => {
+    expect(containsKey(await identityOf())).toBe(true);
   });
 
-  test.each([64, 128])("is read from %i hex digits", async (digits) => {
+  test.each([64, 128])("reads a key from %i hex digits", async (digits) => {
     const { secretKey, publicKey } = await identityOf();
     const hex = (bytesToHex(secretKey) + publicKey).slice(0, digits);
     expect(await identityOf(undefined, undefined, hex)).toMatchObject({ publicKey });
   });
 });
 
-describe("HO13 with a passphrase", () => {
-  test("the key is sealed from the first start on, and is the same at the next", async () => {
+describe("Relay identity with a passphrase", () => {
+  test("HO13 seals the key from the first start and loads the same key at the next", async () => {
     const first = await identityOf(passphrase);
-    expect(holdsKey(first)).toBe(false);
+    expect(containsKey(first)).toBe(false);
     expect(await identityOf(passphrase)).toEqual(first);
-    expect(bytesOnDisk()).not.toContain(passphrase);
+    expect(readDatabaseBytes()).not.toContain(passphrase);
   });
 
-  test("that was set later the key is sealed at the next start, and no trace of it is left", async () => {
+  test("HO13 seals the key at the next start when the passphrase is set later, and leaves no plain copy", async () => {
     const plain = await identityOf();
-    expect(holdsKey(plain)).toBe(true);
+    expect(containsKey(plain)).toBe(true);
     expect(await identityOf(passphrase)).toEqual(plain);
-    expect(holdsKey(plain)).toBe(false);
+    expect(containsKey(plain)).toBe(false);
     expect(await identityOf(passphrase)).toEqual(plain);
   });
 
   test.each([
-    ["a wrong one", "wrong", /does not open/],
-    ["none", undefined, /is required/],
-  ])("%s stops the start and changes nothing", async (_, given, detail) => {
+    ["a wrong passphrase", "wrong", /does not open/],
+    ["no passphrase", undefined, /is required/],
+  ])("HO13 stops the start with %s and changes nothing", async (_, given, detail) => {
     const first = await identityOf(passphrase);
-    const before = bytesOnDisk();
+    const before = readDatabaseBytes();
     const refused = await start(given);
     expect(refused).toMatchObject({ ok: false, code: "identity.unreadable" });
     expect(!refused.ok && refused.detail).toMatch(detail);
-    expect(bytesOnDisk()).toBe(before);
+    expect(readDatabaseBytes()).toBe(before);
     expect(await identityOf(passphrase)).toEqual(first);
   });
 
   test.each(["", "abc", "zz", "ab".repeat(31), "{}", '{"kdf":"none"}'])(
-    "a stored key that is damaged stops the start: %j",
+    "HO13 stops the start when the stored key is damaged: %j",
     async (stored) => {
       await identityOf();
       expect(await start(passphrase, undefined, stored)).toMatchObject({
@@ -119,7 +119,7 @@ describe("HO13 with a passphrase", () => {
     },
   );
 
-  test("a key whose second half is another's stops the start", async () => {
+  test("HO13 stops the start when the halves of the key do not match", async () => {
     const { secretKey } = await identityOf();
     const stored = bytesToHex(secretKey) + "ab".repeat(32);
     expect(await start(undefined, undefined, stored)).toMatchObject({

@@ -38,16 +38,18 @@ async function withStorage<T>(work: (storage: Parameters<typeof rotateRelayKey>[
   }
 }
 
-const worldOf = (seed: number) => ({ now: clock.now, ...createSeededRandom(seed) });
+const createWorld = (seed: number) => ({ now: clock.now, ...createSeededRandom(seed) });
 
 function rotate(passphrase?: string, seed = 5) {
   return withStorage((storage) =>
-    rotateRelayKey(storage, worldOf(seed), passphrase === undefined ? {} : { passphrase }),
+    rotateRelayKey(storage, createWorld(seed), passphrase === undefined ? {} : { passphrase }),
   );
 }
 
 async function identity(passphrase?: string) {
-  const loaded = await withStorage((storage) => loadRelayIdentity(storage, worldOf(1), passphrase));
+  const loaded = await withStorage((storage) =>
+    loadRelayIdentity(storage, createWorld(1), passphrase),
+  );
   if (!loaded.ok) throw new Error(loaded.detail);
   return loaded.identity;
 }
@@ -55,7 +57,7 @@ async function identity(passphrase?: string) {
 const storedText = () =>
   withStorage(async (storage) => (await findIdentity(storage.read))!.secret_key);
 
-test("D8: the id stays, the chain leads from key to key, and it grows at one time of the clock", async () => {
+test("D8: a rotation leaves the id unchanged and extends the chain, also within one millisecond", async () => {
   const first = await identity();
   for (const seed of [5, 6]) expect(await rotate(undefined, seed)).toMatchObject({ ok: true });
   const now = await identity();
@@ -69,7 +71,7 @@ test("D8: the id stays, the chain leads from key to key, and it grows at one tim
   });
 });
 
-test("D8: a sealed key is rotated with its passphrase only, and the new one is sealed as well", async () => {
+test("D8: a sealed key is rotated only with its passphrase, and the new key is sealed as well", async () => {
   const passphrase = "correct horse battery staple";
   const first = await identity(passphrase);
   const before = await storedText();
@@ -83,7 +85,7 @@ test("D8: a sealed key is rotated with its passphrase only, and the new one is s
   expect((await identity(passphrase)).publicKeys[0]).toBe(first.publicKey);
 });
 
-test("D8: the old key is in no file of the database any more", async () => {
+test("D8: no file of the database contains the old key after a rotation", async () => {
   await identity();
   const old = await storedText();
   await rotate();
@@ -92,12 +94,12 @@ test("D8: the old key is in no file of the database any more", async () => {
   for (const file of files) expect(readFileSync(join(folder, file)).includes(old)).toBe(false);
 });
 
-test("D8: a database of a relay that has not started yet is left as it is", async () => {
+test("D8: a database without an identity is left unchanged", async () => {
   await withStorage(async () => {});
   expect(await rotate()).toMatchObject({ ok: false, code: "identity.missing" });
 });
 
-test("D8: a relay has at most 33 keys, and a rotation beyond them changes nothing", async () => {
+test("D8: a rotation beyond 33 keys is refused and changes nothing", async () => {
   await identity();
   for (let made = 1; made < 33; made += 1) await rotate(undefined, 100 + made);
   const full = await identity();
@@ -106,7 +108,7 @@ test("D8: a relay has at most 33 keys, and a rotation beyond them changes nothin
   expect(await identity()).toEqual(full);
 });
 
-test("D8: as a process the command refuses a running relay and a missing database", async () => {
+test("D8: the command refuses a running relay and a missing database", async () => {
   const env = { ...minimalEnv, AGENT_DB_PATH: path };
   const missing = startRelay(env, { args: ["rotate-key"] });
   expect(await missing.ended).toEqual({ code: 1, signal: null });
@@ -131,7 +133,7 @@ test("D8: as a process the command refuses a running relay and a missing databas
   expect(succession).toMatchObject([{ reason: "leaked" }]);
 });
 
-test("D8: a crash at any moment of the command leaves the old or the new state whole", async () => {
+test("D8: a crash at any moment of the command leaves the old or the new state complete", async () => {
   const passphrase = "correct horse battery staple";
   const { publicKey: first } = await identity(passphrase);
   const env = { ...minimalEnv, AGENT_DB_PATH: path, AGENT_RELAY_KEY_PASSPHRASE: passphrase };
@@ -162,7 +164,7 @@ async function finishedTask(t: TestRelay, boss: TestAgent, worker: TestAgent) {
   return { settlement, evidence };
 }
 
-test("D8: what was settled before keeps its hash, and all evidence holds under the chain", async () => {
+test("D8: earlier settlements keep their hash, and all evidence verifies under the chain", async () => {
   const env = { AGENT_DB_PATH: path, AGENT_RELAY_ISSUE_CREDENTIALS: "true" };
   const before = await startTestRelay(env, 1, clock);
   const [boss, worker] = [await createBuyer(before, 10), await createSeller(before, 2)];

@@ -16,17 +16,17 @@ import { openStorage } from "../storage/open-storage.ts";
 import type { Reader, Storage } from "../storage/storage.ts";
 import { createTokenVerifier, type TokenVerifier } from "./tokens.ts";
 
-let world: ReturnType<typeof worldOf>;
+let world: ReturnType<typeof createWorld>;
 let storage: Storage;
 let checker: TokenVerifier;
 let relay: TestAgent;
 let agent: TestAgent;
 let reads = 0;
 
-const worldOf = () => ({ ...createManualClock(), ...createSeededRandom(1) });
+const createWorld = () => ({ ...createManualClock(), ...createSeededRandom(1) });
 
-/** What the checker reads of the database is counted. */
-const counting = (read: Reader): Reader => ({
+/** Counts the reads of the checker from the database. */
+const countReads = (read: Reader): Reader => ({
   get: (query, params) => {
     reads += 1;
     return read.get(query, params);
@@ -35,19 +35,19 @@ const counting = (read: Reader): Reader => ({
 });
 
 beforeEach(async () => {
-  world = worldOf();
+  world = createWorld();
   const opened = await openStorage({ path: ":memory:", migrations });
   if (!opened.ok) throw new Error(opened.detail);
   ({ storage } = opened);
   [relay, agent] = [createTestAgent(world), createTestAgent(world)];
-  const read = counting(storage.read);
+  const read = countReads(storage.read);
   checker = createTokenVerifier({ read, audience: relay.did, now: world.now });
-  await know(agent, {});
+  await insertKnownAgent(agent, {});
   reads = 0;
 });
 afterEach(() => storage.close());
 
-async function know(
+async function insertKnownAgent(
   { agentId, deviceId, publicKey }: TestAgent,
   { granted = scopes as readonly Scope[], agentRevoked = false, deviceRevoked = false },
 ): Promise<void> {
@@ -75,7 +75,7 @@ async function know(
 
 const token = (of = agent, scope?: readonly Scope[]) => createToken(of, relay.did, world, scope);
 
-/** The agent's key gives way to another one, as a rotation writes it. */
+/** Replaces the agent's key as a rotation does. */
 async function rotate(): Promise<TestAgent> {
   const { secretKey, publicKey } = createTestAgent(world);
   await storage.transaction((tx) =>
@@ -90,8 +90,8 @@ async function rotate(): Promise<TestAgent> {
   return { ...agent, secretKey, publicKey };
 }
 
-describe("a good token", () => {
-  test("says which device of which agent calls, until when", async () => {
+describe("Valid tokens", () => {
+  test("names the agent and device of the caller and the expiry", async () => {
     expect(await checker.verify(await token())).toMatchObject({
       ok: true,
       caller: {
@@ -104,14 +104,14 @@ describe("a good token", () => {
     });
   });
 
-  test("gives the scopes that both it and its device have", async () => {
+  test("grants the scopes that both the token and its device have", async () => {
     const paired = createTestAgent(world);
-    await know(paired, { granted: ["task:read", "task:submit"] });
+    await insertKnownAgent(paired, { granted: ["task:read", "task:submit"] });
     const checked = await checker.verify(await token(paired, ["task:read", "account:write"]));
     expect(checked).toMatchObject({ caller: { scopes: new Set(["task:read"]) } });
   });
 
-  test("is verified once, and ends on time all the same", async () => {
+  test("verifies a token once and still refuses it after its expiry", async () => {
     const kept = await token();
     expect(await checker.verify(kept)).toMatchObject({ ok: true });
     const asked = reads;
@@ -123,8 +123,8 @@ describe("a good token", () => {
   });
 });
 
-describe("KY6 after a succession", () => {
-  test("a token of the old key is refused, though it was verified before", async () => {
+describe("Tokens after a succession", () => {
+  test("KY6 refuses a token of the old key that was verified before", async () => {
     const old = await token();
     expect(await checker.verify(old)).toMatchObject({ ok: true });
     const renewed = await rotate();
@@ -133,7 +133,7 @@ describe("KY6 after a succession", () => {
     expect(await checker.verify(await token(renewed))).toMatchObject({ ok: true });
   });
 
-  test("a token that was being checked meanwhile is not remembered", async () => {
+  test("KY6 does not cache a token whose key changed during its verification", async () => {
     const old = await token();
     const checking = checker.verify(old);
     checker.evictAgent(agent.agentId);
@@ -142,9 +142,9 @@ describe("KY6 after a succession", () => {
     expect(await checker.verify(old)).toEqual({ ok: false, code: "auth.verification_failed" });
   });
 
-  test("tokens of other agents stay remembered", async () => {
+  test("KY6 leaves cached tokens of other agents valid", async () => {
     const other = createTestAgent(world);
-    await know(other, {});
+    await insertKnownAgent(other, {});
     const kept = await token(other);
     await checker.verify(kept);
     checker.evictAgent(agent.agentId);
@@ -154,17 +154,17 @@ describe("KY6 after a succession", () => {
   });
 });
 
-describe("a token is refused", () => {
+describe("Refused tokens", () => {
   test.each([
     ["of a revoked device", { deviceRevoked: true }, "auth.device_not_authorized"],
     ["of a revoked agent", { agentRevoked: true }, "agent.revoked"],
-  ])("%s", async (_, state, code) => {
+  ])("refuses a token %s", async (_, state, code) => {
     const gone = createTestAgent(world);
-    await know(gone, state);
+    await insertKnownAgent(gone, state);
     expect(await checker.verify(await token(gone))).toEqual({ ok: false, code });
   });
 
-  test("by its form before anything is looked up", async () => {
+  test("refuses a malformed token before it reads the database", async () => {
     expect(await checker.verify("e30.e30.AAAA")).toMatchObject({ code: "auth.malformed_token" });
     expect(reads).toBe(0);
   });

@@ -34,7 +34,10 @@ export async function claimPairing(
         : refuse("pairing.code_used");
     }
     if (await isKnownKey(tx, session.agent_id, public_key)) {
-      return refuse("agent.key_unacceptable", "the agent has it, or had it");
+      return refuse(
+        "agent.key_unacceptable",
+        "the key must not be a current or former key of the agent",
+      );
     }
     const { pairing_id, agent_id } = session;
     const inUse = await checkKeyNotInUse(tx, { agent_id, public_key });

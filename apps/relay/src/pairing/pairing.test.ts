@@ -31,8 +31,8 @@ const resolve = (session: PairingSession, verdict: "approve" | "deny", body?: un
 const read = (session: PairingSession) => t.as(owner, "GET", `/pairing/${session.pairing_id}`);
 const refusal = (status: number, code: string) => ({ status, body: { code } });
 
-describe("a pairing", () => {
-  test("makes the key that claimed its code a device, which its owner saw before", async () => {
+describe("Pairing", () => {
+  test("makes the key that claimed the code a device after its owner saw it", async () => {
     const session = await openPairing(t, owner);
     expect(session.expires_at).toBe(t.clock.now() + limits.pairingTtlMs);
     expect((await read(session)).body).toMatchObject({ status: "pending", fingerprint: null });
@@ -59,7 +59,7 @@ describe("a pairing", () => {
     expect((await read(session)).body).toMatchObject({ status: "approved", device_id });
   });
 
-  test("gives a device all but money, pairing and the agent itself", async () => {
+  test("grants a device every scope but money, pairing and the agent itself", async () => {
     const phone = await createPairedDevice(t, owner);
     const may = async (method: string, path: string) =>
       (await t.as(phone, method, path)).status !== 403;
@@ -73,14 +73,14 @@ describe("a pairing", () => {
     expect(second?.scopes).toEqual(scopes.filter((scope) => !withheld.includes(scope)));
   });
 
-  test("gives what the owner grants instead, and nothing else", async () => {
+  test("grants exactly the scopes that the owner chooses", async () => {
     const phone = await createPairedDevice(t, owner, ["pair", "pair"]);
     expect(await t.as(phone, "POST", "/pairing/initiate")).toMatchObject({ status: 201 });
     const tasks = await t.as(phone, "GET", `/agent/${owner.agentId}/tasks`);
     expect(tasks).toMatchObject(refusal(403, "auth.scope_missing"));
   });
 
-  test("makes a device whose receipts count", async () => {
+  test("accepts the receipts of a paired device", async () => {
     const worker = await createSeller(t, 0);
     const phone = await createPairedDevice(t, worker);
     const task = await submitAcceptedTask(t, owner, worker);
@@ -88,7 +88,7 @@ describe("a pairing", () => {
     expect(posted).toMatchObject({ status: 200, body: { status: "completed" } });
   });
 
-  test("that is denied makes no device, and its claimant learns of it", async () => {
+  test("creates no device when the pairing is denied, and shows that to the claimant", async () => {
     const session = await openPairing(t, owner);
     const device = t.createUnknownAgent();
     await claimPairing(t, session, device);
@@ -101,14 +101,14 @@ describe("a pairing", () => {
     expect(listed.body["devices"]).toHaveLength(1);
   });
 
-  test("that is approved twice at once makes one device", async () => {
+  test("creates one device when a pairing is approved twice concurrently", async () => {
     const session = await openPairing(t, owner);
     await claimPairing(t, session, t.createUnknownAgent());
     const both = await Promise.all([resolve(session, "approve"), resolve(session, "approve")]);
     expect(both.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 409]);
   });
 
-  test("that was not resolved in time is over for all", async () => {
+  test("expires a pairing that was not resolved in time", async () => {
     const session = await openPairing(t, owner);
     const device = t.createUnknownAgent();
     await claimPairing(t, session, device);
@@ -121,7 +121,7 @@ describe("a pairing", () => {
     expect(await claimPairing(t, session, device)).toMatchObject(gone);
   });
 
-  test("is forgotten a day later, and its code is unknown again", async () => {
+  test("purges a pairing a day later, after which its code is unknown", async () => {
     const session = await openPairing(t, owner);
     await t.clock.advance(limits.pairingTtlMs + limits.pairingRetentionMs);
     await t.relay.tick();
@@ -130,7 +130,7 @@ describe("a pairing", () => {
     expect(await read(session)).toMatchObject(refusal(404, "pairing.not_found"));
   });
 
-  test("is the operator's to resolve as well", async () => {
+  test("lets the operator resolve a pairing", async () => {
     const { agentId: agent_id } = owner;
     const { body } = await t.asOperator("POST", "/pairing/initiate", { agent_id });
     await claimPairing(t, body as unknown as PairingSession, t.createUnknownAgent());
@@ -138,7 +138,7 @@ describe("a pairing", () => {
     expect(await t.asOperator("POST", path)).toMatchObject({ status: 200, body: { agent_id } });
   });
 
-  test("may have another life", async () => {
+  test("accepts another lifetime for a pairing", async () => {
     const short = await startTestRelay({ AGENT_PAIRING_TTL_MS: "1000" });
     const { expires_at } = await openPairing(short, await short.createAgent());
     expect(expires_at).toBe(short.clock.now() + 1_000);
@@ -146,17 +146,17 @@ describe("a pairing", () => {
   });
 });
 
-describe("a code", () => {
-  test("is six characters that nobody mistakes for each other, taken in any case and spacing", async () => {
+describe("Pairing codes", () => {
+  test("consists of six unambiguous characters and is accepted in any case and spacing", async () => {
     const session = await openPairing(t, owner);
     const { pairing_code } = session;
     expect(pairing_code).toMatch(/^[2-9A-HJKMNP-Z]{6}$/);
-    const spoken = `${pairing_code.slice(0, 3).toLowerCase()}-${pairing_code.slice(3)} `;
-    const claimed = await claimPairing(t, { pairing_code: spoken }, t.createUnknownAgent());
+    const formatted = `${pairing_code.slice(0, 3).toLowerCase()}-${pairing_code.slice(3)} `;
+    const claimed = await claimPairing(t, { pairing_code: formatted }, t.createUnknownAgent());
     expect(claimed).toMatchObject({ status: 200 });
   });
 
-  test("draws each of its 31 characters equally often", () => {
+  test("draws each of the 31 characters of a code equally often", () => {
     const counts = new Map<string, number>();
     for (let byte = 0; byte < 256; byte += 1) {
       let batches = 0;
@@ -167,11 +167,11 @@ describe("a code", () => {
       const drawn = batches === 1 ? code : "passed over";
       counts.set(drawn, (counts.get(drawn) ?? 0) + 1);
     }
-    // 31 characters, and the eight bytes that would make some of them come more often.
+    // The eight highest bytes would favour some of the 31 characters.
     expect([...counts.values()]).toEqual(Array.from({ length: 32 }, () => 8));
   });
 
-  test("is claimed by one key, of two at once as well", async () => {
+  test("accepts one key per code, even when two claim it concurrently", async () => {
     const session = await openPairing(t, owner);
     const both = await Promise.all([
       claimPairing(t, session, t.createUnknownAgent()),
@@ -181,9 +181,9 @@ describe("a code", () => {
   });
 
   test.each<[string, () => Promise<Pick<TestAgent, "publicKey">>]>([
-    ["the agent's own", async () => owner],
+    ["the agent's own key", async () => owner],
     [
-      "one that the agent left",
+      "a former key of the agent",
       async () => {
         const { succession } = createRotation(t, owner);
         const path = `/api/v1/agents/${owner.agentId}/rotate-key`;
@@ -192,7 +192,7 @@ describe("a code", () => {
       },
     ],
     [
-      "that of a device that was revoked",
+      "the key of a revoked device",
       async () => {
         const phone = await createPairedDevice(t, owner);
         const path = `/api/v1/agents/${owner.agentId}/devices/${phone.deviceId}`;
@@ -200,8 +200,8 @@ describe("a code", () => {
         return phone;
       },
     ],
-    ["one of small order", async () => ({ publicKey: "00".repeat(32) })],
-  ])("is not claimed with a key that is %s", async (_, keyOf) => {
+    ["a key of small order", async () => ({ publicKey: "00".repeat(32) })],
+  ])("refuses to claim a code with %s", async (_, keyOf) => {
     const { agent_id } = { agent_id: owner.agentId };
     const key = await keyOf();
     const { body } = await t.asOperator("POST", "/pairing/initiate", { agent_id });
@@ -210,16 +210,16 @@ describe("a code", () => {
   });
 });
 
-describe("an address that guesses", () => {
+describe("Guesses of pairing codes", () => {
   const guess = () => claimPairing(t, { pairing_code: "AAAAAA" }, t.createUnknownAgent());
-  const guessOften = async (times: number): Promise<Reply[]> => {
+  const guessRepeatedly = async (times: number): Promise<Reply[]> => {
     const replies = [];
     for (let i = 0; i < times; i += 1) replies.push(await guess());
     return replies;
   };
 
-  test("is refused after five wrong codes, with a right one too, for a code's life", async () => {
-    const replies = await guessOften(6);
+  test("refuses an address after five wrong codes for the lifetime of a code, even with a right one", async () => {
+    const replies = await guessRepeatedly(6);
     expect(replies.map(({ status }) => status)).toEqual([404, 404, 404, 404, 404, 429]);
     const session = await openPairing(t, owner);
     await t.clock.advance(limits.pairingTtlMs - 1);
@@ -234,8 +234,8 @@ describe("an address that guesses", () => {
     });
   });
 
-  test("is not refused for four, nor for others' wrong codes", async () => {
-    await guessOften(4);
+  test("accepts an address after four wrong codes, and after the wrong codes of others", async () => {
+    await guessRepeatedly(4);
     const session = await openPairing(t, owner);
     expect(await claimPairing(t, session, t.createUnknownAgent())).toMatchObject({ status: 200 });
     await guess();

@@ -28,8 +28,8 @@ const checkout = (body: object) =>
 const event = (session: Record<string, unknown> = {}) => createPaidEvent(t, agent.agentId, session);
 const received = { status: 200, body: { received: true } };
 
-describe("a checkout", () => {
-  test("is a page of the processor for the amount, and credits nothing by itself", async () => {
+describe("Checkouts", () => {
+  test("creates a page of the processor for the amount and credits nothing yet", async () => {
     const { status, body } = await checkout({ amount: 12.5, return_url: "https://shop.example/x" });
     expect(status).toBe(201);
     const id = body["session_id"] as string;
@@ -53,11 +53,11 @@ describe("a checkout", () => {
     [999_999.99, 201],
     [1_000_000, 400],
     [-1, 400],
-  ])("of %d answers %i", async (amount, status) => {
+  ])("answers a checkout of %d with %i", async (amount, status) => {
     expect(await checkout({ amount })).toMatchObject({ status });
   });
 
-  test("that the processor refuses is 502, and its words stay in the log", async () => {
+  test("answers 502 when the processor refuses a checkout, and shows its text only in the log", async () => {
     processor.setStatus(402);
     const reply = await checkout({ amount: 1 });
     processor.setStatus(200);
@@ -66,7 +66,7 @@ describe("a checkout", () => {
     expect(t.lines.join("")).not.toContain("sk_test");
   });
 
-  test("is its owner's alone", async () => {
+  test("refuses a checkout for another agent", async () => {
     const path = `/api/v1/agents/${agent.agentId}/checkout`;
     expect(await t.as(await t.createAgent(), "POST", path, { amount: 1 })).toMatchObject({
       status: 403,
@@ -74,8 +74,8 @@ describe("a checkout", () => {
   });
 });
 
-describe("a payment that the processor tells of", () => {
-  test("is credited as what was paid, not as what was asked", async () => {
+describe("Payments reported by the processor", () => {
+  test("credits the amount that was paid, not the requested one", async () => {
     await checkout({ amount: 20 });
     const id = `cs_test_${processor.sessions.length}`;
     expect(await sendEvent(t, event({ id, amount_total: 1_250 }))).toMatchObject(received);
@@ -83,7 +83,7 @@ describe("a payment that the processor tells of", () => {
     await expectConsistentBooks(t, { deposits: 12.5, balances: 12.5 });
   });
 
-  test("is credited once, however often and by whichever event it is told", async () => {
+  test("credits a payment once, however often and by whichever event it is reported", async () => {
     const types = [
       "checkout.session.async_payment_succeeded",
       "checkout.session.completed",
@@ -95,7 +95,7 @@ describe("a payment that the processor tells of", () => {
     await expectConsistentBooks(t, { deposits: 25 });
   });
 
-  test("counts also when it is faster than the answer that named its session", async () => {
+  test("credits a payment whose event arrives before the answer that names its session", async () => {
     const id = `cs_test_${processor.sessions.length + 1}`;
     await sendEvent(t, event({ id }));
     expect(await checkout({ amount: 12.5 })).toMatchObject({ body: { session_id: id } });
@@ -103,13 +103,13 @@ describe("a payment that the processor tells of", () => {
     expect(await t.getBalance(agent)).toBe(12.5);
   });
 
-  test("is not credited before it is paid, and then it is", async () => {
+  test("credits a payment only once it is paid", async () => {
     expect(await sendEvent(t, event({ payment_status: "unpaid" }))).toMatchObject(received);
     expect(await t.getBalance(agent)).toBe(0);
     const type = "checkout.session.async_payment_succeeded";
     await sendEvent(t, event({ type }));
     expect(await t.getBalance(agent)).toBe(12.5);
-    // The event of before, delivered late.
+    // The earlier event is delivered late.
     await sendEvent(t, event({ payment_status: "unpaid" }));
     expect(await t.getBalance(agent)).toBe(12.5);
   });
@@ -121,16 +121,16 @@ describe("a payment that the processor tells of", () => {
     ["of something else that the account sells", { metadata: {} }],
     ["without metadata", { metadata: null }],
     ["in another currency", { currency: "eur" }],
-    ["of nothing", { amount_total: 0 }],
-    ["of no amount", { amount_total: null }],
+    ["of zero", { amount_total: 0 }],
+    ["without an amount", { amount_total: null }],
     ["of half a cent", { amount_total: 0.5 }],
-  ])("%s is let pass", async (_, session) => {
+  ])("ignores a payment %s", async (_, session) => {
     expect(await sendEvent(t, event(session))).toMatchObject(received);
     expect(await t.getBalance(agent)).toBe(0);
     await expectConsistentBooks(t, { deposits: 0 });
   });
 
-  test("waits while the relay is frozen: the processor sends it again", async () => {
+  test("refuses events while the relay is frozen and credits the payment when its event is sent again", async () => {
     await t.asOperator("POST", "/api/v1/admin/freeze", { reason: "an audit" });
     expect(await sendEvent(t, event())).toMatchObject({ status: 503 });
     await t.asOperator("POST", "/api/v1/admin/unfreeze");
@@ -139,33 +139,33 @@ describe("a payment that the processor tells of", () => {
   });
 });
 
-describe("an event that the processor did not sign as it stands is refused:", () => {
+describe("Signatures of events", () => {
   const at = (seconds: number) => ({ at: t.clock.now() + seconds * 1_000 });
 
   test.each<[string, () => Parameters<typeof sendEvent>[2]]>([
     ["signed with another secret", () => ({ secret: "whsec_another" })],
-    ["changed afterwards", () => ({ sent: event({ amount_total: 999_999 }) })],
+    ["that was changed after signing", () => ({ sent: event({ amount_total: 999_999 }) })],
     ["with another spacing", () => ({ sent: event().replace(":", ": ") })],
     ["older than 5 minutes", () => at(-301)],
-  ])("%s", async (_, options) => {
+  ])("refuses an event %s", async (_, options) => {
     const reply = await sendEvent(t, event(), options());
     expect(reply).toMatchObject({ status: 400, body: { code: "card.signature_invalid" } });
     expect(await t.getBalance(agent)).toBe(0);
   });
 
-  test("without a signature", async () => {
+  test("refuses an event without a signature", async () => {
     const reply = await t.request("POST", "/api/v1/webhooks/stripe", { raw: event() });
     expect(reply).toMatchObject({ status: 400, body: { code: "card.signature_invalid" } });
     expect(await t.getBalance(agent)).toBe(0);
   });
 
-  test("while 5 minutes of age are taken", async () => {
+  test("accepts an event that is 5 minutes old", async () => {
     expect(await sendEvent(t, event(), at(-300))).toMatchObject(received);
     expect(await t.getBalance(agent)).toBe(12.5);
   });
 });
 
-test("without the secret of its events the webhook is 501, and so is everything without a key", async () => {
+test("answers 501 for events without their secret, and for all card requests without a key", async () => {
   const { PAYMENT_SECRET_KEY } = cardEnv(processor.url);
   const half = await startTestRelay({ PAYMENT_SECRET_KEY });
   expect(await sendEvent(half, createPaidEvent(half, agent.agentId))).toMatchObject({

@@ -20,19 +20,20 @@ import {
 } from "../../test/market.ts";
 import { startTestRelay, type Reply, type TestRelay } from "../../test/test-relay.ts";
 
-const weekMs = 604_800_000;
+const WEEK_MS = 604_800_000;
 
 let t: TestRelay;
 let agent: TestAgent;
 beforeEach(async () => {
-  // Nothing listens there: no test of this file opens a page of the processor.
+  // No server listens here, because no test of this file opens a page of the processor.
   t = await startTestRelay(cardEnv("http://127.0.0.1:1"));
   agent = await t.createAgent();
 });
 afterEach(() => t.close());
 
 const received = { status: 200, body: { received: true } };
-const say = async (event: string) => expect(await sendEvent(t, event)).toMatchObject(received);
+const sendAccepted = async (event: string) =>
+  expect(await sendEvent(t, event)).toMatchObject(received);
 const balance = (of = agent) => t.getBalance(of);
 const withdraw = (amount: number, of = agent): Promise<Reply> =>
   t.as(of, "POST", `/api/v1/agents/${of.agentId}/withdrawals`, { amount, destination: "IBAN 1" });
@@ -41,21 +42,23 @@ const cardHeld = async (of = agent) =>
 const deliver = (task: Delegation, by: TestAgent) =>
   t.as(by, "POST", `${task.path}/result`, createReceipt(by, task));
 
-/** A task at a price that the worker does and is paid for. */
+/** Completes a task of the worker at a price. */
 async function buy(price: number, by = agent, worker?: TestAgent): Promise<TestAgent> {
-  const seen = worker ?? (await createSeller(t, price));
-  expect(await deliver(await submitAcceptedTask(t, by, seen), seen)).toMatchObject({ status: 200 });
-  return seen;
+  const seller = worker ?? (await createSeller(t, price));
+  expect(await deliver(await submitAcceptedTask(t, by, seller), seller)).toMatchObject({
+    status: 200,
+  });
+  return seller;
 }
 
-/** Totals of the books, which have to be consistent. */
+/** Checks the totals of the books, which must be consistent. */
 const books = (totals: Record<string, number>) => expectConsistentBooks(t, totals);
 
-describe("A13: a refund takes a card payment back", () => {
+describe("Refunds of card payments", () => {
   beforeEach(() => payByCard(t, agent));
 
-  test("A13: in full, as a deposit with a negative amount", async () => {
-    await say(createRefundEvent("pi_1", 1_250));
+  test("A13: a full refund appears as a deposit with a negative amount", async () => {
+    await sendAccepted(createRefundEvent("pi_1", 1_250));
     expect(await balance()).toBe(0);
     const { body } = await t.as(agent, "GET", `/api/v1/agents/${agent.agentId}/transactions`);
     expect((body["transactions"] as Transaction[])[0]).toMatchObject({
@@ -68,26 +71,28 @@ describe("A13: a refund takes a card payment back", () => {
     await books({ deposits: 0, balances: 0, card_reversals: 12.5 });
   });
 
-  test("A13: in parts, whose events tell the sum of all refunds and may come twice or late", async () => {
-    await say(createRefundEvent("pi_1", 250));
+  test("A13: partial refunds report their sum and may arrive twice or late", async () => {
+    await sendAccepted(createRefundEvent("pi_1", 250));
     expect(await balance()).toBe(10);
-    await say(createRefundEvent("pi_1", 750));
+    await sendAccepted(createRefundEvent("pi_1", 750));
     expect(await balance()).toBe(5);
-    await say(createRefundEvent("pi_1", 250));
-    await say(createRefundEvent("pi_1", 750));
+    await sendAccepted(createRefundEvent("pi_1", 250));
+    await sendAccepted(createRefundEvent("pi_1", 750));
     expect(await balance()).toBe(5);
     await books({ deposits: 5, card_reversals: 7.5 });
   });
 
-  test("A13: once, when eight copies of its event come together", async () => {
-    await Promise.all(Array.from({ length: 8 }, () => say(createRefundEvent("pi_1", 1_250))));
+  test("A13: eight concurrent copies of a refund event debit once", async () => {
+    await Promise.all(
+      Array.from({ length: 8 }, () => sendAccepted(createRefundEvent("pi_1", 1_250))),
+    );
     expect(await balance()).toBe(0);
     await books({ deposits: 0, card_reversals: 12.5 });
   });
 
-  test("A13: while the payment is not booked yet it waits for it", async () => {
+  test("A13: a refund that arrives before its payment is applied with the payment", async () => {
     const late = await t.createAgent();
-    await say(createRefundEvent("pi_2", 500));
+    await sendAccepted(createRefundEvent("pi_2", 500));
     await books({ deposits: 12.5, card_reversals: 0 });
     await payByCard(t, late, { payment: "pi_2" });
     expect(await balance(late)).toBe(7.5);
@@ -99,18 +104,18 @@ describe("A13: a refund takes a card payment back", () => {
   test.each<[string, object]>([
     ["of another relay's charge", { metadata: { relay_id: "another" } }],
     ["of a charge that was no checkout", { payment_intent: null }],
-    ["of a payment that is not known", { payment_intent: "pi_9" }],
+    ["of an unknown payment", { payment_intent: "pi_9" }],
     ["in another currency", { currency: "eur" }],
     ["of half a cent", { amount_refunded: 0.5 }],
-    ["of nothing", { amount_refunded: 0 }],
-  ])("A13: %s changes nothing", async (_, change) => {
+    ["of zero", { amount_refunded: 0 }],
+  ])("A13: a refund %s changes nothing", async (_, change) => {
     const before = await getAgentStates(t, [agent]);
-    await say(createRefundEvent("pi_1", 1_250, change));
+    await sendAccepted(createRefundEvent("pi_1", 1_250, change));
     expect(await getAgentStates(t, [agent])).toEqual(before);
     await books({ deposits: 12.5, card_reversals: 0 });
   });
 
-  test("A13: whose event is not signed by the processor is refused and changes nothing", async () => {
+  test("A13: a refund event that the processor did not sign is refused and changes nothing", async () => {
     const before = await getAgentStates(t, [agent]);
     for (const event of [createRefundEvent("pi_1", 1_250), createDisputeEvent("pi_1", 1_250)]) {
       const reply = await sendEvent(t, event, { secret: "whsec_another" });
@@ -119,93 +124,93 @@ describe("A13: a refund takes a card payment back", () => {
     expect(await getAgentStates(t, [agent])).toEqual(before);
   });
 
-  test("A13: waits while the relay is frozen, and is taken when its event is sent again", async () => {
+  test("A13: a refund is refused while the relay is frozen and applied when its event is sent again", async () => {
     await t.asOperator("POST", "/api/v1/admin/freeze", { reason: "an audit" });
     expect(await sendEvent(t, createRefundEvent("pi_1", 1_250))).toMatchObject({ status: 503 });
     await t.asOperator("POST", "/api/v1/admin/unfreeze");
     expect(await balance()).toBe(12.5);
-    await say(createRefundEvent("pi_1", 1_250));
+    await sendAccepted(createRefundEvent("pi_1", 1_250));
     expect(await balance()).toBe(0);
   });
 });
 
-describe("A13: a dispute takes a card payment back", () => {
+describe("Disputes of card payments", () => {
   const closed = (status: string) => ({ type: "closed", status, created: 2 }) as const;
   beforeEach(() => payByCard(t, agent));
 
   test.each([
-    ["won gives it back", "won", 12.5],
-    ["lost keeps it", "lost", 0],
-  ])("A13: and when it is closed, %s", async (_, status, left) => {
-    await say(createDisputeEvent("pi_1", 1_250));
+    ["won returns", "won", 12.5],
+    ["lost keeps", "lost", 0],
+  ])("A13: a closed dispute that was %s the money", async (_, status, left) => {
+    await sendAccepted(createDisputeEvent("pi_1", 1_250));
     expect(await balance()).toBe(0);
-    await say(createDisputeEvent("pi_1", 1_250, closed(status)));
-    await say(createDisputeEvent("pi_1", 1_250, closed(status)));
+    await sendAccepted(createDisputeEvent("pi_1", 1_250, closed(status)));
+    await sendAccepted(createDisputeEvent("pi_1", 1_250, closed(status)));
     expect(await balance()).toBe(left);
     await books({ deposits: left, card_reversals: 12.5 - left });
   });
 
-  test("A13: whose end is told before its beginning ends the same", async () => {
-    await say(createDisputeEvent("pi_1", 1_250, closed("won")));
-    await say(createDisputeEvent("pi_1", 1_250));
+  test("A13: a dispute has the same effect when its end is reported before its beginning", async () => {
+    await sendAccepted(createDisputeEvent("pi_1", 1_250, closed("won")));
+    await sendAccepted(createDisputeEvent("pi_1", 1_250));
     expect(await balance()).toBe(12.5);
-    await say(createDisputeEvent("pi_1", 500, { id: "dp_2", ...closed("lost") }));
-    await say(createDisputeEvent("pi_1", 500, { id: "dp_2" }));
+    await sendAccepted(createDisputeEvent("pi_1", 500, { id: "dp_2", ...closed("lost") }));
+    await sendAccepted(createDisputeEvent("pi_1", 500, { id: "dp_2" }));
     expect(await balance()).toBe(7.5);
   });
 
-  test("A13: that was refunded as well is not taken twice", async () => {
-    await say(createDisputeEvent("pi_1", 1_250));
-    await say(createRefundEvent("pi_1", 1_250));
+  test("A13: a disputed payment that was also refunded is debited once", async () => {
+    await sendAccepted(createDisputeEvent("pi_1", 1_250));
+    await sendAccepted(createRefundEvent("pi_1", 1_250));
     expect(await balance()).toBe(0);
-    await say(createDisputeEvent("pi_1", 1_250, closed("won")));
+    await sendAccepted(createDisputeEvent("pi_1", 1_250, closed("won")));
     expect(await balance()).toBe(0);
     await books({ deposits: 0, card_reversals: 12.5 });
   });
 
-  test("A13: once it is disputed in earnest, not by a question of the cardholder's bank", async () => {
-    await say(createDisputeEvent("pi_1", 1_250, { status: "warning_needs_response" }));
+  test("A13: a dispute debits the payment, an inquiry by the cardholder's bank does not", async () => {
+    await sendAccepted(createDisputeEvent("pi_1", 1_250, { status: "warning_needs_response" }));
     expect(await balance()).toBe(12.5);
-    await say(
+    await sendAccepted(
       createDisputeEvent("pi_1", 1_250, { type: "updated", status: "needs_response", created: 2 }),
     );
     expect(await balance()).toBe(0);
   });
 
-  test("A13: before the payment is booked, and is given back when it is won", async () => {
+  test("A13: a dispute that arrives before its payment is applied, and returned when it is won", async () => {
     const late = await t.createAgent();
-    await say(createDisputeEvent("pi_2", 1_250));
+    await sendAccepted(createDisputeEvent("pi_2", 1_250));
     await payByCard(t, late, { payment: "pi_2" });
     expect(await balance(late)).toBe(0);
-    await say(createDisputeEvent("pi_2", 1_250, closed("won")));
+    await sendAccepted(createDisputeEvent("pi_2", 1_250, closed("won")));
     expect(await balance(late)).toBe(12.5);
     expect(await withdraw(1, late)).toMatchObject({ status: 402 });
-    await t.clock.advance(weekMs);
+    await t.clock.advance(WEEK_MS);
     expect(await withdraw(12.5, late)).toMatchObject({ status: 201 });
   });
 
-  test("A13: of a session that an older relay credited, when its event is sent again", async () => {
+  test("A13: a payment credited by an older relay is reversed when its event is sent again", async () => {
     const old = await t.createAgent();
     const session = { id: "cs_old", payment_status: "paid" };
-    await say(createPaidEvent(t, old.agentId, session));
-    await say(createDisputeEvent("pi_old", 1_250));
+    await sendAccepted(createPaidEvent(t, old.agentId, session));
+    await sendAccepted(createDisputeEvent("pi_old", 1_250));
     expect(await balance(old)).toBe(12.5);
-    await say(createPaidEvent(t, old.agentId, { ...session, payment_intent: "pi_old" }));
+    await sendAccepted(createPaidEvent(t, old.agentId, { ...session, payment_intent: "pi_old" }));
     expect(await balance(old)).toBe(0);
   });
 });
 
-describe("A13: an account whose card payment was taken back after it was spent", () => {
+describe("Accounts below 0 after a reversal", () => {
   const refused = { status: 402, body: { code: "account.overdrawn" } };
 
-  test("A13: owes what was spent, and the books show it as card_reversal", async () => {
+  test("A13: an account owes spent money, and the books show it as card_reversal", async () => {
     await overdrawAccount(t, agent);
     expect(await balance()).toBe(-10);
     await books({ balances: -0.5, deposits: 0, fees: 0.5, card_reversals: 10 });
     expect(t.listLogged("account.overdrawn")).toMatchObject([{ agent_id: agent.agentId }]);
   });
 
-  test("A13: places no new holds and withdraws nothing, and a refusal changes nothing", async () => {
+  test("A13: an account below 0 can neither hold nor withdraw money, and a refusal changes nothing", async () => {
     await overdrawAccount(t, agent);
     const before = await getAgentStates(t, [agent]);
     expect(await submitTask(t, agent, await createSeller(t, 2))).toMatchObject(refused);
@@ -213,7 +218,7 @@ describe("A13: an account whose card payment was taken back after it was spent",
     expect(await getAgentStates(t, [agent])).toEqual(before);
   });
 
-  test("A13: may still submit free tasks, and spends again once it is paid", async () => {
+  test("A13: an account below 0 may submit free tasks, and spends again once it is paid", async () => {
     await overdrawAccount(t, agent);
     expect(await submitTask(t, agent, await t.createAgent())).toMatchObject({ status: 201 });
     await t.deposit(agent, 9);
@@ -223,11 +228,11 @@ describe("A13: an account whose card payment was taken back after it was spent",
     expect(await submitTask(t, agent, await createSeller(t, 2))).toMatchObject({ status: 201 });
   });
 
-  test("A13: settles what it held before: the worker is paid out of the hold", async () => {
+  test("A13: an account below 0 settles earlier holds, so that the worker is paid", async () => {
     await payByCard(t, agent);
     const worker = await createSeller(t, 10);
     const task = await submitAcceptedTask(t, agent, worker);
-    await say(createDisputeEvent("pi_1", 1_250));
+    await sendAccepted(createDisputeEvent("pi_1", 1_250));
     expect(await balance()).toBe(-12);
     expect(await deliver(task, worker)).toMatchObject({ status: 200 });
     expect([await balance(), await balance(worker)]).toEqual([-10, 9.5]);
@@ -235,28 +240,30 @@ describe("A13: an account whose card payment was taken back after it was spent",
     await books({ holds: 0, card_reversals: 12.5 });
   });
 
-  test("A13: takes back a hold that is cancelled", async () => {
+  test("A13: an account below 0 gets back the hold of a cancelled task", async () => {
     await payByCard(t, agent);
     const task = await submitAcceptedTask(t, agent, await createSeller(t, 10));
-    await say(createDisputeEvent("pi_1", 1_250));
+    await sendAccepted(createDisputeEvent("pi_1", 1_250));
     expect(await t.as(agent, "POST", `${task.path}/cancel`)).toMatchObject({ status: 200 });
     expect(await balance()).toBe(0);
     await books({ holds: 0, balances: 0 });
   });
 
-  test("A13: owes nothing once its dispute is won, and the sum of card_reversal is 0 again", async () => {
+  test("A13: an account owes nothing once its dispute is won, and card_reversal is 0 again", async () => {
     await overdrawAccount(t, agent);
     await books({ card_reversals: 10 });
-    await say(createDisputeEvent("pi_1", 1_000, { type: "closed", status: "won", created: 2 }));
+    await sendAccepted(
+      createDisputeEvent("pi_1", 1_000, { type: "closed", status: "won", created: 2 }),
+    );
     expect(await balance()).toBe(0);
     await books({ card_reversals: 0 });
   });
 });
 
-describe("A13: money from a card can be withdrawn after a week", () => {
+describe("Withdrawals of card money", () => {
   const held = { status: 402, body: { code: "budget.card_hold" } };
 
-  test("A13: and not a millisecond before, while all of it can be spent at once", async () => {
+  test("A13: card money is withdrawn after a week and not a millisecond earlier, but spent at once", async () => {
     await payByCard(t, agent);
     expect(await cardHeld()).toBe(12.5);
     const before = await getAgentStates(t, [agent]);
@@ -264,14 +271,14 @@ describe("A13: money from a card can be withdrawn after a week", () => {
     expect(await getAgentStates(t, [agent])).toEqual(before);
     await buy(10);
     expect(await balance()).toBe(2.5);
-    await t.clock.advance(weekMs - 1);
+    await t.clock.advance(WEEK_MS - 1);
     expect(await withdraw(2.5)).toMatchObject(held);
     await t.clock.advance(1);
     expect(await cardHeld()).toBe(0);
     expect(await withdraw(2.5)).toMatchObject({ status: 201 });
   });
 
-  test("A13: other money is withdrawn beside it, and more than there is is short as ever", async () => {
+  test("A13: other money is withdrawn at once, and a withdrawal above the balance is refused", async () => {
     await payByCard(t, agent);
     await t.deposit(agent, 5);
     expect(await withdraw(5.01)).toMatchObject(held);
@@ -279,20 +286,20 @@ describe("A13: money from a card can be withdrawn after a week", () => {
     expect(await withdraw(5)).toMatchObject({ status: 201 });
   });
 
-  test("A13: at a second agent that was paid with it, and at the one that this one pays", async () => {
+  test("A13: card money stays locked at the agents that are paid with it", async () => {
     await payByCard(t, agent);
     const second = await buy(10);
     expect([await balance(second), await cardHeld(second)]).toEqual([9.5, 9.5]);
     expect(await withdraw(1, second)).toMatchObject(held);
     const third = await buy(9, second);
     expect([await balance(third), await cardHeld(third)]).toEqual([8.55, 8.55]);
-    await t.clock.advance(weekMs - 1);
+    await t.clock.advance(WEEK_MS - 1);
     expect(await withdraw(8.55, third)).toMatchObject(held);
     await t.clock.advance(1);
     expect(await withdraw(8.55, third)).toMatchObject({ status: 201 });
   });
 
-  test("A13: it is spent last, so a payee of other money can withdraw at once", async () => {
+  test("A13: card money is spent last, so that a payee of other money can withdraw at once", async () => {
     await payByCard(t, agent);
     await t.deposit(agent, 10);
     const worker = await buy(10);
@@ -301,7 +308,7 @@ describe("A13: money from a card can be withdrawn after a week", () => {
     expect(await cardHeld()).toBe(12.5);
   });
 
-  test("A13: it is not freed by a cancelled task or a withdrawal that fails", async () => {
+  test("A13: a cancelled task or a failed withdrawal does not release card money", async () => {
     await payByCard(t, agent);
     await t.deposit(agent, 5);
     const task = await submitAcceptedTask(t, agent, await createSeller(t, 10));
@@ -313,27 +320,27 @@ describe("A13: money from a card can be withdrawn after a week", () => {
     expect(await withdraw(5.01)).toMatchObject(held);
   });
 
-  test("A13: it is not freed when an older payment is taken back", async () => {
+  test("A13: the reversal of an older payment does not release card money", async () => {
     await payByCard(t, agent, { payment: "pi_1", cents: 1_000 });
-    await t.clock.advance(weekMs);
+    await t.clock.advance(WEEK_MS);
     await payByCard(t, agent, { payment: "pi_2", cents: 1_000 });
-    await say(createRefundEvent("pi_1", 1_000));
+    await sendAccepted(createRefundEvent("pi_1", 1_000));
     expect([await balance(), await cardHeld()]).toEqual([10, 10]);
     expect(await withdraw(0.01)).toMatchObject(held);
     await books({ deposits: 10, balances: 10, card_reversals: 10 });
   });
 
-  test("A13: it leaves with its own refund, so that other money stays free", async () => {
+  test("A13: card money leaves with its own refund, so that other money stays free", async () => {
     await payByCard(t, agent, { payment: "pi_1", cents: 1_000 });
     await t.deposit(agent, 5);
-    await say(createRefundEvent("pi_1", 400));
+    await sendAccepted(createRefundEvent("pi_1", 400));
     expect([await balance(), await cardHeld()]).toEqual([11, 6]);
-    await say(createRefundEvent("pi_1", 1_000));
+    await sendAccepted(createRefundEvent("pi_1", 1_000));
     expect([await balance(), await cardHeld()]).toEqual([5, 0]);
     expect(await withdraw(5)).toMatchObject({ status: 201 });
   });
 
-  test("A13: AGENT_CARD_HOLD_MS=0 lets it be withdrawn at once", async () => {
+  test("A13: AGENT_CARD_HOLD_MS=0 allows card money to be withdrawn at once", async () => {
     await t.close();
     t = await startTestRelay({ ...cardEnv("http://127.0.0.1:1"), AGENT_CARD_HOLD_MS: "0" });
     agent = await t.createAgent();
@@ -342,7 +349,7 @@ describe("A13: money from a card can be withdrawn after a week", () => {
     expect(await withdraw(12.5)).toMatchObject({ status: 201 });
   });
 
-  test("A13: an account that never saw money from a card is not held up", async () => {
+  test("A13: an account without card money withdraws without delay", async () => {
     await t.deposit(agent, 10);
     const worker = await buy(10);
     expect(await withdraw(9.5, worker)).toMatchObject({ status: 201 });

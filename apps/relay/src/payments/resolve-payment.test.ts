@@ -13,7 +13,7 @@ beforeEach(async () => {
 });
 afterEach(() => scene.close());
 
-/** A second payment, for which the facilitator is still asked, since `ms` before now. */
+/** Stores a second payment whose settlement was first requested `ms` before now. */
 async function openSettling(ms: number): Promise<void> {
   await scene.close();
   const created_at = scene.t.clock.now() - ms;
@@ -48,13 +48,13 @@ test("A7: an undecided payment that the operator found on the chain is credited 
   await expectConsistentBooks(scene.t, { deposits: 2 });
 });
 
-test("A7: an undecided payment that never came is closed and credits nothing", async () => {
+test("A7: an undecided payment that never arrived is closed and credits nothing", async () => {
   expect(await resolve("failed")).toMatchObject({ status: 200, body: { status: "failed" } });
   expect(await scene.t.getBalance(scene.agent)).toBe(0);
   await expectConsistentBooks(scene.t, { deposits: 0 });
 });
 
-test("A7: a payment for which the facilitator has no answer for an hour is found, and credited once", async () => {
+test("A7: a payment without an answer of the facilitator for an hour is resolved and credited once", async () => {
   await openSettling(3_600_000);
   expect(await isUndecided()).toBe(true);
   const answers = await Promise.all([resolve("settled"), resolve("settled")]);
@@ -63,7 +63,7 @@ test("A7: a payment for which the facilitator has no answer for an hour is found
   await expectConsistentBooks(scene.t, { deposits: 2 });
 });
 
-test("A7: a payment for which the facilitator is asked for less than an hour is left to it", async () => {
+test("A7: a payment without an answer for less than an hour is left to the facilitator", async () => {
   await openSettling(3_599_999);
   expect(await isUndecided()).toBe(false);
   expect(await resolve("settled")).toMatchObject({ status: 409 });
@@ -71,9 +71,9 @@ test("A7: a payment for which the facilitator is asked for less than an hour is 
 });
 
 test.each([
-  ["an outcome that is none", "lost", "seen", "outcome"],
+  ["an invalid outcome", "lost", "seen", "outcome"],
   ["an empty reason", "settled", "", "reason"],
-])("A7: %s is refused, names its field and leaves the payment undecided", async (...given) => {
+])("A7: %s is refused with its field and leaves the payment undecided", async (...given) => {
   const [, outcome, reason, field] = given;
   const { status, body } = await resolve(outcome, reason);
   expect([status, body["issues"]]).toMatchObject([400, [{ path: field }]]);
@@ -81,7 +81,7 @@ test.each([
   expect(await scene.t.getBalance(scene.agent)).toBe(0);
 });
 
-test("A7: an agent does not resolve its own payment", async () => {
+test("A7: an agent cannot resolve its own payment", async () => {
   const path = "/api/v1/admin/payments/proof-1/resolve";
   const body = { outcome: "settled", reason: "mine" };
   expect(await scene.t.as(scene.agent, "POST", path, body)).toMatchObject({ status: 403 });

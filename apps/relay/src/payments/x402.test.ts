@@ -30,8 +30,8 @@ const pay = async (change = {}) => s.wallet.pay((await s.submit()).headers, chan
 const code = (status: number, word: string) => ({ status, body: { code: word } });
 const settledCount = () => [...s.facilitator.settled.keys()].length;
 
-describe("a 402 for a task", () => {
-  test("carries what is asked for in header and body: the price, the asset, the network", async () => {
+describe("A 402 for a task", () => {
+  test("names price, asset and network in header and body", async () => {
     const { status, headers, body } = await s.submit();
     const accepts = [
       {
@@ -58,13 +58,13 @@ describe("a 402 for a task", () => {
     expect(headers.get("access-control-expose-headers")).toContain("PAYMENT-REQUIRED");
   });
 
-  test("that money cannot mend asks for none", async () => {
+  test("requests no payment when money cannot lift the refusal", async () => {
     const reply = await s.submit({ body: { prompt: "work", max_budget: 1 } });
     expect(reply).toMatchObject(code(402, "budget.max_exceeded"));
     expect(reply.headers.has("payment-required")).toBe(false);
   });
 
-  test("of a relay without a wallet asks for none either", async () => {
+  test("requests no payment at a relay without a wallet", async () => {
     const t = await startTestRelay();
     const worker = await createSeller(t, 1);
     const body = { prompt: "work", submitted_by: s.boss.agentId };
@@ -75,8 +75,8 @@ describe("a 402 for a task", () => {
   });
 });
 
-describe("a paid submission", () => {
-  test("is verified and settled, then credited and held", async () => {
+describe("A paid submission", () => {
+  test("verifies and settles the payment, then credits and holds it", async () => {
     const reply = await s.submit({ headers: await pay() });
     expect(reply).toMatchObject({ status: 201, body: { estimated_cost: 2, amount_locked: 2.4 } });
     const receipt = decodePaymentResponseHeader(reply.headers.get("payment-response") ?? "");
@@ -86,7 +86,7 @@ describe("a paid submission", () => {
     await expectConsistentBooks(s.t, { deposits: 2.5, balances: 0.1, holds: 2.4 });
   });
 
-  test("is what the official fetch client makes of a 402 by itself", async () => {
+  test("accepts the payment that the official fetch client makes for a 402", async () => {
     const { t, wallet, boss, worker } = s;
     const paying = wrapFetchWithPayment(
       async (input, init) => t.relay.fetch(new Request(input, init)),
@@ -105,7 +105,7 @@ describe("a paid submission", () => {
     expect(settledCount()).toBe(1);
   });
 
-  test("uses the account when it is enough, and the payment stays the client's", async () => {
+  test("uses the account when it covers the price and leaves the payment to the client", async () => {
     const headers = await pay();
     await s.t.deposit(s.boss, 10);
     const reply = await s.submit({ headers });
@@ -114,14 +114,14 @@ describe("a paid submission", () => {
     expect(settledCount()).toBe(0);
   });
 
-  test("counts once per proof, however often it is sent", async () => {
+  test("credits a proof once, however often it is sent", async () => {
     const headers = await pay();
     expect(await s.submit({ headers })).toMatchObject({ status: 201 });
     expect(await s.submit({ headers })).toMatchObject(code(409, "payment.reused"));
     await expectConsistentBooks(s.t, { deposits: 2.5, holds: 2.4 });
   });
 
-  test("counts once when it is sent many times at once", async () => {
+  test("credits a proof once that is sent many times concurrently", async () => {
     const headers = await pay();
     const replies = await Promise.all(Array.from({ length: 6 }, () => s.submit({ headers })));
     expect(countStatuses(replies)[201]).toBe(1);
@@ -129,7 +129,7 @@ describe("a paid submission", () => {
     await expectConsistentBooks(s.t, { deposits: 2.5, holds: 2.4 });
   });
 
-  test("counts once, whatever else is written into the proof", async () => {
+  test("credits a proof once, whatever other members it contains", async () => {
     const headers = await pay();
     await s.submit({ headers });
     const [name = "", value = ""] = Object.entries(headers)[0] ?? [];
@@ -143,18 +143,18 @@ describe("a paid submission", () => {
     await expectConsistentBooks(s.t, { deposits: 2.5 });
   });
 
-  test("under the operator's token without a payer is the wallet's own", async () => {
-    const asMaster = { token: OPERATOR_TOKEN };
-    const asked = await s.submit(asMaster);
+  test("pays from the wallet's account under the operator's token without a payer", async () => {
+    const asOperator = { token: OPERATOR_TOKEN };
+    const asked = await s.submit(asOperator);
     expect(asked).toMatchObject(code(402, "budget.no_payer"));
     const headers = await s.wallet.pay(asked.headers);
-    expect(await s.submit({ ...asMaster, headers })).toMatchObject({ status: 201 });
+    expect(await s.submit({ ...asOperator, headers })).toMatchObject({ status: 201 });
     const account = `x402:${s.wallet.address}`;
     const { body } = await s.t.asOperator("GET", `/api/v1/agents/${account}/balance`);
     expect(body).toMatchObject({ balance: 0, pending_allocations: 2 });
   });
 
-  test("that is refused for another reason has paid nothing", async () => {
+  test("settles no payment when the submission is refused for another reason", async () => {
     const headers = await pay();
     const body = { prompt: "work", max_budget: 1 };
     expect(await s.submit({ headers, body })).toMatchObject(code(402, "budget.max_exceeded"));
@@ -162,7 +162,7 @@ describe("a paid submission", () => {
   });
 });
 
-describe("B11: the settlement of a task that a payment came with", () => {
+describe("Settlements of paid submissions", () => {
   const settle = async ({ body }: { readonly body: Record<string, unknown> }) => {
     const { t, boss, worker } = s;
     const task_id = String(body["task_id"]);
@@ -179,7 +179,7 @@ describe("B11: the settlement of a task that a payment came with", () => {
   const relayKey = async () =>
     String((await s.t.request("GET", "/.well-known/agent-relay.json")).body["public_key"]);
 
-  test("B11: names transaction and network under the relay's signature, in the evidence too", async () => {
+  test("B11: a settlement names transaction and network under the relay's signature, also in the evidence", async () => {
     const reply = await s.submit({ headers: await pay() });
     const { transaction } = decodePaymentResponseHeader(
       reply.headers.get("payment-response") ?? "",
@@ -198,7 +198,7 @@ describe("B11: the settlement of a task that a payment came with", () => {
     expect(verifyArtifact(evidence, { publicKey })).toMatchObject({ valid: true });
   });
 
-  test("B11: and that of a task that the account paid names none", async () => {
+  test("B11: a settlement paid from the account names no transaction", async () => {
     await s.t.deposit(s.boss, 10);
     const { settlement } = await settle(await s.submit());
     expect(settlement).toMatchObject({ amount_settled: 2 });
@@ -209,17 +209,17 @@ describe("B11: the settlement of a task that a payment came with", () => {
   });
 });
 
-describe("a payment is refused, and nothing is credited:", () => {
+describe("Refused payments", () => {
   afterEach(() => expectConsistentBooks(s.t, { deposits: 0.5, holds: 0 }));
 
-  test("that is no payment", async () => {
+  test("refuses a malformed payment", async () => {
     for (const junk of ["junk", "e30=", Buffer.from("[]").toString("base64"), "x".repeat(20_000)]) {
       const reply = await s.submit({ headers: { "payment-signature": junk } });
       expect(reply).toMatchObject(code(400, "payment.malformed"));
     }
   });
 
-  test("signed by another wallet", async () => {
+  test("refuses a payment signed by another wallet", async () => {
     const headers = await pay({ from: `0x${"11".repeat(20)}` });
     const reply = await s.submit({ headers });
     expect(reply).toMatchObject(code(402, "payment.invalid"));
@@ -228,22 +228,22 @@ describe("a payment is refused, and nothing is credited:", () => {
   });
 
   test.each([
-    ["to somebody else", { to: `0x${"22".repeat(20)}` }],
-    ["of less", { value: "1999999" }],
-    ["that is over", { validBefore: "1" }],
-  ])("%s", async (_, change) => {
+    ["to another wallet", { to: `0x${"22".repeat(20)}` }],
+    ["of a smaller amount", { value: "1999999" }],
+    ["that has expired", { validBefore: "1" }],
+  ])("refuses a payment %s", async (_, change) => {
     const headers = await pay(change);
     expect(await s.submit({ headers })).toMatchObject(code(402, "payment.invalid"));
     expect(settledCount()).toBe(0);
   });
 
-  test("for another price than the one that is asked now", async () => {
+  test("refuses a payment for another price than the current one", async () => {
     const headers = await pay();
     await putListing(s.t, s.worker, 3);
     expect(await s.submit({ headers })).toMatchObject(code(402, "payment.mismatch"));
   });
 
-  test("that the facilitator does not settle", async () => {
+  test("refuses a payment that the facilitator does not settle", async () => {
     const headers = await pay();
     s.facilitator.mode = "refusing";
     const refused = await s.submit({ headers });
@@ -251,7 +251,7 @@ describe("a payment is refused, and nothing is credited:", () => {
     expect(refused.body["message"]).toContain("insufficient_funds");
   });
 
-  test("that the facilitator cannot verify", async () => {
+  test("refuses a payment that the facilitator cannot verify", async () => {
     const headers = await pay();
     s.facilitator.mode = "broken";
     const reply = await s.submit({ headers });
@@ -260,7 +260,7 @@ describe("a payment is refused, and nothing is credited:", () => {
   });
 });
 
-test("a proof that the facilitator did not settle can be tried again", async () => {
+test("accepts a second attempt with a proof that the facilitator did not settle", async () => {
   const headers = await pay();
   s.facilitator.mode = "refusing";
   await s.submit({ headers });
@@ -269,8 +269,8 @@ test("a proof that the facilitator did not settle can be tried again", async () 
   await expectConsistentBooks(s.t, { deposits: 2.5 });
 });
 
-describe("a settlement that nobody heard of", () => {
-  test("is not charged again, and credited when the facilitator says so", async () => {
+describe("Settlements without an answer", () => {
+  test("charges a payment once and credits it when the facilitator confirms it", async () => {
     const headers = await pay();
     s.facilitator.mode = "silent after settling";
     expect(await s.submit({ headers })).toMatchObject(code(503, "payment.undecided"));
@@ -289,7 +289,7 @@ describe("a settlement that nobody heard of", () => {
     await expectConsistentBooks(s.t, { deposits: 2.5 });
   });
 
-  test("and that is refused then is left to the operator", async () => {
+  test("leaves a payment to the operator when the facilitator refuses it later", async () => {
     const headers = await pay();
     s.facilitator.mode = "silent after settling";
     await s.submit({ headers });
@@ -303,8 +303,8 @@ describe("a settlement that nobody heard of", () => {
   });
 });
 
-describe("a facilitator that is down", () => {
-  test("at the start is logged, stops nothing, and is met when it comes up", async () => {
+describe("An unreachable facilitator", () => {
+  test("is logged at the start, delays nothing and is connected once it is reachable", async () => {
     const { port } = new URL(s.facilitator.url);
     await s.facilitator.close();
     const t = await startTestRelay({ ...x402Env(s.facilitator.url) });

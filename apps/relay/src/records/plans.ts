@@ -6,7 +6,7 @@ import {
   type Plan,
   type QueryOf,
 } from "@agent/wire";
-import { asMicro, fromMicro, toMicro } from "@agent/budget";
+import { toDollars, toMicro } from "@agent/budget";
 import { findAgent } from "../agents/store.ts";
 import { createPageAnswer, textDescending } from "../http/paging/page.ts";
 import { newId } from "../runtime.ts";
@@ -70,6 +70,6 @@ export async function listPlans(
 }
 
 export function toPlan({ steps, max_budget, sequence: _order, ...row }: PlanRow): Plan {
-  const budget = max_budget === null ? {} : { max_budget: fromMicro(asMicro(max_budget)) };
+  const budget = max_budget === null ? {} : { max_budget: toDollars(max_budget) };
   return { ...row, ...budget, steps: JSON.parse(steps) as Plan["steps"] };
 }

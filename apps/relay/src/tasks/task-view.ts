@@ -1,4 +1,4 @@
-import { asMicro, fromMicro } from "@agent/budget";
+import { toDollars } from "@agent/budget";
 import type { RoutingChoice, Task } from "@agent/wire";
 import type { StoredTaskRow, TaskRow } from "../storage/tables/tasks.ts";
 import { newestEventId } from "./reading/task-events.ts";
@@ -21,8 +21,8 @@ export function toTask(
     step_id: row.step_id,
     routing_choice:
       row.routing_choice === null ? null : (JSON.parse(row.routing_choice) as RoutingChoice),
-    estimated_cost: fromMicro(asMicro(row.charge)),
-    amount_locked: fromMicro(asMicro(row.locked)),
+    estimated_cost: toDollars(row.charge),
+    amount_locked: toDollars(row.locked),
     event_id: newestEventId(row),
     ...(row.status === "claimed" &&
       typeof row.cancel_requested_at === "number" && {

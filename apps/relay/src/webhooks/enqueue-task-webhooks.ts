@@ -1,4 +1,4 @@
-import { asMicro, fromMicro } from "@agent/budget";
+import { toDollars } from "@agent/budget";
 import type { Services } from "../services.ts";
 import type { Tx } from "../storage/storage.ts";
 import type { NewSettlement } from "../storage/tables/budget.ts";
@@ -84,5 +84,3 @@ export async function enqueueCredentialsIssued(
     });
   }
 }
-
-const toDollars = (micro: number) => fromMicro(asMicro(micro));

@@ -4,7 +4,7 @@ import type { Caller } from "../identity/caller.ts";
 import { newId } from "../runtime.ts";
 import type { Services } from "../services.ts";
 import type { WebhookRow } from "../storage/tables/webhooks.ts";
-import { sendWebhook, healthyState } from "./deliver.ts";
+import { sendWebhook, healthyState } from "./deliver-webhooks.ts";
 import {
   deleteWebhook,
   deleteDeliveriesByWebhook,

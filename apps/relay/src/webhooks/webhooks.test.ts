@@ -80,8 +80,8 @@ async function pass(ms: number): Promise<void> {
   await run();
 }
 
-describe("an agent's webhook", () => {
-  test("is told what it asked for, signed as the reference verifier wants it", async () => {
+describe("An agent's webhook", () => {
+  test("receives the events it subscribed to, signed as the reference verifier expects", async () => {
     const { secret } = await subscribe(worker);
     await work();
     await run();
@@ -99,7 +99,7 @@ describe("an agent's webhook", () => {
     expect(() => verifier.verify(changed, headers as Record<string, string>)).toThrow("signature");
   });
 
-  test("is told of nothing else, and of nobody else", async () => {
+  test("receives no other events and none of other agents", async () => {
     await subscribe(boss, ["task.failed"]);
     await subscribe(await t.createAgent());
     await work();
@@ -110,7 +110,7 @@ describe("an agent's webhook", () => {
     expect(typesOf(received)).toEqual(["task.failed"]);
   });
 
-  test("is told again until it takes it, later each time, under the same id", async () => {
+  test("receives an event again under the same id, with growing delays, until it accepts", async () => {
     await subscribe(boss, ["task.completed"]);
     status = 500;
     await work();
@@ -130,7 +130,7 @@ describe("an agent's webhook", () => {
     expect(received).toHaveLength(3);
   });
 
-  test("is given up on after six attempts, but only for that event", async () => {
+  test("misses an event after six failed attempts, but receives later ones", async () => {
     await subscribe(boss, ["task.completed"]);
     status = 500;
     await work();
@@ -140,7 +140,7 @@ describe("an agent's webhook", () => {
     expect(await state(boss)).toMatchObject({ state: "active", failures: 6 });
   });
 
-  test("is disabled after 20 failures in a row, says why, and comes back by a test", async () => {
+  test("is disabled after 20 consecutive failures with the reason, and enabled by a test", async () => {
     const { webhook_id } = await subscribe(boss, ["task.completed"]);
     status = 302;
     for (let i = 0; i < 20; i += 1) {
@@ -163,7 +163,7 @@ describe("an agent's webhook", () => {
     expect(typesOf(received.slice(before))).toEqual(["webhook.test", "task.completed"]);
   });
 
-  test("B8: is told of each event in the trace of the request that caused it, at every attempt", async () => {
+  test("B8: a webhook receives each event in the trace of its request, at every attempt", async () => {
     await subscribe(boss, ["task.completed"]);
     const trace = (digit: string) => digit.repeat(32);
     const deliver = async (digit: string | undefined) => {
@@ -178,7 +178,7 @@ describe("an agent's webhook", () => {
       expect(reply.status).toBe(200);
       return task.task_id;
     };
-    // At once, so that all of them end in one commit.
+    // Concurrent requests end in one commit.
     const digits = ["1", undefined, "2", undefined, "3"];
     const taskIds = await Promise.all(digits.map(deliver));
     await run();
@@ -203,7 +203,7 @@ describe("an agent's webhook", () => {
     );
   });
 
-  test("that is gone for good is disabled at once", async () => {
+  test("is disabled at once when its endpoint answers 410", async () => {
     await subscribe(boss, ["task.completed"]);
     status = 410;
     await work();
@@ -211,7 +211,7 @@ describe("an agent's webhook", () => {
     expect(await state(boss)).toMatchObject({ state: "disabled", failures: 1 });
   });
 
-  test("that was taken away is told nothing any more", async () => {
+  test("receives nothing after it was deleted", async () => {
     const { webhook_id } = await subscribe(boss, ["task.completed"]);
     await work();
     expect(await t.as(boss, "DELETE", path(boss, `/${webhook_id}`))).toMatchObject({ status: 200 });
@@ -220,7 +220,7 @@ describe("an agent's webhook", () => {
     expect(await t.as(boss, "DELETE", path(boss, `/${webhook_id}`))).toMatchObject({ status: 404 });
   });
 
-  test("is nobody else's to see, test or take away, and shows its secret once", async () => {
+  test("is visible to its owner only and shows its secret once", async () => {
     const { webhook_id, secret } = await subscribe(boss);
     for (const [method, rest] of [
       ["GET", ""],
@@ -240,7 +240,7 @@ describe("an agent's webhook", () => {
     "http://user:pass@hook.example/",
     "http://169.254.169.254/latest",
     "junk",
-  ])("cannot be at %s", async (to) => {
+  ])("cannot have the address %s", async (to) => {
     const reply = await t.as(boss, "POST", path(boss), { url: to, events: ["task.completed"] });
     expect(reply).toMatchObject({ status: 400, body: { code: "webhook.url_refused" } });
   });

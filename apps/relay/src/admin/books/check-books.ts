@@ -1,4 +1,3 @@
-import { asMicro, fromMicro } from "@agent/budget";
 import type { Operations, Result } from "@agent/wire";
 import { accountChecks } from "./account-checks.ts";
 import { accountTotals, sumCardReversals, sumExternalMovements } from "./account-store.ts";
@@ -10,7 +9,6 @@ import {
 } from "./books-check.ts";
 import { readPages } from "./scan-pages.ts";
 import { taskChecks } from "./task-checks.ts";
-
 /** The totals of all accounts and the result of each rule. */
 export type ReconciliationResult = Omit<Result<Operations["reconcile"]>, "checks"> & {
   checks: BooksCheckResult[];
@@ -79,5 +77,5 @@ function sumAccounts({ snapshot }: BooksToCheck) {
 
 /** Turns `-0` into 0. */
 function toDollars(micro: number): number {
-  return fromMicro(asMicro(micro + 0));
+  return toDollars(micro + 0);
 }

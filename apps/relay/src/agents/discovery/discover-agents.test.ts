@@ -27,14 +27,14 @@ async function discover(query = "", reader?: TestAgent): Promise<DiscoveryEntry[
 
 const ids = (entries: readonly { agent_id: string }[]) => entries.map(({ agent_id }) => agent_id);
 
-/** One paid task of `boss` at `worker`, completed. */
-async function employ(boss: TestAgent, worker: TestAgent): Promise<void> {
+/** Completes one paid task of `boss` at `worker`. */
+async function completePaidTask(boss: TestAgent, worker: TestAgent): Promise<void> {
   const task = await submitAcceptedTask(t, boss, worker);
   await t.as(worker, "POST", `${task.path}/result`, createReceipt(worker, task));
 }
 
-describe("discovery", () => {
-  test("shows of an agent what others need to know", async () => {
+describe("Discovery", () => {
+  test("shows the public members of an agent", async () => {
     const worker = await t.createWorker(2);
     expect(await discover()).toEqual([
       {
@@ -60,7 +60,7 @@ describe("discovery", () => {
     expect([body]).toEqual(await discover());
   });
 
-  test("knows of an agent without key and listing what little there is", async () => {
+  test("shows an agent without key and listing with the members that it has", async () => {
     const { agentId: agent_id } = t.createUnknownAgent();
     const body = { agent_id, endpoint_url: "http://127.0.0.1:1/", capabilities: ["a"] };
     await t.asOperator("POST", "/api/v1/agents/register", body);
@@ -69,12 +69,12 @@ describe("discovery", () => {
     ]);
   });
 
-  test("lists no agent that neither registered nor listed itself", async () => {
+  test("lists no agent that has neither a registration nor a listing", async () => {
     await t.createAgent();
     expect(await discover()).toEqual([]);
   });
 
-  test("B9: an agent that listed itself without registering is shown without an endpoint", async () => {
+  test("B9: an agent with a listing but no registration is shown without an endpoint", async () => {
     const agent = await t.createAgent();
     const path = `/api/v1/agents/${agent.agentId}/listing`;
     const pricing = [{ capability: "paint", unit_cost: 2 }];
@@ -88,14 +88,14 @@ describe("discovery", () => {
     expect(ids(body["candidates"] as DiscoveryEntry[])).toEqual([agent.agentId]);
   });
 
-  test("B9: an agent that listed itself and was then revoked or deregistered is not shown", async () => {
+  test("B9: an agent with a listing is not shown after it was revoked or deregistered", async () => {
     const [revoked, gone] = [await t.createWorker(1), await t.createWorker(1)];
     await t.as(revoked, "POST", `/api/v1/agents/${revoked.agentId}/revoke`, {});
     await t.as(gone, "DELETE", `/api/v1/agents/${gone.agentId}`);
     expect(await discover()).toEqual([]);
   });
 
-  test("filters by a capability, registered or listed, by its whole name", async () => {
+  test("filters by the whole name of a registered or listed capability", async () => {
     const registered = await register({}, ["paint", "summarise"]);
     const listed = await t.createWorker(1, "paint");
     await register({}, ["painting", "PAINT", "pain"]);
@@ -106,7 +106,7 @@ describe("discovery", () => {
     expect(await discover("capability=%25")).toEqual([]);
   });
 
-  test("prices an agent by the capability that is asked for, else by its dearest", async () => {
+  test("shows the price of the requested capability, else the highest price of the agent", async () => {
     const agent = await register({}, []);
     const pricing = [
       { capability: "a", unit_cost: 1 },
@@ -129,13 +129,13 @@ describe("discovery", () => {
     ["description", "writes Limericks", "LIMERICK"],
     ["description", "100% _sure_", "% _s"],
     ["description", "Ältestes Café", "Café"],
-  ])("searches what agents say of themselves: their %s", async (member, said, asked) => {
+  ])("searches the %s of agents", async (member, said, asked) => {
     const writer = await register({ [member]: said });
     await register({ [member]: "painter" });
     expect(ids(await discover(`q=${encodeURIComponent(asked)}`))).toEqual([writer.agentId]);
   });
 
-  test("B10: finds agents that say every word of a text, in any order and case", async () => {
+  test("B10: finds agents whose texts contain every word, in any order and case", async () => {
     const translator = await register({ description: "translates French legal texts" }, ["law"]);
     await register({ description: "translates German legal texts" });
     for (const text of ["french texts", "Texts FRENCH", "law french", " legal  french "]) {
@@ -149,7 +149,7 @@ describe("discovery", () => {
     expect(ids(await discover(`q=${encodeURIComponent("école ÄRZTE")}`))).toEqual([agentId]);
   });
 
-  test("B10: shows agents that say a text in more places first, and each once over all pages", async () => {
+  test("B10: shows agents with more matches first, and each once over all pages", async () => {
     const one = [await register({ name: "poet" }), await register({ name: "poet" })];
     const two = await register({ name: "poet", description: "a Poet" });
     const three = await register({ name: "poet", description: "poet" }, ["poet"]);
@@ -167,7 +167,7 @@ describe("discovery", () => {
     }
   });
 
-  test("B10: takes a text of 16 words and refuses one of 17, naming the field", async () => {
+  test("B10: accepts a text of 16 words and refuses one of 17, naming the field", async () => {
     const words = Array.from({ length: 16 }, (_, index) => `w${index}`);
     const { agentId } = await register({ description: words.join(" ") });
     expect(ids(await discover(`q=${words.toReversed().join("+")}`))).toEqual([agentId]);
@@ -178,7 +178,7 @@ describe("discovery", () => {
     });
   });
 
-  test("searches capabilities and the listing's description, not the names of members", async () => {
+  test("searches capabilities and the listing's description, but not the names of JSON members", async () => {
     const painter = await t.createWorker(1, "paint-a-wall");
     const words = ["a-wall", "a worker", "does work"];
     for (const word of words) {
@@ -189,7 +189,7 @@ describe("discovery", () => {
     }
   });
 
-  test("goes through all of them page by page, each once", async () => {
+  test("lists all agents page by page, each once", async () => {
     const agents: string[] = [];
     for (let i = 0; i < 5; i += 1) agents.push((await register({}, ["a"])).agentId);
     const seen: string[] = [];
@@ -214,7 +214,7 @@ describe("discovery", () => {
     "limit=1e9",
     "cursor=%00",
     "capability=",
-  ])("CR11 refuses %s", async (query) => {
+  ])("CR11 refuses a discovery query with %s", async (query) => {
     expect(await t.asOperator("GET", `/api/v1/agents/discover?${query}`)).toMatchObject({
       status: 400,
       body: { code: "request.invalid" },
@@ -222,8 +222,8 @@ describe("discovery", () => {
   });
 });
 
-describe("an agent is seen to be", () => {
-  test("fresh by its last sign of life, and available by its word once that is old", async () => {
+describe("Figures of an agent in discovery", () => {
+  test("shows freshness by the last heartbeat, and the promised availability once that is old", async () => {
     const worker = await t.createWorker(1);
     const seen = async () => {
       const [{ freshness, online, availability } = {}] = await discover();
@@ -238,7 +238,7 @@ describe("an agent is seen to be", () => {
     expect(await seen()).toEqual({ freshness: "awake", online: true, availability: 1 });
   });
 
-  test("trusted as the reader knows it, else as at least two payers do", async () => {
+  test("shows the reader's own trust in an agent, else the level that at least two payers hold", async () => {
     const worker = await t.createWorker(1);
     const [one, two, reader] = [
       await t.createAgent(),
@@ -251,18 +251,19 @@ describe("an agent is seen to be", () => {
         [one, two, reader].map(async (by) => (await discover("", by)).map((e) => e.trust_level)),
       );
     expect(await levels()).toEqual([["unknown"], ["unknown"], ["unknown"]]);
-    await employ(one, worker);
+    await completePaidTask(one, worker);
     expect(await levels()).toEqual([["first_contact"], ["unknown"], ["unknown"]]);
-    await employ(two, worker);
+    await completePaidTask(two, worker);
     expect(await levels()).toEqual([["first_contact"], ["first_contact"], ["first_contact"]]);
-    for (let i = 0; i < 4; i += 1) await employ(one, worker);
+    for (let i = 0; i < 4; i += 1) await completePaidTask(one, worker);
     expect(await levels()).toEqual([["verified"], ["first_contact"], ["first_contact"]]);
   });
 
-  test("CR6 no more trusted by strangers for free tasks among friends", async () => {
+  test("CR6 free tasks among friends do not raise the trust that strangers see", async () => {
     const worker = await t.createWorker(0);
     const friends = [await t.createAgent(), await t.createAgent(), await t.createAgent()];
-    for (const friend of friends) for (let i = 0; i < 5; i += 1) await employ(friend, worker);
+    for (const friend of friends)
+      for (let i = 0; i < 5; i += 1) await completePaidTask(friend, worker);
     expect(await discover("", friends[0])).toMatchObject([{ trust_level: "verified" }]);
     expect(await discover("", await t.createAgent())).toMatchObject([{ trust_level: "unknown" }]);
   });

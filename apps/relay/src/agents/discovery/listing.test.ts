@@ -26,8 +26,8 @@ const listing = {
   pay_to_address: "0xAbCdEf0123456789aBcDeF0123456789abcdef01",
 };
 
-describe("a listing", () => {
-  test("is stored as it was sent and readable by everybody", async () => {
+describe("Listings", () => {
+  test("stores a listing as it was sent and shows it to every agent", async () => {
     const { status, body } = await list(listing);
     expect([status, body]).toEqual([
       200,
@@ -41,7 +41,7 @@ describe("a listing", () => {
     expect((await shown()).body).toEqual(body);
   });
 
-  test("is replaced whole by the next one, under the same id", async () => {
+  test("replaces the whole listing by the next one under the same id", async () => {
     const first = await list(listing);
     await t.clock.advance(5);
     const next = await list({ capabilities: ["paint"] });
@@ -56,7 +56,7 @@ describe("a listing", () => {
     expect((await shown()).body).toEqual(next.body);
   });
 
-  test("makes its agent found by its capabilities, and by no former ones", async () => {
+  test("finds an agent by the capabilities of its current listing only", async () => {
     const candidates = async (capability: string) => {
       const answer = await t.asOperator(
         "GET",
@@ -71,7 +71,7 @@ describe("a listing", () => {
     expect(await candidates("paint")).toMatchObject([{ agent_id: agent.agentId }]);
   });
 
-  test("asks in US dollars per task unless it says otherwise", async () => {
+  test("prices a listing in US dollars per task by default", async () => {
     const { body } = await list({
       capabilities: ["summarise"],
       pricing: [{ capability: "summarise", unit_cost: 0 }],
@@ -79,7 +79,7 @@ describe("a listing", () => {
     expect(body["pricing"]).toEqual([{ ...price, unit_cost: 0 }]);
   });
 
-  test("KY8 of another agent is 403 and stays as it is", async () => {
+  test("KY8 refuses to change the listing of another agent with 403", async () => {
     await list(listing);
     const before = await shown();
     const other = await t.createAgent();
@@ -87,13 +87,13 @@ describe("a listing", () => {
     expect((await shown()).body).toEqual(before.body);
   });
 
-  test("is 404 where there is none", async () => {
+  test("answers 404 for an agent without a listing", async () => {
     expect(await shown()).toMatchObject({ status: 404, body: { code: "listing.not_found" } });
     expect(await t.request("GET", path(t.createUnknownAgent()))).toMatchObject({ status: 404 });
   });
 });
 
-describe("MN8 a listing is refused", () => {
+describe("Invalid listings", () => {
   const priced = (change: Record<string, unknown>) => ({
     ...listing,
     pricing: [{ ...price, ...change }],
@@ -129,7 +129,7 @@ describe("MN8 a listing is refused", () => {
       { ...listing, pay_to_address: `0x${"g".repeat(40)}` },
       "pay_to_address",
     ],
-  ])("%s, and the stored one stays", async (_, body, field) => {
+  ])("MN8 refuses a listing %s and leaves the stored one", async (_, body, field) => {
     const stored = await list(listing);
     const refused = await list(body);
     expect(refused).toMatchObject({ status: 400, body: { code: "request.invalid" } });
@@ -137,7 +137,7 @@ describe("MN8 a listing is refused", () => {
     expect((await shown()).body).toEqual(stored.body);
   });
 
-  test("whose price JSON reads as infinite", async () => {
+  test("MN8 refuses a listing whose price JSON parses as infinite", async () => {
     const raw = JSON.stringify(listing).replace('"unit_cost":2', '"unit_cost":1e999');
     const answer = await t.request("POST", path(), { token: await t.token(agent), raw });
     expect(answer).toMatchObject({ status: 400, body: { code: "request.invalid" } });

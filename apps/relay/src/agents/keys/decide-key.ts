@@ -101,7 +101,7 @@ function decideRotation(
   const refused = checkRecords(steps, { history, now });
   if (refused !== undefined) return refused;
   if (steps.at(-1)?.new_public_key !== claim.public_key) {
-    return refuse("agent.succession_invalid", "new_public_key is not public_key");
+    return refuse("agent.succession_invalid", "new_public_key must equal public_key");
   }
   const former = history.map((key) => hexToBytes(key.public_key));
   let key = current;
@@ -129,14 +129,14 @@ function checkRecords(
   // The whole chain is public, so its size is bounded.
   const { successionCharacters: max } = limits;
   if (records.some((record) => JSON.stringify(record).length > max)) {
-    return refuse("agent.succession_invalid", `longer than ${max}`);
+    return refuse("agent.succession_invalid", `must not be longer than ${max}`);
   }
   if (history.length + records.length > limits.agentKeys) {
     return refuse("agent.succession_invalid", `the agent has had ${limits.agentKeys} keys`);
   }
   // A record dated far in the future would block every later rotation.
   if (records.some((record) => record?.timestamp > now + limits.clockSkewMs)) {
-    return refuse("agent.succession_invalid", "timestamp is in the future");
+    return refuse("agent.succession_invalid", "timestamp must not be in the future");
   }
   return undefined;
 }

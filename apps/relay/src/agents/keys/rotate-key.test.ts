@@ -36,7 +36,7 @@ async function historyOf(agent: TestAgent): Promise<KeyHistory> {
   return body as KeyHistory;
 }
 
-/** What a third party makes of the public chain. */
+/** Verifies the public chain as a third party does. */
 function walk({ agent_id, keys, chain }: KeyHistory) {
   return verifySuccessionChain(chain, {
     agentId: agent_id,
@@ -46,119 +46,125 @@ function walk({ agent_id, keys, chain }: KeyHistory) {
 
 async function rotate(
   agent: TestAgent,
-  door: RotationRoute = rotationRoutes["rotate-key"],
+  changeKey: RotationRoute = rotationRoutes["rotate-key"],
 ): Promise<TestAgent> {
   const rotation = createRotation(t, agent);
-  expect(await door(t, agent, rotation)).toMatchObject({ status: 200 });
+  expect(await changeKey(t, agent, rotation)).toMatchObject({ status: 200 });
   return rotation.next;
 }
 
-describe.each(Object.entries<RotationRoute>(rotationRoutes))("a key changed by %s", (_, door) => {
-  test("KY11 takes the old key's tokens and sockets with it, on the same device", async () => {
-    const agent = await t.createAgent();
-    const old = await t.token(agent);
-    expect(await t.request("GET", path(agent, "balance"), { token: old })).toMatchObject({
-      status: 200,
+describe.each(Object.entries<RotationRoute>(rotationRoutes))(
+  "Key changed by %s",
+  (_, changeKey) => {
+    test("KY11 a key change ends the old key's tokens and sockets and keeps the device", async () => {
+      const agent = await t.createAgent();
+      const old = await t.token(agent);
+      expect(await t.request("GET", path(agent, "balance"), { token: old })).toMatchObject({
+        status: 200,
+      });
+      const device = await t.connectDevice(agent);
+
+      const next = await rotate(agent, changeKey);
+      expect(await device.closed).toMatchObject({ code: 4401 });
+      for (const token of [old, await t.token(agent)]) {
+        const answer = await t.request("GET", path(agent, "balance"), { token });
+        expect(answer).toMatchObject({ status: 401 });
+      }
+      expect(await t.as(next, "GET", path(agent, "balance"))).toMatchObject({ status: 200 });
+      const { body } = await t.as(next, "GET", `/api/v1/devices/${agent.deviceId}`);
+      expect(body).toMatchObject({ agent_id: agent.agentId, public_key: next.publicKey });
+      await t.connectDevice(next);
     });
-    const device = await t.connectDevice(agent);
 
-    const next = await rotate(agent, door);
-    expect(await device.closed).toMatchObject({ code: 4401 });
-    for (const token of [old, await t.token(agent)]) {
-      const answer = await t.request("GET", path(agent, "balance"), { token });
-      expect(answer).toMatchObject({ status: 401 });
-    }
-    expect(await t.as(next, "GET", path(agent, "balance"))).toMatchObject({ status: 200 });
-    const { body } = await t.as(next, "GET", `/api/v1/devices/${agent.deviceId}`);
-    expect(body).toMatchObject({ agent_id: agent.agentId, public_key: next.publicKey });
-    await t.connectDevice(next);
-  });
+    test("KY6 a task submitted before the key change settles with either key", async () => {
+      const [boss, worker] = [await createBuyer(t, 20), await createSeller(t, 2)];
+      const before = [
+        await submitAcceptedTask(t, boss, worker),
+        await submitAcceptedTask(t, boss, worker),
+      ] as const;
+      await t.clock.advance(1);
+      const next = await rotate(worker, changeKey);
+      const after = await submitAcceptedTask(t, boss, worker);
 
-  test("KY6 settles what was submitted before by the old key as by the new one", async () => {
-    const [boss, worker] = [await createBuyer(t, 20), await createSeller(t, 2)];
-    const before = [
-      await submitAcceptedTask(t, boss, worker),
-      await submitAcceptedTask(t, boss, worker),
-    ] as const;
-    await t.clock.advance(1);
-    const next = await rotate(worker, door);
-    const after = await submitAcceptedTask(t, boss, worker);
-
-    const post = (by: TestAgent, task = after) =>
-      t.as(next, "POST", `${task.path}/result`, createReceipt(by, task));
-    expect(await post(worker, before[0])).toMatchObject({ status: 200 });
-    expect(await post(next, before[1])).toMatchObject({ status: 200 });
-    expect(await post(worker)).toMatchObject({
-      status: 403,
-      body: { code: "receipt.signature_invalid" },
+      const post = (by: TestAgent, task = after) =>
+        t.as(next, "POST", `${task.path}/result`, createReceipt(by, task));
+      expect(await post(worker, before[0])).toMatchObject({ status: 200 });
+      expect(await post(next, before[1])).toMatchObject({ status: 200 });
+      expect(await post(worker)).toMatchObject({
+        status: 403,
+        body: { code: "receipt.signature_invalid" },
+      });
+      expect(await post(next)).toMatchObject({ status: 200 });
+      expect(await t.getBalance(worker)).toBe(5.7);
+      await expectConsistentBooks(t);
     });
-    expect(await post(next)).toMatchObject({ status: 200 });
-    expect(await t.getBalance(worker)).toBe(5.7);
-    await expectConsistentBooks(t);
-  });
 
-  type Bad = (agent: TestAgent) => Rotation | Promise<Rotation>;
-  const changed = ({ next, succession }: Rotation, change: object): Rotation => ({
-    next,
-    succession: { ...succession, ...change },
-  });
-  const refused: Readonly<Record<string, Bad>> = {
-    "signed by the old key only": (agent) => {
-      const rotation = createRotation(t, agent);
-      const { old_key_signature } = rotation.succession as SuccessionRecord;
-      return changed(rotation, { new_key_signature: old_key_signature });
-    },
-    "signed by the new key only": (agent) => {
-      const rotation = createRotation(t, agent);
-      const { new_key_signature } = rotation.succession as SuccessionRecord;
-      return changed(rotation, { old_key_signature: new_key_signature });
-    },
-    "signed by another pair": async (agent) => {
-      const { secretKey } = await t.createAgent();
-      return createRotation(t, { ...agent, secretKey });
-    },
-    "KY10 for another id": async (agent) => {
-      const { agentId } = await t.createAgent();
-      const { next, succession } = createRotation(t, { ...agent, agentId });
-      return { next: { ...next, agentId: agent.agentId }, succession };
-    },
-    "changed after signing": (agent) => changed(createRotation(t, agent), { reason: "another" }),
-    "from the far future": (agent) =>
-      createRotation(t, agent, { timestamp: t.clock.now() + 300_001 }),
-    "longer than 2048 characters": (agent) =>
-      createRotation(t, agent, { reason: "x".repeat(2_048) }),
-    "of another suite": (agent) => changed(createRotation(t, agent), { suite: "none" }),
-  };
-
-  test.each(Object.entries(refused))("KY2 is refused %s, and stays", async (_title, make) => {
-    const agent = await t.createAgent();
-    expect(await door(t, agent, await make(agent))).toMatchObject({
-      status: 400,
-      body: { code: "agent.succession_invalid" },
+    type Bad = (agent: TestAgent) => Rotation | Promise<Rotation>;
+    const changed = ({ next, succession }: Rotation, change: object): Rotation => ({
+      next,
+      succession: { ...succession, ...change },
     });
-    expect(await historyOf(agent)).toMatchObject({
-      current_public_key: agent.publicKey,
-      chain: [],
+    const refused: Readonly<Record<string, Bad>> = {
+      "signed by the old key only": (agent) => {
+        const rotation = createRotation(t, agent);
+        const { old_key_signature } = rotation.succession as SuccessionRecord;
+        return changed(rotation, { new_key_signature: old_key_signature });
+      },
+      "signed by the new key only": (agent) => {
+        const rotation = createRotation(t, agent);
+        const { new_key_signature } = rotation.succession as SuccessionRecord;
+        return changed(rotation, { old_key_signature: new_key_signature });
+      },
+      "signed by another pair": async (agent) => {
+        const { secretKey } = await t.createAgent();
+        return createRotation(t, { ...agent, secretKey });
+      },
+      "for another id": async (agent) => {
+        const { agentId } = await t.createAgent();
+        const { next, succession } = createRotation(t, { ...agent, agentId });
+        return { next: { ...next, agentId: agent.agentId }, succession };
+      },
+      "changed after signing": (agent) => changed(createRotation(t, agent), { reason: "another" }),
+      "from the far future": (agent) =>
+        createRotation(t, agent, { timestamp: t.clock.now() + 300_001 }),
+      "longer than 2048 characters": (agent) =>
+        createRotation(t, agent, { reason: "x".repeat(2_048) }),
+      "of another suite": (agent) => changed(createRotation(t, agent), { suite: "none" }),
+    };
+
+    test.each(Object.entries(refused))(
+      "KY2 refuses a succession record %s and leaves the key",
+      async (_title, make) => {
+        const agent = await t.createAgent();
+        expect(await changeKey(t, agent, await make(agent))).toMatchObject({
+          status: 400,
+          body: { code: "agent.succession_invalid" },
+        });
+        expect(await historyOf(agent)).toMatchObject({
+          current_public_key: agent.publicKey,
+          chain: [],
+        });
+        expect(await t.as(agent, "GET", path(agent, "balance"))).toMatchObject({ status: 200 });
+      },
+    );
+
+    test("KY10 a key never returns to a former one, by an old record or a new one", async () => {
+      const agent = await t.createAgent();
+      const first = createRotation(t, agent);
+      expect(await changeKey(t, agent, first)).toMatchObject({ status: 200 });
+      await t.clock.advance(1);
+      const last = await rotate(first.next, changeKey);
+      await t.clock.advance(1);
+      for (const rotation of [first, createRotation(t, last, { to: agent })]) {
+        expect(await changeKey(t, last, rotation)).toMatchObject({ status: 400 });
+      }
+      expect(await historyOf(agent)).toMatchObject({ current_public_key: last.publicKey });
     });
-    expect(await t.as(agent, "GET", path(agent, "balance"))).toMatchObject({ status: 200 });
-  });
+  },
+);
 
-  test("KY10 never goes back, by an old record or a new one", async () => {
-    const agent = await t.createAgent();
-    const first = createRotation(t, agent);
-    expect(await door(t, agent, first)).toMatchObject({ status: 200 });
-    await t.clock.advance(1);
-    const last = await rotate(first.next, door);
-    await t.clock.advance(1);
-    for (const rotation of [first, createRotation(t, last, { to: agent })]) {
-      expect(await door(t, last, rotation)).toMatchObject({ status: 400 });
-    }
-    expect(await historyOf(agent)).toMatchObject({ current_public_key: last.publicKey });
-  });
-});
-
-describe("the public succession", () => {
-  test("of an agent that never changed its key is that key", async () => {
+describe("Public succession", () => {
+  test("shows the only key of an agent that never changed it", async () => {
     const agent = await t.createAgent();
     expect(await historyOf(agent)).toEqual({
       agent_id: agent.agentId,
@@ -168,17 +174,17 @@ describe("the public succession", () => {
     });
   });
 
-  test("leads a third party from the first key to the one in force", async () => {
+  test("proves the current key to a third party that knows the first one", async () => {
     const agent = await t.createAgent();
     const born = t.clock.now();
     const keys = [agent];
-    for (const door of [
+    for (const changeKey of [
       rotationRoutes.bootstrap,
       rotationRoutes.register,
       rotationRoutes["rotate-key"],
     ]) {
       await t.clock.advance(1_000);
-      keys.push(await rotate(keys.at(-1)!, door));
+      keys.push(await rotate(keys.at(-1)!, changeKey));
     }
     const history = await historyOf(agent);
     expect(history.keys).toEqual(
@@ -195,7 +201,7 @@ describe("the public succession", () => {
     expect(walk(gap)).toMatchObject({ ok: false, code: "succession.old_key_mismatch", index: 0 });
   });
 
-  test("is in order also of keys that followed in one millisecond of the relay", async () => {
+  test("orders keys that changed within one millisecond of the relay", async () => {
     let agent = await t.createAgent();
     for (let step = 0; step < 8; step += 1) {
       const rotation = createRotation(t, agent, { timestamp: t.clock.now() + step });
@@ -207,7 +213,7 @@ describe("the public succession", () => {
     expect(walk(history)).toMatchObject({ ok: true });
   });
 
-  test("holds records as they were signed, whatever else they say", async () => {
+  test("shows records as they were signed, with unknown members", async () => {
     const agent = await t.createAgent();
     const { next, succession } = createRotation(t, agent, { reason: "annual" });
     await rotationRoutes["rotate-key"](t, agent, { next, succession });
@@ -215,8 +221,8 @@ describe("the public succession", () => {
   });
 });
 
-describe("a rotation", () => {
-  test("to the key that the agent has changes nothing", async () => {
+describe("Rotation", () => {
+  test("changes nothing when the new key is the current one", async () => {
     const agent = await t.createAgent();
     const rotation = createRotation(t, agent);
     const { next } = rotation;
@@ -230,7 +236,7 @@ describe("a rotation", () => {
     expect(again.body).toEqual({ ...changed.body, rotated: false });
   });
 
-  test("never binds a first key: that is a bootstrap's", async () => {
+  test("refuses to bind a first key, which is left to bootstrap", async () => {
     const agent = t.createUnknownAgent();
     const rotation = createRotation(t, agent);
     const unknown = await rotationRoutes["rotate-key by the operator"](t, agent, rotation);
@@ -246,7 +252,7 @@ describe("a rotation", () => {
   });
 
   test.each([undefined, null, 1, "ab", "AB".repeat(32), `${"ab".repeat(32)}\n`, ["ab".repeat(32)]])(
-    "to %j is refused",
+    "refuses a rotation to %j",
     async (new_public_key) => {
       const agent = await t.createAgent();
       const { succession } = createRotation(t, agent);
@@ -258,17 +264,17 @@ describe("a rotation", () => {
     },
   );
 
-  test("of 50 rivals signed by one key lets one through", async () => {
+  test("accepts one of 50 competing rotations signed by the same key", async () => {
     const agent = await t.createAgent();
     const rivals = Array.from({ length: 50 }, () => createRotation(t, agent));
-    const door = rotationRoutes["rotate-key by the operator"];
-    const replies = await Promise.all(rivals.map((rotation) => door(t, agent, rotation)));
+    const changeKey = rotationRoutes["rotate-key by the operator"];
+    const replies = await Promise.all(rivals.map((rotation) => changeKey(t, agent, rotation)));
     expect(replies.filter(({ status }) => status === 200)).toHaveLength(1);
     expect(replies.filter(({ status }) => status === 400)).toHaveLength(49);
     expect(walk(await historyOf(agent))).toMatchObject({ ok: true });
   });
 
-  test("of another agent is 403, whoever signed its record", async () => {
+  test("refuses to rotate another agent's key with 403, even with a valid record", async () => {
     const [agent, other] = [await t.createAgent(), await t.createAgent()];
     const { succession } = createRotation(t, agent);
     const answer = await t.as(other, "POST", path(agent, "rotate-key"), { succession });

@@ -30,7 +30,7 @@ export async function rotateKey(
   if (!bound.ok) {
     const { code, detail } = bound;
     if (isFirstKeyCode(code))
-      throw new Error("a bound agent with a succession was taken for a new one");
+      throw new Error("a bound agent with a succession was treated as a new one");
     return refuse(code, detail);
   }
   endOldKeySessions(services, agent_id, bound);

@@ -23,7 +23,7 @@ afterEach(() => t.close());
 const of = (agentId: string, what: string) =>
   t.asOperator("GET", `/api/v1/agents/${agentId}/${what}`);
 
-/** One task of the boss's, ended by a receipt of this status. */
+/** Ends one task of the boss by a receipt of this status. */
 async function work(status: "completed" | "failed" | "denied" = "completed") {
   const task = await submitAcceptedTask(t, boss, worker);
   const receipt = createReceipt(worker, task, { status });
@@ -31,7 +31,7 @@ async function work(status: "completed" | "failed" | "denied" = "completed") {
   return { task, receipt };
 }
 
-/** A whole list, page by page, with how many rows each page had. */
+/** Reads a whole list page by page, with the number of rows on each page. */
 async function pages<Row>(agentId: string, list: string, limit: number) {
   const rows: Row[] = [];
   const sizes: number[] = [];
@@ -52,8 +52,8 @@ async function pages<Row>(agentId: string, list: string, limit: number) {
 const seen = (rows: readonly Transaction[]) =>
   rows.map(({ type, amount, balance_after }) => [type, amount, balance_after]);
 
-describe("an account's history", () => {
-  test("of nobody is empty, and its balance 0", async () => {
+describe("An account's history", () => {
+  test("is empty with a balance of 0 for an unknown agent", async () => {
     const { agentId } = t.createUnknownAgent();
     expect((await of(agentId, "balance")).body).toEqual({
       agent_id: agentId,
@@ -71,7 +71,7 @@ describe("an account's history", () => {
     expect((await of(agentId, "settlements")).body).toEqual({ settlements: [], next_cursor: null });
   });
 
-  test("of a settled task reads hold, release and debit for the payer, credit for the payee", async () => {
+  test("shows hold, release and debit to the payer and a credit to the payee of a settled task", async () => {
     const { task } = await work();
     const payer = (await of(boss.agentId, "transactions")).body["transactions"] as Transaction[];
     expect(seen(payer)).toEqual([
@@ -89,7 +89,7 @@ describe("an account's history", () => {
   });
 
   test.each(["failed", "denied"] as const)(
-    "of a %s task returns the hold whole",
+    "returns the whole hold of a %s task",
     async (status) => {
       await work(status);
       const { body } = await of(boss.agentId, "balance");
@@ -102,7 +102,7 @@ describe("an account's history", () => {
     },
   );
 
-  test("keeps a hold by its payer, beside the balance, while the task is open", async () => {
+  test("shows a hold beside the payer's balance while the task is open", async () => {
     await submitAcceptedTask(t, boss, worker);
     await submitAcceptedTask(t, boss, worker);
     expect((await of(boss.agentId, "balance")).body).toMatchObject({
@@ -113,7 +113,7 @@ describe("an account's history", () => {
     await expectConsistentBooks(t, { deposits: 10, balances: 5.2, holds: 4.8 });
   });
 
-  test("MN12, MN17 follows row from row though all are of one moment, and ends at the balance", async () => {
+  test("MN12, MN17 adds up row by row to the balance, even when all rows have the same time", async () => {
     for (let i = 0; i < 3; i += 1) await work();
     await Promise.all(Array.from({ length: 60 }, () => t.deposit(boss, 0.1)));
     const { rows } = await pages<Transaction>(boss.agentId, "transactions", 200);
@@ -126,7 +126,7 @@ describe("an account's history", () => {
     expect(new Set(rows.map(({ transaction_id }) => transaction_id)).size).toBe(rows.length);
   });
 
-  test("shows its newest 50 with the balance, and all of them page by page", async () => {
+  test("shows the newest 50 transactions with the balance, and all of them page by page", async () => {
     for (let i = 1; i <= 60; i += 1) await t.deposit(boss, i);
     const { rows, sizes } = await pages<Transaction>(boss.agentId, "transactions", 25);
     expect(rows.map(({ amount }) => amount)).toEqual([
@@ -139,7 +139,7 @@ describe("an account's history", () => {
     expect(body["transactions"]).toEqual(rows.slice(0, 50));
   });
 
-  test("goes on where a page ended, whatever came in meanwhile", async () => {
+  test("continues after the last page, even when new rows were added", async () => {
     for (let i = 1; i <= 4; i += 1) await t.deposit(boss, i);
     const first = await of(boss.agentId, "transactions?limit=2");
     await t.deposit(boss, 100);
@@ -153,15 +153,15 @@ describe("an account's history", () => {
   });
 
   test.each(["limit=0", "limit=201", "limit=x", "cursor=%20", "cursor=YWJj", "cursor=LTE"])(
-    "refuses %s",
+    "refuses a query for transactions with %s",
     async (query) => {
       expect(await of(boss.agentId, `transactions?${query}`)).toMatchObject({ status: 400 });
     },
   );
 });
 
-describe("a settlement record", () => {
-  test("says who paid whom how much for which receipt, and is signed by the relay", async () => {
+describe("Settlement records", () => {
+  test("names payer, payee, amount and receipt and is signed by the relay", async () => {
     const { task } = await work();
     const { body } = await of(boss.agentId, "settlements");
     const [record] = body["settlements"] as Settlement[];
@@ -187,7 +187,7 @@ describe("a settlement record", () => {
     expect((await of(worker.agentId, "settlements")).body).toEqual(body);
   });
 
-  test("of a failed task is a refund of nothing", async () => {
+  test("records a refund without a payment for a failed task", async () => {
     await work("failed");
     const { body } = await of(boss.agentId, "settlements");
     const [record] = body["settlements"] as Settlement[];
@@ -195,7 +195,7 @@ describe("a settlement record", () => {
     expect(verifySettlementRecord(record)).toMatchObject({ valid: true });
   });
 
-  test("is not made for a free task", async () => {
+  test("creates no settlement record for a free task", async () => {
     worker = await createSeller(t, 0);
     await work();
     expect((await of(boss.agentId, "settlements")).body["settlements"]).toEqual([]);
@@ -205,7 +205,7 @@ describe("a settlement record", () => {
     ["0", 0, 2],
     ["0.333333", 0.666666, 1.333334],
     ["0.999999", 1.999998, 0.000002],
-  ])("with a fee rate of %s splits the charge without a rest", async (rate, fee, net) => {
+  ])("splits the charge without a remainder at a fee rate of %s", async (rate, fee, net) => {
     const relay = await startTestRelay({ AGENT_PLATFORM_FEE_RATE: rate });
     [t, boss, worker] = [relay, await createBuyer(relay, 10), await createSeller(relay, 2)];
     await work();
@@ -215,7 +215,7 @@ describe("a settlement record", () => {
     await expectConsistentBooks(t, { fees: fee });
   });
 
-  test("comes page by page, newest first, to payer and payee", async () => {
+  test("lists settlements page by page, newest first, to payer and payee", async () => {
     const tasks: string[] = [];
     for (let i = 0; i < 5; i += 1) {
       await t.clock.advance(1);

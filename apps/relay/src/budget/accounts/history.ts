@@ -1,4 +1,4 @@
-import { asMicro, fromMicro, type TransactionType } from "@agent/budget";
+import { toDollars, type TransactionType } from "@agent/budget";
 import { limits, type Answer, type Operations, type Transaction } from "@agent/wire";
 import {
   numberDescending,
@@ -80,8 +80,4 @@ export function toTransaction(row: PostingRow, agentId: string): Transaction {
     description: row.description,
     created_at: row.created_at,
   };
-}
-
-function toDollars(micro: number): number {
-  return fromMicro(asMicro(micro));
 }

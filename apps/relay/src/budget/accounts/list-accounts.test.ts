@@ -22,8 +22,8 @@ const accounts = async (query = ""): Promise<AccountSummary[]> =>
     "accounts"
   ] as AccountSummary[];
 
-describe("A14: a deposit says whether its account belongs to an agent:", () => {
-  test("A14: money for an id that no agent has is credited and marked as such", async () => {
+describe("Deposits to unknown accounts", () => {
+  test("A14: a deposit to an unknown id is credited and marked as such", async () => {
     const { agentId } = t.createUnknownAgent();
     expect(await deposit(agentId)).toMatchObject({
       status: 200,
@@ -42,13 +42,13 @@ describe("A14: a deposit says whether its account belongs to an agent:", () => {
     await expectConsistentBooks(t, { balances: 1 });
   });
 
-  test("A14: money for a known agent is credited and marked as known", async () => {
+  test("A14: a deposit to a known agent is credited and marked as known", async () => {
     const { agentId } = await t.createAgent();
     expect(await deposit(agentId)).toMatchObject({ body: { balance: 1, agent_known: true } });
     expect(await accounts()).toMatchObject([{ agent_id: agentId, agent_known: true }]);
   });
 
-  test("A14: the mark goes when an agent comes under the id, and a repeated deposit says so", async () => {
+  test("A14: a repeated deposit shows that an agent has registered under the id", async () => {
     const agent = t.createUnknownAgent();
     const body = { amount: 1, reference: "r-1" };
     expect(await deposit(agent.agentId, body)).toMatchObject({ body: { agent_known: false } });
@@ -61,8 +61,8 @@ describe("A14: a deposit says whether its account belongs to an agent:", () => {
   });
 });
 
-describe("the operator's list of accounts", () => {
-  test("A14: shows what is held and what is being withdrawn beside the balance", async () => {
+describe("The operator's list of accounts", () => {
+  test("A14: shows held money and pending withdrawals beside the balance", async () => {
     const boss = await createBuyer(t, 10);
     await submitAcceptedTask(t, boss, await createSeller(t, 2));
     const withdrawal = { amount: 3, destination: "IBAN 1" };
@@ -79,7 +79,7 @@ describe("the operator's list of accounts", () => {
     ]);
   });
 
-  test("A14: goes page by page in the order of agent ids", async () => {
+  test("A14: lists accounts page by page in the order of agent ids", async () => {
     const ids: string[] = [];
     for (let count = 0; count < 5; count += 1) ids.push(t.createUnknownAgent().agentId);
     for (const id of ids) await deposit(id);
@@ -93,7 +93,7 @@ describe("the operator's list of accounts", () => {
     expect(seen).toEqual([...ids].sort());
   });
 
-  test("A14: is refused to an agent, and an impossible cursor is refused", async () => {
+  test("A14: refuses the list of accounts to an agent, and refuses an invalid cursor", async () => {
     const agent = await t.createAgent();
     expect(await t.as(agent, "GET", "/api/v1/admin/accounts")).toMatchObject({ status: 403 });
     expect(await t.asOperator("GET", "/api/v1/admin/accounts?cursor=")).toMatchObject({

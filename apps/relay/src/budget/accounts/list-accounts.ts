@@ -1,4 +1,4 @@
-import { asMicro, fromMicro } from "@agent/budget";
+import { toDollars } from "@agent/budget";
 import type { AccountSummary } from "@agent/wire";
 import { createPageAnswer, type PageQuery } from "../../http/paging/page.ts";
 import type { Services } from "../../services.ts";
@@ -32,5 +32,3 @@ function toAccountSummary(row: ListedAccount, now: number): AccountSummary {
     agent_known: row.agent_known === 1,
   };
 }
-
-const toDollars = (micro: number) => fromMicro(asMicro(micro));

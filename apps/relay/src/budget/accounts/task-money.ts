@@ -1,4 +1,4 @@
-import { asMicro, fromMicro } from "@agent/budget";
+import { toDollars } from "@agent/budget";
 import type { SettlementRecord } from "@agent/receipts";
 import type { Services } from "../../services.ts";
 import type { PostingRow } from "../../storage/tables/budget.ts";
@@ -43,5 +43,5 @@ function toTaskPosting({
   amount,
   created_at,
 }: PostingRow): TaskPosting {
-  return { transaction_id, account, type, amount: fromMicro(asMicro(amount)), created_at };
+  return { transaction_id, account, type, amount: toDollars(amount), created_at };
 }

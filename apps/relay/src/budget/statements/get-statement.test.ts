@@ -21,8 +21,8 @@ const statement = async (agent: TestAgent, query = "") => {
 const sumOf = ({ transactions }: Statement) =>
   transactions.reduce((sum, { amount }) => sum + Math.round(amount * 1e6), 0);
 
-describe("a statement", () => {
-  test("of an account that never was is empty", async () => {
+describe("Statements", () => {
+  test("is empty for an unknown account", async () => {
     const agent = await t.createAgent();
     expect(await statement(agent)).toEqual({
       agent_id: agent.agentId,
@@ -35,7 +35,7 @@ describe("a statement", () => {
     });
   });
 
-  test("goes from its opening balance by its rows, oldest first, to its closing balance", async () => {
+  test("adds up from the opening balance over its rows, oldest first, to the closing balance", async () => {
     const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
     await t.clock.advance(1_000);
     const from = t.clock.now();
@@ -53,7 +53,7 @@ describe("a statement", () => {
     ]);
   });
 
-  test("begins with `from` and ends before `to`", async () => {
+  test("includes the time `from` and excludes the time `to`", async () => {
     const agent = await createBuyer(t, 1);
     const at = t.clock.now();
     await t.clock.advance(1);
@@ -73,7 +73,7 @@ describe("a statement", () => {
     });
   });
 
-  test("A10: closes at the balance after the clock went back, and times never fall", async () => {
+  test("A10: a statement closes at the balance after the clock went back, and its times never decrease", async () => {
     const jumping = await startJumpingRelay();
     const agent = await createBuyer(jumping, 1);
     jumping.setAhead(-3 * DAY_MS);
@@ -95,13 +95,13 @@ describe("a statement", () => {
     await jumping.close();
   });
 
-  test("A10: without `to` holds what was moved in this very millisecond", async () => {
+  test("A10: a statement without `to` contains movements of the current millisecond", async () => {
     const agent = await createBuyer(t, 7);
     expect(await statement(agent)).toMatchObject({ closing_balance: 7, to: t.clock.now() });
     expect(await statement(agent, `?to=${t.clock.now()}`)).toMatchObject({ closing_balance: 0 });
   });
 
-  test("adds up for any period, and periods next to each other meet", async () => {
+  test("adds up for any period, and adjacent periods share a balance", async () => {
     const agent = await createBuyer(t, 1);
     const start = t.clock.now();
     for (let i = 1; i < 30; i += 1) {
@@ -127,7 +127,7 @@ describe("a statement", () => {
     );
   });
 
-  test("is also comma-separated values, in which no cell of others runs as a formula", async () => {
+  test("formats comma-separated values in which no foreign text runs as a formula", async () => {
     const agent = await t.createAgent();
     const deposit = { amount: 0.000001, reference: 'r "1", x', description: "=HYPERLINK(1)" };
     await t.asOperator("POST", `/api/v1/agents/${agent.agentId}/deposit`, deposit);
@@ -149,14 +149,14 @@ describe("a statement", () => {
   });
 
   test.each(["?from=x", "?to=-1", "?format=pdf", "?from=9999999999999999"])(
-    "with %s is refused",
+    "refuses a statement with %s",
     async (query) => {
       const agent = await t.createAgent();
       expect(await t.as(agent, "GET", of(agent, query))).toMatchObject({ status: 400 });
     },
   );
 
-  test("is its owner's alone", async () => {
+  test("shows a statement to its owner only", async () => {
     const [agent, other] = [await createBuyer(t, 1), await t.createAgent()];
     expect(await t.as(other, "GET", of(agent))).toMatchObject({ status: 403 });
   });

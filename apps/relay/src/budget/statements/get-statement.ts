@@ -1,4 +1,4 @@
-import { asMicro, fromMicro } from "@agent/budget";
+import { toDollars } from "@agent/budget";
 import {
   limits,
   refuse,
@@ -67,8 +67,4 @@ async function findFirstSequence(
     else high = sequence;
   }
   return low;
-}
-
-function toDollars(micro: number): number {
-  return fromMicro(asMicro(micro));
 }

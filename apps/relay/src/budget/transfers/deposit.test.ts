@@ -24,8 +24,8 @@ const path = (of = agent, what = "deposit") => `/api/v1/agents/${of.agentId}/${w
 const deposit = (body: unknown, to = agent): Promise<Reply> => t.asOperator("POST", path(to), body);
 const account = async (of = agent) => (await t.asOperator("GET", path(of, "balance"))).body;
 
-describe("a deposit", () => {
-  test("credits the account and shows as its newest transaction", async () => {
+describe("Deposits", () => {
+  test("credits the account and appears as its newest transaction", async () => {
     const { status, body } = await deposit({ amount: 2.5, reference: "r-1", description: "card" });
     expect([status, body]).toEqual([
       200,
@@ -60,7 +60,7 @@ describe("a deposit", () => {
     await expectConsistentBooks(t, { deposits: 2.5, balances: 2.5 });
   });
 
-  test("may go to an agent that has not come yet", async () => {
+  test("credits an agent that has not registered yet", async () => {
     const { agentId } = t.createUnknownAgent();
     await t.asOperator("POST", `/api/v1/agents/${agentId}/deposit`, { amount: 1 });
     expect((await t.asOperator("GET", `/api/v1/agents/${agentId}/balance`)).body["balance"]).toBe(
@@ -68,7 +68,7 @@ describe("a deposit", () => {
     );
   });
 
-  test("under the relay's own id is refused: its account shows fees", async () => {
+  test("refuses a deposit under the relay's own id, whose account shows fees", async () => {
     expect(await deposit({ amount: 1 }, { ...agent, agentId: t.relay.relayId })).toMatchObject({
       status: 400,
       body: { code: "agent.id_reserved" },
@@ -77,7 +77,7 @@ describe("a deposit", () => {
   });
 });
 
-describe("MN1, MN2 an amount", () => {
+describe("Amounts of deposits", () => {
   test.each([
     ["-1"],
     ["0"],
@@ -96,7 +96,7 @@ describe("MN1, MN2 an amount", () => {
     ["0.0000001"],
     ["0.30000000000000004"],
     ["1.0000001"],
-  ])("%s is 400 and has no effect", async (text) => {
+  ])("MN1, MN2 refuses an amount of %s with 400 and has no effect", async (text) => {
     const raw = `{"amount":${text},"reference":"r"}`;
     expect(await t.request("POST", path(), { token: OPERATOR_TOKEN, raw })).toMatchObject({
       status: 400,
@@ -107,19 +107,19 @@ describe("MN1, MN2 an amount", () => {
     });
   });
 
-  test("that is missing is 400", async () => {
+  test("MN1, MN2 refuses a deposit without an amount with 400", async () => {
     expect(await deposit({})).toMatchObject({ status: 400, body: { code: "request.invalid" } });
     expect(await t.asOperator("POST", path())).toMatchObject({ status: 400 });
   });
 
   test.each([0.000001, 0.1, 1.005, 999_999_999.999999, 1e9])(
-    "%d is credited exactly",
+    "MN1, MN2 credits %d exactly",
     async (amount) => {
       expect(await deposit({ amount })).toMatchObject({ status: 200, body: { balance: amount } });
     },
   );
 
-  test("of 0.1 deposited 1,000 times makes exactly 100", async () => {
+  test("MN1, MN2 adds up 1,000 deposits of 0.1 to exactly 100", async () => {
     const replies = await Promise.all(
       Array.from({ length: 1_000 }, () => deposit({ amount: 0.1 })),
     );
@@ -128,7 +128,7 @@ describe("MN1, MN2 an amount", () => {
     await expectConsistentBooks(t, { deposits: 100, balances: 100 });
   });
 
-  test("adds up exactly over any series of amounts", async () => {
+  test("MN1, MN2 adds up any series of amounts exactly", async () => {
     const micros = fc.array(fc.integer({ min: 1, max: 10 ** 12 }), { minLength: 1, maxLength: 20 });
     await fc.assert(
       fc.asyncProperty(micros, async (amounts) => {
@@ -141,7 +141,7 @@ describe("MN1, MN2 an amount", () => {
     );
   });
 
-  test("that would lift the balance above 9e9 is 400, takes no reference and changes nothing", async () => {
+  test("MN1, MN2 refuses a deposit above a balance of 9e9 with 400 and leaves its reference unused", async () => {
     for (let i = 0; i < 9; i += 1) await deposit({ amount: 1e9 });
     const refused = await deposit({ amount: 0.000001, reference: "last" });
     expect(refused).toMatchObject({ status: 400, body: { code: "money.balance_limit" } });
@@ -150,8 +150,8 @@ describe("MN1, MN2 an amount", () => {
   });
 });
 
-describe("MN3 a reference", () => {
-  test("that was used answers the balance and credits nothing, whatever the amount", async () => {
+describe("References of deposits", () => {
+  test("MN3 answers a used reference with the balance and credits nothing, whatever the amount", async () => {
     await deposit({ amount: 1, reference: "r" });
     await deposit({ amount: 2 });
     for (const amount of [1, 5]) {
@@ -163,7 +163,7 @@ describe("MN3 a reference", () => {
     expect((await account())["transactions"]).toHaveLength(2);
   });
 
-  test("is the account's own", async () => {
+  test("MN3 accepts the same reference for another account", async () => {
     const other = await t.createAgent();
     await deposit({ amount: 1, reference: "r" });
     expect(await deposit({ amount: 1, reference: "r" }, other)).toMatchObject({
@@ -171,7 +171,7 @@ describe("MN3 a reference", () => {
     });
   });
 
-  test("sent 50 times at once credits once", async () => {
+  test("MN3 credits a reference once that is sent 50 times concurrently", async () => {
     const replies = await Promise.all(
       Array.from({ length: 50 }, () => deposit({ amount: 1, reference: "r" })),
     );
@@ -179,7 +179,7 @@ describe("MN3 a reference", () => {
     expect((await account())["balance"]).toBe(1);
   });
 
-  test("is remembered over a restart", async () => {
+  test("MN3 stores a used reference over a restart", async () => {
     const folder = mkdtempSync(join(tmpdir(), "relay-deposit-"));
     const env = { AGENT_DB_PATH: join(folder, "relay.db") };
     const body = { amount: 1, reference: "r" };
@@ -197,14 +197,14 @@ describe("MN3 a reference", () => {
   });
 
   test.each([[""], ["x".repeat(257)], ["x".repeat(10_000)], ["\ud800"], [1], [null], [[]]])(
-    "of another form is 400: %j",
+    "MN3 refuses a reference of %j with 400",
     async (reference) => {
       expect(await deposit({ amount: 1, reference })).toMatchObject({ status: 400 });
       expect((await account())["balance"]).toBe(0);
     },
   );
 
-  test("MN16 and a description are stored as the text that they are", async () => {
+  test("MN16 stores a reference and a description as plain text", async () => {
     const text = "'; DROP TABLE accounts; -- \u0000\n\u{1f600}";
     await deposit({ amount: 1, reference: text, description: text });
     expect((await account())["transactions"]).toMatchObject([
@@ -219,15 +219,15 @@ describe("MN3 a reference", () => {
   });
 
   test.each(["EUR", "usd", "", null])(
-    "and a currency other than USD is 400: %j",
+    "refuses a deposit in the currency %j with 400",
     async (currency) => {
       expect(await deposit({ amount: 1, currency })).toMatchObject({ status: 400 });
     },
   );
 });
 
-describe("MN4, MN5 an account", () => {
-  test("is credited by the operator only: an agent's token is 403, for itself and for others", async () => {
+describe("Access to accounts", () => {
+  test("MN4, MN5 refuses a deposit under an agent's token with 403, for itself and for others", async () => {
     const other = await t.createAgent();
     for (const to of [agent, other]) {
       expect(await t.as(agent, "POST", path(to), { amount: 1 })).toMatchObject({
@@ -240,7 +240,7 @@ describe("MN4, MN5 an account", () => {
   });
 
   test.each(["balance", "transactions", "settlements"])(
-    "shows its %s to its owner only",
+    "MN4, MN5 shows the %s of an account to its owner and the operator only",
     async (what) => {
       const other = await t.createAgent();
       expect(await t.as(agent, "GET", path(agent, what))).toMatchObject({ status: 200 });

@@ -1,4 +1,4 @@
-import { accountOf, fromMicro, asMicro, toMicro } from "@agent/budget";
+import { accountOf, toDollars, toMicro } from "@agent/budget";
 import type { SaveResponse } from "../../http/server/idempotency.ts";
 import { listKnownAgents } from "../../agents/store.ts";
 import { refuse, type Answer, type BodyOf, type Operations } from "@agent/wire";
@@ -20,7 +20,7 @@ export async function deposit(
   return storage.transaction(async (tx) => {
     const finish = async (transaction_id: string | null) => {
       const account = await findAccount(tx, accountOf.agent(agentId));
-      const balance = fromMicro(asMicro(account?.balance ?? 0));
+      const balance = toDollars(account?.balance ?? 0);
       const idempotent = transaction_id === null;
       // An agent that registers under this id later owns the money, so the answer says that the id is unknown.
       const agent_known = (await listKnownAgents(tx, [agentId])).length === 1;

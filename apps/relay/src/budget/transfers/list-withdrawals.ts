@@ -1,4 +1,4 @@
-import { asMicro, fromMicro } from "@agent/budget";
+import { toDollars } from "@agent/budget";
 import type { Refusal, Withdrawal, WithdrawalStatus } from "@agent/wire";
 import { createPageAnswer, textDescending, type PageQuery } from "../../http/paging/page.ts";
 import type { Services } from "../../services.ts";
@@ -32,5 +32,5 @@ export async function listWithdrawals(
 }
 
 export function toWithdrawal({ amount, ...row }: WithdrawalRow): Withdrawal {
-  return { ...row, amount: fromMicro(asMicro(amount)), currency: "USD" };
+  return { ...row, amount: toDollars(amount), currency: "USD" };
 }

@@ -13,7 +13,7 @@ export async function reverseDeposit(
 ): Promise<{ readonly ok: true; readonly balance: Micro }> {
   const posted = await postMovement(tx, runtime, buildReversalPostings({ agentId, amount }), entry);
   // The account may become negative, so a refusal is a bug.
-  if (!posted.ok) throw new Error(`a deposit cannot be taken back: ${posted.code}`);
+  if (!posted.ok) throw new Error(`a deposit cannot be reversed: ${posted.code}`);
   const account = await findAccount(tx, accountOf.agent(agentId));
   return { ok: true, balance: asMicro(account?.balance ?? 0) };
 }

@@ -1,4 +1,4 @@
-import { asMicro, fromMicro } from "@agent/budget";
+import { toDollars } from "@agent/budget";
 import { clearDefault } from "@agent/federation-protocol/forwarding";
 import { refuse, type Answer, type Operations } from "@agent/wire";
 import type { FederationServices } from "../federation-services.ts";
@@ -19,7 +19,7 @@ export async function clearDefaults(
       await saveInbound(tx, { ...inbound, task: clearDefault(inbound.task) });
     }
     const amount = defaulted.reduce((sum, { task }) => sum + task.amount, 0);
-    return { amount: fromMicro(asMicro(amount)), tasks: defaulted.length };
+    return { amount: toDollars(amount), tasks: defaulted.length };
   });
   if (cleared === undefined) return refuse("peer.not_found");
   const { amount, tasks } = cleared;

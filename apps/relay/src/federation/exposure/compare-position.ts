@@ -1,4 +1,4 @@
-import { asMicro, fromMicro } from "@agent/budget";
+import { fromMicro, toDollars } from "@agent/budget";
 import { comparePositions, type Position } from "@agent/federation-protocol/settlement";
 import type { FederationServices } from "../federation-services.ts";
 import { getPeerPosition } from "./position-store.ts";
@@ -28,7 +28,7 @@ export async function comparePosition(
   log.error("federation.position_differs", {
     relay_id: relayId,
     own: fromMicro(own.amount),
-    peer: fromMicro(asMicro(0 - position.amount)),
+    peer: toDollars(0 - position.amount),
     difference: fromMicro(difference),
   });
 }

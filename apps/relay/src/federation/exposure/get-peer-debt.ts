@@ -1,6 +1,6 @@
 import { asMicro } from "@agent/budget";
 import type { PeerDebt } from "@agent/federation-protocol/settlement";
-import { getClearingBalance } from "../../budget/clearing.ts";
+import { getClearingBalance } from "../../budget/post-clearing.ts";
 import type { Reader } from "../../storage/storage.ts";
 import type { FederationPeerRow } from "../../storage/tables/federation.ts";
 import { getPeerDefaultedAmount } from "../inbound/inbound-store.ts";

@@ -1,4 +1,4 @@
-import { asMicro, fromMicro } from "@agent/budget";
+import { toDollars } from "@agent/budget";
 import type { InboundTask } from "@agent/federation-protocol/forwarding";
 import type { Tx } from "../../storage/storage.ts";
 import { recordTrustOutcome, type RecordedOutcome } from "../../trust/record-trust-outcome.ts";
@@ -30,6 +30,6 @@ export function publishDefault(
   federation.log.error("federation.settlement.defaulted", {
     correlationId: taskId,
     relay_id: peerId,
-    amount: fromMicro(asMicro(amount)),
+    amount: toDollars(amount),
   });
 }

@@ -2,7 +2,7 @@ import { asMicro } from "@agent/budget";
 import { createRetrySchedule } from "@agent/federation-protocol/delivery";
 import { finishInbound, releasePayable } from "@agent/federation-protocol/forwarding";
 import { buildInboundRelease } from "@agent/federation-protocol/settlement";
-import { postClearing } from "../../budget/clearing.ts";
+import { postClearing } from "../../budget/post-clearing.ts";
 import type { SettlementInput } from "../../budget/settle-from-hold.ts";
 import type { Services } from "../../services.ts";
 import type { Tx } from "../../storage/storage.ts";

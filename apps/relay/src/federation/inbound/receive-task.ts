@@ -17,7 +17,7 @@ import { verifySignedMessageAsync, type ReceivedMessage } from "@agent/federatio
 import { limits, type Answer, type Refusal } from "@agent/wire";
 import { findVisibleProfile } from "../../agents/discovery/profile-store.ts";
 import { listSigningKeys } from "../../agents/keys/key-store.ts";
-import { postClearing } from "../../budget/clearing.ts";
+import { postClearing } from "../../budget/post-clearing.ts";
 import type { Attempt } from "../../routing/attempt.ts";
 import { getTaskPrice } from "../../routing/price.ts";
 import { newId } from "../../runtime.ts";

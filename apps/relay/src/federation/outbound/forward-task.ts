@@ -12,7 +12,7 @@ import {
 } from "@agent/federation-protocol/forwarding";
 import { checkPayable, computeTerms } from "@agent/federation-protocol/settlement";
 import type { RoutingChoice } from "@agent/wire";
-import { getClearingBalance } from "../../budget/clearing.ts";
+import { getClearingBalance } from "../../budget/post-clearing.ts";
 import type { FederationPeerRow } from "../../storage/tables/federation.ts";
 import type { TaskRow } from "../../storage/tables/tasks.ts";
 import { claimPending, releaseClaim } from "../../tasks/assignment/assignment-store.ts";

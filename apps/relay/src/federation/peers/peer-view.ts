@@ -1,7 +1,7 @@
-import { asMicro, fromMicro } from "@agent/budget";
+import { fromMicro, toDollars } from "@agent/budget";
 import type { PeerEntry, PendingPeer } from "@agent/federation-protocol/peering";
 import type { FederationPeer } from "@agent/wire";
-import { getClearingBalance } from "../../budget/clearing.ts";
+import { getClearingBalance } from "../../budget/post-clearing.ts";
 import type { FederationPeerRow } from "../../storage/tables/federation.ts";
 import { scoreOfLevel, UNKNOWN } from "../../trust/levels.ts";
 import { findTrust } from "../../trust/store.ts";
@@ -38,7 +38,7 @@ export async function buildPeerView(
 ): Promise<FederationPeer> {
   return {
     ...(await buildPeerEntry(services, row)),
-    credit_limit: fromMicro(asMicro(row.credit_limit)),
+    credit_limit: toDollars(row.credit_limit),
     position: fromMicro(await getClearingBalance(services.storage.read, row.relay_id)),
     reserved: fromMicro(await getReservedAmount(services.storage.read, row.relay_id)),
     defaulted: fromMicro(await getPeerDefaultedAmount(services.storage.read, row.relay_id)),

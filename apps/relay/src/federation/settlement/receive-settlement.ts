@@ -10,7 +10,7 @@ import {
 } from "@agent/federation-protocol/settlement";
 import { verifySignedMessageAsync, type ReceivedMessage } from "@agent/federation-protocol/signing";
 import type { Answer, Refusal } from "@agent/wire";
-import { postClearing } from "../../budget/clearing.ts";
+import { postClearing } from "../../budget/post-clearing.ts";
 import { logSettlement, recordSettlement } from "../../budget/record-settlement.ts";
 import { newId } from "../../runtime.ts";
 import type { Tx } from "../../storage/storage.ts";

@@ -16,7 +16,7 @@ import {
   type ReportedSettlements,
 } from "@agent/federation-protocol/settlement";
 import * as v from "valibot";
-import { postClearing } from "../../budget/clearing.ts";
+import { postClearing } from "../../budget/post-clearing.ts";
 import { logSettlement, recordSettlement } from "../../budget/record-settlement.ts";
 import { releaseHold } from "../../budget/reserve-hold.ts";
 import { newId } from "../../runtime.ts";

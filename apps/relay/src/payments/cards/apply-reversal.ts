@@ -1,4 +1,4 @@
-import { asMicro, fromMicro, computeReversedAmount } from "@agent/budget";
+import { asMicro, computeReversedAmount, toDollars } from "@agent/budget";
 import type { Refusal } from "@agent/wire";
 import { creditAccount } from "../../budget/credit-account.ts";
 import { reverseDeposit } from "../../budget/transfers/reverse-deposit.ts";
@@ -51,27 +51,27 @@ export async function applyReversal(
   const releaseAt = credited_at + cardHoldMs;
   if (change > 0) {
     const description = "card payment taken back";
-    const taken = { agentId, amount: asMicro(change), reference, description, releaseAt };
-    const { balance } = await reverseDeposit(tx, runtime, taken);
+    const debit = { agentId, amount: asMicro(change), reference, description, releaseAt };
+    const { balance } = await reverseDeposit(tx, runtime, debit);
     return { ok: true, reversed: { sessionId, agentId, amount: change, balance } };
   }
-  const given = await creditAccount(tx, runtime, {
+  const credited = await creditAccount(tx, runtime, {
     agentId,
     amount: asMicro(-change),
     reference,
     description: "card payment given back",
     releaseAt,
   });
-  if (!given.ok) return given;
+  if (!credited.ok) return credited;
   return { ok: true, reversed: { sessionId, agentId, amount: change, balance: null } };
 }
 
 /** A negative account is the operator's loss until it is paid, so it is logged separately. */
 export function logReversal(log: Services["log"], reversed: AppliedReversal): void {
   const { sessionId: correlationId, agentId: agent_id } = reversed;
-  const amount = fromMicro(asMicro(reversed.amount));
+  const amount = toDollars(reversed.amount);
   log.warn("card.reversed", { correlationId, agent_id, amount });
   if (reversed.balance === null || reversed.balance >= 0) return;
-  const balance = fromMicro(asMicro(reversed.balance));
+  const balance = toDollars(reversed.balance);
   log.error("account.overdrawn", { correlationId, agent_id, balance });
 }

@@ -65,7 +65,7 @@ function parseRefund(charge: Stripe.Charge, relayId: string): CardEvent | undefi
 }
 
 /** The states of a dispute in which the processor has taken nothing, or has returned it. */
-const untakenStatuses: readonly string[] = ["won", "prevented"];
+const statusesWithoutDebit: readonly string[] = ["won", "prevented"];
 
 function parseDispute(dispute: Stripe.Dispute, saidAt: number | undefined): CardEvent | undefined {
   const { id: disputeId, status, currency } = dispute;
@@ -74,7 +74,7 @@ function parseDispute(dispute: Stripe.Dispute, saidAt: number | undefined): Card
   const amount = centsToMicro(currency, dispute.amount);
   if (amount === undefined) return createUnusableEvent(paymentId, currency);
   // A warning is an inquiry by the cardholder's bank before any money is taken.
-  const isTaken = !untakenStatuses.includes(status) && !status.startsWith("warning_");
+  const isTaken = !statusesWithoutDebit.includes(status) && !status.startsWith("warning_");
   const isFinal = ["won", "lost", "warning_closed", "prevented"].includes(status);
   const state = { amount, isTaken, isFinal, reportedAt: saidAt ?? 0 };
   return { kind: "disputed", paymentId, disputeId, dispute: state };

@@ -22,7 +22,7 @@ export async function submitWithPayment(
 ): Promise<Submitted> {
   const { facilitator } = services;
   const first = await submitTask(services, services.router.route, submission);
-  if (facilitator === undefined || !lacksMoney(first)) return first;
+  if (facilitator === undefined || !isMoneyRefusal(first)) return first;
   const price = toMicro(first.members?.["estimated_cost"] as number);
   const requirements = await facilitator.buildRequirements(price);
   // Without a facilitator no payment can be settled, so none is requested.
@@ -53,14 +53,14 @@ async function submitWithProof(
   if (known !== undefined) return known;
   if (!facilitator.matches(proof.payload, requirements)) return ask(refuse("payment.mismatch"));
   const verified = await facilitator.verify(proof.payload, requirements);
-  if (verified === undefined) return refuseForNow("payment.unavailable");
+  if (verified === undefined) return refuseRetryable("payment.unavailable");
   if (!verified.valid) return ask(refuse("payment.invalid", verified.reason));
 
   const payer = resolvePayer(submission, proof);
   if (payer.isWallet) {
     // The wallet is proven to be the caller's only here, so its account is read now.
     const again = await submitTask(services, router.route, payer.submission);
-    if (!lacksMoney(again)) return again;
+    if (!isMoneyRefusal(again)) return again;
   }
   const payment = {
     proof_hash,
@@ -72,10 +72,10 @@ async function submitWithProof(
     created_at: runtime.now(),
   };
   if (!(await storage.transaction((tx) => beginPayment(tx, payment)))) {
-    return (await checkKnownPayment(services, proof_hash)) ?? refuseForNow("payment.undecided");
+    return (await checkKnownPayment(services, proof_hash)) ?? refuseRetryable("payment.undecided");
   }
   const settling = await facilitator.settle(proof.payload, requirements);
-  if (settling.outcome === "unknown") return refuseForNow("payment.undecided");
+  if (settling.outcome === "unknown") return refuseRetryable("payment.undecided");
   if (settling.outcome === "refused") {
     await recordPaymentEnd(services, proof_hash, "failed", settling.reason);
     return ask(refuse("payment.not_settled", settling.reason));
@@ -104,7 +104,9 @@ async function checkKnownPayment(
 ): Promise<Refusal<"payment.reused" | "payment.undecided"> | undefined> {
   const known = await findPayment(storage.read, proof_hash);
   if (known === undefined || known.state === "failed") return undefined;
-  return known.state === "settled" ? refuse("payment.reused") : refuseForNow("payment.undecided");
+  return known.state === "settled"
+    ? refuse("payment.reused")
+    : refuseRetryable("payment.undecided");
 }
 
 /** Without a payer the wallet pays from its own account. */
@@ -122,11 +124,11 @@ function resolvePayer(submission: Submission, { wallet }: PaymentProof) {
 
 type MoneyRefusal = Refusal<"budget.insufficient" | "budget.no_payer">;
 
-function lacksMoney(answer: Submitted): answer is MoneyRefusal {
+function isMoneyRefusal(answer: Submitted): answer is MoneyRefusal {
   return "ok" in answer && ["budget.insufficient", "budget.no_payer"].includes(answer.code);
 }
 
-const refuseForNow = <C extends Code>(code: C): Refusal<C> => ({
+const refuseRetryable = <C extends Code>(code: C): Refusal<C> => ({
   ...refuse(code),
   retryAfterSeconds: 30,
 });

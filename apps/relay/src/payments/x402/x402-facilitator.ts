@@ -141,8 +141,8 @@ function settlingOf(response: SettleResponse): SettleOutcome {
 
 /** Only an answer of the facilitator itself is a refusal; after any other failure the payment may be settled. */
 function settlingAfter(error: unknown): SettleOutcome {
-  const said = error instanceof SettleError && error.statusCode < 500;
-  if (said && error.errorReason !== SETTLEMENT_PENDING) {
+  const isAnswer = error instanceof SettleError && error.statusCode < 500;
+  if (isAnswer && error.errorReason !== SETTLEMENT_PENDING) {
     return { outcome: "refused", reason: sanitizeReason(error.errorReason) };
   }
   return { outcome: "unknown", reason: error instanceof Error ? error.name : "unknown" };

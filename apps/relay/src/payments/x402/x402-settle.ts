@@ -1,4 +1,4 @@
-import { asMicro, fromMicro } from "@agent/budget";
+import { asMicro, toDollars } from "@agent/budget";
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import { creditAccount } from "../../budget/credit-account.ts";
 import type { Services } from "../../services.ts";
@@ -32,7 +32,7 @@ export async function creditPayment(
     correlationId: proof_hash,
     payer_id,
     tx_hash,
-    amount: fromMicro(asMicro(amount)),
+    amount: toDollars(amount),
   };
   if (!done.ok) log.error("x402.payment.credit_refused", { ...event, code: done.code });
   else if (done.isNew) log.info("x402.payment.credited", event);

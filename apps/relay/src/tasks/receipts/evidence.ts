@@ -1,4 +1,4 @@
-import { asMicro, fromMicro } from "@agent/budget";
+import { toDollars } from "@agent/budget";
 import type { VerifiableCredential } from "@agent/credentials";
 import { canonicalize, CanonicalJsonError, sha256Hex } from "@agent/crypto";
 import type { ExecutionReceipt, NoShowRecord } from "@agent/receipts";
@@ -148,7 +148,7 @@ function toRemoteSigner({ workerId, publicKey }: ResultOrigin, { submitted_at }:
 function toExecutorPrices(task: TaskRow): Evidence["routing"]["executors"] {
   return parseAttempts(task).map(({ agent_id, charge }) => ({
     agent_id,
-    price: fromMicro(asMicro(charge)),
+    price: toDollars(charge),
   }));
 }
 

@@ -1,4 +1,4 @@
-import { asMicro, fromMicro, toMicro, type Micro } from "@agent/budget";
+import { asMicro, fromMicro, toDollars, toMicro, type Micro } from "@agent/budget";
 import type { DelegationToken } from "@agent/receipts";
 import {
   refuse,
@@ -87,7 +87,7 @@ export async function submitTask(
     services.log.debug("account.debit", {
       correlationId: row.task_id,
       agent_id: payerId,
-      price: fromMicro(asMicro(first.charge)),
+      price: toDollars(first.charge),
       ok: stored.ok,
     });
   }
@@ -154,7 +154,7 @@ function storeTask(
         status: "pending" as const,
         routing_choice: choice,
         expires_at: row.expires_at,
-        estimated_cost: fromMicro(asMicro(charge)),
+        estimated_cost: toDollars(charge),
         amount_locked: fromMicro(locked),
       },
     };
@@ -165,7 +165,7 @@ function storeTask(
 
 /** Adds the price to a refusal, so that the payer learns how much it needs. */
 function withEstimatedCost<R extends Refusal>(refusal: R, charge: number): R {
-  return { ...refusal, members: { estimated_cost: fromMicro(asMicro(charge)) } };
+  return { ...refusal, members: { estimated_cost: toDollars(charge) } };
 }
 
 /** Checks a price against the submission's limits, before any account is read. */

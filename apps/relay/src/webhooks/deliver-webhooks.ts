@@ -18,7 +18,7 @@ type DeliveryDependencies = Pick<
 >;
 
 /** Delays after each failed attempt: 5 s, 1 min, 10 min, 1 h, 6 h. */
-const retryDelaysMs = [5_000, 60_000, 600_000, 3_600_000, 21_600_000];
+const RETRY_DELAYS_MS = [5_000, 60_000, 600_000, 3_600_000, 21_600_000];
 const MAX_FAILURES = 20;
 const TIMEOUT_MS = 15_000;
 const BATCH_SIZE = 64;
@@ -28,7 +28,7 @@ export async function deliverWebhooks(services: DeliveryDependencies): Promise<v
   const { storage, runtime } = services;
   const due = await listDueDeliveries(storage.read, { now: runtime.now(), limit: BATCH_SIZE });
   const byWebhook = Map.groupBy(due, ({ webhook_id }) => webhook_id);
-  // Deliveries to one address go one after another: none is flooded, and a dead one delays only itself.
+  // Deliveries to one address are sequential, so that none is flooded and a dead one delays only itself.
   await Promise.all(
     [...byWebhook.values()].map(async (deliveries) => {
       for (const delivery of deliveries) if (!(await attemptDelivery(services, delivery))) return;
@@ -76,7 +76,7 @@ async function recordFailure(
   await storage.transaction(async (tx) => {
     await updateWebhookState(tx, { webhook_id, state, failures, last_error });
     if (isOver) return deleteDeliveriesByWebhook(tx, webhook_id);
-    const wait = retryDelaysMs[attempt];
+    const wait = RETRY_DELAYS_MS[attempt];
     if (wait === undefined) return deleteDelivery(tx, delivery_id);
     return postponeDelivery(tx, { delivery_id, next_at: runtime.now() + wait });
   });
