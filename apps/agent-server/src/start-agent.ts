@@ -31,7 +31,7 @@ import { serveStdioStreams } from "./stdio.ts";
 import type { RegisteredTool } from "./tools/registry.ts";
 
 /**
- * The time that a stopping agent has to finish its work, then to deliver receipts, then to answer.
+ * The time limits of a stopping agent: to finish its work, then to deliver receipts, then to answer.
  */
 const WORK_GRACE_MS = 5_000;
 const DELIVERY_GRACE_MS = 2_000;

@@ -45,13 +45,13 @@ export const operatorTokens = v.pipe(
 
 export const plainText = textMatching("text without control characters", /^\P{Cc}+$/u);
 export const evmNetwork = textMatching("eip155: and a chain id", /^eip155:\d{1,20}$/);
-export const wallet = textMatching("0x and 40 hexadecimal digits", WALLET_ADDRESS);
+export const walletAddress = textMatching("0x and 40 hexadecimal digits", WALLET_ADDRESS);
 
 /** Blanks at either end are a part of a passphrase. */
-export const passphrase = v.pipe(v.string(), v.description("any text"));
+export const passphraseText = v.pipe(v.string(), v.description("any text"));
 
 /** A known variable that is refused instead of being overlooked. */
-export const unsupported = v.pipe(
+export const unsupportedSetting = v.pipe(
   v.string(),
   v.check(() => false),
   v.description("left unset, because this build stores in SQLite only"),
@@ -118,7 +118,7 @@ export const relayIds = v.pipe(
   v.description("relay ids (UUIDs), separated by commas"),
 );
 
-export const cidrs = v.pipe(
+export const cidrList = v.pipe(
   listOf(
     v.pipe(
       v.string(),

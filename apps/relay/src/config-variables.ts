@@ -4,7 +4,7 @@ import {
   baseUrl,
   bearerToken,
   booleanFlag,
-  cidrs,
+  cidrList,
   corsOrigins,
   decimalBetween,
   evmNetwork,
@@ -13,11 +13,11 @@ import {
   listenAddress,
   oneOf,
   operatorTokens,
-  passphrase,
+  passphraseText,
   plainText,
   relayIds,
-  unsupported,
-  wallet,
+  unsupportedSetting,
+  walletAddress,
   type VariableSchema,
 } from "./config-values.ts";
 
@@ -48,7 +48,7 @@ export const variables = {
   },
   X402_PAY_TO_ADDRESS: {
     purpose: "Wallet that receives settlements; the all-zero address turns real payments off",
-    schema: wallet,
+    schema: walletAddress,
   },
   AGENT_HOST: { purpose: "Address to listen on", schema: v.optional(listenAddress, "0.0.0.0") },
   PORT: {
@@ -63,7 +63,7 @@ export const variables = {
   AGENT_CORS_ORIGIN: { purpose: "Allowed CORS origins", schema: v.optional(corsOrigins, "*") },
   AGENT_TRUSTED_PROXIES: {
     purpose: "Proxies whose X-Forwarded-For is trusted",
-    schema: v.optional(cidrs),
+    schema: v.optional(cidrList),
     unset: "none",
   },
   AGENT_RATE_LIMIT_SCALE: {
@@ -81,7 +81,7 @@ export const variables = {
   },
   AGENT_DATABASE_URL: {
     purpose: "Postgres database",
-    schema: v.optional(unsupported),
+    schema: v.optional(unsupportedSetting),
     unset: "SQLite",
     secret: true,
   },
@@ -99,7 +99,7 @@ export const variables = {
   },
   AGENT_RELAY_KEY_PASSPHRASE: {
     purpose: "Seals the relay's private key at rest",
-    schema: v.optional(passphrase),
+    schema: v.optional(passphraseText),
     unset: "key stored as plain hexadecimal",
     secret: true,
   },
@@ -168,7 +168,7 @@ export const variables = {
   },
   X402_ASSET: {
     purpose: "Token of x402 payments: a contract with 6 decimals and EIP-3009, worth 1 USD",
-    schema: v.optional(wallet, "0x036CbD53842c5426634e7929541eC2318f3dCF7e"),
+    schema: v.optional(walletAddress, "0x036CbD53842c5426634e7929541eC2318f3dCF7e"),
   },
   X402_ASSET_NAME: {
     purpose: "Name in the EIP-712 domain of that token",

@@ -6,7 +6,7 @@ import {
   type VariableValues,
 } from "./config-variables.ts";
 import { getRule, operatorTokens } from "./config-values.ts";
-import { readTokenFile } from "./read-token-file.ts";
+import { readTokenFile } from "./identity/read-token-file.ts";
 
 /** All settings of a relay, validated. It holds secrets and must never be logged. */
 export interface Config {

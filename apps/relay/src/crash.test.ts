@@ -54,7 +54,7 @@ test("MN13 RC2 keeps every acknowledged task, receipt and posting after kill -9 
   expect(load.acknowledged.receipts.size).toBeGreaterThan(300);
 });
 
-/** What was answered before the crash and is sent once more moves nothing. */
+/** Repeats the requests that were answered before the crash; they must move nothing. */
 async function expectRepeatsToBeKnown(baseUrl: string, load: LoadAgents): Promise<void> {
   const { payer, worker, acknowledged } = load;
   const [reference] = acknowledged.deposits;

@@ -9,7 +9,7 @@ import { createBufferedWriter } from "./http/server/buffered-writer.ts";
 import { createLog, type LogLevel, type RootLog } from "./observability/log.ts";
 import { openRelay, type OpenRelay } from "./open-relay.ts";
 import { createRandomPool } from "./random-pool.ts";
-import { readTokenFile } from "./read-token-file.ts";
+import { readTokenFile } from "./identity/read-token-file.ts";
 import type { Runtime } from "./runtime.ts";
 import { serve, type RunningServer } from "./serve.ts";
 import { version } from "./version.ts";
@@ -151,7 +151,7 @@ async function runCommand(
     known === undefined
       ? { ok: false, text: `there is no command ${JSON.stringify(name)}\n\n${USAGE}` }
       : path === ""
-        ? { ok: false, text: "AGENT_DB_PATH has to name the database" }
+        ? { ok: false, text: "AGENT_DB_PATH must name the database" }
         : await known.run({
             arguments: rest,
             status,

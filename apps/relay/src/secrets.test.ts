@@ -53,7 +53,7 @@ function keepSecretKey(name: string, key: Uint8Array): void {
   secrets.set(`${name} in base64`, bytes.toString("base64").replace(/=+$/, ""));
 }
 
-async function tell(
+async function send(
   method: string,
   target: string,
   token?: string,
@@ -99,7 +99,7 @@ async function bootstrapped(name: string): Promise<TestAgent> {
   const agent = createTestAgent(world);
   keepSecretKey(`key of ${name}`, agent.secretKey);
   const keys = { agent_id: agent.agentId, public_key: agent.publicKey };
-  const { body } = await tell("POST", "/api/v1/agents/bootstrap", undefined, keys);
+  const { body } = await send("POST", "/api/v1/agents/bootstrap", undefined, keys);
   return { ...agent, deviceId: body["device_id"] as string };
 }
 
@@ -109,16 +109,16 @@ beforeAll(async () => {
   secrets.set("passphrase", passphrase);
   relay = startRelay(env);
   baseUrl = await relay.baseUrl;
-  const did = (await tell("GET", "/.well-known/agent-relay.json")).body["did"] as string;
+  const did = (await send("GET", "/.well-known/agent-relay.json")).body["did"] as string;
   const [boss, worker] = [await bootstrapped("boss"), await bootstrapped("worker")];
   const [ofBoss, ofWorker] = [await tokenFor(boss, did), await tokenFor(worker, did)];
 
-  await tell("POST", `/api/v1/agents/${boss.agentId}/deposit`, OPERATOR_TOKEN, { amount: 10 });
-  await tell("POST", `/api/v1/agents/${boss.agentId}/deposit`, ofBoss, { amount: 10 });
+  await send("POST", `/api/v1/agents/${boss.agentId}/deposit`, OPERATOR_TOKEN, { amount: 10 });
+  await send("POST", `/api/v1/agents/${boss.agentId}/deposit`, ofBoss, { amount: 10 });
   const endpoint_url = await listenCarelessly();
   const registration = { agent_id: worker.agentId, endpoint_url, capabilities: ["work"] };
-  await tell("POST", "/api/v1/agents/register", ofWorker, registration);
-  await tell("POST", `/api/v1/agents/${worker.agentId}/listing`, ofWorker, {
+  await send("POST", "/api/v1/agents/register", ofWorker, registration);
+  await send("POST", `/api/v1/agents/${worker.agentId}/listing`, ofWorker, {
     capabilities: ["work"],
     pricing: [{ capability: "work", unit_cost: 1, currency: "USD", per: "task" }],
     sla: {},
@@ -127,7 +127,7 @@ beforeAll(async () => {
 
   const prompt = 'line\n{"level":"error"}\r\n\u001b[31mred\u2028\u0000';
   const tasks = `/agent/${worker.agentId}/task`;
-  const { body: task } = await tell("POST", tasks, ofBoss, { prompt });
+  const { body: task } = await send("POST", tasks, ofBoss, { prompt });
   await vi.waitUntil(() => relay.stdout().includes("mcp.forward_failed"), 10_000);
   const result = `${tasks}/${String(task["task_id"])}/result`;
   const receipt = createReceipt(worker, {
@@ -135,12 +135,12 @@ beforeAll(async () => {
     prompt,
     submitted_at: Date.now(),
   });
-  await tell("POST", result, ofWorker, { ...receipt, result: "changed" });
-  await tell("POST", result, ofBoss, receipt);
-  const delivered = await tell("POST", result, ofWorker, receipt);
+  await send("POST", result, ofWorker, { ...receipt, result: "changed" });
+  await send("POST", result, ofBoss, receipt);
+  const delivered = await send("POST", result, ofWorker, receipt);
   if (delivered.status !== 200) throw new Error(JSON.stringify(delivered.body));
-  await tell("GET", `${tasks}/${String(task["task_id"])}`, ofBoss);
-  await tell("GET", `/api/v1/agents/${boss.agentId}/balance`, ofBoss);
+  await send("GET", `${tasks}/${String(task["task_id"])}`, ofBoss);
+  await send("GET", `/api/v1/agents/${boss.agentId}/balance`, ofBoss);
 
   const hex = Buffer.from(boss.secretKey).toString("hex");
   const wrong = [
@@ -154,23 +154,23 @@ beforeAll(async () => {
     `${ofBoss}.x`,
   ];
   for (const token of wrong) {
-    await tell("POST", tasks, token, { prompt });
-    await tell("GET", `/api/v1/agents/${boss.agentId}/balance?token=${token}`, token);
+    await send("POST", tasks, token, { prompt });
+    await send("GET", `/api/v1/agents/${boss.agentId}/balance?token=${token}`, token);
   }
   const carrying = JSON.stringify({ prompt, token: OPERATOR_TOKEN, key: hex, bearer: ofBoss });
   for (const broken of [carrying.slice(0, -1), `[${carrying}]`, `{"prompt": ${carrying}}`]) {
-    await tell("POST", tasks, ofBoss, broken);
-    await tell("POST", result, ofWorker, broken);
-    await tell("POST", `/api/v1/agents/${boss.agentId}/deposit`, OPERATOR_TOKEN, broken);
-    await tell("POST", "/api/v1/agents/bootstrap", undefined, broken);
-    await tell("POST", `/no/such/path?token=${OPERATOR_TOKEN}`, OPERATOR_TOKEN, broken);
-    await tell("PUT", tasks, OPERATOR_TOKEN, broken);
+    await send("POST", tasks, ofBoss, broken);
+    await send("POST", result, ofWorker, broken);
+    await send("POST", `/api/v1/agents/${boss.agentId}/deposit`, OPERATOR_TOKEN, broken);
+    await send("POST", "/api/v1/agents/bootstrap", undefined, broken);
+    await send("POST", `/no/such/path?token=${OPERATOR_TOKEN}`, OPERATOR_TOKEN, broken);
+    await send("PUT", tasks, OPERATOR_TOKEN, broken);
   }
   for (const { bytes } of loadHostileVectors().bodies) {
     const body = new Uint8Array(bytes);
-    await tell("POST", tasks, ofBoss, body);
-    await tell("POST", result, ofWorker, body);
-    await tell("POST", "/api/v1/agents/register", ofWorker, body);
+    await send("POST", tasks, ofBoss, body);
+    await send("POST", result, ofWorker, body);
+    await send("POST", "/api/v1/agents/register", ofWorker, body);
   }
   await converse(worker, ofWorker);
   await converse(worker, ofBoss);

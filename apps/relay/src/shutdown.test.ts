@@ -25,7 +25,7 @@ test("HO15 stops on SIGTERM under load without losing an acknowledged request", 
     interval: 5,
   });
 
-  // Who holds a connection: a long poll, a device, a client that says nothing.
+  // Connections are held by a long poll, a device, a client that says nothing.
   const open = await requestJson(`${url}/agent/nobody/task`, OPERATOR_TOKEN, "POST", {
     prompt: "wait",
   });

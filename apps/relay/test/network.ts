@@ -91,12 +91,12 @@ export async function startNetwork(
 
 export interface TwoSitesOptions {
   readonly clock?: ManualClock;
-  /** What happens to each request between the two. */
+  /** Chooses the action for each request between the two. */
   readonly chooseAction?: (path: string, headers: IncomingHttpHeaders) => ProxyAction;
   /** The environments of the two relays. */
   readonly alpha?: Record<string, string>;
   readonly beta?: Record<string, string>;
-  /** What the boss has, in dollars. */
+  /** The balance of the boss, in dollars. */
   readonly deposit?: number;
 }
 

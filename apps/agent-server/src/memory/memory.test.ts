@@ -78,9 +78,9 @@ describe("recall", () => {
   test("recall and a snapshot return no more than a tool's result can hold", async () => {
     // A control character takes six bytes as JSON.
     for (let n = 0; n < 30; n++) await remember(`note ${n} ${"\u0001".repeat(10_000)}`);
-    for (const told of [await recall("note", "alice", 100), memory.listNewest("alice")]) {
-      expect(told).toHaveLength(6);
-      expect(JSON.stringify(told).length).toBeLessThan(limits.resultBytes);
+    for (const listed of [await recall("note", "alice", 100), memory.listNewest("alice")]) {
+      expect(listed).toHaveLength(6);
+      expect(JSON.stringify(listed).length).toBeLessThan(limits.resultBytes);
     }
   });
 

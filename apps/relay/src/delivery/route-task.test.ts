@@ -436,9 +436,9 @@ describe("an endpoint that does not answer", () => {
     const device = await t.connectDevice(first);
     const endpoint = await endpointOf(slow, hangs);
     await putListing(t, slow, { summarise: 0 });
-    const lapsing = await submitAcceptedTask(t, boss, target, required);
+    const claimed = await submitAcceptedTask(t, boss, target, required);
     await device.next("task_assigned");
-    device.send({ type: "claim", task_id: lapsing.task_id });
+    device.send({ type: "claim", task_id: claimed.task_id });
     await device.next("claimed");
     const expiring = await submitAcceptedTask(t, boss, other);
     device.socket.terminate();

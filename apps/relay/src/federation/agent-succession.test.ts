@@ -109,7 +109,7 @@ test("D1: the former key of an id is not listed beside the one that its successi
 test("D1: a version 8 id is rejected under a key that its succession does not prove", async () => {
   const squatter = home.createUnknownAgent();
   const stolen = successor(worker).succession;
-  const tell = async (succession: unknown, features?: string[]) => {
+  const countDiscovered = async (succession: unknown, features?: string[]) => {
     const claim = {
       agent_id: worker.agentId,
       public_key: squatter.publicKey,
@@ -127,11 +127,11 @@ test("D1: a version 8 id is rejected under a key that its succession does not pr
     await Promise.all([site.close(), listening.close()]);
     return (body["agents"] as unknown[]).length;
   };
-  expect(await tell([stolen], ["agent_succession"])).toBe(0);
-  expect(await tell([stolen])).toBe(0);
-  expect(await tell(undefined, ["agent_succession"])).toBe(0);
+  expect(await countDiscovered([stolen], ["agent_succession"])).toBe(0);
+  expect(await countDiscovered([stolen])).toBe(0);
+  expect(await countDiscovered(undefined, ["agent_succession"])).toBe(0);
   // A peer of the previous version sends no successions and works as before.
-  expect(await tell(undefined)).toBe(1);
+  expect(await countDiscovered(undefined)).toBe(1);
 });
 
 test("D1: a succession is sent as signed to peers of this version, and not to those of the previous one", async () => {

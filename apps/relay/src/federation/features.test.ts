@@ -26,7 +26,7 @@ async function peerOf(t: TestRelay) {
   return (body["peers"] as Record<string, unknown>[])[0] ?? {};
 }
 
-async function beat(t: TestRelay): Promise<void> {
+async function advanceHeartbeat(t: TestRelay): Promise<void> {
   await t.clock.advance(60_000);
   await t.relay.tick();
 }
@@ -65,7 +65,7 @@ describe("H18: a peer of the version before", () => {
   test("stays active: its plain heartbeats and answers count as before", async () => {
     const t = await start();
     const listening = await answerer(t, (peer, timestamp) => plain(peer, t, timestamp));
-    await beat(t);
+    await advanceHeartbeat(t);
     await waitUntil(
       async () => (await peerOf(t))["last_heartbeat_at"] === t.clock.now(),
       "an answer",
@@ -88,7 +88,7 @@ describe("H18: the features of an answer to a heartbeat", () => {
   test("are accepted under the signature over the whole answer", async () => {
     const t = await start();
     await answerer(t, (peer, timestamp) => ({ ...plain(peer, t, timestamp), features: own }), true);
-    await beat(t);
+    await advanceHeartbeat(t);
     await waitUntil(async () => (await peerOf(t))["features"] !== undefined, "an answer");
     await waitUntil(
       async () => (await peerOf(t))["last_heartbeat_at"] === t.clock.now(),
@@ -100,7 +100,7 @@ describe("H18: the features of an answer to a heartbeat", () => {
   test("are ignored without that signature, though the answer counts as a heartbeat", async () => {
     const t = await start();
     await answerer(t, (peer, timestamp) => ({ ...plain(peer, t, timestamp), features: own }));
-    await beat(t);
+    await advanceHeartbeat(t);
     await waitUntil(
       async () => (await peerOf(t))["last_heartbeat_at"] === t.clock.now(),
       "an answer",

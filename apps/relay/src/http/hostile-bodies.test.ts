@@ -11,7 +11,7 @@ import {
 } from "../../test/test-relay.ts";
 import { operations, type OperationName } from "../operations.ts";
 
-// What only another relay may send is not read before its signature: federation/threats.test.ts.
+// Bodies that only another relay may send are not read before its signature: federation/threats.test.ts.
 const takers = (Object.entries(operations) as [OperationName, Operation][])
   .filter(([, { body, auth }]) => body !== undefined && auth !== "peer")
   .map(([name]) => name);
@@ -38,7 +38,7 @@ function noteDeposit(name: OperationName, { body }: Reply, raw: string): void {
   credited += Math.round((JSON.parse(raw) as { amount: number }).amount * 1e6);
 }
 
-/** What must hold after whatever was sent: no fault, no shared state, no money but what was deposited. */
+/** Checks what must hold after any body: no fault, no shared state, no money but what was deposited. */
 async function expectUnharmed(): Promise<void> {
   expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
   expect(t.listLogged("request.failed")).toEqual([]);
@@ -47,7 +47,7 @@ async function expectUnharmed(): Promise<void> {
   await expectConsistentBooks(t, { deposits: credited / 1e6 });
 }
 
-// What the operator has not set up answers 501.
+// Operations that the operator has not set up answer 501.
 const isDefined = ({ status }: Reply) => status < 500 || status === 501;
 
 describe("IN1, IN4 a hostile body gets a 4xx response or is plain JSON:", () => {

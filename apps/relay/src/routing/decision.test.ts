@@ -26,7 +26,7 @@ beforeEach(async () => {
 afterEach(() => t.close());
 
 const required = { required_capabilities: ["summarise"] };
-const hire = (more: object = {}) =>
+const submit = (more: object = {}) =>
   submitAcceptedTask(t, boss, workers[0]!, { ...required, ...more });
 
 async function recordOf({ path }: Pick<Delegation, "path">): Promise<RoutingRecord> {
@@ -42,7 +42,7 @@ const choiceOf = async ({ path }: Pick<Delegation, "path">) => {
 
 describe("a scored decision can be reproduced", () => {
   test("from its stored record alone", async () => {
-    const first = await hire({ max_budget: 3 });
+    const first = await submit({ max_budget: 3 });
     const choice = await choiceOf(first);
     for (const worker of workers.slice(1)) {
       const task = await submitAcceptedTask(t, boss, worker);
@@ -73,7 +73,7 @@ describe("a scored decision can be reproduced", () => {
       const task = await submitAcceptedTask(t, from, to);
       await t.as(to, "POST", `${task.path}/result`, createReceipt(to, task));
     }
-    const task = await hire();
+    const task = await submit();
     const record = await recordOf(task);
     expect(record.graph.map(({ from, to }) => [from, to])).toEqual([
       [link.agentId, far.agentId],
@@ -85,7 +85,7 @@ describe("a scored decision can be reproduced", () => {
   test("with its exploration, by the seed", async () => {
     const chosen = new Set<string>();
     for (let round = 0; round < 12; round += 1) {
-      const record = await recordOf(await hire({ exploration_drive: 1 }));
+      const record = await recordOf(await submit({ exploration_drive: 1 }));
       expect(replayRanking(record)).toEqual(record.choice);
       chosen.add(record.choice!.selected_agent);
     }
@@ -108,7 +108,7 @@ describe("a scored decision can be reproduced", () => {
 });
 
 test("a decision contains the submitter's own view of candidates, so only the submitter can read it", async () => {
-  const { path } = await hire();
+  const { path } = await submit();
   const selected = workers.find(({ agentId }) => path.includes(agentId))!;
   const refused = { status: 403, body: { code: "task.not_submitter" } };
   expect(await t.as(selected, "GET", `${path}/routing`)).toMatchObject(refused);
@@ -122,7 +122,7 @@ test("a task without scored routing has no decision", async () => {
 });
 
 test("a decision among too many candidates stores its choice only", async () => {
-  const record = await recordOf(await hire());
+  const record = await recordOf(await submit());
   const [one] = record.candidates;
   const many = (count: number) =>
     Array.from({ length: count }, (_, i) => ({ ...one!, agent_id: String(i) }));

@@ -154,13 +154,13 @@ describe("the sweep removes a task", () => {
 });
 
 describe("an invalid signature of the executor is recorded", () => {
-  const blame = (tx: Tx) => markInvalidSignature(tx, "task");
+  const markInvalid = (tx: Tx) => markInvalidSignature(tx, "task");
 
   test.each<[string, Partial<TaskRow>, boolean]>([
     ["the first time", {}, true],
     ["only the first time", { blamed: 1 }, false],
     ["never for a finished task", ended, false],
   ])("is recorded %s", async (_, before, done) => {
-    expect(await tried(blame, before)).toMatchObject({ done });
+    expect(await tried(markInvalid, before)).toMatchObject({ done });
   });
 });

@@ -112,7 +112,7 @@ export function cancelPending(tx: Tx, task_id: string, now: number): Promise<Tas
   return tx.get(cancelUpdate, { task_id, now });
 }
 
-const blamedUpdate = compile<{ task_id: string }>()(
+const invalidSignatureUpdate = compile<{ task_id: string }>()(
   queryBuilder
     .updateTable("tasks")
     .set({ blamed: 1 })
@@ -123,7 +123,7 @@ const blamedUpdate = compile<{ task_id: string }>()(
 
 /** Records that the executor submitted an invalid signature; true the first time. */
 export async function markInvalidSignature(tx: Tx, task_id: string): Promise<boolean> {
-  return (await tx.run(blamedUpdate, { task_id })) === 1;
+  return (await tx.run(invalidSignatureUpdate, { task_id })) === 1;
 }
 
 const selectExpired = compile<{ now: number; limit: number }>()(

@@ -36,7 +36,7 @@ interface Peer {
   readonly socket: WebSocket;
   readonly request: IncomingMessage;
   readonly said: ReturnType<typeof queue<unknown>>;
-  readonly tell: (message: object) => void;
+  readonly sendMessage: (message: object) => void;
 }
 
 /** Starts a relay that sends nothing by itself; `peers` yields its connections. */
@@ -47,7 +47,12 @@ async function relaySocket() {
   server.on("connection", (socket, request) => {
     const said = queue<unknown>();
     socket.on("message", (data: Buffer) => said.put(JSON.parse(data.toString())));
-    peers.put({ socket, request, said, tell: (message) => socket.send(JSON.stringify(message)) });
+    peers.put({
+      socket,
+      request,
+      said,
+      sendMessage: (message) => socket.send(JSON.stringify(message)),
+    });
   });
   return {
     baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
@@ -86,7 +91,7 @@ describe("connectSocket", () => {
   test("connectSocket authenticates by header at its agent's path and receives messages", async () => {
     await using relay = await relaySocket();
     using mine = device(`${relay.baseUrl}/`);
-    const { request, tell } = await relay.peers.take();
+    const { request, sendMessage } = await relay.peers.take();
     expect(request.url).toBe(`/ws/v1/agents/${AGENT}`);
     expect(request.headers.authorization).toBe("Bearer token-1");
     const task: Task = {
@@ -117,7 +122,7 @@ describe("connectSocket", () => {
       { type: "pong" },
       { type: "draining" },
     ];
-    for (const message of messages) tell(message);
+    for (const message of messages) sendMessage(message);
     for (const message of messages) expect(await mine.events.take()).toEqual({ message });
   });
 
@@ -125,27 +130,27 @@ describe("connectSocket", () => {
     await using relay = await relaySocket();
     using mine = device(relay.baseUrl, { capabilities: ["add"] });
     const first = await relay.peers.take();
-    first.tell(ready);
+    first.sendMessage(ready);
     expect(await first.said.take()).toEqual({ type: "capabilities", capabilities: ["add"] });
     first.socket.close(1_001);
     await mine.events.take();
     expect(await mine.events.take()).toMatchObject({ down: { code: 1_001 } });
     mine.time.advance(500);
     const second = await relay.peers.take();
-    second.tell(ready);
+    second.sendMessage(ready);
     expect(await second.said.take()).toEqual({ type: "capabilities", capabilities: ["add"] });
   });
 
   test("connectSocket ignores messages outside the contract", async () => {
     await using relay = await relaySocket();
     using mine = device(relay.baseUrl);
-    const { socket, tell } = await relay.peers.take();
+    const { socket, sendMessage } = await relay.peers.take();
     socket.send("{");
     socket.send(JSON.stringify("ready"));
     socket.send(Buffer.from(JSON.stringify(ready)), { binary: true });
-    tell({ type: "moon_rises" });
-    tell({ type: "task_assigned", task: {}, expires_at: 1 });
-    tell({ type: "pong", extra: 1 });
+    sendMessage({ type: "moon_rises" });
+    sendMessage({ type: "task_assigned", task: {}, expires_at: 1 });
+    sendMessage({ type: "pong", extra: 1 });
     expect(await mine.events.take()).toEqual({ message: { type: "pong" } });
     expect(mine.events.items).toEqual([]);
   });
@@ -154,8 +159,8 @@ describe("connectSocket", () => {
     await using relay = await relaySocket();
     let token = "token-1";
     using mine = device(relay.baseUrl, { bearer: () => Promise.resolve({ ok: true, token }) });
-    const { said, socket, tell } = await relay.peers.take();
-    tell(ready);
+    const { said, socket, sendMessage } = await relay.peers.take();
+    sendMessage(ready);
     await mine.events.take();
     mine.time.advance(30_000);
     token = "token-2";
@@ -176,9 +181,9 @@ describe("send of a socket", () => {
   test("send is refused before `ready` and accepts every message afterwards", async () => {
     await using relay = await relaySocket();
     using mine = device(relay.baseUrl);
-    const { said, tell } = await relay.peers.take();
+    const { said, sendMessage } = await relay.peers.take();
     expect(mine.send({ type: "ping" })).toEqual({ ok: false, code: "socket.not_ready" });
-    tell(ready);
+    sendMessage(ready);
     await mine.events.take();
     expect(mine.send({ type: "claim", task_id: "t" })).toEqual({ ok: true });
     expect(await said.take()).toEqual({ type: "claim", task_id: "t" });
@@ -189,8 +194,8 @@ describe("send of a socket", () => {
   test("send refuses a message above 1 MiB", async () => {
     await using relay = await relaySocket();
     using mine = device(relay.baseUrl);
-    const { said, tell } = await relay.peers.take();
-    tell(ready);
+    const { said, sendMessage } = await relay.peers.take();
+    sendMessage(ready);
     await mine.events.take();
     const empty = { type: "progress", task_id: "t", note: "" } as const;
     const room = limits.socketFrameBytes - JSON.stringify(empty).length;
@@ -208,8 +213,8 @@ describe("send of a socket", () => {
   test("send is refused while 4 MiB wait for a relay that does not read", async () => {
     await using relay = await relaySocket();
     using mine = device(relay.baseUrl);
-    const { socket, tell } = await relay.peers.take();
-    tell(ready);
+    const { socket, sendMessage } = await relay.peers.take();
+    sendMessage(ready);
     await mine.events.take();
     socket.pause();
     const note = "x".repeat(500_000);
@@ -238,8 +243,8 @@ describe("the reconnection of a socket", () => {
   test("connectSocket waits for the relay's window after close code 4429", async () => {
     await using relay = await relaySocket();
     using mine = device(relay.baseUrl);
-    const { socket, tell } = await relay.peers.take();
-    tell(ready);
+    const { socket, sendMessage } = await relay.peers.take();
+    sendMessage(ready);
     await mine.events.take();
     socket.close(4_429, "too many messages");
     expect(await mine.events.take()).toEqual({
@@ -257,8 +262,8 @@ describe("the reconnection of a socket", () => {
   test("connectSocket cuts a connection after 75 s of silence, which a ping interrupts", async () => {
     await using relay = await relaySocket();
     using mine = device(relay.baseUrl);
-    const { socket, tell } = await relay.peers.take();
-    tell(ready);
+    const { socket, sendMessage } = await relay.peers.take();
+    sendMessage(ready);
     await mine.events.take();
     mine.time.advance(74_999);
     const pinged = once(socket, "pong");
@@ -273,8 +278,8 @@ describe("the reconnection of a socket", () => {
   test("connectSocket does not reconnect after its own close and leaves no timer", async () => {
     await using relay = await relaySocket();
     const mine = device(relay.baseUrl);
-    const { socket, tell } = await relay.peers.take();
-    tell(ready);
+    const { socket, sendMessage } = await relay.peers.take();
+    sendMessage(ready);
     await mine.events.take();
     mine.close();
     await once(socket, "close");

@@ -179,9 +179,9 @@ describe("a credential is valid from validFrom up to validUntil", () => {
   });
 
   test("compares dates of different time zones as points in time", () => {
-    const abroad = { validFrom: "2026-01-02T14:14:54.827+09:00" };
-    expect(codeOf(resignDocument(good, abroad))).toBeUndefined();
-    expect(codeOf(resignDocument(good, abroad), now - 1)).toBe("credential.not_yet_valid");
+    const inTokyo = { validFrom: "2026-01-02T14:14:54.827+09:00" };
+    expect(codeOf(resignDocument(good, inTokyo))).toBeUndefined();
+    expect(codeOf(resignDocument(good, inTokyo), now - 1)).toBe("credential.not_yet_valid");
   });
 
   test.each(["validFrom", "validUntil"])(

@@ -2,7 +2,7 @@ import type { EdgeColumns } from "./edge-columns.ts";
 import { NONE } from "./edge-index.ts";
 import type { Graph } from "./graph.ts";
 import { Heap } from "./heap.ts";
-import { buildPath, precedes } from "./predecessors.ts";
+import { buildPath, isBefore } from "./predecessors.ts";
 import { compareNumbers, toSumKey, type Semiring } from "../semiring.ts";
 
 /** A route and the value of this route alone under the semiring. */
@@ -52,7 +52,7 @@ export function findBestPath<T>(
       const current = labels.get(extended.node);
       const order = current === undefined ? -1 : compare(extended, current);
       if (order > 0) continue;
-      if (order === 0 && !precedes(graph.ids, previous, label.node, previous[extended.node]!))
+      if (order === 0 && !isBefore(graph.ids, previous, label.node, previous[extended.node]!))
         continue;
       labels.set(extended.node, extended);
       previous[extended.node] = label.node;

@@ -8,7 +8,7 @@ export function buildPath(ids: readonly string[], previous: Int32Array, node: nu
 }
 
 /** Returns whether the route to `a` has smaller ids from the start than that to `b`, of equal length. */
-export function precedes(
+export function isBefore(
   ids: readonly string[],
   previous: Int32Array,
   a: number,

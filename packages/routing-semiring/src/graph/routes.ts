@@ -2,7 +2,7 @@ import type { EdgeColumns } from "./edge-columns.ts";
 import { NONE } from "./edge-index.ts";
 import { RouteAttributeTable } from "../ranking/route-attribute-table.ts";
 import type { Graph } from "./graph.ts";
-import { buildPath, precedes } from "./predecessors.ts";
+import { buildPath, isBefore } from "./predecessors.ts";
 import { RouteQueue, SETTLED } from "./route-queue.ts";
 import {
   compareRoutes,
@@ -120,7 +120,7 @@ export class Routes {
   #winsTie(a: number, b: number, edges: EdgeColumns): boolean {
     const order = compareRoutes(this.#routeThrough(a, edges), this.#routeThrough(b, edges));
     if (order !== 0) return order < 0;
-    return precedes(this.#graph.ids, this.#previous, edges.from[a]!, edges.from[b]!);
+    return isBefore(this.#graph.ids, this.#previous, edges.from[a]!, edges.from[b]!);
   }
 
   #routeThrough(edge: number, edges: EdgeColumns): RouteAttributes {

@@ -55,7 +55,7 @@ const wordOf = (changes: object = {}, secretKey = elsewhere.secretKey) => ({
     ),
   },
 });
-const abroad = had(wordOf());
+const forwarded = had(wordOf());
 
 describe("the evidence of a finished task", () => {
   test("passes every proof level without the relay", () => {
@@ -86,7 +86,7 @@ describe("the evidence of a finished task", () => {
   });
 
   test("contains the attestation of the relay whose agent did the task", () => {
-    const verdict = verifyBundle(formatBundle(abroad));
+    const verdict = verifyBundle(formatBundle(forwarded));
     expect(verdict).toMatchObject({ valid: true });
     expect(verdict.checks).toEqual(PROOF_LEVELS.map(({ name }) => ({ name, ok: true })));
   });

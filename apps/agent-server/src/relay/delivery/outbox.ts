@@ -31,13 +31,14 @@ interface Delivery {
 
 const MAX_RETRY_DELAY_MS = 60_000;
 
+interface OutboxParts {
+  readonly post: ReceiptSender["post"];
+  readonly store: ReceiptStore;
+  readonly runtime: Runtime;
+}
+
 /** Creates the outbox of receipts for the relay, with one sequence of attempts per task. */
-export function createOutbox(parts: {
-  post: ReceiptSender["post"];
-  store: ReceiptStore;
-  runtime: Runtime;
-}): Outbox {
-  const { post, store, runtime } = parts;
+export function createOutbox({ post, store, runtime }: OutboxParts): Outbox {
   const pending = new Map<string, Delivery>();
   const pauses = createPauses(runtime);
   let stopped = false;

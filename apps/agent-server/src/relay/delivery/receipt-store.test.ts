@@ -23,13 +23,13 @@ function storeOf(change: { relayUrl?: string; agentId?: string } = {}) {
   return createReceiptStore({ path, relayUrl, agentId, runtime, ...change });
 }
 
-const parcelOf = (taskId: string) => ({
+const pendingReceipt = (taskId: string) => ({
   receipt: buildTestReceipt(taskId),
   targetAgentId: "target",
 });
 
 const finishedAt = (taskId: string, completed_at: number) => ({
-  ...parcelOf(taskId),
+  ...pendingReceipt(taskId),
   receipt: { ...buildTestReceipt(taskId), completed_at },
 });
 
@@ -48,7 +48,7 @@ test("a missing folder holds no receipts", async () => {
 });
 
 test("files are readable only by their owner, and a relay cannot choose their names", async () => {
-  await storeOf().save(parcelOf("../../escape"));
+  await storeOf().save(pendingReceipt("../../escape"));
   const names = (await readdir(path)).filter((name) => name !== ".gitignore");
   expect(names).toEqual([expect.stringMatching(/^[0-9a-f]{64}\.json$/)]);
   expect((await stat(join(path, names[0] ?? ""))).mode & 0o777).toBe(0o600);
@@ -56,7 +56,7 @@ test("files are readable only by their owner, and a relay cannot choose their na
 });
 
 test("receipts of another relay or agent stay in the folder and are not loaded", async () => {
-  await storeOf().save(parcelOf("a"));
+  await storeOf().save(pendingReceipt("a"));
   expect(await storeOf({ relayUrl: "http://other.test" }).load()).toEqual([]);
   expect(await storeOf({ agentId: "other" }).load()).toEqual([]);
   expect(await storeOf().load()).toHaveLength(1);
@@ -65,7 +65,7 @@ test("receipts of another relay or agent stay in the folder and are not loaded",
 test.each(["", "{", "null", "{}", '{"relay_url":1}'])(
   "a file that contains %j is logged and left unchanged",
   async (text) => {
-    await storeOf().save(parcelOf("a"));
+    await storeOf().save(pendingReceipt("a"));
     await writeFile(join(path, "broken.json"), text);
     await writeFile(join(path, "draft.json.tmp"), text);
     expect(await storeOf().load()).toHaveLength(1);
@@ -77,8 +77,8 @@ test.each(["", "{", "null", "{}", '{"relay_url":1}'])(
 test("the creation of the folder is retried after a failure", async () => {
   await writeFile(path, "in the way");
   const store = storeOf();
-  await expect(store.save(parcelOf("a"))).rejects.toThrow("EEXIST");
+  await expect(store.save(pendingReceipt("a"))).rejects.toThrow("EEXIST");
   await rm(path);
-  await store.save(parcelOf("a"));
+  await store.save(pendingReceipt("a"));
   expect(await store.load()).toHaveLength(1);
 });

@@ -57,7 +57,7 @@ async function byCommand() {
   return { ok, books: JSON.parse(text) as Books };
 }
 
-/** What the background job has found, as Prometheus reads it. */
+/** Reads the findings of the background job as Prometheus does. */
 async function byMetric(): Promise<Record<string, number>> {
   await t.relay.tick();
   await t.relay.idle();
@@ -273,7 +273,7 @@ describe("reconciliation", () => {
           fee, net, payer_id, payee_id, status, settled_at)
         SELECT i, i, i, 'h', 0, 0, 0, 'a', 'b', 'refunded', 1 FROM n;`);
     await overHttp();
-    // What the check itself takes comes back in every run; a collection of garbage does not.
+    // The cost of the check itself recurs in every run; a garbage collection does not.
     const runs: { longest: number; turns: number }[] = [];
     for (let i = 0; i < 3; i += 1) runs.push(await watchTurns(overHttp));
     expect(Math.min(...runs.map(({ longest }) => longest))).toBeLessThan(20);

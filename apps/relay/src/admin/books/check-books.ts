@@ -1,3 +1,4 @@
+import { toDollars } from "@agent/budget";
 import type { Operations, Result } from "@agent/wire";
 import { accountChecks } from "./account-checks.ts";
 import { accountTotals, sumCardReversals, sumExternalMovements } from "./account-store.ts";
@@ -9,6 +10,7 @@ import {
 } from "./books-check.ts";
 import { readPages } from "./scan-pages.ts";
 import { taskChecks } from "./task-checks.ts";
+
 /** The totals of all accounts and the result of each rule. */
 export type ReconciliationResult = Omit<Result<Operations["reconcile"]>, "checks"> & {
   checks: BooksCheckResult[];
@@ -73,9 +75,4 @@ function sumAccounts({ snapshot }: BooksToCheck) {
       reversed: await sumCardReversals(read),
     };
   });
-}
-
-/** Turns `-0` into 0. */
-function toDollars(micro: number): number {
-  return toDollars(micro + 0);
 }

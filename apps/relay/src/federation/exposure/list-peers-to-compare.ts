@@ -7,7 +7,7 @@ import { getPeerPosition } from "./position-store.ts";
 export interface PeerToCompare {
   readonly relay_id: string;
   readonly endpoint_url: string;
-  /** What this relay owes the peer, in USD; negative if the peer owes this relay. */
+  /** The amount that this relay owes the peer, in USD; negative if the peer owes this relay. */
   readonly position: number;
   readonly under_way: boolean;
 }

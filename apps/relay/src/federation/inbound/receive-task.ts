@@ -21,6 +21,7 @@ import { postClearing } from "../../budget/post-clearing.ts";
 import type { Attempt } from "../../routing/attempt.ts";
 import { getTaskPrice } from "../../routing/price.ts";
 import { newId } from "../../runtime.ts";
+import type { Tx } from "../../storage/storage.ts";
 import type { FederationPeerRow } from "../../storage/tables/federation.ts";
 import type { TaskRow } from "../../storage/tables/tasks.ts";
 import { buildTaskRow } from "../../tasks/build-task-row.ts";
@@ -72,11 +73,7 @@ export async function receiveTask(
       from: from.relay_id,
       self: identity.relayId,
       now,
-      isDuplicate:
-        (await findTask(tx, task_id)) !== undefined ||
-        (await findInbound(tx, task_id)) !== undefined ||
-        // Both tables may have been purged already.
-        (await findReceipt(tx, task_id)) !== undefined,
+      isDuplicate: await isKnownTask(tx, task_id),
       worker: worker?.details ?? null,
       hops,
       feeRate: config.payments.platformFeeRate,
@@ -103,23 +100,8 @@ export async function receiveTask(
       taskId: task_id,
       description: "hold",
     });
-    const attempt: Attempt = {
-      agent_id: target_agent,
-      charge: amount,
-      ...(worker?.nextHop !== undefined && { via: worker.nextHop }),
-    };
     const row: TaskRow = {
-      ...buildTaskRow({
-        task_id,
-        agent_id: target_agent,
-        submitted_by: payer,
-        origin_peer: peer.relay_id,
-        work: task_payload,
-        attempts: [attempt],
-        now,
-        expires_at: expiresAt,
-      }),
-      locked: amount,
+      ...buildForwardedRow(message, { payer, peer, worker, amount, now, expiresAt }),
       allocation_id: amount > 0 ? newId(runtime) : null,
     };
     await insertTask(tx, row);
@@ -141,6 +123,45 @@ export async function receiveTask(
   });
   route(outcome.row);
   return { status: 202, body: { task_id, status: "pending" } };
+}
+
+async function isKnownTask(tx: Tx, taskId: string): Promise<boolean> {
+  return (
+    (await findTask(tx, taskId)) !== undefined ||
+    (await findInbound(tx, taskId)) !== undefined ||
+    // Both tables may have been purged already.
+    (await findReceipt(tx, taskId)) !== undefined
+  );
+}
+
+function buildForwardedRow(
+  { task_id, target_agent, task_payload }: TaskForward,
+  forwarded: {
+    readonly payer: string;
+    readonly peer: FederationPeerRow;
+    readonly worker: Awaited<ReturnType<typeof findForwardTarget>>;
+    readonly amount: number;
+    readonly now: number;
+    readonly expiresAt: number;
+  },
+): TaskRow {
+  const { payer, peer, worker, amount, now, expiresAt } = forwarded;
+  const attempt: Attempt = {
+    agent_id: target_agent,
+    charge: amount,
+    ...(worker?.nextHop !== undefined && { via: worker.nextHop }),
+  };
+  const row = buildTaskRow({
+    task_id,
+    agent_id: target_agent,
+    submitted_by: payer,
+    origin_peer: peer.relay_id,
+    work: task_payload,
+    attempts: [attempt],
+    now,
+    expires_at: expiresAt,
+  });
+  return { ...row, locked: amount };
 }
 
 /**

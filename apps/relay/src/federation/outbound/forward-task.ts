@@ -34,8 +34,8 @@ const LEASE_AFTER_EXPIRY_MS = 86_400_000;
 
 /**
  * Forwards a pending task to the next peer; false when that peer certainly does not have it, so that
- * another executor may be tried. A task that may have arrived stays there: a second executor would have
- * to be paid as well.
+ * another executor may be tried. A task that may have arrived stays there, because a second executor
+ * would also need payment.
  */
 export async function forwardTask(
   services: FederationServices,
