@@ -1,0 +1,96 @@
+import { bytesToHex } from "@agent/crypto";
+import { hashTag, type LogEntry, parseLogEntry } from "./entry.ts";
+
+/** The agents, keys and tasks of the owner of a monitor. */
+export interface WatchList {
+  readonly agentIds: readonly string[];
+  /** Public keys as 64 lower-case hex digits. */
+  readonly keys: readonly string[];
+  /** Artifact hashes as 64 lower-case hex digits. */
+  readonly knownArtifacts: readonly string[];
+  /** Ids of tasks. */
+  readonly knownRefs: readonly string[];
+}
+
+export type EntryAlarmCode =
+  | "log.entry_malformed"
+  | "monitor.unknown_key"
+  | "monitor.unknown_receipt"
+  | "monitor.unknown_settlement"
+  | "monitor.twice";
+
+/** An entry that the owner of a monitor must look at. */
+export interface EntryAlarm {
+  readonly code: EntryAlarmCode;
+  readonly index: number;
+}
+
+export interface ScanResult {
+  readonly alarms: readonly EntryAlarm[];
+  /** The number of entries of kinds that this version does not know. */
+  readonly unknownKinds: number;
+  /** The artifacts of known tasks seen so far, for the next scan. */
+  readonly seen: readonly string[];
+}
+
+/** A task has one of each. */
+const SINGLE_KINDS: readonly LogEntry["kind"][] = ["receipt", "settlement", "outcome"];
+
+/**
+ * Scans the entries from index `first` on for alarms about the watched agents, keys and tasks: a key
+ * of an agent that is not watched (`monitor.unknown_key`), a receipt by a watched agent or key that is
+ * not known, a settlement of no known task, and a second receipt, settlement or outcome of a known task
+ * (`monitor.twice`). `seen` is that of the scan before.
+ */
+export function scanEntries(
+  entries: readonly Uint8Array[],
+  watched: WatchList,
+  { first = 0, seen = [] }: { readonly first?: number; readonly seen?: readonly string[] } = {},
+): ScanResult {
+  const list = {
+    agentTags: hashTags("agent", watched.agentIds),
+    keyTags: hashTags("key", watched.keys),
+    artifacts: new Set(watched.knownArtifacts),
+    refTags: hashTags("ref", watched.knownRefs),
+    seen: new Set(seen),
+  };
+  const alarms: EntryAlarm[] = [];
+  let unknownKinds = 0;
+  entries.forEach((bytes, position) => {
+    const parsed = parseLogEntry(bytes);
+    const codes = parsed.ok ? listAlarms(parsed.entry, list) : [parsed.code];
+    alarms.push(...codes.map((code) => ({ code, index: first + position })));
+    if (parsed.ok && parsed.entry.kind === null) unknownKinds++;
+  });
+  return { alarms, unknownKinds, seen: [...list.seen] };
+}
+
+interface TagList {
+  readonly agentTags: ReadonlySet<string>;
+  readonly keyTags: ReadonlySet<string>;
+  readonly artifacts: ReadonlySet<string>;
+  readonly refTags: ReadonlySet<string>;
+  readonly seen: Set<string>;
+}
+
+function listAlarms(entry: LogEntry, list: TagList): EntryAlarmCode[] {
+  const { kind, agentTag, keyTag, refTag, artifactHash } = entry;
+  const [isOfAgent, isOfKey] = [list.agentTags.has(agentTag), list.keyTags.has(keyTag)];
+  const codes: EntryAlarmCode[] = [];
+  if (kind === "key_bound" && isOfAgent && !isOfKey) codes.push("monitor.unknown_key");
+  if (kind === "receipt" && (isOfAgent || isOfKey) && !list.artifacts.has(artifactHash)) {
+    codes.push("monitor.unknown_receipt");
+  }
+  const isOfTask = list.refTags.has(refTag);
+  if (kind === "settlement" && isOfAgent && !isOfTask) codes.push("monitor.unknown_settlement");
+  if (isOfTask && SINGLE_KINDS.includes(kind)) {
+    const name = `${kind}/${refTag}`;
+    if (list.seen.has(name)) codes.push("monitor.twice");
+    list.seen.add(name);
+  }
+  return codes;
+}
+
+function hashTags(type: "agent" | "key" | "ref", values: readonly string[]): ReadonlySet<string> {
+  return new Set(values.map((value) => bytesToHex(hashTag(type, value))));
+}

@@ -1,0 +1,70 @@
+import {
+  bytesToHex,
+  concatBytes,
+  fromBase64,
+  sha256,
+  toBase64,
+  unlessMalformed,
+  utf8ToBytes,
+} from "@agent/crypto";
+
+/** The types of keys of C2SP signed-note that are used here. */
+export const KEY_TYPES = { log: 1, witness: 4 } as const;
+
+/** A key that signs notes: a log's signs checkpoints, a witness's cosigns them. */
+export interface VerifierKey {
+  /** A log's origin, or the name of a witness: neither blank nor plus. */
+  readonly name: string;
+  readonly type: (typeof KEY_TYPES)[keyof typeof KEY_TYPES];
+  /** 8 hex digits that follow from name, type and key. */
+  readonly keyId: string;
+  /** 32 bytes. */
+  readonly publicKey: Uint8Array;
+}
+
+export type ParseVerifierKeyResult =
+  | { readonly ok: true; readonly key: VerifierKey }
+  | { readonly ok: false; readonly code: "log.malformed" };
+
+/** Unicode blanks and plus would make a line of a note ambiguous. */
+export const KEY_NAME = /^[^\s\u0085+]+$/u;
+
+/** Builds the key of a name; throws RangeError for a name that no note can contain. */
+export function buildVerifierKey(
+  name: string,
+  type: VerifierKey["type"],
+  publicKey: Uint8Array,
+): VerifierKey {
+  if (!KEY_NAME.test(name)) throw new RangeError("a key name must have neither blanks nor a plus");
+  const hash = sha256(concatBytes(utf8ToBytes(name), Uint8Array.of(NEWLINE, type), publicKey));
+  return { name, type, keyId: bytesToHex(hash.subarray(0, 4)), publicKey };
+}
+
+const NEWLINE = 0x0a;
+
+/**
+ * Parses a verifier key, `<name>+<key id>+<base64 of type and key>` (C2SP signed-note). Another form,
+ * a key id that is not the key's, and another type than those of logs and witnesses are
+ * `log.malformed`.
+ */
+export function parseVerifierKey(text: string): ParseVerifierKeyResult {
+  const [name = "", keyId, encoded, ...more] = splitKey(text);
+  const bytes = unlessMalformed(() => fromBase64(encoded ?? ""));
+  const type = Object.values(KEY_TYPES).find((each) => each === bytes?.[0]);
+  const isComplete =
+    more.length === 0 && KEY_NAME.test(name) && name.isWellFormed() && bytes?.length === 33;
+  if (!isComplete || type === undefined) return { ok: false, code: "log.malformed" };
+  const key = buildVerifierKey(name, type, bytes.slice(1));
+  return key.keyId === keyId ? { ok: true, key } : { ok: false, code: "log.malformed" };
+}
+
+/** A plus is a digit of base64, so only the first two separate the parts. */
+function splitKey(text: string): string[] {
+  const match = /^([^+]*)\+([^+]*)\+(.*)$/su.exec(text);
+  return match === null ? [] : match.slice(1);
+}
+
+/** Returns the text of a key that `parseVerifierKey` parses. */
+export function formatVerifierKey({ name, type, keyId, publicKey }: VerifierKey): string {
+  return `${name}+${keyId}+${toBase64(concatBytes(Uint8Array.of(type), publicKey))}`;
+}

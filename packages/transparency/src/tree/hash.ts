@@ -1,0 +1,39 @@
+import { hexToBytes, sha256 } from "@agent/crypto";
+
+/** The length of a hash in bytes. */
+export const HASH_BYTES = 32;
+
+const LEAF_PREFIX = 0;
+const NODE_PREFIX = 1;
+
+/** Returns the root of the tree without leaves: the SHA-256 of nothing (RFC 6962, section 2.1). */
+export function getEmptyRoot(): Uint8Array {
+  return hexToBytes("e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+}
+
+/** Returns the hash of a leaf, SHA-256 of a zero byte and the entry (RFC 6962, section 2.1). */
+export function hashLeaf(entry: Uint8Array): Uint8Array {
+  const bytes = new Uint8Array(1 + entry.length);
+  bytes[0] = LEAF_PREFIX;
+  bytes.set(entry, 1);
+  return sha256(bytes);
+}
+
+/** Returns the hash of a node, SHA-256 of a one byte and both 32-byte hashes below it. */
+export function hashNode(left: Uint8Array, right: Uint8Array): Uint8Array {
+  const bytes = new Uint8Array(1 + 2 * HASH_BYTES);
+  bytes[0] = NODE_PREFIX;
+  bytes.set(left, 1);
+  bytes.set(right, 1 + HASH_BYTES);
+  return sha256(bytes);
+}
+
+/**
+ * Returns the root of the `count` hashes that begin with the hash at `first` of a tile; `count` must
+ * be a power of two.
+ */
+export function hashSubtree(hashes: Uint8Array, first: number, count: number): Uint8Array {
+  if (count === 1) return hashes.slice(first * HASH_BYTES, (first + 1) * HASH_BYTES);
+  const half = count / 2;
+  return hashNode(hashSubtree(hashes, first, half), hashSubtree(hashes, first + half, half));
+}

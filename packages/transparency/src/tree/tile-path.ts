@@ -1,0 +1,69 @@
+/** The number of hashes of a full tile, and of entries of a full bundle. */
+export const TILE_WIDTH = 256;
+
+const MAX_LEVEL = 63;
+
+/** A tile of hashes at a level of the tree, or a bundle of log entries. */
+export interface TilePath {
+  readonly level: number | "entries";
+  readonly index: number;
+  /** From 1 to 256; below 256 the tile is partial. */
+  readonly width: number;
+}
+
+export type ParseTilePathResult =
+  | ({ readonly ok: true } & TilePath)
+  | { readonly ok: false; readonly code: "log.malformed" };
+
+/**
+ * Returns the path of a tile below a log's prefix (C2SP tlog-tiles), such as `tile/0/x001/234.p/5`.
+ */
+export function formatTilePath(
+  level: number | "entries",
+  index: number,
+  width: number = TILE_WIDTH,
+): string {
+  const digits = String(index);
+  const groups = digits.padStart(Math.ceil(digits.length / 3) * 3, "0").match(/.{3}/g) ?? [];
+  const place = groups.map((group, at) => (at < groups.length - 1 ? `x${group}` : group)).join("/");
+  return `tile/${level}/${place}${width === TILE_WIDTH ? "" : `.p/${width}`}`;
+}
+
+/**
+ * Parses a path that `formatTilePath` returns, with a level below 64 and an index below 2^53; any
+ * other text is `log.malformed`, also another notation of the same tile.
+ */
+export function parseTilePath(path: string): ParseTilePathResult {
+  const match = /^tile\/(entries|\d{1,2})\/((?:x\d{3}\/){0,5}\d{3})(?:\.p\/(\d{1,3}))?$/.exec(path);
+  const [, place = "", digits = "", partial] = match ?? [];
+  const level = place === "entries" ? place : Number(place);
+  const index = Number(digits.replaceAll(/[x/]/g, ""));
+  const width = partial === undefined ? TILE_WIDTH : Number(partial);
+  const isInRange =
+    match !== null &&
+    (level === "entries" || level <= MAX_LEVEL) &&
+    Number.isSafeInteger(index) &&
+    width >= 1 &&
+    width <= TILE_WIDTH;
+  return isInRange && formatTilePath(level, index, width) === path
+    ? { ok: true, level, index, width }
+    : { ok: false, code: "log.malformed" };
+}
+
+/** The tiles of one level: `full` of 256 hashes, then one of `partial` hashes unless that is 0. */
+export interface TileCount {
+  readonly level: number;
+  readonly full: number;
+  readonly partial: number;
+}
+
+/** Returns the tiles of a tree of `size` leaves, from the leaves up. */
+export function countTiles(size: number): TileCount[] {
+  const counts: TileCount[] = [];
+  for (let level = 0, hashes = size; hashes > 0; level++) {
+    const full = Math.floor(hashes / TILE_WIDTH);
+    counts.push({ level, full, partial: hashes % TILE_WIDTH });
+    hashes = full;
+  }
+  return counts;
+}
