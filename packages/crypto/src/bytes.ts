@@ -1,8 +1,22 @@
 import { utf8ToBytes as encodeUtf8 } from "@noble/hashes/utils.js";
+import { bytesToHex, EncodingError } from "./formats.ts";
 
 /** Encodes a text as UTF-8; a lone surrogate becomes U+FFFD, as in every web encoder. */
 export function utf8ToBytes(text: string): Uint8Array {
   return encodeUtf8(text);
+}
+
+/**
+ * Decodes UTF-8. Throws EncodingError on bytes that are not UTF-8, so that no two byte strings
+ * decode to the same text; a byte order mark is kept as U+FEFF.
+ */
+export function bytesToUtf8(bytes: Uint8Array): string {
+  try {
+    // The one strict decoder that every JavaScript engine has without a platform's types.
+    return decodeURIComponent(bytesToHex(bytes).replace(/../g, "%$&"));
+  } catch {
+    throw new EncodingError("not UTF-8");
+  }
 }
 
 /** Concatenates the parts in a new array. */

@@ -8,9 +8,11 @@ import {
   bytesToHex,
   EncodingError,
   fromBase58Btc,
+  fromBase64,
   fromBase64Url,
   hexToBytes,
   toBase58Btc,
+  toBase64,
   toBase64Url,
 } from "./formats.ts";
 import { unlessMalformed } from "./unless-malformed.ts";
@@ -74,6 +76,7 @@ describe("the published encoding cases", () => {
 describe.each([
   { name: "hex", encode: bytesToHex, decode: hexToBytes, digits: "0123456789abcdefAFg x" },
   { name: "base64url", encode: toBase64Url, decode: fromBase64Url, digits: "ABQgwz059-_+/= \n" },
+  { name: "base64", encode: toBase64, decode: fromBase64, digits: "ABQgwz059+/-_= \n" },
   { name: "base58btc", encode: toBase58Btc, decode: fromBase58Btc, digits: "123ABCyz0OIl+ é" },
 ])("$name", ({ encode, decode, digits }) => {
   const bytes = fc.uint8Array({ maxLength: 80 });
@@ -103,6 +106,17 @@ test("base64url agrees with an independent encoder", () => {
   );
 });
 
+test("base64 agrees with an independent encoder", () => {
+  fc.assert(fc.property(fc.uint8Array(), (b) => toBase64(b) === Buffer.from(b).toString("base64")));
+});
+
+test.each(["AA", "AA=", "A===", "====", "AB==", "AAA-", "AA==\n", " AAA", "AAAA===="])(
+  "base64 %j is refused",
+  (text) => {
+    expect(() => fromBase64(text)).toThrow(EncodingError);
+  },
+);
+
 test.each(["AB", "0F", "é0", "0é", "abc", "0x", " 0", "٠٠"])("hex %j is refused", (text) => {
   expect(() => hexToBytes(text)).toThrow(EncodingError);
 });
@@ -114,7 +128,7 @@ test("base58btc of 128 digits is decoded, longer ones are refused before decodin
 });
 
 test("an error message never repeats the input", () => {
-  for (const decode of [hexToBytes, fromBase64Url, fromBase58Btc, didKeyToPublicKey]) {
+  for (const decode of [hexToBytes, fromBase64Url, fromBase64, fromBase58Btc, didKeyToPublicKey]) {
     expect(() => decode("secret!")).toThrow(/^(?!.*secret!)/);
   }
 });

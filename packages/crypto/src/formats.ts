@@ -9,12 +9,15 @@ export class EncodingError extends TypeError {
 const MAX_BASE58_LENGTH = 128;
 
 const HEX = "0123456789abcdef";
-const BASE64URL = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+const LETTERS_AND_DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+const BASE64URL = `${LETTERS_AND_DIGITS}-_`;
+const BASE64 = `${LETTERS_AND_DIGITS}+/`;
 const INVALID_DIGIT = 0xff;
 
 const HEX_PAIRS = Array.from({ length: 256 }, (_, byte) => HEX[byte >> 4]! + HEX[byte & 15]!);
 const HEX_VALUES = buildDigitValues(HEX);
 const BASE64URL_VALUES = buildDigitValues(BASE64URL);
+const BASE64_VALUES = buildDigitValues(BASE64);
 
 /** Returns the two hex digits of the lowest byte of a number. */
 export function byteToHex(value: number): string {
@@ -44,14 +47,7 @@ export function hexToBytes(text: string): Uint8Array {
 
 /** Encodes bytes as base64url without padding (RFC 4648, section 5). */
 export function toBase64Url(bytes: Uint8Array): string {
-  let text = "";
-  for (let i = 0; i < bytes.length; i += 3) {
-    const group = (bytes[i]! << 16) | ((bytes[i + 1] ?? 0) << 8) | (bytes[i + 2] ?? 0);
-    text += BASE64URL[group >> 18]! + BASE64URL[(group >> 12) & 63]!;
-    if (i + 1 < bytes.length) text += BASE64URL[(group >> 6) & 63]!;
-    if (i + 2 < bytes.length) text += BASE64URL[group & 63]!;
-  }
-  return text;
+  return encodeSixBits(bytes, BASE64URL);
 }
 
 /**
@@ -59,22 +55,25 @@ export function toBase64Url(bytes: Uint8Array): string {
  * unused bits that are not zero, so that no two texts decode to the same bytes.
  */
 export function fromBase64Url(text: string): Uint8Array {
-  const bytes = new Uint8Array((text.length * 6) >> 3);
-  let valid = text.length % 4 !== 1;
-  let pending = 0;
-  let bits = 0;
-  let length = 0;
-  for (let i = 0; i < text.length; i++) {
-    const value = getDigitValue(BASE64URL_VALUES, text, i);
-    if (value === INVALID_DIGIT) valid = false;
-    pending = ((pending << 6) | value) & 0xfff;
-    bits += 6;
-    if (bits >= 8) {
-      bits -= 8;
-      bytes[length++] = pending >> bits;
-    }
-  }
-  if (!valid || (pending & ((1 << bits) - 1)) !== 0) throw new EncodingError("not base64url");
+  const bytes = decodeSixBits(text, BASE64URL_VALUES);
+  if (bytes === undefined) throw new EncodingError("not base64url");
+  return bytes;
+}
+
+/** Encodes bytes as base64 with padding (RFC 4648, section 4). */
+export function toBase64(bytes: Uint8Array): string {
+  const digits = encodeSixBits(bytes, BASE64);
+  return digits.padEnd(Math.ceil(digits.length / 4) * 4, "=");
+}
+
+/**
+ * Decodes padded base64. Throws EncodingError on missing padding, other alphabets, whitespace and
+ * unused bits that are not zero, so that no two texts decode to the same bytes.
+ */
+export function fromBase64(text: string): Uint8Array {
+  const bytes =
+    text.length % 4 === 0 ? decodeSixBits(text.replace(/={1,2}$/, ""), BASE64_VALUES) : undefined;
+  if (bytes === undefined) throw new EncodingError("not base64");
   return bytes;
 }
 
@@ -88,6 +87,36 @@ export function fromBase58Btc(text: string): Uint8Array {
   const bytes = text.length > MAX_BASE58_LENGTH ? undefined : base58btc.decodeUnsafe(text);
   if (bytes === undefined) throw new EncodingError("not base58btc of at most 128 characters");
   return bytes;
+}
+
+function encodeSixBits(bytes: Uint8Array, alphabet: string): string {
+  let text = "";
+  for (let i = 0; i < bytes.length; i += 3) {
+    const group = (bytes[i]! << 16) | ((bytes[i + 1] ?? 0) << 8) | (bytes[i + 2] ?? 0);
+    text += alphabet[group >> 18]! + alphabet[(group >> 12) & 63]!;
+    if (i + 1 < bytes.length) text += alphabet[(group >> 6) & 63]!;
+    if (i + 2 < bytes.length) text += alphabet[group & 63]!;
+  }
+  return text;
+}
+
+function decodeSixBits(text: string, values: Uint8Array): Uint8Array | undefined {
+  const bytes = new Uint8Array((text.length * 6) >> 3);
+  let valid = text.length % 4 !== 1;
+  let pending = 0;
+  let bits = 0;
+  let length = 0;
+  for (let i = 0; i < text.length; i++) {
+    const value = getDigitValue(values, text, i);
+    if (value === INVALID_DIGIT) valid = false;
+    pending = ((pending << 6) | value) & 0xfff;
+    bits += 6;
+    if (bits >= 8) {
+      bits -= 8;
+      bytes[length++] = pending >> bits;
+    }
+  }
+  return valid && (pending & ((1 << bits) - 1)) === 0 ? bytes : undefined;
 }
 
 function buildDigitValues(alphabet: string): Uint8Array {

@@ -1,5 +1,5 @@
 export { BoundedMap, type EntryLifetime } from "./bounded-map.ts";
-export { concatBytes, equalBytes, utf8ToBytes } from "./bytes.ts";
+export { bytesToUtf8, concatBytes, equalBytes, utf8ToBytes } from "./bytes.ts";
 export {
   canonicalize,
   CanonicalJsonError,
@@ -13,11 +13,15 @@ export {
   bytesToHex,
   EncodingError,
   fromBase58Btc,
+  fromBase64,
   fromBase64Url,
   hexToBytes,
   toBase58Btc,
+  toBase64,
   toBase64Url,
 } from "./formats.ts";
+export { isJsonObject, isPlainObject, type JsonMembers } from "./json/json-object.ts";
+export { deriveSeed } from "./keys/derive-seed.ts";
 export { parseJsonText } from "./json/json-text.ts";
 export type { AgentIdKeyCode } from "./keys/key-id.ts";
 export { deriveAgentId, isAgentIdOfKey, isKeyDerivedId, verifyAgentIdKey } from "./keys/key-id.ts";
