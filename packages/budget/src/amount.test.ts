@@ -102,6 +102,26 @@ describe("toMicro", () => {
     expect(() => toMicro(value)).toThrow(RangeError);
   });
 
+  test.each<[string, unknown]>([
+    ["an array of a number", [1]],
+    ["an array of an array", [[1]]],
+    ["an array of a text", ["1"]],
+    ["an object that is a number", Object(1)],
+    ["true", true],
+    ["null", null],
+    ["nothing", undefined],
+  ])("G6: toMicro refuses %s, although its text may be a decimal", (_, value) => {
+    expect(() => toMicro(value as number)).toThrow(RangeError);
+  });
+
+  test.each([
+    [1, 1_000_000],
+    ["1", 1_000_000],
+    ["-0.5", -500_000],
+  ])("G6: toMicro converts %j, a number or a decimal text", (value, micro) => {
+    expect(toMicro(value)).toBe(micro);
+  });
+
   test("toMicro inverts fromMicro through JSON for every amount of both signs", () => {
     const greatest: number = MAX_AMOUNT;
     fc.assert(

@@ -65,6 +65,9 @@ function parseDecimal(value: number | string): AmountResult {
     // Outside these bounds the shortest text has an exponent.
     if (value !== 0 && Math.abs(value) < MIN_AMOUNT) return refuse("money.too_many_decimals");
     if (Math.abs(value) * MICRO > Number.MAX_SAFE_INTEGER) return refuse("money.too_large");
+  } else if (typeof value !== "string") {
+    // The text of `[1]` is a decimal too.
+    return refuse("money.not_a_number");
   }
   const match = plainDecimal.exec(String(value));
   if (match === null) return refuse("money.not_a_number");

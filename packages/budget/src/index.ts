@@ -32,6 +32,35 @@ export {
   type PlanStep,
 } from "./allocation.ts";
 export { computeFeeChain, isFeeRate, rateToPpm, splitFee, type FeeSplit } from "./fee.ts";
+export {
+  type ArbiterKind,
+  decideInspection,
+  expireInspection,
+  extendDeadline,
+  type Inspection,
+  type InspectionAnswer,
+  type InspectionEvent,
+  type InspectionOutcome,
+  type InspectionResult,
+  type InspectionState,
+  type InspectionTerms,
+  openInspection,
+} from "./inspection/decide-inspection.ts";
+export {
+  hasTooManyRejections,
+  isArbiterSuspended,
+  isSubmitterSuspended,
+  type ArbiterCase,
+  type SubmitterCase,
+} from "./inspection/inspection-limits.ts";
+export {
+  type ArbitrationRate,
+  computeArbitrationFee,
+  computeInspectedLock,
+  type InspectionSettlement,
+  type InspectionToSettle,
+  settleInspection,
+} from "./inspection/settle-inspection.ts";
 export { MICRO, asMicro, negate, type Micro } from "./money.ts";
 export {
   applyPostings,
@@ -51,7 +80,14 @@ export {
 } from "./posting.ts";
 export { estimateCost, isPriced, quoteTask, type CapabilityPrice } from "./price.ts";
 export { matchesPostings, type RecordedSettlement } from "./settlement-record.ts";
-export type { AmountCode, BalanceCode, BudgetCode, CardCode, FundsCode } from "./refusals.ts";
+export type {
+  AmountCode,
+  BalanceCode,
+  BudgetCode,
+  CardCode,
+  FundsCode,
+  InspectionCode,
+} from "./refusals.ts";
 export {
   decideSettlement,
   computeSettlementAmount,

@@ -14,5 +14,12 @@ export type FundsCode = "budget.insufficient" | "account.overdrawn";
 /** Refusals of a withdrawal of card money; see `moveCardMoney`. */
 export type CardCode = "budget.card_hold";
 
+/** Refusals of an act in an inspection before payment; see `decideInspection`. */
+export type InspectionCode =
+  | "inspection.not_found"
+  | "inspection.not_party"
+  | "inspection.closed"
+  | "inspection.wrong_state";
+
 /** All refusal codes of this package. */
-export type BudgetCode = AmountCode | BalanceCode | FundsCode | CardCode;
+export type BudgetCode = AmountCode | BalanceCode | FundsCode | CardCode | InspectionCode;

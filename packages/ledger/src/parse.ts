@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { canonicalize, parseJsonText, unlessMalformed } from "@agent/crypto";
+import { canonicalize, isPlainObject, parseJsonText, unlessMalformed } from "@agent/crypto";
 import { hashTimeline } from "./checks/hash-timeline.ts";
 import { type Ledger, LedgerMembersSchema } from "./schema.ts";
 
@@ -52,12 +52,6 @@ export function parseHashedLedger(input: unknown): ParsedLedger | LedgerFault {
   return hash === undefined
     ? malformedLedger("", "must be plain JSON data of at most 64 levels, without lone surrogates")
     : { ok: true, ledger, hash };
-}
-
-function isPlainObject(value: unknown): boolean {
-  if (typeof value !== "object" || value === null) return false;
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === Object.prototype || prototype === null;
 }
 
 /**

@@ -10,11 +10,11 @@ import { buildStepHistories, type StepHistory } from "../reconstruction/step-his
  */
 export function crossCheckSteps(ledger: Ledger): Contradiction<StepContradiction>[] {
   const { steps, timeline } = ledger;
-  const { histories, unassigned: strays } = buildStepHistories(timeline);
+  const { histories, unassigned } = buildStepHistories(timeline);
   const found: Contradiction<StepContradiction>[] = [];
   const report = (code: StepContradiction, path: string) => found.push({ code, path });
 
-  for (const index of strays) report("ledger.event_without_step", `timeline.${index}`);
+  for (const index of unassigned) report("ledger.event_without_step", `timeline.${index}`);
   const listed = new Set<string>();
   for (const [index, step] of steps.entries()) {
     const path = `steps.${index}`;

@@ -6,9 +6,9 @@ import { isStepEvent, buildStepHistories } from "./step-history.ts";
  * the events are merged with others.
  */
 export function assignStepIds(events: readonly LedgerEvent[]): LedgerEvent[] {
-  const { stepIds: stepOf } = buildStepHistories(events);
+  const { stepIds } = buildStepHistories(events);
   return events.map((event, index) => {
-    const step_id = stepOf[index];
+    const step_id = stepIds[index];
     if (step_id === undefined || !isStepEvent(event)) return event;
     return { ...event, payload: { ...event.payload, step_id } } as LedgerEvent;
   });

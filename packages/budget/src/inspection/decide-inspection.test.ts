@@ -1,0 +1,232 @@
+import { describe, expect, test } from "vitest";
+import { fromMicro, toMicro } from "../amount.ts";
+import { asMicro } from "../money.ts";
+import {
+  decideInspection,
+  expireInspection,
+  extendDeadline,
+  type Inspection,
+  type InspectionEvent,
+  openInspection,
+} from "./decide-inspection.ts";
+
+const terms = { windowMs: 1_000, answerMs: 200, decisionMs: 50 };
+const BEGUN = 10_000;
+
+const events = {
+  accepted: { type: "accepted" },
+  rejected: { type: "rejected", offer: toMicro("0.25") },
+  conceded: { type: "conceded" },
+  contested: { type: "contested", arbiter: "agent" },
+  unarbitrated: { type: "contested", arbiter: "operator" },
+  decided: { type: "decided", share: toMicro("0.9"), by: "agent" },
+  ruled: { type: "decided", share: toMicro("0.9"), by: "operator" },
+} as const satisfies Record<string, InspectionEvent>;
+type EventName = keyof typeof events;
+
+const inspecting = openInspection(terms, BEGUN);
+const offering = after(inspecting, { type: "rejected", offer: toMicro("0.5") });
+const disputed = after(offering, events.contested);
+const positions = {
+  inspecting,
+  rejected: after(inspecting, { type: "rejected", offer: asMicro(0) }),
+  offering,
+  disputed,
+  operated: after(offering, events.unarbitrated),
+  // The agent let its time pass, and the operator's has begun.
+  passed: expireInspection(disputed, terms, BEGUN + 50),
+  closed: after(inspecting, events.accepted),
+};
+type PositionName = keyof typeof positions;
+
+function after(inspection: Inspection, event: InspectionEvent, now = BEGUN): Inspection {
+  const decision = decideInspection(inspection, event, terms, now);
+  if (!decision.ok) throw new Error(decision.code);
+  return decision.inspection;
+}
+
+/** Formats an inspection as one line, its deadline as the time that it has left. */
+function formatInspection(inspection: Inspection, now: number): string {
+  const { state, deadline, offer, arbiter, outcome } = inspection;
+  if (outcome !== null) {
+    return `${outcome.result} ${fromMicro(outcome.share)} ${outcome.lostBy ?? "nobody"}`;
+  }
+  return `${state} ${deadline === null ? "never" : deadline - now} ${fromMicro(offer)} ${arbiter ?? "nobody"}`;
+}
+
+function decideAt(position: PositionName, event: EventName, offset: number): string {
+  const inspection = positions[position];
+  const now = (inspection.deadline ?? BEGUN) + offset;
+  const decision = decideInspection(inspection, events[event], terms, now);
+  return decision.ok ? formatInspection(decision.inspection, now) : decision.code;
+}
+
+const CLOSED = "inspection.closed";
+const WRONG = "inspection.wrong_state";
+const HIDDEN = "inspection.not_found";
+const FOREIGN = "inspection.not_party";
+
+describe("decideInspection", () => {
+  test.each<[PositionName, EventName, before: string, late: string]>([
+    ["inspecting", "accepted", "accepted 1 nobody", CLOSED],
+    ["inspecting", "rejected", "rejected 200 0.25 nobody", CLOSED],
+    ["inspecting", "conceded", WRONG, CLOSED],
+    ["inspecting", "contested", WRONG, CLOSED],
+    ["inspecting", "unarbitrated", WRONG, CLOSED],
+    ["inspecting", "decided", HIDDEN, HIDDEN],
+    ["inspecting", "ruled", WRONG, CLOSED],
+    ["rejected", "accepted", "accepted 1 nobody", CLOSED],
+    ["rejected", "rejected", WRONG, CLOSED],
+    ["rejected", "conceded", "conceded 0 nobody", CLOSED],
+    ["rejected", "contested", "disputed 50 0 agent", CLOSED],
+    ["rejected", "unarbitrated", "disputed 50 0 operator", CLOSED],
+    ["rejected", "decided", HIDDEN, HIDDEN],
+    ["rejected", "ruled", WRONG, CLOSED],
+    ["offering", "accepted", "accepted 1 nobody", CLOSED],
+    ["offering", "rejected", WRONG, CLOSED],
+    ["offering", "conceded", "conceded 0.5 nobody", CLOSED],
+    ["offering", "contested", "disputed 50 0.5 agent", CLOSED],
+    ["offering", "unarbitrated", "disputed 50 0.5 operator", CLOSED],
+    ["offering", "decided", HIDDEN, HIDDEN],
+    ["offering", "ruled", WRONG, CLOSED],
+    // After the agent's time the operator is in charge, and the parties may still give up.
+    ["disputed", "accepted", "accepted 1 submitter", "accepted 1 submitter"],
+    ["disputed", "rejected", WRONG, WRONG],
+    ["disputed", "conceded", "conceded 0.5 executor", "conceded 0.5 executor"],
+    ["disputed", "contested", WRONG, WRONG],
+    ["disputed", "unarbitrated", WRONG, WRONG],
+    ["disputed", "decided", "decided 0.9 submitter", HIDDEN],
+    ["disputed", "ruled", FOREIGN, "decided 0.9 submitter"],
+    ["operated", "accepted", "accepted 1 submitter", CLOSED],
+    ["operated", "rejected", WRONG, CLOSED],
+    ["operated", "conceded", "conceded 0.5 executor", CLOSED],
+    ["operated", "contested", WRONG, CLOSED],
+    ["operated", "unarbitrated", WRONG, CLOSED],
+    ["operated", "decided", HIDDEN, HIDDEN],
+    ["operated", "ruled", "decided 0.9 submitter", CLOSED],
+    ["passed", "accepted", "accepted 1 submitter", CLOSED],
+    ["passed", "rejected", WRONG, CLOSED],
+    ["passed", "conceded", "conceded 0.5 executor", CLOSED],
+    ["passed", "contested", WRONG, CLOSED],
+    ["passed", "unarbitrated", WRONG, CLOSED],
+    ["passed", "decided", HIDDEN, HIDDEN],
+    ["passed", "ruled", "decided 0.9 submitter", CLOSED],
+    ["closed", "accepted", CLOSED, CLOSED],
+    ["closed", "rejected", CLOSED, CLOSED],
+    ["closed", "conceded", CLOSED, CLOSED],
+    ["closed", "contested", CLOSED, CLOSED],
+    ["closed", "unarbitrated", CLOSED, CLOSED],
+    ["closed", "decided", HIDDEN, HIDDEN],
+    ["closed", "ruled", CLOSED, CLOSED],
+  ])(
+    "answers for %s to %s: %s before the deadline, %s from it on",
+    (position, event, before, late) => {
+      expect(decideAt(position, event, -1)).toBe(before);
+      expect(decideAt(position, event, 0)).toBe(late);
+      expect(decideAt(position, event, 1)).toBe(late);
+    },
+  );
+
+  test.each<[PositionName, before: string, at: string, later: string]>([
+    ["inspecting", "inspecting 1 0 nobody", "lapsed 1 nobody", "lapsed 1 nobody"],
+    ["rejected", "rejected 1 0 nobody", "unanswered 0 nobody", "unanswered 0 nobody"],
+    ["offering", "rejected 1 0.5 nobody", "unanswered 0.5 nobody", "unanswered 0.5 nobody"],
+    ["disputed", "disputed 1 0.5 agent", "disputed 50 0.5 operator", "disputed 49 0.5 operator"],
+    ["operated", "disputed 1 0.5 operator", "undecided 0.75 nobody", "undecided 0.75 nobody"],
+    ["passed", "disputed 1 0.5 operator", "undecided 0.75 nobody", "undecided 0.75 nobody"],
+    ["closed", "accepted 1 nobody", "accepted 1 nobody", "accepted 1 nobody"],
+  ])("ends %s by itself: %s before the deadline, %s at it, %s after it", (position, ...lines) => {
+    const inspection = positions[position];
+    const lineAt = (offset: number) => {
+      const now = (inspection.deadline ?? BEGUN) + offset;
+      return formatInspection(expireInspection(inspection, terms, now), now);
+    };
+    expect([lineAt(-1), lineAt(0), lineAt(1)]).toEqual(lines);
+  });
+
+  test("begins the operator's time at the arbiter's deadline, however late that is noticed", () => {
+    const lateBy = (ms: number) =>
+      formatInspection(expireInspection(disputed, terms, BEGUN + ms), 0);
+    expect(lateBy(99)).toBe(`disputed ${BEGUN + 100} 0.5 operator`);
+    expect(lateBy(100)).toBe("undecided 0.75 nobody");
+    const now = BEGUN + 100;
+    expect(decideInspection(disputed, events.ruled, terms, now)).toEqual({
+      ok: false,
+      code: CLOSED,
+    });
+  });
+
+  test("changes nothing in the inspection that it is given", () => {
+    const before = structuredClone(positions);
+    for (const position of Object.keys(positions) as PositionName[]) {
+      for (const event of Object.keys(events) as EventName[]) decideAt(position, event, 0);
+    }
+    expect(positions).toEqual(before);
+  });
+
+  test.each([
+    ["0", "0.5", null],
+    ["0", "0.499999", "executor"],
+    ["0", "0.500001", "submitter"],
+    ["0", "0", "executor"],
+    ["0", "1", "submitter"],
+    ["0.5", "0.75", null],
+    ["0.5", "0.6", "executor"],
+    ["0.5", "0.8", "submitter"],
+    ["0.000001", "0.5", "executor"],
+    ["0.000001", "0.500001", "submitter"],
+    ["0.999999", "0.999999", "executor"],
+    ["0.999999", "1", "submitter"],
+  ])("finds with the offer %s and the decided share %s that %s lost", (offer, share, lostBy) => {
+    const contested = after(
+      after(inspecting, { type: "rejected", offer: toMicro(offer) }),
+      events.unarbitrated,
+    );
+    const ruling = { type: "decided", share: toMicro(share), by: "operator" } as const;
+    expect(after(contested, ruling).outcome?.lostBy).toBe(lostBy);
+  });
+
+  test.each([
+    ["0", "0.5"],
+    ["0.5", "0.75"],
+    ["0.000001", "0.500001"],
+    ["0.999999", "1"],
+    ["0.333333", "0.666667"],
+  ])("pays an undecided case with the offer %s the share %s, rounded half up", (offer, share) => {
+    const contested = after(
+      after(inspecting, { type: "rejected", offer: toMicro(offer) }),
+      events.unarbitrated,
+    );
+    expect(expireInspection(contested, terms, BEGUN + 50).outcome).toEqual({
+      result: "undecided",
+      share: toMicro(share),
+      lostBy: null,
+    });
+  });
+
+  test.each([-1, 1_000_000, 0.5])("throws for an offer of %s millionths", (offer) => {
+    const rejection = { type: "rejected", offer: offer as never } as const;
+    expect(() => decideInspection(inspecting, rejection, terms, BEGUN)).toThrow(RangeError);
+  });
+
+  test.each([-1, 1_000_001, 0.5])("throws for a share of %s millionths", (share) => {
+    const decision = { type: "decided", share: share as never, by: "agent" } as const;
+    expect(() => decideInspection(disputed, decision, terms, BEGUN)).toThrow(RangeError);
+  });
+});
+
+describe("extendDeadline", () => {
+  const MINUTE = 60_000;
+
+  // In minutes; the relay starts at minute 60.
+  test.each([
+    ["leaves ten minutes of a long state", 60, 65, 70],
+    ["leaves ten minutes when the deadline has passed", 60, 50, 70],
+    ["does not move a deadline ten minutes away", 60, 70, 70],
+    ["does not move a deadline further away", 60, 90, 90],
+    ["leaves a short state its whole length", 5, 61, 65],
+  ])("%s", (_, length, deadline, extended) => {
+    const options = { deadline: deadline * MINUTE, lengthMs: length * MINUTE, now: 60 * MINUTE };
+    expect(extendDeadline(options)).toBe(extended * MINUTE);
+  });
+});

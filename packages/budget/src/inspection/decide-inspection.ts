@@ -1,0 +1,207 @@
+import { asMicro, MICRO, type Micro } from "../money.ts";
+import type { InspectionCode } from "../refusals.ts";
+
+/** The states of an inspection before payment (docs/decisions.md, 5). */
+export type InspectionState = "inspecting" | "rejected" | "disputed" | "closed";
+
+/** The acts and silences that end an inspection. */
+export type InspectionResult =
+  | "accepted"
+  | "lapsed"
+  | "conceded"
+  | "unanswered"
+  | "decided"
+  | "undecided";
+
+/** The kind of arbiter in charge of a disputed case. */
+export type ArbiterKind = "agent" | "operator";
+
+/** The lengths of the states in ms, fixed when the task was submitted. */
+export interface InspectionTerms {
+  /** The submitter's time to accept or reject. */
+  readonly windowMs: number;
+  /** The executor's time to concede or contest. */
+  readonly answerMs: number;
+  /** The arbiter's time to decide, and then the operator's. */
+  readonly decisionMs: number;
+}
+
+/** The end of an inspection. */
+export interface InspectionOutcome {
+  readonly result: InspectionResult;
+  /** The part of the due sum that the executor is paid, in millionths. */
+  readonly share: Micro;
+  /** The party on the wrong side of the middle, or that gave up in `disputed`. */
+  readonly lostBy: "submitter" | "executor" | null;
+}
+
+/** An inspection at one time. */
+export interface Inspection {
+  readonly state: InspectionState;
+  /** The time in ms at which the state ends by itself; null once it is closed. */
+  readonly deadline: number | null;
+  /** The part of the due sum that the submitter offered with its rejection, in millionths. */
+  readonly offer: Micro;
+  /** Null before the case is contested. */
+  readonly arbiter: ArbiterKind | null;
+  /** Null until it is closed. */
+  readonly outcome: InspectionOutcome | null;
+}
+
+/** An act of a party or of the arbiter. Shares and offers are in millionths. */
+export type InspectionEvent =
+  | { readonly type: "accepted" | "conceded" }
+  | { readonly type: "rejected"; readonly offer: Micro }
+  /** `arbiter` takes the case: the named agent if it still may, else the operator. */
+  | { readonly type: "contested"; readonly arbiter: ArbiterKind }
+  | { readonly type: "decided"; readonly share: Micro; readonly by: ArbiterKind };
+
+/** An inspection after an act, or the code of the refusal. */
+export type InspectionAnswer =
+  | { readonly ok: true; readonly inspection: Inspection }
+  | { readonly ok: false; readonly code: InspectionCode };
+
+/** Begins the inspection of a task whose receipt arrived at `now`. */
+export function openInspection({ windowMs }: InspectionTerms, now: number): Inspection {
+  return {
+    state: "inspecting",
+    deadline: now + windowMs,
+    offer: asMicro(0),
+    arbiter: null,
+    outcome: null,
+  };
+}
+
+/**
+ * Applies every deadline that has passed; at the deadline itself it has. Returns the same object if none
+ * has. The operator's time begins at the arbiter's deadline, not when that is noticed.
+ */
+export function expireInspection(
+  inspection: Inspection,
+  terms: InspectionTerms,
+  now: number,
+): Inspection {
+  const { state, deadline, arbiter, offer } = inspection;
+  if (deadline === null || deadline > now) return inspection;
+  if (state === "inspecting") return close(inspection, "lapsed", MICRO);
+  if (state === "rejected") return close(inspection, "unanswered", offer);
+  if (arbiter === "operator") {
+    // Half a millionth more than the middle is paid to the executor.
+    return close(inspection, "undecided", Math.ceil((MICRO + offer) / 2));
+  }
+  const passedOn: Inspection = {
+    ...inspection,
+    arbiter: "operator",
+    deadline: deadline + terms.decisionMs,
+  };
+  return expireInspection(passedOn, terms, now);
+}
+
+const MIN_TIME_LEFT_MS = 600_000;
+
+/**
+ * Returns the deadline of a state of `lengthMs` after the relay started at `now`: at least ten minutes, or
+ * the whole length if that is less, are left, so that a party does not lose by the relay's downtime. The
+ * caller must extend a state only once, because otherwise starts in a row would never let it end.
+ */
+export function extendDeadline({
+  deadline,
+  lengthMs,
+  now,
+}: {
+  readonly deadline: number;
+  readonly lengthMs: number;
+  readonly now: number;
+}): number {
+  return Math.max(deadline, now + Math.min(lengthMs, MIN_TIME_LEFT_MS));
+}
+
+/**
+ * Decides an act at `now`, after every deadline that has passed by then. Refused with
+ * `inspection.not_found` (an agent that is not in charge decides), `inspection.not_party` (the operator
+ * decides a case of an agent), `inspection.closed` or `inspection.wrong_state`. Throws a RangeError for an
+ * offer outside 0 to 999,999 and for a share outside 0 to 1,000,000.
+ */
+export function decideInspection(
+  inspection: Inspection,
+  event: InspectionEvent,
+  terms: InspectionTerms,
+  now: number,
+): InspectionAnswer {
+  const current = expireInspection(inspection, terms, now);
+  const code = checkEvent(current, event);
+  return code === undefined
+    ? { ok: true, inspection: applyEvent(current, event, terms, now) }
+    : { ok: false, code };
+}
+
+const EVENTS_OF_STATE: Readonly<Record<InspectionState, readonly InspectionEvent["type"][]>> = {
+  inspecting: ["accepted", "rejected"],
+  rejected: ["accepted", "conceded", "contested"],
+  disputed: ["accepted", "conceded", "decided"],
+  closed: [],
+};
+
+function checkEvent(
+  { state, arbiter }: Inspection,
+  event: InspectionEvent,
+): InspectionCode | undefined {
+  if (event.type === "decided") {
+    // A named arbiter learns nothing about a case that it is not in charge of.
+    if (event.by === "agent" && arbiter !== "agent") return "inspection.not_found";
+    if (event.by === "operator" && arbiter === "agent") return "inspection.not_party";
+  }
+  if (state === "closed") return "inspection.closed";
+  return EVENTS_OF_STATE[state].includes(event.type) ? undefined : "inspection.wrong_state";
+}
+
+function applyEvent(
+  inspection: Inspection,
+  event: InspectionEvent,
+  { answerMs, decisionMs }: InspectionTerms,
+  now: number,
+): Inspection {
+  const isDisputed = inspection.state === "disputed";
+  switch (event.type) {
+    case "accepted":
+      return close(inspection, "accepted", MICRO, isDisputed ? "submitter" : null);
+    case "conceded":
+      return close(inspection, "conceded", inspection.offer, isDisputed ? "executor" : null);
+    case "rejected": {
+      const offer = assertMillionths(event.offer, MICRO - 1);
+      return { ...inspection, state: "rejected", deadline: now + answerMs, offer };
+    }
+    case "contested": {
+      const { arbiter } = event;
+      return { ...inspection, state: "disputed", deadline: now + decisionMs, arbiter };
+    }
+    case "decided": {
+      const share = assertMillionths(event.share, MICRO);
+      return close(inspection, "decided", share, findLoser(share, inspection.offer));
+    }
+  }
+}
+
+/** Compares with twice the middle, because the middle itself may lie between two millionths. */
+function findLoser(share: number, offer: number): InspectionOutcome["lostBy"] {
+  const distance = 2 * share - (MICRO + offer);
+  if (distance === 0) return null;
+  return distance < 0 ? "executor" : "submitter";
+}
+
+function close(
+  inspection: Inspection,
+  result: InspectionResult,
+  share: number,
+  lostBy: InspectionOutcome["lostBy"] = null,
+): Inspection {
+  const outcome = { result, share: asMicro(share), lostBy };
+  return { ...inspection, state: "closed", deadline: null, outcome };
+}
+
+function assertMillionths(value: Micro, maximum: number): Micro {
+  if (!Number.isInteger(value) || value < 0 || value > maximum) {
+    throw new RangeError(`a share must be a whole number of millionths from 0 to ${maximum}`);
+  }
+  return value;
+}
