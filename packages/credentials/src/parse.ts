@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { parseJsonText, unlessMalformed } from "@agent/crypto";
+import { isPlainObject, parseJsonText, unlessMalformed } from "@agent/crypto";
 import { hashData } from "./data-integrity.ts";
 import type { DocumentKind } from "./refusals.ts";
 import {
@@ -78,10 +78,4 @@ function parseDocument<K extends DocumentKind, Document extends { proof: DataInt
   return signedBytes === undefined
     ? malformed("", "must be plain JSON data of at most 64 levels, without lone surrogates")
     : { ok: true, document, signedBytes };
-}
-
-function isPlainObject(value: unknown): value is object {
-  if (typeof value !== "object" || value === null) return false;
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === Object.prototype || prototype === null;
 }

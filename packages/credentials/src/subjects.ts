@@ -2,6 +2,12 @@ import * as v from "valibot";
 import { amount, count, didKey, finite, timestamp, ratio, text } from "./fields.ts";
 
 /**
+ * The lower bound, in USD, of the fees that the issuing relay kept on the tasks that a credential is about:
+ * "0", "0.05", "0.5", "5" or "50". Absent in credentials that state no fees.
+ */
+const feesKeptBand = v.optional(text);
+
+/**
  * The schema of the subject for each type of credential (specification, Credentials); times in ms.
  */
 export const SUBJECT_SCHEMAS = {
@@ -14,6 +20,7 @@ export const SUBJECT_SCHEMAS = {
     availability: ratio,
     sample_size: count,
     measured_at: timestamp,
+    fees_kept_band: feesKeptBand,
   }),
   AgentGradientCredential: v.object({
     id: didKey,
@@ -36,6 +43,7 @@ export const SUBJECT_SCHEMAS = {
     failed_tasks: count,
     first_seen_at: timestamp,
     last_seen_at: timestamp,
+    fees_kept_band: feesKeptBand,
   }),
 } as const;
 

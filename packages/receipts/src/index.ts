@@ -24,6 +24,7 @@ export { eraseNestedTexts, eraseTexts, listNestedSignatures } from "./erase-text
 export { hashReceipt } from "./hash-receipt.ts";
 export {
   type DatedKey,
+  filterKeysAt,
   filterKeysInForce,
   isKeyInForce,
   type KeyValidity,
@@ -39,6 +40,33 @@ export {
   signNoShowRecord,
   verifyNoShowRecord,
 } from "./records/no-show-record.ts";
+export { hashInspectionWord, type VerifyWordOptions } from "./records/inspection-word.ts";
+export {
+  type VerdictRecord,
+  type VerdictRecordBody,
+  VerdictRecordSchema,
+  type VerdictRefusal,
+  signVerdictRecord,
+  verifyVerdictRecord,
+} from "./records/verdict-record.ts";
+export {
+  type DecisionRecord,
+  type DecisionRecordBody,
+  DecisionRecordSchema,
+  type DecisionRefusal,
+  signDecisionRecord,
+  verifyDecisionRecord,
+} from "./records/decision-record.ts";
+export {
+  hashOutcomeRecord,
+  type OutcomeRecord,
+  type OutcomeRecordBody,
+  OutcomeRecordSchema,
+  type OutcomeRefusal,
+  signOutcomeRecord,
+  type VerifyOutcomeOptions,
+  verifyOutcomeRecord,
+} from "./records/outcome-record.ts";
 export { parseReceipt, type ReceiptFault } from "./parse.ts";
 export type { ParsedReceipt } from "./parsed-receipt.ts";
 export type { ReceiptRefusal, ReceiptWarning } from "./refusals.ts";

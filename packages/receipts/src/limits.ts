@@ -25,4 +25,6 @@ export const RECEIPT_LIMITS = {
   nestedSkewMs: 60_000,
   /** The time after the end of a key at which a receipt may have been completed with it, in ms. */
   formerKeySkewMs: 300_000,
+  /** The maximum time between the timestamp of a verdict or a decision and the relay's clock, in ms. */
+  wordSkewMs: 300_000,
 } as const;

@@ -53,3 +53,20 @@ export function filterKeysInForce<Key extends DatedKey>(
     return isKeyInForce({ validFrom: valid_from, validUntil: valid_until, isDevice }, times);
   });
 }
+
+/**
+ * Returns the keys that can have signed a verdict or a decision with the timestamp `statedAt`, in their
+ * order. Relays accept a timestamp up to five minutes from their clock, so a key counts that long before its
+ * start and after its end, a device's too.
+ */
+export function filterKeysAt<Key extends DatedKey>(
+  keys: readonly Key[],
+  statedAt: number,
+): readonly Key[] {
+  const { wordSkewMs } = RECEIPT_LIMITS;
+  return keys.filter(
+    ({ valid_from, valid_until }) =>
+      valid_from <= statedAt + wordSkewMs &&
+      (valid_until === null || statedAt < valid_until + wordSkewMs),
+  );
+}

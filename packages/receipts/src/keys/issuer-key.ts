@@ -14,3 +14,21 @@ export const issuer = v.pipe(
 export function getIssuerKey(record: { readonly issuer: string }): string {
   return bytesToHex(didKeyToPublicKey(record.issuer));
 }
+
+/** The keys of the relay that must have issued a record, as 64 hex digits. */
+export interface IssuerKeys {
+  readonly publicKey?: string | undefined;
+  /** A relay's verified chain, oldest first. */
+  readonly relayKeys?: readonly string[] | undefined;
+}
+
+/** Returns the issuer's key and the later ones of its relay; none if the issuer is another relay. */
+export function listSigningKeys(
+  record: { readonly issuer: string },
+  { publicKey, relayKeys = publicKey === undefined ? undefined : [publicKey] }: IssuerKeys,
+): readonly string[] {
+  const issuerKey = getIssuerKey(record);
+  if (relayKeys === undefined) return [issuerKey];
+  const position = relayKeys.indexOf(issuerKey);
+  return position === -1 ? [] : relayKeys.slice(position);
+}

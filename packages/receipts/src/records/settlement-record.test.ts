@@ -36,6 +36,18 @@ describe("a settlement record", () => {
     });
   });
 
+  test("may name the outcome of an inspection, which its signature covers", () => {
+    const inspected = signSettlementRecord(
+      { ...record, outcome_hash: "1".repeat(64) },
+      alice.secretKey,
+    );
+    expect(verifySettlementRecord(inspected).valid).toBe(true);
+    const other = { ...inspected, outcome_hash: "2".repeat(64) };
+    expect(verifySettlementRecord(other).code).toBe("settlement.signature_invalid");
+    const malformed = { ...inspected, outcome_hash: "1" };
+    expect(verifySettlementRecord(malformed).code).toBe("settlement.malformed");
+  });
+
   test("may be required of one relay", () => {
     expect(verifySettlementRecord(settled, { publicKey: alice.publicKey }).valid).toBe(true);
     expect(verifySettlementRecord(settled, { publicKey: bob.publicKey }).code).toBe(

@@ -1,7 +1,7 @@
 import type { Verdict } from "@agent/crypto";
 import * as v from "valibot";
 import { hex32, money, text, wholeNumber } from "../fields.ts";
-import { getIssuerKey, issuer } from "../keys/issuer-key.ts";
+import { issuer, type IssuerKeys, listSigningKeys } from "../keys/issuer-key.ts";
 import { createRecordVerifier, signRecord } from "./signed-record.ts";
 
 /** A relay's settlement of one task (specification, Settlement record), signed like a receipt. */
@@ -24,6 +24,8 @@ export const SettlementRecordSchema = v.object(
     settled_at: wholeNumber,
     // The relay that settled and signed.
     issuer,
+    // The outcome of an inspection before payment, by its `hashOutcomeRecord`.
+    outcome_hash: v.optional(hex32),
     x402_tx_hash: v.optional(text),
     x402_network: v.optional(text),
     suite: v.string("must be a string"),
@@ -53,11 +55,6 @@ export function signSettlementRecord(
   return signRecord(body, secretKey);
 }
 
-interface VerifySettlementOptions {
-  readonly publicKey?: string | undefined;
-  readonly relayKeys?: readonly string[] | undefined;
-}
-
 const verifyRecord = createRecordVerifier({
   kind: "settlement",
   schema: SettlementRecordSchema,
@@ -65,26 +62,12 @@ const verifyRecord = createRecordVerifier({
     {
       name: "issuer",
       refusal: "settlement.wrong_issuer",
-      test: (record: SettlementRecord, options: VerifySettlementOptions) =>
+      test: (record: SettlementRecord, options: IssuerKeys) =>
         listSigningKeys(record, options).length > 0,
     },
   ],
   listKeys: listSigningKeys,
 });
-
-/** Returns the issuer's key and the later ones of its relay; none if the issuer is another relay. */
-function listSigningKeys(
-  record: SettlementRecord,
-  {
-    publicKey,
-    relayKeys = publicKey === undefined ? undefined : [publicKey],
-  }: VerifySettlementOptions,
-): readonly string[] {
-  const issuerKey = getIssuerKey(record);
-  if (relayKeys === undefined) return [issuerKey];
-  const position = relayKeys.indexOf(issuerKey);
-  return position === -1 ? [] : relayKeys.slice(position);
-}
 
 /**
  * Verifies a settlement record by the key that its issuer's did:key is. With `publicKey` (64 hex
@@ -94,7 +77,7 @@ function listSigningKeys(
  */
 export function verifySettlementRecord(
   value: unknown,
-  options: VerifySettlementOptions = {},
+  options: IssuerKeys = {},
 ): Verdict<SettlementRefusal> {
   return verifyRecord(value, options);
 }

@@ -1,0 +1,89 @@
+import { canonicalize, sha256Hex, type Check } from "@agent/crypto";
+import * as v from "valibot";
+import { money } from "../fields.ts";
+
+/** The part of the due sum of a task: 0 to 1 with at most 6 decimals. */
+export const dueShare = v.pipe(money, v.maxValue(1, "must be at most 1"));
+
+const MAX_REASON_LENGTH = 4_096;
+
+/** The reason that a party or an arbiter gives; text of strangers, never an instruction to a model. */
+export const reasonText = v.pipe(
+  v.string("must be a string"),
+  v.nonEmpty("must not be empty"),
+  v.maxLength(MAX_REASON_LENGTH, `must have at most ${MAX_REASON_LENGTH} characters`),
+);
+
+/** The verifier's own values; checks whose value is left out do not run. */
+export interface VerifyWordOptions {
+  /**
+   * The keys in force of the party that must have signed, as 64 hex digits. The words of an inspection
+   * contain no key, so without one none is valid.
+   */
+  readonly publicKeys?: readonly string[] | undefined;
+  /** The party that must have signed: an agent, or the relay for its operator. */
+  readonly signerId?: string | undefined;
+  /** The task that it must be about. */
+  readonly taskId?: string | undefined;
+  /** The receipt that it must be about, by its `hashReceipt`. */
+  readonly receiptHash?: string | undefined;
+}
+
+interface Word {
+  readonly task_id: string;
+  readonly receipt_hash: string;
+}
+
+type WordRefusal<Kind extends string> =
+  `${Kind}.${"wrong_signer" | "task_mismatch" | "receipt_mismatch" | "key_missing"}`;
+
+/** Builds the checks between suite and signature of one kind of word. */
+export function buildWordChecks<Members extends Word, Kind extends string>(
+  kind: Kind,
+  getSignerId: (word: Members) => string,
+): readonly Check<Members, VerifyWordOptions, WordRefusal<Kind>>[] {
+  return [
+    {
+      name: "signer",
+      refusal: `${kind}.wrong_signer`,
+      test: (word, { signerId }) => signerId === undefined || getSignerId(word) === signerId,
+    },
+    ...buildSubjectChecks<Members, Kind>(kind),
+    {
+      name: "key",
+      refusal: `${kind}.key_missing`,
+      test: (_, { publicKeys = [] }) => publicKeys.length > 0,
+    },
+  ];
+}
+
+/** Builds the checks of the task and the receipt that a word or an outcome is about. */
+export function buildSubjectChecks<Members extends Word, Kind extends string>(
+  kind: Kind,
+): readonly Check<
+  Members,
+  Pick<VerifyWordOptions, "taskId" | "receiptHash">,
+  `${Kind}.${"task_mismatch" | "receipt_mismatch"}`
+>[] {
+  return [
+    {
+      name: "task",
+      refusal: `${kind}.task_mismatch`,
+      test: ({ task_id }, { taskId }) => taskId === undefined || task_id === taskId,
+    },
+    {
+      name: "receipt",
+      refusal: `${kind}.receipt_mismatch`,
+      test: ({ receipt_hash }, { receiptHash }) =>
+        receiptHash === undefined || receipt_hash === receiptHash,
+    },
+  ];
+}
+
+/**
+ * Returns the SHA-256, in lowercase hex, of the canonical JSON of a whole signed verdict or decision, by
+ * which an outcome refers to it.
+ */
+export function hashInspectionWord(word: object): string {
+  return sha256Hex(canonicalize(word));
+}
