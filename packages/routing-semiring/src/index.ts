@@ -1,18 +1,32 @@
 export type { Candidate, FixedRoute } from "./ranking/candidate.ts";
 export { findBestPath, type BestPath } from "./graph/best-paths.ts";
+export { checkTaskDepth, MAX_TASK_DEPTH, type DepthRefusal } from "./ranking/task-depth.ts";
 export { checkTargetEligibility, type TargetRefusal } from "./ranking/eligibility.ts";
 export { getCountedStatus, type EndedTask } from "./ranking/get-counted-status.ts";
 export { drawRandom, shouldExplore, shiftWeights } from "./ranking/explore.ts";
 export { Graph, type Edge, type EdgeCode, type EdgeResult } from "./graph/graph.ts";
 export {
+  findRankInSteps,
   getAlgorithm,
   rank,
+  rankInSteps,
   type RankedCandidate,
   type Ranking,
+  type RankOfCandidate,
   type RankOptions,
   type RoutingChoice,
 } from "./ranking/rank.ts";
-export { rankAndRecord, replayRanking, type RoutingRecord } from "./replay.ts";
+export { runSteps, type Steps } from "./ranking/run-steps.ts";
+export {
+  EXCERPT_CANDIDATES,
+  MAX_RECORDED_CANDIDATES,
+  rankAndRecord,
+  rankAndRecordInSteps,
+  replayRanking,
+  type RecordExcerpt,
+  type RecordOptions,
+  type RoutingRecord,
+} from "./replay.ts";
 export { findRoutes, type Route, type Routes } from "./graph/routes.ts";
 export { computeRecordLatency } from "./ranking/record-latency.ts";
 export type { WorkRecord } from "./ranking/record-latency.ts";
@@ -36,9 +50,17 @@ export {
   type TrustRecord,
 } from "./trust/trust.ts";
 export {
-  computeNextLevel,
+  capLevelByFees,
+  computeBacking,
+  countsForStrangers,
+  selectBackedLevel,
   selectDisplayedLevel,
-  getTrustScore,
-  type TrustLevel,
-} from "./trust/trust-level.ts";
+  subtractBacking,
+  sumBacking,
+  sumPayerBacking,
+  type Backing,
+  type PayerRecord,
+  type TrustThresholds,
+} from "./trust/payer-backing.ts";
+export { computeNextLevel, getTrustScore, type TrustLevel } from "./trust/trust-level.ts";
 export { DEFAULT_WEIGHTS, type SubScores, type Weights } from "./weights.ts";

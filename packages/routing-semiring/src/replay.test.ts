@@ -3,7 +3,8 @@ import { describe, expect, test } from "vitest";
 import type { Candidate } from "./ranking/candidate.ts";
 import { Graph } from "./graph/graph.ts";
 import { rank, type RankOptions } from "./ranking/rank.ts";
-import { rankAndRecord, replayRanking, type RoutingRecord } from "./replay.ts";
+import { rankAndRecord, replayRanking, type RecordExcerpt, type RoutingRecord } from "./replay.ts";
+import { drawRandom } from "./ranking/explore.ts";
 
 const ids = ["self", "a", "b", "c", "d", "e", "f"];
 const share = fc.double({ min: 0, max: 1, noNaN: true });
@@ -53,6 +54,96 @@ function graphOf(
 }
 
 const asRead = (record: RoutingRecord) => JSON.parse(JSON.stringify(record)) as RoutingRecord;
+
+const many = (count: number, random: (index: number) => Partial<Candidate>): Candidate[] =>
+  Array.from({ length: count }, (_, index) => ({
+    agent_id: `agent-${String(index).padStart(5, "0")}`,
+    capabilities: ["x"],
+    unit_cost: 1,
+    trust_score: 0.1,
+    blocked: false,
+    successes: 0,
+    counted: 0,
+    avg_latency_ms: null,
+    listing_latency_ms: null,
+    online: true,
+    availability_guarantee: null,
+    ...random(index),
+  }));
+const hashInputs = () => "0".repeat(64);
+
+describe("the record of a decision among many candidates", () => {
+  test("G3: an excerpt of more than 1000 candidates is replayed to the same choice", () => {
+    fc.assert(
+      fc.property(
+        hops,
+        demand,
+        fc.nat(),
+        fc.integer({ min: 1_001, max: 1_300 }),
+        (edges, wanted, salt, count) => {
+          const all = many(count, (index) => {
+            const draw = drawRandom(salt, String(index));
+            return {
+              ...(index < ids.length && { agent_id: ids[index]! }),
+              unit_cost: Math.round(draw * 40) / 10,
+              blocked: draw < 0.1,
+              successes: index % 9,
+              counted: 9,
+              online: index % 2 === 0,
+            };
+          });
+          const options = {
+            graph: graphOf(edges),
+            ...wanted,
+            limit: 8,
+            onlyEligible: true,
+            hashInputs,
+          };
+          const { ranking, record } = rankAndRecord(all, options);
+          const { hashInputs: _, ...plain } = options;
+          expect(ranking).toEqual(rank(all, plain));
+          expect(record.candidates.length).toBeLessThanOrEqual(101);
+          expect(record.excerpt).toMatchObject({ candidates: count, inputs_hash: hashInputs() });
+          expect(record.choice).toEqual(ranking.choice);
+          expect(replayRanking(asRead(record))).toEqual(ranking.choice);
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+
+  test("G3: 1000 candidates are all recorded, and more of them without a hash", () => {
+    const all = many(1_000, () => ({}));
+    const { record } = rankAndRecord(all, { hashInputs });
+    expect(record).toMatchObject({ algorithm: "agent-routing@1", candidates: all });
+    expect(record.excerpt).toBeUndefined();
+    const more = many(1_001, () => ({}));
+    expect(rankAndRecord(more).record.candidates).toEqual(more);
+  });
+
+  test.each<[string, Partial<RecordExcerpt>]>([
+    ["fewer candidates that could be chosen than it keeps", { eligible: 99 }],
+    ["fewer candidates than could be chosen", { candidates: 1_000 }],
+    ["a negative mean cost", { mean_cost: -1 }],
+    ["no mean cost", { mean_cost: Number.NaN }],
+  ])("G3: an excerpt with %s is refused", (_, changes) => {
+    const { record } = rankAndRecord(
+      many(1_001, () => ({})),
+      { hashInputs },
+    );
+    const forged = { ...record, excerpt: { ...record.excerpt!, ...changes } };
+    expect(() => replayRanking(forged)).toThrow(RangeError);
+  });
+
+  test("G3: an excerpt does not pass as the record of all candidates", () => {
+    const { record } = rankAndRecord(
+      many(1_001, () => ({})),
+      { hashInputs },
+    );
+    const { excerpt: _, ...whole } = record;
+    expect(() => replayRanking(whole)).toThrow(RangeError);
+  });
+});
 
 describe("rankAndRecord and replayRanking", () => {
   test("a recorded decision equals that of rank and is replayed from its JSON", () => {

@@ -2,14 +2,27 @@ import type { Candidate } from "./ranking/candidate.ts";
 import { type Edge, Graph } from "./graph/graph.ts";
 import {
   getAlgorithm,
-  decideRanking,
-  rank,
+  decideInSteps,
   type Ranking,
+  type RankingDecision,
   buildRanking,
   type RankOptions,
   type RoutingChoice,
 } from "./ranking/rank.ts";
+import { runSteps, type Steps } from "./ranking/run-steps.ts";
 import { DEFAULT_WEIGHTS, type Weights } from "./weights.ts";
+
+/** Facts on all candidates of a decision of which only the best were recorded. */
+export interface RecordExcerpt {
+  /** The number of all candidates. */
+  readonly candidates: number;
+  /** The number of those that could be chosen. */
+  readonly eligible: number;
+  /** The mean cost of all candidates, by which prices were scored, in currency units. */
+  readonly mean_cost: number;
+  /** A hash of all candidates by the caller of `rankAndRecord`, 64 hex digits. */
+  readonly inputs_hash: string;
+}
 
 /** The inputs and the choice of a decision as JSON, from which it can be replayed. */
 export interface RoutingRecord {
@@ -26,23 +39,66 @@ export interface RoutingRecord {
   readonly max_budget: number | null;
   /** In currency units; absent without a cap. */
   readonly price_cap?: number | undefined;
-  /** All candidates as they were known at the decision. */
+  /** The candidates as they were known at the decision: all, or those that an excerpt keeps. */
   readonly candidates: readonly Candidate[];
-  /** The hops of the routes to candidates; other hops do not affect the decision. */
+  /** Absent if all candidates are recorded. */
+  readonly excerpt?: RecordExcerpt | undefined;
+  /** The hops of the routes to recorded candidates; other hops do not affect the decision. */
   readonly graph: readonly Edge[];
   readonly choice: RoutingChoice | null;
+}
+
+/** The most candidates of which a record keeps all, and the number that an excerpt keeps. */
+export const MAX_RECORDED_CANDIDATES = 1_000;
+export const EXCERPT_CANDIDATES = 100;
+
+/** Options of `rankAndRecord`. */
+export interface RecordOptions extends RankOptions {
+  /**
+   * Hashes all candidates (64 hex digits), if there are too many to record. Without it all are recorded.
+   */
+  readonly hashInputs?: () => string;
+}
+
+interface RecordedRanking {
+  readonly ranking: Ranking;
+  readonly record: RoutingRecord;
 }
 
 /** Ranks like `rank` and returns the record of the decision. */
 export function rankAndRecord(
   candidates: readonly Candidate[],
-  options: RankOptions = {},
-): { readonly ranking: Ranking; readonly record: RoutingRecord } {
-  const decision = decideRanking(candidates, options);
+  options: RecordOptions = {},
+): RecordedRanking {
+  return runSteps(rankAndRecordInSteps(candidates, options));
+}
+
+/**
+ * Ranks and records like `rankAndRecord`, in the steps of `rankInSteps`. With `hashInputs`, of more than
+ * 1000 candidates only the 100 best that may be chosen and the chosen one are recorded, with their routes.
+ */
+export function* rankAndRecordInSteps(
+  candidates: readonly Candidate[],
+  options: RecordOptions = {},
+): Steps<RecordedRanking> {
+  const { hashInputs } = options;
+  const isExcerpt = hashInputs !== undefined && candidates.length > MAX_RECORDED_CANDIDATES;
+  const decision = yield* decideInSteps(candidates, {
+    ...options,
+    ...(isExcerpt && { ordered: EXCERPT_CANDIDATES }),
+  });
   const ranking = buildRanking(decision, options);
+  const places = isExcerpt ? listExcerpt(decision) : [...candidates.keys()];
+  const { candidateScores, eligible } = decision;
+  const excerpt = isExcerpt && {
+    candidates: candidates.length,
+    eligible,
+    mean_cost: candidateScores.meanCost,
+    inputs_hash: hashInputs(),
+  };
   const priceCap = options.priceCap ?? null;
   const record = {
-    algorithm: getAlgorithm(priceCap),
+    algorithm: getAlgorithm(priceCap, isExcerpt),
     seed: decision.seed,
     weights: options.weights ?? DEFAULT_WEIGHTS,
     exploration_drive: options.explorationDrive ?? 0,
@@ -50,20 +106,30 @@ export function rankAndRecord(
     required_capabilities: options.requiredCapabilities ?? [],
     max_budget: options.maxBudget ?? null,
     ...(priceCap !== null && { price_cap: priceCap }),
-    candidates,
-    graph: options.graph === undefined ? [] : listUsedEdges(options.graph, decision),
+    candidates: isExcerpt ? places.map((place) => candidateScores.candidate(place)) : candidates,
+    ...(excerpt && { excerpt }),
+    graph: options.graph === undefined ? [] : listUsedEdges(options.graph, decision, places),
     choice: ranking.choice,
   };
   return { ranking, record };
 }
 
-/** Lists the hops of all routes, which form a tree, so that they alone give the same routes. */
+/** Lists the best candidates that may be chosen, and the chosen one, which exploration may draw. */
+function listExcerpt({ candidateScores, best, winner }: RankingDecision): number[] {
+  const places = best
+    .filter((place) => candidateScores.isEligible(place))
+    .slice(0, EXCERPT_CANDIDATES);
+  return winner === undefined || places.includes(winner) ? places : [...places, winner];
+}
+
+/** Lists the hops of the routes to some candidates, which form a tree, so that they alone give the same routes. */
 function listUsedEdges(
   graph: Graph,
-  { candidateScores, indexes }: ReturnType<typeof decideRanking>,
+  { candidateScores }: RankingDecision,
+  places: readonly number[],
 ): Edge[] {
   const used = new Map<string, Edge>();
-  for (const place of indexes) {
+  for (const place of places) {
     if (!candidateScores.isRouted(place)) continue;
     const path = candidateScores.path(place);
     for (let to = path.length - 1; to > 0; to -= 1) {
@@ -78,16 +144,18 @@ function listUsedEdges(
 
 /**
  * Replays a recorded decision from its inputs alone and returns its choice, independently of the recorded
- * one. Throws a RangeError for a record of another `algorithm` or with an invalid graph.
+ * one. Of an excerpt the recorded candidates compete again, by the recorded mean cost and counts. Throws a
+ * RangeError for a record of another `algorithm`, with an invalid graph or with impossible counts.
  */
 export function replayRanking(record: RoutingRecord): RoutingChoice | null {
-  const algorithm = getAlgorithm(record.price_cap);
+  const { excerpt } = record;
+  const algorithm = getAlgorithm(record.price_cap, excerpt !== undefined);
   if (record.algorithm !== algorithm) {
     throw new RangeError(`algorithm must be ${algorithm}`);
   }
   const built = Graph.from(record.graph);
   if (!built.ok) throw new RangeError(`${built.code}: ${built.detail}`);
-  const { choice } = rank(record.candidates, {
+  const options = {
     graph: built.graph,
     from: record.from,
     requiredCapabilities: record.required_capabilities,
@@ -97,6 +165,16 @@ export function replayRanking(record: RoutingRecord): RoutingChoice | null {
     seed: record.seed,
     weights: record.weights,
     limit: 0,
-  });
-  return choice;
+  };
+  if (excerpt === undefined) {
+    return buildRanking(runSteps(decideInSteps(record.candidates, options)), options).choice;
+  }
+  const recorded = record.candidates.length;
+  const eligible = excerpt.eligible - recorded;
+  if (!(eligible >= 0 && excerpt.eligible <= excerpt.candidates && excerpt.mean_cost >= 0)) {
+    throw new RangeError("excerpt must count all candidates");
+  }
+  const leftOut = { eligible, meanCost: excerpt.mean_cost };
+  return buildRanking(runSteps(decideInSteps(record.candidates, { ...options, leftOut })), options)
+    .choice;
 }

@@ -4,13 +4,7 @@ import { RouteAttributeTable } from "../ranking/route-attribute-table.ts";
 import type { Graph } from "./graph.ts";
 import { buildPath, isBefore } from "./predecessors.ts";
 import { RouteQueue, SETTLED } from "./route-queue.ts";
-import {
-  compareRoutes,
-  NEGLIGIBLE,
-  routeSemiring,
-  type RouteAttributes,
-  toShareKey,
-} from "../semiring.ts";
+import { compareNumbers, NEGLIGIBLE, type RouteAttributes, toShareKey } from "../semiring.ts";
 
 /** A route by its ids, starting at the asking node, with the attributes of exactly this route. */
 export interface Route extends RouteAttributes {
@@ -23,20 +17,41 @@ export interface Route extends RouteAttributes {
  * finds with `routeSemiring` in a graph without the avoided ids.
  */
 export function findRoutes(graph: Graph, from: string, avoided: Iterable<string> = []): Routes {
-  return new Routes(graph, from, avoided);
+  const routes = new Routes(graph, from, avoided);
+  routes.search(Infinity);
+  return routes;
 }
 
+/** The state of a search that is not complete. */
+interface OpenSearch {
+  readonly source: number;
+  readonly offers: Float32Array;
+  readonly lastEdges: Int32Array;
+  readonly queue: RouteQueue;
+}
+
+/** The best routes from one id; they can be read once `search` has returned true. */
 export class Routes {
   readonly #graph: Graph;
   readonly #figures: RouteAttributeTable;
   readonly #previous: Int32Array;
+  #open: OpenSearch | undefined;
 
   constructor(graph: Graph, from: string, avoided: Iterable<string> = []) {
     this.#graph = graph;
     this.#figures = new RouteAttributeTable(graph.ids.length);
     this.#previous = new Int32Array(graph.ids.length).fill(NONE);
     const source = graph.findNode(from);
-    if (source !== NONE) this.#search(source, avoided);
+    if (source !== NONE) this.#open = this.#start(source, avoided);
+  }
+
+  /**
+   * Continues the search by at most `nodes` nodes, and returns whether it is complete. The graph must not
+   * change before it is.
+   */
+  search(nodes: number): boolean {
+    if (this.#open !== undefined && this.#searchOn(this.#open, nodes)) this.#open = undefined;
+    return this.#open === undefined;
   }
 
   /** Returns the best route to an id; null if there is none. */
@@ -56,8 +71,14 @@ export class Routes {
 
   /** Returns the node number of an id with a route, or -1. */
   find(id: string): number {
-    const node = this.#graph.findNode(id);
-    return node === NONE || this.#figures.trust(node) === 0 ? NONE : node;
+    return this.at(this.#graph.findNode(id));
+  }
+
+  /** Returns a node number if a route leads to the node, else -1. */
+  at(node: number): number {
+    return node === NONE || node >= this.#previous.length || this.#figures.trust(node) === 0
+      ? NONE
+      : node;
   }
 
   figures(node: number): RouteAttributes {
@@ -76,23 +97,28 @@ export class Routes {
     return { agent_id: this.#graph.ids[node]!, ...this.figures(node), path: this.path(node) };
   }
 
+  #start(source: number, avoided: Iterable<string>): OpenSearch {
+    const offers = new Float32Array(this.#previous.length);
+    const queue = new RouteQueue(offers);
+    // No route replaces a settled one, so no route leads to these nodes.
+    for (const id of avoided) offers[this.#graph.findNode(id)] = SETTLED;
+    this.#figures.start(source);
+    offers[source] = 1;
+    queue.push(source, 0);
+    return { source, offers, lastEdges: new Int32Array(offers.length), queue };
+  }
+
   // Dijkstra: each hop makes a route worse, even with equal trust, so that all routes that can tie with
   // the best one of a node are known when the node is removed from the queue.
-  #search(source: number, avoided: Iterable<string>): void {
+  #searchOn({ source, offers, lastEdges, queue }: OpenSearch, nodes: number): boolean {
     const adjacency = this.#graph.getAdjacency();
     const { edges } = adjacency;
     const { to, trust: edgeTrust } = edges;
     const figures = this.#figures;
     const previous = this.#previous;
-    const offers = new Float32Array(previous.length);
-    const lastEdges = new Int32Array(previous.length);
-    const queue = new RouteQueue(offers);
-    // No route replaces a settled one, so no route leads to these nodes.
-    for (const id of avoided) offers[this.#graph.findNode(id)] = SETTLED;
-    figures.start(source);
-    offers[source] = 1;
-    queue.push(source, 0);
-    for (let node = queue.pop(); node !== NONE; node = queue.pop()) {
+    for (let left = nodes; left > 0; left -= 1) {
+      const node = queue.pop();
+      if (node === NONE) return true;
       offers[node] = SETTLED;
       if (node !== source) figures.extend(node, edges, lastEdges[node]!);
       const trust = figures.trust(node);
@@ -114,19 +140,24 @@ export class Routes {
         queue.push(target, hops);
       }
     }
+    return false;
   }
 
-  // Returns whether the route through edge `a` is preferred to that through edge `b` to the same node.
+  // Returns whether the route through edge `a` is preferred to that through edge `b` to the same node, by
+  // the order of `compareRoutes`; their trust is equal.
   #winsTie(a: number, b: number, edges: EdgeColumns): boolean {
-    const order = compareRoutes(this.#routeThrough(a, edges), this.#routeThrough(b, edges));
+    const [nodeA, nodeB] = [edges.from[a]!, edges.from[b]!];
+    const figures = this.#figures;
+    const hops = figures.hops(nodeA) - figures.hops(nodeB);
+    if (hops !== 0) return hops < 0;
+    const order =
+      compareNumbers(figures.costKeyThrough(edges, a), figures.costKeyThrough(edges, b)) ||
+      compareNumbers(figures.latencyKeyThrough(edges, a), figures.latencyKeyThrough(edges, b)) ||
+      compareNumbers(
+        figures.reliabilityKeyThrough(edges, b),
+        figures.reliabilityKeyThrough(edges, a),
+      );
     if (order !== 0) return order < 0;
-    return isBefore(this.#graph.ids, this.#previous, edges.from[a]!, edges.from[b]!);
-  }
-
-  #routeThrough(edge: number, edges: EdgeColumns): RouteAttributes {
-    return routeSemiring.times(
-      this.figures(edges.from[edge]!),
-      routeSemiring.fromEdge(edges.read(edge)),
-    );
+    return isBefore(this.#graph.ids, this.#previous, nodeA, nodeB);
   }
 }

@@ -32,13 +32,23 @@ export class CandidateScores {
   readonly #costs: Float64Array;
   readonly #excluded: Uint8Array;
   readonly #composites: Float64Array;
-  #meanCost = 0;
+  readonly #weights: Weights;
+  readonly #knownNodes: ArrayLike<number> | undefined;
+  #costSum = 0;
+  #costCount = 0;
+  #meanCost: number | undefined;
 
   constructor(
     candidates: readonly Candidate[],
     routes: Routes | null,
     requirements: RankingRequirements,
     weights: Weights,
+    known: {
+      /** The node numbers of the candidates in the graph. */
+      readonly nodes?: ArrayLike<number> | undefined;
+      /** The mean cost, if it is not that of the candidates. */
+      readonly meanCost?: number | undefined;
+    } = {},
   ) {
     this.#candidates = candidates;
     this.#routes = routes;
@@ -47,8 +57,20 @@ export class CandidateScores {
     this.#costs = new Float64Array(candidates.length);
     this.#excluded = new Uint8Array(candidates.length);
     this.#composites = new Float64Array(candidates.length);
-    this.#scoreAllButPrice(weights);
-    this.#scorePrice(weights.price_efficiency);
+    this.#weights = weights;
+    this.#knownNodes = known.nodes;
+    this.#meanCost = known.meanCost;
+  }
+
+  get length(): number {
+    return this.#candidates.length;
+  }
+
+  /** Returns the mean cost by which prices are scored, in currency units. */
+  get meanCost(): number {
+    // Summed in micro-units, so that the mean does not depend on the order of the candidates.
+    this.#meanCost ??= this.#costCount === 0 ? 0 : this.#costSum / this.#costCount / 1e6;
+    return this.#meanCost;
   }
 
   candidate(place: number): Candidate {
@@ -125,54 +147,48 @@ export class CandidateScores {
   }
 
   #price(place: number): number {
-    return computePriceEfficiency(
-      this.#costs[place]!,
-      this.#requirements.maxBudget,
-      this.#meanCost,
-    );
+    return computePriceEfficiency(this.#costs[place]!, this.#requirements.maxBudget, this.meanCost);
   }
 
-  // The price is scored separately, because it is compared with the mean of all candidates.
-  #scoreAllButPrice(weights: Weights): void {
+  /**
+   * Scores the candidates from `start` to `end` (excluded) by all factors but the price, which is compared
+   * with the mean of all candidates. Routes must be complete.
+   */
+  scoreAllButPrice(start: number, end: number): void {
     const { from, requiredCapabilities } = this.#requirements;
-    for (let place = 0; place < this.#candidates.length; place += 1) {
+    for (let place = start; place < Math.min(end, this.length); place += 1) {
       const candidate = this.candidate(place);
       if (this.#routes !== null && candidate.route === undefined && candidate.agent_id !== from) {
-        this.#nodes[place] = this.#routes.find(candidate.agent_id);
+        const node = this.#knownNodes?.[place];
+        this.#nodes[place] =
+          node === undefined ? this.#routes.find(candidate.agent_id) : this.#routes.at(node);
       }
       const route = this.#route(place);
       const cost = computeTotalCost(candidate, route);
       const capable = isCapable(candidate, requiredCapabilities);
       this.#costs[place] = cost;
-      if (candidate.blocked || !capable || cost === Infinity) this.#excluded[place] = 1;
-      else
-        this.#composites[place] = computeWeightedSum(
-          computeSubScores(candidate, route, true, 0),
-          weights,
-        );
+      if (candidate.blocked || !capable || cost === Infinity) {
+        this.#excluded[place] = 1;
+        continue;
+      }
+      this.#costSum += toSumKey(cost);
+      this.#costCount += 1;
+      this.#composites[place] = computeWeightedSum(
+        computeSubScores(candidate, route, true, 0),
+        this.#weights,
+      );
     }
   }
 
-  #scorePrice(weight: number): void {
-    this.#meanCost = this.#mean();
-    for (let place = 0; place < this.#composites.length; place += 1) {
+  /** Adds the score of the price to the candidates of a range, after all were scored without it. */
+  scorePrice(start: number, end: number): void {
+    const weight = this.#weights.price_efficiency;
+    for (let place = start; place < Math.min(end, this.length); place += 1) {
       if (this.#excluded[place] === 1) continue;
       const sum = this.#composites[place]! + this.#price(place) * weight;
       // Rounded to 12 decimals, so that equal scores are not distinguished by float errors.
       this.#composites[place] = clampToUnit(Math.round(sum * 1e12) / 1e12);
     }
-  }
-
-  // Summed in micro-units, so that the mean does not depend on the order of the candidates.
-  #mean(): number {
-    let sum = 0;
-    let count = 0;
-    for (let place = 0; place < this.#costs.length; place += 1) {
-      if (this.#excluded[place] === 1) continue;
-      sum += toSumKey(this.#costs[place]!);
-      count += 1;
-    }
-    return count === 0 ? 0 : sum / count / 1e6;
   }
 }
 

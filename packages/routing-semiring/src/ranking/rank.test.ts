@@ -3,7 +3,8 @@ import { describe, expect, test } from "vitest";
 import type { Candidate } from "./candidate.ts";
 import { Graph } from "../graph/graph.ts";
 import { rank, type RankedCandidate, type RankOptions } from "./rank.ts";
-import { selectDisplayedLevel, getTrustScore } from "../trust/trust-level.ts";
+import { selectDisplayedLevel } from "../trust/payer-backing.ts";
+import { getTrustScore } from "../trust/trust-level.ts";
 import { DEFAULT_WEIGHTS } from "../weights.ts";
 
 const plain: Candidate = {
@@ -341,16 +342,22 @@ test("a ring of agents that only trust each other ranks below an agent that othe
   for (const from of ring) {
     for (const to of ring) if (from !== to) graph.addEdge(from, to, { ...hop, trust: 0.9 });
   }
+  const thresholds = { verified: 50_000, trusted: 500_000 };
   const praised = {
     successes: 1000,
     counted: 1000,
-    trust_score: getTrustScore(selectDisplayedLevel(null, [])),
+    trust_score: getTrustScore(selectDisplayedLevel(null, [], thresholds)),
   };
   const candidates = ring.map((id) => agent(id, praised));
   const paid = getTrustScore(
     selectDisplayedLevel(
       null,
-      Array.from({ length: 20 }, () => "first_contact"),
+      Array.from({ length: 20 }, () => ({
+        level: "first_contact" as const,
+        feesKept: 1,
+        paidTasks: 1,
+      })),
+      thresholds,
     ),
   );
   candidates.push(agent("honest", { trust_score: paid, successes: 20, counted: 20 }));
@@ -507,6 +514,7 @@ describe("A12: a price cap", () => {
     const options = { priceCap: 400, maxBudget: 1_000, onlyEligible: true };
     expect(order(all, options).toSorted()).toEqual(["cheap", "fair"]);
     expect(order(all, { ...options, limit: 1 })).toHaveLength(1);
+    expect(order(all, { ...options, maxBudget: 1.5 })).toEqual(["cheap"]);
   });
 
   test("A12: a price cap never changes a choice within it, with or without exploration", () => {

@@ -1,8 +1,9 @@
 import type { Candidate } from "./candidate.ts";
 import { drawRandom, shouldExplore, shiftWeights } from "./explore.ts";
-import { selectTop } from "./select-top.ts";
+import { runSteps, type Steps } from "./run-steps.ts";
+import { TopSelection } from "./top-selection.ts";
 import type { Graph } from "../graph/graph.ts";
-import { findRoutes } from "../graph/routes.ts";
+import { Routes } from "../graph/routes.ts";
 import { clampToUnit } from "./score.ts";
 import { compareNumbers } from "../semiring.ts";
 import { CandidateScores } from "./candidate-scores.ts";
@@ -10,12 +11,15 @@ import { DEFAULT_WEIGHTS, normalizeWeights, type SubScores, type Weights } from 
 
 const UNCAPPED_ALGORITHM = "agent-routing@1";
 const CAPPED_ALGORITHM = "agent-routing@2";
+const EXCERPT_ALGORITHM = "agent-routing@3";
 
 /**
  * Returns the version of the rules below; equal inputs and versions give equal choices. A price cap needs
- * the second version, so that a verifier of the first one does not verify such a choice.
+ * the second version, and the excerpt of a decision the third, so that a verifier that does not know them
+ * does not verify such a choice.
  */
-export function getAlgorithm(priceCap: number | null | undefined): string {
+export function getAlgorithm(priceCap: number | null | undefined, isExcerpt = false): string {
+  if (isExcerpt) return EXCERPT_ALGORITHM;
   return (priceCap ?? null) === null ? UNCAPPED_ALGORITHM : CAPPED_ALGORITHM;
 }
 
@@ -25,6 +29,8 @@ export interface RankOptions {
   readonly graph?: Graph;
   /** The id of the asking agent in the graph; it is shown as "self" and is never chosen. */
   readonly from?: string;
+  /** The node number of each candidate in `graph` (-1 for none), if the caller knows them. */
+  readonly nodes?: ArrayLike<number>;
   /** Ids that no route passes, because the asking agent does not trust them. */
   readonly avoided?: Iterable<string>;
   readonly requiredCapabilities?: readonly string[];
@@ -91,77 +97,153 @@ export interface Ranking {
  * of the candidates. Throws a RangeError for weights that are negative, not finite or all 0.
  */
 export function rank(candidates: readonly Candidate[], options: RankOptions = {}): Ranking {
-  return buildRanking(decideRanking(candidates, options), options);
+  return runSteps(rankInSteps(candidates, options));
+}
+
+/**
+ * Ranks like `rank` in steps of about a millisecond, between which a server can do other work. Candidates
+ * and graph must not change before the last step. Sorting for a `limit` of many is one step.
+ */
+export function* rankInSteps(
+  candidates: readonly Candidate[],
+  options: RankOptions = {},
+): Steps<Ranking> {
+  return buildRanking(yield* decideInSteps(candidates, options), options);
+}
+
+/** The place of one candidate in a ranking. */
+export interface RankOfCandidate {
+  /** Counted from 1; null if the agent is no candidate. */
+  readonly rank: number | null;
+  /** The number of candidates. */
+  readonly of: number;
+  readonly own: RankedCandidate | undefined;
+}
+
+/** Finds the place of an agent among all candidates, in the steps of `rankInSteps` and without sorting. */
+export function* findRankInSteps(
+  candidates: readonly Candidate[],
+  agentId: string,
+  options: RankOptions = {},
+): Steps<RankOfCandidate> {
+  const { candidateScores } = yield* decideInSteps(candidates, { ...options, limit: 0 });
+  const own = candidates.findIndex(({ agent_id }) => agent_id === agentId);
+  if (own === -1) return { rank: null, of: candidates.length, own: undefined };
+  let rank = 1;
+  for (let place = 0; place < candidates.length; place += 1) {
+    if (place % CANDIDATES_PER_STEP === CANDIDATES_PER_STEP - 1) yield;
+    if (place !== own && candidateScores.compare(place, own) < 0) rank += 1;
+  }
+  return { rank, of: candidates.length, own: toRankedCandidate(candidateScores, own) };
+}
+
+/** The facts on the candidates that an excerpt leaves out. */
+export interface LeftOut {
+  /** The number of candidates that may be chosen and are left out. */
+  readonly eligible: number;
+  /** The mean cost of all candidates, in currency units. */
+  readonly meanCost: number;
+}
+
+/** Options of a decision that records or replays. */
+export interface DecisionOptions extends RankOptions {
+  /** The number of candidates that must be in order, if it is more than `limit`. */
+  readonly ordered?: number;
+  readonly leftOut?: LeftOut;
 }
 
 /** A decision with its scores, before it is converted to a ranking. */
 export interface RankingDecision {
   readonly candidateScores: CandidateScores;
-  readonly indexes: readonly number[];
-  readonly eligible: readonly number[];
+  /** The indexes of the best candidates, best first: at least as many as `limit`. */
+  readonly best: readonly number[];
+  /** The number of candidates that may be chosen. */
+  readonly eligible: number;
   /** The index of the chosen candidate. */
   readonly winner: number | undefined;
   readonly explored: boolean;
   readonly seed: number;
 }
 
-export function decideRanking(
+/** Nodes of the graph and candidates of one step. */
+const NODES_PER_STEP = 1_024;
+const CANDIDATES_PER_STEP = 4_096;
+
+export function* decideInSteps(
   candidates: readonly Candidate[],
-  options: RankOptions,
-): RankingDecision {
-  const { graph, from = SELF, requiredCapabilities = [] } = options;
-  const { maxBudget = null, priceCap = null } = options;
+  options: DecisionOptions,
+): Steps<RankingDecision> {
+  const { graph, from = SELF, requiredCapabilities = [], limit = Infinity, leftOut } = options;
+  const { maxBudget = null, priceCap = null, onlyEligible = false, ordered = 0 } = options;
   const { weights = DEFAULT_WEIGHTS } = options;
   const drive = clampToUnit(options.explorationDrive ?? 0);
   const seed = (options.seed ?? 0) >>> 0;
 
+  const routes = graph === undefined ? null : new Routes(graph, from, options.avoided);
+  const shifted = shiftWeights(normalizeWeights(weights), drive);
+  while (routes?.search(NODES_PER_STEP) === false) yield;
   const candidateScores = new CandidateScores(
     candidates,
-    graph === undefined ? null : findRoutes(graph, from, options.avoided),
+    routes,
     { from, requiredCapabilities, maxBudget, priceCap },
-    shiftWeights(normalizeWeights(weights), drive),
+    shifted,
+    { nodes: options.nodes, meanCost: leftOut?.meanCost },
   );
-  const indexes = [...candidates.keys()];
-  const eligible = indexes.filter((place) => candidateScores.isEligible(place));
+  for (let at = 0; at < candidates.length; at += CANDIDATES_PER_STEP) {
+    candidateScores.scoreAllButPrice(at, at + CANDIDATES_PER_STEP);
+    yield;
+  }
+  for (let at = 0; at < candidates.length; at += CANDIDATES_PER_STEP) {
+    candidateScores.scorePrice(at, at + CANDIDATES_PER_STEP);
+    yield;
+  }
   const explored = shouldExplore(seed, drive);
-  const winner = explored
-    ? drawCandidate(eligible, candidateScores, seed)
-    : selectTop(eligible, 1, (a, b) => candidateScores.compare(a, b))[0];
-  return { candidateScores, indexes, eligible, winner, explored, seed };
+  const byRank = (a: number, b: number) => candidateScores.compare(a, b);
+  const best = new TopSelection(Math.max(limit, ordered), byRank);
+  const byLot = createLotOrder(candidateScores, seed);
+  const first = new TopSelection(1, explored ? byLot : byRank);
+  let eligible = leftOut?.eligible ?? 0;
+  for (let place = 0; place < candidates.length; place += 1) {
+    if (place % CANDIDATES_PER_STEP === CANDIDATES_PER_STEP - 1) yield;
+    const isEligible = candidateScores.isEligible(place);
+    if (isEligible || !onlyEligible) best.add(place);
+    if (!isEligible) continue;
+    eligible += 1;
+    first.add(place);
+  }
+  const [winner] = first.list();
+  return { candidateScores, best: best.list(), eligible, winner, explored, seed };
 }
 
 export function buildRanking(
-  { candidateScores, indexes, eligible, winner, explored, seed }: RankingDecision,
-  { limit = Infinity, onlyEligible = false, priceCap }: RankOptions,
+  { candidateScores, best, eligible, winner, explored, seed }: RankingDecision,
+  { limit = Infinity, priceCap }: RankOptions,
 ): Ranking {
-  const byRank = (a: number, b: number) => candidateScores.compare(a, b);
   return {
-    ranked: selectTop(onlyEligible ? eligible : indexes, limit, byRank).map((place) =>
-      toRankedCandidate(candidateScores, place),
-    ),
-    choice:
-      winner === undefined ? null : toRoutingChoice(candidateScores, winner, eligible.length - 1),
+    ranked: best
+      .slice(0, Math.max(0, limit))
+      .map((place) => toRankedCandidate(candidateScores, place)),
+    choice: winner === undefined ? null : toRoutingChoice(candidateScores, winner, eligible - 1),
     explored,
     seed,
     algorithm: getAlgorithm(priceCap),
   };
 }
 
-function drawCandidate(
-  eligible: readonly number[],
+/** Returns the order of the draw of an exploration: by lot, and equal lots by rank. */
+function createLotOrder(
   candidateScores: CandidateScores,
   seed: number,
-): number | undefined {
-  const draws = eligible.map((place) => ({
-    place,
-    lot: drawRandom(seed, candidateScores.candidate(place).agent_id),
-  }));
-  const [first] = selectTop(
-    draws,
-    1,
-    (a, b) => compareNumbers(a.lot, b.lot) || candidateScores.compare(a.place, b.place),
-  );
-  return first?.place;
+): (a: number, b: number) => number {
+  const lots = new Map<number, number>();
+  const lotOf = (place: number) => {
+    const known = lots.get(place);
+    if (known !== undefined) return known;
+    const lot = drawRandom(seed, candidateScores.candidate(place).agent_id);
+    lots.set(place, lot);
+    return lot;
+  };
+  return (a, b) => compareNumbers(lotOf(a), lotOf(b)) || candidateScores.compare(a, b);
 }
 
 function toRankedCandidate(candidateScores: CandidateScores, place: number): RankedCandidate {

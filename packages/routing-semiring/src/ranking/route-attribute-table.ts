@@ -1,5 +1,5 @@
 import type { EdgeColumns } from "../graph/edge-columns.ts";
-import type { RouteAttributes } from "../semiring.ts";
+import { toShareKey, toSumKey, type RouteAttributes } from "../semiring.ts";
 
 const STRIDE = 5;
 
@@ -46,5 +46,20 @@ export class RouteAttributeTable {
     cells[at + 2] = cells[before + 2]! + edges.rest[3 * edge + 1]!;
     cells[at + 3] = cells[before + 3]! * edges.rest[3 * edge + 2]!;
     cells[at + 4] = cells[before + 4]! + 1;
+  }
+
+  /** Returns the key of the cost of the route to the source of an edge followed by this edge. */
+  costKeyThrough(edges: EdgeColumns, edge: number): number {
+    return toSumKey(this.#cells[STRIDE * edges.from[edge]! + 1]! + edges.rest[3 * edge]!);
+  }
+
+  /** Returns the key of the latency of the same route. */
+  latencyKeyThrough(edges: EdgeColumns, edge: number): number {
+    return toSumKey(this.#cells[STRIDE * edges.from[edge]! + 2]! + edges.rest[3 * edge + 1]!);
+  }
+
+  /** Returns the key of the reliability of the same route. */
+  reliabilityKeyThrough(edges: EdgeColumns, edge: number): number {
+    return toShareKey(this.#cells[STRIDE * edges.from[edge]! + 3]! * edges.rest[3 * edge + 2]!);
   }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { computeNextLevel, selectDisplayedLevel, getTrustScore } from "./trust-level.ts";
+import { computeNextLevel, getTrustScore } from "./trust-level.ts";
 
 test.each([
   ["unknown", 0.1],
@@ -44,29 +44,5 @@ describe("computeNextLevel after a failure", () => {
     ["to no other level from blocked", "blocked", 0, 1, "blocked"],
   ] as const)("a failure leads %s", (_, level, successes, failures, expected) => {
     expect(computeNextLevel(level, "failed", successes, failures)).toBe(expected);
-  });
-});
-
-describe("selectDisplayedLevel", () => {
-  test.each([
-    ["the own one, regardless of others", "first_contact", ["trusted", "trusted"], "first_contact"],
-    ["the own block", "blocked", ["trusted", "trusted"], "blocked"],
-    [
-      "the best of two payers without an own one",
-      null,
-      ["verified", "verified", "unknown"],
-      "verified",
-    ],
-    ["the lower of two levels of payers", null, ["trusted", "verified"], "verified"],
-    ["never that of a single payer", null, ["trusted"], "unknown"],
-    [
-      "not lowered by a payer that blocked the agent",
-      null,
-      ["blocked", "trusted", "trusted"],
-      "trusted",
-    ],
-    ["unknown without payers", null, [], "unknown"],
-  ] as const)("the displayed level is %s", (_, own, payers, expected) => {
-    expect(selectDisplayedLevel(own, payers)).toBe(expected);
   });
 });

@@ -1,7 +1,7 @@
 /** The levels from no history to the highest trust, and `blocked`, which is final. */
 export type TrustLevel = "unknown" | "first_contact" | "verified" | "trusted" | "blocked";
 
-const ascendingLevels = ["unknown", "first_contact", "verified", "trusted"] as const;
+export const ascendingLevels = ["unknown", "first_contact", "verified", "trusted"] as const;
 
 const levelScores: Record<TrustLevel, number> = {
   unknown: 0.1,
@@ -37,23 +37,6 @@ export function computeNextLevel(
   }
   if (counted >= 3 && successes < counted * 0.5) return ascendingLevels[Math.max(place - 1, 0)]!;
   return counted === 1 ? ascendingLevels[Math.max(place, 1)]! : level;
-}
-
-/**
- * Selects the level shown to an agent that asks about another: its own if it has a record, otherwise the
- * best level that at least two payers of the agent have recorded. The caller chooses `heldByPayers`, with
- * one level for each payer, so that no payer counts twice.
- */
-export function selectDisplayedLevel(
-  own: TrustLevel | null,
-  heldByPayers: readonly TrustLevel[],
-): TrustLevel {
-  if (own !== null) return own;
-  const places = heldByPayers
-    .filter((level) => level !== "blocked")
-    .map((level) => ascendingLevels.indexOf(level))
-    .sort((a, b) => b - a);
-  return ascendingLevels[places[1] ?? 0]!;
 }
 
 function computeEarnedIndex(successes: number, counted: number): number {

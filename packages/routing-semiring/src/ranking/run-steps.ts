@@ -1,0 +1,10 @@
+/** A computation that pauses after each step of it. */
+export type Steps<T> = Generator<void, T, void>;
+
+/** Runs all steps without a pause. */
+export function runSteps<T>(steps: Steps<T>): T {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}

@@ -1,0 +1,13 @@
+import { expect, test } from "vitest";
+import { checkTaskDepth, MAX_TASK_DEPTH } from "./task-depth.ts";
+
+test.each([0, 1, MAX_TASK_DEPTH])("H8: accepts a task of depth %i", (depth) => {
+  expect(checkTaskDepth(depth)).toEqual({ ok: true });
+});
+
+test.each([MAX_TASK_DEPTH + 1, 60, Number.MAX_SAFE_INTEGER])(
+  "H8: refuses a task of depth %i",
+  (depth) => {
+    expect(checkTaskDepth(depth)).toEqual({ ok: false, code: "task.too_deep" });
+  },
+);
