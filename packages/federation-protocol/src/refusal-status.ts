@@ -29,6 +29,7 @@ export const REFUSAL_STATUS = {
   "forward.key_mismatch": 400,
   "forward.not_offered": 422,
   "forward.underpaid": 402,
+  "task.too_deep": 400,
   "result.task_not_found": 404,
   "result.wrong_peer": 403,
   "result.already_finished": 409,

@@ -58,6 +58,7 @@ export type ForwardCode =
   | "forward.key_mismatch"
   | "forward.not_offered"
   | "forward.underpaid"
+  | "task.too_deep"
   | "clearing.limit_exceeded";
 
 /** Refusals of a returned result. */

@@ -53,6 +53,23 @@ describe("An entry of a peer's answer", () => {
     expect(take(bad, entry)).toHaveLength(1);
   });
 
+  it.each([
+    ["first_contact", 0.9, "trusted", 0.15, "first_contact"],
+    ["verified", 0.9, "trusted", 0.3, "verified"],
+    ["trusted", 0.9, "trusted", 0.45, "trusted"],
+    ["first_contact", undefined, "verified", 0.15, "first_contact"],
+    ["first_contact", 0.1, "unknown", 0.05, "unknown"],
+  ] as const)(
+    "C6: within the limit %s claims trust %s and the level %s, and counts as %d and %s",
+    (claimLimit, trust, trust_level, counted, shown) => {
+      const agents = [{ ...entry, trust, trust_level }];
+      const peer = { ...context.peer, claimLimit };
+      expect(parseEntries({ agents }, { ...context, peer })).toMatchObject([
+        { trust: counted, trust_level: shown },
+      ]);
+    },
+  );
+
   it("may have no key and a trust level instead of a number", () => {
     const { public_key: _, trust: __, ...bare } = entry;
     const trustAt = (trust_level?: string) => take({ ...bare, trust_level })[0];

@@ -3,6 +3,7 @@ import * as v from "valibot";
 import { FEDERATION_LIMITS } from "../limits.ts";
 import { type RemoteAgent, RemoteAgentSchema } from "../messages/discovery.ts";
 import { checkKeyProof, SUCCESSION_LIMITS } from "./agent-succession.ts";
+import { limitClaim, type ClaimLimit } from "./claim-limit.ts";
 
 /** An agent of another relay with the peer that named it and the costs of the path. */
 export type KnownAgent = RemoteAgent & {
@@ -25,6 +26,8 @@ export interface PeerAttributes {
   readonly relayId: string;
   readonly trust: number;
   readonly latencyMs: number;
+  /** The highest level that its claims count as; `trusted` if absent. See `getClaimLimit`. */
+  readonly claimLimit?: ClaimLimit;
   /** Whether the peer sends the key successions of its own agents; see `agent_succession`. */
   readonly sendsSuccession?: boolean;
 }
@@ -32,7 +35,7 @@ export interface PeerAttributes {
 /**
  * Returns the valid entries of a peer's answer: at most 200, each checked alone, without agents of
  * this relay and without version 8 ids whose key they do not prove. Distances are counted from this
- * relay and at least 1; trust is multiplied by the peer's and latency added to the peer's, so that
+ * relay and at least 1; trust is limited, then multiplied by the peer's, and latency added to the peer's, so that
  * a path is never better than its worst part.
  */
 export function parseEntries(
@@ -53,11 +56,14 @@ export function parseEntries(
     .map((entry) => v.parse(RemoteAgentSchema, entry))
     .filter((agent) => !isOwn(agent.agent_id) && agent.source_relay !== self)
     .flatMap(createProofFilter(peer))
+    .map((agent) =>
+      limitClaim({ ...agent, trust: getEntryTrust(agent) }, peer.claimLimit ?? "trusted"),
+    )
     .map((agent) => ({
       ...agent,
       source_relay: agent.source_relay ?? peer.relayId,
       hop_distance: getHopDistance(agent, peer.relayId),
-      trust: getEntryTrust(agent) * peer.trust,
+      trust: agent.trust * peer.trust,
       latency_ms: (agent.latency_ms ?? 0) + peer.latencyMs,
       via: peer.relayId,
     }));

@@ -1,4 +1,11 @@
-import { EncodingError, hexToBytes, verifyJson, verifyJsonAsync } from "@agent/crypto";
+import {
+  hexToBytes,
+  isJsonObject,
+  type JsonMembers,
+  unlessMalformed,
+  verifyJson,
+  verifyJsonAsync,
+} from "@agent/crypto";
 import { listRelays } from "../discovery/route.ts";
 import { FEDERATION_LIMITS } from "../limits.ts";
 import type { TaskForward } from "../messages/task.ts";
@@ -94,24 +101,18 @@ function buildEarlierHops(body: unknown, message: TaskForward, from: string): Ea
 function countHops(
   hops: readonly EarlierHop[],
   proven: readonly boolean[],
-  { findKey: keyOf, federationHops }: HopContext,
+  { findKey, federationHops }: HopContext,
 ): number {
   const certain = 1 + proven.filter(Boolean).length;
-  const unknown = hops.filter(({ relayId }) => keyOf(relayId) === undefined).length;
+  const unknown = hops.filter(({ relayId }) => findKey(relayId) === undefined).length;
   return Math.max(certain, Math.min(certain + unknown, federationHops));
 }
 
-function asObject(value: unknown): Record<string, unknown> | undefined {
-  const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
-  return isObject ? (value as Record<string, unknown>) : undefined;
+function asObject(value: unknown): JsonMembers | undefined {
+  return isJsonObject(value) ? value : undefined;
 }
 
 function parseKey(key: string | null | undefined): Uint8Array | null {
   if (key === null || key === undefined) return null;
-  try {
-    return hexToBytes(key);
-  } catch (error) {
-    if (error instanceof EncodingError) return null;
-    throw error;
-  }
+  return unlessMalformed(() => hexToBytes(key)) ?? null;
 }

@@ -1,6 +1,7 @@
 import { fromMicro, type Micro, toMicro } from "@agent/budget";
 import { signJson } from "@agent/crypto";
-import { checkReceivable, type PeerDebt } from "../settlement/clearing.ts";
+import { checkTaskDepth } from "@agent/routing-semiring";
+import { checkReceivable, type PeerDebt } from "../settlement/credit-limit.ts";
 import { computeMinPayment } from "../settlement/settlement-terms.ts";
 import { isFresh } from "../freshness.ts";
 import { FEDERATION_LIMITS } from "../limits.ts";
@@ -23,6 +24,8 @@ export interface TaskForwardInput {
   readonly composite: number;
   readonly path: readonly string[];
   readonly expiresAt: number;
+  /** The number of tasks above this one; 0 by default. */
+  readonly depth?: number;
   /**
    * At an intermediate relay: the forward that it received, with all members but `task_payload`.
    */
@@ -46,6 +49,7 @@ export function createTaskForward(
       expires_at: input.expiresAt,
       timestamp: now,
       to: input.to,
+      ...(input.depth !== undefined && input.depth > 0 && { depth: input.depth }),
       ...(input.relayed !== undefined && { relayed: input.relayed }),
     },
     secretKey,
@@ -81,7 +85,8 @@ export interface ForwardContext {
  * Checks whether a task is accepted from a peer, after `verifySignedMessage` has verified it. Must
  * run in the transaction that accepts it. Refused: `federation.wrong_sender`, `forward.duplicate`,
  * `federation.timestamp_expired`, `forward.looped`, `forward.expired`, `forward.agent_not_found`,
- * `forward.key_mismatch`, `forward.not_offered`, `forward.underpaid`, `clearing.limit_exceeded`.
+ * `forward.key_mismatch`, `forward.not_offered`, `forward.underpaid`, `task.too_deep`,
+ * `clearing.limit_exceeded`.
  */
 export function checkForward(
   forward: TaskForward,
@@ -104,6 +109,8 @@ export function checkForward(
   if (amount < computeMinPayment(worker.price, context.feeRate, context.hops)) {
     return refuse("forward.underpaid");
   }
+  const depth = checkTaskDepth(forward.depth ?? 0);
+  if (!depth.ok) return refuse(depth.code);
   const credit = checkReceivable(context.clearing, amount);
   return credit.ok ? { ok: true, amount } : credit;
 }

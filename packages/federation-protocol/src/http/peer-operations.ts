@@ -145,6 +145,7 @@ export const peerOperations = {
       "forward.key_mismatch",
       "forward.not_offered",
       "forward.underpaid",
+      "task.too_deep",
       "clearing.limit_exceeded",
       "task.relay_full",
       "task.submitter_full",

@@ -33,6 +33,8 @@ export const TaskForwardSchema = v.object({
   ),
   public_key: v.optional(hex32),
   expires_at: v.optional(timestamp),
+  /** The number of tasks above this one, as far as the sender knows them; 0 without it. */
+  depth: v.optional(count),
   /** The forward that the sender received itself, with all its members but `task_payload`. */
   relayed: v.optional(signedObject),
   ...envelope,

@@ -6,7 +6,7 @@ export {
   buildOutboundPayment,
   buildExternalPayment,
   buildForwardedPayment,
-} from "./clearing-postings.ts";
+} from "./peer-postings.ts";
 export {
   type ClearingLine,
   getExposure,
@@ -14,7 +14,7 @@ export {
   checkReceivable,
   checkPayable,
   type PeerDebt,
-} from "./clearing.ts";
+} from "./credit-limit.ts";
 export {
   comparePositions,
   type OwnPosition,

@@ -1,6 +1,6 @@
 import { fromMicro, toMicro } from "@agent/budget";
 import { signJson } from "@agent/crypto";
-import { checkReceivable, type PeerDebt } from "./clearing.ts";
+import { checkReceivable, type PeerDebt } from "./credit-limit.ts";
 import { computeTerms } from "./settlement-terms.ts";
 import { isFreshAnswer } from "../freshness.ts";
 import {

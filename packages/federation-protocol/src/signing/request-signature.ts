@@ -1,12 +1,11 @@
 import {
   canonicalize,
-  CanonicalJsonError,
-  EncodingError,
   fromBase64Url,
   hexToBytes,
   isUuid,
   sign,
   toBase64Url,
+  unlessMalformed,
   verify,
   verifyAsync,
 } from "@agent/crypto";
@@ -76,12 +75,10 @@ export function isAnswerSigned(
   publicKey: string,
 ): boolean {
   if (signature === null || !SIGNATURE.test(signature)) return false;
-  try {
-    return verify(fromBase64Url(signature), canonicalize(body), hexToBytes(publicKey));
-  } catch (error) {
-    if (error instanceof EncodingError || error instanceof CanonicalJsonError) return false;
-    throw error;
-  }
+  const isSigned = unlessMalformed(() =>
+    verify(fromBase64Url(signature), canonicalize(body), hexToBytes(publicKey)),
+  );
+  return isSigned === true;
 }
 
 /**
@@ -139,13 +136,10 @@ function buildSignedText({ method, path, to, body }: SignedRequest, timestamp: s
 }
 
 function parseSignedTexts(request: SignedRequest, claim: RequestClaim, publicKey: string) {
-  try {
+  return unlessMalformed(() => {
     const texts = [{ text: buildSignedText(request, claim.timestamp), bound: true }];
     // Other implementations may sign a constant if there is no body; it does not cover the request.
     if (request.body === undefined) texts.push({ text: "{}", bound: false });
     return { signature: fromBase64Url(claim.signature), key: hexToBytes(publicKey), texts };
-  } catch (error) {
-    if (error instanceof EncodingError || error instanceof CanonicalJsonError) return undefined;
-    throw error;
-  }
+  });
 }

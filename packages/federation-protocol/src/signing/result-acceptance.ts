@@ -1,4 +1,4 @@
-import { EncodingError, hexToBytes, signJson, SUITE, verifyJson } from "@agent/crypto";
+import { hexToBytes, signJson, SUITE, unlessMalformed, verifyJson } from "@agent/crypto";
 import { id, timestamp } from "@agent/wire/engine";
 import * as v from "valibot";
 import { hex32, signature, uuid } from "../fields.ts";
@@ -64,10 +64,5 @@ export function parseResultAcceptance(
 }
 
 function isSigned(accepted: ResultAcceptance, publicKey: string): boolean {
-  try {
-    return verifyJson(accepted, hexToBytes(publicKey));
-  } catch (error) {
-    if (error instanceof EncodingError) return false;
-    throw error;
-  }
+  return unlessMalformed(() => verifyJson(accepted, hexToBytes(publicKey))) === true;
 }

@@ -1,4 +1,4 @@
-import { EncodingError, hexToBytes, verifyJson, verifyJsonAsync } from "@agent/crypto";
+import { hexToBytes, unlessMalformed, verifyJson, verifyJsonAsync } from "@agent/crypto";
 import type * as v from "valibot";
 import { parseMessage } from "../parse-message.ts";
 import { type FederationRefusal, refuse } from "../refusals.ts";
@@ -43,10 +43,5 @@ export async function verifySignedMessageAsync(
 }
 
 function parseKey(publicKey: string): Uint8Array | null {
-  try {
-    return hexToBytes(publicKey);
-  } catch (error) {
-    if (error instanceof EncodingError) return null;
-    throw error;
-  }
+  return unlessMalformed(() => hexToBytes(publicKey)) ?? null;
 }

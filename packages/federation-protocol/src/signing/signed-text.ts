@@ -1,4 +1,11 @@
-import { EncodingError, fromBase64Url, hexToBytes, sign, toBase64Url, verify } from "@agent/crypto";
+import {
+  fromBase64Url,
+  hexToBytes,
+  sign,
+  toBase64Url,
+  unlessMalformed,
+  verify,
+} from "@agent/crypto";
 
 /** Returns the base64url signature over a text. */
 export function signText(text: string, secretKey: Uint8Array): string {
@@ -10,10 +17,8 @@ export function signText(text: string, secretKey: Uint8Array): string {
  * malformed.
  */
 export function isTextSigned(text: string, signature: string, publicKey: string): boolean {
-  try {
-    return verify(fromBase64Url(signature), text, hexToBytes(publicKey));
-  } catch (error) {
-    if (error instanceof EncodingError) return false;
-    throw error;
-  }
+  const isSigned = unlessMalformed(() =>
+    verify(fromBase64Url(signature), text, hexToBytes(publicKey)),
+  );
+  return isSigned === true;
 }

@@ -10,7 +10,12 @@ import {
 } from "@agent/budget";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { getExposure, checkExternalPayment, checkReceivable, checkPayable } from "./clearing.ts";
+import {
+  getExposure,
+  checkExternalPayment,
+  checkReceivable,
+  checkPayable,
+} from "./credit-limit.ts";
 import {
   buildInboundHold,
   buildInboundPayment,
@@ -19,7 +24,7 @@ import {
   buildOutboundPayment,
   buildExternalPayment,
   buildForwardedPayment,
-} from "./clearing-postings.ts";
+} from "./peer-postings.ts";
 import { computeMinPayment, computeTerms } from "./settlement-terms.ts";
 
 const line = (balance: number, limit: number, payable = 0) => ({
