@@ -2,11 +2,13 @@ import { accessErrors } from "./errors/access-errors.ts";
 import { agentErrors } from "./errors/agent-errors.ts";
 import type { ErrorText } from "./errors/error-text.ts";
 import { federationErrors } from "./errors/federation-errors.ts";
+import { logErrors } from "./errors/log-errors.ts";
 import { moneyErrors } from "./errors/money-errors.ts";
 import { receiptErrors } from "./errors/receipt-errors.ts";
 import { recordErrors } from "./errors/record-errors.ts";
 import { requestErrors } from "./errors/request-errors.ts";
 import { taskErrors } from "./errors/task-errors.ts";
+import { witnessErrors } from "./errors/witness-errors.ts";
 
 /**
  * Every refusal a relay can answer, with its status and text (specification, "Errors"). A code that an
@@ -21,6 +23,8 @@ export const errors = {
   ...moneyErrors,
   ...federationErrors,
   ...recordErrors,
+  ...witnessErrors,
+  ...logErrors,
 } as const satisfies Record<string, ErrorText>;
 
 export type Code = keyof typeof errors;

@@ -25,6 +25,7 @@ export type {
 } from "./engine/operation.ts";
 export { operations } from "./operations.ts";
 export type { OperationName, Operations } from "./operations.ts";
+export { witnessOperations, type WitnessOperations } from "./operations/operator/witness.ts";
 export { listImpliedRefusals } from "./engine/list-implied-refusals.ts";
 export { buildOpenApi } from "./engine/openapi.ts";
 export { createRedactor, isSecretName, REDACTED } from "./engine/redact.ts";

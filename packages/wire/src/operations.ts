@@ -15,6 +15,7 @@ import { freeze } from "./operations/operator/freeze.ts";
 import { ledger } from "./operations/proof/ledger.ts";
 import { keys } from "./operations/agents/keys.ts";
 import { market } from "./operations/agents/market.ts";
+import { log } from "./operations/operator/log.ts";
 import type { Operation } from "./engine/operation.ts";
 import { pairing } from "./operations/agents/pairing.ts";
 import { payments } from "./operations/money/payments.ts";
@@ -56,6 +57,7 @@ export const operations = {
   ...statement,
   ...freeze,
   ...clock,
+  ...log,
   ...market,
   ...trust,
   ...credentials,

@@ -89,6 +89,10 @@ describe("D3: verifyQuorum", () => {
     ["by an approval that is returned as a denial", [vote(0), { ...vote(1), decision: "deny" }]],
     ["by a vote of the first version", [vote(0), voteOfFirstVersion()]],
     ["by an invalid signature", [vote(0), { ...vote(1), signature: "A" }]],
+    [
+      "by a second vote of an approver whose first one is invalid",
+      [vote(0), { ...vote(1), signature: "A" }, vote(1)],
+    ],
     ["by no votes", []],
   ])("D3: a quorum is not reached %s", (_, votes) => {
     expect(verify(votes)).toEqual({ ok: false, code: "approval.votes_missing" });

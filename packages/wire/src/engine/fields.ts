@@ -1,5 +1,5 @@
 import { parseAmount, type AmountCode } from "@agent/budget";
-import { isUuid } from "@agent/crypto";
+import { isJsonObject, isUuid } from "@agent/crypto";
 import * as v from "valibot";
 import { limits } from "./limits.ts";
 
@@ -110,14 +110,10 @@ export const money = v.number();
 /** US dollars are the only currency. */
 export const currency = v.literal("USD");
 
-function isObject(value: unknown): boolean {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 /** Adds to a schema the rejection of arrays, which valibot accepts if no member is required. */
 export function objectOnly<S extends v.GenericSchema>(schema: S) {
   return v.pipe(
-    v.custom<v.InferInput<S>>(isObject, "must be an object"),
+    v.custom<v.InferInput<S>>(isJsonObject, "must be an object"),
     schema as v.GenericSchema<v.InferInput<S>, v.InferOutput<S>>,
   );
 }
@@ -126,7 +122,7 @@ export function objectOnly<S extends v.GenericSchema>(schema: S) {
  * A JSON object that is passed on unread and unchanged, including members named `__proto__`, because a
  * signed document must stay complete.
  */
-export const looseObject = v.custom<Record<string, unknown>>(isObject, "must be an object");
+export const looseObject = v.custom<Record<string, unknown>>(isJsonObject, "must be an object");
 
 export const capability = v.pipe(
   v.string(),

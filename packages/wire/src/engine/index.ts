@@ -17,4 +17,4 @@ export {
   timestamp,
 } from "./fields.ts";
 export { defineOperation, type Operation } from "./operation.ts";
-export { FEDERATION_HEADERS, FEDERATION_PREFIX } from "./peer-requests.ts";
+export { FEDERATION_HEADERS, FEDERATION_PREFIX, WITNESS_PREFIX } from "./peer-requests.ts";

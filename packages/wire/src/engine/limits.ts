@@ -1,7 +1,9 @@
 /** The numbers of the specification's "Limits" and those it leaves open (docs/decisions.md, 1 and 4). */
 export const limits = {
   rateWindowMs: 60_000,
-  tiers: { auth: 30, read: 60, write: 30, public: 20, expensive: 10 },
+  /** Requests for pages and their files, per window and address. */
+  staticPerWindow: 600,
+  tiers: { auth: 30, read: 60, write: 30, public: 20, expensive: 10, log: 600 },
 
   requestBytes: 1_048_576,
   promptBytes: 262_144,
@@ -18,7 +20,23 @@ export const limits = {
 
   /** Events of one task, besides its first and its last one. */
   taskEvents: 1_000,
+  /** The notes of one task together, in UTF-8; a note beyond them is dropped. */
+  taskNoteBytes: 65_536,
+  /** Events that are read at once for a stream. */
+  eventPage: 32,
   streamKeepAliveMs: 15_000,
+  /** A stream whose reader takes nothing for so long is cut. */
+  streamStallMs: 30_000,
+  /** Open event streams of one agent: of one task, and of all tasks. */
+  streamsPerTask: 8,
+  streamsPerCaller: 64,
+  /** Open event streams of the operator. */
+  operatorStreams: 1_024,
+
+  /** Requests of one connection whose answers are in the making. */
+  connectionAnswers: 8,
+  /** A connection whose client takes nothing of an answer for so long is closed. */
+  answerStallMs: 75_000,
 
   defaultPageSize: 50,
   maxPageSize: 200,
@@ -47,7 +65,6 @@ export const limits = {
   cardReaders: 1_000,
   cardReaderCharacters: 65_536,
 
-  recordedCandidates: 1_000,
   evidenceRecordCharacters: 65_536,
   visibilityQueries: 20,
   probeTimeoutMs: 2_000,
@@ -81,6 +98,8 @@ export const limits = {
   socketWindowMs: 10_000,
   socketAuthMs: 5_000,
   socketPingMs: 30_000,
+  /** The time in which a client must answer the closing frame. */
+  socketCloseMs: 2_000,
 
   forwardTimeoutMs: 330_000,
   outboundBytes: 2_097_152,
@@ -100,6 +119,17 @@ export const limits = {
   federationClaimMs: 600_000,
   federationOwnerLookups: 10,
   federationDeliveries: 64,
+
+  /** Requests of a minute to cosign one log, counted after its signature was verified. */
+  witnessRequests: 120,
+  /** The body of a request to cosign: a note of 64 KiB and a proof. */
+  witnessBytes: 81_920,
+  /** Checkpoints of one log that are kept because they do not fit what was cosigned. */
+  witnessEvidence: 16,
+  /** The time that a witness has for an answer. */
+  witnessTimeoutMs: 2_000,
+  /** A relay states its log again after so long, and may begin a generation as often. */
+  logStatementMs: 3_600_000,
 } as const;
 
 export type Tier = keyof typeof limits.tiers;

@@ -1,6 +1,6 @@
 import type { Code } from "../errors.ts";
 import type { Operation } from "./operation.ts";
-import { FEDERATION_PREFIX } from "./peer-requests.ts";
+import { FEDERATION_PREFIX, WITNESS_PREFIX } from "./peer-requests.ts";
 
 /** Lists the refusals that the operation's row implies without declaring them. */
 export function listImpliedRefusals(operation: Operation): Code[] {
@@ -8,8 +8,10 @@ export function listImpliedRefusals(operation: Operation): Code[] {
   // Probes have no rate limit and respond until the process ends.
   if (operation.tier !== null) codes.push("server.draining", "rate.exceeded");
   if (operation.method !== "GET" && !operation.whileFrozen) codes.push("server.frozen");
-  // The path does not exist while federation is disabled.
-  if (operation.path.startsWith(FEDERATION_PREFIX)) codes.push("route.not_found");
+  // The path does not exist while federation, or the witness, is off.
+  if ([FEDERATION_PREFIX, WITNESS_PREFIX].some((prefix) => operation.path.startsWith(prefix))) {
+    codes.push("route.not_found");
+  }
   if (operation.auth === "peer") {
     // Requests of a peer are counted by its id, which is known only after its signature is verified.
     if (operation.tier === null) codes.push("server.draining", "rate.exceeded");
@@ -36,7 +38,9 @@ export function listImpliedRefusals(operation: Operation): Code[] {
     codes.push("idempotency.key_invalid", "idempotency.key_in_use", "idempotency.key_reused");
   }
   if (operation.query !== undefined) codes.push("request.invalid");
-  if (operation.body !== undefined) {
+  if (operation.textBytes !== undefined) {
+    codes.push("request.invalid", "request.too_large", "request.timeout");
+  } else if (operation.body !== undefined) {
     codes.push(
       "request.malformed_json",
       "request.invalid",

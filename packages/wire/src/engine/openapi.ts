@@ -44,7 +44,12 @@ function buildRefusalResponses(operation: Operation): JsonObject {
   );
 }
 
-const successDescriptions: Readonly<Record<string, string>> = { 201: "Created", 204: "No content" };
+const successDescriptions: Readonly<Record<string, string>> = {
+  201: "Created",
+  204: "No content",
+  304: "Not modified",
+  409: "Conflict",
+};
 
 function buildSuccessResponses(operation: Operation): JsonObject {
   return Object.fromEntries(
@@ -152,7 +157,11 @@ function describeOperation(name: string, operation: Operation): JsonObject {
       requestBody: {
         // An empty body is read as an empty object.
         required: !v.is(operation.body, {}),
-        content: { "application/json": { schema: toComponentSchema(operation.body) } },
+        content: {
+          [operation.textBytes === undefined ? "application/json" : "text/plain"]: {
+            schema: toComponentSchema(operation.body),
+          },
+        },
       },
     }),
     responses: { ...buildSuccessResponses(operation), ...buildRefusalResponses(operation) },

@@ -29,6 +29,8 @@ export interface Operation {
   readonly method: "GET" | "POST" | "PUT" | "DELETE";
   /** The path with `:name` parameters. */
   readonly path: string;
+  /** The last parameter is the rest of the path, slashes included. */
+  readonly restOfPath?: true;
   readonly summary: string;
   /** The section of the specification; groups the operations in OpenAPI. */
   readonly section: string;
@@ -51,11 +53,13 @@ export interface Operation {
   /** The headers that the handler reads, with their descriptions. */
   readonly headers?: { readonly [name: string]: string };
   readonly body?: Schema;
+  /** The body is text of any media type, up to so many bytes in UTF-8, and `body` is a string. */
+  readonly textBytes?: number;
   /** The handler validates the body itself, because a signed object must not be changed by a schema. */
   readonly rawBody?: true;
   /** Creates tasks or moves money; a request with an `Idempotency-Key` is executed once. */
   readonly keyed?: true;
-  /** The handler answers JSON text, which is sent exactly as it was stored. */
+  /** The handler answers JSON text, which is sent exactly as it is. */
   readonly rawAnswer?: true;
   /** Allowed while the relay is frozen; GET operations always are. */
   readonly whileFrozen?: true;
@@ -89,9 +93,13 @@ export interface ParsedRequest<O extends Operation> {
   readonly body: BodyOf<O>;
 }
 
-/** A success: one of the declared statuses with its declared body. */
+/**
+ * A success: one of the declared statuses with its declared body. `ok` may be omitted; a refusal
+ * always has `ok: false`.
+ */
 export type SuccessAnswer<O extends Operation> = {
   [S in keyof O["ok"] & number]: {
+    readonly ok?: true;
     readonly status: S;
     readonly body: O["rawAnswer"] extends true ? string : Input<O["ok"][S]>;
     readonly headers?: AnswerHeaders;
@@ -101,11 +109,13 @@ export type SuccessAnswer<O extends Operation> = {
 /** Headers of one answer, names in lower case. */
 export type AnswerHeaders = { readonly [name: string]: string };
 
-/** A success that is not JSON: text of one of the declared media types, complete or streamed. */
+/** An answer that is not JSON: text or bytes of a declared media type, or a streamed text. */
 export interface MediaAnswer<M extends string = string> {
-  readonly status: 200;
+  readonly ok?: true;
+  /** 409 where a protocol of others states it with a text. */
+  readonly status: 200 | 409;
   readonly mediaType: M;
-  readonly content: string | AsyncIterable<string>;
+  readonly content: string | Uint8Array<ArrayBuffer> | AsyncIterable<string>;
   readonly headers?: AnswerHeaders;
 }
 

@@ -27,5 +27,13 @@ export const requestErrors = {
   "server.unavailable": { status: 503, text: "Storage is unavailable" },
   "server.not_ready": { status: 503, text: "Relay is not ready" },
   "server.frozen": { status: 503, text: "Relay is frozen by its operator" },
+  "server.damaged": {
+    status: 409,
+    text: "Database is damaged, so the relay stays frozen until it is restored",
+  },
   "server.draining": { status: 503, text: "Relay is shutting down" },
+  "console.not_built": {
+    status: 503,
+    text: "Pages are not built: run `pnpm build` in the sources of the relay",
+  },
 } as const satisfies Record<string, ErrorText>;

@@ -2,6 +2,7 @@ import * as v from "valibot";
 import { capability, pageQuery, priceText } from "../../engine/fields.ts";
 import { defineOperation } from "../../engine/operation.ts";
 import { CapabilityPrice } from "./listings.ts";
+import { TrustBasis } from "./trust-basis.ts";
 
 /** The six factors of a score, each from 0 to 1; higher is better. */
 export const SubScores = v.object({
@@ -27,8 +28,9 @@ export const MarketCandidate = v.object({
     availability_guarantee: v.optional(v.number()),
   }),
   description: v.string(),
+  trust_basis: TrustBasis,
 });
-export type MarketCandidate = v.InferOutput<typeof MarketCandidate>;
+export type MarketCandidate = v.InferInput<typeof MarketCandidate>;
 
 export const market = {
   listCandidates: defineOperation({

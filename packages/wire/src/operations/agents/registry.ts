@@ -18,6 +18,7 @@ import {
 import { limits } from "../../engine/limits.ts";
 import { defineOperation } from "../../engine/operation.ts";
 import { CapabilityPrice } from "./listings.ts";
+import { TrustBasis } from "./trust-basis.ts";
 
 /** Trust levels on the wire (docs/decisions.md, 6). */
 export const TrustLevel = v.picklist([
@@ -51,7 +52,7 @@ const succession = v.optional(
   ),
 );
 
-export const BootstrapBody = v.object({
+const BootstrapBody = v.object({
   agent_id: agentId,
   public_key: publicKey,
   succession,
@@ -64,7 +65,7 @@ const Bootstrapped = v.object({
   registered: v.boolean(),
 });
 
-export const RegisterBody = v.object({
+const RegisterBody = v.object({
   agent_id: agentId,
   endpoint_url: endpointUrl,
   capabilities,
@@ -93,6 +94,7 @@ export const DiscoveryEntry = v.object({
   capabilities: v.array(v.string()),
   metadata: looseObject,
   trust_level: extensibleEnum(TrustLevel.options),
+  trust_basis: TrustBasis,
   cost: v.nullable(v.number()),
   availability: v.number(),
   online: v.boolean(),

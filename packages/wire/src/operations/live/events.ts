@@ -1,4 +1,4 @@
-import { canonicalize, CanonicalJsonError } from "@agent/crypto";
+import { canonicalize, unlessMalformed } from "@agent/crypto";
 import * as v from "valibot";
 import {
   createBatchSchema,
@@ -14,12 +14,7 @@ import { defineOperation } from "../../engine/operation.ts";
 
 /** Returns false for a payload with a lone surrogate: it has no canonical form, so no ledger can hash it. */
 function isCanonical(value: Record<string, unknown>): boolean {
-  try {
-    return canonicalize(value).length > 0;
-  } catch (error) {
-    if (error instanceof CanonicalJsonError) return false;
-    throw error;
-  }
+  return unlessMalformed(() => canonicalize(value)) !== undefined;
 }
 
 const payload = v.pipe(

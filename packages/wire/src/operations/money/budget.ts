@@ -74,7 +74,7 @@ export const AccountSummary = v.object({
 });
 export type AccountSummary = v.InferOutput<typeof AccountSummary>;
 
-export const DepositBody = v.object({
+const DepositBody = v.object({
   amount,
   currency: v.optional(currency, "USD"),
   reference: v.optional(nonEmptyShortText),
@@ -140,7 +140,7 @@ export const budget = {
         agent_known: v.optional(v.boolean()),
       }),
     },
-    refusals: ["agent.id_reserved", "money.balance_limit"],
+    refusals: ["request.invalid", "agent.id_reserved", "money.balance_limit"],
   }),
   listAccounts: defineOperation({
     method: "GET",

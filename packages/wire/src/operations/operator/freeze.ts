@@ -34,6 +34,6 @@ export const freeze = {
       restored: v.optional(v.boolean()),
     }),
     ok: { 200: Frozen },
-    refusals: ["request.invalid"],
+    refusals: ["request.invalid", "server.damaged"],
   }),
 } as const;

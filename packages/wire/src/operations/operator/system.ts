@@ -78,6 +78,19 @@ export const system = {
         public_key: v.string(),
         /** The succession records of the relay's key, oldest first. */
         succession: v.optional(v.array(looseObject)),
+        /** The keys and addresses of the relay's log and witness, signed by the relay. */
+        log: v.optional(
+          v.object({
+            relay_id: v.string(),
+            origin: v.nullable(v.string()),
+            vkey: v.nullable(v.string()),
+            prefix: v.nullable(v.string()),
+            witness_vkey: v.nullable(v.string()),
+            witness_prefix: v.nullable(v.string()),
+            suite: v.string(),
+            signature: v.string(),
+          }),
+        ),
         name: v.string(),
         base_url: v.nullable(v.string()),
         fee_rate: v.number(),
@@ -95,7 +108,9 @@ export const system = {
     section: "System",
     auth: "public",
     tier: "public",
-    ok: { 200: looseObject },
+    headers: { "If-None-Match": "The `ETag` of an earlier answer; 304 means that it is current." },
+    rawAnswer: true,
+    ok: { 200: looseObject, 304: v.undefined() },
     refusals: [],
   }),
   reconcile: defineOperation({

@@ -27,7 +27,8 @@ export const claims = {
   reportProgress: defineOperation({
     method: "POST",
     path: "/agent/:agentId/task/:taskId/progress",
-    summary: "Renew the claim of this device and report progress with a note.",
+    summary:
+      "Renew the claim of this device and report progress with a note; the notes of a task are stored up to 64 KiB together.",
     section: "Tasks",
     auth: "bearer",
     scope: "task:result",

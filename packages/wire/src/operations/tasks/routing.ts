@@ -17,6 +17,19 @@ export const RoutingRecord = v.object({
   /** Absent if the submission had no `max_budget`. */
   price_cap: v.optional(v.number()),
   candidates: v.array(looseObject),
+  /** Present if `candidates` are only the best of more than 1000. */
+  excerpt: v.optional(
+    v.object({
+      /** The number of all candidates. */
+      candidates: v.number(),
+      /** The number of those that could be chosen. */
+      eligible: v.number(),
+      /** The mean cost of all candidates. */
+      mean_cost: v.number(),
+      /** The SHA-256 of the SHA-256 of each candidate's JSON, in order: 64 hex digits. */
+      inputs_hash: v.string(),
+    }),
+  ),
   graph: v.array(
     v.object({
       from: v.string(),

@@ -40,6 +40,8 @@ export const SubmitTaskBody = v.object({
     ),
   ),
   step_id: v.optional(id),
+  /** The open task for whose work this one is submitted; the submitter must be its executor. */
+  parent_task_id: v.optional(id),
   exploration_drive: v.optional(ratio),
   exclude_agents: v.optional(
     v.pipe(
@@ -99,6 +101,7 @@ export const tasks = {
     refusals: [
       "request.invalid",
       "task.no_candidate",
+      "task.too_deep",
       "task.target_blocked",
       "task.id_conflict",
       "budget.insufficient",
@@ -160,7 +163,7 @@ export const tasks = {
     media: ["text/event-stream"],
     // By the standard a client does not reconnect after 204, which says that no event will follow.
     ok: { 200: v.string(), 204: v.undefined() },
-    refusals: ["task.not_found", "task.not_participant"],
+    refusals: ["task.not_found", "task.not_participant", "stream.too_many"],
   }),
   listTasks: defineOperation({
     method: "GET",
