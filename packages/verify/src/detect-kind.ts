@@ -1,7 +1,10 @@
 import type { ArtifactKind } from "./kind.ts";
 
+/** The kinds that are JSON. */
+export type JsonKind = Exclude<ArtifactKind, "log_proof" | "checkpoint">;
+
 /** The members that every artifact of a kind has and no artifact of another kind needs. */
-const kindMembers: readonly (readonly [kind: ArtifactKind, members: readonly string[]])[] = [
+const kindMembers: readonly (readonly [kind: JsonKind, members: readonly string[]])[] = [
   ["bundle", ["receipt", "signers", "attestation"]],
   ["presentation", ["verifiableCredential", "holder"]],
   ["credential", ["credentialSubject", "issuer"]],
@@ -20,7 +23,7 @@ const kindMembers: readonly (readonly [kind: ArtifactKind, members: readonly str
  * several, so that no artifact passes for one of another kind. A list of succession records of
  * agents or of relays, bare or as a relay returns it, has the kind of its records.
  */
-export function detectKind(value: unknown): ArtifactKind | null {
+export function detectKind(value: unknown): JsonKind | null {
   if (typeof value !== "object" || value === null) return null;
   const list = getSuccessionRecords(value);
   if (list !== null) {

@@ -3,6 +3,7 @@ import { verifyBundle } from "./bundle/verify-bundle.ts";
 import type { Claim } from "./claim/claim.ts";
 import { getClaim } from "./claim/get-claim.ts";
 import { toPrintable } from "./claim/format.ts";
+import { formatLogLines } from "./log/format-log-lines.ts";
 import { isRelaySigned, getOutcome, type Outcome } from "./outcome.ts";
 import { type ProofLevel, PROOF_LEVELS } from "./proof-levels.ts";
 import type { CheckResult, Verdict } from "./verdict.ts";
@@ -27,6 +28,7 @@ export function formatReport(
   const lines = [
     ...formatClaim(verdict, artifact, options),
     ...formatVerdict(verdict, artifact, options),
+    ...formatLogLines(verdict, artifact, options),
   ];
   const levelLines =
     options.explain === true ? formatAllLevels(verdict) : formatFailedLevels(verdict);
@@ -63,6 +65,8 @@ function formatSigner(
   if (signer === null) return "it is not signed";
   const by = kind !== null && isRelaySigned(kind) ? "by the word of" : "signed by";
   const words = `${by} ${signer}, ${key === null ? "with a key that is not in it" : `key ${toPrintable(key)}`}`;
+  if (kind === "log_proof" || kind === "checkpoint")
+    return valid ? `by the log key that you named` : words;
   if (publicKey === undefined) {
     return `${words}, which is not vouched for (name it with --key or --trust)`;
   }

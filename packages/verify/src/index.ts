@@ -1,14 +1,21 @@
-export type { VerifyOptions } from "./artifacts/options.ts";
+export type { LogOptions, VerifyOptions } from "./artifacts/options.ts";
 export {
   BUNDLE_SPEC,
+  type BundleLog,
   BundleSchema,
   type EvidenceBundle,
   type KeyRecord,
   type NestedTask,
   type Peer,
-  type Posting,
   type Signer,
 } from "./bundle/schema.ts";
+export type { BundleInspection } from "./bundle/inspection/schema.ts";
+export type { Posting } from "./bundle/posting-schema.ts";
+export {
+  listLoggableParts,
+  type LoggableEvidence,
+  type LoggablePart,
+} from "./bundle/list-log-entries.ts";
 export {
   formatBundle,
   type Evidence,
@@ -18,6 +25,7 @@ export {
 export { verifyBundle } from "./bundle/verify-bundle.ts";
 export type { Claim } from "./claim/claim.ts";
 export { getClaim } from "./claim/get-claim.ts";
+export { verifyLogProof } from "./log/verify-log-proof.ts";
 export type { ArtifactKind } from "./kind.ts";
 export { type Outcome, getOutcome } from "./outcome.ts";
 export { detectKind } from "./detect-kind.ts";
@@ -26,6 +34,7 @@ export type {
   BundleWarning,
   BundleRefusal,
   GeneralRefusal,
+  LogRefusal,
   ResultFileRefusal,
 } from "./refusals.ts";
 export { type ReportOptions, formatReport } from "./format-report.ts";

@@ -10,4 +10,6 @@ export type ArtifactKind =
   | "settlement"
   | "attestation"
   | "no_show"
-  | "delegation_token";
+  | "delegation_token"
+  | "log_proof"
+  | "checkpoint";

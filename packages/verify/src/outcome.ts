@@ -23,6 +23,9 @@ const relaySignedKinds: Readonly<Record<ArtifactKind, boolean>> = {
   succession: false,
   relay_succession: false,
   delegation_token: false,
+  // Only with a named key of the log, which is theirs alone.
+  log_proof: false,
+  checkpoint: false,
 };
 
 /** Returns whether the proof of a kind depends only on the relay's key. */

@@ -16,7 +16,9 @@ export type ProofLevelName =
   | "nested"
   | "hop_bound"
   | "attested"
-  | "settled";
+  | "settled"
+  | "logged"
+  | "witnessed";
 
 /** The proof levels in order; an artifact has those for which it contains evidence. */
 export const PROOF_LEVELS: readonly ProofLevel[] = [
@@ -81,5 +83,18 @@ export const PROOF_LEVELS: readonly ProofLevel[] = [
     title: "settled",
     proves: "A relay signed what was paid for this receipt, and the postings add up to it.",
     doesNotProve: "That money ever left the relay's books.",
+  },
+  {
+    name: "logged",
+    title: "logged",
+    proves:
+      "The relay's append-only log holds receipt, settlements and credential, at these places.",
+    doesNotProve: "That others see the same log.",
+  },
+  {
+    name: "witnessed",
+    title: "witnessed",
+    proves: "So many witnesses that you named saw this log only grow up to here.",
+    doesNotProve: "That they are independent.",
   },
 ];

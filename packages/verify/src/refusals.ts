@@ -1,12 +1,16 @@
 import type { CredentialRefusal, PresentationRefusal } from "@agent/credentials";
 import type { RelayChainCode } from "@agent/crypto";
 import type { LedgerRefusal } from "@agent/ledger";
+import type { CheckpointRefusal, InclusionResult } from "@agent/transparency";
 import type {
   AttestationRefusal,
+  DecisionRefusal,
   DelegationRefusal,
   NoShowRefusal,
+  OutcomeRefusal,
   ReceiptRefusal,
   SettlementRefusal,
+  VerdictRefusal,
 } from "@agent/receipts";
 
 /** The refusals that do not depend on the kind. */
@@ -33,11 +37,20 @@ export type BundleRefusal =
   | "bundle.credential_foreign"
   | "bundle.settlement_mismatch"
   | "bundle.no_show_mismatch"
+  | "bundle.inspection_mismatch"
   | "bundle.postings_mismatch"
   | "bundle.erased";
 
 /** The warnings about a bundle that stays valid. */
 export type BundleWarning = "bundle.hop_mismatch";
+
+/** Every reason for which a proof of a transparency log is not valid. */
+export type LogRefusal =
+  | CheckpointRefusal
+  | Extract<InclusionResult, { readonly ok: false }>["code"]
+  | "log.entry_malformed"
+  | "log.entry_mismatch"
+  | "log.entry_missing";
 
 /** The reasons for which a file is not the one that the result of a receipt refers to. */
 export type ResultFileRefusal = "result.no_reference" | "result.file_mismatch";
@@ -47,6 +60,7 @@ export type ArtifactRefusal =
   | GeneralRefusal
   | BundleRefusal
   | ResultFileRefusal
+  | LogRefusal
   | ReceiptRefusal
   | CredentialRefusal
   | PresentationRefusal
@@ -54,5 +68,8 @@ export type ArtifactRefusal =
   | RelayChainCode
   | SettlementRefusal
   | NoShowRefusal
+  | VerdictRefusal
+  | DecisionRefusal
+  | OutcomeRefusal
   | AttestationRefusal
   | DelegationRefusal;

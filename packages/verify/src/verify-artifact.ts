@@ -10,7 +10,8 @@ import { checkSuccession } from "./artifacts/succession.ts";
 import { verifyBundle } from "./bundle/verify-bundle.ts";
 import type { ArtifactKind } from "./kind.ts";
 import { withRelayKeys } from "./list-relay-keys.ts";
-import { detectKind } from "./detect-kind.ts";
+import { detectKind, type JsonKind } from "./detect-kind.ts";
+import { checkLogText, detectLogText } from "./log/check-log-text.ts";
 import type { GeneralRefusal } from "./refusals.ts";
 import type { Verdict } from "./verdict.ts";
 
@@ -21,6 +22,8 @@ import type { Verdict } from "./verdict.ts";
  */
 export function verifyArtifact(artifact: unknown, callerOptions: VerifyOptions = {}): Verdict {
   const options = withRelayKeys(callerOptions);
+  const logText = typeof artifact === "string" ? detectLogText(artifact) : null;
+  if (logText !== null) return checkLogText(logText, artifact as string, options.log);
   const parsed = typeof artifact === "string" ? parseJsonText(artifact) : { value: artifact };
   if (parsed === null) return buildGeneralRefusal("artifact.unreadable");
   const kind = detectKind(parsed.value);
@@ -31,7 +34,7 @@ export function verifyArtifact(artifact: unknown, callerOptions: VerifyOptions =
 }
 
 function checkArtifact(
-  kind: Exclude<ArtifactKind, "bundle">,
+  kind: Exclude<JsonKind, "bundle">,
   value: object,
   options: VerifyOptions,
 ): Verdict {

@@ -1,4 +1,5 @@
 import type { BoundKeys } from "@agent/receipts";
+import type { VerifierKey } from "@agent/transparency";
 
 /** The verifier's own values; checks whose value is left out do not run. */
 export interface VerifyOptions {
@@ -19,6 +20,18 @@ export interface VerifyOptions {
   readonly relaySuccession?: readonly unknown[] | undefined;
   /** The task that a receipt, an attestation or a bundle must be about. */
   readonly taskId?: string | undefined;
+  /** The transparency log that must hold the artifact, and its witnesses. */
+  readonly log?: LogOptions | undefined;
+}
+
+/** The keys of a transparency log that the verifier trusts. */
+export interface LogOptions {
+  /** The key of the log; with it the artifact must be in that log. */
+  readonly logKey?: VerifierKey | undefined;
+  /** The witnesses whose cosignatures count. */
+  readonly witnesses?: readonly VerifierKey[] | undefined;
+  /** The number of witnesses that must have cosigned; 1 by default where witnesses are named. */
+  readonly quorum?: number | undefined;
 }
 
 /** The options for kinds that expire. */

@@ -1,8 +1,4 @@
-import {
-  type ReceiptVerdict,
-  verifyReceipt,
-  type VerifyReceiptOptions as ReceiptOptions,
-} from "@agent/receipts";
+import { type ReceiptVerdict, verifyReceipt, type VerifyReceiptOptions } from "@agent/receipts";
 import {
   type NamedCheckResult,
   assignProofLevels,
@@ -28,7 +24,7 @@ const checkLevels: CheckLevels = {
 };
 
 /** Verifies a receipt by proof levels, and nested receipts by `findKeys` if it is given. */
-export function checkReceipt(receipt: object | string, options: ReceiptOptions): Verdict {
+export function checkReceipt(receipt: object | string, options: VerifyReceiptOptions): Verdict {
   const verdict = verifyReceipt(receipt, options);
   const refused = verdict.code === "receipt.signature_invalid";
   if (refused && options.publicKey !== undefined && isSignedByEmbeddedKey(receipt)) {

@@ -47,6 +47,14 @@ export const RoutingRecordSchema = v.looseObject({
       ),
     }),
   ),
+  excerpt: v.optional(
+    v.looseObject({
+      candidates: number,
+      eligible: number,
+      mean_cost: number,
+      inputs_hash: v.string(),
+    }),
+  ),
   graph: v.array(v.looseObject({ ...attributeMembers, from: v.string(), to: v.string() })),
   choice: v.nullable(v.looseObject({})),
 });
@@ -59,7 +67,8 @@ export function checkRouting({ routing }: EvidenceBundle): boolean | undefined {
   const { record, record_hash, choice } = routing;
   if (record === undefined) return undefined;
   if (sha256Hex(canonicalize(record)) !== record_hash) return false;
-  if (record.algorithm !== getAlgorithm(record.price_cap)) return undefined;
+  if (record.algorithm !== getAlgorithm(record.price_cap, record.excerpt !== undefined))
+    return undefined;
   const replayed = replayOrUndefined(record);
   return replayed !== undefined && canonicalize(replayed) === canonicalize(choice);
 }

@@ -1,7 +1,8 @@
 import { verifySettlementRecord } from "@agent/receipts";
 import type { ArtifactRefusal } from "../refusals.ts";
 import { getReceiptHash } from "./get-receipt-hash.ts";
-import type { EvidenceBundle, Posting } from "./schema.ts";
+import type { Posting } from "./posting-schema.ts";
+import type { EvidenceBundle } from "./schema.ts";
 
 /** Returns the code of the first money rule that a bundle breaks; undefined if it breaks none. */
 export function findSettlementFault(

@@ -51,7 +51,8 @@ export function createValidKeyLookup({
   };
 }
 
-function listAgentKeys(
+/** Lists the keys of an agent and of its devices, with their times. */
+export function listAgentKeys(
   signers: readonly Signer[],
   agentId: string,
 ): readonly (KeyRecord & { readonly device_id?: string })[] {

@@ -13,6 +13,8 @@ import type { RoutingRecord } from "@agent/routing-semiring";
 import * as v from "valibot";
 import { parseDidKey } from "../expected-key.ts";
 import { RoutingRecordSchema } from "./check-routing.ts";
+import { type BundleInspection, InspectionSchema } from "./inspection/schema.ts";
+import { type Posting, PostingSchema } from "./posting-schema.ts";
 
 /** The only version of the format. */
 export const BUNDLE_SPEC = "agent/evidence@1.0";
@@ -89,16 +91,19 @@ const bundleRules = {
   settlements: listOf(SettlementRecordSchema),
   // Only if an earlier executor let its claim end.
   no_shows: v.optional(listOf(NoShowRecordSchema)),
-  postings: listOf(
+  postings: listOf(PostingSchema),
+  // Only if the submitter asked for an inspection before payment.
+  inspection: v.optional(InspectionSchema),
+  credential: v.nullable(object),
+  // Only if the relay keeps a transparency log.
+  log: v.optional(
     looseObjectOf({
-      transaction_id: text,
-      account: text,
-      type: text,
-      amount,
-      created_at: time,
+      origin: string,
+      vkey: string,
+      checkpoint: string,
+      entries: listOf(looseObjectOf({ index: time, entry: string, proof: listOf(string) })),
     }),
   ),
-  credential: v.nullable(object),
   suite: string,
   signature: text,
 };
@@ -171,7 +176,24 @@ export interface EvidenceBundle extends Pick<
   readonly no_shows?: readonly NoShowRecord[];
   /** One transaction, whose amounts sum to zero; empty for a free task. */
   readonly postings: readonly Posting[];
+  /** The inspection before payment; absent if the submitter did not ask for one. */
+  readonly inspection?: BundleInspection;
   readonly credential: VerifiableCredential | null;
+  /** The proofs that the relay's transparency log holds the parts of the bundle. */
+  readonly log?: BundleLog;
+}
+
+/** Entries of a log with their inclusion proofs under one checkpoint; bytes are base64. */
+export interface BundleLog {
+  readonly origin: string;
+  /** The verifier key of the log, as the relay states it. */
+  readonly vkey: string;
+  readonly checkpoint: string;
+  readonly entries: readonly {
+    readonly index: number;
+    readonly entry: string;
+    readonly proof: readonly string[];
+  }[];
 }
 
 /** The time of the erasure, in ms, and the hash of the receipt as it was signed. */
@@ -195,13 +217,4 @@ export interface Peer {
   readonly relay_id: string;
   readonly public_key: string;
   readonly attestation: RelayAttestation;
-}
-
-/** One side of a transaction: into the account, or out of it if negative. */
-export interface Posting {
-  readonly transaction_id: string;
-  readonly account: string;
-  readonly type: string;
-  readonly amount: number;
-  readonly created_at: number;
 }

@@ -18,7 +18,9 @@ export interface Evidence extends Pick<
   | "settlements"
   | "no_shows"
   | "postings"
+  | "inspection"
   | "credential"
+  | "log"
 > {
   /** The time at which the relay received the receipt, in ms. */
   readonly received_at: number;

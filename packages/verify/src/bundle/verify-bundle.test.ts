@@ -1,19 +1,25 @@
-import { issueCredential } from "@agent/credentials";
 import { canonicalize, sha256Hex, signJson } from "@agent/crypto";
-import {
-  hashReceipt,
-  signAttestation,
-  signNoShowRecord,
-  signReceipt,
-  signSettlementRecord,
-} from "@agent/receipts";
+import { hashReceipt, signNoShowRecord, signReceipt, signSettlementRecord } from "@agent/receipts";
 import { rankAndRecord, type Candidate, type RoutingRecord } from "@agent/routing-semiring";
 import { createSeededRandom } from "@agent/testkit";
 import { describe, expect, test } from "vitest";
-import { createDelegation, createTestSigner, START_TIME } from "../../test/create-delegation.ts";
+import {
+  attacks,
+  bundle,
+  elsewhere,
+  evidence,
+  executor,
+  forwarded,
+  had,
+  hands,
+  relay,
+  resigned,
+  stranger,
+  text,
+} from "../../test/attacks.ts";
+import { createDelegation, START_TIME } from "../../test/create-delegation.ts";
 import {
   formatBundle,
-  type Evidence,
   type EvidenceBundle,
   type KeyRecord,
   type NestedTask,
@@ -25,43 +31,19 @@ import {
   verifyBundle,
 } from "../index.ts";
 
-const paid = () =>
-  createDelegation(createSeededRandom(7), { hops: 3, keys: 2, price: 2, credential: true });
-const { evidence, relay, executor, hands } = paid();
-const bundle = signBundle(evidence, relay);
-const text = formatBundle(bundle);
-const stranger = createTestSigner(createSeededRandom(8), 1);
+/** The proof levels that need no transparency log. */
+const unlogged = PROOF_LEVELS.filter(({ name }) => name !== "logged" && name !== "witnessed");
 
 const failing = (input: unknown) => {
   const { valid, code, checks } = verifyBundle(input);
   return { valid, code, levels: checks.filter(({ ok }) => !ok).map(({ name }) => name) };
 };
 
-/** Returns the bundle that the relay would have signed with these records. */
-const had = (changes: Partial<Evidence>) => signBundle({ ...evidence, ...changes }, relay);
-
-/** Returns the bundle with changed members, signed again by its relay. */
-const resigned = (changes: object) =>
-  signJson({ ...bundle, ...changes }, relay.secretKey) as EvidenceBundle;
-
-const elsewhere = createTestSigner(createSeededRandom(11), 1);
-const wordOf = (changes: object = {}, secretKey = elsewhere.secretKey) => ({
-  peer: {
-    relay_id: elsewhere.signer.agent_id,
-    public_key: elsewhere.publicKey,
-    attestation: signAttestation(
-      { ...bundle.attestation, relay_id: elsewhere.signer.agent_id, ...changes },
-      secretKey,
-    ),
-  },
-});
-const forwarded = had(wordOf());
-
 describe("the evidence of a finished task", () => {
   test("passes every proof level without the relay", () => {
     const verdict = verifyBundle(text, { publicKey: relay.publicKey });
     expect(verdict).toMatchObject({ kind: "bundle", valid: true });
-    expect(verdict.checks).toEqual(PROOF_LEVELS.map(({ name }) => ({ name, ok: true })));
+    expect(verdict.checks).toEqual(unlogged.map(({ name }) => ({ name, ok: true })));
     expect(verdict.nested.map(({ kind }) => kind)).toEqual(["receipt", "credential"]);
     expect(verifyArtifact(text, { publicKey: relay.publicKey })).toEqual(verdict);
   });
@@ -88,7 +70,7 @@ describe("the evidence of a finished task", () => {
   test("contains the attestation of the relay whose agent did the task", () => {
     const verdict = verifyBundle(formatBundle(forwarded));
     expect(verdict).toMatchObject({ valid: true });
-    expect(verdict.checks).toEqual(PROOF_LEVELS.map(({ name }) => ({ name, ok: true })));
+    expect(verdict.checks).toEqual(unlogged.map(({ name }) => ({ name, ok: true })));
   });
 
   test("contains the payment from the hold of the relay that forwarded the task", () => {
@@ -179,259 +161,7 @@ describe("members that the relay did not sign are refused", () => {
 });
 
 describe("the relay's signature does not make an invalid part valid:", () => {
-  const { receipt, task, signers, postings } = evidence;
-  const [signer, ...others] = signers as [(typeof signers)[0], ...typeof signers];
-  const [first, second] = signer.keys as [(typeof signer.keys)[0], (typeof signer.keys)[0]];
-  const [record] = evidence.settlements as [(typeof evidence.settlements)[0]];
-  const again = (changes: object, secretKey = executor.secretKey) =>
-    signReceipt({ ...receipt, ...changes }, secretKey);
-  const paidOut = (changes: object, secretKey = relay.secretKey) => ({
-    settlements: [signSettlementRecord({ ...record, ...changes }, secretKey)],
-  });
-  const credentialOf = (id: string, secretKey: Uint8Array) => ({
-    credential: issueCredential({
-      type: "AgentTrustCredential",
-      subject: {
-        id,
-        trust_level: "trusted",
-        interaction_count: 1,
-        successful_tasks: 1,
-        failed_tasks: 0,
-        first_seen_at: 0,
-        last_seen_at: 1,
-      },
-      secretKey,
-      now: START_TIME,
-    }),
-  });
-  const attested = (changes: object) => ({
-    attestation: signAttestation({ ...bundle.attestation, ...changes }, relay.secretKey),
-  });
-  const [handover] = signer.chain as [object];
-  const history = (changes: object) =>
-    resigned({ signers: [{ ...signer, ...changes }, ...others] });
-
-  test.each<[string, ProofLevelName, string, EvidenceBundle]>([
-    ["another version", "well_formed", "bundle.spec", resigned({ spec: "agent/evidence@2.0" })],
-    ["another suite", "well_formed", "bundle.suite", resigned({ suite: "none" })],
-    [
-      "a task that is not finished",
-      "well_formed",
-      "bundle.malformed",
-      resigned({ task: { ...task, status: "pending" } }),
-    ],
-    [
-      "a receipt that is none",
-      "well_formed",
-      "receipt.malformed",
-      resigned({ receipt: { ...receipt, status: "done" } }),
-    ],
-    [
-      "a changed receipt",
-      "intact",
-      "receipt.signature_invalid",
-      had({ receipt: { ...receipt, result: "changed" } }),
-    ],
-    [
-      "a receipt by a stranger's key",
-      "key_bound",
-      "receipt.signature_invalid",
-      had({ receipt: again({ public_key: stranger.publicKey }, stranger.secretKey) }),
-    ],
-    ["a signer without keys", "key_bound", "receipt.key_missing", resigned({ signers: others })],
-    [
-      "a key without a succession record",
-      "key_bound",
-      "bundle.key_history_broken",
-      history({ chain: [] }),
-    ],
-    [
-      "a succession record without its new key",
-      "key_bound",
-      "bundle.key_history_broken",
-      history({ keys: [first] }),
-    ],
-    [
-      "a succession record without any key",
-      "key_bound",
-      "bundle.key_history_broken",
-      history({ keys: [] }),
-    ],
-    [
-      "a succession record for another key",
-      "key_bound",
-      "bundle.key_history_broken",
-      history({ keys: [first, { ...second, public_key: stranger.publicKey }] }),
-    ],
-    [
-      "a changed succession record",
-      "key_bound",
-      "bundle.key_history_broken",
-      history({ chain: [{ ...handover, timestamp: 1 }] }),
-    ],
-    [
-      "an agent listed twice",
-      "key_bound",
-      "bundle.key_history_broken",
-      resigned({ signers: [...signers, signer] }),
-    ],
-    [
-      "a key that came after the receipt",
-      "key_valid",
-      "bundle.key_not_in_force",
-      history({ keys: [first, { ...second, valid_from: evidence.received_at + 60_001 }] }),
-    ],
-    [
-      "G4: a key that was left before the task was submitted",
-      "key_valid",
-      "bundle.key_not_in_force",
-      history({ keys: [first, { ...second, valid_until: task.submitted_at }] }),
-    ],
-    [
-      "a receipt of another task",
-      "task_bound",
-      "receipt.task_mismatch",
-      had({ receipt: again({ task_id: "another", relay_task_id: "another" }) }),
-    ],
-    [
-      "a task of another executor",
-      "task_bound",
-      "bundle.wrong_executor",
-      had({ task: { ...task, assigned_to: stranger.signer.agent_id } }),
-    ],
-    [
-      "a task that ended otherwise",
-      "task_bound",
-      "bundle.status_mismatch",
-      had({ task: { ...task, status: "failed" } }),
-    ],
-    [
-      "an attestation of another receipt",
-      "attested",
-      "attestation.receipt_mismatch",
-      resigned(attested({ receipt_hash: "0".repeat(64) })),
-    ],
-    [
-      "an attestation of another task",
-      "attested",
-      "attestation.task_mismatch",
-      resigned(attested({ task_id: "another" })),
-    ],
-    [
-      "an attestation that was changed",
-      "attested",
-      "attestation.signature_invalid",
-      resigned({ attestation: { ...bundle.attestation, attested_at: START_TIME + 60_000 } }),
-    ],
-    [
-      "another relay's attestation of another receipt",
-      "attested",
-      "attestation.receipt_mismatch",
-      had(wordOf({ receipt_hash: "0".repeat(64) })),
-    ],
-    [
-      "another relay's attestation of another task",
-      "attested",
-      "attestation.task_mismatch",
-      had(wordOf({ task_id: "another" })),
-    ],
-    [
-      "another relay's attestation by a third party",
-      "attested",
-      "attestation.signature_invalid",
-      had(wordOf({}, stranger.secretKey)),
-    ],
-    [
-      "another relay's attestation under another name",
-      "attested",
-      "attestation.wrong_relay",
-      had(wordOf({ relay_id: relay.relayId })),
-    ],
-    [
-      "another relay without a key",
-      "well_formed",
-      "bundle.malformed",
-      resigned({ peer: { ...wordOf().peer, public_key: null } }),
-    ],
-    [
-      "a settlement by another",
-      "settled",
-      "settlement.signature_invalid",
-      had(paidOut({}, stranger.secretKey)),
-    ],
-    [
-      "a settlement of another relay",
-      "settled",
-      "settlement.wrong_issuer",
-      had(paidOut({ issuer: stranger.did }, stranger.secretKey)),
-    ],
-    [
-      "a settlement to another",
-      "settled",
-      "bundle.settlement_mismatch",
-      had(paidOut({ payee_id: stranger.signer.agent_id })),
-    ],
-    [
-      "a settlement by another payer",
-      "settled",
-      "bundle.settlement_mismatch",
-      had(paidOut({ payer_id: "another" })),
-    ],
-    [
-      "a settlement of another task",
-      "settled",
-      "bundle.settlement_mismatch",
-      had(paidOut({ task_id: "another" })),
-    ],
-    [
-      "a settlement of another receipt",
-      "settled",
-      "bundle.settlement_mismatch",
-      had(paidOut({ receipt_hash: "0".repeat(64) })),
-    ],
-    [
-      "a settlement whose parts differ from the whole",
-      "settled",
-      "bundle.settlement_mismatch",
-      had(paidOut({ fee: 0.2 })),
-    ],
-    [
-      "postings that leave a rest",
-      "settled",
-      "bundle.postings_mismatch",
-      had({ postings: postings.slice(1) }),
-    ],
-    [
-      "postings of another payment",
-      "settled",
-      "bundle.postings_mismatch",
-      had(paidOut({ amount_settled: 1, fee: 0.05, net: 0.95 })),
-    ],
-    [
-      "postings without a settlement",
-      "settled",
-      "bundle.postings_mismatch",
-      had({ settlements: [] }),
-    ],
-    [
-      "a credential about another",
-      "nested",
-      "bundle.credential_foreign",
-      had(credentialOf(stranger.did, relay.secretKey)),
-    ],
-    [
-      "a credential by another",
-      "nested",
-      "bundle.credential_foreign",
-      had(credentialOf(executor.did, stranger.secretKey)),
-    ],
-    [
-      "a credential that was changed",
-      "nested",
-      "credential.signature_invalid",
-      had({ credential: { ...evidence.credential!, id: "urn:other" } }),
-    ],
-  ])("%s fails at %s with %s", (_, level, code, changed) => {
+  test.each(attacks)("%s fails at %s with %s", (_, level, code, changed) => {
     expect(failing(changed)).toEqual({ valid: false, code, levels: [level] });
   });
 });
@@ -487,6 +217,19 @@ describe("the stored record of a choice", () => {
     });
     const raised = { ...capped, price_cap: 1 };
     expect(verifyBundle(formatBundle(chosen({ choice: capped.choice }, raised))).valid).toBe(false);
+  });
+
+  test("G3: leads to the same choice from an excerpt of many candidates", () => {
+    const many = Array.from({ length: 1_001 }, (_, i) => known(`agent-${i}`, 3));
+    const { record: cut } = rankAndRecord([...candidates, ...many], {
+      requiredCapabilities: ["summarise"],
+      hashInputs: () => "0".repeat(64),
+    });
+    expect(cut.candidates).toHaveLength(100);
+    const choice = cut.choice;
+    expect(verifyBundle(formatBundle(chosen({ choice }, cut)))).toMatchObject({ valid: true });
+    const fewer = { ...cut, excerpt: { ...cut.excerpt, eligible: 200 } };
+    expect(verifyBundle(formatBundle(chosen({ choice }, fewer))).valid).toBe(false);
   });
 
   test.each<[string, EvidenceBundle]>([

@@ -10,12 +10,14 @@ import type { ProofLevelName } from "../proof-levels.ts";
 import type { CheckResult, Verdict } from "../verdict.ts";
 import { getReceiptHash } from "./get-receipt-hash.ts";
 import { checkHops } from "./check-hops.ts";
+import { checkLog } from "./check-log.ts";
 import {
   areHistoriesValid,
   createAnyKeyLookup,
   createValidKeyLookup,
   type KeyLookup,
 } from "./key-lookup.ts";
+import { findInspectionFault } from "./inspection/find-inspection-fault.ts";
 import { parseBundle } from "./parse-bundle.ts";
 import { getRelayKeys } from "./get-relay-keys.ts";
 import { checkRouting } from "./check-routing.ts";
@@ -51,7 +53,7 @@ interface CheckPart {
 function* checkParts(
   bundle: EvidenceBundle,
   relayKey: string,
-  { publicKey, taskId }: VerifyOptions,
+  { publicKey, taskId, log }: VerifyOptions,
 ): Iterable<CheckPart> {
   yield buildPass("well_formed");
   const isSigned = verifyJson(bundle, hexToBytes(relayKey));
@@ -90,6 +92,9 @@ function* checkParts(
     const fault = findSettlementFault(bundle, relayKeys);
     yield fault === undefined ? buildPass("settled") : buildRefusal("settled", fault);
   }
+  const inspectionFault = findInspectionFault(bundle, relayKeys);
+  if (inspectionFault !== undefined) yield buildRefusal("settled", inspectionFault);
+  for (const { check, code } of checkLog(bundle, log)) yield { checks: [check], code };
   if (bundle.erased !== undefined) yield buildRefusal("hashes_match", "bundle.erased");
 }
 

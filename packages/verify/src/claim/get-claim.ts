@@ -9,6 +9,7 @@ import {
   describeSuccession,
 } from "./agent-claims.ts";
 import type { Claim } from "./claim.ts";
+import { describeCheckpoint, describeLogProof } from "./log-claims.ts";
 import {
   describeAttestation,
   describeBundle,
@@ -32,13 +33,15 @@ const claimBuilders: Readonly<Record<ArtifactKind, (artifact: never) => Claim>> 
   attestation: describeAttestation,
   no_show: describeNoShow,
   delegation_token: describeDelegationToken,
+  log_proof: describeLogProof,
+  checkpoint: describeCheckpoint,
 };
 
 /**
  * Returns the statement of an artifact in words: the parties, the action, the time, the amount and
  * the signer. Null for artifacts of an unknown kind or a malformed one.
  *
- * @param artifact the parsed artifact that the verdict is about
+ * @param artifact the parsed artifact that the verdict is about; of a proof file or a checkpoint its text
  */
 export function getClaim(verdict: Verdict, artifact: unknown): Claim | null {
   const isMalformed = verdict.checks.some(({ name, ok }) => name === "well_formed" && !ok);

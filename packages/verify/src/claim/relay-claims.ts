@@ -14,6 +14,7 @@ export function describeBundle(bundle: EvidenceBundle): Claim {
     details: [
       `submitted ${formatTime(task.submitted_at)}, ended ${formatTime(receipt.completed_at)}, taken ${formatTime(attestation.received_at)}`,
       formatPayment(bundle),
+      ...formatOutcome(bundle),
       ...(erased === undefined ? [] : [`its texts were erased ${formatTime(erased.erased_at)}`]),
     ],
     signer: `relay ${relay_id}`,
@@ -21,12 +22,21 @@ export function describeBundle(bundle: EvidenceBundle): Claim {
   };
 }
 
-function formatPayment({ settlements }: EvidenceBundle): string {
+function formatPayment({ settlements, inspection }: EvidenceBundle): string {
+  if (inspection !== undefined && inspection.state !== "closed") {
+    return `not paid yet: ${formatDollars(inspection.due)} is held for an inspection, which is ${inspection.state}`;
+  }
   const sum = (member: "amount_settled" | "fee" | "net") =>
     formatDollars(...settlements.map((record) => record[member]));
   return settlements.some(({ amount_settled }) => amount_settled > 0)
     ? `paid ${sum("amount_settled")}: ${sum("net")} to the agent, ${sum("fee")} to the relay`
     : "nothing was paid";
+}
+
+function formatOutcome({ inspection }: EvidenceBundle): readonly string[] {
+  const { outcome = null, due = 0 } = inspection ?? {};
+  if (outcome === null) return [];
+  return [`inspection ${outcome.outcome}: the share ${outcome.share} of ${formatDollars(due)}`];
 }
 
 export function describeSettlement(record: SettlementRecord): Claim {

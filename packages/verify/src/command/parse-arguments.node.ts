@@ -1,5 +1,7 @@
 import { parseArgs } from "node:util";
+import type { LogOptions } from "../artifacts/options.ts";
 import { parseDidKey } from "../expected-key.ts";
+import { parseLogOptions } from "./parse-log-options.node.ts";
 
 /** The parsed request of a command line. */
 export type Request =
@@ -22,12 +24,15 @@ export type Request =
       readonly successionFile: string | undefined;
       /** The file that the result of the only artifact must refer to. */
       readonly resultFile: string | undefined;
+      /** The proof file of the only artifact. */
+      readonly proofFile: string | undefined;
+      readonly log: LogOptions;
     };
 
 export const USAGE = `agent-verify [options] [FILE...]
 
 Verifies receipts, credentials, presentations, ledgers, key successions, settlement records,
-attestations, delegation tokens and evidence bundles, offline. Without FILE, or with -, it reads the
+attestations, delegation tokens, evidence bundles, log proofs and checkpoints, offline. Without FILE, or with -, it reads the
 standard input. The first lines describe the claim of the artifact and its signer.
 
 Exits with 0 when everything is valid, with 1 when something is not, with 2 when something cannot be read
@@ -42,6 +47,10 @@ settlement record or a no-show record, because a relay can be invented.
   --task ID           the task that a receipt, an attestation or a bundle must be about
   --file FILE         the file that the result of a receipt or a bundle refers to: its hash and its
                       length must be those that were signed; for one artifact at a time
+  --log VKEY          the verifier key of the transparency log that must hold the artifact
+  --witness VKEY      the verifier key of a witness whose cosignature counts; may be given again
+  --quorum N          how many of these witnesses must have cosigned the log; 1 by default
+  --proof FILE        the proof that the log holds the artifact; for one artifact at a time
   --now TIME          the time to use instead of the clock: ISO 8601, or ms since 1970
   --explain           every check, with what it proves and what it does not
   --json              one line of JSON for each file
@@ -61,6 +70,10 @@ export function parseArguments(args: readonly string[]): Request {
         succession: { type: "string" },
         task: { type: "string" },
         file: { type: "string" },
+        log: { type: "string" },
+        witness: { type: "string", multiple: true },
+        quorum: { type: "string" },
+        proof: { type: "string" },
         now: { type: "string" },
         explain: { type: "boolean", default: false },
         json: { type: "boolean", default: false },
@@ -79,6 +92,11 @@ export function parseArguments(args: readonly string[]): Request {
     if (values.file !== undefined && positionals.length > 1) {
       return buildRefusal("--file takes one receipt or bundle at a time");
     }
+    if (values.proof !== undefined && positionals.length > 1) {
+      return buildRefusal("--proof takes one artifact at a time");
+    }
+    const log = parseLogOptions(values);
+    if (!log.ok) return buildRefusal(log.message);
     return {
       ask: "verify",
       files: positionals.length > 0 ? positionals : ["-"],
@@ -91,6 +109,8 @@ export function parseArguments(args: readonly string[]): Request {
       taskId: values.task,
       successionFile: values.succession,
       resultFile: values.file,
+      proofFile: values.proof,
+      log: log.options,
     };
   } catch (error) {
     if (error instanceof TypeError) return buildRefusal(error.message);

@@ -2,6 +2,7 @@ import { parseJsonText } from "@agent/crypto";
 import type { VerifyOptions } from "../artifacts/options.ts";
 import { type Outcome, getOutcome } from "../outcome.ts";
 import { formatClaim, formatReport } from "../format-report.ts";
+import { verifyLogProof } from "../log/verify-log-proof.ts";
 import { type FileDigest, verifyResultFile } from "../result-file.ts";
 import type { Verdict } from "../verdict.ts";
 import { verifyArtifact } from "../verify-artifact.ts";
@@ -55,14 +56,16 @@ async function verifyFiles(
   request: VerifyRequest,
   environment: CommandEnvironment,
 ): Promise<number> {
-  const { files, taskId, resultFile, now = environment.now() } = request;
+  const { files, taskId, resultFile, proofFile, log, now = environment.now() } = request;
   const named = await loadExpectedKeys(request, environment);
   // Without the requested file of keys, artifacts that it would refuse would be reported as
   // unanchored.
   if (!named.ok) return EXIT_UNREADABLE;
   const relaySuccession = await loadSuccession(request.successionFile, environment);
   if (relaySuccession === null) return EXIT_UNREADABLE;
-  const options = { now, publicKey: named.keys, taskId, relaySuccession };
+  const proof = proofFile === undefined ? undefined : await readText(proofFile, environment);
+  if (proof === null) return EXIT_UNREADABLE;
+  const options = { now, publicKey: named.keys, taskId, relaySuccession, log };
   let worst = EXIT_VALID;
   for (const file of files) {
     const text = await readText(file, environment);
@@ -70,7 +73,7 @@ async function verifyFiles(
     const code =
       text === null || digest === null
         ? EXIT_UNREADABLE
-        : verifyText({ file, text, digest, options, request }, environment);
+        : verifyText({ file, text, digest, proof, options, request }, environment);
     if (exitCodesBySeverity.indexOf(code) > exitCodesBySeverity.indexOf(worst)) worst = code;
   }
   return worst;
@@ -82,16 +85,18 @@ function verifyText(
     readonly file: string;
     readonly text: string;
     readonly digest: FileDigest | undefined;
+    readonly proof: string | undefined;
     readonly options: VerifyOptions;
     readonly request: VerifyRequest;
   },
   { out }: CommandEnvironment,
 ): number {
-  const { file, text, digest, options, request } = parts;
-  const artifact = parseJsonText(text)?.value;
-  const withoutFile = verifyArtifact(text, options);
-  const verdict =
-    digest === undefined ? withoutFile : verifyResultFile(withoutFile, artifact, digest);
+  const { file, text, digest, proof, options, request } = parts;
+  // Proofs and checkpoints are no JSON; their text is the artifact.
+  const artifact = parseJsonText(text)?.value ?? text;
+  const alone = verifyArtifact(text, options);
+  const withFile = digest === undefined ? alone : verifyResultFile(alone, artifact, digest);
+  const verdict = verifyLogProof(withFile, artifact, proof, options);
   const outcome = getOutcome(verdict, options);
   if (request.json) {
     const claim = formatClaim(verdict, artifact, options);

@@ -1,0 +1,72 @@
+import { fromBase64, unlessMalformed } from "@agent/crypto";
+import {
+  isSameArtifact,
+  openCheckpoint,
+  parseLogEntry,
+  parseVerifierKey,
+  type TreeHead,
+  verifyEntryInclusion,
+} from "@agent/transparency";
+import type { LogOptions } from "../artifacts/options.ts";
+import { checkWitnesses, type LogCheck, passLevel, refuseLevel } from "../log/check-witnesses.ts";
+import type { LogRefusal } from "../refusals.ts";
+import { listLoggableParts, type LoggablePart } from "./list-log-entries.ts";
+import type { BundleLog, EvidenceBundle } from "./schema.ts";
+
+/**
+ * Checks the proofs of a bundle that its parts are in the relay's transparency log. Anything invalid
+ * refuses. A missing log or entry is at most a remark, unless the verifier named the log: that is the
+ * way to demand it. Without a named key, the one that the relay states counts.
+ */
+export function* checkLog(bundle: EvidenceBundle, options: LogOptions = {}): Iterable<LogCheck> {
+  const { log } = bundle;
+  if (log === undefined) {
+    if (options.logKey !== undefined) yield refuseLevel("logged", "log.entry_missing");
+    const witnessed = checkWitnesses(undefined, options);
+    if (witnessed !== undefined) yield witnessed;
+    return;
+  }
+  const stated = parseVerifierKey(log.vkey);
+  if (!stated.ok) return yield refuseLevel("logged", stated.code);
+  const logKey = options.logKey ?? stated.key;
+  const opened = openCheckpoint(log.checkpoint, { logKey });
+  if (!opened.ok) return yield refuseLevel("logged", opened.code);
+  if (log.origin !== logKey.name) return yield refuseLevel("logged", "log.wrong_origin");
+  const parts = listLoggableParts(bundle);
+  const fault = findEntryFault(log, opened.head, parts);
+  if (fault !== undefined) return yield refuseLevel("logged", fault);
+  const isComplete = parts.every(({ isNeeded, entries }) => !isNeeded || isHeld(log, entries));
+  yield isComplete ? passLevel("logged") : refuseMissing(options);
+  const witnessed = checkWitnesses({ text: log.checkpoint, logKey }, options);
+  if (witnessed !== undefined) yield witnessed;
+}
+
+function refuseMissing({ logKey }: LogOptions): LogCheck {
+  const { check, ...refusal } = refuseLevel("logged", "log.entry_missing");
+  return logKey === undefined ? { check } : { check, ...refusal };
+}
+
+/** Returns why an entry is invalid, or of no part of the bundle, or not in the log. */
+function findEntryFault(
+  { entries }: BundleLog,
+  head: TreeHead,
+  parts: readonly LoggablePart[],
+): LogRefusal | undefined {
+  const expected = parts.flatMap((part) => part.entries);
+  for (const { index, entry: text, proof: texts } of entries) {
+    const entry = decode(text);
+    const parsed = parseLogEntry(entry);
+    if (!parsed.ok) return parsed.code;
+    if (!expected.some((each) => isSameArtifact(each, entry))) return "log.entry_mismatch";
+    const included = verifyEntryInclusion({ ...head, index, entry, proof: texts.map(decode) });
+    if (!included.ok) return included.code;
+  }
+  return undefined;
+}
+
+function isHeld({ entries }: BundleLog, expected: readonly Uint8Array[]): boolean {
+  return entries.some(({ entry }) => expected.some((each) => isSameArtifact(each, decode(entry))));
+}
+
+/** Malformed base64 becomes no bytes, which are neither an entry nor a hash. */
+const decode = (text: string) => unlessMalformed(() => fromBase64(text)) ?? new Uint8Array();

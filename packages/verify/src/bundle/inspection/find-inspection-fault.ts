@@ -1,0 +1,22 @@
+import type { ArtifactRefusal } from "../../refusals.ts";
+import type { EvidenceBundle } from "../schema.ts";
+import { findMoneyFault } from "./find-money-fault.ts";
+import { findWordFault } from "./find-word-fault.ts";
+import { isReplayed } from "./replay-inspection.ts";
+
+/** Returns the code of the first rule of an inspection that a bundle breaks; undefined if it breaks none. */
+export function findInspectionFault(
+  bundle: EvidenceBundle,
+  relayKeys: readonly string[],
+): ArtifactRefusal | undefined {
+  const { inspection, settlements, relay_id } = bundle;
+  if (inspection === undefined) {
+    // A record that names an outcome belongs to an inspection, which must not be left out.
+    const isInspected = settlements.some(({ outcome_hash }) => outcome_hash !== undefined);
+    return isInspected ? "bundle.inspection_mismatch" : undefined;
+  }
+  const wordFault = findWordFault(bundle, inspection, relayKeys);
+  if (wordFault !== undefined) return wordFault;
+  if (!isReplayed(inspection, relay_id)) return "bundle.inspection_mismatch";
+  return findMoneyFault(bundle, inspection);
+}

@@ -1,0 +1,67 @@
+import {
+  decideInspection,
+  expireInspection,
+  type Inspection,
+  type InspectionEvent,
+  type InspectionOutcome,
+  openInspection,
+  toMicro,
+} from "@agent/budget";
+import type { VerdictRecord } from "@agent/receipts";
+import type { BundleInspection } from "./schema.ts";
+
+/**
+ * Returns whether the words lead to the state and the outcome that the relay states. Deadlines are not
+ * repeated: a freeze and a restart of the relay move them, so an inspection that the relay closed without
+ * a further word is taken to have run out of time.
+ */
+export function isReplayed(inspection: BundleInspection, relayId: string): boolean {
+  const { state, outcome } = inspection;
+  const replayed = replayInspection(inspection, relayId);
+  if (replayed?.state !== state) return false;
+  if (outcome === null) return replayed.outcome === null;
+  return (
+    replayed.outcome?.result === outcome.outcome &&
+    replayed.outcome.share === toMicro(outcome.share)
+  );
+}
+
+/** Returns the outcome of an inspection that `isReplayed`; throws for another one. */
+export function replayOutcome(inspection: BundleInspection, relayId: string): InspectionOutcome {
+  const outcome = replayInspection(inspection, relayId)?.outcome;
+  if (outcome == null) throw new Error("the inspection is not closed");
+  return outcome;
+}
+
+function replayInspection(
+  { state, terms, verdicts, decision }: BundleInspection,
+  relayId: string,
+): Inspection | undefined {
+  const lengths = {
+    windowMs: terms.window_ms,
+    answerMs: terms.answer_ms,
+    decisionMs: terms.decision_ms,
+  };
+  const arbiter = decision === null || decision.arbiter_id === relayId ? "operator" : "agent";
+  const events = verdicts.map((word) => toEvent(word, arbiter));
+  if (decision !== null) {
+    events.push({ type: "decided", share: toMicro(decision.share), by: arbiter });
+  }
+  let inspection = openInspection(lengths, 0);
+  for (const event of events) {
+    const answer = decideInspection(inspection, event, lengths, 0);
+    if (!answer.ok) return undefined;
+    ({ inspection } = answer);
+  }
+  if (state !== "closed") return inspection;
+  return expireInspection(inspection, lengths, Number.MAX_SAFE_INTEGER);
+}
+
+function toEvent(
+  { verdict, offer = 0 }: VerdictRecord,
+  arbiter: "agent" | "operator",
+): InspectionEvent {
+  if (verdict === "rejected") return { type: verdict, offer: toMicro(offer) };
+  if (verdict === "contested") return { type: verdict, arbiter };
+  return { type: verdict };
+}

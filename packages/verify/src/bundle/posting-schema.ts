@@ -1,0 +1,24 @@
+import * as v from "valibot";
+
+const text = v.pipe(v.string("must be a string"), v.nonEmpty("must not be empty"));
+
+/** One side of a movement of money as a relay states it. */
+export const PostingSchema = v.looseObject(
+  {
+    transaction_id: text,
+    account: text,
+    type: text,
+    amount: v.pipe(v.number("must be a number"), v.finite("must be finite")),
+    created_at: v.pipe(v.number("must be a number"), v.safeInteger("must be a whole number")),
+  },
+  "must be a JSON object with every member of its kind",
+);
+
+/** One side of a transaction: into the account, or out of it if negative. */
+export interface Posting {
+  readonly transaction_id: string;
+  readonly account: string;
+  readonly type: string;
+  readonly amount: number;
+  readonly created_at: number;
+}

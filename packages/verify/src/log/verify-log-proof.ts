@@ -1,0 +1,124 @@
+import { bytesToHex, canonicalize, sha256Hex, unlessMalformed } from "@agent/crypto";
+import {
+  ENTRY_KINDS,
+  type EntryKind,
+  hashTag,
+  type LogEntry,
+  parseLogEntry,
+  parseProofFile,
+} from "@agent/transparency";
+import type { VerifyOptions } from "../artifacts/options.ts";
+import { mergeChecks } from "../assign-proof-levels.ts";
+import { parseDidKey } from "../expected-key.ts";
+import type { ArtifactRefusal } from "../refusals.ts";
+import type { CheckResult, Verdict } from "../verdict.ts";
+import { checkLogText } from "./check-log-text.ts";
+
+/** The tags and the hash that an artifact demands of its entry; undefined accepts any tag. */
+interface EntryFacts {
+  readonly kind: EntryKind;
+  readonly agentId?: string | null | undefined;
+  readonly publicKey?: string | null | undefined;
+  readonly ref?: string | null | undefined;
+  readonly artifactHash: string;
+}
+
+/**
+ * Returns the verdict on an artifact together with its proof file: the entry must be that of the
+ * artifact (`log.entry_mismatch`) and the log must hold it. Without a proof file it is refused with
+ * `log.entry_missing` if the verifier named a log, and with `log.quorum_missing` if it named witnesses.
+ * Bundles contain their proofs, so they are returned as they are.
+ *
+ * @param artifact the parsed artifact that the verdict is about
+ */
+export function verifyLogProof(
+  verdict: Verdict,
+  artifact: unknown,
+  proofFile: string | undefined,
+  options: VerifyOptions = {},
+): Verdict {
+  const hasOwnProof = ["bundle", "log_proof", "checkpoint", null].includes(verdict.kind);
+  if (!verdict.valid || (hasOwnProof && proofFile === undefined)) return verdict;
+  const { log = {} } = options;
+  if (proofFile === undefined) {
+    const isDemanded = log.logKey !== undefined;
+    if (!isDemanded && (log.witnesses ?? []).length === 0) return verdict;
+    return isDemanded
+      ? refuse(verdict, { name: "logged", ok: false, code: "log.entry_missing" })
+      : refuse(verdict, { name: "witnessed", ok: false, code: "log.quorum_missing" });
+  }
+  const proof = checkLogText("log_proof", proofFile, log);
+  // The proof file is no part of the artifact, so all that it lacks is missing from this level.
+  if (!proof.valid) {
+    const isOfWitness = proof.checks.some(({ name, ok }) => name === "witnessed" && !ok);
+    const name = isOfWitness ? "witnessed" : "logged";
+    return refuse(verdict, { name, ok: false, code: proof.code });
+  }
+  if (!isEntryOfArtifact(verdict, artifact, proofFile)) {
+    return refuse(verdict, { name: "logged", ok: false, code: "log.entry_mismatch" });
+  }
+  const added = proof.checks.filter(({ name }) => name === "logged" || name === "witnessed");
+  return { ...verdict, checks: mergeChecks([...verdict.checks, ...added]) };
+}
+
+function refuse(
+  { kind, checks, nested }: Verdict,
+  check: CheckResult & { readonly code: ArtifactRefusal },
+): Verdict {
+  const { code } = check;
+  return { kind, nested, valid: false, code, checks: mergeChecks([...checks, check]) };
+}
+
+function isEntryOfArtifact({ kind }: Verdict, artifact: unknown, proofFile: string): boolean {
+  const file = parseProofFile(proofFile);
+  const parsed = file.ok && file.entry !== null ? parseLogEntry(file.entry) : undefined;
+  const facts = unlessMalformed(() => getEntryFacts(kind, artifact));
+  return parsed?.ok === true && facts !== undefined && hasFacts(parsed.entry, facts);
+}
+
+function hasFacts(entry: LogEntry, facts: EntryFacts): boolean {
+  return (
+    entry.kindNumber === ENTRY_KINDS[facts.kind] &&
+    entry.artifactHash === facts.artifactHash &&
+    isTagOf(entry.agentTag, "agent", facts.agentId) &&
+    isTagOf(entry.keyTag, "key", facts.publicKey) &&
+    isTagOf(entry.refTag, "ref", facts.ref)
+  );
+}
+
+function isTagOf(
+  tag: string,
+  type: "agent" | "key" | "ref",
+  value: string | null | undefined,
+): boolean {
+  if (value === undefined) return true;
+  return tag === (value === null ? NO_TAG : bytesToHex(hashTag(type, value)));
+}
+
+const NO_TAG = "0".repeat(32);
+
+/** Returns the facts that a valid artifact states; undefined for a kind that no log holds. */
+function getEntryFacts(kind: Verdict["kind"], artifact: unknown): EntryFacts | undefined {
+  const members = artifact as Members;
+  const { signature: _, ...body } = members;
+  const hashArtifact = (value: object) => sha256Hex(canonicalize(value));
+  const whole = { artifactHash: hashArtifact(members) };
+  const unsigned = { artifactHash: hashArtifact(body), publicKey: null, ref: members["task_id"] };
+  if (kind === "settlement") return { ...unsigned, kind, agentId: members["payee_id"] };
+  if (kind === "no_show") return { ...unsigned, kind, agentId: members["agent_id"] };
+  if (kind === "receipt") {
+    // The relay that logged the receipt may have another id for its task.
+    return { ...whole, kind, agentId: members["agent_id"], publicKey: members["public_key"] };
+  }
+  if (kind === "credential") {
+    const subject = members["credentialSubject"] as { readonly id?: unknown } | undefined;
+    return { ...whole, kind, publicKey: parseDidKey(subject?.id), ref: members["id"] ?? null };
+  }
+  if (kind === "relay_succession") {
+    const [agentId, publicKey] = [members["relay_id"], members["new_public_key"]];
+    return { ...whole, kind: "relay_key", agentId, publicKey, ref: null };
+  }
+  return undefined;
+}
+
+type Members = Readonly<Record<string, string | undefined>>;
