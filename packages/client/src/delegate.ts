@@ -1,5 +1,5 @@
-import { awaitTask } from "./await-task.ts";
-import { checkResult, type CheckedResult } from "./results/check-result.ts";
+import { awaitResult } from "./await-result.ts";
+import type { CheckedResult } from "./results/check-result.ts";
 import { createEnvironment, type Environment } from "./environment.ts";
 import type { RecommendResult, Recommender } from "./recommender.ts";
 import type { RelayClient } from "./relay-client.ts";
@@ -22,6 +22,8 @@ export interface DelegateOptions extends Partial<Omit<Environment, "fetch">> {
   /** A delegation token whose delegate is `agentId`; it is passed to the executor unchanged. */
   readonly delegationToken?: Readonly<Record<string, unknown>>;
   readonly excludeAgents?: readonly string[];
+  /** The open task for whose work this one is submitted; the caller must be its executor. */
+  readonly parentTaskId?: string;
   /** The paying agent; used with the master token only. */
   readonly submittedBy?: string;
   /** The time until the task expires, in ms, at least 60000; the default is the relay's. */
@@ -37,6 +39,8 @@ export interface DelegateOptions extends Partial<Omit<Environment, "fetch">> {
   readonly idempotencyKey?: string;
   /** The executor's public keys, 64 hex digits each; by default they are read from the relay. */
   readonly executorKeys?: readonly string[];
+  /** Called with the id of the task as soon as the relay has accepted it. */
+  readonly onSubmitted?: (taskId: string) => void;
   /** Issues credentials about the executor under the delegator's own key. */
   readonly recommender?: Recommender;
 }
@@ -61,7 +65,7 @@ export async function delegate(
   options: DelegateOptions,
 ): Promise<DelegateResult> {
   const environment = createEnvironment(options);
-  const { agentId, prompt, signal, idempotencyKey, executorKeys, recommender } = options;
+  const { agentId, signal, idempotencyKey, recommender } = options;
   const retryOptions = { deadline: environment.now() + options.timeoutMs, environment, signal };
   const budget = await resolveBudget(client, options, retryOptions);
   if (!budget.ok) return budget;
@@ -79,10 +83,9 @@ export async function delegate(
   );
   if (!submitted.ok) return submitted;
   const taskId = submitted.body.task_id;
-  const finished = await awaitTask(client, { agentId, taskId }, retryOptions);
-  if (!finished.ok) return { ...finished, taskId };
-  const expected = { taskId, prompt, executorKeys };
-  const checked = await checkResult(client, finished, expected, retryOptions);
+  options.onSubmitted?.(taskId);
+  const timeoutMs = retryOptions.deadline - environment.now();
+  const checked = await awaitResult(client, { ...options, taskId, timeoutMs });
   if (!checked.ok || recommender === undefined) return { ...checked, taskId };
   const perCall = signal === undefined ? {} : { signal };
   return { ...checked, taskId, recommendation: await recommender.recommend(checked, perCall) };
@@ -101,12 +104,13 @@ function resolveBudget(
 
 function buildTaskBody(options: DelegateOptions, maxBudget: number | undefined) {
   const { prompt, requiredCapabilities, delegationToken, excludeAgents } = options;
-  const { submittedBy, ttlMs, publicKey } = options;
+  const { submittedBy, ttlMs, publicKey, parentTaskId } = options;
   return {
     prompt,
     ...(requiredCapabilities !== undefined && { required_capabilities: [...requiredCapabilities] }),
     ...(maxBudget !== undefined && { max_budget: maxBudget }),
     ...(ttlMs !== undefined && { ttl_ms: ttlMs }),
+    ...(parentTaskId !== undefined && { parent_task_id: parentTaskId }),
     ...(delegationToken !== undefined && { delegation_token: { ...delegationToken } }),
     ...(excludeAgents !== undefined && { exclude_agents: [...excludeAgents] }),
     ...(submittedBy !== undefined && { submitted_by: submittedBy }),

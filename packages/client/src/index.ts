@@ -1,3 +1,5 @@
+export { awaitResult } from "./await-result.ts";
+export type { AwaitResultOptions } from "./await-result.ts";
 export { fullJitter } from "./calls/backoff.ts";
 export { bootstrapAgent } from "./bootstrap.ts";
 export type { BootstrapOptions } from "./bootstrap.ts";
@@ -15,6 +17,14 @@ export type { FollowedEvent, FollowTaskOptions } from "./follow-task.ts";
 export { connectSocket } from "./realtime/realtime.ts";
 export type { AgentSocket, SocketOptions } from "./realtime/realtime.ts";
 export type { SocketEnd } from "./realtime/decide-reconnection.ts";
+export { createMonitor } from "./monitor/monitor.ts";
+export type {
+  MonitorAlarm,
+  MonitorAlarmCode,
+  MonitorOptions,
+  MonitorResult,
+} from "./monitor/monitor.ts";
+export type { MonitorState } from "./monitor/monitor-state.ts";
 export { createRecommender } from "./recommender.ts";
 export type { RecommendResult, Recommender, RecommenderOptions } from "./recommender.ts";
 export type { CallRefusal, RefusalCode, TransportCode } from "./calls/refusal.ts";

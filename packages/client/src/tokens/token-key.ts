@@ -1,21 +1,18 @@
-import { hexToBytes, getPublicKey, toBase64Url } from "@agent/crypto";
+import { BoundedMap, hexToBytes, getPublicKey, toBase64Url } from "@agent/crypto";
 import { importJWK } from "jose";
 
 type TokenKey = Exclude<Awaited<ReturnType<typeof importJWK>>, Uint8Array>;
 
 // Importing a key costs about half a verification, so keys in use are cached.
 const CACHE_SIZE = 4_096;
-const verifyingKeys = new Map<string, Promise<TokenKey | null>>();
+const verifyingKeys = new BoundedMap<string, Promise<TokenKey | null>>(CACHE_SIZE);
 const signingKeys = new WeakMap<Uint8Array, Promise<TokenKey>>();
 
 /** Imports the key that verifies tokens of `publicKey` (64 hex digits); null if it is no valid key. */
 export function importVerifyingKey(publicKey: string): Promise<TokenKey | null> {
   const key = verifyingKeys.get(publicKey) ?? importKey(hexToBytes(publicKey)).catch(() => null);
-  // Inserted again at each use, so that the first entry is the least recently used one.
-  verifyingKeys.delete(publicKey);
-  verifyingKeys.set(publicKey, key);
-  const [oldest] = verifyingKeys.keys();
-  if (verifyingKeys.size > CACHE_SIZE && oldest !== undefined) verifyingKeys.delete(oldest);
+  // Set again at each use, so that the least recently used key is dropped first.
+  void verifyingKeys.set(publicKey, key);
   return key;
 }
 

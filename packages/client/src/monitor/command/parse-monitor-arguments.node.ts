@@ -1,0 +1,107 @@
+import { parseArgs } from "node:util";
+import { KEY_TYPES, parseVerifierKey, type VerifierKey } from "@agent/transparency";
+
+/** The parsed request of a command line. */
+export type MonitorRequest =
+  | { readonly ask: "help" }
+  | { readonly ask: "refused"; readonly message: string }
+  | {
+      readonly ask: "monitor";
+      readonly logKey: VerifierKey;
+      readonly prefix: string;
+      readonly stateFile: string;
+      readonly agentIds: readonly string[];
+      readonly keys: readonly string[];
+      readonly knownFile: string | undefined;
+      readonly witnesses: readonly { readonly key: VerifierKey; readonly prefix: string }[];
+      readonly quorum: number;
+      readonly json: boolean;
+    };
+
+export const USAGE = `agent-monitor --log VKEY --url PREFIX --state FILE [options]
+
+Checks a transparency log once: that it only grew since the last time, that its witnesses see the same log,
+and that its new entries about your agents and keys are yours. Run it every hour.
+
+Exits with 0 when all is quiet, with 1 on an alarm, with 2 for a wrong usage or a state that cannot be read,
+and with 3 when the log cannot be reached.
+
+  --log VKEY       the verifier key of the log
+  --url PREFIX     the URL below which the log has its paths
+  --state FILE     remembers the last head; contradicting checkpoints are added to FILE.evidence
+  --agent ID       an agent to watch; may be given again
+  --key HEX        a public key of yours, 64 hex digits; may be given again
+  --known FILE     what you know of: an artifact hash (64 hex digits) or a task id a line
+  --witness "VKEY PREFIX"  a witness and the URL where it shows what it cosigned; may be given again
+  --quorum N       how many of these witnesses must have cosigned the head; 0 by default
+  --json           one line of JSON for each alarm
+  --help           this text
+`;
+
+export function parseMonitorArguments(args: readonly string[]): MonitorRequest {
+  try {
+    const { values } = parseArgs({
+      args: [...args],
+      options: {
+        log: { type: "string" },
+        url: { type: "string" },
+        state: { type: "string" },
+        agent: { type: "string", multiple: true, default: [] },
+        key: { type: "string", multiple: true, default: [] },
+        known: { type: "string" },
+        witness: { type: "string", multiple: true, default: [] },
+        quorum: { type: "string", default: "0" },
+        json: { type: "boolean", default: false },
+        help: { type: "boolean", short: "h", default: false },
+      },
+    });
+    if (values.help) return { ask: "help" };
+    const logKey = parseKeyOf(values.log ?? "", "log");
+    if (logKey === null) return refuse("--log takes the verifier key of a log");
+    const prefix = parsePrefix(values.url ?? "");
+    if (prefix === null) return refuse("--url takes an http or https URL without a final slash");
+    if (values.state === undefined) return refuse("--state takes a file");
+    const wrongKey = values.key.some((key) => !/^[0-9a-f]{64}$/.test(key));
+    if (wrongKey) return refuse("--key takes 64 lower-case hex digits");
+    const witnesses = values.witness.map(parseWitness).filter((each) => each !== null);
+    if (witnesses.length < values.witness.length) {
+      return refuse('--witness takes "VKEY PREFIX", the verifier key of a witness and its URL');
+    }
+    const quorum = /^\d{1,2}$/.test(values.quorum) ? Number(values.quorum) : Number.NaN;
+    if (!(quorum <= witnesses.length)) {
+      return refuse("--quorum takes a number up to that of the witnesses");
+    }
+    return {
+      ask: "monitor",
+      logKey,
+      prefix,
+      stateFile: values.state,
+      agentIds: values.agent,
+      keys: values.key,
+      knownFile: values.known,
+      witnesses,
+      quorum,
+      json: values.json,
+    };
+  } catch (error) {
+    if (error instanceof TypeError) return refuse(error.message);
+    throw error;
+  }
+}
+
+function parseWitness(text: string) {
+  const [vkey = "", url = "", ...more] = text.split(" ");
+  const [key, prefix] = [parseKeyOf(vkey, "witness"), parsePrefix(url)];
+  return key === null || prefix === null || more.length > 0 ? null : { key, prefix };
+}
+
+function parseKeyOf(text: string, type: keyof typeof KEY_TYPES): VerifierKey | null {
+  const parsed = parseVerifierKey(text);
+  return parsed.ok && parsed.key.type === KEY_TYPES[type] ? parsed.key : null;
+}
+
+function parsePrefix(text: string): string | null {
+  return URL.canParse(text) && /^https?:\/\/[^?#]*[^?#/]$/.test(text) ? text : null;
+}
+
+const refuse = (message: string): MonitorRequest => ({ ask: "refused", message });

@@ -1,0 +1,132 @@
+import { randomUUID } from "node:crypto";
+import { appendFile, open, readFile, rename, rm } from "node:fs/promises";
+import { formatVerifierKey } from "@agent/transparency";
+import { createMonitor, type MonitorAlarm } from "../monitor.ts";
+import { type MonitorState, parseMonitorState } from "../monitor-state.ts";
+import {
+  type MonitorRequest,
+  parseMonitorArguments,
+  USAGE,
+} from "./parse-monitor-arguments.node.ts";
+
+/** The outputs and the clock of the command. */
+export interface MonitorEnvironment {
+  readonly out: (text: string) => void;
+  readonly err: (text: string) => void;
+  readonly now: () => number;
+}
+
+const EXIT_QUIET = 0;
+const EXIT_ALARM = 1;
+const EXIT_USAGE = 2;
+const EXIT_UNREACHABLE = 3;
+
+/** Runs one round of `agent-monitor` and returns its exit code. */
+export async function runMonitor(
+  args: readonly string[],
+  environment: MonitorEnvironment,
+): Promise<number> {
+  const request = parseMonitorArguments(args);
+  if (request.ask === "help") {
+    environment.out(USAGE);
+    return EXIT_QUIET;
+  }
+  if (request.ask === "refused") {
+    environment.err(`agent-monitor: ${request.message}\n\n${USAGE}`);
+    return EXIT_USAGE;
+  }
+  try {
+    return await monitorOnce(request, environment);
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    environment.err(`agent-monitor: ${message}\n`);
+    return EXIT_USAGE;
+  }
+}
+
+async function monitorOnce(
+  request: Extract<MonitorRequest, { readonly ask: "monitor" }>,
+  { out, err, now }: MonitorEnvironment,
+): Promise<number> {
+  const { logKey, stateFile, json } = request;
+  const known = await readKnown(request.knownFile);
+  const stored = await readState(stateFile, formatVerifierKey(logKey));
+  const monitor = createMonitor({
+    ...request,
+    now,
+    watch: { agentIds: request.agentIds, keys: request.keys, ...known },
+    state: {
+      load: () => Promise.resolve(stored),
+      save: (state) => writeAtomically(stateFile, `${JSON.stringify(state)}\n`),
+    },
+    report: async (alarms) => {
+      for (const alarm of alarms) {
+        if (alarm.evidence !== undefined) await keepEvidence(`${stateFile}.evidence`, alarm);
+        out(json ? `${JSON.stringify(alarm)}\n` : formatAlarm(alarm));
+      }
+    },
+  });
+  const result = await monitor.check();
+  if (!result.ok) {
+    err(`agent-monitor: the log cannot be reached\n`);
+    return EXIT_UNREACHABLE;
+  }
+  if (result.alarms.length > 0) return EXIT_ALARM;
+  if (!json) out(`quiet at ${result.size} entries\n`);
+  return EXIT_QUIET;
+}
+
+function formatAlarm({ code, index, evidence }: MonitorAlarm): string {
+  const place = index === undefined ? "" : ` at index ${index}`;
+  const kept = evidence === undefined ? "" : "; both checkpoints are in the evidence file";
+  return `ALARM ${code}${place}${kept}\n`;
+}
+
+/** Reads artifact hashes and task ids, one a line; `#` begins a comment. */
+async function readKnown(file: string | undefined) {
+  const text = file === undefined ? "" : await readFile(file, "utf8");
+  const lines = text.split(/\r?\n/).map((line) => line.replace(/#.*/, "").trim());
+  const values = lines.filter((line) => line !== "");
+  const isHash = (value: string) => /^[0-9a-f]{64}$/.test(value);
+  return {
+    knownArtifacts: values.filter(isHash),
+    knownRefs: values.filter((value) => !isHash(value)),
+  };
+}
+
+/** A state of another log or in another form is refused: beginning anew would hide a rollback. */
+async function readState(file: string, log: string): Promise<MonitorState | null> {
+  let text: string;
+  try {
+    text = await readFile(file, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+    throw error;
+  }
+  const state = parseMonitorState(text);
+  if (state === null) throw new Error(`${file}: holds no state of a monitor`);
+  if (state.log !== log) throw new Error(`${file}: is the state of another log`);
+  return state;
+}
+
+/** The file is never visible in part, and readable by its owner only. */
+async function writeAtomically(path: string, text: string): Promise<void> {
+  const temporaryPath = `${path}.${randomUUID()}.tmp`;
+  try {
+    const file = await open(temporaryPath, "wx", 0o600);
+    try {
+      await file.writeFile(text);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(temporaryPath, path);
+  } catch (error) {
+    await rm(temporaryPath, { force: true });
+    throw error;
+  }
+}
+
+async function keepEvidence(path: string, alarm: MonitorAlarm): Promise<void> {
+  await appendFile(path, `${JSON.stringify(alarm)}\n`, { mode: 0o600 });
+}

@@ -1,0 +1,89 @@
+import {
+  computeRoot,
+  formatTilePath,
+  parseEntryBundle,
+  type ReadTile,
+  TILE_WIDTH,
+} from "@agent/transparency";
+import { boundedBody } from "../calls/bounded-body.ts";
+import type { Environment } from "../environment.ts";
+
+/** The log cannot be read now; a later round may succeed. */
+export class UnreachableError extends Error {
+  override name = "UnreachableError";
+}
+
+/** The log answered, and it has not what its own head demands. */
+export class BadTileError extends Error {
+  override name = "BadTileError";
+}
+
+const TIMEOUT_MS = 10_000;
+const MAX_NOTE_BYTES = 65_536;
+const HASH_BYTES = 32;
+const BUNDLE_ENTRY_BYTES = 92;
+
+/** Reads the paths of a log or of a witness below its prefix, with bounds of time and size. */
+export function createLogReader(prefix: string, network: Pick<Environment, "fetch">) {
+  /** Returns the bytes of a path; null if it does not exist. */
+  async function read(path: string, maxBytes: number): Promise<Uint8Array | null> {
+    try {
+      const signal = AbortSignal.timeout(TIMEOUT_MS);
+      const response = await network.fetch(`${prefix}/${path}`, { redirect: "error", signal });
+      if (response.status === 404) return null;
+      if (!response.ok || response.body === null) {
+        throw new UnreachableError(`status ${response.status}`);
+      }
+      const tooLong = () => new BadTileError("the answer is too long");
+      return await new Response(boundedBody(response.body, { maxBytes, tooLong })).bytes();
+    } catch (error) {
+      if (error instanceof UnreachableError || error instanceof BadTileError) throw error;
+      throw new UnreachableError("no answer", { cause: error });
+    }
+  }
+
+  async function readExactly(path: string, bytes: number): Promise<Uint8Array> {
+    const found = await read(path, bytes);
+    if (found?.length !== bytes) throw new BadTileError("a tile has another length");
+    return found;
+  }
+
+  return {
+    readNote: (path: string) => read(path, MAX_NOTE_BYTES),
+
+    /** Reads tiles as those of a tree of `size` leaves, each once, and cuts them to the asked width. */
+    createTileReader(size: number): ReadTile {
+      const tiles = new Map<string, Promise<Uint8Array>>();
+      return async (level, index, width) => {
+        const hashes = Math.floor(size / TILE_WIDTH ** level) - index * TILE_WIDTH;
+        const whole = Math.min(TILE_WIDTH, hashes);
+        const path = formatTilePath(level, index, whole);
+        const tile = tiles.get(path) ?? readExactly(path, whole * HASH_BYTES);
+        tiles.set(path, tile);
+        return (await tile).slice(0, width * HASH_BYTES);
+      };
+    },
+
+    /** Reads the entries from index `first` to before `size`, a bundle at a time. */
+    async *readEntries(first: number, size: number): AsyncIterable<readonly Uint8Array[]> {
+      for (let index = Math.floor(first / TILE_WIDTH); index * TILE_WIDTH < size; index++) {
+        const width = Math.min(TILE_WIDTH, size - index * TILE_WIDTH);
+        const path = formatTilePath("entries", index, width);
+        const parsed = parseEntryBundle(await readExactly(path, width * BUNDLE_ENTRY_BYTES), width);
+        if (!parsed.ok) throw new BadTileError("an entry bundle is malformed");
+        yield parsed.entries.slice(Math.max(0, first - index * TILE_WIDTH));
+      }
+    },
+  };
+}
+
+export type LogReader = ReturnType<typeof createLogReader>;
+
+/** Computes the root of the first `count` leaves, the empty one included. */
+export async function computeRootOf(
+  count: number,
+  readTile: ReadTile,
+  emptyRoot: Uint8Array,
+): Promise<Uint8Array> {
+  return count === 0 ? emptyRoot : computeRoot(count, readTile);
+}

@@ -1,0 +1,25 @@
+import * as v from "valibot";
+
+const MonitorStateSchema = v.object({
+  /** The verifier key of the log. */
+  log: v.string(),
+  /** The last checkpoint that passed every check. */
+  checkpoint: v.string(),
+  /** When this checkpoint was seen first, in ms since the epoch. */
+  first_seen_at: v.pipe(v.number(), v.safeInteger()),
+  /** The artifacts of known tasks seen so far, as `scanEntries` returns them. */
+  seen: v.array(v.string()),
+});
+
+/** The memory of a monitor between two rounds. */
+export type MonitorState = v.InferOutput<typeof MonitorStateSchema>;
+
+/** Parses the text of a stored state; null for anything else. */
+export function parseMonitorState(text: string): MonitorState | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return v.is(MonitorStateSchema, value) ? value : null;
+  } catch {
+    return null;
+  }
+}

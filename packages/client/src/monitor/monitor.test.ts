@@ -1,0 +1,283 @@
+import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { sha256Hex } from "@agent/crypto";
+import { cosignHead, entryOf, formatVerifierKey, parseCheckpoint } from "@agent/transparency";
+import { ModelLog } from "@agent/transparency/model-log";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type LocalServer, startLocalServer } from "../testing/local-server.ts";
+import { runMonitor } from "./command/run-monitor.node.ts";
+
+const NOW = 1_790_000_500_000;
+const KEY = "a".repeat(64);
+const other = new ModelLog(7, { origin: "w.example" });
+const { witness, witnessKey } = other.keys;
+
+/** The answers of the server, which a test replaces to let the log lie. */
+interface Site {
+  log: ModelLog;
+  checkpoint: () => string;
+  latest: () => string;
+  witnessed: () => string | null;
+  tile: (path: string) => Uint8Array | undefined;
+}
+
+let folder: string;
+let site: Site;
+let server: LocalServer;
+
+const settle = (task: string, payee = "other") =>
+  entryOf.settlement({ task_id: task, payee_id: payee }, { time: 1 });
+
+function fill(log: ModelLog, from: number, to: number): ModelLog {
+  for (let index = from; index < to; index++) log.append(settle(`task ${index}`));
+  return log;
+}
+
+function serve(log: ModelLog): Site {
+  return {
+    log,
+    checkpoint: () => log.sign([witness]),
+    latest: () => log.sign(),
+    witnessed: () => log.sign([witness]),
+    tile: (path) => log.readPath(path),
+  };
+}
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "agent-monitor-"));
+  site = serve(fill(new ModelLog(1), 0, 300));
+  server = await startLocalServer(({ url }, response) => {
+    const path = url.replace("/log/", "");
+    const text =
+      path === "checkpoint"
+        ? site.checkpoint()
+        : path === "latest"
+          ? site.latest()
+          : path === `/witness/${sha256Hex("log.example")}/checkpoint`
+            ? site.witnessed()
+            : undefined;
+    const bytes = text === undefined ? site.tile(path) : text;
+    response.writeHead(bytes === undefined || bytes === null ? 404 : 200);
+    response.end(bytes ?? undefined);
+    return undefined;
+  });
+});
+afterEach(async () => {
+  await server[Symbol.asyncDispose]();
+  await rm(folder, { recursive: true });
+});
+
+const stateFile = () => join(folder, "state.json");
+
+async function monitor(args: readonly string[] = [], now = NOW) {
+  let [out, err] = ["", ""];
+  const common = [
+    "--log",
+    formatVerifierKey(site.log.keys.logKey),
+    "--url",
+    `${server.baseUrl}/log`,
+  ];
+  const exitCode = await runMonitor([...common, "--state", stateFile(), ...args], {
+    out: (text) => (out += text),
+    err: (text) => (err += text),
+    now: () => now,
+  });
+  return { exitCode, out, err };
+}
+
+const withWitness = () => [
+  "--witness",
+  `${formatVerifierKey(witnessKey)} ${server.baseUrl}/witness`,
+  "--quorum",
+  "1",
+];
+
+/** Another history with the same key, which differs from entry 5 on. */
+function fork(size: number): ModelLog {
+  const forked = fill(new ModelLog(1), 0, 5);
+  forked.append(settle("rewritten"));
+  return fill(forked, 6, size);
+}
+
+async function expectAlarm(code: string, args: readonly string[] = []) {
+  const before = await readFile(stateFile(), "utf8").catch(() => null);
+  const { exitCode, out } = await monitor(args);
+  expect({ exitCode, out }).toEqual({ exitCode: 1, out: expect.stringContaining(code) as string });
+  expect(await readFile(stateFile(), "utf8").catch(() => null)).toBe(before);
+}
+
+describe("agent-monitor on an honest log", () => {
+  it("is quiet, and remembers the head in a file that only its owner can read", async () => {
+    expect(await monitor(withWitness())).toMatchObject({
+      exitCode: 0,
+      out: "quiet at 300 entries\n",
+    });
+    expect((await stat(stateFile())).mode & 0o777).toBe(0o600);
+    fill(site.log, 300, 700);
+    expect(await monitor(withWitness())).toMatchObject({
+      exitCode: 0,
+      out: "quiet at 700 entries\n",
+    });
+    expect(await monitor()).toMatchObject({ exitCode: 0 });
+  });
+
+  it("reads only the entries that are new", async () => {
+    await monitor();
+    fill(site.log, 300, 600);
+    const before = server.received.length;
+    await monitor();
+    const paths = server.received.slice(before).map(({ url }) => url);
+    expect(paths.filter((url) => url.includes("/entries/"))).toEqual([
+      "/log/tile/entries/001",
+      "/log/tile/entries/002.p/88",
+    ]);
+  });
+
+  it("begins with a log of no entries", async () => {
+    site = serve(new ModelLog(1));
+    expect(await monitor()).toMatchObject({ exitCode: 0, out: "quiet at 0 entries\n" });
+    fill(site.log, 0, 3);
+    expect(await monitor()).toMatchObject({ exitCode: 0, out: "quiet at 3 entries\n" });
+  });
+
+  it("reports an unknown receipt and an unknown settlement once", async () => {
+    site.log.append(entryOf.receipt({ agent_id: "me" }, { time: 1, publicKey: KEY, ref: "t" }));
+    site.log.append(settle("strange", "me"));
+    const watch = ["--agent", "me", "--key", KEY];
+    const first = await monitor(watch);
+    expect(first).toMatchObject({ exitCode: 1 });
+    expect(first.out).toContain("monitor.unknown_receipt at index 300");
+    expect(first.out).toContain("monitor.unknown_settlement at index 301");
+    expect(await monitor(watch)).toMatchObject({ exitCode: 0 });
+  });
+
+  it("reports a second settlement of a known task in a later round", async () => {
+    const known = join(folder, "known.txt");
+    await writeFile(known, `# mine\nmine\n`);
+    site.log.append(settle("mine", "me"));
+    expect(await monitor(["--agent", "me", "--known", known])).toMatchObject({ exitCode: 0 });
+    site.log.append(settle("mine"));
+    const again = await monitor(["--agent", "me", "--known", known, "--json"]);
+    expect(again.exitCode).toBe(1);
+    expect(JSON.parse(again.out)).toEqual({ code: "monitor.twice", index: 301 });
+  });
+
+  it("reports a published head that stays behind for more than an hour", async () => {
+    site.checkpoint = () => site.log.sign([], 200);
+    expect(await monitor()).toMatchObject({ exitCode: 0 });
+    expect(await monitor([], NOW + 3_600_000)).toMatchObject({ exitCode: 0 });
+    const late = await monitor([], NOW + 3_600_001);
+    expect(late).toMatchObject({ exitCode: 1, out: "ALARM monitor.stale\n" });
+    site.latest = site.checkpoint;
+    expect(await monitor([], NOW + 7_200_000)).toMatchObject({ exitCode: 0 });
+  });
+});
+
+describe("agent-monitor on a lying log", () => {
+  it("reports a log that went back, with both checkpoints as evidence", async () => {
+    await monitor();
+    site.checkpoint = () => site.log.sign([], 200);
+    await expectAlarm("monitor.rolled_back");
+    const evidence = JSON.parse(await readFile(`${stateFile()}.evidence`, "utf8")) as {
+      evidence: string[];
+    };
+    const sizes = evidence.evidence.map((note) => {
+      const parsed = parseCheckpoint(note);
+      return parsed.ok && parsed.head.size;
+    });
+    expect(sizes).toEqual([300, 200]);
+  });
+
+  it.each([300, 301, 700])("reports another history of %i entries", async (size) => {
+    await monitor();
+    site = serve(fork(size));
+    await expectAlarm("monitor.split_view");
+  });
+
+  it("reports a witness that saw another log, whatever its size", async () => {
+    for (const size of [300, 200, 400]) {
+      const lie = fork(size);
+      site.witnessed = () => lie.sign([witness]);
+      await expectAlarm("monitor.split_view", withWitness());
+    }
+  });
+
+  it("takes nothing from a witness that shows a head that the log did not sign", async () => {
+    const stranger = fill(new ModelLog(9), 0, 300);
+    site.witnessed = () => stranger.sign([witness]);
+    expect(await monitor(withWitness())).toMatchObject({ exitCode: 0 });
+    site.witnessed = () => null;
+    expect(await monitor(withWitness())).toMatchObject({ exitCode: 0 });
+  });
+
+  it.each([
+    ["a changed hash of a tile", "tile/1/000.p/1"],
+    ["a changed entry", "tile/entries/000"],
+    ["a changed hash at the edge", "tile/0/001.p/44"],
+  ])("reports %s", async (_, path) => {
+    const honest = site.tile;
+    site.tile = (asked) => {
+      const bytes = honest(asked);
+      return asked === path ? bytes?.with(20, bytes[20]! ^ 1) : bytes;
+    };
+    await expectAlarm("monitor.bad_tile");
+  });
+
+  it("reports tiles that are missing, too short or endless", async () => {
+    for (const bytes of [undefined, new Uint8Array(32), new Uint8Array(1_000_000)]) {
+      site.tile = () => bytes;
+      await expectAlarm("monitor.bad_tile");
+    }
+  });
+
+  it("reports a head that is not signed, is of another log, or that too few witnesses cosigned", async () => {
+    site.checkpoint = () => "no note\n";
+    await expectAlarm("log.malformed");
+    site.checkpoint = () => fill(new ModelLog(9), 0, 3).sign();
+    await expectAlarm("log.key_unknown");
+    site.checkpoint = () => site.log.sign();
+    await expectAlarm("log.quorum_missing", withWitness());
+    const head = { origin: "log.example", size: 1, root: new Uint8Array(32) };
+    site.checkpoint = () => site.log.sign() + cosignHead(head, witness, 1);
+    await expectAlarm("log.cosignature_invalid", withWitness());
+  });
+
+  it("reports a latest head that contradicts the published one", async () => {
+    const lie = fork(300);
+    site.latest = () => lie.sign();
+    await expectAlarm("monitor.split_view");
+  });
+});
+
+describe("agent-monitor without a log", () => {
+  it("exits with 3 when the log cannot be reached, and keeps its state", async () => {
+    await monitor();
+    const before = await readFile(stateFile(), "utf8");
+    await server[Symbol.asyncDispose]();
+    expect(await monitor()).toMatchObject({ exitCode: 3 });
+    expect(await readFile(stateFile(), "utf8")).toBe(before);
+  });
+
+  it("exits with 2 for a state that cannot be read or is of another log, and changes nothing", async () => {
+    for (const text of ["", "{}", '{"log":"x","checkpoint":"","first_seen_at":0,"seen":[]}']) {
+      await writeFile(stateFile(), text);
+      expect(await monitor()).toMatchObject({ exitCode: 2 });
+      expect(await readFile(stateFile(), "utf8")).toBe(text);
+    }
+  });
+
+  it.each([
+    [["--log", "none"], "--log takes"],
+    [["--url", "ftp://x"], "--url takes"],
+    [["--url", "http://x/"], "--url takes"],
+    [["--key", "A".repeat(64)], "--key takes"],
+    [["--witness", "none"], "--witness takes"],
+    [["--quorum", "1"], "--quorum takes"],
+    [["--unknown"], "unknown"],
+  ])("exits with 2 for the wrong usage %j", async (args, text) => {
+    const { exitCode, err } = await monitor(args);
+    expect(exitCode).toBe(2);
+    expect(err).toContain(text);
+  });
+});
