@@ -11,7 +11,7 @@ export function startBackups(
   if (random.next() < 0.3) return;
   // A cheating relay that restores a backup would only harm itself.
   const relay = random.pick(
-    relays.filter(({ withholdsSettlements: settlesNothing }) => !settlesNothing) as [SimRelay],
+    relays.filter(({ withholdsSettlements }) => !withholdsSettlements) as [SimRelay],
   );
   const at = random.below(forMs - 35 * MINUTE_MS);
   const frozenMs = MINUTE_MS + random.below(14 * MINUTE_MS);

@@ -7,23 +7,23 @@ const START_TIME = 1_760_000_000_000;
 export class SimClock {
   readonly #queue: EventQueue;
   readonly #skewMs: number;
-  readonly #believesWallClock: boolean;
+  readonly #trustsWallClock: boolean;
   #setAheadMs = 0;
   #state: ClockState;
 
   constructor(
     queue: EventQueue,
-    { skewMs, believesWallClock }: { readonly skewMs: number; readonly believesWallClock: boolean },
+    { skewMs, trustsWallClock }: { readonly skewMs: number; readonly trustsWallClock: boolean },
   ) {
     this.#queue = queue;
     this.#skewMs = skewMs;
-    this.#believesWallClock = believesWallClock;
+    this.#trustsWallClock = trustsWallClock;
     this.#state = createClock(this.#reading());
   }
 
   get now(): number {
     this.#state = advanceClock(this.#state, this.#reading());
-    return this.#believesWallClock ? this.#reading().wall : this.#state.now;
+    return this.#trustsWallClock ? this.#reading().wall : this.#state.now;
   }
 
   /** Sets the wall clock's offset; negative if it is behind. */

@@ -102,8 +102,8 @@ export class SimRelay implements NetworkNode {
     this.world = world;
     this.name = settings.name;
     this.feeRate = settings.feeRate;
-    const { trustsWallClock: believesWallClock = false } = world.faults;
-    this.clock = new SimClock(world.queue, { skewMs: settings.skewMs, believesWallClock });
+    const { trustsWallClock = false } = world.faults;
+    this.clock = new SimClock(world.queue, { skewMs: settings.skewMs, trustsWallClock });
     this.publicKey = bytesToHex(publicKey);
     this.secretKey = secretKey;
     this.id = this.newId();

@@ -1,0 +1,81 @@
+import { execFileSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { Client, types, type CustomTypesConfig } from "pg";
+
+const ENSURE_PROGRAM = fileURLToPath(new URL("ensure-database.ts", import.meta.url));
+
+/** Returns the address of another database of the same server. */
+export function toDatabaseUrl(serverUrl: string, database: string): string {
+  const url = new URL(serverUrl);
+  url.pathname = `/${database}`;
+  return url.href;
+}
+
+/** Creates a database as a copy of a template, which must have no connections. */
+export async function createDatabase(
+  serverUrl: string,
+  name: string,
+  template = "template1",
+): Promise<string> {
+  await runStatement(serverUrl, `CREATE DATABASE "${name}" TEMPLATE "${template}"`);
+  return toDatabaseUrl(serverUrl, name);
+}
+
+const DUPLICATE_DATABASE = "42P04";
+
+/** Creates a database like `createDatabase`, unless it exists. */
+export async function ensureDatabase(
+  serverUrl: string,
+  name: string,
+  template: string,
+): Promise<string> {
+  try {
+    return await createDatabase(serverUrl, name, template);
+  } catch (error) {
+    if ((error as { code?: string }).code !== DUPLICATE_DATABASE) throw error;
+    return toDatabaseUrl(serverUrl, name);
+  }
+}
+
+/** Does the same before it returns, which takes the start of a program. */
+export function ensureDatabaseSync(serverUrl: string, name: string, template: string): string {
+  execFileSync(process.execPath, [ENSURE_PROGRAM, serverUrl, name, template], { stdio: "inherit" });
+  return toDatabaseUrl(serverUrl, name);
+}
+
+/** Drops a database with the connections that it still has. */
+export async function dropDatabase(serverUrl: string, name: string): Promise<void> {
+  await runStatement(serverUrl, `DROP DATABASE IF EXISTS "${name}" WITH (FORCE)`);
+}
+
+const { INT8, NUMERIC } = types.builtins;
+
+/** Reads the numbers of rows as numbers; those of tests are small enough. */
+const numbers: CustomTypesConfig = {
+  getTypeParser: ((id: number, format: "text") =>
+    id === INT8 || id === NUMERIC
+      ? Number
+      : types.getTypeParser(id, format)) as CustomTypesConfig["getTypeParser"],
+};
+
+/** Opens a connection that reads numbers as numbers. */
+export async function openConnection(url: string): Promise<Client> {
+  const client = new Client({ connectionString: url, types: numbers });
+  await client.connect();
+  return client;
+}
+
+/** Runs one statement on a connection of its own and returns its rows. */
+export async function runStatement(
+  url: string,
+  text: string,
+  values: readonly unknown[] = [],
+): Promise<Record<string, unknown>[]> {
+  const client = await openConnection(url);
+  try {
+    const { rows } = await client.query<Record<string, unknown>>(text, [...values]);
+    return rows;
+  } finally {
+    await client.end();
+  }
+}
