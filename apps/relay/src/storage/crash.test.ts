@@ -2,10 +2,12 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { openStorage } from "./open-storage.ts";
+import { createDatabase, dropDatabase } from "@agent/test-postgres";
+import { engine, getServer } from "../../test/engine/engine.ts";
+import { openStorage, type DatabaseLocation } from "./open-storage.ts";
 import { compile, sql } from "./queries/compiled-query.ts";
 
 const migrations = [
@@ -19,9 +21,9 @@ const migrations = [
 const program = `
   import { openStorage } from ${JSON.stringify(new URL("open-storage.ts", import.meta.url))};
   import { compile, param, sql } from ${JSON.stringify(new URL("queries/compiled-query.ts", import.meta.url))};
-  const [path, migrations] = JSON.parse(process.argv[1]);
+  const [place, migrations] = JSON.parse(process.argv[1]);
   const insert = compile()(sql\`INSERT INTO notes VALUES (\${param("id")}, \${param("text")})\`);
-  const opened = await openStorage({ path, migrations });
+  const opened = await openStorage({ ...place, migrations });
   if (!opened.ok) { console.log(opened.code); process.exit(1); }
   let next = 0;
   let refused = 0;
@@ -45,22 +47,26 @@ const program = `
 const ids = compile()(sql<{ id: number }>`SELECT id FROM notes ORDER BY id`);
 
 let directory: string;
-let path: string;
+let place: DatabaseLocation;
 let child: ChildProcess | undefined;
 
-beforeEach(() => {
+beforeEach(async () => {
   directory = mkdtempSync(join(tmpdir(), "relay-crash-"));
-  path = join(directory, "relay.db");
+  place =
+    engine === "postgres"
+      ? { url: await createDatabase(getServer().serverUrl, basename(directory)) }
+      : { path: join(directory, "relay.db") };
 });
 
-afterEach(() => {
+afterEach(async () => {
   child?.kill("SIGKILL");
+  if (engine === "postgres") await dropDatabase(getServer().serverUrl, basename(directory));
   rmSync(directory, { recursive: true });
 });
 
 function startWriter() {
   const args = ["--conditions=agent-source", "--input-type=module", "-e", program];
-  const started = spawn(process.execPath, [...args, JSON.stringify([path, migrations])], {
+  const started = spawn(process.execPath, [...args, JSON.stringify([place, migrations])], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   child = started;
@@ -75,7 +81,7 @@ test("keeps every acknowledged row, no refused one, and frees the lock after kil
     if (acknowledged.length === 2_000) writer.process.kill("SIGKILL");
   }
 
-  const opened = await openStorage({ path, migrations });
+  const opened = await openStorage({ ...place, migrations });
   if (!opened.ok) throw new Error(opened.detail);
   const stored = new Set((await opened.storage.read.all(ids, {})).map(({ id }) => id));
   await opened.storage.close();
@@ -87,7 +93,7 @@ test("keeps every acknowledged row, no refused one, and frees the lock after kil
 test("refuses a second process while the first one writes", async () => {
   const writer = startWriter();
   await once(writer.lines, "line");
-  expect(await openStorage({ path, migrations })).toMatchObject({
+  expect(await openStorage({ ...place, migrations })).toMatchObject({
     ok: false,
     code: "database.locked",
   });

@@ -2,15 +2,25 @@ import type { Migration } from "./database/migrate.ts";
 import type { OpenResult } from "./database/open-result.ts";
 import { openSqliteFile } from "./database/sqlite-file.ts";
 import { openSqliteMemory } from "./database/sqlite-memory.ts";
+import { openPostgres } from "./postgres/open-postgres.ts";
 
-export interface OpenOptions {
-  /** Without it, or with `:memory:`, the data ends with the process. */
+/** Where the data is: a Postgres database, a file, or memory, whose data ends with the process. */
+export interface DatabaseLocation {
+  readonly url?: string | undefined;
+  /** `:memory:` is the same as no path. */
   readonly path?: string | undefined;
+  /** The most connections of Postgres that read. */
+  readonly poolSize?: number | undefined;
+}
+
+export interface OpenOptions extends DatabaseLocation {
   readonly migrations: readonly Migration[];
 }
 
 /** Opens the storage and updates its schema; `migrated` lists the applied steps. */
-export async function openStorage({ path, migrations }: OpenOptions): Promise<OpenResult> {
+export async function openStorage({ url, path, ...options }: OpenOptions): Promise<OpenResult> {
+  if (url !== undefined) return openPostgres({ url, ...options });
+  const { migrations } = options;
   if (path === undefined || path === ":memory:") return openSqliteMemory(migrations);
   return openSqliteFile(path, migrations);
 }

@@ -1,4 +1,5 @@
 import type { Query } from "./queries/compiled-query.ts";
+import type { ChangeListener } from "./writing/agent-changes.ts";
 
 export type { Query };
 
@@ -16,6 +17,13 @@ export interface Tx extends Reader {
   run<P>(query: Query<P, never>, params: NoInfer<P>): Promise<number>;
 }
 
+/**
+ * Keeps a transaction apart from those of another process. `serializable` is run again when it met
+ * one; `locked` is for work whose every decision is a condition of its own statements or is made on rows
+ * that it locked before.
+ */
+export type Isolation = "serializable" | "locked";
+
 export interface Storage {
   /** Must not be used inside a transaction, where it would miss its writes or wait for itself. */
   readonly read: Reader;
@@ -23,16 +31,25 @@ export interface Storage {
    * Runs `work` and resolves when its writes are durable. Work that throws or returns `{ok: false}`
    * is rolled back. It may run twice, so it must change nothing except through its `tx`. It must not
    * await anything else: no other transaction, timer or signature; otherwise it is rolled back and
-   * rejected. Rejects with `StorageUnavailable` if the database itself failed.
+   * rejected. Rejects with `StorageUnavailable` if the database itself failed; its writes may then be
+   * durable or not. SQLite has one process and needs no isolation.
    */
-  transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
+  transaction<T>(work: (tx: Tx) => Promise<T>, isolation?: Isolation): Promise<T>;
+  /**
+   * Calls `listener` after each commit that changed rows from which an agent's place in rankings is
+   * computed, and before the commit is acknowledged. It may name agents whose change was rolled back.
+   */
+  onAgentsChanged(listener: ChangeListener): void;
   /**
    * Reads one snapshot while other transactions write, and yields to the event loop between
    * statements. `work` must await only its reader. In memory it is a transaction that does not yield.
    */
   snapshot<T>(work: (read: Reader) => Promise<T>): Promise<T>;
-  /** Removes replaced data of committed transactions from the files, so that no secret remains. */
-  scrub(): Promise<void>;
+  /**
+   * Removes replaced data of committed transactions from the files, so that no secret remains. False if it
+   * must be tried again, because another program reads the database.
+   */
+  scrub(): Promise<boolean>;
   /** Finishes the transactions accepted so far; later calls are rejected. */
   close(): Promise<void>;
 }

@@ -31,6 +31,13 @@ import type {
 import type { IdempotencyKeyRow } from "./tables/http.ts";
 import type { RelayIdentityRow, RelaySuccessionRow, SpentTokenRow } from "./tables/identity.ts";
 import type { LedgerRow } from "./tables/ledger.ts";
+import type {
+  LogEntryRow,
+  LogHeadRow,
+  LogIndexRow,
+  LogStateRow,
+  LogTileRow,
+} from "./tables/log.ts";
 import type { PairingRow } from "./tables/pairing.ts";
 import type {
   CardCheckoutRow,
@@ -47,9 +54,16 @@ import type {
   ReceiptRow,
   StoredTaskRow,
   TaskCounterRow,
+  TaskEventRow,
 } from "./tables/tasks.ts";
-import type { AgentHistoryRow, TrustRecordRow } from "./tables/trust.ts";
+import type {
+  AgentHistoryRow,
+  KeySharerRow,
+  TrustRecordRow,
+  TrustThresholdsRow,
+} from "./tables/trust.ts";
 import type { WebhookDeliveryRow, WebhookRow } from "./tables/webhooks.ts";
+import type { PeerWitnessRow, WitnessedRow, WitnessEvidenceRow } from "./tables/witness.ts";
 
 /** The types of the stored rows, one file per feature. The migrations define the schema. */
 export interface Tables {
@@ -62,6 +76,7 @@ export interface Tables {
   agent_capabilities: AgentCapabilityRow;
   listings: ListingRow;
   tasks: StoredTaskRow;
+  task_events: TaskEventRow;
   task_counters: TaskCounterRow;
   no_shows: NoShowRow;
   receipts: ReceiptRow;
@@ -72,6 +87,8 @@ export interface Tables {
   settlements: SettlementRow;
   trust_records: TrustRecordRow;
   agent_histories: AgentHistoryRow;
+  trust_thresholds: TrustThresholdsRow;
+  key_sharers: KeySharerRow;
   credentials: CredentialRow;
   ledgers: LedgerRow;
   withdrawals: WithdrawalRow;
@@ -104,4 +121,12 @@ export interface Tables {
   federation_holds: FederationHoldRow;
   federation_payments: FederationPaymentRow;
   federation_agent_keys: FederationAgentKeyRow;
+  witnessed: WitnessedRow;
+  witness_evidence: WitnessEvidenceRow;
+  peer_witnesses: PeerWitnessRow;
+  log_entries: LogEntryRow;
+  log_tiles: LogTileRow;
+  log_index: LogIndexRow;
+  log_heads: LogHeadRow;
+  log_state: LogStateRow;
 }

@@ -7,7 +7,9 @@ export type DatabaseCode =
   | "database.foreign"
   | "database.locked"
   | "database.missing"
+  | "database.moved"
   | "database.newer"
+  | "database.older"
   | "database.unusable";
 
 export interface DatabaseRefusal {

@@ -1,25 +1,39 @@
 import { statSync } from "node:fs";
 import Sqlite, { type Database } from "better-sqlite3";
 import { APPLICATION_ID } from "./create-database.ts";
+import { findMovedTo } from "../copying/moved-database.ts";
 import { toDatabaseRefusal, refuseDatabase, type DatabaseRefusal } from "./database-refusal.ts";
-import { listAppliedMigrations, migrate, type Migration } from "./migrate.ts";
+import { checkStartTables } from "../check/check-tables.ts";
+import {
+  findUnknownMigration,
+  listAppliedMigrations,
+  migrate,
+  type AppliedMigration,
+  type Migration,
+} from "./migrate.ts";
 
 export type Inspection =
-  | { readonly ok: true; readonly exists: boolean; readonly applied: readonly string[] }
+  | { readonly ok: true; readonly exists: boolean; readonly applied: readonly AppliedMigration[] }
   | DatabaseRefusal;
 
 export interface InspectOptions {
   readonly path: string;
   readonly migrations: readonly Migration[];
-  /** `quick` (default) reads every page; `full` also compares each index with its table. */
-  readonly check?: "quick" | "full";
+  /**
+   * `start` (default) reads the header, the schema and the tables that every start needs; its time does
+   * not grow with the file. `full` reads every page and compares each index with its table.
+   */
+  readonly check?: "start" | "full";
+  /** True accepts a file whose data was moved to another database. */
+  readonly acceptMoved?: boolean;
 }
 
 /**
  * Checks that a file is a complete database of this schema or an older one, without changing it. A
  * missing file is accepted; an empty, damaged, foreign or newer one is refused.
  */
-export function inspectDatabase({ path, migrations, check = "quick" }: InspectOptions): Inspection {
+export function inspectDatabase(options: InspectOptions): Inspection {
+  const { path } = options;
   try {
     const file = statSync(path, { throwIfNoEntry: false });
     const log = statSync(`${path}-wal`, { throwIfNoEntry: false });
@@ -32,7 +46,7 @@ export function inspectDatabase({ path, migrations, check = "quick" }: InspectOp
     if (file.size === 0) return refuseDatabase("database.damaged", `${path} is empty`);
     const db = new Sqlite(path, { readonly: true, timeout: 50 });
     try {
-      return inspectOpened(db, path, migrations, check);
+      return inspectOpened(db, options);
     } finally {
       db.close();
     }
@@ -43,29 +57,41 @@ export function inspectDatabase({ path, migrations, check = "quick" }: InspectOp
 
 function inspectOpened(
   db: Database,
-  path: string,
-  migrations: readonly Migration[],
-  check: "quick" | "full",
+  { path, migrations, check = "start", acceptMoved = false }: InspectOptions,
 ): Inspection {
-  if (db.pragma("application_id", { simple: true }) !== APPLICATION_ID) {
+  const movedTo = findMovedTo(db);
+  if (movedTo !== undefined && !acceptMoved) {
+    const detail = `${path} was moved to the database ${movedTo}: start the relay with its AGENT_DATABASE_URL`;
+    return refuseDatabase("database.moved", detail);
+  }
+  const isRelay = db.pragma("application_id", { simple: true }) === APPLICATION_ID;
+  if (!isRelay && movedTo === undefined) {
     return refuseDatabase("database.foreign", `${path} is not a database of a relay`);
   }
-  const fault = db.pragma(check === "full" ? "integrity_check(1)" : "quick_check(1)", {
-    simple: true,
-  });
-  if (fault !== "ok") return refuseDatabase("database.damaged", `${path}: ${String(fault)}`);
+  const pages = check === "full" ? checkAllPages(db, path) : checkStartTables(db, path);
+  if (!pages.ok) return pages;
 
   const applied = listAppliedMigrations(db);
-  const unknown = applied.find((id, at) => migrations[at]?.id !== id);
+  const unknown = findUnknownMigration(applied, migrations);
   if (unknown !== undefined) {
     const detail = `${path} has the migration ${unknown}, which this version does not know`;
     return refuseDatabase("database.newer", detail);
   }
-  const missing = listMissingObjects(db, migrations.slice(0, applied.length));
+  const missing = listMissingObjects(db, migrations.slice(0, applied.length)).filter(
+    // The first releases recorded only the id of a step.
+    (part) => part !== "column schema_migrations.oldest",
+  );
   if (missing.length > 0) {
     return refuseDatabase("database.damaged", `${path} lacks ${missing.join(", ")}`);
   }
   return { ok: true, exists: true, applied };
+}
+
+function checkAllPages(db: Database, path: string): { ok: true } | DatabaseRefusal {
+  const fault = db.pragma("integrity_check(1)", { simple: true });
+  return fault === "ok"
+    ? { ok: true }
+    : refuseDatabase("database.damaged", `${path}: ${String(fault)}`);
 }
 
 /** Compares with a new database of the same version. Additions of an operator are ignored. */

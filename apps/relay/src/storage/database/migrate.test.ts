@@ -1,5 +1,6 @@
 import Sqlite, { type Database } from "better-sqlite3";
 import { describe, expect, test } from "vitest";
+import { onlyOn } from "../../../test/engine/engine.ts";
 import { listAppliedMigrations, migrate, toMigrationStatus, type Migration } from "./migrate.ts";
 
 const migrations: Migration[] = [
@@ -24,13 +25,13 @@ function schemaOf(db: Database): unknown[] {
   return db.prepare("SELECT name, sql FROM sqlite_schema ORDER BY name").all();
 }
 
-describe("migrate", () => {
+describe.runIf(onlyOn("sqlite"))("migrate", () => {
   test("applies each missing migration once and in order", () => {
     const db = new Sqlite(":memory:");
     expect(migrate(db, migrations.slice(0, 1))).toEqual(ids.slice(0, 1));
     expect(migrate(db, migrations)).toEqual(ids.slice(1));
     expect(migrate(db, migrations)).toEqual([]);
-    expect(listAppliedMigrations(db)).toEqual(ids);
+    expect(listAppliedMigrations(db).map(({ id }) => id)).toEqual(ids);
   });
 
   test.each([0, 1, 2, 3])("migrates version %i to the schema of a new database", (version) => {
@@ -60,15 +61,13 @@ describe("migrate", () => {
     const before = schemaOf(db);
     expect(() => migrate(db, [...migrations, { id: "004-bad", sql }])).toThrow(message);
     expect(schemaOf(db)).toEqual(before);
-    expect(listAppliedMigrations(db)).toEqual(ids);
+    expect(listAppliedMigrations(db).map(({ id }) => id)).toEqual(ids);
     expect(db.pragma("foreign_keys", { simple: true })).toBe(1);
   });
 
   test("status lists the applied and the missing migrations", () => {
-    expect(toMigrationStatus(ids.slice(0, 1), migrations).map(({ applied }) => applied)).toEqual([
-      true,
-      false,
-      false,
-    ]);
+    const first = [{ id: "001-owners", oldest: 1 }];
+    const applied = toMigrationStatus(first, migrations).map((step) => step.applied);
+    expect(applied).toEqual([true, false, false]);
   });
 });

@@ -1,6 +1,13 @@
+import type { FileCheck } from "../check/file-check.ts";
 import type { Storage } from "../storage.ts";
 import type { DatabaseRefusal } from "./database-refusal.ts";
 
 export type OpenResult =
-  | { readonly ok: true; readonly storage: Storage; readonly migrated: readonly string[] }
+  | {
+      readonly ok: true;
+      readonly storage: Storage;
+      readonly migrated: readonly string[];
+      /** Absent for a database without a file of its own. */
+      readonly fileCheck?: FileCheck;
+    }
   | DatabaseRefusal;

@@ -1,6 +1,7 @@
 import { chmodSync, existsSync, realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import Sqlite, { type Database } from "better-sqlite3";
+import { createFileCheck, type FileCheck } from "../check/file-check.ts";
 import { createDatabase } from "./create-database.ts";
 import { toDatabaseRefusal, refuseDatabase } from "./database-refusal.ts";
 import { acquireFileLock } from "./file-lock.ts";
@@ -58,7 +59,8 @@ function openLocked(
       return refuseDatabase("database.unusable", `${path}: no write-ahead log on this file system`);
     }
     const migrated = migrate(db, migrations);
-    return { ok: true, migrated, storage: createStorage(path, db, release) };
+    const fileCheck = createFileCheck(path);
+    return { ok: true, migrated, fileCheck, storage: createStorage(path, db, fileCheck, release) };
   } catch (error) {
     db.close();
     throw error;
@@ -81,20 +83,42 @@ function configureDurability(db: Database): boolean {
   return mode === "wal";
 }
 
-function createStorage(path: string, db: Database, release: () => void): Storage {
+function createStorage(
+  path: string,
+  db: Database,
+  fileCheck: FileCheck,
+  release: () => void,
+): Storage {
   const statements = new Statements(db);
   const group = createGroupCommit(db, statements, createCommitUnit(db));
   return {
     read: createReader(db, statements, group.runBetweenBatches),
     transaction: group.transaction,
+    onAgentsChanged: (listener) => statements.changes.subscribe(listener),
     snapshot: (work) => readDatabase(path, (read) => work(createYieldingReader(read))),
-    scrub: () => group.runBetweenBatches(() => void db.pragma("wal_checkpoint(TRUNCATE)")),
+    scrub: () => group.runBetweenBatches(() => !fileCheck.isDamaged() && truncateLog(db)),
     async close() {
-      await group.close();
+      await Promise.all([fileCheck.stop(), group.close()]);
+      // SQLite copies its log into the file when the last connection closes, if that one may write.
+      const reader = fileCheck.isDamaged() ? openIdleReader(path) : undefined;
       db.close();
+      reader?.close();
       release();
     },
   };
+}
+
+/** Copies the log into the file and empties it; false if a reader still needs a part of it. */
+function truncateLog(db: Database): boolean {
+  const [result] = db.pragma("wal_checkpoint(TRUNCATE)") as { busy: number }[];
+  return result?.busy === 0;
+}
+
+function openIdleReader(path: string): Database {
+  const reader = new Sqlite(path, { readonly: true });
+  // A connection takes part in the file's locks from its first statement on.
+  reader.pragma("schema_version");
+  return reader;
 }
 
 /** Yields to the event loop after each statement. */

@@ -17,8 +17,9 @@ export function openSqliteMemory(migrations: readonly Migration[], image?: Buffe
     storage: {
       read: createReader(db, statements, group.runBetweenBatches),
       transaction: group.transaction,
+      onAgentsChanged: (listener) => statements.changes.subscribe(listener),
       snapshot: group.transaction,
-      scrub: () => Promise.resolve(),
+      scrub: () => Promise.resolve(true),
       async close() {
         await group.close();
         db.close();

@@ -1,5 +1,6 @@
 import Sqlite from "better-sqlite3";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { onlyOn } from "../../../test/engine/engine.ts";
 import { migrate } from "../database/migrate.ts";
 import { erasedTexts } from "./031-erased-texts.ts";
 import { migrations } from "./index.ts";
@@ -11,19 +12,25 @@ beforeEach(() => {
 });
 afterEach(() => db.close());
 
-test("B13: finds older archived receipts by the receipts nested in them", () => {
-  const add = db.prepare(
-    "INSERT INTO receipts (task_id, receipt_hash, agent_id, body, received_at) VALUES (?, 'h', 'a', ?, 1)",
-  );
-  const deepest = { signature: "deepest", result: "signature" };
-  const middle = { signature: "middle", delegation_receipts: [deepest, 7, null] };
-  add.run("outer", JSON.stringify({ signature: "outer", delegation_receipts: [middle, deepest] }));
-  add.run("inner", JSON.stringify({ signature: "middle", delegation_receipts: [deepest] }));
-  add.run("plain", JSON.stringify({ signature: "plain", result: "delegation_receipts" }));
-  migrate(db, migrations);
-  expect(db.prepare("SELECT * FROM nested_receipts ORDER BY signature, task_id").all()).toEqual([
-    { signature: "deepest", task_id: "inner" },
-    { signature: "deepest", task_id: "outer" },
-    { signature: "middle", task_id: "outer" },
-  ]);
-});
+test.runIf(onlyOn("sqlite"))(
+  "B13: finds older archived receipts by the receipts nested in them",
+  () => {
+    const add = db.prepare(
+      "INSERT INTO receipts (task_id, receipt_hash, agent_id, body, received_at) VALUES (?, 'h', 'a', ?, 1)",
+    );
+    const deepest = { signature: "deepest", result: "signature" };
+    const middle = { signature: "middle", delegation_receipts: [deepest, 7, null] };
+    add.run(
+      "outer",
+      JSON.stringify({ signature: "outer", delegation_receipts: [middle, deepest] }),
+    );
+    add.run("inner", JSON.stringify({ signature: "middle", delegation_receipts: [deepest] }));
+    add.run("plain", JSON.stringify({ signature: "plain", result: "delegation_receipts" }));
+    migrate(db, migrations);
+    expect(db.prepare("SELECT * FROM nested_receipts ORDER BY signature, task_id").all()).toEqual([
+      { signature: "deepest", task_id: "inner" },
+      { signature: "deepest", task_id: "outer" },
+      { signature: "middle", task_id: "outer" },
+    ]);
+  },
+);

@@ -1,9 +1,12 @@
+import { postgresBaseline } from "./postgres-baseline.ts";
+
 /**
  * Names the peers of a task in columns of their own: the one that submitted it, and the one whose agent
  * is its executor. Earlier versions read them from prefixes of other columns and from the attempts.
  */
 export const taskPeers = {
   id: "036-task-peers",
+  postgresBaseline,
   sql: `
 ALTER TABLE tasks ADD COLUMN origin_peer TEXT;
 ALTER TABLE tasks ADD COLUMN via_peer TEXT;

@@ -33,6 +33,12 @@ import { votes } from "./033-votes.ts";
 import { relayKeys } from "./034-relay-keys.ts";
 import { agentKeySources } from "./035-agent-key-sources.ts";
 import { taskPeers } from "./036-task-peers.ts";
+import { neighbours } from "./037-neighbours.ts";
+import { trustFees } from "./038-trust-fees.ts";
+import { taskDepth } from "./039-task-depth.ts";
+import { unreachableAgents } from "./040-unreachable-agents.ts";
+import { transparencyLog } from "./042-transparency-log.ts";
+import { witnessTables } from "./043-witness.ts";
 
 /** All migrations in the order in which they are applied. A released one is never changed. */
 export const migrations = [
@@ -71,4 +77,10 @@ export const migrations = [
   relayKeys,
   agentKeySources,
   taskPeers,
+  neighbours,
+  trustFees,
+  taskDepth,
+  unreachableAgents,
+  transparencyLog,
+  witnessTables,
 ];

@@ -1,6 +1,6 @@
 import Sqlite from "better-sqlite3";
 import { describe, expect, expectTypeOf, test } from "vitest";
-import { queryBuilder, param, params, compile, sql } from "./compiled-query.ts";
+import { queryBuilder, param, params, compile, either, sql } from "./compiled-query.ts";
 import type { Reader, Tx } from "../storage.ts";
 import type { StoredTaskRow } from "../tables/tasks.ts";
 
@@ -27,6 +27,25 @@ describe("a prepared query", () => {
   test("binds parameters by name, in order, as often as they are used", () => {
     expect(take.names).toEqual(["amount", "account", "amount"]);
     expect(take.values({ account: "a", amount: 7 })).toEqual([7, "a", 7]);
+  });
+
+  test("numbers its placeholders for Postgres", () => {
+    expect(taskById.postgres.text).toBe('select * from "tasks" where "task_id" = $1');
+    expect(take.postgres.text).toContain('"balance" - $1 where "account" = $2 and "balance" >= $3');
+    expect(take.postgres.values({ account: "a", amount: 7 })).toEqual([7, "a", 7]);
+  });
+
+  test("words a fragment for each dialect and binds the parameters that it names there", () => {
+    const larger = compile<{ a: number; b: number; c: string }>()(
+      sql<{ larger: number }>`select ${either({
+        sqlite: sql<number>`max(${param("a")}, ${param("b")})`,
+        postgres: sql<number>`greatest(${param("b")}, ${param("a")}, ${sql.lit(0)})`,
+      })} as larger, ${param("c")} as c`,
+    );
+    expect(larger.text).toBe("select max(+?, +?) as larger, +? as c");
+    expect(larger.names).toEqual(["a", "b", "c"]);
+    expect(larger.postgres.text).toBe("select greatest($1, $2, 0) as larger, $3 as c");
+    expect(larger.postgres.names).toEqual(["b", "a", "c"]);
   });
 
   test("keeps its constants in the text, quoted", () => {

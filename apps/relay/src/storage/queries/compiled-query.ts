@@ -3,41 +3,22 @@ import {
   Kysely,
   SqliteAdapter,
   SqliteIntrospector,
-  SqliteQueryCompiler,
+  createQueryId,
   sql,
   type CompiledQuery,
   type DeleteResult,
   type InsertResult,
+  type OperationNodeSource,
   type QueryExecutorProvider,
   type RawBuilder,
+  type RootOperationNode,
   type UpdateResult,
 } from "kysely";
 import type { Tables } from "../tables.ts";
+import { InliningPostgresCompiler, InliningSqliteCompiler, ParameterMarker } from "./dialects.ts";
 
-export { sql };
-
-class ParameterMarker {
-  readonly name: string;
-  constructor(name: string) {
-    this.name = name;
-  }
-}
-
-/**
- * SQLite plans a statement again at each execution when a bound value could lead to a better plan: an
- * equality before ORDER BY, a LIMIT, a constant of a partial index. That costs 5 to 40 us, so constants
- * are written into the text and a plus hides each parameter from the planner.
- */
-class InliningCompiler extends SqliteQueryCompiler {
-  protected override appendValue(value: unknown): void {
-    if (value instanceof ParameterMarker) super.appendValue(value);
-    else this.appendImmediateValue(value);
-  }
-
-  protected override getCurrentParameterPlaceholder(): string {
-    return "+?";
-  }
-}
+export { either } from "./dialects.ts";
+export { sql, type RawBuilder };
 
 /** Only compiles, because a prepared statement costs a tenth of a query that is built each time. */
 export const queryBuilder = new Kysely<Tables>({
@@ -45,27 +26,37 @@ export const queryBuilder = new Kysely<Tables>({
     createAdapter: () => new SqliteAdapter(),
     createDriver: () => new DummyDriver(),
     createIntrospector: (self) => new SqliteIntrospector(self),
-    createQueryCompiler: () => new InliningCompiler(),
+    createQueryCompiler: () => new InliningSqliteCompiler(),
   },
 });
 
-/** A value in SQLite. A boolean is 0 or 1, a structured value is JSON text. */
+/** A value in the database. A boolean is 0 or 1, a structured value is JSON text. */
 export type SqlValue = string | number | bigint | Uint8Array | null;
 
-/** A compiled statement with the parameters `P`; `Row` is `never` if it returns no rows. */
-export interface Query<P, Row> {
+/** A statement in the words of one dialect. */
+export interface CompiledText<P> {
   readonly text: string;
   /** The parameter of each placeholder, in order. */
   readonly names: readonly string[];
   /** The values to bind, in order. Throws when one is missing, which would be stored as NULL. */
   readonly values: (params: P) => SqlValue[];
+}
+
+/**
+ * A compiled statement with the parameters `P`; `Row` is `never` if it returns no rows. Its own text is
+ * that of SQLite.
+ */
+export interface Query<P, Row> extends CompiledText<P> {
+  /** Compiled when it is first read. */
+  readonly postgres: CompiledText<P>;
   /** Never set; it carries the type. */
   readonly row?: Row;
 }
 
 /**
  * Returns a placeholder for a value. SQLite receives every number as REAL, so write
- * `cast(... as integer)` before `/` and `||` and in JSON functions.
+ * `cast(... as bigint)` before `/` and `||` and in JSON functions; in Postgres an `integer` is too small
+ * for a timestamp.
  */
 export function param<T = never>(name: string): RawBuilder<T> {
   return sql<T>`${new ParameterMarker(name)}`;
@@ -83,7 +74,7 @@ export function params<const Name extends ColumnName>(
   >;
 }
 
-interface CompilableQuery<Row> {
+interface CompilableQuery<Row> extends OperationNodeSource {
   compile(provider: QueryExecutorProvider): CompiledQuery<Row>;
 }
 
@@ -99,16 +90,31 @@ type RowOf<O> = unknown extends O
  */
 export function compile<P extends { readonly [K in keyof P]: SqlValue } = Record<never, never>>() {
   return <O>(builder: CompilableQuery<O>): Query<P, RowOf<O>> => {
-    const { sql: text, parameters } = builder.compile(queryBuilder);
-    const names = parameters.map((marker) => (marker as ParameterMarker).name);
-    const values = (params: P): SqlValue[] => {
-      const given = params as Readonly<Record<string, SqlValue | undefined>>;
-      return names.map((name) => {
-        const value = given[name];
-        if (value === undefined) throw new TypeError(`no value for "${name}" in: ${text}`);
-        return value;
-      });
+    let postgres: CompiledText<P> | undefined;
+    return {
+      ...toCompiledText<P>(builder.compile(queryBuilder)),
+      get postgres() {
+        postgres ??= toCompiledText<P>(compileForPostgres(builder));
+        return postgres;
+      },
     };
-    return { text, names, values };
   };
+}
+
+function compileForPostgres(builder: OperationNodeSource): CompiledQuery {
+  const node = builder.toOperationNode() as RootOperationNode;
+  return new InliningPostgresCompiler().compileQuery(node, createQueryId());
+}
+
+function toCompiledText<P>({ sql: text, parameters }: CompiledQuery): CompiledText<P> {
+  const names = parameters.map((marker) => (marker as ParameterMarker).name);
+  const values = (params: P): SqlValue[] => {
+    const given = params as Readonly<Record<string, SqlValue | undefined>>;
+    return names.map((name) => {
+      const value = given[name];
+      if (value === undefined) throw new TypeError(`no value for "${name}" in: ${text}`);
+      return value;
+    });
+  };
+  return { text, names, values };
 }

@@ -1,11 +1,20 @@
 import type { Database, Statement } from "better-sqlite3";
+import { AgentChanges, findAgentParameter } from "../writing/agent-changes.ts";
 import type { Query } from "./compiled-query.ts";
 import { rankText } from "./text-rank.ts";
+
+interface Prepared {
+  readonly statement: Statement<unknown[]>;
+  readonly agentParameter: string | null | undefined;
+}
 
 /** Runs queries on one connection. Each is prepared at its first use. */
 export class Statements {
   readonly #db: Database;
-  readonly #prepared = new WeakMap<object, Statement<unknown[]>>();
+  readonly #prepared = new WeakMap<object, Prepared>();
+
+  /** The agents whose rows were changed on this connection. */
+  readonly changes = new AgentChanges();
 
   /** The number of writing statements that ran so far. */
   #writes = 0;
@@ -16,28 +25,31 @@ export class Statements {
   }
 
   get<P, Row>(query: Query<P, Row>, params: P): Row | undefined {
-    return this.#statement(query).get(query.values(params)) as Row | undefined;
+    return this.#statement(query, params).get(query.values(params)) as Row | undefined;
   }
 
   all<P, Row>(query: Query<P, Row>, params: P): Row[] {
-    return this.#statement(query).all(query.values(params)) as Row[];
+    return this.#statement(query, params).all(query.values(params)) as Row[];
   }
 
   run<P>(query: Query<P, never>, params: P): number {
-    return this.#statement(query).run(query.values(params)).changes;
+    return this.#statement(query, params).run(query.values(params)).changes;
   }
 
   get writes(): number {
     return this.#writes;
   }
 
-  #statement<P, Row>(query: Query<P, Row>): Statement<unknown[]> {
-    let statement = this.#prepared.get(query);
-    if (statement === undefined) {
-      statement = this.#db.prepare(query.text);
-      this.#prepared.set(query, statement);
+  #statement<P, Row>(query: Query<P, Row>, params: P): Statement<unknown[]> {
+    let prepared = this.#prepared.get(query);
+    if (prepared === undefined) {
+      const statement: Statement<unknown[]> = this.#db.prepare(query.text);
+      prepared = { statement, agentParameter: findAgentParameter(query) };
+      this.#prepared.set(query, prepared);
     }
+    const { statement, agentParameter } = prepared;
     if (!statement.readonly) this.#writes += 1;
+    if (agentParameter !== undefined) this.changes.note(agentParameter, params);
     return statement;
   }
 }

@@ -11,6 +11,8 @@ export interface AgentRow {
   registered: 0 | 1;
   created_at: number;
   last_seen_at: number;
+  /** When its endpoint was last found without an MCP server; null after a later sign of life. */
+  unreachable_at: number | null;
   revoked_at: number | null;
 }
 

@@ -4,6 +4,8 @@ export interface RelayIdentityRow {
   /** Seed as hex, or the sealed text when a passphrase is set. */
   secret_key: string;
   created_at: number;
+  /** 1 while an earlier key or erased texts may still be readable in the files. */
+  scrub_pending: 0 | 1;
 }
 
 /** One succession of the relay's key. The first is at position 0. */

@@ -35,12 +35,20 @@ export interface TaskRow {
   delegation_token: string | null;
   /** JSON: the trace of the request that submitted it; null without one. */
   trace: string | null;
+  /** The number of tasks above it; 0 for one without a parent. */
+  depth: number;
+  /** JSON array of the executors of the tasks above it at this relay; null without one. */
+  ancestors: string | null;
 }
 
-/** A stored task with its events and the state of its claim. */
+/** A stored task with the number of its events and the state of its claim. */
 export interface StoredTaskRow extends TaskRow {
-  /** JSON array of events. */
-  events: string;
+  /** The number of recorded events, besides its submission and its end. */
+  event_count: number;
+  /** The UTF-8 bytes of all stored notes. */
+  note_bytes: number;
+  /** The time of a claim that is the first recorded event, which has no row of its own; else null. */
+  first_claimed_at: number | null;
   /** The time at which its texts were replaced by hashes; null before. */
   erased_at: number | null;
   /** The time of the claim; null without one and for claims of older versions. */
@@ -49,6 +57,55 @@ export interface StoredTaskRow extends TaskRow {
   worked_at: number | null;
   /** The time at which the submitter asked the holder of the claim to stop. */
   cancel_requested_at: number | null;
+}
+
+/** Named, because Postgres numbers the rows in one more column, which belongs to no row. */
+export const TASK_COLUMNS = [
+  "task_id",
+  "agent_id",
+  "submitted_by",
+  "origin_peer",
+  "assigned_to",
+  "status",
+  "prompt",
+  "required_capabilities",
+  "submitted_at",
+  "expires_at",
+  "wall_clock_ms",
+  "step_id",
+  "routing_choice",
+  "attempts",
+  "attempt",
+  "via_peer",
+  "charge",
+  "locked",
+  "allocation_id",
+  "claimed_by",
+  "lease_until",
+  "blamed",
+  "receipt_hash",
+  "finished_at",
+  "delegation_token",
+  "trace",
+  "depth",
+  "ancestors",
+  "event_count",
+  "note_bytes",
+  "first_claimed_at",
+  "erased_at",
+  "claimed_at",
+  "worked_at",
+  "cancel_requested_at",
+] as const satisfies readonly (keyof StoredTaskRow)[];
+
+/** An event of a task; its number counts the submission as 1. */
+export interface TaskEventRow {
+  task_id: string;
+  event_id: number;
+  type: "claimed" | "progress" | "released" | "reassigned";
+  at: number;
+  note: string | null;
+  assigned_to: string | null;
 }
 
 /** A claim that its holder let end without a receipt, a release or a refusal. */
@@ -83,6 +140,16 @@ export interface ReceiptRow {
   /** The time at which its texts, or those of a nested receipt, were replaced by hashes; null before. */
   erased_at: number | null;
 }
+
+/** Named for the same reason as those of tasks. */
+export const RECEIPT_COLUMNS = [
+  "task_id",
+  "receipt_hash",
+  "agent_id",
+  "body",
+  "received_at",
+  "erased_at",
+] as const satisfies readonly (keyof ReceiptRow)[];
 
 /** A receipt that is nested in the archived receipt of a task, by its signature. */
 export interface NestedReceiptRow {

@@ -8,21 +8,48 @@ export interface TrustRecordRow {
   interaction_count: number;
   successful_tasks: number;
   failed_tasks: number;
-  /** Completed paid tasks; only those count for delegators without a record of their own. */
+  /** Completed paid tasks. */
   paid_tasks: number;
+  /** The fees that the relay kept on completed tasks of the pair, in micro-units; shown to no one. */
+  fees_kept: number;
   /** Over the successful tasks; null before the first. */
   avg_latency_ms: number | null;
 }
 
-/** The results of an executor's paid tasks, for delegators without a record of their own. */
+/**
+ * The public side of an agent: the results of its tasks as an executor and the fees behind them;
+ * and the fees that it left as a payer, which decide whether its word counts. Fees are in micro-units.
+ */
 export interface AgentHistoryRow {
   agent_id: string;
   successful_tasks: number;
   failed_tasks: number;
   /** The sum over the successful tasks. */
   latency_total_ms: number;
-  /** The same counts for unpaid tasks. */
+  /** The same counts for tasks that do not count for strangers: free ones, or by payers without fees. */
   free_successful_tasks: number;
   free_failed_tasks: number;
   free_latency_total_ms: number;
+  /** The fees that the relay kept on tasks that it completed. */
+  fees_kept: number;
+  /** The sums of its payers' weights for each level; see `Backing`. */
+  first_contact_backing: number;
+  verified_backing: number;
+  trusted_backing: number;
+  /** The fees that the relay kept on tasks that it paid for, with all executors. */
+  fees_paid: number;
+}
+
+/** The thresholds by which the stored backing was computed; -1 before the first start. */
+export interface TrustThresholdsRow {
+  one: 1;
+  verified: number;
+  trusted: number;
+}
+
+/** Agents that have proven the same key: their words count as one. */
+export interface KeySharerRow {
+  agent_id: string;
+  /** The id of one of them. */
+  group_id: string;
 }

@@ -10,6 +10,8 @@ export interface WebhookRow {
   /** The number of consecutive failures. */
   failures: number;
   last_error: string | null;
+  /** Nothing is sent before this time, because the last delivery failed. */
+  paused_until: number;
   created_at: number;
 }
 

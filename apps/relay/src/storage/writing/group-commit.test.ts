@@ -4,6 +4,7 @@ import { join } from "node:path";
 import Sqlite, { type Database } from "better-sqlite3";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { onlyOn } from "../../../test/engine/engine.ts";
 import { createGroupCommit, type GroupCommit, type CommitUnit } from "./group-commit.ts";
 import { openStorage } from "../open-storage.ts";
 import { param, compile, sql } from "../queries/compiled-query.ts";
@@ -37,128 +38,135 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-describe("between the two runs of a batch with a job that is rolled back,", () => {
-  let db: Database;
-  let outside: Database;
-  let group: GroupCommit;
-  let read: Reader;
-  /** Happens right before the second run begins. */
-  let meanwhile: () => void;
-  let runs: number;
+describe.runIf(onlyOn("sqlite"))(
+  "between the two runs of a batch with a job that is rolled back,",
+  () => {
+    let db: Database;
+    let outside: Database;
+    let group: GroupCommit;
+    let read: Reader;
+    /** Happens right before the second run begins. */
+    let meanwhile: () => void;
+    let runs: number;
 
-  beforeEach(() => {
-    new Sqlite(path).exec(`PRAGMA journal_mode = WAL; ${schema}`).close();
-    db = new Sqlite(path, { timeout: 5 });
-    outside = new Sqlite(path, { timeout: 0 });
-    runs = 0;
-    meanwhile = () => {};
-    const unit: CommitUnit = {
-      begin() {
-        if (runs === 1) meanwhile();
-        db.exec("BEGIN IMMEDIATE");
-        runs += 1;
-      },
-      commit: () => void db.exec("COMMIT"),
-      rollback: () => void (db.inTransaction && db.exec("ROLLBACK")),
+    beforeEach(() => {
+      new Sqlite(path).exec(`PRAGMA journal_mode = WAL; ${schema}`).close();
+      db = new Sqlite(path, { timeout: 5 });
+      outside = new Sqlite(path, { timeout: 0 });
+      runs = 0;
+      meanwhile = () => {};
+      const unit: CommitUnit = {
+        begin() {
+          if (runs === 1) meanwhile();
+          db.exec("BEGIN IMMEDIATE");
+          runs += 1;
+        },
+        commit: () => void db.exec("COMMIT"),
+        rollback: () => void (db.inTransaction && db.exec("ROLLBACK")),
+      };
+      const statements = new Statements(db);
+      group = createGroupCommit(db, statements, unit);
+      read = createReader(db, statements, group.runBetweenBatches);
+    });
+    afterEach(async () => {
+      await group.close();
+      db.close();
+      outside.close();
+    });
+
+    const write = (id: number, text = "") =>
+      group.transaction((tx) => tx.run(insert, { id, text }));
+    const refused = (id: number) =>
+      group.transaction(async (tx) => {
+        await tx.run(insert, { id, text: "" });
+        return { ok: false, code: "note.refused" };
+      });
+    const stored = async () => (await read.all(ids, {})).map(({ id }) => id);
+    const once = (work: () => void) => {
+      let done = false;
+      return () => {
+        if (!done) work();
+        done = true;
+      };
     };
-    const statements = new Statements(db);
-    group = createGroupCommit(db, statements, unit);
-    read = createReader(db, statements, group.runBetweenBatches);
-  });
-  afterEach(async () => {
-    await group.close();
-    db.close();
-    outside.close();
-  });
 
-  const write = (id: number, text = "") => group.transaction((tx) => tx.run(insert, { id, text }));
-  const refused = (id: number) =>
-    group.transaction(async (tx) => {
-      await tx.run(insert, { id, text: "" });
-      return { ok: false, code: "note.refused" };
+    test("a short write of another process only delays the second run", async () => {
+      meanwhile = once(() => {
+        outside.exec("BEGIN IMMEDIATE");
+        outside.exec("INSERT INTO notes VALUES (9, 'outside')");
+        setTimeout(() => outside.exec("COMMIT"), 40);
+      });
+      const done = await Promise.all([write(1), refused(2), write(3)]);
+      expect(done).toEqual([1, { ok: false, code: "note.refused" }, 1]);
+      expect(await stored()).toEqual([1, 3, 9]);
     });
-  const stored = async () => (await read.all(ids, {})).map(({ id }) => id);
-  const once = (work: () => void) => {
-    let done = false;
-    return () => {
-      if (!done) work();
-      done = true;
-    };
-  };
 
-  test("a short write of another process only delays the second run", async () => {
-    meanwhile = once(() => {
-      outside.exec("BEGIN IMMEDIATE");
-      outside.exec("INSERT INTO notes VALUES (9, 'outside')");
-      setTimeout(() => outside.exec("COMMIT"), 40);
+    test("the second run reads the writes of another process", async () => {
+      meanwhile = once(() => void outside.exec("INSERT INTO notes VALUES (9, 'outside')"));
+      const seen = group.transaction((tx) => tx.all(ids, {}));
+      const taken = group.transaction((tx) => tx.run(insert, { id: 9, text: "too late" }));
+      const [first, last] = await Promise.allSettled([seen, taken, refused(2), write(3)]);
+      expect(first).toEqual({ status: "fulfilled", value: [{ id: 9 }] });
+      expect(last).toMatchObject({ status: "rejected", reason: { code: /CONSTRAINT/ } });
+      expect(await stored()).toEqual([3, 9]);
     });
-    const done = await Promise.all([write(1), refused(2), write(3)]);
-    expect(done).toEqual([1, { ok: false, code: "note.refused" }, 1]);
-    expect(await stored()).toEqual([1, 3, 9]);
-  });
 
-  test("the second run reads the writes of another process", async () => {
-    meanwhile = once(() => void outside.exec("INSERT INTO notes VALUES (9, 'outside')"));
-    const seen = group.transaction((tx) => tx.all(ids, {}));
-    const taken = group.transaction((tx) => tx.run(insert, { id: 9, text: "too late" }));
-    const [first, last] = await Promise.allSettled([seen, taken, refused(2), write(3)]);
-    expect(first).toEqual({ status: "fulfilled", value: [{ id: 9 }] });
-    expect(last).toMatchObject({ status: "rejected", reason: { code: /CONSTRAINT/ } });
-    expect(await stored()).toEqual([3, 9]);
-  });
-
-  test("a long write of another process fails and rolls back the whole batch", async () => {
-    meanwhile = once(() => void outside.exec("BEGIN IMMEDIATE"));
-    const settled = await Promise.allSettled([write(1), refused(2), write(3)]);
-    for (const one of settled) {
-      expect(one).toMatchObject({ status: "rejected", reason: { name: "StorageUnavailable" } });
-    }
-    outside.exec("ROLLBACK");
-    expect(await stored()).toEqual([]);
-    await write(4);
-    expect(await stored()).toEqual([4]);
-  });
-
-  test("a full disk fails and rolls back the whole batch", async () => {
-    await group.transaction((tx) => tx.run(insert, { id: 0, text: "before" }));
-    runs = 0;
-    const { page_count: pages } = db.prepare("PRAGMA page_count").get() as { page_count: number };
-    meanwhile = once(() => void db.exec(`PRAGMA max_page_count = ${pages}`));
-    const long = "x".repeat(100_000);
-    const settled = await Promise.allSettled([write(1), refused(2), write(3, long), write(4)]);
-    for (const one of settled) {
-      expect(one).toMatchObject({ status: "rejected", reason: { cause: { code: "SQLITE_FULL" } } });
-    }
-    expect(await stored()).toEqual([0]);
-    await write(5);
-    expect(await stored()).toEqual([0, 5]);
-  });
-
-  test("reads run and see neither rolled back nor later rows", async () => {
-    const seen: Promise<number[]>[] = [];
-    const watched = group.transaction(async (tx) => {
-      await tx.run(insert, { id: 1, text: "" });
-      seen.push(stored());
+    test("a long write of another process fails and rolls back the whole batch", async () => {
+      meanwhile = once(() => void outside.exec("BEGIN IMMEDIATE"));
+      const settled = await Promise.allSettled([write(1), refused(2), write(3)]);
+      for (const one of settled) {
+        expect(one).toMatchObject({ status: "rejected", reason: { name: "StorageUnavailable" } });
+      }
+      outside.exec("ROLLBACK");
+      expect(await stored()).toEqual([]);
+      await write(4);
+      expect(await stored()).toEqual([4]);
     });
-    await Promise.all([watched, refused(2)]);
-    const [between, after] = await Promise.all(seen);
-    expect([between, after]).toEqual([[], [1]]);
-  });
 
-  test("a job that awaits something else only in the second run is rejected alone", async () => {
-    let times = 0;
-    const astray = group.transaction(async (tx) => {
-      await tx.run(insert, { id: 1, text: "" });
-      times += 1;
-      if (times === 2) await new Promise(() => {});
+    test("a full disk fails and rolls back the whole batch", async () => {
+      await group.transaction((tx) => tx.run(insert, { id: 0, text: "before" }));
+      runs = 0;
+      const { page_count: pages } = db.prepare("PRAGMA page_count").get() as { page_count: number };
+      meanwhile = once(() => void db.exec(`PRAGMA max_page_count = ${pages}`));
+      const long = "x".repeat(100_000);
+      const settled = await Promise.allSettled([write(1), refused(2), write(3, long), write(4)]);
+      for (const one of settled) {
+        expect(one).toMatchObject({
+          status: "rejected",
+          reason: { cause: { code: "SQLITE_FULL" } },
+        });
+      }
+      expect(await stored()).toEqual([0]);
+      await write(5);
+      expect(await stored()).toEqual([0, 5]);
     });
-    const settled = await Promise.allSettled([astray, refused(2), write(3)]);
-    expect(settled.map(({ status }) => status)).toEqual(["rejected", "fulfilled", "fulfilled"]);
-    expect([times, await stored()]).toEqual([2, [3]]);
-  });
-});
 
-describe.each(["memory", "file"])("a mixed batch, %s:", (kind) => {
+    test("reads run and see neither rolled back nor later rows", async () => {
+      const seen: Promise<number[]>[] = [];
+      const watched = group.transaction(async (tx) => {
+        await tx.run(insert, { id: 1, text: "" });
+        seen.push(stored());
+      });
+      await Promise.all([watched, refused(2)]);
+      const [between, after] = await Promise.all(seen);
+      expect([between, after]).toEqual([[], [1]]);
+    });
+
+    test("a job that awaits something else only in the second run is rejected alone", async () => {
+      let times = 0;
+      const astray = group.transaction(async (tx) => {
+        await tx.run(insert, { id: 1, text: "" });
+        times += 1;
+        if (times === 2) await new Promise(() => {});
+      });
+      const settled = await Promise.allSettled([astray, refused(2), write(3)]);
+      expect(settled.map(({ status }) => status)).toEqual(["rejected", "fulfilled", "fulfilled"]);
+      expect([times, await stored()]).toEqual([2, [3]]);
+    });
+  },
+);
+
+describe.runIf(onlyOn("sqlite")).each(["memory", "file"])("a mixed batch, %s:", (kind) => {
   let storage: Storage;
   let nextId: number;
   beforeEach(async () => {

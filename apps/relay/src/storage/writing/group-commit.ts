@@ -101,18 +101,19 @@ export function createGroupCommit(
       const acknowledgements: (() => void)[] = [];
       for (const job of batch) {
         if (withSavepoints) savepoint.begin.run();
-        const { mustRollBack: mustUndo, acknowledge, error } = await runJob(job);
+        const { mustRollBack, acknowledge, error } = await runJob(job);
         // After a full disk or an I/O error SQLite has already rolled back the transaction.
         if (!db.inTransaction) throw error ?? new Error("the transaction was rolled back");
-        if (mustUndo && !withSavepoints) {
+        if (mustRollBack && !withSavepoints) {
           unit.rollback();
           return undefined;
         }
-        if (mustUndo) savepoint.undo.run();
+        if (mustRollBack) savepoint.undo.run();
         if (withSavepoints) savepoint.release.run();
         acknowledgements.push(acknowledge);
       }
       unit.commit();
+      statements.changes.publish();
       return acknowledgements;
     } catch (error) {
       unit.rollback();
@@ -181,7 +182,8 @@ export function createGroupCommit(
   };
 }
 
-function isRefusal(value: unknown): boolean {
+/** Whether a job answered with a refusal, which rolls it back. */
+export function isRefusal(value: unknown): boolean {
   return typeof value === "object" && value !== null && "ok" in value && value.ok === false;
 }
 

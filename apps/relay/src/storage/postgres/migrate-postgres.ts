@@ -1,0 +1,70 @@
+import type { Client } from "pg";
+import { getOldestPosition, type AppliedMigration, type Migration } from "../database/migrate.ts";
+import { toPostgresSql } from "../migrations/to-postgres-sql.ts";
+
+/** A step can rewrite a large table. */
+const MAX_STEP_MS = 24 * 3_600_000;
+
+/** Lists what the database has recorded, oldest first. */
+export async function listPostgresMigrations(client: Client): Promise<AppliedMigration[]> {
+  const table = await client.query("SELECT to_regclass('schema_migrations') IS NOT NULL AS known");
+  if (table.rows[0]?.known !== 1) return [];
+  const rows = "SELECT id, oldest FROM schema_migrations ORDER BY position";
+  return (await client.query<AppliedMigration>(rows)).rows;
+}
+
+/**
+ * Applies the missing steps, each in its own transaction, and returns their ids. A new database begins
+ * with the latest baseline, which stands for the steps up to it.
+ */
+export async function migratePostgres(
+  client: Client,
+  migrations: readonly Migration[],
+): Promise<string[]> {
+  const applied = (await listPostgresMigrations(client)).length;
+  if (migrations.length <= applied) return [];
+  await client.query(
+    toPostgresSql(`CREATE TABLE IF NOT EXISTS schema_migrations (
+      position INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, oldest INTEGER)`),
+  );
+  const baseline = migrations.findLastIndex((step) => step.postgresBaseline !== undefined);
+  let next = applied;
+  if (applied === 0 && baseline >= 0) {
+    const schema = migrations[baseline]?.postgresBaseline ?? "";
+    await applyStep(client, schema, migrations, 0, baseline);
+    next = baseline + 1;
+  }
+  for (; next < migrations.length; next += 1) {
+    const { sql } = migrations[next] as Migration;
+    const text = typeof sql === "string" ? sql : sql.postgres;
+    await applyStep(client, text, migrations, next, next);
+  }
+  return migrations.slice(applied).map(({ id }) => id);
+}
+
+/** Applies a text and records the steps from `first` to `last`. */
+async function applyStep(
+  client: Client,
+  text: string,
+  migrations: readonly Migration[],
+  first: number,
+  last: number,
+): Promise<void> {
+  await client.query("BEGIN");
+  try {
+    await client.query("SET LOCAL statement_timeout = 0");
+    const step = { text: toPostgresSql(text), query_timeout: MAX_STEP_MS };
+    if (text.trim() !== "") await client.query(step);
+    for (let at = first; at <= last; at += 1) {
+      await client.query("INSERT INTO schema_migrations VALUES ($1, $2, $3)", [
+        at + 1,
+        migrations[at]?.id,
+        getOldestPosition(migrations, at),
+      ]);
+    }
+    await client.query("COMMIT");
+  } catch (error) {
+    await client.query("ROLLBACK").catch(() => {});
+    throw error;
+  }
+}

@@ -1,0 +1,53 @@
+import { createHash } from "node:crypto";
+import type { QueryConfig } from "pg";
+import type { Query, SqlValue } from "../queries/compiled-query.ts";
+import { findAgentParameter } from "../writing/agent-changes.ts";
+import { escapeText } from "./escape-text.ts";
+
+interface PreparedStatement {
+  readonly name: string;
+  readonly isWriting: boolean;
+  readonly agentParameter: string | null | undefined;
+}
+
+const WRITING = /\b(?:insert|update|delete|lock)\b/i;
+const statements = new WeakMap<object, PreparedStatement>();
+
+/** The name is a hash, so that it means the same text in every version that shares a server connection. */
+function getStatement<P, Row>(query: Query<P, Row>): PreparedStatement {
+  let statement = statements.get(query);
+  if (statement === undefined) {
+    const { text } = query.postgres;
+    const name = createHash("sha256").update(text).digest("base64url").slice(0, 24);
+    statement = {
+      name,
+      isWriting: WRITING.test(text),
+      agentParameter: findAgentParameter(query),
+    };
+    statements.set(query, statement);
+  }
+  return statement;
+}
+
+/** Whether a query may write; one that only names such a word counts as well. */
+export function isWriting<P, Row>(query: Query<P, Row>): boolean {
+  return getStatement(query).isWriting;
+}
+
+/** Returns the parameter that names the agent of the rows that a query changes, as `findAgentParameter` does. */
+export function getAgentParameter<P, Row>(query: Query<P, Row>): string | null | undefined {
+  return getStatement(query).agentParameter;
+}
+
+/** Returns a query for the driver, which prepares it once on each connection. */
+export function toQueryConfig<P, Row>(
+  query: Query<P, Row>,
+  params: P,
+): QueryConfig<(SqlValue | Uint8Array)[]> {
+  const { text, values } = query.postgres;
+  return {
+    name: getStatement(query).name,
+    text,
+    values: values(params).map((value) => (typeof value === "string" ? escapeText(value) : value)),
+  };
+}

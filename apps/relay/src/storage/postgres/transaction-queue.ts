@@ -1,0 +1,219 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import type { Client } from "pg";
+import { StorageUnavailable, type Isolation, type Storage, type Tx } from "../storage.ts";
+import { AgentChanges, type ChangeListener } from "../writing/agent-changes.ts";
+import { isRefusal, yieldToEventLoop } from "../writing/group-commit.ts";
+import { isConflict } from "./postgres-error.ts";
+import { PostgresTx } from "./postgres-tx.ts";
+import type { WritingConnection } from "./writing-connection.ts";
+
+/** A larger batch would let the first of its jobs wait for too long. */
+const MAX_BATCH_SIZE = 64;
+
+const MAX_CONFLICTS = 20;
+
+const BEGIN: Readonly<Record<Isolation, string>> = {
+  serializable: "BEGIN ISOLATION LEVEL SERIALIZABLE",
+  locked: "BEGIN ISOLATION LEVEL READ COMMITTED",
+};
+
+/** The parts that a batch can undo: all, each job, or each statement of each job. */
+type Undo = "batch" | "job" | "statement";
+
+interface PendingJob {
+  readonly isolation: Isolation;
+  readonly work: (tx: Tx) => Promise<unknown>;
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (reason: unknown) => void;
+}
+
+type Settle = () => void;
+
+/** A batch is done, must run again with savepoints, or met other work. */
+type Pass =
+  | { readonly kind: "committed" | "rolled back"; readonly acknowledgements: readonly Settle[] }
+  | { readonly kind: "again"; readonly undo: Undo }
+  | { readonly kind: "conflict"; readonly error: unknown };
+
+export interface TransactionQueue {
+  readonly transaction: Storage["transaction"];
+  readonly onAgentsChanged: (listener: ChangeListener) => void;
+  /** Finishes accepted jobs and refuses later ones. */
+  readonly close: () => Promise<void>;
+}
+
+/**
+ * Runs transactions one after another on the writing connection. Those that wait share one commit, so
+ * one write of the server's log. As on SQLite a batch first runs without savepoints, and again with them
+ * when one job must be undone. A batch of which it is unknown whether it was committed never runs again.
+ */
+export function createTransactionQueue(connection: WritingConnection): TransactionQueue {
+  const changes = new AgentChanges();
+  const waiting: PendingJob[] = [];
+  let draining: Promise<void> | undefined;
+  let closed = false;
+
+  async function drain(): Promise<void> {
+    while (waiting.length > 0) {
+      await yieldToEventLoop();
+      await runBatch(waiting.splice(0, countOfOneIsolation(waiting)));
+    }
+    draining = undefined;
+  }
+
+  async function runBatch(batch: readonly PendingJob[]): Promise<void> {
+    try {
+      let undo: Undo = "batch";
+      for (let conflicts = 0; ;) {
+        const pass = await runPass({ connection, changes }, batch, undo);
+        if ("acknowledgements" in pass) {
+          changes.publish();
+          for (const acknowledge of pass.acknowledgements) acknowledge();
+          return;
+        }
+        if (pass.kind === "again") undo = pass.undo;
+        else if (++conflicts === MAX_CONFLICTS) throw pass.error;
+        else await yieldToEventLoop();
+      }
+    } catch (cause) {
+      // The commit may be durable, although its answer was lost.
+      changes.publish();
+      const reason = new StorageUnavailable("the database could not write", { cause });
+      for (const job of batch) job.reject(reason);
+    }
+  }
+
+  // A batch belongs to no request, so it must not run in the context of the one that started it.
+  const drainWithoutContext = AsyncLocalStorage.bind(drain);
+
+  return {
+    transaction: <T>(work: (tx: Tx) => Promise<T>, isolation: Isolation = "serializable") =>
+      new Promise<T>((resolve, reject) => {
+        if (closed) return reject(new StorageUnavailable("the storage is closed"));
+        waiting.push({ isolation, work, resolve: resolve as (value: unknown) => void, reject });
+        draining ??= drainWithoutContext();
+      }),
+
+    onAgentsChanged: (listener) => changes.subscribe(listener),
+
+    async close() {
+      closed = true;
+      await draining;
+    },
+  };
+}
+
+/** Counts the jobs at the head of the queue that can share a transaction. */
+function countOfOneIsolation(waiting: readonly PendingJob[]): number {
+  const other = waiting.findIndex(({ isolation }) => isolation !== waiting[0]?.isolation);
+  return Math.min(other === -1 ? waiting.length : other, MAX_BATCH_SIZE);
+}
+
+interface Writer {
+  readonly connection: WritingConnection;
+  readonly changes: AgentChanges;
+}
+
+async function runPass(
+  { connection, changes }: Writer,
+  batch: readonly PendingJob[],
+  undo: Undo,
+): Promise<Pass> {
+  const client = await connection.acquire();
+  try {
+    // Awaited, because a statement behind a BEGIN that failed would commit by itself.
+    await client.query(BEGIN[batch[0]?.isolation ?? "serializable"]);
+    const pass = await runJobs({ client, changes }, batch, undo);
+    if (pass.kind === "committed") return await commit(client, pass);
+    await client.query("ROLLBACK");
+    return pass;
+  } catch (error) {
+    // Closing the connection rolls back what was not committed.
+    connection.discard(client);
+    throw error;
+  }
+}
+
+/**
+ * Commits, and checks that the server did: it answers ROLLBACK and no error for a transaction that had
+ * failed. Only a conflict is a definite refusal of the server; after any other error the commit may be
+ * durable.
+ */
+async function commit(client: Client, pass: Pass): Promise<Pass> {
+  try {
+    const { command } = await client.query("COMMIT");
+    if (command !== "COMMIT") throw new Error("the transaction was rolled back");
+    return pass;
+  } catch (error) {
+    if (isConflict(error)) return { kind: "conflict", error };
+    throw error;
+  }
+}
+
+interface OpenTransaction {
+  readonly client: Client;
+  readonly changes: AgentChanges;
+}
+
+/** Runs the jobs of a begun transaction. The caller commits it, or rolls it back to run it again. */
+async function runJobs(
+  open: OpenTransaction,
+  batch: readonly PendingJob[],
+  undo: Undo,
+): Promise<Pass> {
+  const { client } = open;
+  const acknowledgements: Settle[] = [];
+  for (const job of batch) {
+    if (undo !== "batch") await client.query("SAVEPOINT job");
+    const { mustRollBack, isAborted, acknowledge, error } = await runJob(open, job, undo);
+    if (error !== undefined) return { kind: "conflict", error };
+    if (mustRollBack && undo === "batch") {
+      if (batch.length > 1) return { kind: "again", undo: "job" };
+      // A batch of one needs no second pass, because rolling it back affects no other job.
+      return { kind: "rolled back", acknowledgements: [acknowledge] };
+    } else if (mustRollBack) {
+      await client.query("ROLLBACK TO SAVEPOINT job");
+    } else if (isAborted) {
+      return { kind: "again", undo: "statement" };
+    }
+    if (undo !== "batch") await client.query("RELEASE SAVEPOINT job");
+    acknowledgements.push(acknowledge);
+  }
+  return { kind: "committed", acknowledgements };
+}
+
+/** The end of a job, to be acknowledged after the commit; `error` if it met other work. */
+interface JobEnd {
+  readonly mustRollBack: boolean;
+  readonly isAborted: boolean;
+  readonly acknowledge: Settle;
+  readonly error?: unknown;
+}
+
+async function runJob(
+  { client, changes }: OpenTransaction,
+  job: PendingJob,
+  undo: Undo,
+): Promise<JobEnd> {
+  const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+  const tx = new PostgresTx(client, {
+    changes,
+    withSavepoints: undo === "statement",
+    onStalled: () => reject(new Error("a transaction awaited something other than its tx")),
+  });
+  job.work(tx).then(resolve, reject);
+  const [end] = await Promise.allSettled([promise]);
+  await tx.end();
+  const { isLost, isAborted, conflict, hasWritten } = tx.state;
+  if (isLost) throw new StorageUnavailable("the connection to the database ended");
+  const failed = end.status === "rejected" || isRefusal(end.value);
+  return {
+    mustRollBack: failed && (hasWritten || isAborted),
+    isAborted,
+    error: conflict,
+    acknowledge: () => {
+      if (end.status === "fulfilled") job.resolve(end.value);
+      else job.reject(end.reason);
+    },
+  };
+}

@@ -1,0 +1,55 @@
+/** An entry of the transparency log, in the order in which transactions committed. */
+export interface LogEntryRow {
+  /** The index of the entry, plus 1. */
+  idx: number;
+  /** 90 bytes. */
+  entry: Uint8Array;
+}
+
+/** A full tile of the log's tree. */
+export interface LogTileRow {
+  level: number;
+  n: number;
+  /** 256 hashes of 32 bytes. */
+  hashes: Uint8Array;
+  /** The root of these hashes, which is a hash of the next level. */
+  root: Uint8Array;
+}
+
+/** Finds the entries of an artifact. */
+export interface LogIndexRow {
+  /** The first 6 bytes of the artifact's hash. */
+  prefix: number;
+  idx: number;
+}
+
+/** A signed head of the log. */
+export interface LogHeadRow {
+  size: number;
+  signed_at: number;
+  /** The checkpoint with the lines of its witnesses. */
+  note: string;
+  /** The number of witnesses that cosigned it. */
+  cosigned: number;
+}
+
+/** One row with the state of the log. */
+export interface LogStateRow {
+  one: 1;
+  /** The origin of the first generation. */
+  origin: string;
+  /** POSIX seconds at which this generation began; 0 for the first. */
+  generation: number;
+  /** The incarnation of the database in which this generation began. */
+  incarnation: number;
+  /** 0 while AGENT_LOG is off: nothing is appended. */
+  is_on: number;
+  /** Everything since this time is in the log. */
+  began_at: number;
+  /** 1 when every key that was bound before the log began has its entries. */
+  keys_entered: number;
+  /** The size of the newest head that had enough cosignatures. */
+  published: number;
+  /** The stored form of the seed that the log's keys derive from; null while it is the relay's own. */
+  root_key: string | null;
+}

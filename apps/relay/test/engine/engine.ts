@@ -1,0 +1,34 @@
+import { inject } from "vitest";
+
+export type Engine = "sqlite" | "postgres";
+
+/** The engine that this project of the test run is for. */
+export const engine: Engine =
+  process.env["AGENT_TEST_ENGINE"] === "postgres" ? "postgres" : "sqlite";
+
+/**
+ * Tells whether tests that are about one engine run: `test.runIf(onlyOn("sqlite"))`. On the other
+ * engine they are skipped, and the last lines of the run count them.
+ */
+export const onlyOn = (needed: Engine): boolean => engine === needed;
+
+declare module "vitest" {
+  interface ProvidedContext {
+    /**
+     * The server of the run, with the database to copy and the statements that make a used copy like it
+     * again; absent on SQLite.
+     */
+    readonly postgres: {
+      readonly serverUrl: string;
+      readonly template: string;
+      readonly reset: string;
+    };
+  }
+}
+
+/** Returns the server of the run, which must be one on Postgres. */
+export function getServer() {
+  const server = inject("postgres");
+  if (server === undefined) throw new Error("this test must run in the project postgres");
+  return server;
+}

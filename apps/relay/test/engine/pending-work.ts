@@ -1,0 +1,50 @@
+import type { ManualClock } from "@agent/testkit";
+import type { Storage } from "../../src/storage/storage.ts";
+
+const MAX_STEPS = 10;
+const MIN_STEP_MS = 1_000;
+
+let pending = 0;
+
+/** Returns how many reads and transactions of this process's relays a server has not answered yet. */
+export const countPendingWork = (): number => pending;
+
+async function count<T>(work: Promise<T>): Promise<T> {
+  pending += 1;
+  try {
+    return await work;
+  } finally {
+    pending -= 1;
+  }
+}
+
+/** Returns the same storage, whose work is counted while it runs. */
+export function countWork(storage: Storage): Storage {
+  const { read } = storage;
+  return {
+    ...storage,
+    read: {
+      get: (query, params) => count(read.get(query, params)),
+      all: (query, params) => count(read.all(query, params)),
+    },
+    transaction: (work, isolation) => count(storage.transaction(work, isolation)),
+    snapshot: (work) => count(storage.snapshot(work)),
+  };
+}
+
+/** Returns the same clock, which lets the server answer the jobs of one step before the next. */
+export function waitForServer(clock: ManualClock): ManualClock {
+  return {
+    ...clock,
+    async advance(ms) {
+      const step = Math.max(MIN_STEP_MS, Math.ceil(ms / MAX_STEPS));
+      for (let left = ms; left > 0; left -= step) {
+        await clock.advance(Math.min(left, step));
+        for (let quiet = 0; quiet < 3;) {
+          await new Promise((resolve) => setImmediate(resolve));
+          quiet = pending === 0 ? quiet + 1 : 0;
+        }
+      }
+    },
+  };
+}

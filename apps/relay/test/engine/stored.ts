@@ -1,0 +1,116 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { openConnection, runStatement } from "@agent/test-postgres";
+import Sqlite from "better-sqlite3";
+import { readDatabase } from "../../src/storage/database/read-database.ts";
+import type { Query, Reader } from "../../src/storage/storage.ts";
+import { openDatabaseOf, toUrl } from "./database-of-path.ts";
+import { engine } from "./engine.ts";
+
+type Value = string | number | null;
+
+/**
+ * Changes the database of a path past the relay, as a fault or an older version would leave it. Each
+ * question mark stands for a value.
+ */
+export async function editStored(
+  path: string,
+  text: string,
+  values: readonly Value[] = [],
+): Promise<void> {
+  if (engine === "postgres") return void (await runStatement(toUrl(path), number(text), values));
+  const db = new Sqlite(path);
+  if (values.length === 0) db.exec(text);
+  else db.prepare(text).run(...values);
+  db.close();
+}
+
+/** Reads rows of the database of a path past the relay. */
+export async function readStored<Row>(path: string, text: string): Promise<Row[]> {
+  if (engine === "postgres") return (await runStatement(toUrl(path), text)) as Row[];
+  const db = new Sqlite(path, { readonly: true });
+  const rows = db.prepare(text).all() as Row[];
+  db.close();
+  return rows;
+}
+
+/** A database that is read past the relay that uses it. */
+export interface StoredRows {
+  /** Each question mark stands for a value. */
+  all<Row>(text: string, values?: readonly Value[]): Promise<Row[]>;
+  close(): Promise<void>;
+}
+
+/** Opens the database of a path for many reads. */
+export async function openStoredRows(path: string): Promise<StoredRows> {
+  if (engine === "postgres") {
+    const client = await openConnection(toUrl(path));
+    return {
+      all: async <Row>(text: string, values: readonly Value[] = []) =>
+        (await client.query(number(text), [...values])).rows as Row[],
+      close: () => client.end(),
+    };
+  }
+  const db = new Sqlite(path, { readonly: true });
+  return {
+    all: <Row>(text: string, values: readonly Value[] = []) =>
+      Promise.resolve(db.prepare(text).all(...values) as Row[]),
+    close: () => Promise.resolve(void db.close()),
+  };
+}
+
+/** Runs the queries of a store past the relay that uses the database. */
+export function readBesideRelay<T>(path: string, work: (read: Reader) => Promise<T>): Promise<T> {
+  return engine === "postgres" ? work(createServerReader(toUrl(path))) : readDatabase(path, work);
+}
+
+function createServerReader(url: string): Reader {
+  const all: Reader["all"] = async <P, Row>({ postgres }: Query<P, Row>, params: P) =>
+    (await runStatement(url, postgres.text, postgres.values(params))) as Row[];
+  return { all, get: async (query, params) => (await all(query, params))[0] };
+}
+
+/** Copies a database that may be in use, as a crash would leave it. */
+export async function copyStored(from: string, to: string): Promise<void> {
+  if (engine === "postgres") {
+    const url = await openDatabaseOf(to);
+    for (const [table, rows] of await dumpTables(from)) {
+      const insert = `INSERT INTO "${table}" SELECT * FROM json_populate_recordset(NULL::"${table}", $1)`;
+      await runStatement(url, `DELETE FROM "${table}"`);
+      await runStatement(url, insert, [rows]);
+    }
+    return;
+  }
+  const db = new Sqlite(from);
+  db.prepare("VACUUM INTO ?").run(to);
+  db.close();
+}
+
+/** Reads everything that is stored: the bytes of SQLite's files, the rows of all tables of Postgres. */
+export async function readAllStored(path: string): Promise<string> {
+  if (engine === "postgres") return JSON.stringify(await dumpTables(path));
+  const files = readdirSync(dirname(path)).filter((name) => name.startsWith(basename(path)));
+  return files.map((name) => readFileSync(join(dirname(path), name), "latin1")).join("");
+}
+
+/** Lists each table with its rows as JSON. */
+async function dumpTables(path: string): Promise<[table: string, rows: string][]> {
+  const url = toUrl(path);
+  const tables = await runStatement(
+    url,
+    "SELECT table_name FROM information_schema.tables WHERE table_schema = current_schema()",
+  );
+  return Promise.all(
+    tables.map(async ({ table_name }): Promise<[string, string]> => {
+      const table = String(table_name);
+      const query = `SELECT coalesce(json_agg(t), '[]')::text AS rows FROM "${table}" AS t`;
+      const [row] = await runStatement(url, query);
+      return [table, String(row?.["rows"])];
+    }),
+  );
+}
+
+function number(text: string): string {
+  let count = 0;
+  return text.replaceAll("?", () => `$${(count += 1)}`);
+}
