@@ -1,0 +1,89 @@
+import { compile, param, queryBuilder, sql } from "../../storage/queries/compiled-query.ts";
+import type { Reader, Tx } from "../../storage/storage.ts";
+import type { LogEntryRow, LogIndexRow } from "../../storage/tables/log.ts";
+
+/** The database has one writer, so the entries have no gaps, also after transactions that ran twice. */
+const appendQuery = compile<{ entry: Uint8Array }>()(
+  queryBuilder.insertInto("log_entries").expression(
+    queryBuilder
+      .selectFrom("log_state")
+      .select([
+        sql<number>`(select coalesce(max(idx), 0) + 1 from log_entries)`.as("idx"),
+        param<Uint8Array>("entry").as("entry"),
+      ])
+      .where("is_on", "=", 1),
+  ),
+);
+
+/** Adds an entry behind the last one. Adds nothing while the log is off. */
+export async function insertEntry(tx: Tx, entry: Uint8Array): Promise<void> {
+  await tx.run(appendQuery, { entry });
+}
+
+const entriesAfter = compile<{ after: number; limit: number }>()(
+  queryBuilder
+    .selectFrom("log_entries")
+    .selectAll()
+    .where("idx", ">", param("after"))
+    .orderBy("idx")
+    .limit(param("limit")),
+);
+
+/** Lists entries in order; `after` is a number of entries. */
+export async function listEntriesAfter(
+  read: Reader,
+  query: { readonly after: number; readonly limit: number },
+): Promise<Uint8Array[]> {
+  const rows = await read.all(entriesAfter, query);
+  return rows.map(({ entry }) => entry);
+}
+
+const entriesBefore = compile<{ before: number; limit: number }>()(
+  queryBuilder
+    .selectFrom("log_entries")
+    .selectAll()
+    .where("idx", "<", param("before"))
+    .orderBy("idx", "desc")
+    .limit(param("limit")),
+);
+
+/** Lists entries from the newest to the oldest. */
+export function listEntriesBefore(
+  read: Reader,
+  query: { readonly before: number; readonly limit: number },
+): Promise<LogEntryRow[]> {
+  return read.all(entriesBefore, query);
+}
+
+const entryCount = compile()(
+  sql<{ count: number }>`select coalesce(max(idx), 0) as count from log_entries`,
+);
+
+/** Counts all entries, those that no head covers yet included. */
+export async function countEntries(read: Reader): Promise<number> {
+  return (await read.get(entryCount, {}))?.count ?? 0;
+}
+
+const insertIndexQuery = compile<LogIndexRow>()(
+  queryBuilder
+    .insertInto("log_index")
+    .values({ prefix: param<never>("prefix"), idx: param<never>("idx") }),
+);
+
+export async function insertIndexRow(tx: Tx, row: LogIndexRow): Promise<void> {
+  await tx.run(insertIndexQuery, row);
+}
+
+const entriesByPrefix = compile<{ prefix: number }>()(
+  queryBuilder
+    .selectFrom("log_index")
+    .innerJoin("log_entries", "log_entries.idx", "log_index.idx")
+    .select(["log_entries.idx", "log_entries.entry"])
+    .where("log_index.prefix", "=", param("prefix"))
+    .orderBy("log_entries.idx"),
+);
+
+/** Lists the entries whose artifact hash begins with the prefix, oldest first. */
+export function listEntriesByPrefix(read: Reader, prefix: number): Promise<LogEntryRow[]> {
+  return read.all(entriesByPrefix, { prefix });
+}

@@ -1,0 +1,63 @@
+import {
+  type FullTile,
+  hashLeaf,
+  type LogKeys,
+  signCheckpoint,
+  type TreeEdge,
+} from "@agent/transparency";
+import type { Storage, Tx } from "../../storage/storage.ts";
+import { insertIndexRow, listEntriesAfter } from "../entries/entry-store.ts";
+import { formatOrigin } from "../generation.ts";
+import { getIndexPrefix } from "../entries/find-entries.ts";
+import { findLogState, findNewestHead, insertHead, insertTile, publishHead } from "../store.ts";
+
+/** Few enough that hashing and storing them delays other transactions by milliseconds only. */
+const BATCH_ENTRIES = 1_000;
+
+interface Integration {
+  readonly storage: Storage;
+  readonly edge: TreeEdge;
+  readonly keys: LogKeys;
+  readonly quorum: number;
+  readonly now: number;
+}
+
+/**
+ * Signs a head over the next committed entries and stores it with the tiles that became full. The head
+ * is served from the store, so never before it is durable. Returns undefined when there is no new entry,
+ * and `stored: false` when another generation or head was stored meanwhile; the edge is then of no use.
+ */
+export async function integrateBatch({
+  storage,
+  edge,
+  keys,
+  quorum,
+  now,
+}: Integration): Promise<{ readonly stored: boolean; readonly note: string } | undefined> {
+  const before = edge.size;
+  const entries = await listEntriesAfter(storage.read, { after: before, limit: BATCH_ENTRIES });
+  if (entries.length === 0) return undefined;
+  const tiles = entries.flatMap((entry) => edge.append(hashLeaf(entry)));
+  const { size } = edge;
+  const note = signCheckpoint({ origin: keys.origin, size, root: edge.root() }, keys.secretKey);
+  const stored = await storage.transaction(async (tx) => {
+    const state = await findLogState(tx);
+    const newest = await findNewestHead(tx);
+    const isCurrent = state !== undefined && formatOrigin(state) === keys.origin;
+    if (!isCurrent || (newest?.size ?? 0) !== before) return false;
+    await insertTiles(tx, tiles);
+    for (const [position, entry] of entries.entries()) {
+      await insertIndexRow(tx, { prefix: getIndexPrefix(entry), idx: before + position + 1 });
+    }
+    await insertHead(tx, { size, signed_at: now, note, cosigned: 0 });
+    if (quorum === 0) await publishHead(tx, size);
+    return true;
+  });
+  return { stored, note };
+}
+
+async function insertTiles(tx: Tx, tiles: readonly FullTile[]): Promise<void> {
+  for (const { level, index, hashes, root } of tiles) {
+    await insertTile(tx, { level, n: index, hashes, root });
+  }
+}

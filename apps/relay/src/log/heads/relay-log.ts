@@ -1,0 +1,136 @@
+import { deriveLogKeys, type LogKeys, type TreeEdge } from "@agent/transparency";
+import type { Freezer } from "../../admin/freeze.ts";
+import type { Config } from "../../config.ts";
+import type { Log } from "../../observability/log.ts";
+import type { Runtime } from "../../runtime.ts";
+import type { Storage } from "../../storage/storage.ts";
+import type { LogStateRow } from "../../storage/tables/log.ts";
+import { enterKeys } from "../entries/enter-keys.ts";
+import { addHeadCosignatures } from "./add-cosignatures.ts";
+import { integrateBatch } from "./integrate.ts";
+import { loadEdge } from "./load-edge.ts";
+import type { ServedHead } from "./served-head.ts";
+import { findLogState, findNewestHead, markKeysEntered, pruneHeads } from "../store.ts";
+
+/** The relay's own transparency log. */
+export interface RelayLog {
+  /** Returns the keys of the generation that is in force. */
+  readonly keys: () => LogKeys;
+  /** False while AGENT_LOG is off. */
+  readonly isOn: boolean;
+  /** Signs a head over every committed entry, unless nothing is new or the relay is frozen. */
+  integrate(): Promise<void>;
+  /** Enters keys from before the log, then integrates. */
+  work(): Promise<void>;
+  /** Adds verified lines of witnesses to a head; publishes it when it has enough of them. */
+  addCosignatures(size: number, lines: readonly string[]): Promise<void>;
+  /** Removes heads that are no longer needed. */
+  prune(): Promise<void>;
+  /** Signs no head from now on, because another one was served that this database does not know. */
+  holdSigning(detail: string): void;
+  /** Returns why no head is signed; undefined while heads are signed. */
+  holdReason(): string | undefined;
+  /** Returns how long the last integration took, in ms. */
+  lastDuration(): number;
+}
+
+interface RelayLogDependencies {
+  readonly storage: Storage;
+  readonly freezer: Pick<Freezer, "frozen">;
+  readonly config: Pick<Config, "log">;
+  readonly runtime: Pick<Runtime, "now">;
+  readonly elapsed: () => number;
+  readonly log: Log;
+  readonly served: ServedHead;
+  readonly opened: { readonly state: LogStateRow; readonly rootKey: Uint8Array };
+}
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 3_600_000;
+
+/** Creates the log of an opened database; one integration runs at a time. */
+export function createRelayLog(dependencies: RelayLogDependencies): RelayLog {
+  const { storage, freezer, config, runtime, elapsed, log, served, opened } = dependencies;
+  const derive = ({ origin, generation }: LogStateRow) =>
+    deriveLogKeys(opened.rootKey, { origin, ...(generation > 0 && { generation }) });
+  const { isOn, quorum } = config.log;
+  let { state } = opened;
+  let keys = derive(state);
+  let edge: TreeEdge | undefined;
+  let running: Promise<void> | undefined;
+  let held: string | undefined;
+  let lastDuration = 0;
+
+  const maySign = () => held === undefined && freezer.frozen() === undefined;
+
+  /** A restored database begins a new generation while the relay runs, when it is unfrozen. */
+  async function followState(): Promise<void> {
+    const stored = await findLogState(storage.read);
+    if (stored === undefined) return;
+    if (stored.generation !== state.generation) {
+      keys = derive(stored);
+      edge = undefined;
+      // A head that was served under another origin does not matter to this generation.
+      held = undefined;
+    }
+    state = stored;
+  }
+
+  async function integrateAll(): Promise<void> {
+    const began = elapsed();
+    await followState();
+    while (maySign()) {
+      const size = (await findNewestHead(storage.read))?.size ?? 0;
+      const current = edge?.size === size ? edge : await loadEdge(storage.read, size);
+      // If storing fails, this edge is ahead of the store and is loaded again.
+      edge = undefined;
+      const given = { storage, edge: current, keys, quorum, now: runtime.now() };
+      const batch = await integrateBatch(given);
+      if (batch?.stored !== false) edge = current;
+      if (batch === undefined) break;
+      if (batch.stored) await served.save(batch.note);
+      else await followState();
+    }
+    lastDuration = elapsed() - began;
+  }
+
+  async function integrate(): Promise<void> {
+    if (!isOn || freezer.frozen() !== undefined) return;
+    running ??= integrateAll().finally(() => {
+      running = undefined;
+    });
+    await running;
+  }
+
+  return {
+    keys: () => keys,
+    isOn,
+    integrate,
+    async work() {
+      if (!isOn || freezer.frozen() !== undefined) return;
+      await followState();
+      if (state.keys_entered === 0) {
+        const { generation } = state;
+        await enterKeys(storage, runtime.now);
+        await storage.transaction((tx) => markKeysEntered(tx, generation));
+      }
+      await integrate();
+    },
+    addCosignatures: (size, lines) => addHeadCosignatures(storage, { size, lines, quorum }),
+    async prune() {
+      await storage.transaction((tx) => pruneHeads(tx, listPruneTimes(runtime.now())));
+    },
+    holdSigning(detail) {
+      if (held === undefined) log.error("log.behind_witness", { origin: keys.origin, detail });
+      held ??= detail;
+    },
+    holdReason: () => held,
+    lastDuration: () => lastDuration,
+  };
+}
+
+const listPruneTimes = (now: number) => ({
+  from: now - 26 * HOUR_MS,
+  uncosignedBefore: now - MINUTE_MS,
+  cosignedBefore: now - 24 * HOUR_MS,
+});

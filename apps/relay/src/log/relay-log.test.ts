@@ -1,0 +1,99 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { canonicalize, sha256Hex } from "@agent/crypto";
+import { ENTRY_KINDS, hashTag, type LogEntry, parseLogEntry } from "@agent/transparency";
+import { afterAll, expect, test } from "vitest";
+import { createBuyer, createSeller, submitAcceptedTask } from "../../test/market.ts";
+import { createReceipt, startTestRelay, type TestRelay } from "../../test/test-relay.ts";
+import { migrations } from "../storage/migrations/index.ts";
+import { openStorage } from "../storage/open-storage.ts";
+import { listEntriesAfter } from "./entries/entry-store.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "relay-log-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+let count = 0;
+const createPath = () => join(folder, `${(count += 1)}.db`);
+
+/** Closes the relay and reads every entry of its log. */
+async function readEntries(t: TestRelay, path: string): Promise<LogEntry[]> {
+  await t.relay.tick();
+  await t.close();
+  const opened = await openStorage({ path, migrations });
+  if (!opened.ok) throw new Error(opened.detail);
+  const entries = await listEntriesAfter(opened.storage.read, { after: 0, limit: 1_000 });
+  await opened.storage.close();
+  return entries.map((entry) => {
+    const parsed = parseLogEntry(entry);
+    if (!parsed.ok) throw new Error(parsed.code);
+    return parsed.entry;
+  });
+}
+
+const tag = (type: "agent" | "key" | "ref", value: string) =>
+  Buffer.from(hashTag(type, value)).toString("hex");
+const hash = (artifact: object) => sha256Hex(canonicalize(artifact));
+const kinds = (entries: readonly LogEntry[]) => entries.map(({ kind }) => kind);
+
+test("logs the receipt, the settlement and the credential of a paid task, once", async () => {
+  const path = createPath();
+  const env = { AGENT_DB_PATH: path, AGENT_RELAY_ISSUE_CREDENTIALS: "true" };
+  const t = await startTestRelay(env);
+  const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
+  const task = await submitAcceptedTask(t, boss, worker);
+  const receipt = createReceipt(worker, task);
+  for (let time = 0; time < 2; time += 1) {
+    expect(await t.as(worker, "POST", `${task.path}/result`, receipt)).toMatchObject({
+      status: 200,
+    });
+  }
+  const { body } = await t.as(boss, "GET", `/api/v1/agents/${boss.agentId}/settlements`);
+  const [{ signature: _, ...settlement }] = body["settlements"] as [Record<string, unknown>];
+  const shown = await t.as(worker, "GET", `/api/v1/agents/${worker.agentId}/credentials`);
+  const [credential] = shown.body["credentials"] as [{ credential: { id: string } }];
+  const entries = await readEntries(t, path);
+  const listKind = (kind: string) => entries.filter((entry) => entry.kind === kind);
+  expect(listKind("receipt")).toMatchObject([
+    {
+      agentTag: tag("agent", worker.agentId),
+      keyTag: tag("key", worker.publicKey),
+      refTag: tag("ref", task.task_id),
+      artifactHash: hash(receipt),
+    },
+  ]);
+  expect(listKind("settlement")).toMatchObject([
+    {
+      agentTag: tag("agent", worker.agentId),
+      keyTag: "0".repeat(32),
+      refTag: tag("ref", task.task_id),
+      artifactHash: hash(settlement),
+    },
+  ]);
+  expect(listKind("credential").map(({ artifactHash }) => artifactHash)).toContain(
+    hash(credential.credential),
+  );
+  expect(kinds(entries).filter((kind) => kind === "key_bound")).toHaveLength(2);
+});
+
+test("logs nothing while it is off", async () => {
+  const path = createPath();
+  const t = await startTestRelay({ AGENT_DB_PATH: path, AGENT_LOG: "false" });
+  await t.createAgent();
+  expect(await readEntries(t, path)).toEqual([]);
+});
+
+test("enters the keys that were bound while it was off, and no key twice", async () => {
+  const path = createPath();
+  const off = await startTestRelay({ AGENT_DB_PATH: path, AGENT_LOG: "false" });
+  const agent = await off.createAgent();
+  await off.close();
+  for (let start = 0; start < 3; start += 1) {
+    // The log is off during the second start, so the third one looks for missing keys again.
+    const isOn = String(start !== 1);
+    const t = await startTestRelay({ AGENT_DB_PATH: path, AGENT_LOG: isOn }, start + 2);
+    const entries = await readEntries(t, path);
+    expect(entries).toMatchObject([
+      { kindNumber: ENTRY_KINDS.key_bound, keyTag: tag("key", agent.publicKey) },
+    ]);
+  }
+});

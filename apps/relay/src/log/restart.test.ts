@@ -1,0 +1,173 @@
+import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { bytesToHex, sha256Hex } from "@agent/crypto";
+import { createManualClock, type ManualClock } from "@agent/testkit";
+import { hashTag, parseCheckpoint, parseEntryBundle, parseLogEntry } from "@agent/transparency";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { startTestRelay, type TestRelay } from "../../test/test-relay.ts";
+import { commands, type CommandInput } from "../commands.ts";
+
+let folder: string;
+let clock: ManualClock;
+let t: TestRelay;
+let seed = 1;
+const path = () => join(folder, "relay.db");
+
+async function start(env: Record<string, string> = {}): Promise<void> {
+  t = await startTestRelay({ AGENT_DB_PATH: path(), ...env }, (seed += 1), clock);
+}
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), "relay-log-restart-"));
+  clock = createManualClock();
+  await start();
+});
+afterEach(async () => {
+  await t.close();
+  rmSync(folder, { recursive: true });
+});
+
+async function run(name: string, args: readonly string[], more: Partial<CommandInput> = {}) {
+  const randomBytes = (length: number) => new Uint8Array(length).fill(7);
+  const call = { arguments: args, status: false, path: path(), now: clock.now(), randomBytes };
+  const { ok, text } = await commands[name]!.run({ ...call, ...more });
+  if (!ok) throw new Error(text);
+}
+
+async function bindKeys(count: number): Promise<void> {
+  for (let bound = 0; bound < count; bound += 1) await t.createAgent();
+  await t.relay.tick();
+}
+
+async function getHead() {
+  const { text } = await t.request("GET", "/log/v1/latest");
+  const parsed = parseCheckpoint(text);
+  if (!parsed.ok) throw new Error(text);
+  return { ...parsed.head, text: parsed.note.text };
+}
+
+async function getLog() {
+  return (await t.request("GET", "/.well-known/agent-relay.json")).body["log"] as {
+    origin: string;
+    vkey: string;
+  };
+}
+
+async function getEntries(count: number) {
+  const request = new Request(`http://relay.test/log/v1/tile/entries/000.p/${count}`);
+  const bytes = new Uint8Array(await (await t.relay.fetch(request)).arrayBuffer());
+  const bundle = parseEntryBundle(bytes, count);
+  if (!bundle.ok) throw new Error(bundle.code);
+  return bundle.entries.map((entry) => {
+    const parsed = parseLogEntry(entry);
+    if (!parsed.ok) throw new Error(parsed.code);
+    return parsed.entry;
+  });
+}
+
+test("continues its tree after a start, and refuses another origin", async () => {
+  await bindKeys(3);
+  const before = await getHead();
+  await t.close();
+  await start();
+  expect(await getHead()).toEqual(before);
+  await bindKeys(1);
+  expect((await getHead()).size).toBe(4);
+  await t.close();
+  await expect(start({ AGENT_LOG_ORIGIN: "another.example" })).rejects.toThrow(
+    "log.origin_changed",
+  );
+  await start();
+});
+
+test("begins a new generation with each restore of one backup, and enters its keys again", async () => {
+  await bindKeys(2);
+  const old = await getHead();
+  const backup = join(folder, "backup.db");
+  await run("backup", [backup]);
+  const origins = [old.origin];
+  for (let restored = 0; restored < 2; restored += 1) {
+    await bindKeys(1);
+    await t.close();
+    for (const end of ["", "-wal", "-shm"]) rmSync(`${path()}${end}`, { force: true });
+    await clock.advance(5_000);
+    await run("restore", [backup]);
+    await start();
+    await t.relay.tick();
+    // A frozen relay signs nothing; the older head stays true.
+    expect((await getHead()).text).toBe(old.text);
+    await t.asOperator("POST", "/api/v1/admin/unfreeze", { restored: true });
+    await t.relay.tick();
+    const { origin } = await getHead();
+    expect(origin).toBe(`${old.origin}/${Math.floor(clock.now() / 1_000)}`);
+    expect((await getLog()).origin).toBe(origin);
+    origins.push(origin);
+    const entries = await getEntries(3);
+    expect(entries.map(({ kind }) => kind)).toEqual(["continued", "key_bound", "key_bound"]);
+    expect(entries[0]).toMatchObject({
+      refTag: bytesToHex(hashTag("ref", old.origin)),
+      artifactHash: sha256Hex(old.text),
+    });
+  }
+  expect(new Set(origins).size).toBe(3);
+});
+
+test("signs no head from an older copy of its database until it is told to restart", async () => {
+  await bindKeys(1);
+  await t.close();
+  const copy = join(folder, "copy.db");
+  copyFileSync(path(), copy);
+  await start();
+  await bindKeys(2);
+  await t.close();
+  for (const end of ["-wal", "-shm"]) rmSync(`${path()}${end}`, { force: true });
+  copyFileSync(copy, path());
+  await start();
+  expect(t.listLogged("log.behind_witness")).toHaveLength(1);
+  await bindKeys(3);
+  expect((await getHead()).size).toBe(1);
+  const { status, body } = await t.request("GET", "/health/ready");
+  const line = (body["checks"] as { check: string; ok: boolean }[]).find(
+    ({ check }) => check === "log",
+  );
+  expect({ status, line }).toMatchObject({ status: 200, line: { ok: false } });
+  const { origin } = await getLog();
+  await t.close();
+  await clock.advance(1_000);
+  await run("log", ["restart"]);
+  await start();
+  await t.relay.tick();
+  expect(await getHead()).toMatchObject({
+    origin: `${origin}/${Math.floor(clock.now() / 1_000)}`,
+    size: 5,
+  });
+});
+
+test("keeps its keys when the relay's key changes, and replaces them after a theft", async () => {
+  await bindKeys(1);
+  const [log, head] = [await getLog(), await getHead()];
+  await t.close();
+  await run("rotate-key", []);
+  await start();
+  await t.relay.tick();
+  expect(await getLog()).toMatchObject({ origin: log.origin, vkey: log.vkey });
+  expect((await getHead()).size).toBe(head.size + 1);
+  expect((await getEntries(2)).map(({ kind }) => kind)).toEqual(["key_bound", "relay_key"]);
+  await t.close();
+  await clock.advance(1_000);
+  await run("rotate-key", [], {
+    stolen: true,
+    randomBytes: (length) => new Uint8Array(length).fill(8),
+  });
+  await start();
+  await t.relay.tick();
+  const after = await getLog();
+  expect(after.origin).toBe(`${log.origin}/${Math.floor(clock.now() / 1_000)}`);
+  expect(after.vkey.split("+").at(-1)).not.toBe(log.vkey.split("+").at(-1));
+  expect((await getEntries(3)).map(({ kind }) => kind)).toEqual([
+    "continued",
+    "relay_key",
+    "key_bound",
+  ]);
+});
