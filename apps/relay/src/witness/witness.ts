@@ -1,0 +1,40 @@
+import type { WitnessSigner } from "@agent/transparency";
+import { Counter, Gauge } from "prom-client";
+import type { RequestMetrics } from "../observability/metrics.ts";
+import type { Services } from "../services.ts";
+import { countEvidence } from "./store.ts";
+
+/** The part of a relay that cosigns the logs of others. */
+export interface Witness {
+  /** Returns the key of the generation that is in force. */
+  readonly getSigner: () => WitnessSigner;
+  /** Counts a request that was not cosigned. */
+  readonly recordRefusal: (status: number) => void;
+}
+
+/** Returns undefined while the witness is off. */
+export function createWitness(
+  { config, relayLog, storage }: Pick<Services, "config" | "relayLog" | "storage">,
+  { registry }: RequestMetrics,
+): Witness | undefined {
+  if (!config.witness.isOn) return undefined;
+  const registers = [registry];
+  const refusals = new Counter({
+    name: "agent_relay_witness_refusals_total",
+    help: "Requests to cosign a log that were refused, by status.",
+    labelNames: ["status"],
+    registers,
+  });
+  new Gauge({
+    name: "agent_relay_witness_evidence",
+    help: "Signed checkpoints of other logs that do not fit what was cosigned.",
+    registers,
+    async collect() {
+      this.set(await countEvidence(storage.read));
+    },
+  });
+  return {
+    getSigner: () => relayLog.keys().witness,
+    recordRefusal: (status) => refusals.labels(String(status)).inc(),
+  };
+}
