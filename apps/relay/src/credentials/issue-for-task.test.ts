@@ -159,6 +159,7 @@ describe("Figures of a reputation", () => {
       availability: 0,
       sample_size: 3,
       measured_at: t.clock.now(),
+      fees_kept_band: "0",
     });
   });
 
@@ -195,6 +196,7 @@ describe("Trust credentials after a change of level", () => {
     (await subjects(worker, Trust)).map((s) => (s as { trust_level?: string }).trust_level);
 
   test("issues a trust credential when the level rises, and none while it is unchanged", async () => {
+    await putListing(t, worker, 0.2);
     for (let i = 0; i < 6; i += 1) await work();
     expect(await levels()).toEqual(["verified", "first_contact"]);
     const [newest] = await listCredentials(worker, Trust);
@@ -207,8 +209,43 @@ describe("Trust credentials after a change of level", () => {
         failed_tasks: 0,
         first_seen_at: t.clock.now(),
         last_seen_at: t.clock.now(),
+        fees_kept_band: "0.05",
       },
     });
+  });
+
+  test("C5: a trust credential states no level above first contact without the fees of the pair", async () => {
+    for (let i = 0; i < 20; i += 1) await work();
+    expect(await levels()).toEqual(["first_contact", "first_contact", "first_contact"]);
+    expect(await subjects(worker, Trust)).toMatchObject([
+      { fees_kept_band: "0", successful_tasks: 20 },
+      { fees_kept_band: "0", successful_tasks: 5 },
+      { fees_kept_band: "0", successful_tasks: 1 },
+    ]);
+  });
+
+  test("C5: trust is stated anew when the fees of a pair reach a threshold", async () => {
+    await putListing(t, worker, 0.04);
+    for (let i = 0; i < 25; i += 1) await work();
+    expect(await levels()).toEqual(["verified", "first_contact", "first_contact", "first_contact"]);
+    expect(await subjects(worker, Trust)).toMatchObject([
+      { fees_kept_band: "0.05", successful_tasks: 25 },
+      { fees_kept_band: "0", successful_tasks: 20 },
+      { fees_kept_band: "0", successful_tasks: 5 },
+      { fees_kept_band: "0", successful_tasks: 1 },
+    ]);
+    expect((await subjects(worker, Reputation))[0]).toMatchObject({ fees_kept_band: "0.05" });
+  });
+
+  test("C5: trust is stated in full for a pair whose fees reach the level's threshold", async () => {
+    await putListing(t, worker, 1);
+    for (let i = 0; i < 20; i += 1) await work();
+    expect(await subjects(worker, Trust)).toMatchObject([
+      { trust_level: "trusted", fees_kept_band: "0.5" },
+      { trust_level: "verified", fees_kept_band: "0.5" },
+      { trust_level: "verified", fees_kept_band: "0.05" },
+      { trust_level: "first_contact", fees_kept_band: "0.05" },
+    ]);
   });
 
   test("issues a trust credential when the level falls", async () => {

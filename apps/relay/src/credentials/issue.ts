@@ -1,15 +1,19 @@
 import { issueCredential, type CredentialSubject, type CredentialType } from "@agent/credentials";
+import { entryOf } from "@agent/transparency";
 import { findAgent } from "../agents/store.ts";
+import { appendLog } from "../log/entries/append.ts";
 import type { Services } from "../services.ts";
 import type { Tx } from "../storage/storage.ts";
 import type { TrustRecordRow } from "../storage/tables/trust.ts";
-import { levelName } from "../trust/levels.ts";
 import { publicKeyToDid } from "./agent-dids.ts";
 import { toCredentialRow, type Provenance } from "./credential-row.ts";
+import { getFeesKeptBand } from "./fees-kept-band.ts";
+import { getSubjectKey } from "../agents/keys/get-subject-key.ts";
 import { getReputation } from "./reputation.ts";
+import { getStatedLevel } from "./stated-level.ts";
 import { insertCredential, type NewCredential } from "./store.ts";
 
-export type IssuerDependencies = Pick<Services, "runtime" | "identity" | "connections">;
+export type IssuerDependencies = Pick<Services, "runtime" | "identity" | "connections" | "config">;
 
 /** Issues a credential of the relay about an agent's reputation. */
 export async function issueReputation(
@@ -35,7 +39,8 @@ export async function issueTrust(
   if (publicKey === undefined || publicKey === null) return undefined;
   const subject = {
     id: publicKeyToDid(publicKey),
-    trust_level: levelName(record.trust_level),
+    trust_level: getStatedLevel(record, services.config.trust),
+    fees_kept_band: getFeesKeptBand(record.fees_kept),
     interaction_count: record.interaction_count,
     successful_tasks: record.successful_tasks,
     failed_tasks: record.failed_tasks,
@@ -72,5 +77,8 @@ async function issueAndStore<Type extends CredentialType>(
   });
   const row = toCredentialRow(credential, provenance);
   await insertCredential(tx, row);
+  const publicKey = getSubjectKey(credential) ?? "";
+  const facts = { time: runtime.now(), agentId: row.agent_id, publicKey };
+  await appendLog(tx, entryOf.credential(credential, facts));
   return row;
 }

@@ -1,5 +1,4 @@
 import type { CredentialSubject } from "@agent/credentials";
-import type { ListingBody } from "@agent/wire";
 import { getAvailability, isOnline } from "../agents/discovery/online.ts";
 import { findProfile } from "../agents/discovery/profile-store.ts";
 import type { Services } from "../services.ts";
@@ -8,6 +7,8 @@ import type { AgentHistoryRow } from "../storage/tables/trust.ts";
 import { scoreOfLevel, UNKNOWN } from "../trust/levels.ts";
 import { findHistory } from "../trust/store.ts";
 import { publicKeyToDid } from "./agent-dids.ts";
+import { parseListing } from "../agents/discovery/parse-listing.ts";
+import { getFeesKeptBand } from "./fees-kept-band.ts";
 
 type Reputation = CredentialSubject<"AgentReputationCredential">;
 
@@ -28,8 +29,7 @@ export async function getReputation(
   const measured = selectFigures(history);
   if (measured.successes === 0) return undefined;
   const now = runtime.now();
-  const listing =
-    profile.listing === null ? undefined : (JSON.parse(profile.listing) as ListingBody);
+  const listing = parseListing(profile.listing);
   return {
     id: publicKeyToDid(profile.public_key),
     success_rate: measured.successes / measured.counted,
@@ -39,6 +39,7 @@ export async function getReputation(
     availability: getAvailability(isOnline(profile, connections, now), listing),
     sample_size: measured.counted,
     measured_at: now,
+    fees_kept_band: getFeesKeptBand(history.fees_kept),
   };
 }
 

@@ -1,11 +1,14 @@
 import type { VerifiableCredential } from "@agent/credentials";
+import { entryOf } from "@agent/transparency";
 import { refuse, type Answer, type Operations } from "@agent/wire";
 import { recordAudit } from "../audit/record-audit.ts";
 import type { Caller } from "../identity/caller.ts";
+import { appendLog } from "../log/entries/append.ts";
 import type { Services } from "../services.ts";
 import type { Reader } from "../storage/storage.ts";
 import { listAgentDids } from "./agent-dids.ts";
-import { getCredentialId, toCredentialStatus } from "./credential-row.ts";
+import { getCredentialId, parseCredential, toCredentialStatus } from "./credential-row.ts";
+import { getSubjectKey } from "../agents/keys/get-subject-key.ts";
 import { findCredential, markCredentialRevoked } from "./store.ts";
 
 /** Returns whether it was revoked here; a different credential with the same id does not count. */
@@ -47,6 +50,10 @@ export async function revokeCredential(
     if (isFirst) {
       const action = "credential.revoked";
       await recordAudit(tx, now, caller, { agentId: row.agent_id, action, detail: credential_id });
+      const publicKey = getSubjectKey(parseCredential(row)) ?? "";
+      const facts = { agentId: row.agent_id, publicKey, time: now };
+      const record = { credential_id, revoked_at: now };
+      await appendLog(tx, entryOf.credentialRevoked(record, facts));
     }
     return findCredential(tx, credential_id);
   });

@@ -1,4 +1,5 @@
 import { queryBuilder, param, params, compile, sql } from "../storage/queries/compiled-query.ts";
+import { jsonTexts } from "../storage/queries/fragments.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
 import type { CredentialRow } from "../storage/tables/credentials.ts";
 
@@ -156,7 +157,7 @@ interface CurrentQuery {
   readonly limit: number;
 }
 
-const isIssuedByRelay = sql<boolean>`issuer in (select value from json_each(${param("relays")}))`;
+const isIssuedByRelay = sql<boolean>`issuer in ${jsonTexts(param("relays"))}`;
 
 const currentCredentialsOfAgent = compile<CurrentQuery>()(
   queryBuilder

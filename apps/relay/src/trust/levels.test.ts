@@ -16,7 +16,7 @@ describe("a stored level", () => {
     (index, level) => {
       expect(levelName(index)).toBe(level);
       const record = { ...createTrustRecord("a", "b", 1), trust_level: level };
-      expect(toTrustRow(record, 0).trust_level).toBe(index);
+      expect(toTrustRow(record, { paid_tasks: 0, fees_kept: 0 }).trust_level).toBe(index);
     },
   );
 
@@ -33,7 +33,7 @@ describe("a stored level", () => {
 
 test("a record is read as it was stored, without the relay's internal counters", () => {
   const record = { ...createTrustRecord("a", "b", 1), successful_tasks: 3, avg_latency_ms: 2.5 };
-  const row = toTrustRow(record, 2);
-  expect(row.paid_tasks).toBe(2);
+  const row = toTrustRow(record, { paid_tasks: 2, fees_kept: 7 });
+  expect(row).toMatchObject({ paid_tasks: 2, fees_kept: 7 });
   expect(toTrustRecord(row)).toEqual(record);
 });

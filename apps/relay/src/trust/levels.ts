@@ -1,4 +1,9 @@
-import { getTrustScore, type TrustLevel, type TrustRecord } from "@agent/routing-semiring";
+import {
+  getTrustScore,
+  type PayerRecord,
+  type TrustLevel,
+  type TrustRecord,
+} from "@agent/routing-semiring";
 import type { TrustRecordRow } from "../storage/tables/trust.ts";
 
 /** Levels are stored as an index, so that the database can order by it. */
@@ -12,6 +17,12 @@ const levelNames: readonly TrustLevel[] = [
 
 export const BLOCKED = 0;
 export const UNKNOWN = 1;
+export const VERIFIED = 3;
+export const TRUSTED = 4;
+
+export function levelIndex(level: TrustLevel): number {
+  return levelNames.indexOf(level);
+}
 
 export function levelName(level: number): TrustLevel {
   return levelNames[level] ?? "unknown";
@@ -23,7 +34,7 @@ export function scoreOfLevel(level: number): number {
 
 /** Converts a stored record to the form of the rules and the contract. */
 export function toTrustRecord(row: TrustRecordRow): TrustRecord {
-  const { paid_tasks: _, ...shown } = row;
+  const { paid_tasks: _, fees_kept: __, ...shown } = row;
   return {
     ...shown,
     trust_level: levelName(row.trust_level),
@@ -31,7 +42,33 @@ export function toTrustRecord(row: TrustRecordRow): TrustRecord {
   };
 }
 
-export function toTrustRow(record: TrustRecord, paid_tasks: number): TrustRecordRow {
+/** The counters of a record that no one is shown. */
+export type PaidCounters = Pick<TrustRecordRow, "paid_tasks" | "fees_kept">;
+
+export function toTrustRow(record: TrustRecord, paid: PaidCounters): TrustRecordRow {
   const { trust_score: _, ...stored } = record;
-  return { ...stored, trust_level: levelNames.indexOf(record.trust_level), paid_tasks };
+  const { paid_tasks, fees_kept } = paid;
+  return { ...stored, trust_level: levelIndex(record.trust_level), paid_tasks, fees_kept };
+}
+
+/** Converts a stored record to what it says about its executor. */
+export function toPayerRecord(
+  row: Pick<TrustRecordRow, "trust_level" | "paid_tasks" | "fees_kept">,
+): PayerRecord {
+  return {
+    level: levelName(row.trust_level),
+    feesKept: row.fees_kept,
+    paidTasks: row.paid_tasks,
+  };
+}
+
+/** The levels of an agent as a reader's profile query finds them. */
+interface ProfileLevels {
+  readonly own_level: number | null;
+  readonly payers_level: number | null;
+}
+
+/** Returns the level at which an agent counts for a reader: the reader's own, else that of its payers. */
+export function getLevelForReader({ own_level, payers_level }: ProfileLevels): number {
+  return own_level ?? payers_level ?? UNKNOWN;
 }

@@ -2,12 +2,15 @@ import {
   createTrustRecord,
   applyPayment,
   applyTaskOutcome,
+  countsForStrangers,
   type TaskOutcome,
 } from "@agent/routing-semiring";
 import type { Tx } from "../storage/storage.ts";
 import type { TrustRecordRow } from "../storage/tables/trust.ts";
-import { toTrustRecord, toTrustRow, UNKNOWN } from "./levels.ts";
-import { addToHistory, findTrust, saveTrustRecord, type HistoryStep } from "./store.ts";
+import { addToHistory, EMPTY_STEP, type HistoryStep } from "./history-store.ts";
+import { toTrustRecord, toTrustRow } from "./levels.ts";
+import { findTrustPair } from "./pair-store.ts";
+import { saveTrustChange } from "./save-trust-change.ts";
 
 export interface TrustOutcome {
   readonly delegatorId: string | null;
@@ -18,8 +21,10 @@ export interface TrustOutcome {
    * faster.
    */
   readonly latencyMs: number;
-  /** Whether money was held for the task: only then does it count for strangers. */
+  /** Whether money was held for the task. */
   readonly priced: boolean;
+  /** The relay's fee of the task's charge, whatever the outcome, in micro-units. */
+  readonly fee: number;
   /** The task was counted as `unsettled` before, and has now been paid. */
   readonly isPayment?: boolean;
   /** Counts for the delegator alone, and not in the executor's history. */
@@ -27,10 +32,10 @@ export interface TrustOutcome {
   readonly now: number;
 }
 
-/** A delegator's trust in an executor after a task. */
+/** A delegator's trust in an executor before and after a task. */
 export interface RecordedOutcome {
+  readonly before: TrustRecordRow | undefined;
   readonly record: TrustRecordRow;
-  readonly levelChanged: boolean;
 }
 
 /**
@@ -41,39 +46,41 @@ export async function recordTrustOutcome(
   tx: Tx,
   outcome: TrustOutcome,
 ): Promise<RecordedOutcome | undefined> {
-  const { delegatorId, executorId, status, latencyMs, priced, isPayment, now } = outcome;
-  const { pairOnly = false } = outcome;
+  const { delegatorId, executorId, status, latencyMs, priced, fee, isPayment, now } = outcome;
   if (delegatorId === executorId) return undefined;
-  if ((status === "completed" || status === "failed") && !pairOnly) {
-    await addToHistory(tx, { agent_id: executorId, ...buildHistoryStep(outcome) });
+  if (delegatorId === null) {
+    const step = buildHistoryStep(outcome, false);
+    if (step !== undefined) await addToHistory(tx, { agent_id: executorId, ...step });
+    return undefined;
   }
-  if (delegatorId === null) return undefined;
-  const stored = await findTrust(tx, delegatorId, executorId);
-  const before =
+  const before = await findTrustPair(tx, delegatorId, executorId);
+  const stored = before.record;
+  const trusted =
     stored === undefined ? createTrustRecord(delegatorId, executorId, now) : toTrustRecord(stored);
-  const paid = priced && status === "completed" ? 1 : 0;
   const after = isPayment
-    ? applyPayment(before, { latencyMs, now })
-    : applyTaskOutcome(before, { status, latencyMs, now });
-  const record = toTrustRow(after, (stored?.paid_tasks ?? 0) + paid);
-  await saveTrustRecord(tx, record);
-  return { record, levelChanged: record.trust_level !== (stored?.trust_level ?? UNKNOWN) };
+    ? applyPayment(trusted, { latencyMs, now })
+    : applyTaskOutcome(trusted, { status, latencyMs, now });
+  const keptFee = status === "completed" ? fee : 0;
+  const record = toTrustRow(after, {
+    paid_tasks: (stored?.paid_tasks ?? 0) + (priced && status === "completed" ? 1 : 0),
+    fees_kept: (stored?.fees_kept ?? 0) + keptFee,
+  });
+  const payerFees = before.payerFees + keptFee;
+  const isPublic = countsForStrangers({ priced, fee, payerFees }, before.thresholds);
+  await saveTrustChange(tx, { before, record, step: buildHistoryStep(outcome, isPublic) });
+  return { before: stored, record };
 }
 
-const emptyStep: HistoryStep = {
-  successful_tasks: 0,
-  failed_tasks: 0,
-  latency_total_ms: 0,
-  free_successful_tasks: 0,
-  free_failed_tasks: 0,
-  free_latency_total_ms: 0,
-};
-
-function buildHistoryStep({ status, latencyMs, priced }: TrustOutcome): HistoryStep {
+/** Returns what a task adds to its executor's history; undefined for one that is not counted there. */
+function buildHistoryStep(
+  { status, latencyMs, pairOnly = false }: TrustOutcome,
+  isPublic: boolean,
+): HistoryStep | undefined {
+  if (pairOnly || (status !== "completed" && status !== "failed")) return undefined;
   const succeeded = status === "completed";
-  if (priced && succeeded)
-    return { ...emptyStep, successful_tasks: 1, latency_total_ms: latencyMs };
-  if (priced) return { ...emptyStep, failed_tasks: 1 };
-  if (!succeeded) return { ...emptyStep, free_failed_tasks: 1 };
-  return { ...emptyStep, free_successful_tasks: 1, free_latency_total_ms: latencyMs };
+  if (isPublic && succeeded)
+    return { ...EMPTY_STEP, successful_tasks: 1, latency_total_ms: latencyMs };
+  if (isPublic) return { ...EMPTY_STEP, failed_tasks: 1 };
+  if (!succeeded) return { ...EMPTY_STEP, free_failed_tasks: 1 };
+  return { ...EMPTY_STEP, free_successful_tasks: 1, free_latency_total_ms: latencyMs };
 }

@@ -33,6 +33,7 @@ const upsertRecord = compile<TrustRecordRow>()(
         "successful_tasks",
         "failed_tasks",
         "paid_tasks",
+        "fees_kept",
         "avg_latency_ms",
       ),
     )
@@ -44,6 +45,7 @@ const upsertRecord = compile<TrustRecordRow>()(
         successful_tasks: row.ref("excluded.successful_tasks"),
         failed_tasks: row.ref("excluded.failed_tasks"),
         paid_tasks: row.ref("excluded.paid_tasks"),
+        fees_kept: row.ref("excluded.fees_kept"),
         avg_latency_ms: row.ref("excluded.avg_latency_ms"),
       })),
     ),
@@ -104,6 +106,39 @@ export function listTrustRecords(
   return read.all(recordsByAgent, query);
 }
 
+const recordsByCapability = compile<{
+  reader: string;
+  capability: string;
+  after: string;
+  limit: number;
+}>()(
+  queryBuilder
+    .selectFrom("trust_records as own")
+    .select([
+      "own.remote_agent_id",
+      "own.trust_level",
+      "own.successful_tasks",
+      "own.failed_tasks",
+      "own.avg_latency_ms",
+    ])
+    .where("own.agent_id", "=", param("reader"))
+    .where("own.remote_agent_id", ">", param("after"))
+    .where(
+      sql<boolean>`exists (select 1 from agent_capabilities as offered
+        where offered.capability = ${param("capability")} and offered.agent_id = own.remote_agent_id)`,
+    )
+    .orderBy("own.remote_agent_id")
+    .limit(param("limit")),
+);
+
+/** Lists an agent's records of the agents with a capability, by their ids. */
+export function listTrustByCapability(
+  read: Reader,
+  query: { reader: string; capability: string; after: string; limit: number },
+) {
+  return read.all(recordsByCapability, query);
+}
+
 const selectAllRecords = compile<{ agent_id: string; remote_agent_id: string; limit: number }>()(
   queryBuilder
     .selectFrom("trust_records")
@@ -125,44 +160,6 @@ export function listTrustPage(
   return read.all(selectAllRecords, { ...after, limit });
 }
 
-/** The increments of an executor's counters by a task. */
-export type HistoryStep = Omit<AgentHistoryRow, "agent_id">;
-
-const upsertHistory = compile<AgentHistoryRow>()(
-  queryBuilder
-    .insertInto("agent_histories")
-    .values(
-      params(
-        "agent_id",
-        "successful_tasks",
-        "failed_tasks",
-        "latency_total_ms",
-        "free_successful_tasks",
-        "free_failed_tasks",
-        "free_latency_total_ms",
-      ),
-    )
-    .onConflict((conflict) =>
-      conflict.column("agent_id").doUpdateSet({
-        successful_tasks: addExcluded("successful_tasks"),
-        failed_tasks: addExcluded("failed_tasks"),
-        latency_total_ms: addExcluded("latency_total_ms"),
-        free_successful_tasks: addExcluded("free_successful_tasks"),
-        free_failed_tasks: addExcluded("free_failed_tasks"),
-        free_latency_total_ms: addExcluded("free_latency_total_ms"),
-      }),
-    ),
-);
-
-function addExcluded(counter: keyof HistoryStep) {
-  return sql<number>`${sql.ref(`agent_histories.${counter}`)} + ${sql.ref(`excluded.${counter}`)}`;
-}
-
-/** Adds a task to an executor's history. */
-export async function addToHistory(tx: Tx, step: AgentHistoryRow): Promise<void> {
-  await tx.run(upsertHistory, step);
-}
-
 const historyByAgent = compile<{ agent_id: string }>()(
   queryBuilder.selectFrom("agent_histories").selectAll().where("agent_id", "=", param("agent_id")),
 );
@@ -170,4 +167,19 @@ const historyByAgent = compile<{ agent_id: string }>()(
 /** Returns undefined before the first counted task. */
 export function findHistory(read: Reader, agent_id: string): Promise<AgentHistoryRow | undefined> {
   return read.get(historyByAgent, { agent_id });
+}
+
+const recordsWithFees = compile<{ agent_id: string }>()(
+  queryBuilder
+    .selectFrom("trust_records")
+    .selectAll()
+    .where("agent_id", "=", param("agent_id"))
+    .where("fees_kept", ">", sql.lit(0))
+    .orderBy("fees_kept", "desc")
+    .orderBy("remote_agent_id"),
+);
+
+/** Lists the records of a payer that left fees, the largest sums first. */
+export function listRecordsWithFees(read: Reader, agent_id: string): Promise<TrustRecordRow[]> {
+  return read.all(recordsWithFees, { agent_id });
 }

@@ -5,7 +5,8 @@ import { findAgent } from "../agents/store.ts";
 import { refuseField } from "../http/server/validate.ts";
 import type { Services } from "../services.ts";
 import { toTrustRecord, toTrustRow } from "./levels.ts";
-import { findTrust, saveTrustRecord } from "./store.ts";
+import { findTrustPair } from "./pair-store.ts";
+import { saveTrustChange } from "./save-trust-change.ts";
 
 interface LevelChange {
   readonly agentId: string;
@@ -29,14 +30,15 @@ export async function updateTrustLevel(
   const now = runtime.now();
   const set = await storage.transaction(async (tx) => {
     if ((await findAgent(tx, agentId)) === undefined) return refuse("agent.not_found");
-    const stored = await findTrust(tx, agentId, remoteId);
-    const before =
+    const before = await findTrustPair(tx, agentId, remoteId);
+    const { record: stored } = before;
+    const trusted =
       stored === undefined ? createTrustRecord(agentId, remoteId, now) : toTrustRecord(stored);
-    const changed = setTrustLevel(before, level);
+    const changed = setTrustLevel(trusted, level);
     if (!changed.ok) return refuse(changed.code);
     if (level !== "blocked") return refuse("trust.level_earned");
-    const row = toTrustRow(changed.record, stored?.paid_tasks ?? 0);
-    await saveTrustRecord(tx, row);
+    const row = toTrustRow(changed.record, stored ?? { paid_tasks: 0, fees_kept: 0 });
+    await saveTrustChange(tx, { before, record: row });
     return { ok: true as const, row };
   });
   if (!set.ok) return set;

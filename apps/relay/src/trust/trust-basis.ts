@@ -1,0 +1,30 @@
+import type { Config } from "../config.ts";
+import type { Log } from "../observability/log.ts";
+
+type TrustSettings = Pick<Config, "trust" | "payments">;
+
+/**
+ * Returns what strangers must know about the levels of this relay: `unpriced` where faking one costs
+ * nothing; undefined where levels are backed by fees.
+ */
+export function getTrustBasis({ trust, payments }: TrustSettings): "unpriced" | undefined {
+  const isPriced = payments.platformFeeRate > 0 && trust.thresholds.verified > 0;
+  return isPriced ? undefined : "unpriced";
+}
+
+/** Returns the member that tells it beside a level. */
+export function toTrustBasisMember(config: TrustSettings): { readonly trust_basis?: "unpriced" } {
+  const trust_basis = getTrustBasis(config);
+  return trust_basis === undefined ? {} : { trust_basis };
+}
+
+/** Warns the operator at the start if nothing separates an honest history from a made-up one. */
+export function reportTrustBasis(config: TrustSettings, log: Log): void {
+  if (getTrustBasis(config) === undefined) return;
+  const { trust, payments } = config;
+  log.warn("trust.unpriced", {
+    fee_rate: payments.platformFeeRate,
+    fees_verified: trust.thresholds.verified,
+    fees_trusted: trust.thresholds.trusted,
+  });
+}
