@@ -3,8 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { replayRanking, type RoutingRecord } from "@agent/routing-semiring";
 import type { TestAgent } from "@agent/testkit";
-import { limits } from "@agent/wire";
-import Sqlite from "better-sqlite3";
+import { readStored } from "../../test/engine/stored.ts";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
   createBuyer,
@@ -13,7 +12,6 @@ import {
   type Delegation,
 } from "../../test/market.ts";
 import { createReceipt, startTestRelay, type TestRelay } from "../../test/test-relay.ts";
-import { serializeDecision } from "./decision.ts";
 
 let t: TestRelay;
 let boss: TestAgent;
@@ -121,18 +119,6 @@ test("a task without scored routing has no decision", async () => {
   expect(await t.as(boss, "GET", `${path}/routing`)).toMatchObject(none);
 });
 
-test("a decision among too many candidates stores its choice only", async () => {
-  const record = await recordOf(await submit());
-  const [one] = record.candidates;
-  const many = (count: number) =>
-    Array.from({ length: count }, (_, i) => ({ ...one!, agent_id: String(i) }));
-  const { recordedCandidates } = limits;
-  expect(serializeDecision({ ...record, candidates: many(recordedCandidates) })).toBeDefined();
-  expect(
-    serializeDecision({ ...record, candidates: many(recordedCandidates + 1) }),
-  ).toBeUndefined();
-});
-
 test("a decision is purged with its task", async () => {
   const folder = mkdtempSync(join(tmpdir(), "relay-routing-"));
   const AGENT_DB_PATH = join(folder, "relay.db");
@@ -146,9 +132,7 @@ test("a decision is purged with its task", async () => {
   const later = await submitAcceptedTask(short, payer, worker, required);
   await short.relay.tick();
   await short.close();
-  const db = new Sqlite(AGENT_DB_PATH, { readonly: true });
-  const kept = db.prepare("SELECT task_id FROM routing_decisions").pluck().all();
-  db.close();
-  expect(kept).toEqual([later.task_id]);
+  const kept = await readStored(AGENT_DB_PATH, "SELECT task_id FROM routing_decisions");
+  expect(kept).toEqual([{ task_id: later.task_id }]);
   rmSync(folder, { recursive: true });
 });

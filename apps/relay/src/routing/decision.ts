@@ -1,20 +1,12 @@
 import { uuidV7 } from "@agent/crypto";
 import type { RoutingRecord } from "@agent/routing-semiring";
-import { limits } from "@agent/wire";
 import type { Services } from "../services.ts";
 import { BATCH_SIZE, purgeInBatches } from "../storage/purge-in-batches.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
 import { findDecision, purgeDecisions, insertDecision } from "./decision-store.ts";
 
-/** Serializes a decision for storage; of one among very many candidates only the choice is stored. */
-export function serializeDecision(record: RoutingRecord | undefined): string | undefined {
-  return record === undefined || record.candidates.length > limits.recordedCandidates
-    ? undefined
-    : JSON.stringify(record);
-}
-
-export async function saveDecision(tx: Tx, task_id: string, record: string): Promise<void> {
-  await insertDecision(tx, { task_id, record });
+export async function saveDecision(tx: Tx, task_id: string, record: RoutingRecord): Promise<void> {
+  await insertDecision(tx, { task_id, record: JSON.stringify(record) });
 }
 
 /** Returns the stored routing decision of a task, if there is one. */

@@ -1,4 +1,4 @@
-import { rank } from "@agent/routing-semiring";
+import { rankInSteps, type Candidate, type RankedCandidate } from "@agent/routing-semiring";
 import {
   limits,
   type Answer,
@@ -7,65 +7,66 @@ import {
   type QueryOf,
 } from "@agent/wire";
 import { toReaderId } from "../agents/discovery/discover-agents.ts";
-import { listProfilesByCapability } from "../agents/discovery/profile-store.ts";
+import { findListing } from "../agents/discovery/listing-store.ts";
 import type { Caller } from "../identity/caller.ts";
 import type { Services } from "../services.ts";
-import { buildCandidate, parseListing } from "./build-candidate.ts";
+import type { Reader } from "../storage/storage.ts";
+import { parseListing } from "../agents/discovery/parse-listing.ts";
+import { toTrustBasisMember } from "../trust/trust-basis.ts";
+import { findCandidate } from "./candidates/kept-capability.ts";
+
+type MarketServices = Pick<Services, "storage" | "candidates" | "trustGraph" | "config">;
 
 /** Lists all agents with a capability, as scored routing would rank them for this caller. */
 export async function listCandidates(
-  {
-    storage,
-    runtime,
-    connections,
-    trustGraph,
-  }: Pick<Services, "storage" | "runtime" | "connections" | "trustGraph">,
+  { storage, candidates, trustGraph, config }: MarketServices,
   query: QueryOf<Operations["listCandidates"]>,
   caller: Caller,
 ): Promise<Answer<Operations["listCandidates"]>> {
   const reader = toReaderId(caller);
   const required = [query.capability];
-  const rows = await listProfilesByCapability(storage.read, {
-    reader,
-    capability: query.capability,
-  });
-  const now = runtime.now();
-  const offers = new Map(
-    rows.flatMap((row) => {
-      const candidate = buildCandidate(row, required, connections, now);
-      return candidate === undefined ? [] : [[row.agent_id, { row, candidate }] as const];
-    }),
-  );
-  const { ranked, choice } = rank(
-    Array.from(offers.values(), ({ candidate }) => candidate),
-    {
+  const { offers, selected } = await candidates.rankInTurn({ reader, required }, function* (list) {
+    const { ranked, choice } = yield* rankInSteps(list.candidates, {
       graph: trustGraph.graph,
+      nodes: list.nodes,
       from: reader === "" ? "self" : reader,
       avoided: trustGraph.blockedBy(reader),
       requiredCapabilities: required,
       limit: query.limit ?? limits.defaultPageSize,
       ...(query.max_budget !== undefined && { maxBudget: query.max_budget }),
-    },
-  );
-  const candidates = ranked.flatMap((entry): MarketCandidate[] => {
-    const offer = offers.get(entry.agent_id);
-    if (offer === undefined) return [];
-    const { row, candidate } = offer;
-    const listing = parseListing(row);
-    return [
-      {
-        agent_id: entry.agent_id,
-        composite_score: entry.composite_score,
-        sub_scores: entry.sub_scores,
-        selected: entry.agent_id === choice?.selected_agent,
-        online: candidate.online,
-        affordable: entry.affordable,
-        capabilities: [...candidate.capabilities],
-        pricing: listing?.pricing ?? [],
-        sla: listing?.sla ?? {},
-        description: listing?.description ?? "",
-      },
-    ];
+    });
+    const offers = ranked.flatMap((entry) => {
+      const candidate = findCandidate(list.candidates, entry.agent_id);
+      return candidate === undefined ? [] : [{ entry, candidate }];
+    });
+    return { offers, selected: choice?.selected_agent };
   });
-  return { status: 200, body: { candidates } };
+  const shown: MarketCandidate[] = [];
+  for (const offer of offers) {
+    const described = await describeOffer(storage.read, offer, selected);
+    shown.push({ ...described, ...toTrustBasisMember(config) });
+  }
+  return { status: 200, body: { candidates: shown } };
+}
+
+/** Adds the listing of a ranked agent, which only the shown ones need. */
+async function describeOffer(
+  read: Reader,
+  { entry, candidate }: { readonly entry: RankedCandidate; readonly candidate: Candidate },
+  selected: string | undefined,
+): Promise<MarketCandidate> {
+  const row = await findListing(read, entry.agent_id);
+  const listing = parseListing(row?.body);
+  return {
+    agent_id: entry.agent_id,
+    composite_score: entry.composite_score,
+    sub_scores: entry.sub_scores,
+    selected: entry.agent_id === selected,
+    online: candidate.online,
+    affordable: entry.affordable,
+    capabilities: [...candidate.capabilities],
+    pricing: listing?.pricing ?? [],
+    sla: listing?.sla ?? {},
+    description: listing?.description ?? "",
+  };
 }

@@ -1,7 +1,9 @@
 import { asMicro, isPriced, quoteTask, type Micro } from "@agent/budget";
-import { toCapabilityPrices, type ListingBody, type PricedListing } from "@agent/wire";
+import { toCapabilityPrices, type PricedListing } from "@agent/wire";
 import { findListing } from "../agents/discovery/listing-store.ts";
 import type { Reader } from "../storage/storage.ts";
+import type { Attempt } from "./attempt.ts";
+import { parseListing } from "../agents/discovery/parse-listing.ts";
 
 /**
  * Returns an agent's price for one task: free without a listing, null where it does not sell that task.
@@ -13,7 +15,24 @@ export async function getTaskPrice(
 ): Promise<Micro | null> {
   const listing = await findListing(read, agentId);
   if (listing === undefined) return asMicro(0);
-  return calculateTaskPrice(JSON.parse(listing.body) as ListingBody, required);
+  return calculateTaskPrice(parseListing(listing.body), required);
+}
+
+/**
+ * Lists the local agents whose price for a task is not the one at which they were ranked: it changed
+ * since, or another process changed it.
+ */
+export async function listRepriced(
+  read: Reader,
+  attempts: readonly Attempt[],
+  required: readonly string[],
+): Promise<string[]> {
+  const repriced: string[] = [];
+  for (const { agent_id, charge, via } of attempts) {
+    if (via !== undefined) continue;
+    if ((await getTaskPrice(read, agent_id, required)) !== charge) repriced.push(agent_id);
+  }
+  return repriced;
 }
 
 /** Calculates the same price from a listing that was read before. */

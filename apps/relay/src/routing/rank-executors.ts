@@ -1,15 +1,23 @@
 import { toMicro } from "@agent/budget";
-import { rankAndRecord, type RoutingRecord } from "@agent/routing-semiring";
+import {
+  MAX_RECORDED_CANDIDATES,
+  rankAndRecordInSteps,
+  type Candidate,
+  type Ranking,
+  type RankOptions,
+  type RoutingRecord,
+} from "@agent/routing-semiring";
 import type { RoutingChoice } from "@agent/wire";
-import { listProfilesByCapability } from "../agents/discovery/profile-store.ts";
 import type { FederationDependencies } from "../federation/federation-services.ts";
 import {
   listRemoteCandidates,
   type PinnedAgent,
+  type RemoteCandidate,
 } from "../federation/discovery/list-remote-candidates.ts";
 import type { Services } from "../services.ts";
 import type { Attempt } from "./attempt.ts";
-import { buildCandidate } from "./build-candidate.ts";
+import { hashDigests } from "./candidates/hash-candidates.ts";
+import { findCandidate, hashCandidate, type CandidateList } from "./candidates/kept-capability.ts";
 
 export interface ExecutorQuery {
   readonly payerId: string | null;
@@ -25,7 +33,7 @@ export interface ExecutorQuery {
 /** Limits the executors of a ranking that a task may be assigned to. */
 const MAX_EXECUTORS = 8;
 
-export type ExecutorServices = FederationDependencies & Pick<Services, "federation">;
+export type ExecutorServices = FederationDependencies & Pick<Services, "federation" | "candidates">;
 
 /**
  * Ranks all agents that can do a task, and returns the executors to try in order, with their prices.
@@ -36,46 +44,72 @@ export async function rankExecutors(
   services: ExecutorServices,
   { payerId, required, excluded, maxBudget, explorationDrive, pinned }: ExecutorQuery,
 ): Promise<{ executors: Attempt[]; choice: RoutingChoice | null; record?: RoutingRecord }> {
-  const { storage, runtime, connections, trustGraph, federation } = services;
-  const [capability = ""] = required;
-  const rows = await listProfilesByCapability(storage.read, { reader: payerId ?? "", capability });
-  const excludedIds = new Set(payerId === null ? excluded : [...excluded, payerId]);
-  const now = runtime.now();
+  const { runtime, candidates, trustGraph, federation } = services;
   const remote =
     federation === undefined
       ? []
       : await listRemoteCandidates({ ...services, federation }, required, pinned, (agentId) =>
           trustGraph.isBlocked(payerId, agentId),
         );
-  const candidates = rows
-    .flatMap((row) => buildCandidate(row, required, connections, now) ?? [])
-    .concat(remote.map(({ candidate }) => candidate))
-    .filter(({ agent_id }) => !excludedIds.has(agent_id));
-  const { ranking, record } = rankAndRecord(candidates, {
-    graph: trustGraph.graph,
-    from: payerId ?? "self",
-    avoided: trustGraph.blockedBy(payerId),
-    requiredCapabilities: required,
-    explorationDrive,
-    seed: parseSeed(runtime.randomBytes(4)),
-    limit: MAX_EXECUTORS,
-    // Ineligible agents would displace eligible ones.
-    onlyEligible: true,
-    ...(maxBudget !== undefined && { priceCap: maxBudget }),
+  const excludedIds = new Set(payerId === null ? excluded : [...excluded, payerId]);
+  const others = remote.filter(({ candidate }) => !excludedIds.has(candidate.agent_id));
+  const query = { reader: payerId ?? "", required, excluded: excludedIds };
+  return candidates.rankInTurn(query, function* rankAll(local) {
+    const { ranking, record } = yield* rankRecorded(appendRemote(local, others), {
+      graph: trustGraph.graph,
+      from: payerId ?? "self",
+      avoided: trustGraph.blockedBy(payerId),
+      requiredCapabilities: required,
+      explorationDrive,
+      seed: parseSeed(runtime.randomBytes(4)),
+      limit: MAX_EXECUTORS,
+      // Ineligible agents would displace eligible ones.
+      onlyEligible: true,
+      ...(maxBudget !== undefined && { priceCap: maxBudget }),
+    });
+    const { choice } = ranking;
+    if (choice === null) return { executors: [], choice };
+    return { executors: listAttempts(ranking, local.candidates, others), choice, record };
   });
-  const { ranked, choice } = ranking;
-  if (choice === null) return { executors: [], choice };
-  const prices = new Map(candidates.map(({ agent_id, unit_cost }) => [agent_id, unit_cost ?? 0]));
-  const others = ranked.filter(({ agent_id }) => agent_id !== choice.selected_agent);
-  // Exploration may choose an agent that does not rank first.
-  const orderedIds = [choice.selected_agent, ...others.map(({ agent_id }) => agent_id)];
-  const nextHops = new Map(remote.map(({ candidate, nextHop }) => [candidate.agent_id, nextHop]));
-  const executors = orderedIds.map((agent_id): Attempt => {
-    const nextHop = nextHops.get(agent_id);
-    const charge = toMicro(prices.get(agent_id) ?? 0);
-    return nextHop === undefined ? { agent_id, charge } : { agent_id, charge, via: nextHop };
+}
+
+/** Ranks candidates and hashes them if there are too many to be recorded. */
+function* rankRecorded({ candidates, digests, nodes }: CandidateList, options: RankOptions) {
+  const hash =
+    candidates.length > MAX_RECORDED_CANDIDATES
+      ? yield* hashDigests(
+          digests.length === candidates.length ? digests : candidates.map(hashCandidate),
+        )
+      : "";
+  return yield* rankAndRecordInSteps(candidates, { ...options, nodes, hashInputs: () => hash });
+}
+
+function appendRemote(local: CandidateList, remote: readonly RemoteCandidate[]): CandidateList {
+  if (remote.length === 0) return local;
+  const added = remote.map(({ candidate }) => candidate);
+  return {
+    candidates: [...local.candidates, ...added],
+    // Remote candidates have a route of their own.
+    nodes: [...local.nodes, ...added.map(() => -1)],
+    digests: local.digests.length > 0 ? [...local.digests, ...added.map(hashCandidate)] : [],
+  };
+}
+
+/** Lists the executors to try in order. Exploration may choose an agent that does not rank first. */
+function listAttempts(
+  { ranked, choice }: Ranking,
+  local: readonly Candidate[],
+  remote: readonly RemoteCandidate[],
+): Attempt[] {
+  const first = choice?.selected_agent ?? "";
+  const others = ranked.filter(({ agent_id }) => agent_id !== first);
+  const orderedIds = [first, ...others.map(({ agent_id }) => agent_id)];
+  return orderedIds.map((agent_id): Attempt => {
+    const other = remote.find(({ candidate }) => candidate.agent_id === agent_id);
+    const { unit_cost } = other?.candidate ?? findCandidate(local, agent_id) ?? { unit_cost: 0 };
+    const charge = toMicro(unit_cost ?? 0);
+    return other === undefined ? { agent_id, charge } : { agent_id, charge, via: other.nextHop };
   });
-  return { executors, choice, record };
 }
 
 function parseSeed(bytes: Uint8Array): number {

@@ -14,6 +14,8 @@ export interface ExecutorRequest {
   readonly targetId: string;
   readonly payerId: string | null;
   readonly body: SubmitTaskBody;
+  /** Agents that scored routing leaves out besides those that the caller excludes. */
+  readonly leftOut: readonly string[];
 }
 
 type SelectedExecutors =
@@ -34,16 +36,18 @@ type ExecutorRefusal = TargetRefusal | "task.id_conflict" | "agent.not_found";
  */
 export async function selectExecutors(
   services: ExecutorServices,
-  { targetId, payerId, body }: ExecutorRequest,
+  { targetId, payerId, body, leftOut }: ExecutorRequest,
 ): Promise<SelectedExecutors> {
   const required = body.required_capabilities ?? [];
-  const target = await checkTarget(services, { targetId, payerId, body });
   // A token names its only executor, so there is no choice.
-  if (required.length === 0 || body.delegation_token !== undefined) return targetOnly(target);
+  const isScored = required.length > 0 && body.delegation_token === undefined;
+  const excluded = [...(body.exclude_agents ?? []), ...(isScored ? leftOut : [])];
+  const target = await checkTarget(services, { targetId, payerId, body, excluded });
+  if (!isScored) return targetOnly(target);
   const { executors, choice, record } = await rankExecutors(services, {
     payerId,
     required,
-    excluded: body.exclude_agents ?? [],
+    excluded,
     maxBudget: body.max_budget,
     explorationDrive: body.exploration_drive ?? 0,
     pinned: { agentId: targetId, publicKey: body.public_key },
@@ -66,14 +70,19 @@ function targetOnly(target: Target): SelectedExecutors {
 /** Returns the target with its price, or the refusal for this payer. */
 async function checkTarget(
   services: ExecutorServices,
-  { targetId, payerId, body }: ExecutorRequest,
+  {
+    targetId,
+    payerId,
+    body,
+    excluded,
+  }: Omit<ExecutorRequest, "leftOut"> & { readonly excluded: readonly string[] },
 ): Promise<Target> {
   const quote = await getQuote(services, targetId, body);
   if ("ok" in quote) return quote;
   const { charge: price, ...target } = quote;
   const eligible = checkTargetEligibility({
     isBlocked: services.trustGraph.isBlocked(payerId, targetId),
-    isExcluded: body.exclude_agents?.includes(targetId) === true,
+    isExcluded: excluded.includes(targetId),
     price,
   });
   if (!eligible.ok) return refuse(eligible.code);

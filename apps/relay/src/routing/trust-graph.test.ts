@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { migrations } from "../storage/migrations/index.ts";
-import { openStorage } from "../storage/open-storage.ts";
+import { openMigrated } from "../../test/migrated-storage.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { TrustRecordRow } from "../storage/tables/trust.ts";
 import { BLOCKED, UNKNOWN } from "../trust/levels.ts";
@@ -9,7 +9,7 @@ import { loadTrustGraph } from "./trust-graph.ts";
 
 let storage: Storage;
 beforeEach(async () => {
-  const opened = await openStorage({ path: ":memory:", migrations });
+  const opened = await openMigrated({ path: ":memory:", migrations });
   if (!opened.ok) throw new Error(opened.detail);
   ({ storage } = opened);
 });
@@ -26,6 +26,7 @@ const record = (agent_id: string, remote_agent_id: string, trust_level: number) 
     successful_tasks: 0,
     failed_tasks: 0,
     paid_tasks: 0,
+    fees_kept: 0,
     avg_latency_ms: null,
   }) satisfies TrustRecordRow;
 

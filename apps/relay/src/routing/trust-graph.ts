@@ -1,4 +1,4 @@
-import { Graph } from "@agent/routing-semiring";
+import { Graph, type Edge } from "@agent/routing-semiring";
 import type { Reader } from "../storage/storage.ts";
 import type { TrustRecordRow } from "../storage/tables/trust.ts";
 import { BLOCKED, scoreOfLevel } from "../trust/levels.ts";
@@ -16,6 +16,8 @@ export interface TrustGraph {
   update(record: TrustEdge): void;
   /** Removes a delegator's trust in an executor; a block stays. */
   remove(pair: TrustPair): void;
+  /** Keeps the graph, but not the blocks, as it is until the returned function is called. */
+  hold(): () => void;
 }
 
 const PAGE_SIZE = 10_000;
@@ -37,6 +39,20 @@ export async function loadTrustGraph(read: Reader): Promise<TrustGraph> {
 function createTrustGraph(): TrustGraph {
   const graph = new Graph();
   const blocked = new Map<string, Set<string>>();
+  /** The edges that changed while the graph is held; undefined while it is not. */
+  let waiting: Edge[] | undefined;
+
+  function setTrust(from: string, to: string, trust: number): void {
+    const edge = { from, to, trust, cost: 0, latency: 0, reliability: 1 };
+    if (waiting === undefined) addEdge(edge);
+    else waiting.push(edge);
+  }
+
+  function addEdge(edge: Edge): void {
+    const added = graph.addEdge(edge.from, edge.to, edge);
+    if (!added.ok) throw new Error(`trust edge refused: ${added.code}`);
+  }
+
   const blockedBy = (agentId: string | null) => blocked.get(agentId ?? "") ?? noAgents;
   return {
     graph,
@@ -49,16 +65,19 @@ function createTrustGraph(): TrustGraph {
         const all = blocked.get(agent_id) ?? new Set();
         blocked.set(agent_id, all.add(remote_agent_id));
       }
-      const figures = { trust: scoreOfLevel(trust_level), cost: 0, latency: 0, reliability: 1 };
-      const added = graph.addEdge(agent_id, remote_agent_id, figures);
-      if (!added.ok) throw new Error(`trust edge refused: ${added.code}`);
+      setTrust(agent_id, remote_agent_id, scoreOfLevel(trust_level));
     },
     remove({ agent_id, remote_agent_id }) {
       // Routes never use an edge of trust 0.
-      const figures = { trust: 0, cost: 0, latency: 0, reliability: 1 };
-      if (!blockedBy(agent_id).has(remote_agent_id)) {
-        graph.addEdge(agent_id, remote_agent_id, figures);
-      }
+      if (!blockedBy(agent_id).has(remote_agent_id)) setTrust(agent_id, remote_agent_id, 0);
+    },
+    hold() {
+      waiting = [];
+      return () => {
+        const edges = waiting ?? [];
+        waiting = undefined;
+        for (const edge of edges) addEdge(edge);
+      };
     },
   };
 }

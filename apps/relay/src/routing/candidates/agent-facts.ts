@@ -1,0 +1,54 @@
+import { parseListing } from "../../agents/discovery/parse-listing.ts";
+import type { CapabilityPrice } from "@agent/budget";
+import { toCapabilityPrices } from "@agent/wire";
+import { mergeCapabilities } from "../../agents/discovery/listing.ts";
+import { getOnlineUntil } from "../../agents/discovery/online.ts";
+import type { ProfileRow } from "../../agents/discovery/profile-store.ts";
+
+/** The counted tasks of an agent, and their mean latency in ms; null if never measured. */
+export interface TaskHistory {
+  readonly successes: number;
+  readonly counted: number;
+  readonly avg_latency_ms: number | null;
+}
+
+/** The facts that every asker knows of an agent, parsed once from its rows. */
+export interface AgentFacts {
+  readonly agent_id: string;
+  /** The registered and the listed capabilities. */
+  readonly capabilities: readonly string[];
+  /** Undefined without a listing. */
+  readonly offer:
+    | { readonly prices: readonly CapabilityPrice[]; readonly listed: readonly string[] }
+    | undefined;
+  readonly promisedLatencyMs: number | null;
+  readonly promisedAvailability: number | null;
+  /** The trust level that counts for an asker without own experience; null if there is none. */
+  readonly payersLevel: number | null;
+  /** Over the paid tasks of all payers. */
+  readonly paid: TaskHistory;
+  /** The time until which the agent is online without a socket. */
+  readonly onlineUntil: number;
+}
+
+export function parseAgentFacts(row: ProfileRow): AgentFacts {
+  const listing = parseListing(row.listing);
+  const successes = row.paid_successes ?? 0;
+  return {
+    agent_id: row.agent_id,
+    capabilities: mergeCapabilities(row, listing),
+    offer: listing && {
+      prices: toCapabilityPrices(listing.pricing),
+      listed: listing.capabilities,
+    },
+    promisedLatencyMs: listing?.sla?.max_latency_ms ?? null,
+    promisedAvailability: listing?.sla?.availability_guarantee ?? null,
+    payersLevel: row.payers_level,
+    paid: {
+      successes,
+      counted: successes + (row.paid_failures ?? 0),
+      avg_latency_ms: successes > 0 ? (row.paid_latency_ms ?? 0) / successes : null,
+    },
+    onlineUntil: getOnlineUntil(row),
+  };
+}

@@ -1,0 +1,33 @@
+import { yieldToEventLoop } from "../../storage/writing/group-commit.ts";
+import type { Reader } from "../../storage/storage.ts";
+import { listTrustByCapability } from "../../trust/store.ts";
+import type { AskerRecord } from "./build-candidate.ts";
+
+const ROWS_PER_READ = 1_000;
+
+const noRecords: ReadonlyMap<string, AskerRecord> = new Map();
+
+/** Lists what an asker knows of the agents with a capability, by agent id. */
+export async function listAskerRecords(
+  read: Reader,
+  reader: string,
+  capability: string,
+): Promise<ReadonlyMap<string, AskerRecord>> {
+  if (reader === "") return noRecords;
+  const records = new Map<string, AskerRecord>();
+  for (let after: string | undefined = ""; after !== undefined;) {
+    const query = { reader, capability, after, limit: ROWS_PER_READ };
+    const rows = await listTrustByCapability(read, query);
+    for (const row of rows) {
+      records.set(row.remote_agent_id, {
+        trust_level: row.trust_level,
+        successes: row.successful_tasks,
+        counted: row.successful_tasks + row.failed_tasks,
+        avg_latency_ms: row.avg_latency_ms,
+      });
+    }
+    after = rows.length < ROWS_PER_READ ? undefined : rows.at(-1)?.remote_agent_id;
+    if (after !== undefined) await yieldToEventLoop();
+  }
+  return records;
+}
