@@ -40,5 +40,7 @@ export function buildTaskRow({ work, attempts, now, ...ids }: NewTask): TaskRow 
     finished_at: null,
     delegation_token: null,
     trace: formatCurrentTrace(),
+    depth: 0,
+    ancestors: null,
   };
 }

@@ -168,7 +168,7 @@ describe("B2: the cancel of a task that a device has claimed", () => {
     await expectCancelled(task);
   });
 
-  test("B2: a cancel is shown in polls, and a repeated request neither notifies again nor extends the time", async () => {
+  test("B2: a cancel is shown in polls, and a repeated request reminds the device but does not extend the time", async () => {
     const { device, task } = await asked();
     const since = t.clock.now();
     await t.advance(40_000);
@@ -194,6 +194,14 @@ describe("B2: the cancel of a task that a device has claimed", () => {
     other.send({ type: "release", task_id: task.task_id });
     expect(await other.next("error")).toMatchObject({ code: "task.not_claimed" });
     expect(await statusOf(task)).toBe("claimed");
+  });
+
+  test("B2: a cancel is requested only of the device that has the claim", async () => {
+    const { device, task } = await claimant();
+    const other = await t.connectDevice(worker, OPERATOR_TOKEN);
+    expect((await cancel(task)).status).toBe(202);
+    expect(await device.next("cancel_requested")).toMatchObject({ task_id: task.task_id });
+    expect(await other.takeRemaining()).toEqual([]);
   });
 
   test("B2: a cancel is agreed to over HTTP, and a polling worker learns of it when it renews", async () => {

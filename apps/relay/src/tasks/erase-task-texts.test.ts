@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { canonicalize, sha256Hex } from "@agent/crypto";
@@ -6,7 +6,9 @@ import type { ExecutionReceipt } from "@agent/receipts";
 import { verifyArtifact } from "@agent/verify";
 import type { TestAgent } from "@agent/testkit";
 import type { Task } from "@agent/wire";
+import Sqlite from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { readAllStored } from "../../test/engine/stored.ts";
 import { serveTestRelay, type ServedRelay } from "../../test/devices.ts";
 import {
   createBuyer,
@@ -37,10 +39,9 @@ const PROMPT = `PROMPT-${"p".repeat(9_000)}-END`;
 const RESULT = `RESULT-${"r".repeat(9_000)}-END`;
 const textsOf = ({ task_id }: Delegation) => `/api/v1/admin/tasks/${task_id}/texts`;
 
-/** Counts how often a text occurs in all files of the database together. */
-function occurrences(text: string): number {
-  const files = readdirSync(folder).map((name) => readFileSync(join(folder, name), "latin1"));
-  return files.reduce((sum, file) => sum + file.split(text).length - 1, 0);
+/** Counts how often a text occurs in all that a database stores. */
+async function occurrences(text: string, name = "relay.db"): Promise<number> {
+  return (await readAllStored(join(folder, name))).split(text).length - 1;
 }
 
 async function deliver(by: TestAgent, { path }: Delegation, receipt: ExecutionReceipt) {
@@ -68,14 +69,14 @@ async function finished() {
 describe("B13: erasing the texts of a task", () => {
   test("leaves no byte of prompt and result in the files of the database", async () => {
     const { boss, task } = await finished();
-    expect(occurrences("PROMPT-")).toBeGreaterThan(0);
-    expect(occurrences("RESULT-")).toBeGreaterThan(0);
+    expect(await occurrences("PROMPT-")).toBeGreaterThan(0);
+    expect(await occurrences("RESULT-")).toBeGreaterThan(0);
     expect(await t.as(boss, "DELETE", textsOf(task))).toMatchObject({
       status: 200,
       body: { task_id: task.task_id, erased_at: t.clock.now(), copies_left: 0 },
     });
     for (const text of ["PROMPT-", "RESULT-", "pppp", "rrrr", "-END"]) {
-      expect(occurrences(text)).toBe(0);
+      expect(await occurrences(text)).toBe(0);
     }
   });
 
@@ -135,7 +136,7 @@ describe("B13: erasing the texts of a task", () => {
     const task = await submitAcceptedTask(t, boss, worker, { prompt: PROMPT });
     await t.as(boss, "POST", `${task.path}/cancel`);
     expect(await t.as(boss, "DELETE", textsOf(task))).toMatchObject({ status: 200 });
-    expect(occurrences("PROMPT-")).toBe(0);
+    expect(await occurrences("PROMPT-")).toBe(0);
   });
 
   test("is refused to its executor and to strangers, and for an open task; nothing changes", async () => {
@@ -186,7 +187,7 @@ describe("B13: a receipt that is nested in another task's receipt", () => {
     await t.as(middle, "DELETE", textsOf(inner));
     const erased = await t.asOperator("DELETE", textsOf(inner));
     expect(erased).toMatchObject({ status: 200, body: { copies_left: 0 } });
-    for (const text of ["PROMPT-", "RESULT-"]) expect(occurrences(text)).toBe(0);
+    for (const text of ["PROMPT-", "RESULT-"]) expect(await occurrences(text)).toBe(0);
     expect(verifyArtifact(await evidenceOf(outer))).toMatchObject({ code: "bundle.erased" });
   });
 
@@ -220,6 +221,41 @@ describe("B13: the notes of a task", () => {
     await served.as(boss, "DELETE", textsOf(task));
     expect(await events()).not.toContain("a private note");
     expect(await events()).toContain(sha256Hex("a private note"));
-    expect(occurrences("a private note")).toBe(0);
+    expect(await occurrences("a private note", "served.db")).toBe(0);
+  });
+});
+
+describe("B13: the notes of a task", () => {
+  const NOTE = `NOTE-${"n".repeat(3_900)}-LAST`;
+
+  async function noted() {
+    const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
+    const task = await submitAcceptedTask(t, boss, worker);
+    await t.as(worker, "POST", `${task.path}/claim`);
+    for (let sent = 0; sent < 5; sent += 1) {
+      const reply = await t.as(worker, "POST", `${task.path}/progress`, { note: NOTE });
+      expect(reply.status).toBe(200);
+    }
+    await deliver(worker, task, createReceipt(worker, task));
+    expect(await occurrences("NOTE-")).toBeGreaterThan(0);
+    return { boss, task };
+  }
+
+  test("H5: an erasure leaves no byte of the notes that are rows", async () => {
+    const { boss, task } = await noted();
+    expect(await t.as(boss, "DELETE", textsOf(task))).toMatchObject({ status: 200 });
+    for (const text of ["NOTE-", "nnnn", "-LAST"]) expect(await occurrences(text)).toBe(0);
+    const { text } = await t.as(boss, "GET", `${task.path}/events`);
+    expect(text.split(sha256Hex(NOTE))).toHaveLength(6);
+  });
+
+  test("H5: the retention leaves no note of a purged task", async () => {
+    const { boss, task } = await noted();
+    await t.clock.advance(31 * 86_400_000);
+    await t.relay.tick();
+    expect((await t.as(boss, "GET", task.path)).status).toBe(404);
+    const database = new Sqlite(join(folder, "relay.db"), { readonly: true });
+    expect(database.prepare("select count(*) from task_events").pluck().get()).toBe(0);
+    database.close();
   });
 });

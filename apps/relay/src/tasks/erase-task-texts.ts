@@ -1,10 +1,11 @@
 import { sha256Hex } from "@agent/crypto";
-import { eraseNestedTexts, eraseTexts, type ExecutionReceipt } from "@agent/receipts";
+import { eraseNestedTexts, eraseTexts } from "@agent/receipts";
 import { refuse, type Answer, type Operations } from "@agent/wire";
 import { recordAudit } from "../audit/record-audit.ts";
-import { eraseOrder } from "../federation/inbound/erase-order.ts";
+import { hashOrderPrompt } from "../federation/inbound/hash-order-prompt.ts";
 import { isResultPending } from "../federation/inbound/is-result-pending.ts";
 import { mayActFor, type Caller } from "../identity/caller.ts";
+import { finishScrub, requestScrub } from "../identity/finish-scrub.ts";
 import type { Services } from "../services.ts";
 import type { Tx } from "../storage/storage.ts";
 import type { ReceiptRow, StoredTaskRow } from "../storage/tables/tasks.ts";
@@ -13,8 +14,10 @@ import {
   listReceiptsContaining,
   replaceReceiptBody,
 } from "./receipts/receipt-store.ts";
-import { findTask, replaceTaskTexts } from "./store.ts";
+import { replaceNotes } from "./events/event-store.ts";
+import { findTask, replacePrompt } from "./store.ts";
 import { isExpired } from "./task.ts";
+import { parseArchivedReceipt } from "./receipts/parse-archived-receipt.ts";
 
 interface EraseRequest {
   readonly taskId: string;
@@ -54,24 +57,21 @@ export async function eraseTaskTexts(
       const change = { action: "task.texts_erased", detail: taskId } as const;
       await recordAudit(tx, now, caller, { agentId: task.submitted_by, ...change });
     }
+    await requestScrub(tx);
     return { ok: true as const, erased_at: before ?? now, copies_left };
   });
   if (!erased.ok) return erased;
   // The write-ahead log still holds the pages as they were before.
-  await storage.scrub();
+  await finishScrub(storage);
   const { erased_at, copies_left } = erased;
   return { status: 200, body: { task_id: taskId, erased_at, copies_left } };
 }
 
 async function eraseTask(tx: Tx, task: StoredTaskRow, now: number): Promise<boolean> {
-  const { task_id, prompt, events } = task;
-  await eraseOrder(tx, task);
-  const recorded = JSON.parse(events) as { note?: string }[];
-  const hashed = recorded.map((event) =>
-    event.note === undefined ? event : { ...event, note: sha256Hex(event.note) },
-  );
-  const texts = { task_id, prompt: sha256Hex(prompt), events: JSON.stringify(hashed), now };
-  return replaceTaskTexts(tx, texts);
+  const { task_id, prompt } = task;
+  await hashOrderPrompt(tx, task);
+  await replaceNotes(tx, task_id, sha256Hex);
+  return replacePrompt(tx, { task_id, prompt: sha256Hex(prompt), now });
 }
 
 /**
@@ -84,7 +84,7 @@ async function eraseReceipt(
   caller: Caller,
   now: number,
 ): Promise<number> {
-  const receipt = JSON.parse(body) as ExecutionReceipt;
+  const receipt = parseArchivedReceipt(body);
   const { signature } = receipt;
   await replaceReceiptBody(tx, { task_id, body: JSON.stringify(eraseTexts(receipt)), now });
   let remaining = 0;
@@ -93,7 +93,7 @@ async function eraseReceipt(
       remaining += 1;
       continue;
     }
-    const carrying = JSON.parse(outer.body) as ExecutionReceipt;
+    const carrying = parseArchivedReceipt(outer.body);
     const without = JSON.stringify(eraseNestedTexts(carrying, signature));
     await replaceReceiptBody(tx, { task_id: outer.task_id, body: without, now });
   }

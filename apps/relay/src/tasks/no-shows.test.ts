@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import type { NoShowRecord } from "@agent/receipts";
 import { createManualClock, type TestAgent } from "@agent/testkit";
 import { verifyArtifact } from "@agent/verify";
@@ -23,6 +22,7 @@ import {
   getTaskAt,
   type Delegation,
 } from "../../test/market.ts";
+import { copyStored } from "../../test/engine/stored.ts";
 import { createReceipt, startTestRelay, type TestRelay } from "../../test/test-relay.ts";
 
 let t: ServedRelay;
@@ -183,6 +183,17 @@ describe("B2: a worker that claims a task and does nothing", () => {
   });
 });
 
+test("B2: an endpoint that does not answer within the wall clock is a no-show", async () => {
+  const endpoint = await startMcpEndpoint(() => new Promise<CallToolResult>(() => {}));
+  await registerEndpoint(t, worker, endpoint.url);
+  const task = await submitAcceptedTask(t, boss, worker, { wall_clock_ms: 30_000 });
+  await expect.poll(() => endpoint.calls).toHaveLength(1);
+  await t.clock.advance(30_000);
+  await expect.poll(() => failuresFor()).toBe(1);
+  await t.as(boss, "POST", `${task.path}/cancel`);
+  await endpoint.close();
+});
+
 describe("B2: ends of a claim that are no no-show", () => {
   test.each(["release", "refuse"] as const)(
     "B2: a %s of the holder is no no-show",
@@ -266,9 +277,7 @@ test("B2: a call that was lost in a crash of the relay is no no-show of its endp
   const task = await submitAcceptedTask(before, payer, executor);
   await expect.poll(() => endpoint.calls).toHaveLength(1);
   // A copy of the database while the call is open is what a crash would leave.
-  const database = new DatabaseSync(path);
-  database.prepare("vacuum into ?").run(copy);
-  database.close();
+  await copyStored(path, copy);
   await before.close();
   await endpoint.close();
   const after = await startTestRelay({ AGENT_DB_PATH: copy }, 2, clock);
@@ -291,12 +300,27 @@ describe("B2: no-shows in the view of strangers", () => {
     ["a free no-show counts for its customer only", 0, 1_000, 0],
     ["a no-show by a wall clock of 1 ms counts for its customer only", 2, 1, 0],
   ] as const)("B2: %s", async (_, price, wall_clock_ms, expected) => {
+    const paid = await submitAcceptedTask(t, boss, worker);
+    await t.as(worker, "POST", `${paid.path}/result`, createReceipt(worker, paid));
+    expect(await countNoShow(price, wall_clock_ms)).toBe(expected);
+  });
+
+  test("C7: a no-show of a payer that left no fees counts for its customer only", async () => {
+    expect(await countNoShow(2, 1_000)).toBe(0);
+  });
+
+  /** Returns the number of failures that strangers see after a no-show of another executor. */
+  async function countNoShow(price: number, wall_clock_ms: number): Promise<number> {
     const executor = await createSeller(t, price);
     const before = await countedByStrangers(executor);
     const task = await submitAcceptedTask(t, boss, executor, { wall_clock_ms });
     await t.as(executor, "POST", `${task.path}/claim`);
-    await t.advance(8_000);
+    // The jobs of a second need several turns, so the clock waits for those of each.
+    for (let second = 1; second <= 8; second += 1) {
+      await t.advance(1_000);
+      await t.relay.tick();
+    }
     expect(await failuresFor()).toBe(1);
-    expect(await countedByStrangers(executor)).toBe(before + expected);
-  });
+    return (await countedByStrangers(executor)) - before;
+  }
 });

@@ -18,7 +18,7 @@ import { reserveHold } from "../budget/reserve-hold.ts";
 import { postMovement } from "../budget/post-movement.ts";
 import { newId } from "../runtime.ts";
 import { migrations } from "../storage/migrations/index.ts";
-import { openStorage } from "../storage/open-storage.ts";
+import { openMigrated } from "../../test/migrated-storage.ts";
 import type { TaskRow } from "../storage/tables/tasks.ts";
 import { acquireTaskSlot } from "./submission/task-quota.ts";
 import { insertTask } from "./store.ts";
@@ -53,7 +53,7 @@ beforeAll(async () => {
   const path = join(folder, "relay.db");
   const world = { ...createManualClock(), ...createSeededRandom(1) };
   boss = createTestAgent(world);
-  const opened = await openStorage({ path, migrations });
+  const opened = await openMigrated({ path, migrations });
   if (!opened.ok) throw new Error(opened.detail);
   const { storage } = opened;
   await storage.transaction((tx) => {

@@ -3,6 +3,7 @@ import type { Services } from "../services.ts";
 import { getRetentionCutoff } from "../storage/retention-cutoff.ts";
 import { BATCH_SIZE, purgeInBatches } from "../storage/purge-in-batches.ts";
 import { purgeDelegationBudgets } from "./submission/delegation-store.ts";
+import { purgeEventsOfFinishedTasks, purgeEventsOfPeerTasks } from "./events/event-store.ts";
 import { purgeNoShows } from "./assignment/no-show-store.ts";
 import { purgeFinishedTasks, purgeFinishedPeerTasks } from "./store.ts";
 
@@ -18,6 +19,8 @@ export async function purgeOldTasks({
   const until = getRetentionCutoff(config, runtime.now());
   if (until === null) return;
   const old = { before: uuidV7(until, new Uint8Array(10)), until, limit: BATCH_SIZE };
+  await purgeInBatches(() => storage.transaction((tx) => purgeEventsOfFinishedTasks(tx, old)));
+  await purgeInBatches(() => storage.transaction((tx) => purgeEventsOfPeerTasks(tx, old)));
   await purgeInBatches(() => storage.transaction((tx) => purgeFinishedTasks(tx, old)));
   await purgeInBatches(() => storage.transaction((tx) => purgeFinishedPeerTasks(tx, old)));
   await purgeInBatches(() => storage.transaction((tx) => purgeNoShows(tx, old)));

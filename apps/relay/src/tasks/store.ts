@@ -1,11 +1,12 @@
 import type { EndedBy } from "@agent/federation-protocol/forwarding";
 import { peerClaimRef } from "../federation/peer-ref.ts";
 import { queryBuilder, param, params, compile, sql } from "../storage/queries/compiled-query.ts";
+import { indexedBy } from "../storage/queries/fragments.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
-import type { StoredTaskRow, TaskRow } from "../storage/tables/tasks.ts";
+import { TASK_COLUMNS, type StoredTaskRow, type TaskRow } from "../storage/tables/tasks.ts";
 
 const taskById = compile<{ task_id: string }>()(
-  queryBuilder.selectFrom("tasks").selectAll().where("task_id", "=", param("task_id")),
+  queryBuilder.selectFrom("tasks").select(TASK_COLUMNS).where("task_id", "=", param("task_id")),
 );
 
 export function findTask(read: Reader, task_id: string): Promise<StoredTaskRow | undefined> {
@@ -41,8 +42,11 @@ const addTask = compile<TaskRow>()(
       "finished_at",
       "delegation_token",
       "trace",
+      "depth",
+      "ancestors",
     ),
-    events: "[]",
+    event_count: 0,
+    note_bytes: 0,
   }),
 );
 
@@ -70,7 +74,7 @@ const finishUpdate = queryBuilder
 const finishByReceipt = compile<TaskEnd & { key_registered: 0 | 1 }>()(
   finishUpdate
     .where("via_peer", "is", null)
-    .where(sql<boolean>`(locked = 0 or ${param("key_registered")} = 1)`),
+    .where(sql<boolean>`(locked = 0 or cast(${param("key_registered")} as bigint) = 1)`),
 );
 
 const finishByPeer = compile<TaskEnd & { claimed_by: string }>()(
@@ -105,7 +109,7 @@ const cancelUpdate = compile<{ task_id: string; now: number }>()(
     .where("task_id", "=", param("task_id"))
     .where("status", "=", "pending")
     .where("expires_at", ">", param("now"))
-    .returningAll(),
+    .returning(TASK_COLUMNS),
 );
 
 export function cancelPending(tx: Tx, task_id: string, now: number): Promise<TaskRow | undefined> {
@@ -140,23 +144,24 @@ export function listExpiredTasks(read: Reader, now: number, limit: number) {
   return read.all(selectExpired, { now, limit });
 }
 
-const textsUpdate = compile<{ task_id: string; prompt: string; events: string; now: number }>()(
+const promptUpdate = compile<{ task_id: string; prompt: string; now: number }>()(
   queryBuilder
     .updateTable("tasks")
-    .set({ ...params("prompt", "events"), erased_at: param("now") })
+    .set({ prompt: param("prompt"), erased_at: param("now") })
     .where("task_id", "=", param("task_id"))
     .where("erased_at", "is", null)
     .where(sql<boolean>`not ${taskIsOpen}`),
 );
 
 /**
- * Replaces the texts of a task that has ended; false when it has not, or they are erased already.
+ * Replaces the prompt of a task that has ended and marks the task as erased; false when it has not
+ * ended, or is erased already.
  */
-export async function replaceTaskTexts(
+export async function replacePrompt(
   tx: Tx,
-  texts: { task_id: string; prompt: string; events: string; now: number },
+  erased: { task_id: string; prompt: string; now: number },
 ): Promise<boolean> {
-  return (await tx.run(textsUpdate, texts)) === 1;
+  return (await tx.run(promptUpdate, erased)) === 1;
 }
 
 const deleteOverdue = compile<{ task_id: string; now: number }>()(
@@ -165,7 +170,7 @@ const deleteOverdue = compile<{ task_id: string; now: number }>()(
     .where("task_id", "=", param("task_id"))
     .where("expires_at", "<=", param("now"))
     .where(taskIsOpen)
-    .returningAll(),
+    .returning(TASK_COLUMNS),
 );
 
 export function deleteExpiredTask(
@@ -175,6 +180,10 @@ export function deleteExpiredTask(
 ): Promise<StoredTaskRow | undefined> {
   return tx.get(deleteOverdue, { task_id, now });
 }
+
+/** A task is deleted after its events, which are too many for one transaction with other tasks. */
+const hasNoEventRows = sql<boolean>`not exists (
+  select 1 from task_events where task_events.task_id = tasks.task_id)`;
 
 const deleteFinished = compile<{ before: string; until: number; limit: number }>()(
   queryBuilder
@@ -187,6 +196,7 @@ const deleteFinished = compile<{ before: string; until: number; limit: number }>
         .select("task_id")
         .where("task_id", "<", param("before"))
         .where("finished_at", "<=", param("until"))
+        .where(hasNoEventRows)
         .limit(param("limit")),
     ),
 );
@@ -205,8 +215,8 @@ export function purgeFinishedTasks(
 const deleteFinishedOfPeers = compile<{ until: number; limit: number }>()(
   sql<never>`
     delete from tasks where task_id in (
-      select task_id from tasks indexed by tasks_of_peers
-      where origin_peer is not null and finished_at <= ${param("until")} limit ${param("limit")})`,
+      select task_id from tasks ${indexedBy("tasks_of_peers")}
+      where origin_peer is not null and finished_at <= ${param("until")} and ${hasNoEventRows} limit ${param("limit")})`,
 );
 
 /** Deletes finished tasks that peers submitted: their ids were made by peers and imply no time. */
@@ -231,7 +241,7 @@ const statusIs = sql<boolean>`(${param("status")} = '' or status = ${param("stat
 const tasksByAgent = compile<TaskQuery>()(
   queryBuilder
     .selectFrom("tasks")
-    .selectAll()
+    .select(TASK_COLUMNS)
     .where((where) =>
       where.or([
         where("agent_id", "=", param("agent_id")),
@@ -247,7 +257,7 @@ const tasksByAgent = compile<TaskQuery>()(
 const tasksBySubmitter = compile<TaskQuery>()(
   queryBuilder
     .selectFrom("tasks")
-    .selectAll()
+    .select(TASK_COLUMNS)
     .where("submitted_by", "=", param("agent_id"))
     .where("task_id", "<", param("before"))
     .where(statusIs)

@@ -1,11 +1,12 @@
 import { toDollars } from "@agent/budget";
-import type { RoutingChoice, Task } from "@agent/wire";
+import type { Task } from "@agent/wire";
 import type { StoredTaskRow, TaskRow } from "../storage/tables/tasks.ts";
 import { newestEventId } from "./reading/task-events.ts";
+import { parseRequiredCapabilities, parseRoutingChoice } from "./task.ts";
 
 /** Builds the view of a task that its participants get. */
 export function toTask(
-  row: TaskRow & Partial<Pick<StoredTaskRow, "events" | "erased_at" | "cancel_requested_at">>,
+  row: TaskRow & Partial<Pick<StoredTaskRow, "event_count" | "erased_at" | "cancel_requested_at">>,
 ): Task {
   return {
     task_id: row.task_id,
@@ -15,12 +16,11 @@ export function toTask(
     status: row.status,
     submitted_by: row.submitted_by,
     assigned_to: row.assigned_to,
-    required_capabilities: JSON.parse(row.required_capabilities) as string[],
+    required_capabilities: parseRequiredCapabilities(row),
     expires_at: row.expires_at,
     wall_clock_ms: row.wall_clock_ms,
     step_id: row.step_id,
-    routing_choice:
-      row.routing_choice === null ? null : (JSON.parse(row.routing_choice) as RoutingChoice),
+    routing_choice: parseRoutingChoice(row),
     estimated_cost: toDollars(row.charge),
     amount_locked: toDollars(row.locked),
     event_id: newestEventId(row),

@@ -1,3 +1,4 @@
+import type { RoutingChoice } from "@agent/wire";
 import { mayActFor, type Caller } from "../identity/caller.ts";
 import type { Attempt } from "../routing/attempt.ts";
 import type { TaskRow } from "../storage/tables/tasks.ts";
@@ -36,6 +37,14 @@ export function isClaimedByEndpoint({ claimed_by }: Pick<TaskRow, "claimed_by">)
 /** Returns the task's current executor: the agent that routing chose, else its target. */
 export function executorOf(row: Pick<TaskRow, "agent_id" | "assigned_to">): string {
   return row.assigned_to ?? row.agent_id;
+}
+
+export function parseRequiredCapabilities(row: Pick<TaskRow, "required_capabilities">): string[] {
+  return JSON.parse(row.required_capabilities) as string[];
+}
+
+export function parseRoutingChoice(row: Pick<TaskRow, "routing_choice">): RoutingChoice | null {
+  return row.routing_choice === null ? null : (JSON.parse(row.routing_choice) as RoutingChoice);
 }
 
 export function parseAttempts(row: Pick<TaskRow, "attempts">): Attempt[] {

@@ -1,11 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createTaskRow } from "../../../test/task-row.ts";
 import { migrations } from "../../storage/migrations/index.ts";
-import { openStorage } from "../../storage/open-storage.ts";
+import { openMigrated } from "../../../test/migrated-storage.ts";
 import { queryBuilder, param, params, compile } from "../../storage/queries/compiled-query.ts";
 import type { Storage, Tx } from "../../storage/storage.ts";
 import type { StoredTaskRow } from "../../storage/tables/tasks.ts";
 import {
+  cancelForwarded,
   listExecutorsWithPendingTasks,
   claimPending,
   expireClaim,
@@ -23,7 +24,7 @@ import { findTask, insertTask } from "../store.ts";
 
 let storage: Storage;
 beforeEach(async () => {
-  const opened = await openStorage({ path: ":memory:", migrations });
+  const opened = await openMigrated({ path: ":memory:", migrations });
   if (!opened.ok) throw new Error(opened.detail);
   ({ storage } = opened);
 });
@@ -144,7 +145,9 @@ describe("a change to the claim of a task", () => {
     await put(before);
     expect(Boolean(await storage.transaction(change))).toBe(after !== null);
     const task = await findTask(storage.read, "t");
-    expect({ ...task, events: "[]" }).toEqual(row({ ...before, ...after }));
+    expect({ ...task, event_count: 0, first_claimed_at: null }).toMatchObject(
+      row({ ...before, ...after }),
+    );
   });
 });
 
@@ -187,7 +190,7 @@ describe("the tasks that wait for an executor", () => {
 });
 
 describe("B2: the lease that is stored", () => {
-  test.each([null, 40_000.5, 100_000, 1e300])(
+  test.each([null, 40_000.5, 40_001.5, 100_000, 1e300])(
     "B2: the stored lease follows the rule after each step, with a wall clock of %j",
     async (wall_clock_ms) => {
       await put({ wall_clock_ms, expires_at: 1_000_000 });
@@ -216,6 +219,34 @@ describe("B2: the lease that is stored", () => {
       expect(await stored()).toBe(calculateClaimEnd({ ...asked, last_sign_at: 36_000 }));
     },
   );
+
+  test("B2: no cancel of an expired task can be requested", async () => {
+    await put({ ...claimed, expires_at: 50 });
+    const requested = await storage.transaction((tx) => markCancelRequested(tx, "t", 50));
+    expect(requested).toBeUndefined();
+    expect(await findTask(storage.read, "t")).toMatchObject({
+      status: "claimed",
+      cancel_requested_at: null,
+    });
+  });
+
+  const forwarded = { ...claimed, claimed_by: "relay r", via_peer: "r" } as const;
+  test.each<[string, Partial<StoredTaskRow>, "cancelled" | "claimed"]>([
+    ["the peer that has it agrees to a request", { cancel_requested_at: 40 }, "cancelled"],
+    ["no cancel was requested", { cancel_requested_at: null }, "claimed"],
+    [
+      "another peer agrees",
+      { cancel_requested_at: 40, claimed_by: "relay other", via_peer: "other" },
+      "claimed",
+    ],
+    ["it has expired", { cancel_requested_at: 40, expires_at: 50 }, "claimed"],
+  ])("B2: a forwarded task when %s: %j leads to %s", async (_, change, status) => {
+    await put({ ...forwarded, ...change });
+    const agreed = { task_id: "t", claimed_by: "relay r", now: 50 };
+    const ended = await storage.transaction((tx) => cancelForwarded(tx, agreed));
+    expect(ended?.status ?? "claimed").toBe(status);
+    expect((await findTask(storage.read, "t"))?.status).toBe(status);
+  });
 
   test("B2: the lease of a forwarded task is not shortened by a request to cancel", async () => {
     await put({

@@ -1,19 +1,10 @@
 import { limits } from "@agent/wire";
 import { queryBuilder, param, params, compile, sql } from "../../storage/queries/compiled-query.ts";
+import { lowerWhole, smallerOf } from "../../storage/queries/fragments.ts";
 import type { Reader, Tx } from "../../storage/storage.ts";
-import type { StoredTaskRow, TaskRow } from "../../storage/tables/tasks.ts";
+import { TASK_COLUMNS, type StoredTaskRow, type TaskRow } from "../../storage/tables/tasks.ts";
+import { firstClaimedAt, insertTaskEvent, nextEventCount } from "../events/event-store.ts";
 import { taskIsOpen } from "../store.ts";
-
-/**
- * Appends an event to a task; submission and end are read from its row. The number of events is
- * bounded, so that a row cannot grow without end.
- */
-function appendEvent(type: string, detail = sql`'{}'`) {
-  return sql<string>`case when json_array_length(events) < ${sql.lit(limits.taskEvents)} then
-    json_insert(events, '$[#]', json_patch(
-      json_object('type', ${sql.lit(type)}, 'at', cast(${param("now")} as integer)), ${detail}))
-    else events end`;
-}
 
 const executor = sql<string>`coalesce(assigned_to, agent_id)`;
 
@@ -33,25 +24,37 @@ const claimUpdate = compile<ClaimRequest>()(
       status: "claimed",
       claimed_at: param("now"),
       worked_at: param("now"),
-      events: appendEvent("claimed"),
+      event_count: nextEventCount,
+      first_claimed_at: firstClaimedAt,
     })
     .where("task_id", "=", param("task_id"))
     .where("status", "=", "pending")
     .where("expires_at", ">", param("now"))
-    .where(executor, "=", param("executor")),
+    .where(executor, "=", param("executor"))
+    .returning(["task_id", "event_count"]),
 );
 
 /** Gives a pending task to one worker of its executor; the first claim wins. */
 export async function claimPending(tx: Tx, request: ClaimRequest): Promise<boolean> {
-  return (await tx.run(claimUpdate, request)) === 1;
+  const claimed = await tx.get(claimUpdate, request);
+  if (claimed === undefined) return false;
+  // The first event of a task is a column, so that a usual claim costs one statement.
+  if (claimed.event_count > 1) {
+    await insertTaskEvent(tx, claimed, { type: "claimed", at: request.now });
+  }
+  return true;
 }
 
 /** One worker's claim of one task. */
 export type HeldClaim = Pick<ClaimRequest, "task_id" | "claimed_by" | "now">;
 
+const maxTime = sql.lit(Number.MAX_SAFE_INTEGER);
+
 /** A lease never extends beyond the submitter's `wall_clock_ms`, counted from the claim. */
-const renewedLease = sql<number>`min(cast(${param("now")} as integer) + ${sql.lit(limits.claimLeaseMs)},
-  coalesce(cast(claimed_at + wall_clock_ms as integer), ${sql.lit(Number.MAX_SAFE_INTEGER)}))`;
+const renewedLease = smallerOf(
+  sql`cast(${param("now")} as bigint) + ${sql.lit(limits.claimLeaseMs)}`,
+  sql`coalesce(${lowerWhole(smallerOf(sql`claimed_at + wall_clock_ms`, maxTime))}, ${maxTime})`,
+);
 
 const heldClaimUpdate = queryBuilder
   .updateTable("tasks")
@@ -85,20 +88,32 @@ const workUpdate = heldClaimUpdate
 
 const renewWithoutNote = compile<HeldClaim>()(workUpdate);
 
-const renewWithNote = compile<HeldClaim & { note: string }>()(
-  workUpdate.set({ events: appendEvent("progress", sql`json_object('note', ${param("note")})`) }),
+const noteBytesAfter = sql<number>`note_bytes + cast(${param("size")} as bigint)`;
+
+const renewWithNote = compile<HeldClaim & { size: number }>()(
+  workUpdate
+    .set({ event_count: sql`event_count + 1`, note_bytes: noteBytesAfter })
+    .where("event_count", "<", limits.taskEvents)
+    .where(noteBytesAfter, "<=", limits.taskNoteBytes)
+    .returning("event_count"),
 );
 
 /**
- * Renews a claim after progress, with or without a note; undefined when it is not the worker's.
+ * Renews a claim after progress, with or without a note; undefined when it is not the worker's. A note
+ * beyond the limits of its task is dropped.
  */
-export function renewLeaseByProgress(
+export async function renewLeaseByProgress(
   tx: Tx,
   { note, ...claimed }: HeldClaim & { readonly note?: string | undefined },
 ): Promise<Lease | undefined> {
-  return note === undefined
-    ? tx.get(renewWithoutNote, claimed)
-    : tx.get(renewWithNote, { ...claimed, note });
+  if (note !== undefined) {
+    const noted = await tx.get(renewWithNote, { ...claimed, size: Buffer.byteLength(note) });
+    if (noted !== undefined) {
+      await insertTaskEvent(tx, noted, { type: "progress", at: claimed.now, note });
+      return noted;
+    }
+  }
+  return tx.get(renewWithoutNote, claimed);
 }
 
 const releaseUpdate = queryBuilder
@@ -109,22 +124,31 @@ const releaseUpdate = queryBuilder
     lease_until: null,
     claimed_at: null,
     worked_at: null,
-    events: appendEvent("released"),
+    event_count: nextEventCount,
   })
   .where("task_id", "=", param("task_id"))
   .where("status", "=", "claimed")
-  .returningAll();
+  .returning(TASK_COLUMNS);
 
 const releaseByHolder = compile<HeldClaim>()(
   releaseUpdate.where("claimed_by", "=", param("claimed_by")),
 );
 
 /** Releases a claim at its worker's request. Returns the task after the release. */
-export function releaseClaim(tx: Tx, claimed: HeldClaim): Promise<StoredTaskRow | undefined> {
-  return tx.get(releaseByHolder, claimed);
+export async function releaseClaim(tx: Tx, claimed: HeldClaim): Promise<StoredTaskRow | undefined> {
+  return recordRelease(tx, await tx.get(releaseByHolder, claimed), claimed.now);
 }
 
-const expireUpdate = compile<Pick<ClaimRequest, "task_id" | "now">>()(
+async function recordRelease(
+  tx: Tx,
+  released: StoredTaskRow | undefined,
+  now: number,
+): Promise<StoredTaskRow | undefined> {
+  if (released !== undefined) await insertTaskEvent(tx, released, { type: "released", at: now });
+  return released;
+}
+
+const expireUpdate = compile<{ task_id: string; now: number }>()(
   releaseUpdate.where("lease_until", "<=", param("now")),
 );
 
@@ -132,12 +156,12 @@ const expireUpdate = compile<Pick<ClaimRequest, "task_id" | "now">>()(
  * Releases a task whose lease has ended, unless it was renewed meanwhile. Returns the task after
  * the release.
  */
-export function expireClaim(
+export async function expireClaim(
   tx: Tx,
   task_id: string,
   now: number,
 ): Promise<StoredTaskRow | undefined> {
-  return tx.get(expireUpdate, { task_id, now });
+  return recordRelease(tx, await tx.get(expireUpdate, { task_id, now }), now);
 }
 
 const selectExpiredLeases = compile<{ now: number; limit: number }>()(
@@ -172,7 +196,7 @@ const cancelRequestUpdate = compile<{ task_id: string; now: number }>()(
     .where("task_id", "=", param("task_id"))
     .where("status", "=", "claimed")
     .where("expires_at", ">", param("now"))
-    .returningAll(),
+    .returning(TASK_COLUMNS),
 );
 
 /**
@@ -196,7 +220,7 @@ const cancelForwardedUpdate = compile<{ task_id: string; claimed_by: string; now
     .where("claimed_by", "=", param("claimed_by"))
     .where("cancel_requested_at", "is not", null)
     .where("expires_at", ">", param("now"))
-    .returningAll(),
+    .returning(TASK_COLUMNS),
 );
 
 /** Cancels a forwarded task after the peer that has it agreed to the request. */
@@ -212,21 +236,26 @@ type Reassignment = Pick<TaskRow, "task_id" | "assigned_to" | "attempt" | "via_p
   readonly now: number;
 };
 
-const reassign = compile<Reassignment>()(
+const reassign = compile<Omit<Reassignment, "now">>()(
   queryBuilder
     .updateTable("tasks")
     .set({
       ...params("assigned_to", "attempt", "via_peer", "charge"),
-      events: appendEvent("reassigned", sql`json_object('assigned_to', ${param("assigned_to")})`),
+      event_count: nextEventCount,
     })
     .where("task_id", "=", param("task_id"))
     .where("attempt", "=", param("from_attempt"))
-    .where("status", "=", "pending"),
+    .where("status", "=", "pending")
+    .returning(["task_id", "event_count"]),
 );
 
 /** Assigns a pending task to the next executor, unless it was claimed or reassigned meanwhile. */
 export async function reassignTask(tx: Tx, change: Reassignment): Promise<boolean> {
-  return (await tx.run(reassign, change)) === 1;
+  const reassigned = await tx.get(reassign, change);
+  if (reassigned === undefined) return false;
+  const { assigned_to, now } = change;
+  await insertTaskEvent(tx, reassigned, { type: "reassigned", at: now, assigned_to });
+  return true;
 }
 
 const pendingQuery = queryBuilder
@@ -244,7 +273,7 @@ export interface PendingQuery {
 }
 
 const selectPending = compile<PendingQuery & { after: string }>()(
-  pendingQuery.selectAll().where("task_id", ">", param("after")).orderBy("task_id"),
+  pendingQuery.select(TASK_COLUMNS).where("task_id", ">", param("after")).orderBy("task_id"),
 );
 
 /** Lists an executor's pending tasks, oldest first; `after` is a task id. */

@@ -129,6 +129,41 @@ describe("B3: a worker that polls", () => {
     expect((await claim(next)).status).toBe(200);
   });
 
+  test("B7: a released task is not assigned to an executor whose devices announced other capabilities", async () => {
+    // The boss trusts the worker from now on, so it is the first executor.
+    await t.as(worker, "POST", `${task.path}/result`, createReceipt(worker, task));
+    const rival = await createSeller(t, 2);
+    for (const [agent, capability] of [
+      [worker, "summarise"],
+      [rival, "translate"],
+    ] as const) {
+      const device = await t.connectDevice(agent);
+      device.send({ type: "capabilities", capabilities: [capability] });
+      await device.takeRemaining();
+    }
+    task = await submitAcceptedTask(t, boss, boss, { required_capabilities: ["summarise"] });
+    const { assigned_to } = await getTaskAt(t, task.path);
+    expect(assigned_to).toBe(worker.agentId);
+    expect((await claim()).status).toBe(200);
+    await release();
+    await t.as(boss, "POST", `${task.path}/cancel`);
+    const { text } = await t.as(boss, "GET", `${task.path}/events`);
+    expect(text).toContain('"type":"released"');
+    expect(text).not.toContain(rival.agentId);
+  });
+
+  test("A12: a released task is not offered to an executor above the price that was stated", async () => {
+    const expensive = await createSeller(t, 9);
+    const [device, other] = [await t.connectDevice(worker), await t.connectDevice(expensive)];
+    await device.next("task_assigned");
+    task = await submitAcceptedTask(t, boss, boss, { required_capabilities: ["summarise"] });
+    expect((await getTaskAt(t, task.path)).assigned_to).toBe(worker.agentId);
+    expect((await claim()).status).toBe(200);
+    await release();
+    expect(await other.takeRemaining()).toEqual([]);
+    expect((await getTaskAt(t, task.path)).assigned_to).toBe(worker.agentId);
+  });
+
   test("B3: a worker cannot claim tasks of a customer that blocked it, and keeps its earlier claims", async () => {
     const before = await submitAcceptedTask(t, boss, worker);
     await t.as(worker, "POST", `${before.path}/claim`);
@@ -159,8 +194,13 @@ describe("B3: a worker that polls", () => {
     expect(await release()).toMatchObject({ status: 409, body: { code: "task.not_claimed" } });
     expect(await statusOf()).toBe("pending");
     expect(await getAgentStates(t, [boss, worker])).toEqual(held);
-    await t.advance(900_000);
-    expect((await claim()).status).toBe(404);
+    const elsewhere = `/agent/${boss.agentId}/task/${task.task_id}/claim`;
+    expect((await t.as(worker, "POST", elsewhere)).status).toBe(404);
+    expect(await statusOf()).toBe("pending");
+    await t.clock.advance(900_000);
+    for (const call of [claim, progress, release]) {
+      expect(await call()).toMatchObject({ status: 404, body: { code: "task.not_found" } });
+    }
   });
 
   test("B3: one of ten concurrent claims wins", async () => {

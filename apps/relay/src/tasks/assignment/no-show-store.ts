@@ -42,7 +42,7 @@ export function listNoShows(read: Reader, task_id: string): Promise<NoShowRow[]>
 const selectExpired = compile<{ agent_id: string; before: string; limit: number }>()(
   queryBuilder
     .selectFrom("no_shows")
-    .select(["task_id", "task"])
+    .select((row) => ["task_id", row.fn.max("task").as("task")])
     .where("expired", "=", 1)
     .where("submitted_by", "=", param("agent_id"))
     .where("task_id", "<", param("before"))

@@ -6,11 +6,11 @@ const postponeUpdate = compile<{ ms: number }>()(
   queryBuilder
     .updateTable("tasks")
     .set({
-      expires_at: sql`expires_at + cast(${param("ms")} as integer)`,
-      lease_until: sql`lease_until + cast(${param("ms")} as integer)`,
-      claimed_at: sql`claimed_at + cast(${param("ms")} as integer)`,
-      worked_at: sql`worked_at + cast(${param("ms")} as integer)`,
-      cancel_requested_at: sql`cancel_requested_at + cast(${param("ms")} as integer)`,
+      expires_at: sql`expires_at + cast(${param("ms")} as bigint)`,
+      lease_until: sql`lease_until + cast(${param("ms")} as bigint)`,
+      claimed_at: sql`claimed_at + cast(${param("ms")} as bigint)`,
+      worked_at: sql`worked_at + cast(${param("ms")} as bigint)`,
+      cancel_requested_at: sql`cancel_requested_at + cast(${param("ms")} as bigint)`,
     })
     .where(taskIsOpen),
 );

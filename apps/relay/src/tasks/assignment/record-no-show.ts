@@ -1,8 +1,9 @@
 import { createRetrySchedule } from "@agent/federation-protocol/delivery";
 import { signNoShowRecord } from "@agent/receipts";
-import type { Listing } from "@agent/wire";
+import { entryOf } from "@agent/transparency";
 import { findListing } from "../../agents/discovery/listing-store.ts";
 import type { IssuerDependencies } from "../../credentials/issue.ts";
+import { appendLog } from "../../log/entries/append.ts";
 import type { Services } from "../../services.ts";
 import type { Reader, Tx } from "../../storage/storage.ts";
 import type { StoredTaskRow } from "../../storage/tables/tasks.ts";
@@ -12,6 +13,7 @@ import { recordTaskOutcome, type ReputationUpdate } from "../receipts/record-tas
 import { insertNoShow } from "./no-show-store.ts";
 import { executorOf } from "../task.ts";
 import { toTask } from "../task-view.ts";
+import { parseListing } from "../../agents/discovery/parse-listing.ts";
 
 export type NoShowServices = IssuerDependencies & Pick<Services, "config" | "freezer" | "clock">;
 
@@ -65,6 +67,7 @@ export async function recordNoShow(
     record: JSON.stringify(record),
   });
   if (!isNew) return undefined;
+  await appendLog(tx, entryOf.noShow(record, { time: now }));
   if (peer === undefined) {
     const outcome = { executorId: holder, status: "failed", pairOnly: scope === "pair" } as const;
     return recordTaskOutcome(tx, services, row, outcome);
@@ -77,6 +80,7 @@ export async function recordNoShow(
     status: "failed",
     latencyMs: now - row.submitted_at,
     priced: claim.priced,
+    fee: 0,
     now,
   });
   return { trust, credentials: [] };
@@ -85,7 +89,7 @@ export async function recordNoShow(
 async function getPromisedLatencyMs(read: Reader, agentId: string): Promise<number | null> {
   const listing = await findListing(read, agentId);
   if (listing === undefined) return null;
-  return (JSON.parse(listing.body) as Listing).sla?.max_latency_ms ?? null;
+  return parseListing(listing.body).sla?.max_latency_ms ?? null;
 }
 
 /**

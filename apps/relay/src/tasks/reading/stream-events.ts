@@ -1,13 +1,21 @@
-import { limits, refuse, type Answer, type Operations, type TaskEvent } from "@agent/wire";
+import {
+  limits,
+  refuse,
+  type Answer,
+  type Operations,
+  type Refusal,
+  type TaskEvent,
+} from "@agent/wire";
+import { cutStalledStream } from "../../http/cut-stalled-stream.ts";
 import { createEventStream, type ServerSentEvent } from "../../http/event-stream.ts";
 import type { Caller } from "../../identity/caller.ts";
 import type { Services } from "../../services.ts";
-import type { StoredTaskRow } from "../../storage/tables/tasks.ts";
-import { buildTaskEvents, newestEventId } from "./task-events.ts";
-import { findTask } from "../store.ts";
+import { findWatchedTask, type WatchedTask } from "../events/event-store.ts";
+import { listNextEvents, newestEventId } from "./task-events.ts";
+import type { StreamSlot } from "./stream-slots.ts";
 import { isExpired, isParticipant } from "../task.ts";
 
-type StreamServices = Pick<Services, "storage" | "freezer" | "waiters" | "runtime">;
+type StreamServices = Pick<Services, "storage" | "freezer" | "waiters" | "runtime" | "streamSlots">;
 
 interface EventSubscription {
   readonly agentId: string;
@@ -21,7 +29,10 @@ interface EventSubscription {
 /** The delay before a disconnected client reconnects. */
 const RETRY_MS = 1_000;
 
-/** Streams a task's events after a number as they happen; the stream ends with the task. */
+/**
+ * Streams a task's events after a number as they happen; the stream ends with the task, with the
+ * caller's token, and when its reader takes nothing.
+ */
 export async function streamEvents(
   services: StreamServices,
   subscription: EventSubscription,
@@ -32,8 +43,27 @@ export async function streamEvents(
   if (task.finished_at !== null && subscription.after >= newestEventId(task)) {
     return { status: 204, body: undefined };
   }
-  const events = toServerSentEvents(followEvents(services, subscription));
-  return createEventStream(events, { retryMs: RETRY_MS });
+  const slot = takeStreamSlot(services, subscription);
+  if (!slot.ok) return slot;
+  const events = cutStalledStream(
+    followEvents(services, subscription),
+    services.runtime,
+    slot.free,
+  );
+  return createEventStream(toServerSentEvents(events), { retryMs: RETRY_MS });
+}
+
+/** Takes a place for a stream of one task. Refused: `stream.too_many`. */
+export function takeStreamSlot(
+  { streamSlots }: Pick<Services, "streamSlots">,
+  { caller, taskId }: Pick<EventSubscription, "caller" | "taskId">,
+): StreamSlot | Refusal<"stream.too_many"> {
+  const slot = streamSlots.take(caller);
+  if (!slot.ok) return slot;
+  const refused = slot.assign(taskId);
+  if (refused === undefined) return slot;
+  slot.free();
+  return refused;
 }
 
 /**
@@ -44,7 +74,7 @@ export async function* followEvents(
   services: StreamServices,
   subscription: EventSubscription,
 ): AsyncGenerator<TaskEvent | null> {
-  const { waiters, runtime } = services;
+  const { storage, waiters, runtime } = services;
   const { taskId, caller, signal } = subscription;
   const until = caller.kind === "agent" ? caller.expiresAt : Infinity;
   let lastSeenId = subscription.after;
@@ -54,16 +84,19 @@ export async function* followEvents(
     const watch = waiters.watch(taskId, Math.max(0, waitMs), signal);
     try {
       const task = await findVisibleTask(services, subscription);
-      const all =
-        task === undefined ? [expiredEvent(services, taskId, lastSeenId)] : buildTaskEvents(task);
-      const fresh = all.filter(({ event_id }) => event_id > lastSeenId);
+      const fresh =
+        task === undefined
+          ? [expiredEvent(services, taskId, lastSeenId)]
+          : await listNextEvents(storage.read, task, lastSeenId);
       for (const event of fresh) {
         yield event;
         lastSeenId = event.event_id;
+        // A client that listens beyond its token's expiry must reconnect with a new one.
+        if (runtime.now() >= until) return;
       }
-      if (task === undefined || task.finished_at !== null) return;
-      // A client that listens beyond its token's expiry must reconnect with a new one.
-      if (waiters.isReleased() || runtime.now() >= until) return;
+      if (task === undefined) return;
+      if (lastSeenId < newestEventId(task)) continue;
+      if (task.finished_at !== null || waiters.isReleased() || runtime.now() >= until) return;
       await watch.changed;
       if (fresh.length === 0 && !signal.aborted) yield null;
     } finally {
@@ -75,8 +108,8 @@ export async function* followEvents(
 async function findVisibleTask(
   { storage, freezer }: StreamServices,
   { agentId, taskId }: EventSubscription,
-): Promise<StoredTaskRow | undefined> {
-  const task = await findTask(storage.read, taskId);
+): Promise<WatchedTask | undefined> {
+  const task = await findWatchedTask(storage.read, taskId);
   return task?.agent_id === agentId && !isExpired(task, freezer.taskTime()) ? task : undefined;
 }
 

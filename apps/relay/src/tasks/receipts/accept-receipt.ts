@@ -19,6 +19,7 @@ import {
   selectSettleableReceipts,
   type SettleableReceipt,
 } from "./nested-receipts.ts";
+import { findSigningKey } from "./find-signing-key.ts";
 import { listSignerKeys } from "./list-signer-keys.ts";
 import { markInvalidSignature, findTask } from "../store.ts";
 import { executorOf, isForwarded, isExpired } from "../task.ts";
@@ -123,7 +124,8 @@ export async function acceptReceipt(
     verdict,
     isKeyRegistered,
   });
-  const verified: VerifiedReceipt = { receipt, hash, text, endedBy };
+  const publicKey = findSigningKey(receipt, keys);
+  const verified: VerifiedReceipt = { receipt, hash, text, endedBy, publicKey };
   return storeReceipt(services, task, verified, settleable, saveResponse);
 }
 

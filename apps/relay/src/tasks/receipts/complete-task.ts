@@ -1,5 +1,6 @@
 import type { EndedBy } from "@agent/federation-protocol/forwarding";
 import { listNestedSignatures, type ExecutionReceipt } from "@agent/receipts";
+import { buildLogEntry } from "@agent/transparency";
 import { refuse, type Refusal } from "@agent/wire";
 import { updateLastSeen } from "../../agents/store.ts";
 import { settleFromHold } from "../../budget/settle-from-hold.ts";
@@ -8,6 +9,7 @@ import type { IssuerDependencies } from "../../credentials/issue.ts";
 import { finishInboundTask } from "../../federation/inbound/finish-inbound-task.ts";
 import { isExecutedByNamesake } from "../../federation/is-namesake.ts";
 import { isFromPeer } from "../../federation/peer-ref.ts";
+import { appendLog } from "../../log/entries/append.ts";
 import type { Services } from "../../services.ts";
 import type { Tx } from "../../storage/storage.ts";
 import type { NewSettlement } from "../../storage/tables/budget.ts";
@@ -29,6 +31,8 @@ export interface VerifiedReceipt {
    * The origin and the key of the receipt: without a registered key neither money nor trust moves.
    */
   readonly endedBy: EndedBy;
+  /** The key that signed; undefined if the relay knows no key of the agent. */
+  readonly publicKey: string | undefined;
 }
 
 /** The changes that one receipt made. */
@@ -47,7 +51,7 @@ export async function completeTask(
   tx: Tx,
   services: IssuerDependencies & Pick<Services, "config" | "subscriptions">,
   task: TaskRow,
-  { receipt, hash, text, endedBy }: VerifiedReceipt,
+  { receipt, hash, text, endedBy, publicKey }: VerifiedReceipt,
   settleTask: typeof settleFromHold = settleFromHold,
 ): Promise<CompletedTask | PostRefusal | Refusal<"task.already_finished">> {
   const now = services.runtime.now();
@@ -63,6 +67,8 @@ export async function completeTask(
   const archived = { task_id: task.task_id, receipt_hash: hash, agent_id: receipt.agent_id };
   const nested = listNestedSignatures(receipt);
   await archiveReceipt(tx, { ...archived, body: text, received_at: now }, nested);
+  const logged = { agentId: receipt.agent_id, publicKey, ref: task.task_id, artifactHash: hash };
+  await appendLog(tx, buildLogEntry({ kind: "receipt", time: now, ...logged }));
   // Between relays money moves when both have recorded the settlement, not with the receipt.
   const settleReceipt =
     settleTask === settleFromHold && isFromPeer(task) ? finishInboundTask : settleTask;

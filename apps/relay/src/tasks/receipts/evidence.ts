@@ -1,7 +1,7 @@
 import { toDollars } from "@agent/budget";
 import type { VerifiableCredential } from "@agent/credentials";
-import { canonicalize, CanonicalJsonError, sha256Hex } from "@agent/crypto";
-import type { ExecutionReceipt, NoShowRecord } from "@agent/receipts";
+import { canonicalize, sha256Hex, unlessMalformed } from "@agent/crypto";
+import type { NoShowRecord } from "@agent/receipts";
 import type { RoutingRecord } from "@agent/routing-semiring";
 import {
   formatBundle,
@@ -17,6 +17,7 @@ import { parseCredential } from "../../credentials/credential-row.ts";
 import { findCredentialIdByTask, findCredential } from "../../credentials/store.ts";
 import { findResultOrigin, type ResultOrigin } from "../../federation/outbound/find-attestation.ts";
 import { mayActFor, type Caller } from "../../identity/caller.ts";
+import { buildBundleLog } from "../../log/build-bundle-log.ts";
 import { findDecisionText } from "../../routing/decision.ts";
 import type { Services } from "../../services.ts";
 import type { Reader } from "../../storage/storage.ts";
@@ -28,8 +29,9 @@ import { findReceipt } from "./receipt-store.ts";
 import { findTask } from "../store.ts";
 import { parseAttempts, isForwarded, isExpired, isParticipant } from "../task.ts";
 import { toTask } from "../task-view.ts";
+import { parseArchivedReceipt } from "./parse-archived-receipt.ts";
 
-type EvidenceServices = Pick<Services, "storage" | "runtime" | "identity" | "freezer">;
+type EvidenceServices = Pick<Services, "storage" | "runtime" | "identity" | "freezer" | "relayLog">;
 
 interface EvidenceQuery {
   readonly agentId: string;
@@ -55,7 +57,9 @@ export async function getEvidence(
   const archived = await findReceipt(storage.read, taskId);
   if (archived === undefined) return refuse("task.no_receipt");
   const evidence = await collectEvidence(services, task, archived, caller);
-  const bundle = signEvidence(evidence, { ...identity, now: runtime.now() });
+  const log = await buildBundleLog(services, evidence);
+  const logged = { ...evidence, ...(log !== undefined && { log }) };
+  const bundle = signEvidence(logged, { ...identity, now: runtime.now() });
   return bundle === null
     ? refuse("evidence.too_deep")
     : { status: 200, body: formatBundle(bundle) };
@@ -85,7 +89,7 @@ async function collectEvidence(
   caller: Caller,
 ): Promise<Evidence> {
   const { read } = services.storage;
-  const receipt = JSON.parse(body) as ExecutionReceipt;
+  const receipt = parseArchivedReceipt(body);
   const { routing_choice: choice, ...facts } = toTask(task);
   const from = isForwarded(task) ? await findResultOrigin(read, task.task_id) : undefined;
   const [routing, signers, nested_tasks, money, credential, noShows] = await Promise.all([
@@ -130,12 +134,7 @@ async function loadRoutingRecord(
 
 /** A record with a peer's claims about its agents may have no canonical form. */
 function tryCanonicalize(record: RoutingRecord): string | null {
-  try {
-    return canonicalize(record);
-  } catch (error) {
-    if (error instanceof CanonicalJsonError) return null;
-    throw error;
-  }
+  return unlessMalformed(() => canonicalize(record)) ?? null;
 }
 
 /** Only the key under which the task was forwarded is known of another relay's agent. */
@@ -163,10 +162,5 @@ async function loadCredential(
 
 /** A receipt may be nested as deep as JSON is accepted, and a bundle adds one more level. */
 function signEvidence(evidence: Evidence, relay: BundleSigner): EvidenceBundle | null {
-  try {
-    return signBundle(evidence, relay);
-  } catch (error) {
-    if (error instanceof CanonicalJsonError) return null;
-    throw error;
-  }
+  return unlessMalformed(() => signBundle(evidence, relay)) ?? null;
 }

@@ -27,7 +27,7 @@ async function loadSigner(read: Reader, agent_id: string): Promise<Signer> {
     getSuccession(read, agent_id),
     listAgentDevices(read, agent_id),
   ]);
-  const { keys, chain } = "body" in history ? history.body : { keys: [], chain: [] };
+  const { keys, chain } = history.ok === false ? { keys: [], chain: [] } : history.body;
   const own = new Set(keys.map(({ public_key }) => public_key));
   return {
     agent_id,

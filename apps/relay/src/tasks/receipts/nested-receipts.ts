@@ -12,6 +12,7 @@ import type { Services } from "../../services.ts";
 import type { TaskRow } from "../../storage/tables/tasks.ts";
 import type { VerifiedReceipt } from "./complete-task.ts";
 import { isWithinDelegation } from "../submission/delegated-submission.ts";
+import { findSigningKey } from "./find-signing-key.ts";
 import { listSignerKeys, type SignerKeys } from "./list-signer-keys.ts";
 import { findTask } from "../store.ts";
 import { executorOf, isOpen } from "../task.ts";
@@ -80,7 +81,7 @@ export function selectSettleableReceipts(
     log.warn("delegation_receipt.signature_invalid", { ...fields, code });
   }
   const areKeysRegistered = collectRegistered(outer, nested);
-  return nested.entries.flatMap(({ link, task }) => {
+  return nested.entries.flatMap(({ link, task, keys }) => {
     const { receipt, parent, path } = link;
     const verdict = getVerdictAt(outer.verdict, path);
     // Below a refused receipt nothing was verified.
@@ -117,7 +118,8 @@ export function selectSettleableReceipts(
       return [];
     }
     const endedBy = { kind: "receipt", isKeyRegistered: true } as const;
-    return [{ task, verified: { receipt, hash, text: canonicalize(receipt), endedBy } }];
+    const publicKey = findSigningKey(receipt, keys);
+    return [{ task, verified: { receipt, hash, text: canonicalize(receipt), endedBy, publicKey } }];
   });
 }
 

@@ -1,9 +1,13 @@
 import { queryBuilder, param, params, compile, sql } from "../../storage/queries/compiled-query.ts";
+import { jsonTexts } from "../../storage/queries/fragments.ts";
 import type { Reader, Tx } from "../../storage/storage.ts";
-import type { ReceiptRow, TaskRow } from "../../storage/tables/tasks.ts";
+import { RECEIPT_COLUMNS, type ReceiptRow, type TaskRow } from "../../storage/tables/tasks.ts";
 
 const receiptByTask = compile<{ task_id: string }>()(
-  queryBuilder.selectFrom("receipts").selectAll().where("task_id", "=", param("task_id")),
+  queryBuilder
+    .selectFrom("receipts")
+    .select(RECEIPT_COLUMNS)
+    .where("task_id", "=", param("task_id")),
 );
 
 export function findReceipt(read: Reader, task_id: string): Promise<ReceiptRow | undefined> {
@@ -20,8 +24,9 @@ const addReceipt = compile<NewReceipt>()(
 
 const addNested = compile<{ task_id: string; signatures: string }>()(
   sql<never>`
-    insert or ignore into nested_receipts
-    select value, ${param("task_id")} from json_each(${param("signatures")})`,
+    insert into nested_receipts
+    select value, ${param("task_id")} from ${jsonTexts(param("signatures"))} as signatures
+    where true on conflict do nothing`,
 );
 
 /** Archives a receipt; `nested` are the signatures of the receipts that its text carries. */
@@ -40,7 +45,7 @@ const selectContaining = compile<{ signature: string }>()(
     .selectFrom("nested_receipts")
     .innerJoin("receipts", "receipts.task_id", "nested_receipts.task_id")
     .leftJoin("tasks", "tasks.task_id", "receipts.task_id")
-    .selectAll("receipts")
+    .select(RECEIPT_COLUMNS.map((name) => `receipts.${name}` as const))
     .select("tasks.submitted_by")
     .where("nested_receipts.signature", "=", param("signature")),
 );

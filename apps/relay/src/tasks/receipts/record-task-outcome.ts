@@ -1,4 +1,4 @@
-import type { ReceiptStatus } from "@agent/budget";
+import { asMicro, splitFee, type ReceiptStatus } from "@agent/budget";
 import { getCountedStatus } from "@agent/routing-semiring";
 import type { IssuerDependencies } from "../../credentials/issue.ts";
 import { issueForTask } from "../../credentials/issue-for-task.ts";
@@ -28,7 +28,7 @@ interface ExecutorOutcome {
 export async function recordTaskOutcome(
   tx: Tx,
   services: IssuerDependencies & Pick<Services, "config">,
-  task: Pick<TaskRow, "task_id" | "submitted_by" | "submitted_at" | "allocation_id">,
+  task: Pick<TaskRow, "task_id" | "submitted_by" | "submitted_at" | "allocation_id" | "charge">,
   { executorId, status: receipt, settlement, pairOnly = false }: ExecutorOutcome,
 ): Promise<ReputationUpdate> {
   const now = services.runtime.now();
@@ -43,11 +43,16 @@ export async function recordTaskOutcome(
     ...parties,
     latencyMs: now - task.submitted_at,
     priced,
+    fee: priced ? getFee(task.charge, services.config) : 0,
     pairOnly,
     now,
   });
   const credentials = await issueForTask(tx, services, { ...parties, taskId: task.task_id, trust });
   return { trust, credentials };
+}
+
+function getFee(charge: number, { payments }: Pick<Services["config"], "payments">): number {
+  return splitFee(asMicro(charge), payments.platformFeeRate).fee;
 }
 
 /** Updates the trust graph and logs credentials, once the outcome is durable. */

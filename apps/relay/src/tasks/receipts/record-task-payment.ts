@@ -15,6 +15,8 @@ import { findTask } from "../store.ts";
 interface TaskPayment {
   readonly taskId: string;
   readonly executorId: string;
+  /** The fee that this relay kept, in micro-units. */
+  readonly fee: number;
   /** The relay that the task was forwarded to; absent at the relay whose agent did it. */
   readonly peerId?: string;
 }
@@ -26,7 +28,7 @@ interface TaskPayment {
 export async function recordTaskPayment(
   tx: Tx,
   services: IssuerDependencies & Pick<Services, "config" | "identity" | "subscriptions">,
-  { taskId, executorId, peerId }: TaskPayment,
+  { taskId, executorId, fee, peerId }: TaskPayment,
 ): Promise<readonly ReputationUpdate[]> {
   const task = await findTask(tx, taskId);
   if (task === undefined || task.finished_at === null) return [];
@@ -34,6 +36,7 @@ export async function recordTaskPayment(
     status: "completed",
     latencyMs: task.finished_at - task.submitted_at,
     priced: true,
+    fee,
     isPayment: true,
     now: services.runtime.now(),
   } as const;

@@ -1,4 +1,5 @@
 import { queryBuilder, param, params, compile, sql } from "../../storage/queries/compiled-query.ts";
+import { largerOf } from "../../storage/queries/fragments.ts";
 import type { Reader, Tx } from "../../storage/storage.ts";
 import type { DelegationBudgetRow } from "../../storage/tables/tasks.ts";
 
@@ -61,7 +62,10 @@ export async function reserveBudget(
 const subtractUse = compile<DelegationTokenKey & { amount: number }>()(
   queryBuilder
     .updateTable("delegation_budgets")
-    .set({ used: sql`used - ${param("amount")}`, open_tasks: sql`max(0, open_tasks - 1)` })
+    .set({
+      used: sql`used - ${param("amount")}`,
+      open_tasks: largerOf(sql`0`, sql`open_tasks - 1`),
+    })
     .where("issuer_id", "=", param("issuer_id"))
     .where("token_id", "=", param("token_id")),
 );

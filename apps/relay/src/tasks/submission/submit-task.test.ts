@@ -103,11 +103,13 @@ describe("a submission", () => {
   });
 
   test.each(["__proto__", "constructor", "toString", "a b", "%F0%9F%98%80"])(
-    "is stored for the target %s like for any unknown agent",
+    "H12: is refused for the target %s, which is no UUID",
     async (agentId) => {
       const boss = await t.createAgent();
-      const { path } = await submitAcceptedTask(t, boss, { agentId });
-      expect(await getTaskAt(t, path)).toMatchObject({ agent_id: decodeURIComponent(agentId) });
+      expect(await submitTask(t, boss, { agentId })).toMatchObject({
+        status: 400,
+        body: { code: "request.invalid", issues: [{ path: "agentId" }] },
+      });
     },
   );
 });
@@ -416,7 +418,7 @@ describe("a task with required capabilities", () => {
     const [first, second] = others.map(({ agentId }) => agentId);
     const chosen = async (exclude_agents: (string | undefined)[]) => {
       const wanted = { required_capabilities: ["count"], exclude_agents };
-      const { body } = await submitTask(t, boss, { agentId: "nobody" }, wanted);
+      const { body } = await submitTask(t, boss, t.createUnknownAgent(), wanted);
       return body["routing_choice"] as { selected_agent: string } | null;
     };
     expect((await chosen([first]))?.selected_agent).toBe(second);
@@ -429,7 +431,7 @@ describe("a task with required capabilities", () => {
     await createSeller(t, { count: 5 });
     const cheap = await createSeller(t, { count: 1 });
     const wanted = { required_capabilities: ["count"], max_budget: 2 };
-    const { body } = await submitTask(t, boss, { agentId: "nobody" }, wanted);
+    const { body } = await submitTask(t, boss, t.createUnknownAgent(), wanted);
     expect(body).toMatchObject({
       estimated_cost: 1,
       routing_choice: { selected_agent: cheap.agentId },

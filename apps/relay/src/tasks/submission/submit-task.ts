@@ -1,3 +1,4 @@
+import { isUuid } from "@agent/crypto";
 import { asMicro, fromMicro, toDollars, toMicro, type Micro } from "@agent/budget";
 import type { DelegationToken } from "@agent/receipts";
 import {
@@ -8,15 +9,18 @@ import {
   type SubmitTaskBody,
 } from "@agent/wire";
 import type { SaveResponse } from "../../http/server/idempotency.ts";
+import { refuseField } from "../../http/server/validate.ts";
 import { resolveActingAgent, type Caller } from "../../identity/caller.ts";
 import type { ExecutorServices } from "../../routing/rank-executors.ts";
-import { serializeDecision, saveDecision } from "../../routing/decision.ts";
-import { selectExecutors } from "../../routing/select-executors.ts";
+import { saveDecision } from "../../routing/decision.ts";
+import { listRepriced } from "../../routing/price.ts";
+import { selectExecutors, type ExecutorRequest } from "../../routing/select-executors.ts";
 import { newId } from "../../runtime.ts";
 import type { TaskRow } from "../../storage/tables/tasks.ts";
 import { enqueueTaskAssigned } from "../../webhooks/enqueue-task-webhooks.ts";
 import { acquireTaskSlot } from "./task-quota.ts";
 import { checkDelegationToken } from "./delegated-submission.ts";
+import { findLineage, type Lineage } from "./find-lineage.ts";
 import { reserveDelegatedHold } from "./delegation-budget.ts";
 import { buildTaskRow } from "../build-task-row.ts";
 import { checkLifetime } from "../lifetime.ts";
@@ -37,11 +41,16 @@ interface Plan extends Pick<Chosen, "attempts" | "choice" | "record"> {
   readonly payerId: string | null;
   readonly lifetimeMs: number;
   readonly maxBudget: Micro | undefined;
+  readonly lineage: Lineage;
   /** The submitted token and all its parents; empty without one. */
   readonly chain: readonly DelegationToken[];
 }
 
 type Chosen = Extract<Awaited<ReturnType<typeof selectExecutors>>, { ok: true }>;
+
+/** From this ranking on, the agents whose price changed while they were ranked are left out. */
+const FIRST_STRICT_RANKING = 3;
+const MAX_RANKINGS = 6;
 
 /**
  * Submits a task: executors and price are decided first, then hold and row commit together, and
@@ -50,19 +59,66 @@ type Chosen = Extract<Awaited<ReturnType<typeof selectExecutors>>, { ok: true }>
 export async function submitTask(
   services: ExecutorServices,
   route: (task: TaskRow) => void,
-  { targetId, body, caller, saveResponse }: Submission,
+  submission: Submission,
 ): Promise<Answer<SubmitTask>> {
-  const { runtime, config } = services;
+  const { config, candidates } = services;
+  const { targetId, body, caller } = submission;
+  if (!isUuid(targetId)) return refuseField("agentId", "must be a UUID");
   const lifetime = checkLifetime(body.ttl_ms, config.tasks);
   if (!lifetime.ok) return lifetime;
   const payerId = resolveActingAgent(caller, body.submitted_by) ?? null;
+  const parent = { parentId: body.parent_task_id, caller, actingId: payerId };
+  const lineage = await findLineage(services, parent);
+  if (!lineage.ok) return lineage;
   const shownToken = body.delegation_token;
   const token =
     shownToken === undefined
       ? undefined
       : await checkDelegationToken(services, shownToken, { targetId, payerId });
   if (token?.ok === false) return token;
-  const executors = await selectExecutors(services, { targetId, payerId, body });
+  const { lifetimeMs } = lifetime;
+  const chain = token?.chain ?? [];
+  const repriced: string[] = [];
+  for (let ranking = 1; ranking <= MAX_RANKINGS; ranking += 1) {
+    const unstable = ranking < FIRST_STRICT_RANKING ? [] : repriced;
+    const stored = await selectAndStore(services, submission, {
+      payerId,
+      lifetimeMs,
+      lineage,
+      chain,
+      leftOut: [...lineage.ancestors, ...unstable],
+    });
+    if (stored.ok) {
+      route(stored.task);
+      return stored.answer;
+    }
+    if (stored.code !== "price.changed") return stored;
+    candidates.invalidate(stored.repriced);
+    repriced.push(...stored.repriced);
+  }
+  return refuse("task.no_candidate", "the agents' prices change too often to rank them");
+}
+
+/** Selects the executors of a task and stores it with the price of the first. */
+async function selectAndStore(
+  services: ExecutorServices,
+  submission: Submission,
+  {
+    payerId,
+    lifetimeMs,
+    lineage,
+    chain,
+    leftOut,
+  }: Pick<Plan, "payerId" | "lifetimeMs" | "lineage" | "chain"> & Pick<ExecutorRequest, "leftOut">,
+) {
+  const { runtime, config } = services;
+  const { targetId, body } = submission;
+  const executors = await selectExecutors(services, {
+    targetId,
+    payerId,
+    body,
+    leftOut,
+  });
   if (!executors.ok) return executors;
   const { attempts, choice, record } = executors;
   const [first] = attempts;
@@ -74,15 +130,16 @@ export async function submitTask(
   const plan: Plan = {
     taskId: newId(runtime),
     payerId,
-    lifetimeMs: lifetime.lifetimeMs,
+    lifetimeMs,
     maxBudget,
+    lineage,
     attempts,
     choice,
     record,
-    chain: token?.chain ?? [],
+    chain,
   };
-  const row = buildRow({ targetId, body }, plan, runtime.now());
-  const stored = await storeTask(services, row, plan, saveResponse);
+  const row = buildRow(submission, plan, runtime.now());
+  const stored = await storeTask(services, row, plan, submission);
   if (payerId !== null && first.charge > 0) {
     services.log.debug("account.debit", {
       correlationId: row.task_id,
@@ -91,17 +148,15 @@ export async function submitTask(
       ok: stored.ok,
     });
   }
-  if (!stored.ok) {
-    return stored.code === "budget.insufficient" ? withEstimatedCost(stored, first.charge) : stored;
-  }
-  route(stored.task);
-  return stored.answer;
+  return !stored.ok && stored.code === "budget.insufficient"
+    ? withEstimatedCost(stored, first.charge)
+    : stored;
 }
 
 /** Builds the task's row, before its money is held. */
 function buildRow(
   { targetId, body }: Pick<Submission, "targetId" | "body">,
-  { taskId, payerId, lifetimeMs, attempts, choice, chain }: Plan,
+  { taskId, payerId, lifetimeMs, lineage, attempts, choice, chain }: Plan,
   now: number,
 ): TaskRow {
   const [shown] = chain;
@@ -120,6 +175,8 @@ function buildRow(
     step_id: body.step_id ?? null,
     routing_choice: choice === null ? null : JSON.stringify(choice),
     delegation_token: shown === undefined ? null : JSON.stringify(shown),
+    depth: lineage.depth,
+    ancestors: lineage.depth === 0 ? null : JSON.stringify(lineage.ancestors),
   };
 }
 
@@ -127,13 +184,20 @@ function buildRow(
 function storeTask(
   services: ExecutorServices,
   row: TaskRow,
-  { taskId, payerId, maxBudget, chain, choice, record }: Plan,
-  saveResponse: SaveResponse | undefined,
+  { taskId, payerId, maxBudget, attempts, chain, choice, record }: Plan,
+  { body, saveResponse }: Submission,
 ) {
   const { storage, runtime } = services;
   const { charge } = row;
-  const decision = serializeDecision(record);
   return storage.transaction(async (tx) => {
+    // Candidates are ranked from memory, so what is charged is compared with the rows.
+    const repriced =
+      choice === null ? [] : await listRepriced(tx, attempts, body.required_capabilities ?? []);
+    if (repriced.includes(attempts[0].agent_id)) {
+      return { ok: false as const, code: "price.changed" as const, repriced };
+    }
+    // Another executor whose price changed is not tried, so that it cannot refuse the task of the first.
+    const stable = attempts.filter(({ agent_id }) => !repriced.includes(agent_id));
     let locked = asMicro(0);
     if (payerId !== null && charge > 0) {
       const request = { payerId, taskId, charge: asMicro(charge), maxBudget };
@@ -143,10 +207,15 @@ function storeTask(
     }
     const full = await acquireTaskSlot(tx, payerId);
     if (full !== undefined) return full;
-    const task: TaskRow = { ...row, locked, allocation_id: locked > 0 ? newId(runtime) : null };
+    const task: TaskRow = {
+      ...row,
+      attempts: JSON.stringify(stable),
+      locked,
+      allocation_id: locked > 0 ? newId(runtime) : null,
+    };
     await insertTask(tx, task);
     await enqueueTaskAssigned(tx, services, task);
-    if (decision !== undefined) await saveDecision(tx, taskId, decision);
+    if (record !== undefined) await saveDecision(tx, taskId, record);
     const answer = {
       status: 201 as const,
       body: {

@@ -13,7 +13,7 @@ import {
 } from "../../../test/market.ts";
 import { startTestRelay, type TestRelay } from "../../../test/test-relay.ts";
 import { migrations } from "../../storage/migrations/index.ts";
-import { openStorage } from "../../storage/open-storage.ts";
+import { openMigrated } from "../../../test/migrated-storage.ts";
 import { param, compile, sql } from "../../storage/queries/compiled-query.ts";
 
 let t: TestRelay | undefined;
@@ -22,13 +22,14 @@ afterEach(() => t?.close());
 afterAll(() => rmSync(folder, { recursive: true }));
 
 const setCount = compile<{ scope: string; live: number }>()(
-  sql<never>`replace into task_counters (scope, live) values (${param("scope")}, ${param("live")})`,
+  sql<never>`insert into task_counters (scope, live) values (${param("scope")}, ${param("live")})
+    on conflict (scope) do update set live = excluded.live`,
 );
 
 /** Starts a relay that holds as many open tasks as its counters say. */
 async function relayHolding(live: number): Promise<TestRelay> {
   const path = join(folder, "relay.db");
-  const opened = await openStorage({ path, migrations });
+  const opened = await openMigrated({ path, migrations });
   if (!opened.ok) throw new Error(opened.detail);
   await opened.storage.transaction((tx) => tx.run(setCount, { scope: "all", live }));
   await opened.storage.close();
