@@ -13,6 +13,7 @@ import {
   type RouteServices,
 } from "./route-task.ts";
 import type { Router } from "./router.ts";
+import { parseRequiredCapabilities } from "../tasks/task.ts";
 
 const MAX_PENDING_PER_RETRY = 1_000;
 /** A dead endpoint fails at most this many parallel attempts; the others are not made. */
@@ -52,8 +53,8 @@ export function createRouter(parts: RouteDependencies): Router {
   async function retryPending(executor: string): Promise<void> {
     const query = { executor, now: runtime.now(), limit: MAX_PENDING_PER_RETRY };
     const waiting = await listPendingTaskIds(storage.read, query);
-    const unoffered = waiting.filter(({ required_capabilities }) => {
-      const required = JSON.parse(required_capabilities) as string[];
+    const unoffered = waiting.filter((task) => {
+      const required = parseRequiredCapabilities(task);
       return !connections
         .forAgent(executor)
         .some((connection) => connections.canServe(connection, required));

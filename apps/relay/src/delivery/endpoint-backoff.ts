@@ -1,3 +1,4 @@
+import { BoundedMap } from "@agent/crypto";
 import type { Runtime } from "../runtime.ts";
 
 /**
@@ -25,7 +26,7 @@ export function createEndpointBackoff(
   { now, schedule }: Pick<Runtime, "now" | "schedule">,
   onPauseEnd: (agentId: string) => void,
 ): EndpointBackoff {
-  const pauses = new Map<string, Pause>();
+  const pauses = new BoundedMap<string, Pause>(CACHE_SIZE);
 
   function clearPause(endpoint: string): void {
     pauses.get(endpoint)?.cancel();
@@ -42,14 +43,12 @@ export function createEndpointBackoff(
       const before = pauses.get(endpoint);
       const ms = before === undefined ? INITIAL_PAUSE_MS : Math.min(MAX_PAUSE_MS, before.ms * 2);
       clearPause(endpoint);
-      const oldest = pauses.keys().next();
-      if (pauses.size >= CACHE_SIZE && oldest.done !== true) clearPause(oldest.value);
       const cancel = schedule(ms, () => onPauseEnd(agentId));
-      pauses.set(endpoint, { ms, until: now() + ms, cancel });
+      pauses.set(endpoint, { ms, until: now() + ms, cancel })?.cancel();
     },
     recordSuccess: clearPause,
     stop() {
-      for (const { cancel } of pauses.values()) cancel();
+      for (const [, { cancel }] of pauses) cancel();
     },
   };
 }

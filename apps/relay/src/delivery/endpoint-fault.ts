@@ -11,7 +11,7 @@ export type EndpointFault =
  * An endpoint with less time than this is not at fault for a timeout, because the submitter chose the
  * time.
  */
-export const MIN_TIMEOUT_FAULT_MS = 10_000;
+const MIN_TIMEOUT_FAULT_MS = 10_000;
 
 /** Returns the effect of a failed call on the endpoint's pause. */
 export function backoffEffect(fault: EndpointFault): "failed" | "succeeded" | "unchanged" {

@@ -389,6 +389,22 @@ describe("H16: the wall clock of one submitter and the tasks of another", () => 
     await ended(honest);
   });
 
+  test.each<[string, CallToolResult]>([
+    ["reports an error", { ...textResult("out of memory"), isError: true }],
+    ["returns no receipt", textResult("Here you are!")],
+  ])("H16: an endpoint whose tool %s is not paused", async (_, failed) => {
+    const endpoint = opened(
+      await startMcpEndpoint((args) => (args.prompt === "hard" ? failed : proves(args))),
+    );
+    await registerEndpoint(t, worker, endpoint.url);
+    const rude = await createBuyer(t, 10);
+    await submitAcceptedTask(t, rude, worker, { prompt: "hard" });
+    await failures();
+    // The manual clock does not advance, so a pause would never end.
+    await ended(await submitAcceptedTask(t, boss, worker));
+    expect(endpoint.calls).toHaveLength(2);
+  });
+
   test("H16: an endpoint that does not answer for 10 s is paused", async () => {
     const endpoint = opened(await startMcpEndpoint(slowFor(200)));
     await registerEndpoint(t, worker, endpoint.url);

@@ -4,19 +4,22 @@ import { limits } from "@agent/wire";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import * as v from "valibot";
 import { parseJsonObject } from "../http/server/body.ts";
-import { EgressError } from "../http/egress/egress.ts";
+import { EgressError, type EgressFetch } from "../http/egress/egress.ts";
 import { newId } from "../runtime.ts";
 import type { Services } from "../services.ts";
 import type { TaskRow } from "../storage/tables/tasks.ts";
 import { version } from "../version.ts";
 import type { EndpointFault } from "./endpoint-fault.ts";
 import { watchFetch } from "./watch-fetch.ts";
+import { parseRequiredCapabilities } from "../tasks/task.ts";
 
 export interface CallableAgent {
   readonly agentId: string;
   readonly endpoint: string;
   /** 64 hex digits. */
   readonly publicKey: string;
+  /** Whether the last call found no MCP server at the endpoint. */
+  readonly wasUnreachable: boolean;
 }
 
 export type ForwardResult =
@@ -54,31 +57,94 @@ export async function forwardOverMcp(
   const cancelTimer = runtime.schedule(timeout, () =>
     abort(new CallTimeoutError("did not answer in time")),
   );
-  const abortSignal = AbortSignal.any([timeoutController.signal, stopping]);
-  const transport = new StreamableHTTPClientTransport(new URL(agent.endpoint), {
-    fetch: watchFetch(egress.withTimeout(timeout), abort),
+  const signal = AbortSignal.any([timeoutController.signal, stopping]);
+  const { endpoint } = agent;
+  const fetchUrl = watchFetch(egress.withTimeout(timeout), abort);
+  let isConnected = false;
+  const callTool = async ({ client, transport }: EndpointClient) => {
+    const options = { timeout: timeout + CLIENT_MARGIN_MS, signal };
+    await client.connect(transport, options);
+    isConnected = true;
+    const params = { name: "agent_task", arguments: buildArguments(task) };
+    // Aborting the call also cancels it at the endpoint.
+    return client.callTool(params, options);
+  };
+  try {
+    const work = withClient({ endpoint, authorization, fetchUrl, signal }, callTool);
+    return parseToolResult(await work);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    if (isTimeout(error)) {
+      const waitedMs = Math.max(runtime.now() - startedAt, timeout);
+      return toFailure(reason, { kind: "timeout", waitedMs });
+    }
+    // The submitter chose what the call carried, and a connection carries nothing of it.
+    const isReachable =
+      isConnected && (await canConnect(services, { endpoint, authorization }, stopping));
+    return toFailure(reason, isReachable ? answered : unreachable);
+  } finally {
+    cancelTimer();
+  }
+}
+
+interface EndpointConnection {
+  readonly endpoint: string;
+  readonly authorization: string;
+  readonly fetchUrl: EgressFetch;
+  readonly signal: AbortSignal;
+}
+
+interface EndpointClient {
+  readonly client: Client;
+  readonly transport: StreamableHTTPClientTransport;
+}
+
+/** Does something with a new client of an endpoint, until the signal; the client is closed after it. */
+async function withClient<T>(
+  { endpoint, authorization, fetchUrl, signal }: EndpointConnection,
+  work: (opened: EndpointClient) => Promise<T>,
+): Promise<T> {
+  const transport = new StreamableHTTPClientTransport(new URL(endpoint), {
+    fetch: fetchUrl,
     requestInit: { headers: { authorization } },
   });
   const client = new Client(
     { name: "agent-relay", version },
     { versionNegotiation: { mode: "auto" } },
   );
-  const call = async () => {
-    const options = { timeout: timeout + CLIENT_MARGIN_MS, signal: abortSignal };
-    await client.connect(transport, options);
-    const params = { name: "agent_task", arguments: buildArguments(task) };
-    // Aborting the call also cancels it at the endpoint.
-    return client.callTool(params, options);
-  };
   try {
-    return parseToolResult(await rejectOnAbort(call(), abortSignal));
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    const waitedMs = Math.max(runtime.now() - startedAt, isTimeout(error) ? timeout : 0);
-    return toFailure(reason, isTimeout(error) ? { kind: "timeout", waitedMs } : unreachable);
+    return await rejectOnAbort(work({ client, transport }), signal);
+  } finally {
+    void closeClient(client, transport);
+  }
+}
+
+/** Limits the second connection, which decides about an endpoint after a failed call. */
+const RECONNECT_TIMEOUT_MS = 10_000;
+
+/** Returns whether an MCP server answers at an endpoint. */
+async function canConnect(
+  { runtime, egress }: ForwardServices,
+  target: Pick<EndpointConnection, "endpoint" | "authorization">,
+  stopping: AbortSignal,
+): Promise<boolean> {
+  const controller = new AbortController();
+  const abort = (error: unknown) => controller.abort(error);
+  const cancelTimer = runtime.schedule(RECONNECT_TIMEOUT_MS, () =>
+    abort(new CallTimeoutError("did not connect in time")),
+  );
+  const signal = AbortSignal.any([controller.signal, stopping]);
+  const fetchUrl = watchFetch(egress.withTimeout(RECONNECT_TIMEOUT_MS), abort);
+  const options = { timeout: RECONNECT_TIMEOUT_MS + CLIENT_MARGIN_MS, signal };
+  try {
+    await withClient({ ...target, fetchUrl, signal }, ({ client, transport }) =>
+      client.connect(transport, options),
+    );
+    return true;
+  } catch {
+    return false;
   } finally {
     cancelTimer();
-    void closeClient(client, transport);
   }
 }
 
@@ -131,13 +197,9 @@ function mintCallToken(
   });
 }
 
-function buildArguments({
-  prompt,
-  task_id,
-  required_capabilities,
-  delegation_token,
-}: TaskRow): Record<string, unknown> {
-  const capabilities = JSON.parse(required_capabilities) as string[];
+function buildArguments(task: TaskRow): Record<string, unknown> {
+  const { prompt, task_id, delegation_token } = task;
+  const capabilities = parseRequiredCapabilities(task);
   return {
     prompt,
     relay_task_id: task_id,

@@ -1,5 +1,5 @@
 import { limits } from "@agent/wire";
-import { findAgent } from "../agents/store.ts";
+import { findAgent, markUnreachable, updateLastSeen } from "../agents/store.ts";
 import { forwardTask } from "../federation/outbound/forward-task.ts";
 import { withStoredTrace } from "../observability/trace.ts";
 import { operatorCaller } from "../identity/caller.ts";
@@ -210,7 +210,7 @@ async function findCallableAgent(
   if (agent === undefined || agent.registered === 0 || agent.revoked_at !== null) return undefined;
   const { endpoint_url: endpoint, public_key: publicKey } = agent;
   if (endpoint === null || publicKey === null || !backoff.mayTry(endpoint)) return undefined;
-  return { agentId, endpoint, publicKey };
+  return { agentId, endpoint, publicKey, wasUnreachable: agent.unreachable_at !== null };
 }
 
 /** Calls the executor's endpoint, with the task claimed for the time of the call. */
@@ -242,6 +242,7 @@ async function callEndpoint(services: RouteServices, task: TaskRow): Promise<boo
   log.warn("mcp.forward_failed", { correlationId: task_id, agent_id: agentId, reason });
   const isOver = !answer.ok && !closing.aborted && isWallClockOver(task, answer.fault);
   const status = await (isOver ? expireCall : endClaim)(services, claim);
+  if (!answer.ok && !closing.aborted) await recordReachability(services, agent, answer.fault);
   return status === "cancelled";
 }
 
@@ -260,6 +261,25 @@ function recordFault(
   if (after === "failed") backoff.recordFailure(endpoint, agentId);
 }
 
+/**
+ * Takes an agent whose endpoint is no MCP server offline until its next sign of life, such as an answer. Its
+ * slowness says nothing, because the submitter limits the time.
+ */
+async function recordReachability(
+  { storage, runtime }: RouteServices,
+  { agentId, endpoint, wasUnreachable }: CallableAgent,
+  { kind }: EndpointFault,
+): Promise<void> {
+  const now = runtime.now();
+  if (kind === "unreachable" && !wasUnreachable) {
+    const call = { agent_id: agentId, endpoint_url: endpoint, now };
+    await storage.transaction((tx) => markUnreachable(tx, call));
+  }
+  if (kind === "answered" && wasUnreachable) {
+    await storage.transaction((tx) => updateLastSeen(tx, agentId, now));
+  }
+}
+
 /** Processes a receipt from an MCP call like any other. */
 async function acceptForwardedReceipt(
   services: RouteServices,
@@ -275,5 +295,5 @@ async function acceptForwardedReceipt(
     // signature.
     caller: operatorCaller,
   });
-  return "ok" in accepted ? accepted.code : undefined;
+  return accepted.ok === false ? accepted.code : undefined;
 }

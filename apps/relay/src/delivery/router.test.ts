@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestAgent } from "@agent/testkit";
 import type { CallToolResult } from "@modelcontextprotocol/server";
-import Sqlite from "better-sqlite3";
+import { editStored } from "../../test/engine/stored.ts";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { settleEventLoop, serveTestRelay } from "../../test/devices.ts";
 import {
@@ -69,11 +69,8 @@ describe("a relay that restarts", () => {
     ];
     const endpoint = await doing(() => t, worker);
     // Registered in the database, so that registering triggers no routing.
-    const database = new Sqlite(file);
-    database
-      .prepare("update agents set endpoint_url = ?, registered = 1 where agent_id = ?")
-      .run(endpoint.url, worker.agentId);
-    database.close();
+    const edit = "UPDATE agents SET endpoint_url = ?, registered = 1 WHERE agent_id = ?";
+    await editStored(file, edit, [endpoint.url, worker.agentId]);
     await stop(t);
 
     t = await start(2);
@@ -124,11 +121,8 @@ test("a relay that shuts down reassigns no task because its sockets close", asyn
 describe("RT2 an agent that a payer has blocked", () => {
   async function block(t: TestRelay, payer: TestAgent, blocked: TestAgent): Promise<void> {
     await stop(t);
-    const database = new Sqlite(file);
-    database
-      .prepare(`insert into trust_records values (?, ?, 0, 1, 1, 0, 0, 0, 0, null)`)
-      .run(payer.agentId, blocked.agentId);
-    database.close();
+    const edit = "INSERT INTO trust_records VALUES (?, ?, 0, 1, 1, 0, 0, 0, 0, NULL, 0)";
+    await editStored(file, edit, [payer.agentId, blocked.agentId]);
   }
 
   test("is neither chosen nor offered that payer's tasks on any path", async () => {

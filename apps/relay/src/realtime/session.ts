@@ -277,17 +277,17 @@ class SocketSession implements Session {
   }
 
   /** Catch-ups run one after another, because each records the tasks that it has sent. */
-  #catchUp(wants: (task: Task) => boolean): Promise<void> {
-    this.#catchingUp = this.#catchingUp.then(() => this.#sendOlder(wants));
+  #catchUp(isWanted: (task: Task) => boolean): Promise<void> {
+    this.#catchingUp = this.#catchingUp.then(() => this.#sendOlder(isWanted));
     return this.#catchingUp;
   }
 
   /** Older and new tasks arrive at the same time, and each is sent once. */
-  async #sendOlder(wants: (task: Task) => boolean): Promise<void> {
+  async #sendOlder(isWanted: (task: Task) => boolean): Promise<void> {
     this.#sent = new Set();
     this.#apply({ type: "catch_up_began" });
     await sendPendingTasks(this.#services, this.#agentId, {
-      filter: wants,
+      filter: isWanted,
       send: (task) =>
         new Promise((resolve) =>
           this.#sendTask(task, () => resolve(this.#state.name !== "closed")),

@@ -21,7 +21,7 @@ export function mountSockets(
   app: Hono,
   services: SessionServices,
   options: {
-    readonly draining: () => boolean;
+    readonly isDraining: () => boolean;
     readonly clientIp: (context: Context) => string;
     readonly limiter: RateLimiter;
   },
@@ -42,7 +42,7 @@ export function mountSockets(
           session = openSession(
             services,
             agentId,
-            toTransport(socket),
+            toTransport(socket, services.runtime),
             c.req.header("authorization"),
           );
           startPing(socket, services.runtime);
@@ -57,7 +57,7 @@ export function mountSockets(
   );
 
   async function checkUpgrade(c: Context): Promise<Refusal | undefined> {
-    if (options.draining()) return { ...refuse("server.draining"), retryAfterSeconds: 10 };
+    if (options.isDraining()) return { ...refuse("server.draining"), retryAfterSeconds: 10 };
     const key = `auth ${options.clientIp(c)}`;
     const taken = options.limiter.take(limits.tiers.auth, limits.rateWindowMs, key);
     if (!taken.allowed) {
@@ -76,10 +76,15 @@ export function mountSockets(
   }
 }
 
-function toTransport(socket: WebSocket): SocketTransport {
+function toTransport(socket: WebSocket, { schedule }: Pick<Runtime, "schedule">): SocketTransport {
   return {
     send: (text, written) => socket.send(text, () => written?.()),
-    close: (code, reason) => socket.close(code, reason),
+    close(code, reason) {
+      socket.close(code, reason);
+      // A client that does not answer the closing frame must not hold the connection.
+      const cancel = schedule(limits.socketCloseMs, () => socket.terminate());
+      socket.once("close", cancel);
+    },
     terminate: () => socket.terminate(),
     backlog: () => socket.bufferedAmount,
   };

@@ -192,7 +192,9 @@ describe("a claim", () => {
     await t.clock.advance(1);
     for (const { task_id } of [done, cancelled, expired, { task_id: "unknown" }]) {
       late.send({ type: "claim", task_id });
-      expect(await late.next("error")).toMatchObject({ code: "task.not_pending", task_id });
+      // The relay may also report that the task has expired.
+      const answers = (await late.takeRemaining()).filter(({ type }) => type === "error");
+      expect(answers).toMatchObject([{ code: "task.not_pending", task_id }]);
     }
     const other = await submitAcceptedTask(t, boss, await createSeller(t, 1));
     late.send({ type: "claim", task_id: other.task_id });

@@ -115,7 +115,7 @@ async function handleResult(
     text: JSON.stringify(receipt),
     caller,
   });
-  if ("ok" in answer) {
+  if (answer.ok === false) {
     const { code } = answer;
     const message = formatRefusal(answer);
     return device.send({ type: "result_refused", task_id, code, message });

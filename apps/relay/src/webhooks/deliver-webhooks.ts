@@ -5,7 +5,8 @@ import type { Services } from "../services.ts";
 import type { WebhookDeliveryRow, WebhookRow } from "../storage/tables/webhooks.ts";
 import {
   deleteDeliveriesByWebhook,
-  listDueDeliveries,
+  findDueDelivery,
+  listDueWebhooks,
   findWebhook,
   updateWebhookState,
   postponeDelivery,
@@ -14,26 +15,36 @@ import {
 
 type DeliveryDependencies = Pick<
   Services,
-  "storage" | "runtime" | "egress" | "subscriptions" | "log"
+  "storage" | "runtime" | "egress" | "subscriptions" | "log" | "webhookLanes"
 >;
 
 /** Delays after each failed attempt: 5 s, 1 min, 10 min, 1 h, 6 h. */
 const RETRY_DELAYS_MS = [5_000, 60_000, 600_000, 3_600_000, 21_600_000];
 const MAX_FAILURES = 20;
 const TIMEOUT_MS = 15_000;
-const BATCH_SIZE = 64;
+/** The pause of a webhook after its first failure in a row, and after each further one. */
+const PAUSES_MS = [5_000, 60_000] as const;
+/** More webhooks than one round can begin with. */
+const MAX_LISTED = 1_000;
 
-/** Sends due deliveries; one that was sent but not recorded as sent is repeated under its id. */
+/**
+ * Begins to send due deliveries, and does not wait for their receivers. One that was sent but not
+ * recorded as sent is repeated under its id.
+ */
 export async function deliverWebhooks(services: DeliveryDependencies): Promise<void> {
+  const { storage, runtime, webhookLanes } = services;
+  const due = await listDueWebhooks(storage.read, { now: runtime.now(), limit: MAX_LISTED });
+  webhookLanes.begin(due, ({ webhook_id }) => deliverInOrder(services, webhook_id));
+}
+
+/** Sends the due deliveries of one webhook one after another, until one fails. */
+async function deliverInOrder(services: DeliveryDependencies, webhook_id: string): Promise<void> {
   const { storage, runtime } = services;
-  const due = await listDueDeliveries(storage.read, { now: runtime.now(), limit: BATCH_SIZE });
-  const byWebhook = Map.groupBy(due, ({ webhook_id }) => webhook_id);
-  // Deliveries to one address are sequential, so that none is flooded and a dead one delays only itself.
-  await Promise.all(
-    [...byWebhook.values()].map(async (deliveries) => {
-      for (const delivery of deliveries) if (!(await attemptDelivery(services, delivery))) return;
-    }),
-  );
+  for (;;) {
+    const query = { webhook_id, now: runtime.now() };
+    const delivery = await findDueDelivery(storage.read, query);
+    if (delivery === undefined || !(await attemptDelivery(services, delivery))) return;
+  }
 }
 
 /** Returns whether the endpoint accepted the delivery. */
@@ -73,12 +84,14 @@ async function recordFailure(
   const failures = webhook.failures + 1;
   const isOver = failures >= MAX_FAILURES || last_error === GONE;
   const state = isOver ? ("disabled" as const) : ("active" as const);
+  const now = runtime.now();
+  const paused_until = now + (failures === 1 ? PAUSES_MS[0] : PAUSES_MS[1]);
   await storage.transaction(async (tx) => {
-    await updateWebhookState(tx, { webhook_id, state, failures, last_error });
+    await updateWebhookState(tx, { webhook_id, state, failures, last_error, paused_until });
     if (isOver) return deleteDeliveriesByWebhook(tx, webhook_id);
     const wait = RETRY_DELAYS_MS[attempt];
     if (wait === undefined) return deleteDelivery(tx, delivery_id);
-    return postponeDelivery(tx, { delivery_id, next_at: runtime.now() + wait });
+    return postponeDelivery(tx, { delivery_id, next_at: now + wait });
   });
   if (!isOver) return;
   subscriptions.remove(webhook);
@@ -88,7 +101,7 @@ async function recordFailure(
 const GONE = "answers 410: gone";
 
 export const healthyState = (webhook_id: string) =>
-  ({ webhook_id, state: "active", failures: 0, last_error: null }) as const;
+  ({ webhook_id, state: "active", failures: 0, last_error: null, paused_until: 0 }) as const;
 
 /** Sends a message in the format of Standard Webhooks; returns undefined when accepted, else the reason. */
 export async function sendWebhook(

@@ -77,10 +77,10 @@ export async function enqueueCredentialsIssued(
   task_id: string,
   credentials: readonly IssuedCredential[],
 ): Promise<void> {
-  for (const { agent_id: subject, credential_id, type: kind } of credentials) {
-    await enqueueWebhook(tx, services, [subject], {
+  for (const { agent_id, credential_id, type: credentialType } of credentials) {
+    await enqueueWebhook(tx, services, [agent_id], {
       type: "credential.issued",
-      data: { credential_id, type: kind, agent_id: subject, task_id },
+      data: { credential_id, type: credentialType, agent_id, task_id },
     });
   }
 }

@@ -43,6 +43,7 @@ export async function createWebhook(
     state: "active",
     failures: 0,
     last_error: null,
+    paused_until: 0,
     created_at: runtime.now(),
   };
   const stored = await storage.transaction(async (tx) => {
@@ -88,9 +89,9 @@ export async function removeWebhook(
     await deleteDeliveriesByWebhook(tx, webhook_id);
     const removed = { action: "webhook.removed", detail: webhook_id } as const;
     await recordAudit(tx, runtime.now(), caller, { agentId: agent_id, ...removed });
-    return { status: 200 as const, body: { deleted: true as const } };
+    return { ok: true as const, status: 200 as const, body: { deleted: true as const } };
   });
-  if (!("ok" in deleted)) subscriptions.remove({ webhook_id, agent_id });
+  if (deleted.ok) subscriptions.remove({ webhook_id, agent_id });
   return deleted;
 }
 

@@ -41,6 +41,7 @@ const insertWebhookQuery = compile<WebhookRow>()(
         "state",
         "failures",
         "last_error",
+        "paused_until",
         "created_at",
       ),
     ),
@@ -73,19 +74,19 @@ export async function deleteDeliveriesByWebhook(tx: Tx, webhook_id: string): Pro
   await tx.run(deleteDeliveriesQuery, { webhook_id });
 }
 
-const updateStateQuery = compile<
-  Pick<WebhookRow, "webhook_id" | "state" | "failures" | "last_error">
->()(
+type WebhookState = Pick<
+  WebhookRow,
+  "webhook_id" | "state" | "failures" | "last_error" | "paused_until"
+>;
+
+const updateStateQuery = compile<WebhookState>()(
   queryBuilder
     .updateTable("webhooks")
-    .set(params("state", "failures", "last_error"))
+    .set(params("state", "failures", "last_error", "paused_until"))
     .where("webhook_id", "=", param("webhook_id")),
 );
 
-export async function updateWebhookState(
-  tx: Tx,
-  state: Pick<WebhookRow, "webhook_id" | "state" | "failures" | "last_error">,
-): Promise<void> {
+export async function updateWebhookState(tx: Tx, state: WebhookState): Promise<void> {
   await tx.run(updateStateQuery, state);
 }
 
@@ -99,20 +100,60 @@ export async function insertDelivery(tx: Tx, delivery: WebhookDeliveryRow): Prom
   await tx.run(insertDeliveryQuery, delivery);
 }
 
-const dueInOrder = compile<{ now: number; limit: number }>()(
+/** A webhook with a delivery that is due. */
+export interface DueWebhook {
+  readonly webhook_id: string;
+  /** Its agent; null when the webhook was deleted. */
+  readonly owner: string | null;
+}
+
+// Walks from webhook to webhook by the index, so that it does not read the deliveries that wait.
+const dueWebhooks = compile<{ now: number; limit: number }>()(
+  sql<DueWebhook>`
+    with recursive pending(webhook_id) as (
+      select min(webhook_id) from webhook_deliveries
+      union all
+      select (select min(webhook_id) from webhook_deliveries
+        where webhook_deliveries.webhook_id > pending.webhook_id)
+      from pending where pending.webhook_id is not null)
+    select pending.webhook_id, webhooks.agent_id as owner
+    from pending left join webhooks on webhooks.webhook_id = pending.webhook_id
+    where pending.webhook_id is not null
+      and (webhooks.paused_until is null or webhooks.paused_until <= ${param("now")})
+      and exists (select 1 from webhook_deliveries
+        where webhook_deliveries.webhook_id = pending.webhook_id
+          and webhook_deliveries.next_at <= ${param("now")})
+    order by coalesce(webhooks.paused_until, 0), pending.webhook_id
+    limit ${param("limit")}`,
+);
+
+/**
+ * Lists webhooks that may be sent to and have a delivery that is due; those that answer come before
+ * those that failed, and the longest pause comes last.
+ */
+export function listDueWebhooks(
+  read: Reader,
+  query: { now: number; limit: number },
+): Promise<DueWebhook[]> {
+  return read.all(dueWebhooks, query);
+}
+
+const nextDelivery = compile<{ webhook_id: string; now: number }>()(
   queryBuilder
     .selectFrom("webhook_deliveries")
     .selectAll()
+    .where("webhook_id", "=", param("webhook_id"))
     .where("next_at", "<=", param("now"))
     .orderBy("next_at")
-    .limit(param("limit")),
+    .limit(1),
 );
 
-export function listDueDeliveries(
+/** Finds the oldest delivery of a webhook that is due. */
+export function findDueDelivery(
   read: Reader,
-  query: { now: number; limit: number },
-): Promise<WebhookDeliveryRow[]> {
-  return read.all(dueInOrder, query);
+  query: { webhook_id: string; now: number },
+): Promise<WebhookDeliveryRow | undefined> {
+  return read.get(nextDelivery, query);
 }
 
 const deleteDeliveryQuery = compile<{ delivery_id: string }>()(

@@ -22,13 +22,27 @@ test.each<[string, readonly string[], string | undefined, string | undefined, st
   ["an unreadable entry", proxies, "10.1.2.3", "198.51.100.4, unknown", "10.1.2.3"],
   ["an empty header", proxies, "10.1.2.3", "", "10.1.2.3"],
   ["a port behind the address", proxies, "10.1.2.3", "198.51.100.4:4711", "198.51.100.4"],
-  ["IPv6 in brackets with a port", proxies, "fd00::1", "[2001:DB8:0::1]:4711", "2001:db8::1"],
+  ["IPv6 in brackets with a port", proxies, "fd00::1", "[2001:DB8:0::1]:4711", "2001:db8:0:0::/64"],
   ["a mapped proxy and a mapped client", proxies, "::ffff:10.1.2.3", "::ffff:1.2.3.4", "1.2.3.4"],
   ["a mapped socket address", [], "::ffff:203.0.113.9", undefined, "203.0.113.9"],
-  ["an address with a zone", [], "fe80::1%eth0", undefined, "fe80::1"],
+  ["an address with a zone", [], "fe80::1%eth0", undefined, "fe80:0:0:0::/64"],
   ["a socket that is closed already", proxies, undefined, "198.51.100.4", "unknown"],
 ])("%s", (_, trusted, socket, forwardedFor, expected) => {
   expect(createClientIpResolver(trusted)(socket, forwardedFor)).toBe(expected);
+});
+
+test.each([
+  ["2001:db8:1:2:3:4:5:6", "2001:db8:1:2:ffff:ffff:ffff:ffff", true],
+  ["2001:db8::1", "2001:db8:0:0:9::", true],
+  ["::1", "::2", true],
+  ["64:ff9b::1.2.3.4", "64:ff9b::5.6.7.8", true],
+  ["2001:db8:1:2::1", "2001:db8:1:3::1", false],
+  ["2001:db8::1", "2001:db8:0:1::1", false],
+  ["::ffff:192.0.2.1", "::ffff:192.0.2.2", false],
+  ["192.0.2.1", "192.0.2.2", false],
+])("H9: %s and %s are counted as one client: %s", (one, other, isSame) => {
+  const resolve = createClientIpResolver([]);
+  expect(resolve(one, undefined) === resolve(other, undefined)).toBe(isSame);
 });
 
 test("counts a client as the same although it changes its X-Forwarded-For with every request", () => {

@@ -1,6 +1,10 @@
-import { createAddressMatcher, canonicalizeAddress } from "../egress/ip-address.ts";
+import {
+  canonicalizeAddress,
+  createAddressMatcher,
+  toCountedNetwork,
+} from "../egress/ip-address.ts";
 
-/** Returns the address by which a request is counted, from its socket and X-Forwarded-For. */
+/** Returns the address or IPv6 network by which a request is counted, from its socket and X-Forwarded-For. */
 export type ClientIpResolver = (
   socketAddress: string | undefined,
   forwardedFor: string | undefined,
@@ -8,6 +12,11 @@ export type ClientIpResolver = (
 
 /** Trusts X-Forwarded-For only from `trustedProxies` (addresses and CIDR ranges). */
 export function createClientIpResolver(trustedProxies: readonly string[]): ClientIpResolver {
+  const findAddress = createAddressFinder(trustedProxies);
+  return (...about) => toCountedNetwork(findAddress(...about));
+}
+
+function createAddressFinder(trustedProxies: readonly string[]): ClientIpResolver {
   const isTrusted = createAddressMatcher(trustedProxies);
   return (socketAddress, forwardedFor) => {
     // A closed socket has no address.

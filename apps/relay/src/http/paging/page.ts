@@ -60,5 +60,5 @@ export async function createPageAnswer<Row, Key extends string | number, Shown e
   const page = await readPage(query, list);
   if (!page.ok) return page;
   const { rows, next_cursor } = page;
-  return { status: 200 as const, body: { ...(await show(rows)), next_cursor } };
+  return { ok: true as const, status: 200 as const, body: { ...(await show(rows)), next_cursor } };
 }

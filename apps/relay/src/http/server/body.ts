@@ -16,9 +16,33 @@ export async function readBodyText(request: Request): Promise<ReadResult<{ text:
   if (headers.get("content-encoding") !== null) {
     return refuse("request.media_type", "compressed bodies are not taken");
   }
+  const read = await readUtf8(request, limits.requestBytes);
+  if (!read.ok) return read;
+  return read.text === undefined
+    ? refuse("request.malformed_json", "it is not UTF-8")
+    : { ok: true, text: read.text };
+}
+
+/** Reads a request's text of any media type, up to `maxBytes`. */
+export async function readPlainText(
+  request: Request,
+  maxBytes: number,
+): Promise<ReadResult<{ text: string }>> {
+  const read = await readUtf8(request, maxBytes);
+  if (!read.ok) return read;
+  return read.text === undefined
+    ? refuseField("", "body must be UTF-8")
+    : { ok: true, text: read.text };
+}
+
+/** Reads the body; the text is undefined if it is not UTF-8. */
+async function readUtf8(
+  request: Request,
+  maxBytes: number,
+): Promise<ReadResult<{ text: string | undefined }>> {
   let bytes: Uint8Array | undefined;
   try {
-    bytes = await readBytes(request);
+    bytes = await readBytes(request, maxBytes);
   } catch {
     // The sender stopped or disconnected, which is no failure of the relay.
     return refuse("request.timeout");
@@ -27,23 +51,23 @@ export async function readBodyText(request: Request): Promise<ReadResult<{ text:
   try {
     return { ok: true, text: utf8Decoder.decode(bytes) };
   } catch {
-    return refuse("request.malformed_json", "it is not UTF-8");
+    return { ok: true, text: undefined };
   }
 }
 
-/** Returns the body; undefined if it is larger than the limit. */
-async function readBytes(request: Request): Promise<Uint8Array | undefined> {
+/** Returns the body; undefined if it is larger than `maxBytes`. */
+async function readBytes(request: Request, maxBytes: number): Promise<Uint8Array | undefined> {
   const declared = request.headers.get("content-length");
   if (declared !== null) {
     // The HTTP parser enforces the declared length.
-    if (Number(declared) > limits.requestBytes) return undefined;
+    if (Number(declared) > maxBytes) return undefined;
     return new Uint8Array(await request.arrayBuffer());
   }
   const chunks: Uint8Array[] = [];
   let length = 0;
   for await (const chunk of request.body ?? []) {
     length += chunk.byteLength;
-    if (length > limits.requestBytes) return undefined;
+    if (length > maxBytes) return undefined;
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);

@@ -6,6 +6,7 @@ const EXPOSED_HEADERS = [
   "RateLimit-Limit",
   "RateLimit-Remaining",
   "RateLimit-Reset",
+  "ETag",
   "PAYMENT-REQUIRED",
   "PAYMENT-RESPONSE",
 ].join(", ");
@@ -14,6 +15,8 @@ const ALLOWED_HEADERS = [
   "Authorization",
   "Content-Type",
   "Idempotency-Key",
+  "If-None-Match",
+  "Accept-Encoding",
   "Last-Event-ID",
   "X-Request-Id",
   "Traceparent",

@@ -1,10 +1,9 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import { limits } from "@agent/wire";
 import type { Runtime } from "../../runtime.ts";
 
 const CLOSE_IDLE_INTERVAL_MS = 50;
-/** The time in which a device must answer the closing frame. */
-const CLOSING_FRAME_TIMEOUT_MS = 2_000;
 
 /** The part of a WebSocket server that is needed here. */
 interface Sockets {
@@ -31,7 +30,7 @@ export function createGracefulClose(
       cancelIdle = schedule(CLOSE_IDLE_INTERVAL_MS, closeIdle);
     };
     closeIdle();
-    const cancelSockets = schedule(Math.min(graceMs, CLOSING_FRAME_TIMEOUT_MS), () => {
+    const cancelSockets = schedule(Math.min(graceMs, limits.socketCloseMs), () => {
       for (const socket of sockets.clients) socket.terminate();
     });
     const cancelAll = schedule(graceMs, () => server.closeAllConnections());

@@ -12,6 +12,7 @@ import {
 
 /** A successful response that can be repeated. */
 export interface SavedResponse {
+  readonly ok?: true;
   readonly status: number;
   readonly body: unknown;
 }
@@ -34,7 +35,7 @@ export interface Idempotency {
   /** Repeats the response of the first request with this key; `run` takes effect at most once. */
   runOnce<A extends SavedResponse | Refusal>(
     request: KeyedRequest,
-    run: (keep: SaveResponse) => Promise<A> | A,
+    run: (saveResponse: SaveResponse) => Promise<A> | A,
   ): Promise<A | SavedResponse | Refusal>;
 }
 

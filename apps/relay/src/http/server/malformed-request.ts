@@ -26,6 +26,7 @@ function formatErrorResponse(error: NodeJS.ErrnoException, requestId: string): s
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
     "Connection: close",
     "Content-Type: application/json",
+    "X-Content-Type-Options: nosniff",
     `Content-Length: ${Buffer.byteLength(body)}`,
     `X-Request-Id: ${requestId}`,
     "",

@@ -1,12 +1,13 @@
 import type { MediaAnswer } from "@agent/wire";
 
-/** Builds a response that is not JSON: a text or a stream. */
+/** Builds a response that is not JSON: a text, bytes or a stream. */
 export function createMediaResponse(
   answer: MediaAnswer,
   headers: Record<string, string>,
 ): Response {
   const { status, mediaType, content } = answer;
-  const body = typeof content === "string" ? content : ReadableStream.from(encodeChunks(content));
+  const isWhole = typeof content === "string" || content instanceof Uint8Array;
+  const body = isWhole ? content : ReadableStream.from(encodeChunks(content));
   return new Response(body, {
     status,
     headers: { ...headers, ...answer.headers, "content-type": mediaType },

@@ -1,4 +1,4 @@
-import { refuse } from "@agent/wire";
+import { refuse, type Operation } from "@agent/wire";
 import type { Context, Hono } from "hono";
 import { buildPreflightHeaders } from "./cors.ts";
 import { failureResponse, responseHeaders } from "./operation-response.ts";
@@ -20,8 +20,10 @@ export function mountOperations(app: Hono, options: MountOptions): void {
 
   for (const [path, names] of listPathsInOrder()) {
     if (options.isPathDisabled(path)) continue;
-    for (const name of names) app.on(operations[name].method, path, serveOperation(options, name));
-    app.all(path, (c) => answerOtherMethod(c, names));
+    const isRestTaken = names.some((name) => (operations[name] as Operation).restOfPath === true);
+    const route = isRestTaken ? `${path}{.+}` : path;
+    for (const name of names) app.on(operations[name].method, route, serveOperation(options, name));
+    app.all(route, (c) => answerOtherMethod(c, names));
   }
 
   function answerOtherMethod(c: Context, names: readonly OperationName[]): Response {

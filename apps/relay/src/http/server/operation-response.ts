@@ -16,7 +16,12 @@ import { traceId } from "../../observability/trace.ts";
 
 /** The result of an operation: an answer of its contract, or a refusal. */
 export type OperationResult =
-  | { readonly status: number; readonly body: unknown; readonly headers?: AnswerHeaders }
+  | {
+      readonly ok?: true;
+      readonly status: number;
+      readonly body: unknown;
+      readonly headers?: AnswerHeaders;
+    }
   | MediaAnswer
   | Refusal;
 
@@ -30,6 +35,7 @@ export function responseHeaders(
 ): ResponseHeaders {
   return {
     "content-type": "application/json",
+    "x-content-type-options": "nosniff",
     "x-request-id": id,
     ...buildCorsHeaders(corsOrigins, c.req.header("origin")),
   };
@@ -41,11 +47,11 @@ export function operationResponse(
   result: OperationResult,
   { id, headers }: { readonly id: string; readonly headers: ResponseHeaders },
 ): Response {
-  if ("ok" in result) return createRefusalResponse(result, id, headers);
+  if (result.ok === false) return createRefusalResponse(result, id, headers);
   if ("mediaType" in result) return createMediaResponse(result, headers);
   Object.assign(headers, result.headers);
   const { status } = result;
-  if (status === 204) {
+  if (status === 204 || status === 304) {
     delete headers["content-type"];
     return new Response(null, { status, headers });
   }
@@ -56,6 +62,9 @@ export function operationResponse(
   return new Response(JSON.stringify(body), { status, headers });
 }
 
+/** The time that a database needs to come back at least. */
+const OUTAGE_RETRY_SECONDS = 2;
+
 /** Logs the cause of a failure; the caller gets only the request id to report it by. */
 export function failureResponse(
   error: unknown,
@@ -63,14 +72,16 @@ export function failureResponse(
   { id, headers }: { readonly id: string; readonly headers: ResponseHeaders },
 ): Response {
   if (error instanceof StorageFrozen) return createRefusalResponse(refuseFrozen(), id, headers);
-  const code = error instanceof StorageUnavailable ? "server.unavailable" : "server.failed";
+  const isOutage = error instanceof StorageUnavailable;
+  const code = isOutage ? "server.unavailable" : "server.failed";
   log.error("request.failed", {
     request_id: id,
     trace_id: traceId(),
     code,
     error: error instanceof Error ? (error.stack ?? error.message) : String(error),
   });
-  return createRefusalResponse(refuse(code), id, headers);
+  const retryAfter = isOutage ? { retryAfterSeconds: OUTAGE_RETRY_SECONDS } : {};
+  return createRefusalResponse({ ...refuse(code), ...retryAfter }, id, headers);
 }
 
 export const refuseFrozen = () => ({ ...refuse("server.frozen"), retryAfterSeconds: 60 });

@@ -20,6 +20,7 @@ export function createRefusalResponse(
     status,
     headers: {
       "content-type": "application/json",
+      "x-content-type-options": "nosniff",
       "x-request-id": requestId,
       ...headers,
       ...(retryAfterSeconds !== undefined && { "retry-after": String(retryAfterSeconds) }),

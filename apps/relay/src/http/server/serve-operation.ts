@@ -3,7 +3,7 @@ import type { Context } from "hono";
 import { anonymousCaller, type Caller } from "../../identity/caller.ts";
 import type { Runtime } from "../../runtime.ts";
 import { authorize, type createAuthenticator } from "./authenticate.ts";
-import { parseJsonObject, readBodyText } from "./body.ts";
+import { parseJsonObject, readBodyText, readPlainText } from "./body.ts";
 import type { Handler, Handlers, RequestContext } from "../handler.ts";
 import type { Idempotency, SaveResponse } from "./idempotency.ts";
 import type { Log } from "../../observability/log.ts";
@@ -74,7 +74,12 @@ export function serveOperation(
 
   async function respond(c: Context): Promise<Response> {
     const id = getRequestId(c, runtime);
-    const headers = responseHeaders(c, id, corsOrigins);
+    const isPrivate = operation.auth !== "public" || c.req.header("authorization") !== undefined;
+    const headers = {
+      ...responseHeaders(c, id, corsOrigins),
+      // A cache must not show one caller what another one may read.
+      ...(isPrivate && { "cache-control": "no-store" }),
+    };
     try {
       const result = await runSteps(options, {
         c,
@@ -115,11 +120,11 @@ async function runSteps(options: ServeOptions, exchange: Exchange): Promise<Oper
 }
 
 function limitRate(
-  { isDraining: draining, limiter, clientIp }: ServeOptions,
+  { isDraining, limiter, clientIp }: ServeOptions,
   { c, operation: { tier }, headers }: Exchange,
 ): Refusal | undefined {
   if (tier === null) return undefined;
-  if (draining()) return { ...refuse("server.draining"), retryAfterSeconds: 10 };
+  if (isDraining()) return { ...refuse("server.draining"), retryAfterSeconds: 10 };
   const key = `${tier} ${clientIp(c)}`;
   const decision = limiter.take(limits.tiers[tier], limits.rateWindowMs, key);
   Object.assign(headers, buildRateLimitHeaders(tier, decision));
@@ -148,14 +153,14 @@ async function identifyIfKnown(
 }
 
 function checkAccess(
-  { isFrozen: frozen }: ServeOptions,
+  { isFrozen }: ServeOptions,
   { operation, params }: Exchange,
   caller: Caller,
 ): Refusal | undefined {
   const forbidden = authorize(operation, caller, params);
   if (forbidden !== undefined) return forbidden;
   const writes = operation.method !== "GET" && !operation.whileFrozen;
-  return writes && frozen() ? refuseFrozen() : undefined;
+  return writes && isFrozen() ? refuseFrozen() : undefined;
 }
 
 /** Reads, parses and validates the input. The query comes first: its refusal needs no body. */
@@ -169,6 +174,10 @@ async function readInput({ c, operation, params }: Exchange): Promise<Input | Re
     raw,
   });
   if (operation.body === undefined) return inputOf(undefined, "", undefined);
+  if (operation.textBytes !== undefined) {
+    const plain = await readPlainText(c.req.raw, operation.textBytes);
+    return plain.ok ? inputOf(plain.text, plain.text, plain.text) : plain;
+  }
   const read = await readBodyText(c.req.raw);
   if (!read.ok) return read;
   const { text } = read;

@@ -1,5 +1,6 @@
 import { STATUS_CODES, type IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
+import { isHostUnclear } from "../is-host-unclear.ts";
 
 /** The connection as the Node adapter passes it on. An upgrade request has no `outgoing`. */
 interface AdapterConnection {
@@ -38,7 +39,10 @@ async function writeResponse(socket: Socket, answer: Response): Promise<void> {
   });
 }
 
-/** Only WebSocket is upgraded to. A request that offers another protocol is answered over HTTP. */
-export function isWebSocketUpgrade({ headers }: IncomingMessage): boolean {
-  return headers.upgrade?.toLowerCase() === "websocket";
+/**
+ * Only WebSocket is upgraded to. A request that offers another protocol, or names no clear host, is answered
+ * over HTTP.
+ */
+export function isWebSocketUpgrade(incoming: IncomingMessage): boolean {
+  return incoming.headers.upgrade?.toLowerCase() === "websocket" && !isHostUnclear(incoming);
 }

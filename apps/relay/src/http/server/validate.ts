@@ -8,7 +8,22 @@ export function validate(schema: v.GenericSchema | undefined, value: unknown): V
   if (schema === undefined) return { ok: true, value: undefined };
   const result = v.safeParse(schema, value);
   if (result.success) return { ok: true, value: result.output };
-  return refuseIssues(result.issues.flatMap(toIssues).slice(0, 20));
+  const meant = findMeantOption(schema, value);
+  const issues = meant === undefined ? result.issues : v.safeParse(meant, value).issues;
+  return refuseIssues((issues ?? result.issues).flatMap(toIssues).slice(0, 20));
+}
+
+/** Returns the option of a union of objects that shares the most members with the value, if it is one. */
+function findMeantOption(schema: v.GenericSchema, value: unknown): v.GenericSchema | undefined {
+  if (!("options" in schema) || typeof value !== "object" || value === null) return undefined;
+  const given = Object.keys(value);
+  const scored = (schema.options as v.GenericSchema[]).map((option) => {
+    const known = "entries" in option ? Object.keys(option.entries as object) : [];
+    return { option, shared: known.filter((key) => given.includes(key)).length };
+  });
+  const most = Math.max(...scored.map(({ shared }) => shared));
+  const best = scored.filter(({ shared }) => shared === most);
+  return best.length === 1 ? best[0]?.option : undefined;
 }
 
 /** Builds a refusal for a fault that no schema finds. An empty path means the whole request. */

@@ -1,0 +1,202 @@
+import type { ServerResponse } from "node:http";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { TestAgent } from "@agent/testkit";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { serveTestRelay, type ServedRelay } from "../../test/devices.ts";
+import {
+  registerEndpoint,
+  startHttpEndpoint,
+  startMcpEndpoint,
+  textResult,
+} from "../../test/endpoint.ts";
+import { createSeller, getTaskAt, submitAcceptedTask } from "../../test/market.ts";
+import { createReceipt } from "../../test/test-relay.ts";
+
+let folder: string;
+let t: ServedRelay;
+let boss: TestAgent;
+let worker: TestAgent;
+const running: { close(): Promise<void> }[] = [];
+const open = (seed: number) => serveTestRelay({ AGENT_DB_PATH: join(folder, "relay.db") }, seed);
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), "relay-unreachable-"));
+  t = await open(1);
+  [boss, worker] = [await t.createAgent(), await createSeller(t, 0)];
+});
+afterEach(async () => {
+  for (const each of running.splice(0)) await each.close();
+  await t.close();
+  rmSync(folder, { recursive: true });
+});
+
+function closedAfter<C extends { close(): Promise<void> }>(one: C): C {
+  running.push(one);
+  return one;
+}
+
+/** Returns where the worker is shown as online, and the availability by which it is ranked. */
+async function shown(): Promise<readonly unknown[]> {
+  const path = `/api/v1/agents/${worker.agentId}`;
+  const market = await t.asOperator("GET", "/api/v1/market/candidates?capability=summarise");
+  const [candidate] = market.body["candidates"] as {
+    online: boolean;
+    sub_scores: { availability: number };
+  }[];
+  const state = await t.asOperator("GET", `${path}/state`);
+  const entry = await t.asOperator("GET", path);
+  return [
+    state.body["online"],
+    entry.body["online"],
+    candidate?.online,
+    candidate?.sub_scores.availability,
+  ];
+}
+const ONLINE = [true, true, true, 1];
+const OFFLINE = [false, false, false, 0.45];
+
+/** Nothing listens at the endpoint any more. */
+async function registerDeadEndpoint(): Promise<string> {
+  const endpoint = await startHttpEndpoint(() => {});
+  await endpoint.close();
+  await registerEndpoint(t, worker, endpoint.url);
+  return endpoint.url;
+}
+
+test("G5: a forward that meets no MCP takes an agent offline until its next sign of life", async () => {
+  const url = await registerDeadEndpoint();
+  expect(await shown()).toEqual(ONLINE);
+  await submitAcceptedTask(t, boss, worker);
+  await expect.poll(shown).toEqual(OFFLINE);
+  const heartbeat = { agent_id: worker.agentId };
+  expect((await t.as(worker, "POST", "/api/v1/agents/heartbeat", heartbeat)).status).toBe(200);
+  expect(await shown()).toEqual(ONLINE);
+  await t.advance(60_000);
+  await expect.poll(shown).toEqual(OFFLINE);
+  await registerEndpoint(t, worker, url);
+  expect(await shown()).toEqual(ONLINE);
+});
+
+test("G5: an endpoint that answers something else than MCP takes its agent offline, also after a restart", async () => {
+  const page = closedAfter(await startHttpEndpoint((_, response) => response.end("<html>")));
+  await registerEndpoint(t, worker, page.url);
+  await submitAcceptedTask(t, boss, worker);
+  await expect.poll(shown).toEqual(OFFLINE);
+  await t.stop();
+  t = await open(2);
+  expect(await shown()).toEqual(OFFLINE);
+});
+
+test("G5: the answer of an MCP server is a sign of life, also that of a tool that fails", async () => {
+  let isUp = false;
+  const endpoint = closedAfter(
+    await startMcpEndpoint(
+      () => ({ isError: true, content: [] }),
+      () => isUp,
+    ),
+  );
+  await registerEndpoint(t, worker, endpoint.url);
+  await submitAcceptedTask(t, boss, worker);
+  await expect.poll(shown).toEqual(OFFLINE);
+  isUp = true;
+  await t.advance(60_000);
+  await expect.poll(shown).toEqual(ONLINE);
+});
+
+test("G5: an agent with a socket stays online while its endpoint is dead", async () => {
+  await registerDeadEndpoint();
+  await submitAcceptedTask(t, boss, worker);
+  await expect.poll(shown).toEqual(OFFLINE);
+  const device = await t.connectDevice(worker);
+  expect(await shown()).toEqual(ONLINE);
+  device.socket.close();
+  await device.closed;
+});
+
+test("G5: an endpoint that needs longer than the task's own limit stays online", async () => {
+  const endpoint = closedAfter(await startMcpEndpoint(() => new Promise(() => {})));
+  await registerEndpoint(t, worker, endpoint.url);
+  const task = await submitAcceptedTask(t, boss, worker, { wall_clock_ms: 20_000 });
+  await expect.poll(() => endpoint.calls).toHaveLength(1);
+  await t.clock.advance(20_000);
+  await expect.poll(async () => (await getTaskAt(t, task.path)).status).toBe("pending");
+  expect(await shown()).toEqual(ONLINE);
+});
+
+test("G5: an endpoint that works and one that refuses a task stay online", async () => {
+  const endpoint = closedAfter(
+    await startMcpEndpoint(({ relay_task_id: task_id, prompt }) => {
+      const task = { task_id, prompt, submitted_at: t.clock.now() };
+      return prompt === "fail"
+        ? { isError: true, content: [] }
+        : textResult(JSON.stringify(createReceipt(worker, task)));
+    }),
+  );
+  await registerEndpoint(t, worker, endpoint.url);
+  const done = await submitAcceptedTask(t, boss, worker);
+  await expect.poll(async () => (await getTaskAt(t, done.path)).status).toBe("completed");
+  await submitAcceptedTask(t, boss, worker, { prompt: "fail" });
+  await expect.poll(() => endpoint.calls).toHaveLength(2);
+  expect(await shown()).toEqual(ONLINE);
+});
+
+type AnswerCall = (response: ServerResponse, body: string) => unknown;
+
+/** Starts an MCP server that answers other requests, and a call of a tool as told. */
+async function startPickyEndpoint(answerCall: AnswerCall) {
+  const mcp = closedAfter(await startMcpEndpoint(() => ({ isError: true, content: [] })));
+  return closedAfter(
+    await startHttpEndpoint(async (request, response) => {
+      let body = "";
+      for await (const chunk of request) body += String(chunk);
+      if (body.includes('"tools/call"')) return answerCall(response, body);
+      const headers = new Headers(request.headers as Record<string, string>);
+      headers.delete("content-length");
+      const hasBody = request.method === "POST";
+      const init = { method: request.method ?? "", headers, ...(hasBody && { body }) };
+      const answer = await fetch(mcp.url, init);
+      response.writeHead(answer.status, {
+        "content-type": answer.headers.get("content-type") ?? "",
+      });
+      return response.end(await answer.text());
+    }),
+  );
+}
+
+test.each<[string, AnswerCall]>([
+  ["413", (response) => response.writeHead(413).end()],
+  ["500", (response) => response.writeHead(500).end()],
+  ["a closed connection", (response) => response.destroy()],
+  [
+    "an error of JSON-RPC",
+    (response, body) => {
+      const { id } = JSON.parse(body) as { id: number };
+      const error = { code: -32_603, message: "broken" };
+      response
+        .writeHead(200, { "content-type": "application/json" })
+        .end(JSON.stringify({ jsonrpc: "2.0", id, error }));
+    },
+  ],
+])("G5: a task that its endpoint answers with %s takes no agent offline", async (_, answer) => {
+  const picky = await startPickyEndpoint(answer);
+  await registerEndpoint(t, worker, picky.url);
+  const attacker = await t.createAgent();
+  await submitAcceptedTask(t, attacker, worker, { prompt: "x".repeat(10_000) });
+  await expect.poll(() => t.listLogged("mcp.forward_failed"), { timeout: 10_000 }).toHaveLength(1);
+  const calls = picky.requests.length;
+  expect(await shown()).toEqual(ONLINE);
+  // The endpoint is not paused for others either.
+  await submitAcceptedTask(t, boss, worker);
+  await expect.poll(() => picky.requests.length).toBeGreaterThan(calls);
+});
+
+test("G5: an endpoint that dies while it works takes its agent offline", async () => {
+  const picky = await startPickyEndpoint((response) => {
+    void picky.close();
+    response.destroy();
+  });
+  await registerEndpoint(t, worker, picky.url);
+  await submitAcceptedTask(t, boss, worker);
+  await expect.poll(shown).toEqual(OFFLINE);
+});
