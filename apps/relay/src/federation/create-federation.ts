@@ -1,5 +1,7 @@
+import { BoundedMap } from "@agent/crypto";
 import { FEDERATION_LIMITS, ReplayCache } from "@agent/federation-protocol";
 import { createRetrySchedule } from "@agent/federation-protocol/delivery";
+import { limits } from "@agent/wire";
 import type { Config } from "../config.ts";
 import type { Log } from "../observability/log.ts";
 import type { Runtime } from "../runtime.ts";
@@ -20,7 +22,7 @@ export function createFederation(
     // A signed time may be as far ahead as behind.
     seenSignatures: new ReplayCache(2 * FEDERATION_LIMITS.maxTimestampAgeMs),
     seenQueries: new ReplayCache(FEDERATION_LIMITS.queryLifetimeMs),
-    pendingPeers: new Map(),
+    pendingPeers: new BoundedMap(limits.federationProposals),
     undeliveredTasks: new Set(),
     remoteAgents: createRemoteAgents(runtime.now),
     unresponsivePeers: new Set(),

@@ -60,7 +60,7 @@ describe("the evidence of a task that a remote agent executed", () => {
     const { bundle, verdict } = await evidenceAt(a, boss.agentId, task.task_id);
     const { relayKey } = await evidenceAt(b, worker.agentId, task.task_id);
     expect(verdict).toMatchObject({ kind: "bundle", valid: true });
-    expect(verdict.checks).toEqual(passedLevels([...whole, "attested", "settled"]));
+    expect(verdict.checks).toEqual(passedLevels([...whole, "attested", "settled", "logged"]));
     expect(bundle).toMatchObject({
       signers: [{ agent_id: worker.agentId, keys: [{ public_key: worker.publicKey }] }],
       peer: { relay_id: b.relayId, public_key: relayKey, attestation: { relay_id: b.relayId } },
@@ -73,7 +73,7 @@ describe("the evidence of a task that a remote agent executed", () => {
     await waitUntil(async () => (await b.getBalance(worker)) === 0.9025, "the worker is paid");
     const { bundle, verdict } = await evidenceAt(b, worker.agentId, task.task_id);
     expect(verdict).toMatchObject({ valid: true });
-    expect(verdict.checks).toEqual(passedLevels([...whole, "attested", "settled"]));
+    expect(verdict.checks).toEqual(passedLevels([...whole, "attested", "settled", "logged"]));
     expect(bundle).not.toHaveProperty("peer");
     expect(bundle.settlements).toMatchObject([
       { payer_id: `relay:${a.relayId}`, payee_id: worker.agentId, net: 0.9025, fee: 0.0475 },
@@ -88,7 +88,7 @@ describe("the evidence of a task that a remote agent executed", () => {
       return shown.bundle.settlements.length > 0 && shown;
     }, "it is paid on");
     expect(verdict).toMatchObject({ valid: true });
-    expect(verdict.checks).toEqual(passedLevels([...whole, "attested", "settled"]));
+    expect(verdict.checks).toEqual(passedLevels([...whole, "attested", "settled", "logged"]));
     expect(bundle).toMatchObject({
       peer: { relay_id: c.relayId },
       settlements: [{ payer_id: `relay:${a.relayId}`, amount_settled: 0.95, net: 0.9025 }],
@@ -101,6 +101,6 @@ describe("the evidence of a task that a remote agent executed", () => {
     const { boss, task } = await done(0);
     const { verdict } = await evidenceAt(a, boss.agentId, task.task_id);
     expect(verdict).toMatchObject({ valid: true });
-    expect(verdict.checks).toEqual(passedLevels([...whole, "attested"]));
+    expect(verdict.checks).toEqual(passedLevels([...whole, "attested", "logged"]));
   });
 });

@@ -1,3 +1,4 @@
+import type { BoundedMap } from "@agent/crypto";
 import type { ReplayCache } from "@agent/federation-protocol";
 import type { RetrySchedule } from "@agent/federation-protocol/delivery";
 import type { PendingPeer } from "@agent/federation-protocol/peering";
@@ -14,8 +15,11 @@ export interface Federation {
   readonly seenSignatures: ReplayCache;
   /** Queries that were answered already. */
   readonly seenQueries: ReplayCache;
-  /** Proposals that await their confirmation, by relay id. */
-  readonly pendingPeers: Map<string, PendingPeer>;
+  /**
+   * Proposals that await their confirmation, by relay id; bounded, because strangers can start
+   * handshakes without finishing any.
+   */
+  readonly pendingPeers: BoundedMap<string, PendingPeer>;
   /** Agents that peers have reported. */
   readonly remoteAgents: RemoteAgents;
   /** The last lookup of each peer's key succession, by relay id. */

@@ -28,7 +28,12 @@ let worker: TestAgent;
 
 beforeEach(async () => {
   chooseAction = () => "pass";
-  const env = { AGENT_FEDERATION_CREDIT_LIMIT: "100000", AGENT_TASK_TTL_MS: "86400000" };
+  const env = {
+    AGENT_FEDERATION_CREDIT_LIMIT: "100000",
+    AGENT_TASK_TTL_MS: "86400000",
+    // The fee of one task suffices.
+    AGENT_TRUST_FEES_VERIFIED: "0.01",
+  };
   const scene = await startTwoSites({
     chooseAction: (path) => chooseAction(path),
     alpha: env,

@@ -20,7 +20,7 @@ import { listBooked } from "./settlement/list-settlements.ts";
 import { receiveHeartbeat, receiveRemoval } from "./peering/heartbeat.ts";
 import {
   authenticatePeer,
-  type PeerRoute as Gate,
+  type PeerRoute,
   type PeerRequest,
 } from "./transport/authenticate-peer.ts";
 import { listPeers } from "./peers/peer-store.ts";
@@ -50,19 +50,19 @@ type PeerHandlers = { readonly [N in PeerOperation]: PeerHandler<N> };
 
 export interface PeerAuthOptions {
   readonly limiter: RateLimiter;
-  readonly draining: () => boolean;
+  readonly isDraining: () => boolean;
 }
 
 /** Returns the handlers for peers; their paths are not served while federation is off. */
 export function peerHandlers(services: Services, parts: PeerAuthOptions): PeerHandlers {
-  const gates = createRouteBuilders(services, parts);
-  return { ...peeringHandlers(services, gates), ...delegationHandlers(services, gates) };
+  const routeBuilders = createRouteBuilders(services, parts);
+  return {
+    ...peeringHandlers(services, routeBuilders),
+    ...delegationHandlers(services, routeBuilders),
+  };
 }
 
-function peeringHandlers(
-  services: Services,
-  { signed: signedRoute, forPeers: peerHandler }: Gates,
-) {
+function peeringHandlers(services: Services, { signedRoute, peerHandler }: RouteBuilders) {
   return {
     proposePeer: signedRoute(
       "proposePeer",
@@ -96,7 +96,7 @@ function peeringHandlers(
   };
 }
 
-function delegationHandlers({ router }: Services, { forPeers: peerHandler }: Gates) {
+function delegationHandlers({ router }: Services, { peerHandler }: RouteBuilders) {
   return {
     forwardDiscovery: peerHandler(
       "forwardDiscovery",
@@ -134,14 +134,14 @@ function delegationHandlers({ router }: Services, { forPeers: peerHandler }: Gat
   };
 }
 
-type Gates = ReturnType<typeof createRouteBuilders>;
+type RouteBuilders = ReturnType<typeof createRouteBuilders>;
 
 /** Wraps handlers in the authentication of peers. */
 function createRouteBuilders(services: Services, parts: PeerAuthOptions) {
   /** Wraps a handler for signed requests of any relay, peer or not. */
   function signedRoute<N extends PeerOperation>(
     name: N,
-    gate: Omit<Gate, "operation">,
+    route: Omit<PeerRoute, "operation">,
     handle: (
       federationServices: FederationServices,
       request: PeerRequest,
@@ -157,7 +157,7 @@ function createRouteBuilders(services: Services, parts: PeerAuthOptions) {
       const request = await authenticatePeer(
         federationServices,
         parts,
-        { ...gate, operation },
+        { ...route, operation },
         context,
       );
       return request.ok ? handle(federationServices, request, input) : request;
@@ -167,7 +167,7 @@ function createRouteBuilders(services: Services, parts: PeerAuthOptions) {
   /** Wraps a handler for requests of peers. */
   function peerHandler<N extends PeerOperation>(
     name: N,
-    gate: Omit<Gate, "operation" | "resolveKey">,
+    route: Omit<PeerRoute, "operation" | "resolveKey">,
     handle: (
       federationServices: FederationServices,
       peer: FederationPeerRow,
@@ -175,13 +175,13 @@ function createRouteBuilders(services: Services, parts: PeerAuthOptions) {
       input: ParsedRequest<Operations[N]>,
     ) => Promise<Answer<Operations[N]> | PeerRefusal>,
   ): PeerHandler<N> {
-    return signedRoute(name, gate, (federationServices, request, input) => {
+    return signedRoute(name, route, (federationServices, request, input) => {
       if (request.peer === undefined) throw new Error("authenticated peer has no record");
       return handle(federationServices, request.peer, request, input);
     });
   }
 
-  return { signed: signedRoute, forPeers: peerHandler };
+  return { signedRoute, peerHandler };
 }
 
 function getStringMember(raw: unknown, name: string): string | undefined {

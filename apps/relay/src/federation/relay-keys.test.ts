@@ -12,6 +12,7 @@ import {
 } from "@agent/testkit";
 import { verifyArtifact } from "@agent/verify";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { toEnginePlace } from "../../test/engine/database-of-path.ts";
 import {
   getReconciliation,
   addPeer,
@@ -25,7 +26,7 @@ import {
 } from "../../test/network.ts";
 import { commands } from "../commands.ts";
 import { findIdentity } from "../identity/store.ts";
-import { readDatabase } from "../storage/database/read-database.ts";
+import { readBesideRelay } from "../../test/engine/stored.ts";
 
 const names = ["alpha", "beta"] as const;
 type Name = (typeof names)[number];
@@ -67,7 +68,7 @@ async function rotate(name: Name): Promise<void> {
   const { ok, text } = await commands["rotate-key"]!.run({
     arguments: [],
     status: false,
-    path: file(name),
+    ...toEnginePlace(file(name)),
     now: clock.now(),
     randomBytes: createSeededRandom(700 + starts).randomBytes,
   });
@@ -110,7 +111,7 @@ async function identitiesServed(site: TestSite): Promise<number> {
 }
 
 async function storedSecret(name: Name): Promise<Uint8Array> {
-  const row = await readDatabase(file(name), (read) => findIdentity(read));
+  const row = await readBesideRelay(file(name), (read) => findIdentity(read));
   return hexToBytes(row!.secret_key);
 }
 

@@ -77,7 +77,7 @@ async function trustIn(agent: TestAgent): Promise<unknown> {
 
 test("A4: work from a peer that was not admitted bars no first binding of its agent's id here", async () => {
   await finish(squatting, squatter, await forwarded(squatting, squatter));
-  expect(await trustIn(squatter)).toMatchObject({ successful_tasks: 1 });
+  await expect.poll(() => trustIn(squatter)).toMatchObject({ successful_tasks: 1 });
   const agent = await bound(home, honest);
   expect(await home.as(agent, "GET", `/api/v1/agents/${agent.agentId}/balance`)).toMatchObject({
     status: 200,

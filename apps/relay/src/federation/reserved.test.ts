@@ -4,6 +4,8 @@ import { join } from "node:path";
 import { createManualClock, createReceipt, type TestAgent } from "@agent/testkit";
 import Sqlite from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { onlyOn } from "../../test/engine/engine.ts";
+import { readBesideRelay } from "../../test/engine/stored.ts";
 import { federated, relayTask } from "../../test/contract/operator/federation.ts";
 import { startListeningPeer } from "../../test/listening-peer.ts";
 import { type ProxyAction } from "../../test/lossy-proxy.ts";
@@ -21,7 +23,6 @@ import { startTestRelay } from "../../test/test-relay.ts";
 import { federationGuards } from "../storage/migrations/020-federation-guards.ts";
 import { migrations } from "../storage/migrations/index.ts";
 import { migrate } from "../storage/database/migrate.ts";
-import { readDatabase } from "../storage/database/read-database.ts";
 import { listPeerReservations } from "./settlement/reserved-store.ts";
 
 const DAY_MS = 86_400_000;
@@ -35,7 +36,8 @@ afterEach(() => rmSync(folder, { recursive: true }));
  * Reads the reserved amounts as stored and as derived from tasks, holds and outbox; empty if there are
  * none.
  */
-const reservedIn = (name: string) => readDatabase(join(folder, `${name}.db`), listPeerReservations);
+const reservedIn = (name: string) =>
+  readBesideRelay(join(folder, `${name}.db`), listPeerReservations);
 
 const shownAt = async ({ asOperator: asMaster }: Pick<TestSite, "asOperator">) => {
   const { body } = await asMaster("GET", "/api/v1/admin/federation/peers");
@@ -201,85 +203,88 @@ test("A2: a middle relay reserves nothing for a result that the previous one acc
   await Promise.all([t.close(), before.close()]);
 });
 
-test("A2: a database of the previous version loses reservations of tasks that ended without their peer", () => {
-  const db = new Sqlite(":memory:");
-  migrate(db, migrations.slice(0, migrations.indexOf(federationGuards)));
-  const insert = (table: string, row: Record<string, unknown>) =>
-    db
-      .prepare(
-        `INSERT INTO ${table} (${Object.keys(row).join()}) VALUES (${Object.keys(row)
-          .map(() => "?")
-          .join()})`,
-      )
-      .run(...Object.values(row));
-  insert("federation_peers", {
-    relay_id: "beta",
-    public_key: "",
-    endpoint_url: "",
-    display_name: "",
-    state: "active",
-    credit_limit: 1_000_000,
-    reserved: 3_000_000,
-    missed_heartbeats: 0,
-    last_timestamp: 0,
-    agent_count: 0,
-    forwards: "[]",
-  });
-  const outbound = (task_id: string, change: object) =>
-    insert("federation_outbound", {
-      task_id,
+test.runIf(onlyOn("sqlite"))(
+  "A2: a database of the previous version loses reservations of tasks that ended without their peer",
+  () => {
+    const db = new Sqlite(":memory:");
+    migrate(db, migrations.slice(0, migrations.indexOf(federationGuards)));
+    const insert = (table: string, row: Record<string, unknown>) =>
+      db
+        .prepare(
+          `INSERT INTO ${table} (${Object.keys(row).join()}) VALUES (${Object.keys(row)
+            .map(() => "?")
+            .join()})`,
+        )
+        .run(...Object.values(row));
+    insert("federation_peers", {
       relay_id: "beta",
-      version: 1,
-      route: "[]",
-      ended_at: "ended" in change ? 5 : null,
-      body: JSON.stringify({
-        taskId: task_id,
-        peerId: "beta",
-        terms: { gross: 100, fee: 5, net: 95, feeRate: 0.05 },
-        expiresAt: 5,
-        receiptHash: null,
-        receiptStatus: null,
-        ...change,
-      }),
+      public_key: "",
+      endpoint_url: "",
+      display_name: "",
+      state: "active",
+      credit_limit: 1_000_000,
+      reserved: 3_000_000,
+      missed_heartbeats: 0,
+      last_timestamp: 0,
+      agent_count: 0,
+      forwards: "[]",
     });
-  const claimed = (task_id: string) =>
-    db
-      .prepare(
-        `INSERT INTO tasks (task_id, agent_id, status, prompt, required_capabilities, submitted_at,
+    const outbound = (task_id: string, change: object) =>
+      insert("federation_outbound", {
+        task_id,
+        relay_id: "beta",
+        version: 1,
+        route: "[]",
+        ended_at: "ended" in change ? 5 : null,
+        body: JSON.stringify({
+          taskId: task_id,
+          peerId: "beta",
+          terms: { gross: 100, fee: 5, net: 95, feeRate: 0.05 },
+          expiresAt: 5,
+          receiptHash: null,
+          receiptStatus: null,
+          ...change,
+        }),
+      });
+    const claimed = (task_id: string) =>
+      db
+        .prepare(
+          `INSERT INTO tasks (task_id, agent_id, status, prompt, required_capabilities, submitted_at,
           expires_at, attempts, attempt, charge, locked, blamed, claimed_by)
         VALUES (?, 'x', 'claimed', 'p', '[]', 0, 5, '[]', 0, 0, 0, 0, 'relay beta')`,
-      )
-      .run(task_id);
-  claimed("open");
-  outbound("open", { state: "forwarded" });
-  outbound("stolen", { state: "forwarded" });
-  outbound("failed", { state: "failed", ended: true });
-  outbound("middle", { state: "completed", receiptStatus: "completed", ended: true });
-  insert("federation_inbound", {
-    task_id: "middle",
-    relay_id: "alpha",
-    version: 1,
-    body: JSON.stringify({ hold: "open", receiptStatus: "completed" }),
-  });
-  const settlement = { settlementId: "s", peerId: "beta", terms: { net: 7 } };
-  insert("federation_outbox", {
-    settlement_id: "s",
-    task_id: "owed",
-    relay_id: "beta",
-    state: "pending",
-    version: 1,
-    body: JSON.stringify({ settlement }),
-  });
-  migrate(db, migrations);
-  const payable = db
-    .prepare("SELECT task_id, payable, body ->> '$.state' AS state FROM federation_outbound")
-    .all();
-  expect(payable).toEqual([
-    { task_id: "failed", payable: 0, state: "failed" },
-    { task_id: "middle", payable: 95, state: "completed" },
-    { task_id: "open", payable: 95, state: "forwarded" },
-    { task_id: "stolen", payable: 0, state: "void" },
-  ]);
-  expect(db.prepare("SELECT payable FROM federation_outbox").pluck().all()).toEqual([7]);
-  db.close();
-});
+        )
+        .run(task_id);
+    claimed("open");
+    outbound("open", { state: "forwarded" });
+    outbound("stolen", { state: "forwarded" });
+    outbound("failed", { state: "failed", ended: true });
+    outbound("middle", { state: "completed", receiptStatus: "completed", ended: true });
+    insert("federation_inbound", {
+      task_id: "middle",
+      relay_id: "alpha",
+      version: 1,
+      body: JSON.stringify({ hold: "open", receiptStatus: "completed" }),
+    });
+    const settlement = { settlementId: "s", peerId: "beta", terms: { net: 7 } };
+    insert("federation_outbox", {
+      settlement_id: "s",
+      task_id: "owed",
+      relay_id: "beta",
+      state: "pending",
+      version: 1,
+      body: JSON.stringify({ settlement }),
+    });
+    migrate(db, migrations);
+    const payable = db
+      .prepare("SELECT task_id, payable, body ->> '$.state' AS state FROM federation_outbound")
+      .all();
+    expect(payable).toEqual([
+      { task_id: "failed", payable: 0, state: "failed" },
+      { task_id: "middle", payable: 95, state: "completed" },
+      { task_id: "open", payable: 95, state: "forwarded" },
+      { task_id: "stolen", payable: 0, state: "void" },
+    ]);
+    expect(db.prepare("SELECT payable FROM federation_outbox").pluck().all()).toEqual([7]);
+    db.close();
+  },
+);

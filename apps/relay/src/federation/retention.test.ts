@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { hashReceipt } from "@agent/receipts";
 import { createManualClock, type ManualClock, type TestAgent } from "@agent/testkit";
-import Sqlite from "better-sqlite3";
+import { readStored } from "../../test/engine/stored.ts";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
   completeTaskOfPeer,
@@ -41,18 +41,13 @@ afterEach(() => rmSync(folder, { recursive: true }));
 const fileOf = (name: string) => ({ AGENT_DB_PATH: join(folder, `${name}.db`) });
 
 /** Counts the rows that a relay stores about forwards. */
-function keptOf(name: string) {
-  const db = new Sqlite(join(folder, `${name}.db`), { readonly: true });
-  const count = (table: string) =>
-    Number(db.prepare(`SELECT count(*) FROM federation_${table}`).pluck().get());
-  const kept = {
-    outbound: count("outbound"),
-    outbox: count("outbox"),
-    inbound: count("inbound"),
-    holds: count("holds"),
-  };
-  db.close();
-  return kept;
+async function keptOf(name: string) {
+  const text = `SELECT (SELECT count(*) FROM federation_outbound) AS outbound,
+                       (SELECT count(*) FROM federation_outbox) AS outbox,
+                       (SELECT count(*) FROM federation_inbound) AS inbound,
+                       (SELECT count(*) FROM federation_holds) AS holds`;
+  const rows = await readStored<typeof nothing>(fileOf(name).AGENT_DB_PATH, text);
+  return rows[0] ?? nothing;
 }
 
 const nothing = { outbound: 0, outbox: 0, inbound: 0, holds: 0 };
@@ -95,27 +90,31 @@ describe("the records between two relays", () => {
   const pass = (stepMs: number, what: string, done: () => Promise<boolean> | boolean) =>
     advanceUntil(clock, [a, b], { stepMs, what }, done);
 
-  const waitUntilPurged = (kept: () => unknown, what: object) =>
-    pass(15 * DAY_MS, "it is purged", () => JSON.stringify(kept()) === JSON.stringify(what));
+  const waitUntilPurged = (kept: () => Promise<unknown>, what: object) =>
+    pass(
+      15 * DAY_MS,
+      "it is purged",
+      async () => JSON.stringify(await kept()) === JSON.stringify(what),
+    );
 
   test("a task that failed is purged at both relays after 30 days and not before", async () => {
     await work("failed");
     await waitUntil(async () => (await a.getBalance(boss)) === 10, "the hold is returned");
     await clock.advance(29 * DAY_MS);
     await Promise.all([a.relay.tick(), b.relay.tick()]);
-    expect([keptOf("alpha").outbound, keptOf("beta").inbound]).toEqual([1, 1]);
-    await waitUntilPurged(() => [keptOf("alpha"), keptOf("beta")], [nothing, nothing]);
+    expect([(await keptOf("alpha")).outbound, (await keptOf("beta")).inbound]).toEqual([1, 1]);
+    await waitUntilPurged(() => Promise.all([keptOf("alpha"), keptOf("beta")]), [nothing, nothing]);
   });
 
   test("a settled task is purged by the payer; the relay that was paid retains its booking", async () => {
     await work("completed");
     await waitUntil(async () => (await a.getBalance(boss)) === 9, "the payer is charged");
     await waitUntilPurged(
-      () => [keptOf("alpha"), keptOf("beta")],
+      () => Promise.all([keptOf("alpha"), keptOf("beta")]),
       [nothing, { ...nothing, inbound: 1 }],
     );
     await pass(500 * DAY_MS, "years", () => clock.now() > 1_860_000_000_000);
-    expect(keptOf("beta").inbound).toBe(1);
+    expect((await keptOf("beta")).inbound).toBe(1);
     expect([await a.getBalance(boss), await b.getBalance(worker)]).toEqual([9, 0.9025]);
     expect(await getPeerPositions(a)).toEqual({ [b.relayId]: 0.95 });
     for (const site of [a, b])
@@ -140,7 +139,7 @@ describe("the records between two relays", () => {
       await pass(600_000, "it is held", async () => (await outbox("failed")).length === 1);
       const [entry] = await outbox("failed");
       await pass(20 * DAY_MS, "60 days", () => clock.now() > 1_760_000_000_000 + 60 * DAY_MS);
-      expect(keptOf("alpha")).toEqual({ ...nothing, outbound: 1, outbox: 1, holds: 1 });
+      expect(await keptOf("alpha")).toEqual({ ...nothing, outbound: 1, outbox: 1, holds: 1 });
       await beforeRetry();
       chooseAction = () => "pass";
       const path = `/api/v1/admin/federation/outbox/${String(entry?.settlement_id)}/retry`;
@@ -158,7 +157,7 @@ describe("the records between two relays", () => {
     test("is refunded when the other relay has purged the task whose settlement never arrived", async () => {
       await held("refuse", async () => {
         // The peer accepted the result, so its debt is stored until the operator clears it.
-        expect(keptOf("beta")).toEqual({ ...nothing, inbound: 1 });
+        expect(await keptOf("beta")).toEqual({ ...nothing, inbound: 1 });
         const defaults = `/api/v1/admin/federation/peers/${a.relayId}/clear-defaults`;
         expect(await b.asOperator("POST", defaults, { reason: "lost" })).toMatchObject({
           status: 200,
@@ -187,7 +186,7 @@ describe("the records of a peer's task", () => {
   };
   afterEach(() => t.close());
 
-  async function after(ms: number, look: () => boolean): Promise<void> {
+  async function after(ms: number, look: () => Promise<boolean>): Promise<void> {
     await clock.advance(ms);
     await waitUntil(async () => {
       await t.relay.tick();
@@ -207,7 +206,7 @@ describe("the records of a peer's task", () => {
       );
     const first = await settle();
     expect(first.status).toBe(200);
-    await after(1_000 * DAY_MS, () => keptOf("here").inbound === 1);
+    await after(1_000 * DAY_MS, async () => (await keptOf("here")).inbound === 1);
     expect((await settle()).body).toEqual(first.body);
     expect(await t.getBalance(worker)).toBe(0.9025);
     const { signature: _, ...again } = forward;
@@ -219,7 +218,7 @@ describe("the records of a peer's task", () => {
   test("a purged result bars its task id as well, because receipts are stored", async () => {
     const from = await start();
     const { forward } = await completeTaskOfPeer(t, from, "failed");
-    await after(31 * DAY_MS, () => keptOf("here").inbound === 0);
+    await after(31 * DAY_MS, async () => (await keptOf("here")).inbound === 0);
     const { signature: _, ...again } = forward;
     expect(
       await from.forward({ ...again, timestamp: clock.now(), expires_at: clock.now() + 1_000 }),
@@ -239,18 +238,21 @@ describe("the records of a peer's task", () => {
     const path = `/agent/${worker.agentId}/task/${task_id}`;
     const task = { task_id, prompt: "work", submitted_at: clock.now() };
     await t.as(worker, "POST", `${path}/result`, createReceipt(worker, task));
-    await after(29 * DAY_MS, () => true);
+    await after(29 * DAY_MS, async () => true);
     expect(await t.as(worker, "GET", path)).toMatchObject({ status: 200 });
-    await after(DAY_MS, () => true);
+    await after(DAY_MS, async () => true);
     expect(await t.as(worker, "GET", path)).toMatchObject({ status: 404 });
   });
 
   test("a result that the peer never accepts is abandoned together with its relayed settlement", async () => {
     t = await startTestRelay({ ...federated, ...fileOf("here") }, 1, clock);
     const { next } = await relayTask(t);
-    expect(keptOf("here")).toMatchObject({ outbound: 1, inbound: 1 });
-    await after(29 * DAY_MS, () => keptOf("here").inbound === 1);
-    await after(2 * DAY_MS, () => keptOf("here").inbound + keptOf("here").outbound === 0);
+    expect(await keptOf("here")).toMatchObject({ outbound: 1, inbound: 1 });
+    await after(29 * DAY_MS, async () => (await keptOf("here")).inbound === 1);
+    await after(2 * DAY_MS, async () => {
+      const { inbound, outbound } = await keptOf("here");
+      return inbound + outbound === 0;
+    });
     const { body } = await t.asOperator("GET", "/api/v1/admin/federation/peers");
     expect(body["peers"]).toContainEqual(
       expect.objectContaining({ relay_id: next.relayId, position: 0, reserved: 0 }),
@@ -273,8 +275,8 @@ describe("the records of a peer's task", () => {
     );
     await clock.advance(30 * DAY_MS + 20 * 60_000);
     await t.relay.tick();
-    await waitUntil(() => keptOf("here").holds === 0, "the hold lapses");
-    expect(keptOf("here")).toMatchObject({ outbound: 1, inbound: 1 });
+    await waitUntil(async () => (await keptOf("here")).holds === 0, "the hold lapses");
+    expect(await keptOf("here")).toMatchObject({ outbound: 1, inbound: 1 });
     const settled = await origin.post(
       "/federation/v1/settlement/forward",
       origin.createSettlement({
@@ -284,7 +286,7 @@ describe("the records of a peer's task", () => {
       }),
     );
     expect(settled).toMatchObject({ status: 200, body: { status: "settled" } });
-    expect(keptOf("here")).toMatchObject({ outbox: 1, holds: 1 });
+    expect(await keptOf("here")).toMatchObject({ outbox: 1, holds: 1 });
     expect(await getReconciliation(t as never)).toMatchObject({
       consistent: true,
       totals: { balances: 0 },
@@ -295,7 +297,7 @@ describe("the records of a peer's task", () => {
   test("everything stays stored when the retention is 0 days", async () => {
     const from = await start({ AGENT_RETENTION_DAYS: "0" });
     await completeTaskOfPeer(t, from, "failed");
-    await after(1_000 * DAY_MS, () => true);
-    expect(keptOf("here")).toMatchObject({ inbound: 1 });
+    await after(1_000 * DAY_MS, async () => true);
+    expect(await keptOf("here")).toMatchObject({ inbound: 1 });
   });
 });

@@ -810,8 +810,10 @@ test("FE20 the signed text of a heartbeat, an id of 36 characters and a number, 
 
 describe("FE21 the trust of a route to a remote agent", () => {
   test.each([
-    [0.9, 0.09],
-    [1, 0.1],
+    // Without fees a claim counts as first contact (0.3) at most.
+    [0.9, 0.03],
+    [1, 0.03],
+    [0.2, 0.02],
     [0, 0],
   ])("of %d is multiplied by the peer's", async (claimed, whole) => {
     const worker = t.createUnknownAgent();

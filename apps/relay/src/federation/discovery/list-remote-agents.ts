@@ -6,6 +6,7 @@ import { encodeCursor } from "../../http/paging/cursor.ts";
 import type { Caller } from "../../identity/caller.ts";
 import { BLOCKED, levelName, scoreOfLevel, UNKNOWN } from "../../trust/levels.ts";
 import { findTrust } from "../../trust/store.ts";
+import { toTrustBasisMember } from "../../trust/trust-basis.ts";
 import { searchRemoteAgents, findRemoteAgent } from "./search-remote-agents.ts";
 import type { FederationServices } from "../federation-services.ts";
 import { calculateRemotePrice } from "./list-remote-candidates.ts";
@@ -64,7 +65,7 @@ export async function findRemoteEntry(
 
 /** Leaves out what only this relay can know: how to reach the agent, and how far it is trusted. */
 async function toDiscoveryEntry(
-  { storage }: FederationServices,
+  { storage, config }: FederationServices,
   agent: KnownAgent,
   required: readonly string[],
   caller: Caller,
@@ -94,6 +95,7 @@ async function toDiscoveryEntry(
     source_relay: agent.source_relay,
     relay_name: agent.relay_name,
     hop_distance: agent.hop_distance,
+    ...toTrustBasisMember(config),
     ...(agent.id_conflict === true && { id_conflict: true as const }),
   };
 }

@@ -1,5 +1,6 @@
 import {
   DiscoveryAnswerSchema,
+  getClaimLimit,
   mergeEntries,
   listUnvisitedPeers,
   parseEntries,
@@ -13,9 +14,10 @@ import { listKnownAgents } from "../../agents/store.ts";
 import type { Runtime } from "../../runtime.ts";
 import type { FederationPeerRow } from "../../storage/tables/federation.ts";
 import { scoreOfLevel, UNKNOWN } from "../../trust/levels.ts";
-import { findTrust } from "../../trust/store.ts";
+import { findHistory, findTrust } from "../../trust/store.ts";
 import { withRecipient, callPeer } from "../transport/call-peer.ts";
 import type { FederationServices } from "../federation-services.ts";
+import { peerPayerRef } from "../peer-ref.ts";
 import { peerSupports } from "../peers/peer-state.ts";
 import { listPeers } from "../peers/peer-store.ts";
 import type { DiscoveredAgents } from "./remote-agents.ts";
@@ -110,7 +112,7 @@ async function queryPeer(
   peer: FederationPeerRow,
   query: Discovery,
 ): Promise<readonly KnownAgent[]> {
-  const { identity, runtime, storage, federation } = services;
+  const { identity, runtime, storage, federation, config } = services;
   const { relay_id } = peer;
   const startedAt = runtime.now();
   const { delivery, body } = await callPeer(services, peer, {
@@ -125,11 +127,14 @@ async function queryPeer(
   if (!answer.success) return [];
   const latencyMs = Math.max(0, runtime.now() - startedAt);
   const agents = answer.output.agents.slice(0, limits.maxPageSize);
-  const [trust, own] = await Promise.all([
+  const [trust, paid, own] = await Promise.all([
     findTrust(storage.read, identity.relayId, relay_id),
+    findHistory(storage.read, peerPayerRef(relay_id)),
     listKnownAgents(storage.read, agents.map(agentIdOf)),
   ]);
   const known = new Set(own);
+  // The fees of the tasks that this relay sent to the peer, and of those that came from it.
+  const fees = (trust?.fees_kept ?? 0) + (paid?.fees_paid ?? 0);
   const sendsSuccession = peerSupports(peer, "agent_succession");
   return parseEntries(
     { agents },
@@ -138,6 +143,7 @@ async function queryPeer(
         relayId: relay_id,
         trust: scoreOfLevel(trust?.trust_level ?? UNKNOWN),
         latencyMs,
+        claimLimit: getClaimLimit(fees, config.trust.thresholds),
         sendsSuccession,
       },
       self: identity.relayId,

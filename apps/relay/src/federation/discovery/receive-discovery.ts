@@ -21,16 +21,12 @@ export async function receiveDiscovery(
 ): Promise<Answer<PeerOperations["forwardDiscovery"]>> {
   const { federation, identity, runtime, config } = services;
   const isNew = federation.seenQueries.add(message.query_id, runtime.now());
-  const {
-    isSearched: search,
-    query,
-    forwardedQuery,
-  } = planQuery(message, {
+  const { isSearched, query, forwardedQuery } = planQuery(message, {
     self: identity.relayId,
     isNew,
     maxHops: config.federation.maxHops,
   });
-  const local = search ? await searchLocalAgents(services, query) : [];
+  const local = isSearched ? await searchLocalAgents(services, query) : [];
   const remote =
     forwardedQuery === null
       ? []
@@ -39,7 +35,7 @@ export async function receiveDiscovery(
   const agents = boundSuccessions(found, { isRead: peerSupports(peer, "agent_succession") });
   federation.log.debug("federation.query.answered", {
     query_id: message.query_id,
-    searched: search,
+    searched: isSearched,
     passed_on: forwardedQuery !== null,
     agents: agents.length,
   });

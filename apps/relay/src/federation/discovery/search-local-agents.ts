@@ -12,6 +12,7 @@ import { calculateTaskPrice } from "../../routing/price.ts";
 import type { Reader } from "../../storage/storage.ts";
 import { levelName, scoreOfLevel, UNKNOWN } from "../../trust/levels.ts";
 import type { FederationServices } from "../federation-services.ts";
+import { parseListing } from "../../agents/discovery/parse-listing.ts";
 
 type OwnEntry = RemoteAgent & { readonly public_key: string };
 
@@ -43,7 +44,7 @@ async function withSuccession(read: Reader, entry: OwnEntry): Promise<RemoteAgen
   const { agent_id, public_key } = entry;
   if (!isKeyDerivedId(agent_id) || isAgentIdOfKey(agent_id, public_key)) return entry;
   const history = await getSuccession(read, agent_id);
-  if (!("body" in history) || history.body.chain.length === 0) return entry;
+  if (history.ok === false || history.body.chain.length === 0) return entry;
   return { ...entry, succession: history.body.chain };
 }
 
@@ -55,7 +56,7 @@ function toRemoteAgents(
 ): OwnEntry[] {
   // Without a key its receipts cannot be verified.
   if (row.public_key === null) return [];
-  const listing = row.listing === null ? undefined : (JSON.parse(row.listing) as ListingBody);
+  const listing = parseListing(row.listing);
   const price = listing === undefined ? asMicro(0) : calculateTaskPrice(listing, required);
   // A peer must not send a task here that this relay would refuse.
   if (price === null) return [];

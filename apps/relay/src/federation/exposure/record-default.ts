@@ -16,6 +16,7 @@ export function recordDefault(
     status: "failed",
     latencyMs: 0,
     priced: true,
+    fee: 0,
     now: runtime.now(),
   });
 }

@@ -47,7 +47,7 @@ export async function countHops(
   ]);
   const keys = new Map(peers.flatMap((peer) => (peer ? [[peer.relay_id, pinnedKey(peer)]] : [])));
   const listed =
-    listing !== undefined && "body" in listing ? listing.body.federation_hops : undefined;
+    listing === undefined || listing.ok === false ? undefined : listing.body.federation_hops;
   return countPassedHopsAsync(body, message, {
     from: from.relay_id,
     findKey: (relayId) => keys.get(relayId),

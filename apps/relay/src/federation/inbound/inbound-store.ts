@@ -8,7 +8,14 @@ import {
 import type { SettlementForward } from "@agent/federation-protocol/settlement";
 import type { ResultAcceptance } from "@agent/federation-protocol/signing";
 import { formatCurrentTrace } from "../../observability/trace.ts";
-import { queryBuilder, param, params, compile, sql } from "../../storage/queries/compiled-query.ts";
+import {
+  queryBuilder,
+  param,
+  params,
+  compile,
+  sql,
+  either,
+} from "../../storage/queries/compiled-query.ts";
 import type { Reader, Tx } from "../../storage/storage.ts";
 import type { FederationInboundRow } from "../../storage/tables/federation.ts";
 
@@ -227,11 +234,17 @@ export async function getTotalDefaultedAmount(reader: Reader): Promise<Micro> {
   return asMicro((await reader.get(sumAllDefaulted, {}))?.total ?? 0);
 }
 
+/** In the words of the index on it. */
+const bookedAt = either({
+  sqlite: sql<number>`body ->> '$.settlement.bookedAt'`,
+  postgres: sql<number>`cast(json_text(body, 'settlement', 'bookedAt') as bigint)`,
+});
+
 const clearOrders = compile<{ until: number; limit: number }>()(
   sql<never>`
     update federation_inbound set forward = null where task_id in (
       select task_id from federation_inbound
-      where body ->> '$.settlement.bookedAt' <= ${param("until")}
+      where ${bookedAt} <= ${param("until")}
         and forward is not null and settlement_id is not null
       limit ${param("limit")})`,
 );
@@ -260,10 +273,16 @@ export function purgeInbound(tx: Tx, old: { until: number; limit: number }): Pro
   return tx.run(deleteEnded, old);
 }
 
+const orderWithPrompt = either({
+  sqlite: sql<string>`json_replace(forward, '$.task_payload.prompt', ${param("prompt")})`,
+  postgres: sql<string>`cast(jsonb_set(cast(to_safe_json(forward) as jsonb),
+    '{task_payload,prompt}', to_jsonb(cast(${param("prompt")} as text)), false) as text)`,
+});
+
 const replaceOrderPrompt = compile<{ task_id: string; prompt: string }>()(
   queryBuilder
     .updateTable("federation_inbound")
-    .set({ forward: sql`json_replace(forward, '$.task_payload.prompt', ${param("prompt")})` })
+    .set({ forward: orderWithPrompt })
     .where("task_id", "=", param("task_id"))
     .where("forward", "is not", null),
 );

@@ -135,7 +135,7 @@ async function isKnownTask(tx: Tx, taskId: string): Promise<boolean> {
 }
 
 function buildForwardedRow(
-  { task_id, target_agent, task_payload }: TaskForward,
+  { task_id, target_agent, task_payload, depth = 0 }: TaskForward,
   forwarded: {
     readonly payer: string;
     readonly peer: FederationPeerRow;
@@ -161,7 +161,7 @@ function buildForwardedRow(
     now,
     expires_at: expiresAt,
   });
-  return { ...row, locked: amount };
+  return { ...row, locked: amount, depth };
 }
 
 /**

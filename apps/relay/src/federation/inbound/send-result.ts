@@ -19,7 +19,7 @@ import {
   type ReceivedMessage,
   type ResultAcceptance,
 } from "@agent/federation-protocol/signing";
-import { signAttestation, type ExecutionReceipt } from "@agent/receipts";
+import { signAttestation } from "@agent/receipts";
 import type { Tx } from "../../storage/storage.ts";
 import type { FederationPeerRow } from "../../storage/tables/federation.ts";
 import { findReceipt } from "../../tasks/receipts/receipt-store.ts";
@@ -33,6 +33,7 @@ import { peerSupports } from "../peers/peer-state.ts";
 import { recordDefault, publishDefault } from "../exposure/record-default.ts";
 import { findPeer } from "../peers/peer-store.ts";
 import { isPurged } from "../retention.ts";
+import { parseArchivedReceipt } from "../../tasks/receipts/parse-archived-receipt.ts";
 
 /** Books a settlement that a peer has signed (`receiveSettlement`). */
 export type ReceiveSettlement = (
@@ -155,7 +156,7 @@ function buildResult(
     },
     secretKey,
   );
-  const receipt = JSON.parse(archived.body) as ExecutionReceipt;
+  const receipt = parseArchivedReceipt(archived.body);
   return {
     task_id: task.taskId,
     origin_relay: relayId,

@@ -21,7 +21,7 @@ export async function putRemoteKey(tx: Tx, key: FederationAgentKeyRow): Promise<
 
 const remoteKeys = compile<{ agent_id: string }>()(
   sql<{ public_key: string; is_admitted: 0 | 1 }>`
-    select key.public_key, coalesce(key.is_own = 1 and peer.admitted = 1, 0) as is_admitted
+    select key.public_key, case when key.is_own = 1 and peer.admitted = 1 then 1 else 0 end as is_admitted
     from federation_agent_keys as key
     left join federation_peers as peer on peer.relay_id = key.relay_id
     where key.agent_id = ${param("agent_id")}`,

@@ -11,14 +11,13 @@ import {
   type TaskPayload,
 } from "@agent/federation-protocol/forwarding";
 import { checkPayable, computeTerms } from "@agent/federation-protocol/settlement";
-import type { RoutingChoice } from "@agent/wire";
 import { getClearingBalance } from "../../budget/post-clearing.ts";
 import type { FederationPeerRow } from "../../storage/tables/federation.ts";
 import type { TaskRow } from "../../storage/tables/tasks.ts";
 import { claimPending, releaseClaim } from "../../tasks/assignment/assignment-store.ts";
 import { resolveEndedClaim, publishReleasedTask } from "../../tasks/assignment/release-claim.ts";
 import { findTask } from "../../tasks/store.ts";
-import { executorOf } from "../../tasks/task.ts";
+import { executorOf, parseRequiredCapabilities, parseRoutingChoice } from "../../tasks/task.ts";
 import { callPeer } from "../transport/call-peer.ts";
 import type { FederationServices } from "../federation-services.ts";
 import { findInbound } from "../inbound/inbound-store.ts";
@@ -156,8 +155,7 @@ async function sendForward(
 ): Promise<boolean> {
   const { storage, runtime, identity, federation } = services;
   const { taskId, terms } = outbound.task;
-  const choice =
-    task.routing_choice === null ? null : (JSON.parse(task.routing_choice) as RoutingChoice);
+  const choice = parseRoutingChoice(task);
   const relayedForward = await buildRelayedForward(services, peer, task);
   const body = createTaskForward(
     {
@@ -171,6 +169,7 @@ async function sendForward(
       composite: choice?.composite_score ?? 0,
       path: outbound.route,
       expiresAt: task.expires_at,
+      depth: task.depth,
       relayed: relayedForward?.relayed,
     },
     { secretKey: identity.secretKey, now: runtime.now() },
@@ -204,8 +203,9 @@ async function sendForward(
   return refused === undefined || refused.unclaimed?.status === "cancelled";
 }
 
-function buildPayload({ prompt, required_capabilities, wall_clock_ms }: TaskRow): TaskPayload {
-  const required = JSON.parse(required_capabilities) as string[];
+function buildPayload(task: TaskRow): TaskPayload {
+  const { prompt, wall_clock_ms } = task;
+  const required = parseRequiredCapabilities(task);
   return {
     prompt,
     ...(required.length > 0 && { required_capabilities: required }),

@@ -66,7 +66,7 @@ export async function receiveResult(
     return toWireRefusal(verified);
   }
   const stored = await storeResult(services, from, outbound.task, verified);
-  if ("code" in stored) return stored;
+  if (!stored.ok) return stored;
   if (stored.task.state === "relaying") return { status: 202, body: { status: "pending" } };
   const settlement = await findPaidSettlement(services, from, task_id);
   return { status: 200, body: { ...buildAcceptance(services, from, verified), ...settlement } };
@@ -150,6 +150,7 @@ async function storeResult(
         hash: receiptHash,
         text: canonicalize(receipt),
         endedBy: { kind: "peer", relayId: from.relay_id },
+        publicKey: task.publicKey,
       },
       relayed ? finishInboundTask : enqueueSettlement,
     );
@@ -161,6 +162,8 @@ async function storeResult(
       status: getCountedStatus({ receipt: receipt.status, priced }),
       latencyMs: now - ended.task.submitted_at,
       priced,
+      // The payment counts what this relay kept.
+      fee: 0,
       now,
     });
     return { ok: true as const, task, ended, peerTrust };

@@ -8,13 +8,14 @@ import {
   type Proposal,
 } from "@agent/federation-protocol/peering";
 import { signAnswer } from "@agent/federation-protocol/signing";
-import { limits, refuse, type Answer } from "@agent/wire";
+import { refuse, type Answer } from "@agent/wire";
 import {
   activatePeer,
   buildAdmissionPolicy,
   loadAdmissionInput,
   loadAdmissionInputUnderKey,
 } from "./admission.ts";
+import type { Federation } from "../federation.ts";
 import type { FederationServices } from "../federation-services.ts";
 import { fetchIdentity } from "../peers/follow-peer-key.ts";
 import { buildSelfDescription } from "./self-description.ts";
@@ -80,14 +81,11 @@ async function loadProposerAdmissionInput(
   });
 }
 
-/** Bounds the pending handshakes, because strangers can start them without finishing any. */
-function addPending(pending: Map<string, PendingPeer>, added: PendingPeer, now: number): void {
+/** Adds a pending handshake in place of those that have expired. */
+function addPending(pending: Federation["pendingPeers"], added: PendingPeer, now: number): void {
   for (const [relayId, waiting] of pending) {
     if (isProposalExpired(waiting, now)) pending.delete(relayId);
   }
-  const [oldest] = pending.keys();
-  if (pending.size >= limits.federationProposals && oldest !== undefined) pending.delete(oldest);
-  pending.delete(added.peer.relayId);
   pending.set(added.peer.relayId, added);
 }
 

@@ -127,6 +127,7 @@ async function payExecutor(
   await deleteHold(tx, taskId);
   await recordSettlement(
     tx,
+    services,
     {
       taskId,
       settlementId: message.settlement_id,
@@ -141,7 +142,7 @@ async function payExecutor(
     },
     rows,
   );
-  return recordTaskPayment(tx, services, { taskId, executorId: agentId });
+  return recordTaskPayment(tx, services, { taskId, executorId: agentId, fee: booked.fee });
 }
 
 /**

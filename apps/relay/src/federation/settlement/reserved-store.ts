@@ -1,5 +1,6 @@
 import { asMicro, type Micro } from "@agent/budget";
 import { compile, param, sql } from "../../storage/queries/compiled-query.ts";
+import { jsonMember } from "../../storage/queries/fragments.ts";
 import type { Reader } from "../../storage/storage.ts";
 
 const sumPayable = compile<{ relay_id: string }>()(
@@ -35,18 +36,18 @@ const sumByPeer = compile()(
       union all
       select relay_id, payable, 0 from federation_outbox where payable > 0
       union all
-      select o.relay_id, 0, cast(o.body ->> '$.terms.net' as integer)
+      select o.relay_id, 0, cast(${jsonMember("o.body", "terms", "net")} as bigint)
         from tasks as t join federation_outbound as o on o.task_id = t.task_id
         where t.status = 'claimed' and t.via_peer is not null
       union all
-      select o.relay_id, 0, cast(o.body ->> '$.terms.net' as integer)
+      select o.relay_id, 0, cast(${jsonMember("o.body", "terms", "net")} as bigint)
         from federation_inbound as i join federation_outbound as o on o.task_id = i.task_id
-        where i.settlement_id is null and i.body ->> '$.hold' = 'open'
-          and i.body ->> '$.receiptStatus' = 'completed'
+        where i.settlement_id is null and ${jsonMember("i.body", "hold")} = 'open'
+          and ${jsonMember("i.body", "receiptStatus")} = 'completed'
       union all
-      select relay_id, 0, cast(body ->> '$.settlement.terms.net' as integer)
+      select relay_id, 0, cast(${jsonMember("body", "settlement", "terms", "net")} as bigint)
         from federation_outbox where ended_at is null
-    ) group by relay_id order by relay_id`,
+    ) as amounts group by relay_id order by relay_id`,
 );
 
 /** Lists every peer for which an amount is reserved, for reconciliation; the two sums must be equal. */

@@ -175,6 +175,7 @@ async function recordPayment(
   const rows = await postClearing(tx, runtime, postings, entry);
   await recordSettlement(
     tx,
+    services,
     {
       taskId,
       settlementId: settlement.settlementId,
@@ -189,7 +190,8 @@ async function recordPayment(
     },
     [...feePostings, ...rows],
   );
-  return recordTaskPayment(tx, services, { taskId, executorId: settlement.agentId, peerId });
+  const { fee } = terms;
+  return recordTaskPayment(tx, services, { taskId, executorId: settlement.agentId, fee, peerId });
 }
 
 /**
@@ -198,9 +200,10 @@ async function recordPayment(
  */
 async function recordRefund(
   tx: Tx,
-  { runtime }: FederationServices,
+  services: FederationServices,
   { settlement, payerId, locked, allocationId }: OutboxEntry,
 ): Promise<void> {
+  const { runtime } = services;
   const { taskId } = settlement;
   await deleteHold(tx, taskId);
   const description = "settlement refunded";
@@ -212,6 +215,7 @@ async function recordRefund(
   }
   await recordSettlement(
     tx,
+    services,
     {
       taskId,
       settlementId: newId(runtime),

@@ -44,12 +44,12 @@ export interface PeerRoute {
  */
 export async function authenticatePeer(
   services: FederationServices,
-  { limiter, draining }: { readonly limiter: RateLimiter; readonly draining: () => boolean },
+  { limiter, isDraining }: { readonly limiter: RateLimiter; readonly isDraining: () => boolean },
   { operation, resolveKey, unknownPeerCode, singleUse, activeOnly }: PeerRoute,
   { headers, raw, path }: Pick<RequestContext, "headers" | "raw" | "path">,
 ): Promise<PeerRequest | PeerRefusal> {
   const { storage, runtime, identity, federation } = services;
-  if (draining()) return { ...refuse("server.draining"), retryAfterSeconds: 10 };
+  if (isDraining()) return { ...refuse("server.draining"), retryAfterSeconds: 10 };
   const now = runtime.now();
   const read = parseRequestClaim((name) => headers.get(name), now);
   if (!read.ok) return toPeerRefusal(read);

@@ -5,7 +5,7 @@ import { replacePromptOfOrder } from "./inbound-store.ts";
 import { isFromPeer } from "../peer-ref.ts";
 
 /** Replaces the prompt by its hash in the peer's signed order, which is stored with the task. */
-export async function eraseOrder(
+export async function hashOrderPrompt(
   tx: Tx,
   task: Pick<TaskRow, "task_id" | "origin_peer" | "prompt">,
 ): Promise<void> {
