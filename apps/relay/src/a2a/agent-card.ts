@@ -1,11 +1,5 @@
 import { publicKeyToDidKey, hexToBytes } from "@agent/crypto";
-import {
-  DELEGATION_EXTENSION,
-  refuse,
-  type Answer,
-  type ListingBody,
-  type Operations,
-} from "@agent/wire";
+import { DELEGATION_EXTENSION, refuse, type Answer, type Operations } from "@agent/wire";
 import { listOfferedCapabilities } from "../agents/discovery/listing.ts";
 import { findListing } from "../agents/discovery/listing-store.ts";
 import { findAgent } from "../agents/store.ts";
@@ -13,6 +7,7 @@ import type { RequestContext } from "../http/handler.ts";
 import type { Services } from "../services.ts";
 import { version } from "../version.ts";
 import type { A2aDependencies } from "./submit-message.ts";
+import { parseListing } from "../agents/discovery/parse-listing.ts";
 
 type CardDependencies = Pick<Services, "storage" | "config" | "identity">;
 
@@ -42,7 +37,7 @@ export async function agentCard(
   const agent = await findAgent(storage.read, agentId);
   if (agent === undefined || agent.revoked_at !== null) return refuse("agent.not_found");
   const row = await findListing(storage.read, agentId);
-  const listing = row === undefined ? undefined : (JSON.parse(row.body) as ListingBody);
+  const listing = parseListing(row?.body);
   const capabilities = listOfferedCapabilities(agent, row);
   const pricing = listing?.pricing ?? [];
   // The card shows the most that this caller is charged unless its message names a budget.
@@ -87,7 +82,7 @@ export async function agentCard(
       tags: ["capability"],
     })),
   };
-  return { status: 200, body };
+  return { status: 200, body, ...toCacheHeaders(config) };
 }
 
 const PROTOCOL_VERSION = "1.0";
@@ -134,7 +129,12 @@ export function relayCard(
       },
     ],
   };
-  return { status: 200, body };
+  return { status: 200, body, ...toCacheHeaders(config) };
+}
+
+/** A card with the host of one request must not be shown to another caller. */
+function toCacheHeaders({ server }: CardDependencies["config"]) {
+  return server.baseUrl === undefined ? { headers: { "cache-control": "no-store" } } : {};
 }
 
 /** Without a configured address, the one that the caller used stands in for it. */

@@ -3,7 +3,10 @@ import type { RequestContext } from "../http/handler.ts";
 import { validate } from "../http/server/validate.ts";
 import type { Services } from "../services.ts";
 import { cancelTask } from "../tasks/assignment/cancel-task.ts";
-import { toA2aTask } from "./to-a2a-task.ts";
+import { takeStreamSlot } from "../tasks/reading/stream-events.ts";
+import type { StreamSlot } from "../tasks/reading/stream-slots.ts";
+import { cutStalledStream } from "../http/cut-stalled-stream.ts";
+import { toA2aTask, type TaskSnapshot } from "./to-a2a-task.ts";
 import { createFault, type A2aFault } from "./rpc-error.ts";
 import { submitMessage, type A2aDependencies } from "./submit-message.ts";
 import {
@@ -49,11 +52,16 @@ export const a2aMethods: Readonly<Record<string, A2aMethod>> = {
     return found.ok ? { ok: true, result: { task: toA2aTask(found) }, headers } : found;
   },
   SendStreamingMessage: async (services, call, dependencies) => {
-    const sent = await submitCall(services, call, dependencies);
-    if (!sent.ok) return sent;
-    const found = await pollTask(services, sent.about);
-    if (!found.ok) return found;
-    return { ok: true, result: streamTask(services, sent.about, found), headers: sent.headers };
+    // Refused before the task exists and is paid for.
+    const slot = services.streamSlots.take(call.context.caller);
+    if (!slot.ok) return slot;
+    let opened: MethodOutcome | undefined;
+    try {
+      opened = await openSubmittedStream(services, call, dependencies, slot);
+    } finally {
+      if (opened?.ok !== true) slot.free();
+    }
+    return opened;
   },
   GetTask: async (services, call) => {
     const about = parseTaskCall(call);
@@ -67,14 +75,17 @@ export const a2aMethods: Readonly<Record<string, A2aMethod>> = {
     const found = await pollTask(services, about);
     if (!found.ok) return found;
     if (!isUnfinished(found)) return createFault("UNSUPPORTED_OPERATION", "task has ended");
-    return { ok: true, result: streamTask(services, about, found) };
+    const { taskId } = about;
+    const slot = takeStreamSlot(services, { caller: about.context.caller, taskId });
+    if (!slot.ok) return slot;
+    return { ok: true, result: openTaskStream(services, about, found, slot) };
   },
   CancelTask: async (services, call) => {
     const about = parseTaskCall(call);
     if (!about.ok) return about;
     const { caller } = call.context;
     const cancelled = await cancelTask(services, { ...about, caller });
-    if ("ok" in cancelled) return cancelled;
+    if (cancelled.ok === false) return cancelled;
     const found = await pollTask(services, about);
     return found.ok ? { ok: true, result: toA2aTask(found) } : found;
   },
@@ -91,6 +102,33 @@ export const a2aMethods: Readonly<Record<string, A2aMethod>> = {
     ]),
   ),
 };
+
+/** Submits a message and streams its task in a place that was taken before. */
+async function openSubmittedStream(
+  services: Services,
+  call: MethodCall,
+  dependencies: A2aDependencies,
+  slot: StreamSlot,
+): Promise<MethodOutcome> {
+  const sent = await submitCall(services, call, dependencies);
+  if (!sent.ok) return sent;
+  const { about, headers } = sent;
+  // Only a message that was sent before can have a task with other streams.
+  const refused = slot.assign(about.taskId);
+  if (refused !== undefined) return refused;
+  const found = await pollTask(services, about);
+  if (!found.ok) return found;
+  return { ok: true, result: openTaskStream(services, about, found, slot), headers };
+}
+
+function openTaskStream(
+  services: Services,
+  about: TaskCall,
+  found: TaskSnapshot,
+  slot: StreamSlot,
+): AsyncIterable<StreamEvent> {
+  return cutStalledStream(streamTask(services, about, found), services.runtime, slot.free);
+}
 
 /** Submits the message of a call; the rest of the call concerns its task. */
 async function submitCall(

@@ -58,6 +58,22 @@ describe("A12: the offers that cards have shown", () => {
     expect(shown.latest(reader, "four")).toEqual(huge);
   });
 
+  test("A12: an offer that is shown again counts as new, for its agent and for its caller", () => {
+    const shown = createShownOffers();
+    const reader = by(agent("x"));
+    const large = offerAt(1, "a".repeat(limits.cardReaderCharacters / 5));
+    for (const name of ["one", "two", "one", "three"]) shown.record(reader, name, large);
+    expect(shown.latest(reader, "one")).toEqual(large);
+    expect(shown.latest(reader, "two")).toBeUndefined();
+    for (let i = 1; i < limits.cardReaders; i += 1) {
+      shown.record(by(agent(`reader ${i}`)), "worker", offerAt(1));
+    }
+    shown.record(reader, "one", offerAt(2));
+    shown.record(by(agent("last")), "worker", offerAt(1));
+    expect(shown.latest(reader, "one")).toEqual(offerAt(2));
+    expect(shown.latest(by(agent("reader 1")), "worker")).toBeUndefined();
+  });
+
   test("A12: the callers are bounded, and one caller displaces no offer of another", () => {
     const shown = createShownOffers();
     shown.record(by(agent("first")), "worker", offerAt(1));

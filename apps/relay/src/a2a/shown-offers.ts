@@ -1,3 +1,4 @@
+import { BoundedMap } from "@agent/crypto";
 import { limits, type PricedListing } from "@agent/wire";
 import type { RequestContext } from "../http/handler.ts";
 
@@ -24,21 +25,18 @@ type OfferReader = Pick<RequestContext, "caller" | "clientIp">;
  * another one before a thousand callers have read a card.
  */
 export function createShownOffers(): ShownOffers {
-  const readers = new Map<string, Map<string, ShownOffer>>();
+  const readers = new BoundedMap<string, Map<string, ShownOffer>>(limits.cardReaders);
   let cardCount = 0;
 
   return {
     record(context, agentId, offer) {
       const reader = callerKey(context) ?? addressKey(context);
       const shown = readers.get(reader) ?? new Map<string, ShownOffer>();
-      readers.delete(reader);
       readers.set(reader, shown);
       shown.delete(agentId);
       cardCount += 1;
       shown.set(agentId, { offer, characters: JSON.stringify(offer).length, order: cardCount });
       evictOldest(shown);
-      const [oldest] = readers.keys();
-      if (readers.size > limits.cardReaders && oldest !== undefined) readers.delete(oldest);
     },
     latest(context, agentId) {
       const known = [callerKey(context), addressKey(context)].flatMap(

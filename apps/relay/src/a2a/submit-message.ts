@@ -73,7 +73,7 @@ export async function submitMessage(
     (saveResponse) =>
       submitWithPayment(services, { targetId: agentId, body, caller, saveResponse }, payment),
   );
-  if ("ok" in answer) {
+  if (answer.ok === false) {
     const isRaised = isFromCard && answer.code === "budget.max_exceeded";
     return isRaised
       ? { ...answer, detail: "the price was raised since you read the card" }

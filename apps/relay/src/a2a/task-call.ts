@@ -20,7 +20,7 @@ export async function pollTask(
   { waitSeconds, after }: { waitSeconds: number; after?: number } = { waitSeconds: 0 },
 ): Promise<PollResult> {
   const answer = await getTask(services, { agentId, taskId, waitSeconds, after, caller, signal });
-  return "ok" in answer ? answer : { ok: true, ...answer.body };
+  return answer.ok === false ? answer : { ok: true, ...answer.body };
 }
 
 /** Returns the task once it has ended, or its state after the longest wait of a poll. */

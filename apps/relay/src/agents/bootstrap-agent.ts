@@ -22,6 +22,7 @@ import { listAgentDevices, insertDevice } from "./devices/device-store.ts";
 import { insertAgentKey, listAgentKeys, replaceAgentKey } from "./keys/key-store.ts";
 import { endDisplacedSessions, recordKeyProof } from "./keys/record-key-proof.ts";
 import { checkKeyNotInUse } from "./keys/check-key.ts";
+import { linkToProver } from "./keys/save-proven-key.ts";
 import { findAgent, saveAgent } from "./store.ts";
 
 type Bootstrap = Operations["bootstrap"];
@@ -100,7 +101,7 @@ export async function bindKey(
   const now = runtime.now();
   const agent = await findAgent(tx, agent_id);
   const decision = decideKey(claim, agent, await listAgentKeys(tx, agent_id), now);
-  if ("ok" in decision) return decision;
+  if (!decision.ok) return decision;
   const isFirst = decision.kind === "first";
   const former = decision.kind === "first" ? decision.steps.map(({ from }) => from) : [];
   const remote = isFirst ? await checkRemoteWork(tx, agent_id, [...former, public_key]) : undefined;
@@ -112,14 +113,17 @@ export async function bindKey(
       ...(agent ?? createAgentRow(agent_id, now)),
       public_key,
       last_seen_at: now,
+      unreachable_at: null,
     });
     await insertKeySteps(tx, claim, decision, now);
     const action = isFirst ? "key.bound" : "key.rotated";
     await recordAudit(tx, now, caller, { agentId: agent_id, action, detail: public_key });
   }
   const deletedTrust = remote?.isUnderAnotherKey ? await deleteReputation(tx, agent_id) : [];
-  // The succession record names the agent and is signed by the new key, so the key is proven.
-  const isSigned = decision.kind !== "same" && decision.steps.length > 0;
+  // Each succession record names the agent and is signed by both keys, so they are proven.
+  const steps = decision.kind === "same" ? [] : decision.steps;
+  for (const { from } of steps) await linkToProver(tx, { agent_id, public_key: from });
+  const isSigned = steps.length > 0;
   if (!isProven && !isSigned) {
     return { ok: true, decision, displaced: [], deletedTrust } satisfies BindingResult;
   }
@@ -137,17 +141,14 @@ async function insertKeySteps(
   const [begin] = steps;
   if (kind === "first") {
     const first = begin === undefined ? public_key : begin.from;
-    await insertAgentKey(tx, {
-      agent_id,
-      public_key: first,
-      valid_from: Math.min(begin?.at ?? now, now),
-      succession: null,
-    });
+    const valid_from = Math.min(begin?.at ?? now, now);
+    await insertAgentKey(tx, { agent_id, public_key: first, valid_from, succession: null }, now);
   }
   for (const { from, to, at, succession } of steps) {
     // A key that was replaced elsewhere long ago must not count as current here.
     const left = kind === "first" ? Math.min(at, now) : now;
-    await replaceAgentKey(tx, { agent_id, old_key: from, new_key: to, now: left, succession });
+    const change = { agent_id, old_key: from, new_key: to, now: left, succession };
+    await replaceAgentKey(tx, change, now);
   }
 }
 
@@ -176,6 +177,7 @@ export function createAgentRow(agent_id: string, now: number): AgentRow {
     registered: 0,
     created_at: now,
     last_seen_at: now,
+    unreachable_at: null,
     revoked_at: null,
   };
 }

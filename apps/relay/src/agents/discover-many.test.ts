@@ -12,10 +12,10 @@ let edited: EditedRelay;
 beforeAll(async () => {
   edited = await openEditedRelay(
     ({ agentId }) => `
-      with recursive n(value) as (select 0 union all select value + 1 from n limit ${count})
+      with recursive n(value) as (select 0 union all select value + 1 from n where value < ${count - 1})
       insert into agents
-        select printf('10000000-0000-7000-8000-%012d', n.value), public_key, endpoint_url,
-          capabilities, metadata, federation_visible, 1, created_at, last_seen_at, revoked_at
+        select '10000000-0000-7000-8000-' || substr(cast(1000000000000 + n.value as text), 2), public_key, endpoint_url,
+          capabilities, metadata, federation_visible, 1, created_at, last_seen_at, revoked_at, null
         from n, agents where agent_id = '${agentId}';
       insert into agent_capabilities select 'x', agent_id from agents where registered = 1;
       delete from agents where agent_id = '${agentId}';

@@ -53,6 +53,7 @@ export async function registerAgent(
         visible === undefined ? agent.federation_visible : visible ? (1 as const) : (0 as const),
       registered: 1 as const,
       last_seen_at: now,
+      unreachable_at: null,
     };
     await saveAgent(tx, registered);
     if (hasRegistrationChanged(agent, registered)) {

@@ -43,7 +43,7 @@ export function agentHandlers(
     async registerAgent({ body }, { caller }) {
       if (!mayActFor(caller, [body.agent_id])) return refuse("auth.not_owner");
       const answer = await registerAgent(services, body, caller);
-      if (!("ok" in answer)) onRegistered(body.agent_id);
+      if (answer.ok !== false) onRegistered(body.agent_id);
       return answer;
     },
     heartbeat({ body }, { caller }) {

@@ -1,4 +1,5 @@
 import { queryBuilder, param, params, compile, sql } from "../storage/queries/compiled-query.ts";
+import { jsonTexts } from "../storage/queries/fragments.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
 import type { AgentRow } from "../storage/tables/agents.ts";
 
@@ -24,6 +25,7 @@ const insertAgentQuery = compile<AgentRow>()(
         "registered",
         "created_at",
         "last_seen_at",
+        "unreachable_at",
         "revoked_at",
       ),
     ),
@@ -41,6 +43,7 @@ const updateAgentQuery = compile<AgentRow>()(
         "federation_visible",
         "registered",
         "last_seen_at",
+        "unreachable_at",
         "revoked_at",
       ),
     )
@@ -58,13 +61,31 @@ const TOUCH_INTERVAL_MS = 30_000;
 const updateLastSeenQuery = compile<{ agent_id: string; now: number; stale: number }>()(
   queryBuilder
     .updateTable("agents")
-    .set({ last_seen_at: param("now") })
+    .set({ last_seen_at: param("now"), unreachable_at: null })
     .where("agent_id", "=", param("agent_id"))
-    .where("last_seen_at", "<=", param("stale")),
+    .where(sql<boolean>`(last_seen_at <= ${param("stale")} or unreachable_at is not null)`),
 );
 
+/** Records a sign of life of an agent. */
 export async function updateLastSeen(tx: Tx, agent_id: string, now: number): Promise<void> {
   await tx.run(updateLastSeenQuery, { agent_id, now, stale: now - TOUCH_INTERVAL_MS });
+}
+
+const updateUnreachable = compile<{ agent_id: string; endpoint_url: string; now: number }>()(
+  queryBuilder
+    .updateTable("agents")
+    .set({ unreachable_at: param("now") })
+    .where("agent_id", "=", param("agent_id"))
+    .where("endpoint_url", "=", param("endpoint_url"))
+    .where("unreachable_at", "is", null),
+);
+
+/** Records that a call found no MCP server at an agent's endpoint; not if the agent has another one now. */
+export async function markUnreachable(
+  tx: Tx,
+  call: { agent_id: string; endpoint_url: string; now: number },
+): Promise<void> {
+  await tx.run(updateUnreachable, call);
 }
 
 const deleteCapabilitiesQuery = compile<{ agent_id: string }>()(
@@ -89,7 +110,7 @@ export async function replaceCapabilities(
 
 const knownAgentIds = compile<{ ids: string }>()(
   sql<{ agent_id: string }>`
-    select agent_id from agents where agent_id in (select value from json_each(${param("ids")}))`,
+    select agent_id from agents where agent_id in ${jsonTexts(param("ids"))}`,
 );
 
 /** Returns the ids that belong to agents of this relay. */

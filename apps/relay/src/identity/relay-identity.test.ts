@@ -1,11 +1,12 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { bytesToHex, didKeyToPublicKey } from "@agent/crypto";
 import { createManualClock, createSeededRandom } from "@agent/testkit";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { migrations } from "../storage/migrations/index.ts";
-import { openStorage } from "../storage/open-storage.ts";
+import { readAllStored } from "../../test/engine/stored.ts";
+import { openMigrated } from "../../test/migrated-storage.ts";
 import { loadRelayIdentity, type RelayIdentity } from "./relay-identity.ts";
 import { updateSecretKey } from "./store.ts";
 
@@ -20,7 +21,7 @@ afterEach(() => rmSync(folder, { recursive: true }));
 
 /** Opens the database and loads the identity as a start of the relay does. */
 async function start(given?: string, path = join(folder, "relay.db"), stored?: string) {
-  const opened = await openStorage({ path, migrations });
+  const opened = await openMigrated({ path, migrations });
   if (!opened.ok) throw new Error(opened.detail);
   const { storage } = opened;
   if (stored !== undefined) await storage.transaction((tx) => updateSecretKey(tx, stored));
@@ -37,15 +38,10 @@ async function identityOf(...given: Parameters<typeof start>): Promise<RelayIden
   return loaded.identity;
 }
 
-/** Reads the bytes of all files of the database. */
-function readDatabaseBytes(): string {
-  return readdirSync(folder)
-    .map((name) => readFileSync(join(folder, name), "latin1"))
-    .join("");
-}
+const readDatabase = () => readAllStored(join(folder, "relay.db"));
 
-const containsKey = ({ secretKey }: RelayIdentity) => {
-  const disk = readDatabaseBytes();
+const containsKey = async ({ secretKey }: RelayIdentity) => {
+  const disk = await readDatabase();
   return (
     disk.includes(bytesToHex(secretKey)) || disk.includes(Buffer.from(secretKey).toString("latin1"))
   );
@@ -69,7 +65,7 @@ describe("Relay identity", () => {
   });
 
   test("stores the key as hex digits without a passphrase", async () => {
-    expect(containsKey(await identityOf())).toBe(true);
+    expect(await containsKey(await identityOf())).toBe(true);
   });
 
   test.each([64, 128])("reads a key from %i hex digits", async (digits) => {
@@ -82,16 +78,16 @@ describe("Relay identity", () => {
 describe("Relay identity with a passphrase", () => {
   test("HO13 seals the key from the first start and loads the same key at the next", async () => {
     const first = await identityOf(passphrase);
-    expect(containsKey(first)).toBe(false);
+    expect(await containsKey(first)).toBe(false);
     expect(await identityOf(passphrase)).toEqual(first);
-    expect(readDatabaseBytes()).not.toContain(passphrase);
+    expect(await readDatabase()).not.toContain(passphrase);
   });
 
   test("HO13 seals the key at the next start when the passphrase is set later, and leaves no plain copy", async () => {
     const plain = await identityOf();
-    expect(containsKey(plain)).toBe(true);
+    expect(await containsKey(plain)).toBe(true);
     expect(await identityOf(passphrase)).toEqual(plain);
-    expect(containsKey(plain)).toBe(false);
+    expect(await containsKey(plain)).toBe(false);
     expect(await identityOf(passphrase)).toEqual(plain);
   });
 
@@ -100,11 +96,11 @@ describe("Relay identity with a passphrase", () => {
     ["no passphrase", undefined, /is required/],
   ])("HO13 stops the start with %s and changes nothing", async (_, given, detail) => {
     const first = await identityOf(passphrase);
-    const before = readDatabaseBytes();
+    const before = await readDatabase();
     const refused = await start(given);
     expect(refused).toMatchObject({ ok: false, code: "identity.unreadable" });
     expect(!refused.ok && refused.detail).toMatch(detail);
-    expect(readDatabaseBytes()).toBe(before);
+    expect(await readDatabase()).toBe(before);
     expect(await identityOf(passphrase)).toEqual(first);
   });
 

@@ -9,6 +9,7 @@ import {
 import { openSealedKey, parseSecretKeyHex, sealKey } from "@agent/crypto/sealed-key";
 import { newId, type Runtime } from "../runtime.ts";
 import type { Storage } from "../storage/storage.ts";
+import { finishScrub } from "./finish-scrub.ts";
 import { findIdentity, insertIdentity, listSuccessions, updateSecretKey } from "./store.ts";
 
 /** A succession step of the relay's key, as both keys signed it. */
@@ -60,7 +61,7 @@ export async function loadRelayIdentity(
   if (passphrase !== undefined && !isSealed(stored.secret_key)) {
     const sealed = await sealKey(opened.secretKey, passphrase);
     await storage.transaction((tx) => updateSecretKey(tx, sealed));
-    await storage.scrub();
+    await finishScrub(storage);
   }
   const rows = await listSuccessions(storage.read);
   const succession = rows.map(({ record }) => JSON.parse(record) as SignedSuccession);
@@ -96,7 +97,7 @@ export function formatStoredKey(
 }
 
 /** Returns whether a stored key is plain: hex digits and nothing else. */
-function isSealed(text: string): boolean {
+export function isSealed(text: string): boolean {
   return !/^[0-9a-f]+$/.test(text);
 }
 
@@ -104,7 +105,11 @@ type OpenKeyResult =
   | { readonly ok: true; readonly secretKey: Uint8Array }
   | { readonly ok: false; readonly code: "identity.unreadable"; readonly detail: string };
 
-async function openStoredKey(text: string, passphrase: string | undefined): Promise<OpenKeyResult> {
+/** Opens a stored key; a wrong or missing passphrase is refused. */
+export async function openStoredKey(
+  text: string,
+  passphrase: string | undefined,
+): Promise<OpenKeyResult> {
   const unreadable = (detail: string) =>
     ({ ok: false, code: "identity.unreadable", detail }) as const;
   if (!isSealed(text)) {

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { canonicalize, sha256Hex, verifyRelaySuccession } from "@agent/crypto";
@@ -9,7 +9,9 @@ import { createBuyer, submitAcceptedTask, createSeller } from "../../test/market
 import { endRelays, minimalEnv, startRelay } from "../../test/relay-process.ts";
 import { createReceipt, startTestRelay, type TestRelay } from "../../test/test-relay.ts";
 import { migrations } from "../storage/migrations/index.ts";
-import { openStorage } from "../storage/open-storage.ts";
+import { onlyOn } from "../../test/engine/engine.ts";
+import { readAllStored } from "../../test/engine/stored.ts";
+import { openMigrated } from "../../test/migrated-storage.ts";
 import { loadRelayIdentity } from "./relay-identity.ts";
 import { rotateRelayKey } from "./rotate-relay-key.ts";
 import { findIdentity } from "./store.ts";
@@ -29,7 +31,7 @@ afterEach(endRelays);
 afterAll(() => rmSync(folder, { recursive: true }));
 
 async function withStorage<T>(work: (storage: Parameters<typeof rotateRelayKey>[0]) => Promise<T>) {
-  const opened = await openStorage({ path, migrations });
+  const opened = await openMigrated({ path, migrations });
   if (!opened.ok) throw new Error(opened.detail);
   try {
     return await work(opened.storage);
@@ -85,13 +87,12 @@ test("D8: a sealed key is rotated only with its passphrase, and the new key is s
   expect((await identity(passphrase)).publicKeys[0]).toBe(first.publicKey);
 });
 
-test("D8: no file of the database contains the old key after a rotation", async () => {
+test("D8: the database contains no old key after a rotation", async () => {
   await identity();
   const old = await storedText();
   await rotate();
-  const files = readdirSync(folder).filter((file) => file.startsWith(`relay-${count}.db`));
-  expect(files).not.toEqual([]);
-  for (const file of files) expect(readFileSync(join(folder, file)).includes(old)).toBe(false);
+  expect(await readAllStored(path)).toContain("relay_successions");
+  expect(await readAllStored(path)).not.toContain(old);
 });
 
 test("D8: a database without an identity is left unchanged", async () => {
@@ -108,30 +109,33 @@ test("D8: a rotation beyond 33 keys is refused and changes nothing", async () =>
   expect(await identity()).toEqual(full);
 });
 
-test("D8: the command refuses a running relay and a missing database", async () => {
-  const env = { ...minimalEnv, AGENT_DB_PATH: path };
-  const missing = startRelay(env, { args: ["rotate-key"] });
-  expect(await missing.ended).toEqual({ code: 1, signal: null });
-  expect(existsSync(path)).toBe(false);
+test.runIf(onlyOn("sqlite"))(
+  "D8: the command refuses a running relay and a missing database",
+  async () => {
+    const env = { ...minimalEnv, AGENT_DB_PATH: path };
+    const missing = startRelay(env, { args: ["rotate-key"] });
+    expect(await missing.ended).toEqual({ code: 1, signal: null });
+    expect(existsSync(path)).toBe(false);
 
-  const relay = startRelay(env);
-  const url = await relay.baseUrl;
-  const keyOf = async () =>
-    ((await (await fetch(`${url}/.well-known/agent-relay.json`)).json()) as { did: string }).did;
-  const before = await keyOf();
-  const refused = startRelay(env, { args: ["rotate-key"] });
-  expect(await refused.ended).toEqual({ code: 1, signal: null });
-  expect(refused.stderr()).toContain("database.locked");
-  expect(await keyOf()).toBe(before);
-  relay.kill("SIGTERM");
-  await relay.ended;
+    const relay = startRelay(env);
+    const url = await relay.baseUrl;
+    const keyOf = async () =>
+      ((await (await fetch(`${url}/.well-known/agent-relay.json`)).json()) as { did: string }).did;
+    const before = await keyOf();
+    const refused = startRelay(env, { args: ["rotate-key"] });
+    expect(await refused.ended).toEqual({ code: 1, signal: null });
+    expect(refused.stderr()).toContain("database.locked");
+    expect(await keyOf()).toBe(before);
+    relay.kill("SIGTERM");
+    await relay.ended;
 
-  const done = startRelay(env, { args: ["rotate-key", "--reason", "leaked"] });
-  expect(await done.ended).toEqual({ code: 0, signal: null });
-  const { did, succession } = await identity();
-  expect(did).not.toBe(before);
-  expect(succession).toMatchObject([{ reason: "leaked" }]);
-});
+    const done = startRelay(env, { args: ["rotate-key", "--reason", "leaked"] });
+    expect(await done.ended).toEqual({ code: 0, signal: null });
+    const { did, succession } = await identity();
+    expect(did).not.toBe(before);
+    expect(succession).toMatchObject([{ reason: "leaked" }]);
+  },
+);
 
 test("D8: a crash at any moment of the command leaves the old or the new state complete", async () => {
   const passphrase = "correct horse battery staple";

@@ -1,6 +1,10 @@
 import { generateKeyPair, MAX_RELAY_KEYS, signRelaySuccession } from "@agent/crypto";
+import { entryOf } from "@agent/transparency";
+import { appendLog } from "../log/entries/append.ts";
+import { keepLogKeys } from "../log/root-key.ts";
 import type { Runtime } from "../runtime.ts";
 import type { Storage } from "../storage/storage.ts";
+import { finishScrub } from "./finish-scrub.ts";
 import { loadRelayIdentity, formatStoredKey } from "./relay-identity.ts";
 import { findIdentity, insertSuccession, updateSecretKey } from "./store.ts";
 
@@ -19,9 +23,14 @@ export type RotationResult =
 export async function rotateRelayKey(
   storage: Storage,
   runtime: Pick<Runtime, "now" | "randomBytes">,
-  { passphrase, reason }: { readonly passphrase?: string; readonly reason?: string },
+  {
+    passphrase,
+    reason,
+    isStolen = false,
+  }: { readonly passphrase?: string; readonly reason?: string; readonly isStolen?: boolean },
 ): Promise<RotationResult> {
-  if ((await findIdentity(storage.read)) === undefined) {
+  const stored = await findIdentity(storage.read);
+  if (stored === undefined) {
     return {
       ok: false,
       code: "identity.missing",
@@ -30,6 +39,8 @@ export async function rotateRelayKey(
   }
   const loaded = await loadRelayIdentity(storage, runtime, passphrase);
   if (!loaded.ok) return loaded;
+  // A passphrase that was set later has sealed the key while it was loaded.
+  const oldKey = (await findIdentity(storage.read))?.secret_key ?? stored.secret_key;
   const { relayId, secretKey, succession, publicKeys } = loaded.identity;
   if (publicKeys.length >= MAX_RELAY_KEYS) {
     const detail = `a relay has at most ${MAX_RELAY_KEYS} keys`;
@@ -48,9 +59,12 @@ export async function rotateRelayKey(
   await storage.transaction(async (tx) => {
     // The position is unique in the table, and the lock on the file excludes every other process.
     await insertSuccession(tx, { position: succession.length, record: JSON.stringify(record) });
+    const now = runtime.now();
+    await keepLogKeys(tx, { oldKey, isStolen, now });
     await updateSecretKey(tx, secret_key);
+    await appendLog(tx, entryOf.relayKey(record, { time: now }));
   });
   // The old key must not remain readable in the write-ahead log.
-  await storage.scrub();
+  await finishScrub(storage);
   return { ok: true, relayId, publicKey: record.new_public_key };
 }

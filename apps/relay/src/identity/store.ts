@@ -8,22 +8,35 @@ export function findIdentity(read: Reader): Promise<RelayIdentityRow | undefined
   return read.get(identityRow, {});
 }
 
-const insertIdentityQuery = compile<RelayIdentityRow>()(
+const insertIdentityQuery = compile<Omit<RelayIdentityRow, "scrub_pending">>()(
   queryBuilder
     .insertInto("relay_identity")
-    .values(params("one", "relay_id", "secret_key", "created_at")),
+    .values({ ...params("one", "relay_id", "secret_key", "created_at"), scrub_pending: 0 }),
 );
 
-export async function insertIdentity(tx: Tx, row: RelayIdentityRow): Promise<void> {
+export async function insertIdentity(
+  tx: Tx,
+  row: Omit<RelayIdentityRow, "scrub_pending">,
+): Promise<void> {
   await tx.run(insertIdentityQuery, row);
 }
 
 const updateSecretKeyQuery = compile<{ secret_key: string }>()(
-  queryBuilder.updateTable("relay_identity").set(params("secret_key")),
+  queryBuilder.updateTable("relay_identity").set({ ...params("secret_key"), scrub_pending: 1 }),
 );
 
+/** Replaces the key; the earlier one stays readable in the files until they are scrubbed. */
 export async function updateSecretKey(tx: Tx, secret_key: string): Promise<void> {
   await tx.run(updateSecretKeyQuery, { secret_key });
+}
+
+const setScrubPending = compile<{ scrub_pending: 0 | 1 }>()(
+  queryBuilder.updateTable("relay_identity").set(params("scrub_pending")),
+);
+
+/** Records whether replaced data may still be readable in the files. */
+export async function saveScrubPending(tx: Tx, isPending: boolean): Promise<void> {
+  await tx.run(setScrubPending, { scrub_pending: isPending ? 1 : 0 });
 }
 
 const successionsInOrder = compile()(

@@ -12,7 +12,7 @@ import { insertDevice } from "../agents/devices/device-store.ts";
 import { insertAgentKey, replaceAgentKey } from "../agents/keys/key-store.ts";
 import { saveAgent } from "../agents/store.ts";
 import { migrations } from "../storage/migrations/index.ts";
-import { openStorage } from "../storage/open-storage.ts";
+import { openMigrated } from "../../test/migrated-storage.ts";
 import type { Reader, Storage } from "../storage/storage.ts";
 import { createTokenVerifier, type TokenVerifier } from "./tokens.ts";
 
@@ -36,7 +36,7 @@ const countReads = (read: Reader): Reader => ({
 
 beforeEach(async () => {
   world = createWorld();
-  const opened = await openStorage({ path: ":memory:", migrations });
+  const opened = await openMigrated({ path: ":memory:", migrations });
   if (!opened.ok) throw new Error(opened.detail);
   ({ storage } = opened);
   [relay, agent] = [createTestAgent(world), createTestAgent(world)];
@@ -55,12 +55,8 @@ async function insertKnownAgent(
   await storage.transaction(async (tx) => {
     const revoked_at = agentRevoked ? now : null;
     await saveAgent(tx, { ...createAgentRow(agentId, now), public_key: publicKey, revoked_at });
-    await insertAgentKey(tx, {
-      agent_id: agentId,
-      public_key: publicKey,
-      valid_from: now,
-      succession: null,
-    });
+    const key = { agent_id: agentId, public_key: publicKey, valid_from: now, succession: null };
+    await insertAgentKey(tx, key, now);
     await insertDevice(tx, {
       device_id: deviceId,
       agent_id: agentId,
@@ -79,13 +75,17 @@ const token = (of = agent, scope?: readonly Scope[]) => createToken(of, relay.di
 async function rotate(): Promise<TestAgent> {
   const { secretKey, publicKey } = createTestAgent(world);
   await storage.transaction((tx) =>
-    replaceAgentKey(tx, {
-      agent_id: agent.agentId,
-      old_key: agent.publicKey,
-      new_key: publicKey,
-      now: world.now(),
-      succession: "{}",
-    }),
+    replaceAgentKey(
+      tx,
+      {
+        agent_id: agent.agentId,
+        old_key: agent.publicKey,
+        new_key: publicKey,
+        now: world.now(),
+        succession: "{}",
+      },
+      world.now(),
+    ),
   );
   return { ...agent, secretKey, publicKey };
 }

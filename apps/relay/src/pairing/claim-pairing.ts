@@ -45,7 +45,7 @@ export async function claimPairing(
     await markPairingClaimed(tx, { pairing_id, device_name, public_key });
     return toClaimAnswer({ ...session, status: "claimed" });
   });
-  if ("code" in answer && answer.code === "pairing.not_found") wrongCodes.recordFailure(address);
+  if (!answer.ok && answer.code === "pairing.not_found") wrongCodes.recordFailure(address);
   return answer;
 }
 
@@ -60,6 +60,7 @@ async function isKnownKey(read: Reader, agent_id: string, public_key: string): P
 
 function toClaimAnswer({ pairing_id, agent_id, status, device_id }: PairingRow) {
   return {
+    ok: true as const,
     status: 200 as const,
     body: { pairing_id, agent_id, status, ...(device_id !== null && { device_id }) },
   };

@@ -1,3 +1,4 @@
+import { BoundedMap } from "@agent/crypto";
 import { limits } from "@agent/wire";
 
 /** Tracks wrong pairing codes; an address with five is refused for the lifetime of a code. */
@@ -8,33 +9,24 @@ export interface FailedCodeTracker {
 }
 
 interface FailedTries {
-  count: number;
-  last: number;
+  readonly count: number;
+  readonly last: number;
 }
 
 const MAX_ADDRESSES = 100_000;
 
 export function createFailedCodeTracker(now: () => number, ttlMs: number): FailedCodeTracker {
-  // Ordered by the last wrong code, so that the oldest are dropped first.
-  const byAddress = new Map<string, FailedTries>();
-  const current = (address: string) => {
-    const tries = byAddress.get(address);
-    return tries !== undefined && now() < tries.last + ttlMs ? tries : undefined;
-  };
+  const byAddress = new BoundedMap<string, FailedTries>(MAX_ADDRESSES, { ttlMs, now });
 
   return {
     getWaitMs(address) {
-      const tries = current(address);
+      const tries = byAddress.get(address);
       if (tries === undefined || tries.count < limits.pairingAttempts) return 0;
       return tries.last + ttlMs - now();
     },
     recordFailure(address) {
-      const count = (current(address)?.count ?? 0) + 1;
-      byAddress.delete(address);
+      const count = (byAddress.get(address)?.count ?? 0) + 1;
       byAddress.set(address, { count, last: now() });
-      if (byAddress.size <= MAX_ADDRESSES) return;
-      const oldest = byAddress.keys().next();
-      if (!oldest.done) byAddress.delete(oldest.value);
     },
   };
 }

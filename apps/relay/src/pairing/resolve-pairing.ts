@@ -3,6 +3,7 @@ import { insertDevice } from "../agents/devices/device-store.ts";
 import { checkKeyNotInUse } from "../agents/keys/check-key.ts";
 import { findAgent } from "../agents/store.ts";
 import { recordAudit } from "../audit/record-audit.ts";
+import { appendKeyBound } from "../log/entries/append.ts";
 import { mayActFor, type Caller } from "../identity/caller.ts";
 import { newId } from "../runtime.ts";
 import type { Services } from "../services.ts";
@@ -46,6 +47,9 @@ export async function approvePairing(
       registered_at: now,
       revoked_at: null,
     });
+    if (public_key !== agent.public_key) {
+      await appendKeyBound(tx, { agent_id, public_key, device_id, valid_from: now }, now);
+    }
     await markPairingResolved(tx, { pairing_id, status: "approved", device_id });
     await recordAudit(tx, now, caller, {
       agentId: agent_id,

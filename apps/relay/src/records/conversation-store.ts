@@ -1,4 +1,5 @@
 import { queryBuilder, param, params, compile, sql } from "../storage/queries/compiled-query.ts";
+import { largerOf } from "../storage/queries/fragments.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
 import type { ConversationRow, MessageRow } from "../storage/tables/records.ts";
 
@@ -46,7 +47,7 @@ export async function saveConversation(
 const touchConversationQuery = compile<ConversationKey & { at: number }>()(
   queryBuilder
     .updateTable("conversations")
-    .set({ last_active_at: sql`max(last_active_at, ${param("at")})` })
+    .set({ last_active_at: largerOf(sql.ref("last_active_at"), param("at")) })
     .where("agent_id", "=", param("agent_id"))
     .where("conversation_id", "=", param("conversation_id")),
 );

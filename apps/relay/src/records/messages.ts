@@ -76,8 +76,7 @@ export async function listMessages(
     keyOf: ({ sequence }) => sequence,
     show: (rows) => ({ messages: rows.map(toMessage) }),
   });
-  const isRefused = "ok" in answer;
-  return isRefused || (await findConversation(read, key)) !== undefined
+  return !answer.ok || (await findConversation(read, key)) !== undefined
     ? answer
     : refuse("conversation.not_found");
 }

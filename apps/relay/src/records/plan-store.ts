@@ -1,4 +1,11 @@
-import { queryBuilder, param, params, compile, sql } from "../storage/queries/compiled-query.ts";
+import {
+  queryBuilder,
+  param,
+  params,
+  compile,
+  sql,
+  either,
+} from "../storage/queries/compiled-query.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
 import type { PlanRow } from "../storage/tables/records.ts";
 
@@ -73,11 +80,20 @@ export function listPlansByAgent(read: Reader, query: PlanQuery): Promise<PlanRo
   return query.goal_id === "" ? read.all(newestPlans, query) : read.all(newestPlansOfGoal, query);
 }
 
+const stepId = either({
+  sqlite: sql<string>`json_extract(step.value, '$.step_id')`,
+  postgres: sql<string>`step ->> 'step_id'`,
+});
+const steps = either({
+  sqlite: sql`json_each(plans.steps)`,
+  postgres: sql`json_array_elements(to_safe_json(plans.steps))`,
+});
+
 const stepTasks = compile<{ agent_id: string; goal_id: string; limit: number }>()(
   sql<{ task_id: string }>`
     select task_id from tasks
     where submitted_by = ${param("agent_id")} and step_id is not null and step_id in (
-      select json_extract(step.value, '$.step_id') from plans, json_each(plans.steps) as step
+      select ${stepId} from plans, ${steps} as step
       where plans.agent_id = ${param("agent_id")} and plans.goal_id = ${param("goal_id")})
     order by task_id limit ${param("limit")}`,
 );

@@ -1,4 +1,5 @@
 import { param, compile, sql } from "../storage/queries/compiled-query.ts";
+import { jsonMember } from "../storage/queries/fragments.ts";
 import type { Reader } from "../storage/storage.ts";
 import type { PlanRow } from "../storage/tables/records.ts";
 import type { TaskRow } from "../storage/tables/tasks.ts";
@@ -22,7 +23,7 @@ interface GoalQuery {
 const goalsById = compile<GoalQuery>()(
   sql<GoalRow>`
     select goal_id,
-      (select body ->> '$.status' from ledgers
+      (select ${jsonMember("body", "status")} from ledgers
         where agent_id = ${param("agent_id")} and ledgers.goal_id = goal.goal_id) as ledger_status,
       (select status from plans
         where agent_id = ${param("agent_id")} and plans.goal_id = goal.goal_id
@@ -35,19 +36,19 @@ const goalsById = compile<GoalQuery>()(
     from (
       select * from (select goal_id from ledgers
         where agent_id = ${param("agent_id")} and goal_id > ${param("after")}
-        order by goal_id limit ${param("limit")})
+        order by goal_id limit ${param("limit")}) as of_ledgers
       union
       select * from (select distinct goal_id from plans
         where agent_id = ${param("agent_id")} and goal_id > ${param("after")}
-        order by goal_id limit ${param("limit")})
+        order by goal_id limit ${param("limit")}) as of_plans
       union
       select * from (select task_id from tasks
         where agent_id = ${param("agent_id")} and assigned_to is null and task_id > ${param("after")}
-        order by task_id limit ${param("limit")})
+        order by task_id limit ${param("limit")}) as of_targets
       union
       select * from (select task_id from tasks
         where assigned_to = ${param("agent_id")} and task_id > ${param("after")}
-        order by task_id limit ${param("limit")})
+        order by task_id limit ${param("limit")}) as of_executors
     ) as goal
     order by goal_id limit ${param("limit")}`,
 );

@@ -1,3 +1,4 @@
+import { appendKeyEnded } from "../../log/entries/append.ts";
 import { queryBuilder, param, params, compile, sql } from "../../storage/queries/compiled-query.ts";
 import type { Reader, Tx } from "../../storage/storage.ts";
 import type { DeviceRow, StoredDeviceRow } from "../../storage/tables/agents.ts";
@@ -46,12 +47,16 @@ const revokeDeviceQuery = compile<{ device_id: string; now: number }>()(
     .updateTable("devices")
     .set({ revoked_at: param("now") })
     .where("device_id", "=", param("device_id"))
-    .where("revoked_at", "is", null),
+    .where("revoked_at", "is", null)
+    .returning(["device_id", "agent_id", "public_key"]),
 );
 
 /** Returns false when the device was revoked before: the first time counts. */
 export async function markDeviceRevoked(tx: Tx, device_id: string, now: number): Promise<boolean> {
-  return (await tx.run(revokeDeviceQuery, { device_id, now })) === 1;
+  const device = await tx.get(revokeDeviceQuery, { device_id, now });
+  if (device === undefined) return false;
+  await appendKeyEnded(tx, { ...device, valid_until: now }, now);
+  return true;
 }
 
 const insertDeviceQuery = compile<DeviceRow>()(
@@ -79,7 +84,7 @@ const updateCapabilitiesQuery = compile<{ device_id: string; capabilities: strin
     .updateTable("devices")
     .set(params("capabilities"))
     .where("device_id", "=", param("device_id"))
-    .where(sql<boolean>`capabilities is not ${param("capabilities")}`),
+    .where(sql<boolean>`capabilities is distinct from ${param("capabilities")}`),
 );
 
 /** Stores the capabilities that a device announced, as a JSON array. */

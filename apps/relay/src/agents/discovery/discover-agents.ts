@@ -5,7 +5,6 @@ import {
   refuse,
   type Answer,
   type DiscoveryEntry,
-  type ListingBody,
   type Operations,
   type QueryOf,
 } from "@agent/wire";
@@ -17,13 +16,16 @@ import {
   findRemoteEntry,
 } from "../../federation/discovery/list-remote-agents.ts";
 import type { Services } from "../../services.ts";
-import { levelName, UNKNOWN } from "../../trust/levels.ts";
+import { raiseByKnownPayers } from "../../trust/backing/raise-by-known-payers.ts";
+import { getLevelForReader, levelName } from "../../trust/levels.ts";
+import { toTrustBasisMember } from "../../trust/trust-basis.ts";
 import { getFreshness } from "./freshness.ts";
 import { listCapabilities } from "./listing.ts";
 import { getAvailability, isOnline } from "./online.ts";
 import { listProfiles } from "./discovery-store.ts";
 import { listProvenAgents } from "../keys/key-proof-store.ts";
 import { findProfile, type ProfileRow } from "./profile-store.ts";
+import { parseListing } from "./parse-listing.ts";
 
 type EntryDependencies = Pick<
   Services,
@@ -52,11 +54,12 @@ export async function discoverAgents(
     after: cursor.value ?? "",
     limit,
   });
+  const shown = await raiseByKnownPayers(services.storage.read, toReaderId(caller), rows);
   const proven = await listProvenAgents(
     services.storage.read,
     rows.map(({ agent_id }) => agent_id),
   );
-  const agents = rows.map((row) => ({
+  const agents = shown.map((row) => ({
     ...toDiscoveryEntry(services, row, query.capability),
     key_proven: proven.has(row.agent_id),
   }));
@@ -90,9 +93,10 @@ export async function getAgent(
     if (remote !== undefined) return { status: 200, body: remote };
   }
   if (row === undefined) return refuse("agent.not_found");
+  const [shown = row] = await raiseByKnownPayers(services.storage.read, toReaderId(caller), [row]);
   const proven = await listProvenAgents(services.storage.read, [agentId]);
   const key_proven = proven.has(agentId);
-  return { status: 200, body: { ...toDiscoveryEntry(services, row, undefined), key_proven } };
+  return { status: 200, body: { ...toDiscoveryEntry(services, shown, undefined), key_proven } };
 }
 
 export function toReaderId(caller: Caller): string {
@@ -104,7 +108,7 @@ function toDiscoveryEntry(
   row: ProfileRow,
   capability: string | undefined,
 ): DiscoveryEntry {
-  const listing = row.listing === null ? undefined : (JSON.parse(row.listing) as ListingBody);
+  const listing = parseListing(row.listing);
   const pricing = listing?.pricing ?? [];
   const online = isOnline(row, connections, runtime.now());
   const required = capability === undefined ? [] : [capability];
@@ -116,7 +120,7 @@ function toDiscoveryEntry(
     endpoint_url: row.endpoint_url,
     capabilities: listCapabilities(row, row.listing === null ? undefined : { body: row.listing }),
     metadata: JSON.parse(row.metadata) as Record<string, unknown>,
-    trust_level: levelName(row.own_level ?? row.payers_level ?? UNKNOWN),
+    trust_level: levelName(getLevelForReader(row)),
     cost: price === null ? null : fromMicro(price),
     availability: getAvailability(online, listing),
     online,
@@ -125,5 +129,6 @@ function toDiscoveryEntry(
     source_relay: identity.relayId,
     relay_name: config.identity.relayName,
     hop_distance: 0,
+    ...toTrustBasisMember(config),
   };
 }

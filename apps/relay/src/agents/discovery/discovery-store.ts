@@ -1,4 +1,5 @@
 import { param, compile, sql, type Query } from "../../storage/queries/compiled-query.ts";
+import { jsonTexts } from "../../storage/queries/fragments.ts";
 import type { Reader } from "../../storage/storage.ts";
 import { parseSearchWords } from "../../storage/queries/text-rank.ts";
 import {
@@ -82,7 +83,5 @@ async function listProfilesBy(
 }
 
 const profilesByIds = compile<{ reader: string; ids: string }>()(
-  selectProfiles(allAgents).where(
-    sql<boolean>`agents.agent_id in (select value from json_each(${param("ids")}))`,
-  ),
+  selectProfiles(allAgents).where(sql<boolean>`agents.agent_id in ${jsonTexts(param("ids"))}`),
 );

@@ -8,6 +8,7 @@ import type { Reader, Tx } from "../../storage/storage.ts";
 import type { AgentRow, ListingRow } from "../../storage/tables/agents.ts";
 import { findListing, saveListing } from "./listing-store.ts";
 import { findAgent, replaceCapabilities } from "../store.ts";
+import { parseListing } from "./parse-listing.ts";
 
 /** Creates or replaces a listing; its id stays. */
 export async function putListing(
@@ -43,7 +44,7 @@ export async function getListing(
 }
 
 function toListing(row: ListingRow): Listing {
-  const body = JSON.parse(row.body) as ListingBody;
+  const body = parseListing(row.body);
   return {
     listing_id: row.listing_id,
     agent_id: row.agent_id,
@@ -65,10 +66,16 @@ export function listCapabilities(
   agent: Pick<AgentRow, "capabilities" | "registered">,
   listing: Pick<ListingRow, "body"> | undefined,
 ): string[] {
+  return mergeCapabilities(agent, parseListing(listing?.body));
+}
+
+/** Merges the registered and the listed capabilities of an agent. */
+export function mergeCapabilities(
+  agent: Pick<AgentRow, "capabilities" | "registered">,
+  listing: Pick<ListingBody, "capabilities"> | undefined,
+): string[] {
   const registered = agent.registered ? (JSON.parse(agent.capabilities) as string[]) : [];
-  const listed =
-    listing === undefined ? [] : (JSON.parse(listing.body) as ListingBody).capabilities;
-  return [...new Set([...registered, ...listed])];
+  return [...new Set([...registered, ...(listing?.capabilities ?? [])])];
 }
 
 /**
@@ -79,7 +86,7 @@ export function listOfferedCapabilities(
   agent: Pick<AgentRow, "capabilities" | "registered">,
   listing: Pick<ListingRow, "body"> | undefined,
 ): string[] {
-  const listed = listing === undefined ? undefined : (JSON.parse(listing.body) as ListingBody);
+  const listed = parseListing(listing?.body);
   return listed !== undefined && isPricedListing(listed)
     ? listed.capabilities
     : listCapabilities(agent, listing);

@@ -1,5 +1,7 @@
 import { queryBuilder, param, compile, sql } from "../../storage/queries/compiled-query.ts";
+import { jsonMember } from "../../storage/queries/fragments.ts";
 import type { Reader } from "../../storage/storage.ts";
+import { levelIndex } from "../../trust/levels.ts";
 
 /** An agent with its listing and trust figures, as one reader sees it. */
 export interface ProfileRow {
@@ -10,13 +12,14 @@ export interface ProfileRow {
   readonly metadata: string;
   readonly registered: 0 | 1;
   readonly last_seen_at: number;
+  readonly unreachable_at: number | null;
   readonly listing: string | null;
   /** The reader's own record of the agent; all null without one. */
   readonly own_level: number | null;
   readonly own_successes: number | null;
   readonly own_failures: number | null;
   readonly own_latency_ms: number | null;
-  /** The highest trust level that at least two payers hold. */
+  /** The level that the fees of its payers back; null while fewer than two paid for its work. */
   readonly payers_level: number | null;
   /** Counts over the paid tasks of all payers; null when there are none. */
   readonly paid_successes: number | null;
@@ -24,11 +27,16 @@ export interface ProfileRow {
   readonly paid_latency_ms: number | null;
 }
 
-/** The second highest of the payers' levels is reached by at least two of them. */
-const payersLevel = sql<number | null>`(
-  select trust_level from trust_records
-  where remote_agent_id = agents.agent_id and paid_tasks > 0
-  order by trust_level desc limit 1 offset 1)`;
+/** Compares stored sums with twice the full weight of a word; the test is `selectBackedLevel`. */
+const isBacked = (level: "verified" | "trusted") => {
+  const backing = sql.ref(`paid.${level}_backing`);
+  const threshold = sql`(select ${sql.ref(level)} from trust_thresholds)`;
+  return sql`${backing} >= 2 * ${threshold} and ${backing} >= 2`;
+};
+const payersLevel = sql<number | null>`(case
+  when ${isBacked("trusted")} then ${sql.lit(levelIndex("trusted"))}
+  when ${isBacked("verified")} then ${sql.lit(levelIndex("verified"))}
+  when paid.first_contact_backing >= 2 then ${sql.lit(levelIndex("first_contact"))} end)`;
 
 export const allAgents = queryBuilder.selectFrom("agents");
 
@@ -47,6 +55,7 @@ export const agentsWithCapability = queryBuilder.selectFrom((from) =>
       "agents.registered",
       "agents.created_at",
       "agents.last_seen_at",
+      "agents.unreachable_at",
       "agents.revoked_at",
     ])
     .whereRef("agents.agent_id", "=", "offered.agent_id")
@@ -71,6 +80,7 @@ export const selectProfiles = (agents: typeof allAgents) =>
       "agents.metadata",
       "agents.registered",
       "agents.last_seen_at",
+      "agents.unreachable_at",
       "listings.body as listing",
       "own.trust_level as own_level",
       "own.successful_tasks as own_successes",
@@ -83,16 +93,23 @@ export const selectProfiles = (agents: typeof allAgents) =>
     ])
     .where("agents.revoked_at", "is", null);
 
-const profilesByCapability = compile<{ reader: string; capability: string }>()(
-  selectProfiles(agentsWithCapability),
+interface ProfilePageQuery {
+  readonly capability: string;
+  /** Only agents with a greater id. */
+  readonly after: string;
+  readonly limit: number;
+}
+
+const profilePage = compile<ProfilePageQuery & { reader: string }>()(
+  selectProfiles(agentsWithCapability)
+    .where("agents.agent_id", ">", param("after"))
+    .orderBy("agents.agent_id")
+    .limit(param("limit")),
 );
 
-/** Lists the agents with a capability, by registration or by listing; `reader` may be empty. */
-export function listProfilesByCapability(
-  read: Reader,
-  query: { reader: string; capability: string },
-): Promise<ProfileRow[]> {
-  return read.all(profilesByCapability, query);
+/** Lists agents with a capability, by registration or by listing, as a stranger sees them. */
+export function listProfilePage(read: Reader, query: ProfilePageQuery): Promise<ProfileRow[]> {
+  return read.all(profilePage, { ...query, reader: "" });
 }
 
 const profileByAgent = compile<{ reader: string; agent_id: string }>()(
@@ -113,9 +130,10 @@ export const isDiscoverable = sql<boolean>`(agents.registered = 1 or listings.ag
  * The owner's choice, else whether the agent offers a service. An agent that calls itself personal is not
  * shown because of a listing alone (specification, "Visibility").
  */
-const agentType = sql<string>`coalesce(agents.metadata ->> '$.agent_type', '')`;
-export const isFederationVisible = sql<boolean>`coalesce(agents.federation_visible,
-  ${agentType} <> 'personal' and (listings.agent_id is not null or ${agentType} = 'service'))`;
+const agentType = sql<string>`coalesce(${jsonMember("agents.metadata", "agent_type")}, '')`;
+export const isFederationVisible = sql<boolean>`(case
+  when agents.federation_visible is not null then agents.federation_visible = 1
+  else ${agentType} <> 'personal' and (listings.agent_id is not null or ${agentType} = 'service') end)`;
 
 const visibleProfileByAgent = compile<{ reader: string; agent_id: string }>()(
   selectProfiles(allAgents)

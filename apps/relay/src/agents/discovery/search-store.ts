@@ -1,5 +1,6 @@
 import { limits } from "@agent/wire";
 import { queryBuilder, param, compile, sql } from "../../storage/queries/compiled-query.ts";
+import { jsonMember } from "../../storage/queries/fragments.ts";
 import type { Reader } from "../../storage/storage.ts";
 import {
   allAgents,
@@ -71,11 +72,16 @@ function parsePosition(after: string): SearchPosition {
 }
 
 /** Concatenates the texts of an agent's profile, without the names of its JSON members. */
-const searchedFields = sql`agents.metadata ->> '$.name', agents.metadata ->> '$.description',
-  listings.body ->> '$.description', agents.capabilities, listings.body ->> '$.capabilities'`;
+const searchedFields = sql.join([
+  jsonMember("agents.metadata", "name"),
+  jsonMember("agents.metadata", "description"),
+  jsonMember("listings.body", "description"),
+  sql.ref("agents.capabilities"),
+  jsonMember("listings.body", "capabilities"),
+]);
 
 const textRank = sql<number>`text_rank(${param("words")}, ${searchedFields})`;
-const idOrTextRank = sql<number>`iif(agents.agent_id = ${param("text")}, 9, ${textRank})`;
+const idOrTextRank = sql<number>`case when agents.agent_id = ${param("text")} then 9 else ${textRank} end`;
 
 type SectionSearch = Omit<AgentSearch, "scope" | "after"> &
   SearchPosition & { readonly until: string };

@@ -21,8 +21,8 @@ export interface KeyStep {
 
 /** The decision on a claim to a key. The steps lead to the claimed key, oldest first. */
 export type KeyDecision =
-  | { readonly kind: "same" }
-  | { readonly kind: "first" | "rotated"; readonly steps: readonly KeyStep[] };
+  | { readonly ok: true; readonly kind: "same" }
+  | { readonly ok: true; readonly kind: "first" | "rotated"; readonly steps: readonly KeyStep[] };
 
 export interface KeyClaim {
   readonly agent_id: string;
@@ -55,7 +55,7 @@ export function decideKey(
   if (agent !== undefined && agent.revoked_at !== null) return refuse("agent.revoked");
   const records = toRecords(claim.succession);
   const current = agent?.public_key ?? null;
-  if (current === claim.public_key) return { kind: "same" };
+  if (current === claim.public_key) return { ok: true, kind: "same" };
   if (current === null && history.length === 0) return decideFirstKey(claim, records, now);
   if (records.length === 0) {
     return refuse(current === null ? "agent.key_displaced" : "agent.key_changed");
@@ -74,11 +74,11 @@ function decideFirstKey(
   now: number,
 ): KeyDecision | KeyRefusal {
   // Any other id proves nothing about its first key, so its succession records prove nothing.
-  if (!isKeyDerivedId(claim.agent_id)) return { kind: "first", steps: [] };
+  if (!isKeyDerivedId(claim.agent_id)) return { ok: true, kind: "first", steps: [] };
   const refused = checkRecords(records, { history: [], now });
   if (refused !== undefined) return refused;
   const verified = verifyAgentIdKey(claim.agent_id, claim.public_key, records);
-  if (verified.ok) return { kind: "first", steps: records.map(toKeyStep) };
+  if (verified.ok) return { ok: true, kind: "first", steps: records.map(toKeyStep) };
   return verified.code === "agent.id_not_of_key"
     ? refuse(verified.code)
     : refuse("agent.succession_invalid", verified.code);
@@ -118,7 +118,7 @@ function decideRotation(
     key = record.new_public_key;
     after = record.timestamp;
   }
-  return { kind: "rotated", steps: steps.map(toKeyStep) };
+  return { ok: true, kind: "rotated", steps: steps.map(toKeyStep) };
 }
 
 /** Checks each record's limits before any signature is verified. */

@@ -1,4 +1,5 @@
 import { queryBuilder, param, compile, sql } from "../../storage/queries/compiled-query.ts";
+import { jsonTexts } from "../../storage/queries/fragments.ts";
 import type { Reader, Tx } from "../../storage/storage.ts";
 import type { KeyProofRow } from "../../storage/tables/agents.ts";
 
@@ -6,12 +7,17 @@ const proofOfKey = compile<{ public_key: string }>()(
   queryBuilder.selectFrom("key_proofs").selectAll().where("public_key", "=", param("public_key")),
 );
 
+/** Returns the newest proof of a key. */
+export function findKeyProof(read: Reader, public_key: string): Promise<KeyProofRow | undefined> {
+  return read.get(proofOfKey, { public_key });
+}
+
 /** Returns whether a key was proven under this id. */
 export async function isProvenKey(
   read: Reader,
   { agent_id, public_key }: { readonly agent_id: string; readonly public_key: string },
 ): Promise<boolean> {
-  return (await read.get(proofOfKey, { public_key }))?.agent_id === agent_id;
+  return (await findKeyProof(read, public_key))?.agent_id === agent_id;
 }
 
 interface KeyBinding {
@@ -71,7 +77,7 @@ const provenAgents = compile<{ ids: string }>()(
     select agents.agent_id from agents
       join key_proofs on key_proofs.public_key = agents.public_key
         and key_proofs.agent_id = agents.agent_id
-      where agents.agent_id in (select value from json_each(${param("ids")}))`,
+      where agents.agent_id in ${jsonTexts(param("ids"))}`,
 );
 
 /** Returns the agents that have proven their current key. */

@@ -1,3 +1,4 @@
+import { appendKeyBound, appendKeyEnded } from "../../log/entries/append.ts";
 import { queryBuilder, param, params, compile, sql } from "../../storage/queries/compiled-query.ts";
 import type { Reader, Tx } from "../../storage/storage.ts";
 import type { AgentKeyRow } from "../../storage/tables/agents.ts";
@@ -11,8 +12,9 @@ const insertKeyQuery = compile<NewKey>()(
     .values({ ...params("agent_id", "public_key", "valid_from", "succession"), valid_until: null }),
 );
 
-export async function insertAgentKey(tx: Tx, key: NewKey): Promise<void> {
+export async function insertAgentKey(tx: Tx, key: NewKey, time: number): Promise<void> {
   await tx.run(insertKeyQuery, key);
+  await appendKeyBound(tx, { ...key, device_id: null }, time);
 }
 
 const replaceDeviceKeysQuery = compile<{ agent_id: string; old_key: string; new_key: string }>()(
@@ -42,11 +44,25 @@ export async function replaceAgentKey(
     now: number;
     succession: string;
   },
+  time: number,
 ): Promise<void> {
   const { agent_id, old_key, new_key, now, succession } = change;
-  await tx.run(endKeyQuery, { agent_id, public_key: old_key, now });
-  await tx.run(insertKeyQuery, { agent_id, public_key: new_key, valid_from: now, succession });
+  await endOwnKey(tx, { agent_id, public_key: old_key, now }, time);
+  const key = { agent_id, public_key: new_key, valid_from: now, succession };
+  await insertAgentKey(tx, key, time);
   await tx.run(replaceDeviceKeysQuery, { agent_id, old_key, new_key });
+}
+
+/** Returns whether the key was the agent's own and in force. */
+async function endOwnKey(
+  tx: Tx,
+  ended: { agent_id: string; public_key: string; now: number },
+  time: number,
+): Promise<boolean> {
+  if ((await tx.run(endKeyQuery, ended)) === 0) return false;
+  const { agent_id, public_key, now: valid_until } = ended;
+  await appendKeyEnded(tx, { agent_id, public_key, device_id: null, valid_until }, time);
+  return true;
 }
 
 const revokeDevicesOfKeyQuery = compile<{ agent_id: string; public_key: string; now: number }>()(
@@ -55,7 +71,8 @@ const revokeDevicesOfKeyQuery = compile<{ agent_id: string; public_key: string; 
     .set({ revoked_at: param("now") })
     .where("agent_id", "=", param("agent_id"))
     .where("public_key", "=", param("public_key"))
-    .where("revoked_at", "is", null),
+    .where("revoked_at", "is", null)
+    .returning(["device_id", "public_key"]),
 );
 
 /** Retires one key of an agent, its own or a device's, without a successor. */
@@ -63,8 +80,9 @@ export async function endAgentKey(
   tx: Tx,
   ended: { agent_id: string; public_key: string; now: number },
 ): Promise<void> {
-  await tx.run(endKeyQuery, ended);
-  await tx.run(revokeDevicesOfKeyQuery, ended);
+  const isOwnKey = await endOwnKey(tx, ended, ended.now);
+  const devices = await tx.all(revokeDevicesOfKeyQuery, ended);
+  if (!isOwnKey) await appendDevicesEnded(tx, ended, devices);
 }
 
 const endAllKeysQuery = compile<{ agent_id: string; now: number }>()(
@@ -72,7 +90,8 @@ const endAllKeysQuery = compile<{ agent_id: string; now: number }>()(
     .updateTable("agent_keys")
     .set({ valid_until: param("now") })
     .where("agent_id", "=", param("agent_id"))
-    .where("valid_until", "is", null),
+    .where("valid_until", "is", null)
+    .returning("public_key"),
 );
 
 const revokeDevicesQuery = compile<{ agent_id: string; now: number }>()(
@@ -80,13 +99,31 @@ const revokeDevicesQuery = compile<{ agent_id: string; now: number }>()(
     .updateTable("devices")
     .set({ revoked_at: param("now") })
     .where("agent_id", "=", param("agent_id"))
-    .where("revoked_at", "is", null),
+    .where("revoked_at", "is", null)
+    .returning(["device_id", "public_key"]),
 );
 
 /** Retires all keys of the agent, its own and its devices'. */
 export async function endAllAgentKeys(tx: Tx, agent_id: string, now: number): Promise<void> {
-  await tx.run(endAllKeysQuery, { agent_id, now });
-  await tx.run(revokeDevicesQuery, { agent_id, now });
+  const ended = await tx.all(endAllKeysQuery, { agent_id, now });
+  const own = new Set(ended.map(({ public_key }) => public_key));
+  for (const public_key of own) {
+    await appendKeyEnded(tx, { agent_id, public_key, device_id: null, valid_until: now }, now);
+  }
+  const devices = await tx.all(revokeDevicesQuery, { agent_id, now });
+  const others = devices.filter(({ public_key }) => !own.has(public_key));
+  await appendDevicesEnded(tx, { agent_id, now }, others);
+}
+
+/** A device that carries the key of its agent has no entries of its own. */
+async function appendDevicesEnded(
+  tx: Tx,
+  { agent_id, now }: { readonly agent_id: string; readonly now: number },
+  devices: readonly { readonly device_id: string; readonly public_key: string }[],
+): Promise<void> {
+  for (const device of devices) {
+    await appendKeyEnded(tx, { ...device, agent_id, valid_until: now }, now);
+  }
 }
 
 const keysByAgent = compile<{ agent_id: string }>()(

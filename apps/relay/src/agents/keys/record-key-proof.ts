@@ -4,10 +4,11 @@ import type { Caller } from "../../identity/caller.ts";
 import type { Services } from "../../services.ts";
 import type { Tx } from "../../storage/storage.ts";
 import { endAgentKey } from "./key-store.ts";
-import { listOtherBindings, saveKeyProof } from "./key-proof-store.ts";
+import { listOtherBindings } from "./key-proof-store.ts";
 import { deleteListing } from "../discovery/listing-store.ts";
 import { reindexCapabilities } from "../discovery/listing.ts";
 import { checkKeyNotInUse } from "./check-key.ts";
+import { saveProvenKey } from "./save-proven-key.ts";
 import { findAgent, saveAgent } from "../store.ts";
 
 export interface KeyProof {
@@ -31,7 +32,7 @@ export async function recordKeyProof(
   const binding = { agent_id, public_key };
   const inUse = await checkKeyNotInUse(tx, binding);
   if (inUse !== undefined) return inUse;
-  await saveKeyProof(tx, { ...binding, proven_at: now });
+  await saveProvenKey(tx, { ...binding, proven_at: now });
   const displaced = await listOtherBindings(tx, binding);
   for (const other of displaced) {
     await displaceAgentKey(tx, { agent_id: other, public_key, now, caller });

@@ -2,7 +2,8 @@ import { refuse, type Refusal } from "@agent/wire";
 import type { Caller } from "../../identity/caller.ts";
 import type { TokenKey } from "../../identity/tokens.ts";
 import type { Services } from "../../services.ts";
-import { isProvenKey, saveKeyProof } from "./key-proof-store.ts";
+import { isProvenKey } from "./key-proof-store.ts";
+import { saveProvenKey } from "./save-proven-key.ts";
 import { displaceAgentKey, endDisplacedSessions, recordKeyProof } from "./record-key-proof.ts";
 import { checkKeyNotInUse } from "./check-key.ts";
 
@@ -41,6 +42,6 @@ export async function recordProofByReceipt(
   if (freezer.frozen() !== undefined || (await isProvenKey(storage.read, key))) return;
   await storage.transaction(async (tx) => {
     const inUse = await checkKeyNotInUse(tx, key);
-    if (inUse === undefined) await saveKeyProof(tx, { ...key, proven_at: runtime.now() });
+    if (inUse === undefined) await saveProvenKey(tx, { ...key, proven_at: runtime.now() });
   });
 }
