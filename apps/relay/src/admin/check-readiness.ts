@@ -4,6 +4,7 @@ import type { Services } from "../services.ts";
 import { migrations } from "../storage/migrations/index.ts";
 import { StorageUnavailable } from "../storage/storage.ts";
 import { formatBooksCheck } from "./reconciler.ts";
+import { formatStorageCheck } from "./storage-check.ts";
 import { countMigrations, pingDatabase } from "./store.ts";
 
 /** Checks whether the relay can take work, for orchestrators and the operator. */
@@ -14,7 +15,12 @@ export async function checkReadiness(
     freezer,
     clock,
     reconciler,
-  }: Pick<Services, "storage" | "jobMonitor" | "freezer" | "clock" | "reconciler">,
+    storageCheck,
+    relayLog,
+  }: Pick<
+    Services,
+    "storage" | "jobMonitor" | "freezer" | "clock" | "reconciler" | "storageCheck" | "relayLog"
+  >,
   draining: boolean,
 ): Promise<Answer<Operations["ready"]>> {
   try {
@@ -26,17 +32,23 @@ export async function checkReadiness(
       { check: "database", ok: true, detail: "answers" },
       {
         check: "migrations",
-        ok: applied === migrations.length,
+        ok: applied >= migrations.length,
         detail: `${applied} of ${migrations.length}`,
       },
-      ...jobs.map(({ job, ageMs, isOverdue: late }) => ({
+      ...jobs.map(({ job, ageMs, isOverdue }) => ({
         check: `job ${job}`,
-        ok: !late,
+        ok: !isOverdue,
         detail: `${Math.floor(ageMs / 1_000)} s since it succeeded`,
       })),
     ];
     if (draining) return refuse("server.draining");
-    const all = [...checks, formatClockCheck(clock), formatBooksCheck(reconciler.latest())];
+    const all = [
+      ...checks,
+      formatClockCheck(clock),
+      formatBooksCheck(reconciler.latest()),
+      formatStorageCheck(storageCheck.state()),
+      formatLogCheck(relayLog),
+    ];
     const failing = checks.filter(({ ok }) => !ok);
     if (failing.length === 0) return { status: 200, body: { status: "ready", checks: all } };
     const names = failing.map(({ check }) => check).join(", ");
@@ -45,6 +57,17 @@ export async function checkReadiness(
     if (error instanceof StorageUnavailable) return refuse("server.unavailable");
     throw error;
   }
+}
+
+/** Reports a log that signs no head. The relay stays ready, because delegations go on. */
+function formatLogCheck(relayLog: Services["relayLog"]) {
+  const held = relayLog.holdReason();
+  const detail = relayLog.isOn ? "signs heads" : "off";
+  return {
+    check: "log",
+    ok: held === undefined,
+    detail: held === undefined ? detail : `log.behind_witness: ${held}`,
+  };
 }
 
 /** Reports a jump of the clock to the operator. The relay stays ready, because requests continue. */

@@ -10,7 +10,10 @@ import {
   submitTask,
   getTaskAt,
 } from "../../test/market.ts";
+import { openMigrated } from "../../test/migrated-storage.ts";
 import { createReceipt, startTestRelay, type TestRelay } from "../../test/test-relay.ts";
+import { migrations } from "../storage/migrations/index.ts";
+import { loadFreezer } from "./freeze.ts";
 
 let t: TestRelay;
 beforeEach(async () => {
@@ -113,4 +116,17 @@ describe("a frozen relay", () => {
     await after.close();
     rmSync(folder, { recursive: true });
   });
+});
+
+test("G1: damage that is found while an unfreeze is under way keeps the relay frozen", async () => {
+  const opened = await openMigrated({ migrations });
+  if (!opened.ok) throw new Error(opened.code);
+  const freezer = await loadFreezer(opened.storage, { now: () => 1 });
+  await freezer.freeze("an audit");
+  const unfreezing = freezer.unfreeze();
+  freezer.freezeDamaged("a page of noise");
+  await unfreezing;
+  expect(freezer.frozen()).toMatchObject({ damaged: true, reason: "a page of noise" });
+  await expect(freezer.storage.transaction(async () => {})).rejects.toThrow("frozen");
+  await opened.storage.close();
 });

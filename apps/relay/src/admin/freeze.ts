@@ -1,5 +1,6 @@
 import { resumeInbound } from "../federation/inbound/resume-inbound.ts";
 import { resumeOutbound } from "../federation/outbound/resume-outbound.ts";
+import { beginRestoredGeneration } from "../log/generation.ts";
 import { bindCurrentTrace } from "../observability/trace.ts";
 import type { Runtime } from "../runtime.ts";
 import { StorageFrozen, type Reader, type Storage } from "../storage/storage.ts";
@@ -12,6 +13,8 @@ export interface FreezeState {
   readonly reason: string;
   /** Whether the relay is frozen because its database was restored from a backup. */
   readonly restored: boolean;
+  /** Whether the file of the database is damaged. Nothing is written to it until the relay ends. */
+  readonly damaged: boolean;
 }
 
 /** Freezes and unfreezes the relay (docs/decisions.md, 5). */
@@ -25,6 +28,8 @@ export interface Freezer {
   /** Returns the start of the relay or the end of its last freeze. */
   readonly runningSince: () => number;
   freeze(reason: string): Promise<FreezeState>;
+  /** Freezes in memory only and until the relay ends, because its database is damaged. */
+  freezeDamaged(reason: string): void;
   unfreeze(): Promise<void>;
   /** Reads a snapshot, also while the relay is frozen. */
   readSnapshot<T>(work: (read: Reader) => Promise<T>): Promise<T>;
@@ -38,7 +43,11 @@ export async function loadFreezer(
   { now }: Pick<Runtime, "now">,
 ): Promise<Freezer> {
   const stored = await findFreeze(storage.read);
-  let current: FreezeState | undefined = stored && { ...stored, restored: stored.restored === 1 };
+  let current: FreezeState | undefined = stored && {
+    ...stored,
+    restored: stored.restored === 1,
+    damaged: false,
+  };
   const incarnation = await findIncarnation(storage.read);
   let runningSince = now();
 
@@ -49,16 +58,20 @@ export async function loadFreezer(
     taskTime: () => current?.since ?? now(),
     async freeze(reason) {
       if (current !== undefined) return current;
-      const next = { since: now(), reason, restored: false };
+      const next = { since: now(), reason, restored: false, damaged: false };
       // Set before the transaction, so that no other transaction starts after it.
       current = next;
       try {
         await storage.transaction((tx) => insertFreeze(tx, next));
       } catch (error) {
-        current = undefined;
+        if (current === next) current = undefined;
         throw error;
       }
       return next;
+    },
+    freezeDamaged(reason) {
+      const since = current?.since ?? now();
+      current = { since, reason, restored: current?.restored ?? false, damaged: true };
     },
     async unfreeze() {
       await storage.transaction(async (tx) => {
@@ -66,13 +79,15 @@ export async function loadFreezer(
         if (ended === undefined) return;
         const pausedMs = Math.max(0, now() - ended.since);
         const restored = ended.restored === 1;
+        await beginRestoredGeneration(tx, { incarnation, now: now() });
         await postponeOpenTasks(tx, pausedMs);
         if (restored) await clearPeerClaimTimes(tx);
         await resumeOutbound(tx, pausedMs);
         await resumeInbound(tx, { now: now(), pausedMs, restored });
       });
       runningSince = now();
-      current = undefined;
+      // Damage that was found meanwhile keeps the relay frozen.
+      if (current?.damaged !== true) current = undefined;
     },
     readSnapshot: (work) => storage.snapshot(work),
     storage: {

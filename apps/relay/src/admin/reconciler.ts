@@ -1,7 +1,7 @@
 import type { Log } from "../observability/log.ts";
 import type { Runtime } from "../runtime.ts";
 import { StorageUnavailable, type Reader } from "../storage/storage.ts";
-import type { BooksCheckContext as Snapshots } from "./books/books-check.ts";
+import type { BooksCheckContext } from "./books/books-check.ts";
 import type { Freezer } from "./freeze.ts";
 import { checkBooks, type ReconciliationResult } from "./books/check-books.ts";
 
@@ -50,7 +50,7 @@ export function createReconciler({
     if (stopped) throw new StorageUnavailable("the relay is closing");
   }
 
-  const snapshot: Snapshots["snapshot"] = (work) => {
+  const snapshot: BooksCheckContext["snapshot"] = (work) => {
     assertRunning();
     return freezer.readSnapshot((read) => work(createStoppableReader(read, assertRunning)));
   };

@@ -2,6 +2,7 @@ import { limits } from "@agent/wire";
 import { Gauge } from "prom-client";
 import type { RequestMetrics } from "../observability/metrics.ts";
 import type { Services } from "../services.ts";
+import { getLogState } from "../log/get-log-state.ts";
 import { countOpenTasks } from "./store.ts";
 
 /** Adds the gauges that are read from the relay whenever its metrics are asked for. */
@@ -9,11 +10,11 @@ export function registerRelayMetrics(
   { registry }: RequestMetrics,
   services: Pick<
     Services,
-    "storage" | "connections" | "jobMonitor" | "freezer" | "clock" | "reconciler"
+    "storage" | "connections" | "jobMonitor" | "freezer" | "clock" | "reconciler" | "relayLog"
   >,
-  draining: () => boolean,
+  isDraining: () => boolean,
 ): void {
-  const { storage, connections, jobMonitor, freezer, clock, reconciler } = services;
+  const { storage, connections, jobMonitor, freezer, clock, reconciler, relayLog } = services;
   const registers = [registry];
   const gauge = (name: string, help: string, read: () => number | Promise<number>) =>
     new Gauge({
@@ -28,11 +29,26 @@ export function registerRelayMetrics(
   gauge("open_tasks_limit", "Maximum number of open tasks.", () => limits.liveTasks);
   gauge("sockets", "Connected devices.", () => [...connections.all()].length);
   gauge("frozen", "1 while the relay is frozen.", () => (freezer.frozen() === undefined ? 0 : 1));
-  gauge("draining", "1 while the relay shuts down.", () => (draining() ? 1 : 0));
+  gauge("draining", "1 while the relay shuts down.", () => (isDraining() ? 1 : 0));
   gauge(
     "clock_offset_seconds",
     "Difference of the wall clock while it is not trusted after a jump, else 0.",
     () => (clock.jump()?.offset ?? 0) / 1_000,
+  );
+  gauge("log_size", "Entries that the newest head of the log covers.", async () => {
+    const { size, lag } = await getLogState({ storage, relayLog });
+    return size - lag;
+  });
+  gauge("log_lag_entries", "Entries of the log that no head covers yet.", async () => {
+    return (await getLogState({ storage, relayLog })).lag;
+  });
+  gauge("log_cosignatures", "Cosignatures of the newest head of the log.", async () => {
+    return (await getLogState({ storage, relayLog })).latest?.cosigned ?? 0;
+  });
+  gauge(
+    "log_integrate_seconds",
+    "Time that the last integration into the log took.",
+    () => relayLog.lastDuration() / 1_000,
   );
   new Gauge({
     name: "agent_relay_books_faults",

@@ -17,7 +17,7 @@ export async function reportRestore(
   let cursor: string | undefined;
   do {
     const page = await listWithdrawals(services, undefined, { status: "pending", cursor });
-    if ("ok" in page) throw new Error(`pending withdrawals cannot be listed: ${page.code}`);
+    if (!page.ok) throw new Error(`pending withdrawals cannot be listed: ${page.code}`);
     for (const { withdrawal_id, agent_id, amount, destination, created_at } of page.body
       .withdrawals) {
       const about = { withdrawal_id, agent_id, amount, destination, created_at };

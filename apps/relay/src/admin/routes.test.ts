@@ -60,6 +60,7 @@ describe("what the relay says of itself", () => {
         relay_id: configured.relay.relayId,
         did: configured.did,
         public_key: body["public_key"],
+        log: body["log"],
         name: "north",
         base_url: "https://relay.example",
         fee_rate: 0.1,

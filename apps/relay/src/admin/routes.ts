@@ -1,11 +1,10 @@
-import type { Config } from "../config.ts";
-import { OWN_FEATURES } from "../federation/own-features.ts";
 import type { Handlers } from "../http/handler.ts";
-import { toSuccessionMember } from "../identity/relay-identity.ts";
+import { refuse } from "@agent/wire";
 import type { Services } from "../services.ts";
 import { refuseField } from "../http/server/validate.ts";
-import { version } from "../version.ts";
-import { getContractDocument, getContractPage } from "./contract.ts";
+import { getContractPage, getContractText, isTagKnown } from "./contract.ts";
+import { buildLogStatement } from "../log/publish.ts";
+import { buildRelayInfo } from "./relay-info.ts";
 import { registerRelayMetrics } from "./register-relay-metrics.ts";
 import { checkReadiness } from "./check-readiness.ts";
 import { reconcile } from "./reconcile.ts";
@@ -26,36 +25,17 @@ type SystemHandlers = Pick<
 
 const METRICS_MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
-/** The features of this relay beyond the minimum of its contract. */
-function listFeatures({ payments, federation }: Config): string[] {
-  return [
-    "tasks",
-    "task-events",
-    "budget",
-    "withdrawals",
-    "credentials",
-    "ledgers",
-    "records",
-    "approvals",
-    "pairing",
-    "webhooks",
-    "websocket",
-    "mcp-forward",
-    "a2a",
-    ...(payments.cardSecretKey === undefined ? [] : ["cards"]),
-    ...(payments.realPayments ? ["x402"] : []),
-    ...(federation.endpointUrl === undefined ? [] : ["federation", ...OWN_FEATURES]),
-  ];
-}
+/** Any cache may keep the contract for five minutes: it changes only with the relay's version. */
+const CONTRACT_CACHING = "public, max-age=300";
 
-export function systemHandlers(services: Services, draining: () => boolean): SystemHandlers {
-  const { config, identity, freezer, router, log } = services;
+export function systemHandlers(services: Services, isDraining: () => boolean): SystemHandlers {
+  const { freezer, router, log } = services;
   const liveAnswer = { status: 200, body: { status: "ok" } } as const;
-  registerRelayMetrics(services.metrics, services, draining);
+  registerRelayMetrics(services.metrics, services, isDraining);
   return {
     health: () => ({ status: 200, body: { status: "ok", incarnation: freezer.incarnation } }),
     live: () => liveAnswer,
-    ready: () => checkReadiness(services, draining()),
+    ready: () => checkReadiness(services, isDraining()),
     async metrics() {
       const { registry } = services.metrics;
       return { status: 200, mediaType: METRICS_MEDIA_TYPE, content: await registry.metrics() };
@@ -64,24 +44,22 @@ export function systemHandlers(services: Services, draining: () => boolean): Sys
       status: 200,
       mediaType: "text/html; charset=utf-8",
       content: getContractPage(),
-      headers: { "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'" },
+      headers: {
+        "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'",
+        "cache-control": CONTRACT_CACHING,
+      },
     }),
     relayInfo: () => ({
       status: 200,
-      body: {
-        relay_id: identity.relayId,
-        did: identity.did,
-        public_key: identity.publicKey,
-        ...toSuccessionMember(identity),
-        name: config.identity.relayName,
-        base_url: config.server.baseUrl ?? null,
-        fee_rate: config.payments.platformFeeRate,
-        features: listFeatures(config),
-        incarnation: freezer.incarnation,
-        version,
-      },
+      body: { ...buildRelayInfo(services), log: buildLogStatement(services) },
     }),
-    openApi: () => ({ status: 200, body: getContractDocument() }),
+    openApi(_, { headers: given }) {
+      const { text, etag } = getContractText();
+      const headers = { etag, "cache-control": CONTRACT_CACHING };
+      return isTagKnown(given.get("if-none-match"), etag)
+        ? { status: 304, body: "", headers }
+        : { status: 200, body: text, headers };
+    },
     reconcile: () => reconcile(services),
     async freeze({ body }) {
       const frozen = await freezer.freeze(body.reason);
@@ -89,6 +67,7 @@ export function systemHandlers(services: Services, draining: () => boolean): Sys
       return { status: 200, body: { frozen: true, ...frozen } };
     },
     async unfreeze({ body }) {
+      if (freezer.frozen()?.damaged === true) return refuse("server.damaged");
       if (freezer.frozen()?.restored === true && body.restored !== true) {
         return refuseField(
           "restored",

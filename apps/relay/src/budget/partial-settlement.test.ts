@@ -155,8 +155,16 @@ describe("Success of a task by its payment", () => {
   });
 
   test("A6: a failed receipt counts as a failure, although its settlement is refunded", async () => {
+    // Harm counts for strangers only from payers that have left a fee.
+    const other = await t.createWorker(1, "other");
+    const paid = await submitAcceptedTask(t, boss, other);
+    await t.as(other, "POST", `${paid.path}/result`, createReceipt(other, paid));
     expect(await deliver({ status: "failed" })).toMatchObject({ status: "refunded" });
-    expect(await recordOfBoss()).toMatchObject({ interaction_count: 1, failed_tasks: 1 });
+    const { body } = await t.as(boss, "GET", `/api/v1/agents/${boss.agentId}/trust`);
+    const record = (body["records"] as TrustRecord[]).find(
+      ({ remote_agent_id }) => remote_agent_id === worker.agentId,
+    );
+    expect(record).toMatchObject({ interaction_count: 1, failed_tasks: 1 });
     expect(await marketRate()).toBe(0);
   });
 

@@ -78,10 +78,10 @@ export async function postMovement(
     });
   }
   const { releaseAt } = entry;
-  const lots = applyToCardLots(postings, accounts, { now: time, releaseAt });
-  if ("code" in lots) return lots;
+  const moved = applyToCardLots(postings, accounts, { now: time, releaseAt });
+  if (!moved.ok) return moved;
   for (const [account, { opening, now }] of accounts) {
-    const card_lots = lots.get(account) ?? null;
+    const card_lots = moved.lots.get(account) ?? null;
     await saveAccount(tx, { ...now, card_lots }, opening.sequence);
   }
   for (const row of rows) await insertPosting(tx, row);

@@ -1,8 +1,13 @@
 import { toDollars } from "@agent/budget";
+import { SUITE } from "@agent/crypto";
+import { entryOf } from "@agent/transparency";
+import { appendLog } from "../log/entries/append.ts";
 import type { Log } from "../observability/log.ts";
+import type { Services } from "../services.ts";
 import type { Tx } from "../storage/storage.ts";
 import type { NewSettlement } from "../storage/tables/budget.ts";
 import type { PostedRow } from "./post-movement.ts";
+import { buildSettlementBody } from "./sign-settlement.ts";
 import { insertSettlement } from "./store.ts";
 
 interface RecordedSettlement {
@@ -24,6 +29,7 @@ interface RecordedSettlement {
 /** Stores what was paid for a task, with the postings that paid it. */
 export async function recordSettlement(
   tx: Tx,
+  { identity }: Pick<Services, "identity">,
   recorded: RecordedSettlement,
   rows: readonly PostedRow[],
 ): Promise<NewSettlement> {
@@ -44,7 +50,9 @@ export async function recordSettlement(
     x402: recorded.x402,
     postings: JSON.stringify(rows),
   };
-  await insertSettlement(tx, settlement);
+  const row = await insertSettlement(tx, settlement);
+  const record = { ...buildSettlementBody(row, identity), suite: SUITE };
+  await appendLog(tx, entryOf.settlement(record, { time: settlement.settled_at }));
   return settlement;
 }
 

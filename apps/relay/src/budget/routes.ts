@@ -28,8 +28,8 @@ export function budgetHandlers(services: Services): BudgetHandlers {
     getBalance: ({ params }) => getBalance(services, params.agentId),
     listTransactions: ({ params, query }) => listTransactions(services, params.agentId, query),
     listSettlements: ({ params, query }) => listSettlements(services, params.agentId, query),
-    deposit: ({ params, body }, { saveResponse: keep }) =>
-      deposit(services, params.agentId, body, keep),
+    deposit: ({ params, body }, { saveResponse }) =>
+      deposit(services, params.agentId, body, saveResponse),
     listAccounts: ({ query }) => listAccounts(services, query),
     getStatement: ({ params, query }) => getStatement(services, params.agentId, query),
     requestWithdrawal: ({ params, body }, context) =>

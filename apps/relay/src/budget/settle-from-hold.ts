@@ -24,7 +24,7 @@ export interface SettlementInput {
 /** Pays for a task out of its hold and records it; a free task has nothing to settle. */
 export async function settleFromHold(
   tx: Tx,
-  { runtime, config }: Pick<Services, "runtime" | "config">,
+  { runtime, config, identity }: Pick<Services, "runtime" | "config" | "identity">,
   task: Pick<TaskRow, "task_id" | "submitted_by" | "charge" | "locked" | "allocation_id">,
   { receiptHash, payeeId, status }: SettlementInput,
 ): Promise<{ readonly ok: true; readonly settlement: NewSettlement | undefined } | PostRefusal> {
@@ -55,6 +55,7 @@ export async function settleFromHold(
   if (!posted.ok) return posted;
   const settlement = await recordSettlement(
     tx,
+    { identity },
     {
       taskId: task_id,
       settlementId: newId(runtime),

@@ -1,6 +1,10 @@
 import { toDollars } from "@agent/budget";
 import { hexToBytes, publicKeyToDidKey } from "@agent/crypto";
-import { signSettlementRecord, type SettlementRecord } from "@agent/receipts";
+import {
+  signSettlementRecord,
+  type SettlementRecord,
+  type SettlementRecordBody,
+} from "@agent/receipts";
 import type { RelayIdentity } from "../identity/relay-identity.ts";
 import type { SettlementRow } from "../storage/tables/budget.ts";
 
@@ -10,6 +14,14 @@ import type { SettlementRow } from "../storage/tables/budget.ts";
  * signs it (docs/decisions.md, 6).
  */
 export function signSettlement(row: SettlementRow, identity: RelayIdentity): SettlementRecord {
+  return signSettlementRecord(buildSettlementBody(row, identity), identity.secretKey);
+}
+
+/** Builds the record without its signature; it never changes. */
+export function buildSettlementBody(
+  row: SettlementRow,
+  identity: Pick<RelayIdentity, "publicKeys" | "publicKey">,
+): SettlementRecordBody {
   const {
     amount_settled,
     fee,
@@ -20,17 +32,14 @@ export function signSettlement(row: SettlementRow, identity: RelayIdentity): Set
     relay_key,
     ...rest
   } = row;
-  return signSettlementRecord(
-    {
-      ...rest,
-      amount_settled: toDollars(amount_settled),
-      fee: toDollars(fee),
-      net: toDollars(net),
-      issuer: publicKeyToDidKey(hexToBytes(identity.publicKeys[relay_key] ?? identity.publicKey)),
-      // An absent member must not be signed as null.
-      ...(x402_tx_hash !== null && { x402_tx_hash }),
-      ...(x402_network !== null && { x402_network }),
-    },
-    identity.secretKey,
-  );
+  return {
+    ...rest,
+    amount_settled: toDollars(amount_settled),
+    fee: toDollars(fee),
+    net: toDollars(net),
+    issuer: publicKeyToDidKey(hexToBytes(identity.publicKeys[relay_key] ?? identity.publicKey)),
+    // An absent member must not be signed as null.
+    ...(x402_tx_hash !== null && { x402_tx_hash }),
+    ...(x402_network !== null && { x402_network }),
+  };
 }

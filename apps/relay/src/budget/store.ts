@@ -1,4 +1,5 @@
 import { queryBuilder, param, params, compile, sql } from "../storage/queries/compiled-query.ts";
+import { jsonMember } from "../storage/queries/fragments.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
 import type {
   AccountRow,
@@ -128,42 +129,71 @@ function selectPaymentOfTask(what: ReturnType<typeof sql>) {
 }
 
 const insertSettlementQuery = compile<Omit<SettlementRow, "relay_key">>()(
-  queryBuilder.insertInto("settlements").values({
-    ...params(
-      "task_id",
-      "settlement_id",
-      "allocation_id",
-      "receipt_hash",
-      "ledger_hash",
-      "amount_settled",
-      "fee",
-      "net",
-      "payer_id",
-      "payee_id",
-      "status",
-      "settled_at",
-      "postings",
-    ),
-    x402_tx_hash: sql`coalesce(${param("x402_tx_hash")}, ${selectPaymentOfTask(sql`tx_hash`)})`,
-    x402_network: sql`coalesce(${param("x402_network")},
-      ${selectPaymentOfTask(sql`requirements ->> '$.network'`)})`,
-    relay_key: sql`(select count(*) from relay_successions)`,
-  }),
+  queryBuilder
+    .insertInto("settlements")
+    .values({
+      ...params(
+        "task_id",
+        "settlement_id",
+        "allocation_id",
+        "receipt_hash",
+        "ledger_hash",
+        "amount_settled",
+        "fee",
+        "net",
+        "payer_id",
+        "payee_id",
+        "status",
+        "settled_at",
+        "postings",
+      ),
+      x402_tx_hash: sql`coalesce(${param("x402_tx_hash")}, ${selectPaymentOfTask(sql`tx_hash`)})`,
+      x402_network: sql`coalesce(${param("x402_network")},
+      ${selectPaymentOfTask(jsonMember("requirements", "network"))})`,
+      relay_key: sql`(select count(*) from relay_successions)`,
+    })
+    .returning(["x402_tx_hash", "x402_network", "relay_key"]),
 );
 
+/** Stores a settlement and returns its row, with the payment of its task. */
 export async function insertSettlement(
   tx: Tx,
   { x402, ...settlement }: NewSettlement,
-): Promise<void> {
-  await tx.run(insertSettlementQuery, {
+): Promise<SettlementRow> {
+  const stored = await tx.get(insertSettlementQuery, {
     ...settlement,
     x402_tx_hash: x402?.txHash ?? null,
     x402_network: x402?.network ?? null,
   });
+  if (stored === undefined) throw new Error("an inserted settlement was not returned");
+  return { ...settlement, ...stored };
 }
 
+/** Named, because a settlement is signed as it is read, and Postgres numbers its rows in one more column. */
+const SETTLEMENT_COLUMNS = [
+  "task_id",
+  "settlement_id",
+  "allocation_id",
+  "receipt_hash",
+  "ledger_hash",
+  "amount_settled",
+  "fee",
+  "net",
+  "payer_id",
+  "payee_id",
+  "status",
+  "settled_at",
+  "postings",
+  "x402_tx_hash",
+  "x402_network",
+  "relay_key",
+] as const satisfies readonly (keyof SettlementRow)[];
+
 const settlementByTask = compile<{ task_id: string }>()(
-  queryBuilder.selectFrom("settlements").selectAll().where("task_id", "=", param("task_id")),
+  queryBuilder
+    .selectFrom("settlements")
+    .select(SETTLEMENT_COLUMNS)
+    .where("task_id", "=", param("task_id")),
 );
 
 export function findSettlement(read: Reader, task_id: string): Promise<SettlementRow | undefined> {
@@ -173,7 +203,7 @@ export function findSettlement(read: Reader, task_id: string): Promise<Settlemen
 const settlementsByAgent = compile<{ agent_id: string; before: string; limit: number }>()(
   queryBuilder
     .selectFrom("settlements")
-    .selectAll()
+    .select(SETTLEMENT_COLUMNS)
     .where((where) =>
       where.or([
         where("payer_id", "=", param("agent_id")),

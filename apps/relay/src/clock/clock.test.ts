@@ -2,7 +2,6 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createReceipt } from "@agent/testkit";
-import Sqlite from "better-sqlite3";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { DAY_MS, startJumpingRelay, type JumpingRelay } from "../../test/clock-jump-relay.ts";
 import {
@@ -12,6 +11,7 @@ import {
   createSeller,
   getTaskAt,
 } from "../../test/market.ts";
+import { editStored } from "../../test/engine/stored.ts";
 import { endRelays, parseLogLines, minimalEnv, startRelay } from "../../test/relay-process.ts";
 import { OPERATOR_TOKEN } from "../../test/test-relay.ts";
 
@@ -235,9 +235,7 @@ describe("the books", () => {
     await accept();
     const task = await submitAcceptedTask(t, boss, worker);
     await t.as(worker, "POST", `${task.path}/result`, createReceipt(worker, task));
-    const db = new Sqlite(path);
-    db.exec("UPDATE settlements SET fee = fee - 1, net = net + 1");
-    db.close();
+    await editStored(path, "UPDATE settlements SET fee = fee - 1, net = net + 1");
     await t.advance(3_600_000);
     await t.relay.idle();
     expect(t.listLogged("books.inconsistent")[0]).toMatchObject({

@@ -3,10 +3,10 @@ import { flattenChain, type ExecutionReceipt } from "@agent/receipts";
 import type { TaskStatus } from "@agent/wire";
 import { loadRecordsOfGoal } from "../records/load-records-of-goal.ts";
 import type { Reader } from "../storage/storage.ts";
-import type { ReceiptRow } from "../storage/tables/tasks.ts";
 import { findReceipt } from "../tasks/receipts/receipt-store.ts";
 import { findTask } from "../tasks/store.ts";
 import { executorOf, isExpired } from "../tasks/task.ts";
+import { parseArchivedReceipt } from "../tasks/receipts/parse-archived-receipt.ts";
 
 /**
  * Loads all stored records of an agent's goal: the task whose id it is while that is stored, its
@@ -20,7 +20,7 @@ export async function loadGoalRecords(
 ): Promise<GoalRecords> {
   const archived = await findReceipt(read, goalId);
   const row = archived?.agent_id === agentId ? archived : undefined;
-  const receipt = row && parseReceiptRow(row);
+  const receipt = row && parseArchivedReceipt(row.body);
   const task = await findTask(read, goalId);
   const isExecutedByAgent =
     task !== undefined && executorOf(task) === agentId && !isExpired(task, now);
@@ -70,14 +70,15 @@ async function loadDelegatedTasks(
       const { task_id, step_id, submitted_at } = task;
       const receipt_hash = row?.receipt_hash;
       return [
-        { task_id, step_id, submitted_at, receipt: row && parseReceiptRow(row), receipt_hash },
+        {
+          task_id,
+          step_id,
+          submitted_at,
+          receipt: row && parseArchivedReceipt(row.body),
+          receipt_hash,
+        },
       ];
     }),
   );
   return found.flat();
-}
-
-/** The archive holds only verified receipts. */
-function parseReceiptRow({ body }: ReceiptRow): ExecutionReceipt {
-  return JSON.parse(body) as ExecutionReceipt;
 }

@@ -355,3 +355,34 @@ describe("Withdrawals of card money", () => {
     expect(await withdraw(9.5, worker)).toMatchObject({ status: 201 });
   });
 });
+
+describe("C1: fees that were paid with reversed card money", () => {
+  const level = async (worker: TestAgent) => {
+    const stranger = await t.createAgent();
+    const { body } = await t.as(stranger, "GET", `/api/v1/agents/${worker.agentId}`);
+    return body["trust_level"];
+  };
+
+  test("C1: two payments that are disputed after they bought a level leave none", async () => {
+    const worker = await createSeller(t, 0.5);
+    const payers = [agent, await t.createAgent()];
+    for (const [at, payer] of payers.entries()) {
+      await payByCard(t, payer, { payment: `pi_fake_${at}` });
+      for (let task = 0; task < 20; task += 1) await buy(0.5, payer, worker);
+    }
+    expect(await level(worker)).toBe("trusted");
+    for (const at of payers.keys()) await sendAccepted(createRefundEvent(`pi_fake_${at}`, 1_250));
+    expect(await level(worker)).toBe("unknown");
+  });
+
+  test("C1: a refund of money that is still there takes no fee back", async () => {
+    const worker = await createSeller(t, 0.5);
+    const payers = [agent, await t.createAgent()];
+    for (const [at, payer] of payers.entries()) {
+      await payByCard(t, payer, { payment: `pi_kept_${at}` });
+      for (let task = 0; task < 20; task += 1) await buy(0.5, payer, worker);
+    }
+    for (const at of payers.keys()) await sendAccepted(createRefundEvent(`pi_kept_${at}`, 250));
+    expect(await level(worker)).toBe("trusted");
+  });
+});

@@ -41,11 +41,11 @@ export async function resolvePayment(
       status: outcome,
       reason,
     };
-    const answer = { status: 200 as const, body };
+    const answer = { ok: true as const, status: 200 as const, body };
     await saveResponse?.(tx, answer);
     return answer;
   });
-  if (!("ok" in result)) {
+  if (result.ok) {
     const { payer_id, amount, status } = result.body;
     log.info("x402.payment.resolved", { correlationId: paymentId, payer_id, amount, status });
   }

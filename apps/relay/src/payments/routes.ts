@@ -10,10 +10,10 @@ type PaymentHandlers = Pick<Handlers, "createCheckout" | "stripeWebhook" | "reso
 export function paymentHandlers(services: Services): PaymentHandlers {
   const processor = createCardProcessor(services.config.payments);
   return {
-    createCheckout: ({ params, body }, { saveResponse: keep }) =>
-      createCheckout(services, processor, params.agentId, body, keep),
-    resolvePayment: ({ params, body }, { saveResponse: keep }) =>
-      resolvePayment(services, params.paymentId, body, keep),
+    createCheckout: ({ params, body }, { saveResponse }) =>
+      createCheckout(services, processor, params.agentId, body, saveResponse),
+    resolvePayment: ({ params, body }, { saveResponse }) =>
+      resolvePayment(services, params.paymentId, body, saveResponse),
     stripeWebhook: (_, { text, headers }) =>
       receiveCardEvent(services, processor, { text, signature: headers.get("stripe-signature") }),
   };

@@ -1,9 +1,10 @@
-import type { ListingBody, Visibility } from "@agent/wire";
+import type { Visibility } from "@agent/wire";
 import { listCapabilities } from "../agents/discovery/listing.ts";
 import type { Services } from "../services.ts";
 import type { AgentRow, ListingRow } from "../storage/tables/agents.ts";
 import { suggestCapability } from "./suggest-capability.ts";
 import { countAgentsOffering, listTopCapabilities } from "./store.ts";
+import { parseListing } from "../agents/discovery/parse-listing.ts";
 
 type VisibilityCheck = Visibility["checks"][number];
 
@@ -68,7 +69,7 @@ function checkAddress(
 function checkListing(listing: Pick<ListingRow, "body"> | undefined): VisibilityCheck {
   const check = "listing";
   if (listing === undefined) return { check, ok: false, detail: "no listing; the agent is free" };
-  const { pricing, capabilities } = JSON.parse(listing.body) as ListingBody;
+  const { pricing, capabilities } = parseListing(listing.body);
   const stray = pricing.find(({ capability }) => !capabilities.includes(capability));
   if (stray !== undefined) {
     const detail = `"${stray.capability}" has a price and is not among the capabilities`;

@@ -1,19 +1,17 @@
-import { rank } from "@agent/routing-semiring";
+import { findRankInSteps } from "@agent/routing-semiring";
 import { limits, refuse, type Answer, type Operations, type Visibility } from "@agent/wire";
 import { getFreshness } from "../agents/discovery/freshness.ts";
 import { listCapabilities } from "../agents/discovery/listing.ts";
 import { findListing } from "../agents/discovery/listing-store.ts";
 import { isOnline } from "../agents/discovery/online.ts";
-import { listProfilesByCapability } from "../agents/discovery/profile-store.ts";
 import { findAgent } from "../agents/store.ts";
-import { buildCandidate } from "../routing/build-candidate.ts";
 import type { Services } from "../services.ts";
 import { checkVisibility } from "./check-visibility.ts";
 import { checkReachability } from "./check-reachability.ts";
 
 type VisibilityServices = Pick<
   Services,
-  "storage" | "runtime" | "connections" | "trustGraph" | "egress"
+  "storage" | "runtime" | "connections" | "candidates" | "trustGraph" | "egress"
 >;
 
 /** Reports how visible an agent is to others, with hints for its owner. */
@@ -58,24 +56,23 @@ export async function getVisibility(
 
 /** Ranks the agent as a stranger's query does, to which only the experience of payers counts. */
 async function rankForCapability(
-  { storage, runtime, connections, trustGraph }: VisibilityServices,
+  { candidates, trustGraph }: VisibilityServices,
   agentId: string,
   capability: string,
 ): Promise<Visibility["queries"][number]> {
   const required = [capability];
-  const rows = await listProfilesByCapability(storage.read, { reader: "", capability });
-  const now = runtime.now();
-  const { ranked } = rank(
-    rows.flatMap((row) => buildCandidate(row, required, connections, now) ?? []),
-    { graph: trustGraph.graph, requiredCapabilities: required },
+  const { rank, of, own } = await candidates.rankInTurn({ reader: "", required }, (list) =>
+    findRankInSteps(list.candidates, agentId, {
+      graph: trustGraph.graph,
+      nodes: list.nodes,
+      requiredCapabilities: required,
+    }),
   );
-  const index = ranked.findIndex(({ agent_id }) => agent_id === agentId);
-  const own = ranked[index];
   const zeroScores = { trust: 0, success_rate: 0, latency: 0, price_efficiency: 0 };
   return {
     capability,
-    rank: own === undefined ? null : index + 1,
-    of: ranked.length,
+    rank,
+    of,
     composite_score: own?.composite_score ?? 0,
     sub_scores: own?.sub_scores ?? { ...zeroScores, capability_match: 0, availability: 0 },
   };

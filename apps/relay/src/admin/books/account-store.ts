@@ -1,9 +1,22 @@
 import { accountAgentId } from "../../budget/accounts/account-store.ts";
-import { compile, param, sql } from "../../storage/queries/compiled-query.ts";
+import { compile, param, sql, either } from "../../storage/queries/compiled-query.ts";
+import {
+  indexedBy,
+  jsonMember,
+  jsonPair,
+  jsonRows,
+  laterText,
+} from "../../storage/queries/fragments.ts";
 import type { Reader } from "../../storage/storage.ts";
 import type { Page, PageParams, PageRow } from "./scan-pages.ts";
 
 const MOVEMENTS_PER_PAGE = 5_000;
+
+const accountKind = either({
+  sqlite: sql<string>`case when instr(account, ':') = 0 then account
+    else substr(account, 1, instr(account, ':') - 1) end`,
+  postgres: sql<string>`split_part(account, ':', 1)`,
+});
 
 /** Sums a page of accounts by kind (agent, held, relay, peer, world), in micro-units. */
 export const accountTotals = compile<Page>()(
@@ -12,15 +25,14 @@ export const accountTotals = compile<Page>()(
       select * from accounts where account > ${param("after")} order by account limit ${param("limit")}
     ), kinds as (
       select
-        case when instr(account, ':') = 0 then account
-          else substr(account, 1, instr(account, ':') - 1) end as kind,
+        ${accountKind} as kind,
         sum(balance) as balance
       from page group by kind
     )
     select
       (select max(account) from page) as last,
       (select count(*) from page) as rows,
-      (select json_group_array(json_array(kind, balance)) from kinds) as totals`,
+      (select ${jsonRows(jsonPair(sql.ref("kind"), sql.ref("balance")))} from kinds) as totals`,
 );
 
 const externalMovements = compile<{ after: number; limit: number }>()(
@@ -29,7 +41,7 @@ const externalMovements = compile<{ after: number; limit: number }>()(
       select type, amount, sequence from postings
       where account = 'world' and sequence > ${param("after")}
       order by sequence limit ${param("limit")}
-    ) group by type`,
+    ) as movements group by type`,
 );
 
 /** Sums external movements by type. The world's side of a deposit is negative. */
@@ -49,13 +61,13 @@ const compileAgentPage = (rule: ReturnType<typeof sql<boolean>>) =>
     sql<PageRow>`
       with page as (
         select * from accounts
-        where account > max('agent:', ${param("after")}) and account < 'agent;'
+        where account > ${laterText("agent:", param("after"))} and account < 'agent;'
         order by account limit ${param("limit")}
       )
       select
         (select max(account) from page) as last,
         (select count(*) from page) as rows,
-        (select json_group_array(account) from page
+        (select ${jsonRows(sql.ref("account"))} from page
           where ${rule}) as wrong`,
   );
 
@@ -75,7 +87,7 @@ export const overdrawnAgents = compileAgentPage(sql<boolean>`
 
 /** Finds agents whose account counts a wrong number of pending withdrawals. */
 export const wrongWithdrawalCounts = compileAgentPage(sql<boolean>`
-  pending_withdrawals <> (select coalesce(sum(amount), 0) from withdrawals indexed by withdrawals_by_agent
+  pending_withdrawals <> (select coalesce(sum(amount), 0) from withdrawals ${indexedBy("withdrawals_by_agent")}
     where agent_id = ${accountAgentId} and status = 'pending')`);
 
 /** Finds accounts whose balance is not that of their last posting. */
@@ -87,7 +99,7 @@ export const brokenBalances = compile<PageParams>()(
     select
       (select max(account) from page) as last,
       (select count(*) from page) as rows,
-      (select json_group_array(account) from page
+      (select ${jsonRows(sql.ref("account"))} from page
         where (balance <> 0 or last_posted_at >= ${param("since")})
           and balance <> coalesce((select balance_after from postings
             where postings.account = page.account and postings.sequence = page.sequence), 0)) as wrong`,
@@ -98,13 +110,13 @@ export const unmatchedHolds = compile<PageParams>()(
   sql<PageRow>`
     with page as (
       select * from accounts
-      where account > max('held:', ${param("after")}) and account < 'held;'
+      where account > ${laterText("held:", param("after"))} and account < 'held;'
       order by account limit ${param("limit")}
     )
     select
       (select max(account) from page) as last,
       (select count(*) from page) as rows,
-      (select json_group_array(account) from page
+      (select ${jsonRows(sql.ref("account"))} from page
         left join tasks on tasks.task_id = substr(account, 6)
         left join withdrawals on withdrawals.withdrawal_id = substr(account, 6)
         left join federation_holds on federation_holds.task_id = substr(account, 6)
@@ -120,21 +132,21 @@ export const heldByPayer = compile<Page>()(
   sql<{ last: string | null; rows: number; payers: string }>`
     with page as (
       select account, balance from accounts
-      where account > max('held:', ${param("after")}) and account < 'held;'
+      where account > ${laterText("held:", param("after"))} and account < 'held;'
       order by account limit ${param("limit")}
     ), payers as (
       select
         coalesce(
           (select submitted_by from tasks
             where task_id = substr(account, 6) and status in ('pending', 'claimed')),
-          (select body ->> '$.payerId' from federation_outbox where task_id = substr(account, 6))
+          (select ${jsonMember("body", "payerId")} from federation_outbox where task_id = substr(account, 6))
         ) as payer, balance
       from page where balance <> 0
     )
     select
       (select max(account) from page) as last,
       (select count(*) from page) as rows,
-      (select json_group_array(json_array('agent:' || payer, balance)) from payers
+      (select ${jsonRows(jsonPair(sql`'agent:' || payer`, sql.ref("balance")))} from payers
         where payer is not null) as payers`,
 );
 
@@ -143,13 +155,13 @@ export const heldByAgent = compile<Page>()(
   sql<{ last: string | null; rows: number; held: string }>`
     with page as (
       select account, held from accounts
-      where account > max('agent:', ${param("after")}) and account < 'agent;'
+      where account > ${laterText("agent:", param("after"))} and account < 'agent;'
       order by account limit ${param("limit")}
     )
     select
       (select max(account) from page) as last,
       (select count(*) from page) as rows,
-      (select json_group_array(json_array(account, held)) from page) as held`,
+      (select ${jsonRows(jsonPair(sql.ref("account"), sql.ref("held")))} from page) as held`,
 );
 
 const postingPage = compile<{ account: string; sequence: number; limit: number }>()(
@@ -157,7 +169,7 @@ const postingPage = compile<{ account: string; sequence: number; limit: number }
     select account, sequence, balance_after - amount = coalesce(
       (select balance_after from postings as before
         where before.account = postings.account and before.sequence = postings.sequence - 1),
-      iif(sequence = 1, 0, null)) as fits
+      case when sequence = 1 then 0 end) as fits
     from postings
     where (account, sequence) > (${param("account")}, ${param("sequence")})
     order by account, sequence limit ${param("limit")}`,

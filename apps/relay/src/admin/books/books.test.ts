@@ -2,8 +2,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import Sqlite from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { toEnginePlace } from "../../../test/engine/database-of-path.ts";
+import { editStored } from "../../../test/engine/stored.ts";
 import { createBuyer, submitAcceptedTask, createSeller, submitTask } from "../../../test/market.ts";
 import { createReceipt, startTestRelay, type TestRelay } from "../../../test/test-relay.ts";
 import { commands } from "../../commands.ts";
@@ -35,9 +36,7 @@ afterEach(async () => {
 async function edit(sql: string): Promise<void> {
   const { clock } = t;
   await t.close();
-  const db = new Sqlite(path);
-  db.exec(sql);
-  db.close();
+  await editStored(path, sql);
   t = await startTestRelay({ AGENT_DB_PATH: path }, 2, clock);
 }
 
@@ -50,7 +49,7 @@ async function byCommand() {
   const { ok, text } = await commands["reconcile"]!.run({
     arguments: [],
     status: false,
-    path,
+    ...toEnginePlace(path),
     now: t.clock.now(),
     randomBytes: (length) => new Uint8Array(length),
   });
@@ -196,7 +195,7 @@ describe("reconciliation", () => {
   });
 
   test("A7: names at most 20 rows and counts all of them", async () => {
-    await edit(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 1201)
+    await edit(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1201)
       INSERT INTO accounts (account, balance, held, pending_withdrawals, sequence)
         SELECT 'agent:' || i, 0, 1, 0, 0 FROM n;`);
     const found = (await overHttp()).checks.find(({ ok }) => !ok);
@@ -222,11 +221,8 @@ describe("reconciliation", () => {
     const fresh = await submitAcceptedTask(t, boss, worker);
     await t.as(worker, "POST", `${fresh.path}/result`, createReceipt(worker, fresh));
     // The relay is up: this is a fault that came since the last run.
-    const db = new Sqlite(path);
-    db.prepare("UPDATE settlements SET fee = fee - 1, net = net + 1 WHERE task_id = ?").run(
-      fresh.task_id,
-    );
-    db.close();
+    const fault = "UPDATE settlements SET fee = fee - 1, net = net + 1 WHERE task_id = ?";
+    await editStored(path, fault, [fresh.task_id]);
     expect(await byMetric()).toMatchObject({ [name]: 1 });
   });
 
@@ -261,14 +257,14 @@ describe("reconciliation", () => {
 
   test("A7: never blocks the event loop, and so the writer, for long", async () => {
     const rows = 20_000;
-    await edit(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT ${rows})
+    await edit(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${rows})
       INSERT INTO accounts (account, balance, held, pending_withdrawals, sequence)
-        SELECT iif(i % 2, 'agent:', 'held:') || i, 0, 0, 0, 2 FROM n;
+        SELECT CASE i % 2 WHEN 1 THEN 'agent:' ELSE 'held:' END || i, 0, 0, 0, 2 FROM n;
       INSERT INTO postings (account, sequence, transaction_id, type, amount, balance_after, created_at)
         SELECT account, 1, 't', 'deposit', 5, 5, 1 FROM accounts;
       INSERT INTO postings (account, sequence, transaction_id, type, amount, balance_after, created_at)
         SELECT account, 2, 't', 'withdrawal', -5, 0, 1 FROM accounts;
-      WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT ${rows})
+      WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${rows})
       INSERT INTO settlements (task_id, settlement_id, allocation_id, receipt_hash, amount_settled,
           fee, net, payer_id, payee_id, status, settled_at)
         SELECT i, i, i, 'h', 0, 0, 0, 'a', 'b', 'refunded', 1 FROM n;`);

@@ -4,10 +4,11 @@ import { accountChecks } from "./account-checks.ts";
 import { accountTotals, sumCardReversals, sumExternalMovements } from "./account-store.ts";
 import {
   runBooksCheck,
-  type BooksCheckContext as BooksToCheck,
+  type BooksCheckContext,
   type BooksCheck,
   type BooksCheckResult,
 } from "./books-check.ts";
+import { logChecks } from "./log-checks.ts";
 import { readPages } from "./scan-pages.ts";
 import { taskChecks } from "./task-checks.ts";
 
@@ -17,7 +18,7 @@ export type ReconciliationResult = Omit<Result<Operations["reconcile"]>, "checks
 };
 
 /** All rules of the books. Each reads its own rows page by page. */
-const CHECKS: readonly BooksCheck[] = [...accountChecks, ...taskChecks];
+const CHECKS: readonly BooksCheck[] = [...accountChecks, ...taskChecks, ...logChecks];
 
 /**
  * Checks from the postings that no money was created or lost and that related rows agree. A check that
@@ -25,7 +26,7 @@ const CHECKS: readonly BooksCheck[] = [...accountChecks, ...taskChecks];
  * corrected.
  */
 export async function checkBooks(
-  books: BooksToCheck,
+  books: BooksCheckContext,
   failing: readonly string[] = [],
 ): Promise<ReconciliationResult> {
   const { kinds, outside, reversed } = await sumAccounts(books);
@@ -61,7 +62,7 @@ export async function checkBooks(
 }
 
 /** Sums all accounts in one snapshot, because money moves between snapshots. */
-function sumAccounts({ snapshot }: BooksToCheck) {
+function sumAccounts({ snapshot }: BooksCheckContext) {
   return snapshot(async (read) => {
     const kinds = new Map<string, number>();
     await readPages(read, accountTotals, ({ totals }) => {

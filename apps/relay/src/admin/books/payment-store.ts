@@ -1,5 +1,6 @@
 import { UNDECIDED_AFTER_MS } from "../../payments/undecided-payment.ts";
 import { compile, param, sql } from "../../storage/queries/compiled-query.ts";
+import { indexedBy, jsonRows } from "../../storage/queries/fragments.ts";
 import type { PageParams, PageRow } from "./scan-pages.ts";
 
 /**
@@ -12,14 +13,14 @@ export const undecidedPayments = compile<PageParams>()(
       select proof_hash from (
         select proof_hash, created_at from x402_payments where state = 'undecided'
         union all
-        select proof_hash, created_at from x402_payments indexed by x402_payments_open
-        where state = 'settling')
-      where created_at <= ${param("now")} - ${sql.lit(UNDECIDED_AFTER_MS)}
+        select proof_hash, created_at from x402_payments ${indexedBy("x402_payments_open")}
+        where state = 'settling') as undecided
+      where created_at <= cast(${param("now")} as bigint) - ${sql.lit(UNDECIDED_AFTER_MS)}
         and proof_hash > ${param("after")}
       order by proof_hash limit ${param("limit")}
     )
     select
       (select max(proof_hash) from page) as last,
       (select count(*) from page) as rows,
-      (select json_group_array(proof_hash) from page) as wrong`,
+      (select ${jsonRows(sql.ref("proof_hash"))} from page) as wrong`,
 );

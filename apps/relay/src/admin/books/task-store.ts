@@ -1,18 +1,19 @@
 import type { Posting } from "@agent/budget";
-import { compile, param, sql } from "../../storage/queries/compiled-query.ts";
+import { compile, param, sql, either } from "../../storage/queries/compiled-query.ts";
+import { jsonLength, jsonRows } from "../../storage/queries/fragments.ts";
 import type { Reader } from "../../storage/storage.ts";
 import type { SettlementRow } from "../../storage/tables/budget.ts";
 import type { Page, PageParams, PageRow } from "./scan-pages.ts";
 
 /** Finds completed tasks with a price that are neither settled nor in the outbox. */
 const unsettledOfPage = sql<string>`
-  (select json_group_array(page.task_id) from page join tasks as t on t.task_id = page.task_id
+  (select ${jsonRows(sql.ref("page.task_id"))} from page join tasks as t on t.task_id = page.task_id
     where t.status = 'completed' and t.allocation_id is not null and t.submitted_by is not null
       and t.origin_peer is null
       and not exists (select 1 from settlements as s where s.task_id = t.task_id)
       and not exists (select 1 from federation_outbox as o where o.task_id = t.task_id))`;
 
-const rowIdBound = sql<number>`iif(${param("after")} = '', 9223372036854775807, cast(${param("after")} as integer))`;
+const rowIdBound = sql<number>`coalesce(cast(nullif(${param("after")}, '') as bigint), 9223372036854775807)`;
 
 /** Reads all tasks, newest first. Tasks of other relays' agents are settled by those relays. */
 export const unsettledTasks = compile<Page>()(
@@ -35,7 +36,7 @@ export const recentUnsettledTasks = compile<PageParams>()(
       order by rowid desc limit ${param("limit")}
     )
     select
-      (select iif(min(received_at) >= ${param("since")}, cast(min(place) as text), null)
+      (select case when min(received_at) >= ${param("since")} then cast(min(place) as text) end
         from page) as last,
       (select count(*) from page) as rows,
       ${unsettledOfPage} as wrong`,
@@ -53,14 +54,27 @@ export interface PostedSettlement extends Pick<
   readonly found: string;
 }
 
+const postingObject = either({
+  sqlite: sql`json_object('account', p.account, 'type', p.type, 'amount', p.amount)`,
+  postgres: sql`json_build_object('account', p.account, 'type', p.type, 'amount', p.amount)`,
+});
+/**
+ * The planner of Postgres takes each JSON array for one of 100 elements, and would rather read all
+ * postings for each settlement than look up so many, so a lookup is not its to choose.
+ */
+const namedPostings = either({
+  sqlite: sql`json_each(s.postings) as place join postings as p
+    on p.account = place.value ->> 0 and p.sequence = cast(place.value ->> 1 as bigint)`,
+  postgres: sql`json_array_elements(to_safe_json(s.postings)) as place(value) cross join lateral (
+    select * from postings
+    where account = place.value ->> 0 and sequence = cast(place.value ->> 1 as bigint) limit 1) as p`,
+});
+
 const settlementPage = compile<{ before: number; limit: number }>()(
   sql<PostedSettlement>`
     select s.rowid as place, task_id, amount_settled, fee, net, payer_id, payee_id, settled_at,
-      json_array_length(s.postings) as named,
-      (select json_group_array(
-          json_object('account', p.account, 'type', p.type, 'amount', p.amount))
-        from json_each(s.postings) as place
-        join postings as p on p.account = place.value ->> 0 and p.sequence = place.value ->> 1
+      ${jsonLength("s.postings")} as named,
+      (select ${jsonRows(postingObject)} from ${namedPostings}
         where p.reference_id = s.task_id) as found
     from settlements as s where s.rowid < ${param("before")}
     order by s.rowid desc limit ${param("limit")}`,

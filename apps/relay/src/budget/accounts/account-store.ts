@@ -1,4 +1,4 @@
-import { param, compile, sql } from "../../storage/queries/compiled-query.ts";
+import { param, compile, sql, either } from "../../storage/queries/compiled-query.ts";
 import type { Reader } from "../../storage/storage.ts";
 import type { AccountRow } from "../../storage/tables/budget.ts";
 
@@ -15,7 +15,10 @@ export interface ListedAccount extends Pick<
  * Selects the agent id of an account. It is cut from the bytes, because SQLite ends a text at a NUL, which
  * an id of an operator's deposit may contain.
  */
-export const accountAgentId = sql<string>`cast(substr(cast(account as blob), 7) as text)`;
+export const accountAgentId = either({
+  sqlite: sql<string>`cast(substr(cast(account as blob), 7) as text)`,
+  postgres: sql<string>`substr(account, 7)`,
+});
 
 const accountPage = compile<{ after: string; limit: number }>()(
   sql<ListedAccount>`

@@ -26,16 +26,19 @@ export function applyToCardLots(
   postings: readonly Posting[],
   accounts: ReadonlyMap<Account, AccountChange>,
   time: { readonly now: number; readonly releaseAt: number | undefined },
-): ReadonlyMap<Account, string | null> | Refusal<"budget.card_hold"> {
+):
+  | { readonly ok: true; readonly lots: ReadonlyMap<Account, string | null> }
+  | Refusal<"budget.card_hold"> {
   const seen = [...accounts.values()].some(({ opening }) => opening.card_lots !== null);
-  if (!seen && time.releaseAt === undefined) return new Map();
+  if (!seen && time.releaseAt === undefined) return { ok: true, lots: new Map() };
   const holdings = new Map<Account, CardHolding>();
   for (const [account, { opening }] of accounts) {
     holdings.set(account, { balance: opening.balance, lots: parseLots(opening) });
   }
   const moved = moveCardMoney(postings, holdings, time);
   if (!moved.ok) return refuse(moved.code);
-  return new Map([...moved.lots].map(([account, lots]) => [account, formatLots(lots)]));
+  const lots = new Map([...moved.lots].map(([account, left]) => [account, formatLots(left)]));
+  return { ok: true, lots };
 }
 
 /** Returns how much of a balance may not be withdrawn yet, in micro-units. */

@@ -148,6 +148,25 @@ describe("Statements", () => {
     expect(lines[3]).toBe(`${new Date(end).toISOString()},,closing_balance,,0.000001,,`);
   });
 
+  test.each(["\n=1", "\uff1d1", "\uff0b1", "\uff0d1", "\uff201"])(
+    "H15: prefixes the text %j, which a spreadsheet may run",
+    async (description) => {
+      const agent = await t.createAgent();
+      const deposit = { amount: 1, description };
+      await t.asOperator("POST", `/api/v1/agents/${agent.agentId}/deposit`, deposit);
+      const reply = await t.as(agent, "GET", of(agent, "?format=csv"));
+      expect(reply.text).toContain(`,"'${description}"`);
+    },
+  );
+
+  test("H15: leaves a text alone that has such a sign elsewhere", async () => {
+    const agent = await t.createAgent();
+    const deposit = { amount: 1, description: "a = b\n\uff1d" };
+    await t.asOperator("POST", `/api/v1/agents/${agent.agentId}/deposit`, deposit);
+    const reply = await t.as(agent, "GET", of(agent, "?format=csv"));
+    expect(reply.text).toContain(',"a = b\n\uff1d"');
+  });
+
   test.each(["?from=x", "?to=-1", "?format=pdf", "?from=9999999999999999"])(
     "refuses a statement with %s",
     async (query) => {

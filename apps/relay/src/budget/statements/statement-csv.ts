@@ -37,10 +37,10 @@ const formatDecimal = (amount: number) => amount.toFixed(6).replace(/\.?0+$/, ""
 
 /**
  * Quotes text written by others. A spreadsheet runs a cell that begins with one of these signs as
- * a formula, so they are prefixed with an apostrophe.
+ * a formula, the full-width ones too, so they are prefixed with an apostrophe.
  */
 function quoteText(text: string | null): string {
   if (text === null) return "";
-  const inert = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  const inert = /^[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/.test(text) ? `'${text}` : text;
   return `"${inert.replaceAll('"', '""')}"`;
 }

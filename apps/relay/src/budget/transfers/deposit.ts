@@ -1,12 +1,17 @@
+import { isUuid } from "@agent/crypto";
 import { accountOf, toDollars, toMicro } from "@agent/budget";
 import type { SaveResponse } from "../../http/server/idempotency.ts";
 import { listKnownAgents } from "../../agents/store.ts";
 import { refuse, type Answer, type BodyOf, type Operations } from "@agent/wire";
 import type { Services } from "../../services.ts";
+import { refuseField } from "../../http/server/validate.ts";
 import { creditAccount } from "../credit-account.ts";
 import { findAccount, reserveReference } from "../store.ts";
 
 type Deposit = Operations["deposit"];
+
+/** The account of a wallet that paid without an agent. */
+const WALLET_ACCOUNT = /^x402:0x[0-9a-f]{40}$/;
 
 /** Credits an account from outside; a repeated reference returns the balance and credits nothing. */
 export async function deposit(
@@ -15,6 +20,9 @@ export async function deposit(
   body: BodyOf<Deposit>,
   saveResponse?: SaveResponse,
 ): Promise<Answer<Deposit>> {
+  if (!isUuid(agentId) && !WALLET_ACCOUNT.test(agentId)) {
+    return refuseField("agentId", "must be a UUID, or x402: with the address of a wallet");
+  }
   // The relay's id shows its fee account, so a deposit under that id would be invisible.
   if (agentId === identity.relayId) return refuse("agent.id_reserved");
   return storage.transaction(async (tx) => {

@@ -10,6 +10,7 @@ interface WithdrawalPageQuery extends PageQuery {
 }
 
 interface WithdrawalPage {
+  readonly ok: true;
   readonly status: 200;
   readonly body: { withdrawals: Withdrawal[]; next_cursor: string | null };
 }

@@ -33,7 +33,7 @@ export async function requestWithdrawal(
     reason: null,
   };
   const { withdrawal_id } = row;
-  const answer = { status: 201 as const, body: toWithdrawal(row) };
+  const answer = { ok: true as const, status: 201 as const, body: toWithdrawal(row) };
   const result = await storage.transaction(async (tx) => {
     const posted = await postMovement(
       tx,
@@ -52,7 +52,7 @@ export async function requestWithdrawal(
     await saveResponse?.(tx, answer);
     return answer;
   });
-  if (!("ok" in result)) {
+  if (result.ok) {
     log.info("withdrawal.requested", {
       correlationId: withdrawal_id,
       agent_id: agentId,

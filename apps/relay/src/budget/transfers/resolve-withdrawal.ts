@@ -15,7 +15,11 @@ import {
 /** The operator's decision on a withdrawal: paid or returned. */
 export type WithdrawalOutcome = { readonly payout_reference: string } | { readonly reason: string };
 
-type ResolvedWithdrawal = { readonly status: 200; readonly body: Withdrawal };
+type ResolvedWithdrawal = {
+  readonly ok: true;
+  readonly status: 200;
+  readonly body: Withdrawal;
+};
 
 /** Resolves a withdrawal once: the money leaves the relay, or returns to its agent. */
 export async function resolveWithdrawal(
@@ -55,11 +59,11 @@ export async function resolveWithdrawal(
     if (!posted.ok) throw new Error(`withdrawal ${withdrawalId} cannot be moved: ${posted.code}`);
     const action = `withdrawal.${status}` as const;
     await recordAudit(tx, now, caller, { agentId, action, detail: withdrawalId });
-    const answer: ResolvedWithdrawal = { status: 200, body: toWithdrawal(row) };
+    const answer: ResolvedWithdrawal = { ok: true, status: 200, body: toWithdrawal(row) };
     await saveResponse?.(tx, answer);
     return answer;
   });
-  if (!("ok" in result)) {
+  if (result.ok) {
     const { agent_id, amount } = result.body;
     log.info("withdrawal.resolved", { correlationId: withdrawalId, agent_id, status, amount });
   }

@@ -116,7 +116,7 @@ const updatePendingQuery = compile<{ account: string; change: number }>()(
   queryBuilder
     .updateTable("accounts")
     .set({
-      pending_withdrawals: sql`pending_withdrawals + cast(${param("change")} as integer)`,
+      pending_withdrawals: sql`pending_withdrawals + cast(${param("change")} as bigint)`,
     })
     .where("account", "=", param("account")),
 );

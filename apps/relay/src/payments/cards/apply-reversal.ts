@@ -5,6 +5,7 @@ import { reverseDeposit } from "../../budget/transfers/reverse-deposit.ts";
 import type { Runtime } from "../../runtime.ts";
 import type { Services } from "../../services.ts";
 import type { Tx } from "../../storage/storage.ts";
+import { withdrawFees } from "../../trust/withdraw-fees.ts";
 import { findCreditedCheckout } from "./card-store.ts";
 import { listDisputes, findReversal, updateBookedAmount } from "./reversal-store.ts";
 
@@ -53,6 +54,8 @@ export async function applyReversal(
     const description = "card payment taken back";
     const debit = { agentId, amount: asMicro(change), reference, description, releaseAt };
     const { balance } = await reverseDeposit(tx, runtime, debit);
+    // The relay has paid out the money that the account owes, its own fees included.
+    if (balance < 0) await withdrawFees(tx, agentId, Math.min(change, 0 - balance));
     return { ok: true, reversed: { sessionId, agentId, amount: change, balance } };
   }
   const credited = await creditAccount(tx, runtime, {

@@ -1,5 +1,6 @@
 import { asMicro, selectNewerDispute, type CardDispute, type Micro } from "@agent/budget";
 import { queryBuilder, param, params, compile, sql } from "../../storage/queries/compiled-query.ts";
+import { largerOf } from "../../storage/queries/fragments.ts";
 import type { Reader, Tx } from "../../storage/storage.ts";
 import type { CardDisputeRow, CardReversalRow } from "../../storage/tables/payments.ts";
 
@@ -14,9 +15,12 @@ const upsertRefundQuery = compile<{ payment_id: string; refunded: number; now: n
     })
     // Refunds are reported as a sum, so a delayed event reports a smaller one.
     .onConflict((conflict) =>
-      conflict
-        .column("payment_id")
-        .doUpdateSet({ refunded: sql`max(refunded, cast(excluded.refunded as integer))` }),
+      conflict.column("payment_id").doUpdateSet({
+        refunded: largerOf(
+          sql.ref("card_reversals.refunded"),
+          sql`cast(excluded.refunded as bigint)`,
+        ),
+      }),
     ),
 );
 

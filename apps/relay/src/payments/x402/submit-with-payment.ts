@@ -28,11 +28,12 @@ export async function submitWithPayment(
   // Without a facilitator no payment can be settled, so none is requested.
   if (requirements === undefined) return first;
   const paying = { ...services, facilitator };
-  const ask = (refusal: Refusal) => toPaymentRequired(paying, submission, requirements, refusal);
-  if (header === null) return ask(first);
+  const requestPayment = (refusal: Refusal) =>
+    toPaymentRequired(paying, submission, requirements, refusal);
+  if (header === null) return requestPayment(first);
   const proof = parsePaymentProof(header);
   if (proof === undefined) return refuse("payment.malformed");
-  return submitWithProof(paying, submission, { proof, requirements, requestPayment: ask });
+  return submitWithProof(paying, submission, { proof, requirements, requestPayment });
 }
 
 interface OfferedPayment {
@@ -45,16 +46,17 @@ interface OfferedPayment {
 async function submitWithProof(
   services: PaymentDependencies,
   submission: Submission,
-  { proof, requirements, requestPayment: ask }: OfferedPayment,
+  { proof, requirements, requestPayment }: OfferedPayment,
 ): Promise<Submitted> {
   const { facilitator, storage, runtime, router } = services;
   const proof_hash = hashPaymentProof(proof, requirements);
   const known = await checkKnownPayment(services, proof_hash);
   if (known !== undefined) return known;
-  if (!facilitator.matches(proof.payload, requirements)) return ask(refuse("payment.mismatch"));
+  if (!facilitator.matches(proof.payload, requirements))
+    return requestPayment(refuse("payment.mismatch"));
   const verified = await facilitator.verify(proof.payload, requirements);
   if (verified === undefined) return refuseRetryable("payment.unavailable");
-  if (!verified.valid) return ask(refuse("payment.invalid", verified.reason));
+  if (!verified.valid) return requestPayment(refuse("payment.invalid", verified.reason));
 
   const payer = resolvePayer(submission, proof);
   if (payer.isWallet) {
@@ -78,7 +80,7 @@ async function submitWithProof(
   if (settling.outcome === "unknown") return refuseRetryable("payment.undecided");
   if (settling.outcome === "refused") {
     await recordPaymentEnd(services, proof_hash, "failed", settling.reason);
-    return ask(refuse("payment.not_settled", settling.reason));
+    return requestPayment(refuse("payment.not_settled", settling.reason));
   }
   await creditPayment(services, payment, settling);
   const linked = linkSubmission(proof_hash, payer.submission);
@@ -125,7 +127,7 @@ function resolvePayer(submission: Submission, { wallet }: PaymentProof) {
 type MoneyRefusal = Refusal<"budget.insufficient" | "budget.no_payer">;
 
 function isMoneyRefusal(answer: Submitted): answer is MoneyRefusal {
-  return "ok" in answer && ["budget.insufficient", "budget.no_payer"].includes(answer.code);
+  return answer.ok === false && ["budget.insufficient", "budget.no_payer"].includes(answer.code);
 }
 
 const refuseRetryable = <C extends Code>(code: C): Refusal<C> => ({

@@ -1,4 +1,5 @@
 import { queryBuilder, param, params, compile, sql } from "../../storage/queries/compiled-query.ts";
+import { jsonMember } from "../../storage/queries/fragments.ts";
 import type { Reader, Tx } from "../../storage/storage.ts";
 import type { X402PaymentRow } from "../../storage/tables/payments.ts";
 import { UNDECIDED_AFTER_MS } from "../undecided-payment.ts";
@@ -125,7 +126,7 @@ const linkTaskQuery = compile<{ proof_hash: string; task_id: string }>()(
 
 const paymentByTask = compile<{ task_id: string }>()(
   sql<{ txHash: string; network: string }>`
-    select tx_hash as "txHash", requirements ->> '$.network' as network from x402_payments
+    select tx_hash as "txHash", ${jsonMember("requirements", "network")} as network from x402_payments
     where task_id = ${param("task_id")} and state = 'settled'`,
 );
 
