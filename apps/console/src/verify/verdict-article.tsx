@@ -1,0 +1,149 @@
+import { PROOF_LEVELS } from "@agent/verify";
+import type { JSX } from "preact";
+import { CheckYourself } from "./check-yourself.tsx";
+import { ClaimFacts, ClaimText } from "./claim-text.tsx";
+import { InnerArtifacts } from "./inner-artifacts.tsx";
+import { describeRefusal, findFailedLevel } from "./verifying/describe-refusal.ts";
+import type { GivenFile, FileVerdict, FileState } from "./verifying/verify-file.ts";
+import { getBundle } from "./verifying/read-artifact.ts";
+import { showLine } from "./verifying/show-text.ts";
+import { PostingsTable } from "./postings-table.tsx";
+import { ProofLevelList, getLevelNumber } from "./proof-level-list.tsx";
+
+interface VerdictArticleProps {
+  readonly file: GivenFile;
+  readonly keys: readonly string[];
+  readonly fileVerdict: FileVerdict;
+  readonly onRemove: () => void;
+}
+
+/** One file: its claim, the verdict, the proof levels and everything inside it. */
+export function VerdictArticle({ file, keys, fileVerdict, onRemove }: VerdictArticleProps) {
+  const { verdict, artifact } = fileVerdict;
+  const bundle = getBundle(verdict, artifact);
+  const heading = `file-${file.id}`;
+  return (
+    <article
+      class={fileVerdict.state}
+      aria-labelledby={heading}
+      data-code={verdict.code}
+      data-warned={isWarned(fileVerdict) || undefined}
+    >
+      <header>
+        <h2 id={heading}>{showLine(file.name, 120)}</h2>
+        <span class="actions noprint">
+          <button type="button" onClick={() => globalThis.print()}>
+            Print
+          </button>
+          <button type="button" onClick={onRemove} aria-label={`Remove ${showLine(file.name, 60)}`}>
+            Remove
+          </button>
+        </span>
+      </header>
+      <ClaimText fileVerdict={fileVerdict} bundle={bundle} />
+      <Stamp fileVerdict={fileVerdict} />
+      <ClaimFacts fileVerdict={fileVerdict} bundle={bundle} />
+      {fileVerdict.state !== "unreadable" && (
+        <section>
+          <h3>What was checked</h3>
+          <ProofLevelList verdict={verdict} />
+          <InnerArtifacts verdict={verdict} value={artifact} />
+        </section>
+      )}
+      {bundle !== null && <PostingsTable postings={bundle.postings} />}
+      <CheckYourself name={file.name} keys={keys} sha256={fileVerdict.sha256} />
+    </article>
+  );
+}
+
+interface StampText {
+  readonly icon: string;
+  readonly word: string;
+  readonly sentence: (fileVerdict: FileVerdict) => JSX.Element;
+}
+
+const stamps: Readonly<Record<FileState, StampText>> = {
+  confirmed: {
+    icon: "✓",
+    word: "It holds",
+    sentence: () => (
+      <>It was signed by the key that you named, and everything that was checked in it holds.</>
+    ),
+  },
+  unconfirmed: {
+    icon: "!",
+    word: "Not confirmed: no key was named",
+    sentence: () => (
+      <>
+        The signatures fit together, but any person can make such a file in a minute, with keys of
+        their own. <a href="#keys">Name the key that you trust</a> to know who made this one.
+      </>
+    ),
+  },
+  refused: { icon: "✗", word: "Refused", sentence: describeRefused },
+  unreadable: { icon: "?", word: "Not readable", sentence: describeUnreadable },
+};
+
+/** Whether a valid file has a level that does not hold, which must not look like a clean one. */
+function isWarned({ state, verdict }: FileVerdict): boolean {
+  return state === "confirmed" && verdict.checks.some(({ ok }) => !ok);
+}
+
+const WARNED: StampText = {
+  icon: "!",
+  word: "Signed by the key that you named, but not all of it holds",
+  sentence: ({ verdict }) => {
+    const failed = PROOF_LEVELS.filter(({ name }) =>
+      verdict.checks.some((check) => check.name === name && !check.ok),
+    );
+    return <>It does not hold: {failed.map(({ title }) => title).join(", ")}. See below.</>;
+  },
+};
+
+/** The verdict as a colour, an icon and words, so that none of them is needed. */
+function Stamp({ fileVerdict }: { fileVerdict: FileVerdict }) {
+  const { icon, word, sentence } = isWarned(fileVerdict) ? WARNED : stamps[fileVerdict.state];
+  return (
+    <div class="stamp" role="status">
+      <span class="icon" aria-hidden="true">
+        {icon}
+      </span>
+      <div>
+        <strong>{word}</strong>
+        <p>{sentence(fileVerdict)}</p>
+      </div>
+    </div>
+  );
+}
+
+function describeRefused({ verdict, membersHold }: FileVerdict) {
+  const { reason, remedy } = describeRefusal(verdict);
+  const level = findFailedLevel(verdict);
+  return (
+    <>
+      <b>{reason}</b> {remedy}
+      {membersHold && " What it states is still what was signed."}
+      <small>
+        {level !== undefined && <>Level {getLevelNumber(level)}, </>}
+        code <code>{verdict.code}</code>
+      </small>
+    </>
+  );
+}
+
+function describeUnreadable({ verdict, fault }: FileVerdict) {
+  const { reason, remedy } = describeRefusal(verdict);
+  const place = [
+    ...(fault?.line == null ? [] : [`line ${fault.line}`]),
+    ...(fault?.byte == null ? [] : [`byte ${fault.byte}`]),
+  ].join(", ");
+  return (
+    <>
+      <b>{fault?.reason ?? reason}</b> {remedy}
+      <small>
+        {place !== "" && <>{place}; </>}
+        code <code>{verdict.code}</code>
+      </small>
+    </>
+  );
+}

@@ -1,0 +1,89 @@
+import { useEffect, useState } from "preact/hooks";
+import { FileInput } from "./file-input.tsx";
+import type { FileVerifier } from "./verifying/file-verifier.ts";
+import type { GivenFile, FileVerdict } from "./verifying/verify-file.ts";
+import { parseKeys } from "./verifying/parse-keys.ts";
+import { KeyField } from "./key-field.tsx";
+import { VerdictArticle } from "./verdict-article.tsx";
+
+/** A file with the latest fileVerdict on it, under the keys of that fileVerdict. */
+interface VerifiedFile {
+  readonly file: GivenFile;
+  readonly keys: readonly string[];
+  readonly fileVerdict: FileVerdict;
+}
+
+let lastId = 0;
+
+/** The whole page: the files, the keys, and one article for each file. */
+export function VerifyPage({
+  verifyInBrowser,
+  isSingleFile,
+}: {
+  verifyInBrowser: FileVerifier;
+  isSingleFile: boolean;
+}) {
+  const [files, setFiles] = useState<readonly GivenFile[]>([]);
+  const [keyText, setKeyText] = useState("");
+  const [verified, setVerified] = useState<readonly VerifiedFile[]>([]);
+  const parsed = parseKeys(keyText);
+  const wantedKeys = parsed.ok ? parsed.keys.join(" ") : null;
+
+  // Every file is verified anew when a key changes; a late answer for former keys is dropped.
+  useEffect(() => {
+    if (wantedKeys === null) return setVerified([]);
+    let isCurrent = true;
+    const keys = wantedKeys.split(" ").filter(Boolean);
+    void Promise.all(
+      files.map(async (file) => ({
+        file,
+        keys,
+        fileVerdict: await verifyInBrowser(file.bytes, keys),
+      })),
+    ).then((results) => isCurrent && setVerified(results));
+    return () => (isCurrent = false);
+  }, [files, wantedKeys, verifyInBrowser]);
+
+  const addFiles = (added: readonly Omit<GivenFile, "id">[]) =>
+    setFiles((before) => [...added.map((file) => ({ ...file, id: ++lastId })), ...before]);
+
+  return (
+    <main data-ready class={files.length > 0 ? "busy" : undefined}>
+      <header class="top">
+        <h1>Verify</h1>
+        <p>
+          Check a receipt, a credential or the evidence of a task.{" "}
+          <strong>Nothing leaves this browser</strong>
+          {isSingleFile
+            ? ": this file contains the whole verifier."
+            : ": it forbids this page every connection."}
+        </p>
+      </header>
+      <FileInput onFiles={addFiles} isSmall={files.length > 0} />
+      <KeyField
+        text={keyText}
+        onText={setKeyText}
+        faultyWord={parsed.ok ? undefined : parsed.word}
+      />
+      <div aria-live="polite">
+        {verified.map((each) => (
+          <VerdictArticle
+            key={each.file.id}
+            {...each}
+            onRemove={() => setFiles((before) => before.filter(({ id }) => id !== each.file.id))}
+          />
+        ))}
+      </div>
+      {!isSingleFile && (
+        <footer class="noprint">
+          <p>
+            <a href="./agent-verify.html" download>
+              This page as one file
+            </a>{" "}
+            works without a relay and without a network.
+          </p>
+        </footer>
+      )}
+    </main>
+  );
+}

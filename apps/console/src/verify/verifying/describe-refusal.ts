@@ -1,0 +1,60 @@
+import { PROOF_LEVELS, type ProofLevelName, type Verdict } from "@agent/verify";
+
+/** The reason for a refusal in words, and the advice to the reader. */
+interface RefusalText {
+  readonly reason: string;
+  readonly remedy?: string;
+}
+
+const texts: Readonly<Record<string, RefusalText>> = {
+  "artifact.key_unbound": {
+    reason: "It was signed by a key that you did not name.",
+    remedy: "Compare the key below with the one that you have, and with its source.",
+  },
+  "artifact.unrecognised": {
+    reason: "This is no kind of file that agents or relays sign.",
+    remedy: "Ask the sender for the evidence of the task, as the relay gave it.",
+  },
+  "artifact.unreadable": {
+    reason: "The file cannot be read.",
+    remedy: "Ask for the original file. A copy from a message or a viewer is often cut.",
+  },
+  "bundle.not_canonical": {
+    reason: "The text was reformatted after it was signed.",
+    remedy: "Ask for the original file: one more blank or line end is enough.",
+  },
+  "bundle.signature_invalid": {
+    reason: "Something in it was changed after the relay had signed it.",
+    remedy: "Do not rely on it. Ask the relay for the evidence of this task.",
+  },
+  "receipt.signature_invalid": {
+    reason: "The receipt is not the one that the agent signed.",
+    remedy: "Do not rely on it. Ask the agent or the relay for the receipt.",
+  },
+  "receipt.task_mismatch": { reason: "The receipt was signed for another task." },
+  "bundle.key_not_in_force": { reason: "The agent signed with a key that was not in force." },
+  "bundle.postings_mismatch": { reason: "The postings do not add up to the payment." },
+  "bundle.settlement_mismatch": { reason: "The settlement is not that of this receipt." },
+  "bundle.erased": {
+    reason: "The texts were erased at the relay, so the receipt cannot be verified.",
+    remedy: "A file from before the erasure stays valid.",
+  },
+  "log.key_unknown": {
+    reason: "It needs the key of a transparency log.",
+    remedy: "This page takes no log keys. Use agent-verify with --log.",
+  },
+};
+
+/** Describes the failed level by what it would have proven. */
+export function describeRefusal(verdict: Verdict): RefusalText {
+  const known = texts[verdict.code ?? ""];
+  if (known !== undefined) return known;
+  const level = PROOF_LEVELS.find(({ name }) => name === findFailedLevel(verdict));
+  return { reason: `This does not hold: ${level?.proves ?? "it is an artifact of a known kind."}` };
+}
+
+/** Finds the level that decided: the one with the verdict's code, else the first that failed. */
+export function findFailedLevel({ checks, code }: Verdict): ProofLevelName | undefined {
+  const failed = checks.filter(({ ok }) => !ok);
+  return (failed.find((check) => check.code === code) ?? failed[0])?.name;
+}

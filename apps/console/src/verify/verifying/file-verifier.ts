@@ -1,0 +1,87 @@
+import { type FileVerdict, verifyFile } from "./verify-file.ts";
+import { countReceipts } from "./read-artifact.ts";
+
+/** A request to the worker and its answer, matched by number. */
+interface VerifierRequest {
+  readonly number: number;
+  readonly bytes: Uint8Array;
+  readonly keys: readonly string[];
+  readonly now: number;
+}
+interface VerifierReply {
+  readonly number: number;
+  readonly fileVerdict: FileVerdict;
+}
+
+export type FileVerifier = (bytes: Uint8Array, keys: readonly string[]) => Promise<FileVerdict>;
+
+/** Beyond so many receipts the page would stand still while it verifies. */
+const MAX_RECEIPTS_ON_PAGE = 20;
+
+/** The policy for scripts, which the content security policy admits under this name only. */
+interface TrustedTypes {
+  createPolicy(name: string, rules: { createScriptURL: () => string }): ScriptUrlPolicy;
+}
+interface ScriptUrlPolicy {
+  createScriptURL(url: string): string;
+}
+
+/**
+ * Starts the worker before the first file comes, so that the page works without a network. Without
+ * an address of the worker's script all files are verified on the page.
+ */
+export async function createFileVerifier(workerUrl: string | null): Promise<FileVerifier> {
+  const worker = workerUrl === null ? null : await startWorker(workerUrl);
+  const waiting = new Map<number, (fileVerdict: FileVerdict) => void>();
+  let last = 0;
+  worker?.addEventListener("message", ({ data }: MessageEvent<VerifierReply>) => {
+    waiting.get(data.number)?.(data.fileVerdict);
+    waiting.delete(data.number);
+  });
+  return (bytes, keys) => {
+    const now = Date.now();
+    if (worker === null || countReceipts(readLoosely(bytes)) <= MAX_RECEIPTS_ON_PAGE) {
+      return Promise.resolve(verifyFile(bytes, keys, now));
+    }
+    last += 1;
+    const request: VerifierRequest = { number: last, bytes, keys, now };
+    return new Promise((resolve) => {
+      waiting.set(request.number, resolve);
+      worker.postMessage(request);
+    });
+  };
+}
+
+/** Resolves with a worker that has loaded, or null where the browser refuses one. */
+function startWorker(url: string): Promise<Worker | null> {
+  return new Promise((resolve) => {
+    try {
+      const worker = new Worker(trustWorkerUrl(url), { type: "module" });
+      worker.addEventListener("message", () => resolve(worker), { once: true });
+      worker.addEventListener("error", () => resolve(null), { once: true });
+    } catch {
+      resolve(null);
+    }
+  });
+}
+
+/** The policy returns one constant address, so no other script can be started by it. */
+function trustWorkerUrl(url: string): string {
+  const { trustedTypes } = globalThis as { trustedTypes?: TrustedTypes };
+  const policy = trustedTypes?.createPolicy("verify-worker", {
+    createScriptURL: () => url,
+  });
+  return policy?.createScriptURL("") ?? url;
+}
+
+/** Verifies files for the page; the page waits for the first message before it says that it is ready. */
+export function serveFileVerifier(scope: Pick<Worker, "addEventListener" | "postMessage">): void {
+  scope.addEventListener("message", (event) => {
+    const { number, bytes, keys, now } = (event as MessageEvent<VerifierRequest>).data;
+    const reply: VerifierReply = { number, fileVerdict: verifyFile(bytes, keys, now) };
+    scope.postMessage(reply);
+  });
+  scope.postMessage("ready");
+}
+
+const readLoosely = (bytes: Uint8Array) => new TextDecoder().decode(bytes);

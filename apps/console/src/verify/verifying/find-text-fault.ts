@@ -1,0 +1,71 @@
+/** The place at which a file cannot be read. */
+export interface TextFault {
+  /** From 1; null where the browser does not state it. */
+  readonly line: number | null;
+  /** From 1, in bytes of the file. */
+  readonly byte: number | null;
+  readonly reason: string;
+}
+
+const encoder = new TextEncoder();
+
+/** Decodes UTF-8 strictly, because a lenient reader would accept several files as one. */
+export function decodeText(bytes: Uint8Array): string | null {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return null;
+  }
+}
+
+/** Finds the first byte that is not UTF-8, by halving the file. */
+export function findEncodingFault(bytes: Uint8Array): TextFault {
+  let good = 0;
+  let bad = bytes.length;
+  while (bad - good > 1) {
+    const middle = (good + bad) >> 1;
+    if (isBeginningOfText(bytes.subarray(0, middle))) good = middle;
+    else bad = middle;
+  }
+  const line = bytes.subarray(0, good).reduce((count, byte) => count + Number(byte === 10), 1);
+  return { line, byte: bad, reason: "This byte is not UTF-8 text." };
+}
+
+function isBeginningOfText(bytes: Uint8Array): boolean {
+  try {
+    new TextDecoder("utf-8", { fatal: true }).decode(bytes, { stream: true });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Finds the place at which a text stops being JSON, as far as the browser states it. */
+export function findJsonFault(text: string): TextFault {
+  try {
+    JSON.parse(text);
+  } catch (error) {
+    const index = findIndex(text, error instanceof Error ? error.message : "");
+    if (index === null) return { line: null, byte: null, reason: "The text is not JSON." };
+    const before = text.slice(0, index);
+    return {
+      line: before.split("\n").length,
+      byte: encoder.encode(before).length + 1,
+      reason: "Here the text stops being JSON.",
+    };
+  }
+  const reason = "An object in it names a member twice, so readers could differ about it.";
+  return { line: null, byte: null, reason };
+}
+
+/** Reads the offset from the messages of the engines, which differ. */
+function findIndex(text: string, message: string): number | null {
+  const position = /position (\d+)/.exec(message)?.[1];
+  if (position !== undefined) return Number(position);
+  const [, line, column] = /line (\d+) column (\d+)/.exec(message) ?? [];
+  if (line !== undefined) {
+    const lines = text.split("\n").slice(0, Number(line) - 1);
+    return lines.reduce((sum, each) => sum + each.length + 1, Number(column) - 1);
+  }
+  return /unexpected (end|eof)/i.test(message) ? text.length : null;
+}

@@ -1,0 +1,93 @@
+import { limits, refuse } from "@agent/wire";
+import { buildRelayInfo } from "../admin/relay-info.ts";
+import { buildRateLimitHeaders } from "../http/limits/rate-limit-headers.ts";
+import type { RateLimiter } from "../http/limits/rate-limit.ts";
+import { createRefusalResponse } from "../http/server/refusal-response.ts";
+import { newId } from "../runtime.ts";
+import type { Services } from "../services.ts";
+import type { Asset, Assets } from "./assets.ts";
+import { buildHomePage } from "./home-page.ts";
+import { buildPageHeaders } from "./page-headers.ts";
+
+/** Answers GET requests for the pages; undefined for an address that is none of theirs. */
+export type PageHandler = (request: Request, clientIp: string) => Response | undefined;
+
+/** The paths of the pages in the syntax of the router. */
+export const PAGE_PATHS = ["/", "/verify", "/agent-verify.html", "/console/*"];
+
+interface PageOptions {
+  readonly limiter: RateLimiter;
+  readonly assets: Assets;
+}
+
+/** The name of the one Trusted Types policy, by which the page of `/verify` starts its worker. */
+const WORKER_POLICY = "verify-worker";
+
+export function createPageHandler(
+  services: Pick<Services, "config" | "identity" | "freezer" | "runtime">,
+  { limiter, assets }: PageOptions,
+): PageHandler {
+  const home = assets.size === 0 ? "" : buildHomePage(buildRelayInfo(services), assets);
+
+  function answerPath(path: string, { headers }: Request): Response | undefined {
+    const accept = headers.get("accept") ?? "";
+    // Clients that ask for no page get the answer of an unknown path, as from relays without pages.
+    if (path === "/" && !accept.includes("text/html")) return undefined;
+    if (assets.size === 0) {
+      return createRefusalResponse(refuse("console.not_built"), newId(services.runtime));
+    }
+    if (path === "/") return answerHome(home);
+    const name = path === "/verify" ? "verify.html" : path.slice(1);
+    const asset = assets.get(name);
+    return asset && answerAsset(asset, name, headers);
+  }
+
+  return (request, clientIp) => {
+    const path = new URL(request.url).pathname;
+    const decision = limiter.take(
+      limits.staticPerWindow,
+      limits.rateWindowMs,
+      `static ${clientIp}`,
+    );
+    const limitHeaders = buildRateLimitHeaders("static", decision);
+    if (!decision.allowed) {
+      const { retryAfterSeconds } = decision;
+      const refusal = { ...refuse("rate.exceeded"), retryAfterSeconds };
+      return createRefusalResponse(refusal, newId(services.runtime), limitHeaders);
+    }
+    const response = answerPath(path, request);
+    for (const [name, value] of Object.entries(limitHeaders)) response?.headers.set(name, value);
+    return response;
+  };
+}
+
+function answerHome(page: string): Response {
+  return new Response(page, {
+    headers: {
+      ...buildPageHeaders("'none'"),
+      "content-type": "text/html; charset=utf-8",
+      "cache-control": "no-cache",
+      vary: "Accept",
+    },
+  });
+}
+
+function answerAsset(asset: Asset, name: string, given: Headers): Response {
+  const wantsGzip = /\bgzip\b(?!;\s*q=0(?:[,\s.]|$))/.test(given.get("accept-encoding") ?? "");
+  const body = wantsGzip ? (asset.gzip ?? asset.bytes) : asset.bytes;
+  const etag = body === asset.gzip ? `"${asset.tag}-gzip"` : `"${asset.tag}"`;
+  const headers = {
+    ...buildPageHeaders(WORKER_POLICY),
+    "content-type": asset.mediaType,
+    "cache-control": asset.isHashed ? "public, max-age=31536000, immutable" : "no-cache",
+    etag,
+    vary: "Accept-Encoding",
+    ...(body === asset.gzip && { "content-encoding": "gzip" }),
+    // This one is for readers without a relay; at the relay its inline script would be refused.
+    ...(name === "agent-verify.html" && { "content-disposition": "attachment" }),
+  };
+  const isKnown = (given.get("if-none-match") ?? "").split(/,\s*/).includes(etag);
+  return isKnown
+    ? new Response(null, { status: 304, headers })
+    : new Response(body, { status: 200, headers });
+}

@@ -1,0 +1,387 @@
+import { readFileSync } from "node:fs";
+import { gzipSync } from "node:zlib";
+import { join } from "node:path";
+import { parseJsonText } from "@agent/crypto";
+import { getOutcome, PROOF_LEVELS, type Verdict, verifyArtifact } from "@agent/verify";
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { findBrowser, openBrowser } from "../open-browser.ts";
+import { startRelayProcess, type RelayProcess } from "../start-relay-process.ts";
+import { loadBundleExamples, READABLE_TITLE, type BundleExample } from "../load-bundle-examples.ts";
+
+const root = new URL("../..", import.meta.url).pathname;
+const screenshots = join(root, "docs/screenshots");
+const NOW = 1_767_330_954_827;
+
+/** One verdict as the page shows it. */
+interface Shown {
+  readonly state: string;
+  readonly code: string | undefined;
+  readonly levels: readonly string[];
+}
+
+/** Returns the verdict of Node.js in the words of the page. */
+function getExpected(text: string, keys: readonly string[]): Shown {
+  const options = { now: NOW, publicKey: keys.length === 0 ? undefined : keys };
+  const verdict = verifyArtifact(text, options);
+  return {
+    state: getState(verdict, keys),
+    code: verdict.code,
+    levels: verdict.kind === null ? [] : PROOF_LEVELS.map(({ name }) => levelOf(verdict, name)),
+  };
+}
+
+function getState(verdict: Verdict, keys: readonly string[]): string {
+  if (verdict.kind === null) return "unreadable";
+  const outcome = getOutcome(verdict, { publicKey: keys.length === 0 ? undefined : keys });
+  if (outcome === "refused") return "refused";
+  const isBound = verdict.checks.some(({ name, ok }) => name === "key_bound" && ok);
+  return outcome === "valid" && keys.length > 0 && isBound ? "confirmed" : "unconfirmed";
+}
+
+function levelOf({ checks }: Verdict, name: string): string {
+  const check = checks.find((each) => each.name === name);
+  return check === undefined ? "absent" : check.ok ? "holds" : "fails";
+}
+
+type Vector = { readonly [member: string]: string };
+
+function loadVectors(name: string): Vector[] {
+  const lines = readFileSync(join(root, `vectors/own/${name}.jsonl`), "utf8").trimEnd();
+  return lines.split("\n").map((line) => JSON.parse(line) as Vector);
+}
+
+const executablePath = findBrowser();
+if (executablePath === undefined) {
+  console.warn("\n*** NO BROWSER FOUND: the pages are NOT tested. Install Chromium. ***\n");
+}
+
+describe.skipIf(executablePath === undefined)("The page /verify", { timeout: 240_000 }, () => {
+  let browser: Browser;
+  let relay: RelayProcess;
+  let examples: readonly BundleExample[];
+  const messages: string[] = [];
+  const requests: string[] = [];
+
+  beforeAll(async () => {
+    relay = await startRelayProcess();
+    browser = await openBrowser(executablePath ?? "");
+    examples = await loadBundleExamples();
+  }, 120_000);
+  afterAll(async () => {
+    await browser.close();
+    await relay.stop();
+  });
+
+  async function openPage(
+    path = "/verify",
+    options: Parameters<Browser["newContext"]>[0] = {},
+  ): Promise<{ page: Page; context: BrowserContext }> {
+    const context = await browser.newContext({
+      viewport: { width: 1280, height: 900 },
+      ...options,
+    });
+    const page = await context.newPage();
+    page.on("console", (message) => messages.push(message.text()));
+    page.on("pageerror", (error) => messages.push(error.message));
+    page.on("request", (request) => requests.push(request.url()));
+    await page.clock.setFixedTime(NOW);
+    await page.goto(`${relay.baseUrl}${path}`);
+    if (path === "/verify") await page.waitForSelector("main[data-ready]");
+    return { page, context };
+  }
+
+  async function give(page: Page, texts: readonly string[], name = "evidence.json") {
+    await page.setInputFiles(
+      "input[type=file]",
+      texts.map((text) => ({
+        name,
+        mimeType: "application/json",
+        buffer: Buffer.from(text),
+      })),
+    );
+    await expect
+      .poll(() => page.locator("article").count(), { timeout: 30_000, interval: 100 })
+      .toBe(texts.length);
+  }
+
+  const readShown = (page: Page) => page.evaluate<Shown[]>(READ_SHOWN);
+
+  /** Compares page and Node.js on many texts at once, under the same keys. */
+  async function compare(texts: readonly string[], keys: readonly string[]): Promise<void> {
+    for (let at = 0; at < texts.length; at += 50) {
+      const some = texts.slice(at, at + 50);
+      const { page, context } = await openPage();
+      await page.fill("#keys", keys.join(" "));
+      await give(page, some);
+      const expected = some.map((text) => JSON.parse(JSON.stringify(getExpected(text, keys))));
+      expect(await readShown(page)).toEqual(expected);
+      await context.close();
+    }
+  }
+
+  it.each([
+    ["receipts", "receipt"],
+    ["credentials", "credential"],
+    ["ledgers", "ledger"],
+  ])(
+    "gives the verdict of Node.js on every vector of %s, with and without keys",
+    async (name, member) => {
+      const vectors = loadVectors(name);
+      const texts = vectors.map((vector) => vector[member] ?? "");
+      const keys = [...new Set(vectors.map(({ key }) => key ?? ""))].filter((key) =>
+        /^[0-9a-f]{64}$/.test(key),
+      );
+      expect(texts.length).toBeGreaterThan(20);
+      await compare(texts, []);
+      if (keys.length > 0) await compare(texts, keys);
+    },
+  );
+
+  it("gives the verdict of Node.js on every example and every attack on a bundle", async () => {
+    expect(examples.length).toBeGreaterThan(40);
+    await compare(
+      examples.map(({ text }) => text),
+      [],
+    );
+    const byKeys = Map.groupBy(examples, ({ keys }) => keys.join(" "));
+    for (const [keys, some] of byKeys) {
+      if (keys === "") continue;
+      await compare(
+        some.map(({ text }) => text),
+        keys.split(" "),
+      );
+    }
+  });
+
+  it("shows every file that is no artifact as not readable", async () => {
+    await compare(
+      ["", "{", "[]", "null", '{"a":1,"a":1}', "\ufeff{}", "\u0000", "a".repeat(1e6)],
+      [],
+    );
+    const { page, context } = await openPage();
+    await page.setInputFiles("input[type=file]", {
+      name: "image.png",
+      mimeType: "image/png",
+      buffer: Buffer.from([123, 10, 34, 0xff, 0xfe]),
+    });
+    const text = await page.locator("article").innerText();
+    expect(text).toContain("Not readable");
+    expect(text).toContain("line 2, byte 4");
+    await context.close();
+  });
+
+  it("is green only while a key is named that fits, and follows the field", async () => {
+    const { text, keys } = getNamedExample(examples);
+    const { page, context } = await openPage();
+    await give(page, [text]);
+    expect(await readShown(page)).toMatchObject([{ state: "unconfirmed" }]);
+    await page.fill("#keys", keys.join(" "));
+    await page.waitForSelector("article.confirmed");
+    await page.fill("#keys", "0".repeat(64));
+    await page.waitForSelector("article.refused");
+    await page.fill("#keys", "no key");
+    await page.waitForSelector("[role=alert]");
+    expect(await page.locator("article").count()).toBe(0);
+    await page.fill("#keys", "");
+    await page.waitForSelector("article.unconfirmed");
+    await context.close();
+  });
+
+  it("does not show a file with a warning like one where everything holds", async () => {
+    const warned = loadVectors("receipts").find(({ receipt = "", key = "" }) => {
+      const { valid, checks } = verifyArtifact(receipt, { publicKey: key, now: NOW });
+      return valid && checks.some(({ ok }) => !ok);
+    });
+    const { page, context } = await openPage();
+    await page.fill("#keys", warned?.["key"] ?? "");
+    await give(page, [warned?.["receipt"] ?? ""]);
+    expect(await page.locator("article[data-warned]").innerText()).toContain("not all of it holds");
+    await context.close();
+  });
+
+  it("verifies many nested receipts in the worker", async () => {
+    const large = examples.find(({ text }) => text.split('"prompt_hash"').length > 21);
+    expect(large).toBeDefined();
+    const { page, context } = await openPage();
+    expect(page.workers().length).toBe(1);
+    await give(page, [large?.text ?? ""]);
+    expect(await readShown(page)).toMatchObject([
+      { state: getExpected(large?.text ?? "", []).state },
+    ]);
+    await context.close();
+  });
+
+  it("works without a network once it has loaded, and every connection is blocked", async () => {
+    const { page, context } = await openPage();
+    await context.setOffline(true);
+    const before = requests.length;
+    await give(page, [getNamedExample(examples).text]);
+    expect(requests.slice(before)).toEqual([]);
+    await context.setOffline(false);
+    const seen = messages.length;
+    const answer = await page.evaluate(() =>
+      fetch("/live").then(
+        () => "answered",
+        (error: Error) => error.name,
+      ),
+    );
+    expect(answer).toBe("TypeError");
+    // Only this attempt may leave a message.
+    expect(messages.splice(seen).join()).toContain("Content Security Policy");
+    await context.close();
+  });
+
+  it("shows hostile texts as text", async () => {
+    const hostile = `<img src=x onerror=alert(1)> \u202eevil\u202c javascript:alert(1) ${"W".repeat(20_000)}`;
+    const { text } = getNamedExample(examples);
+    const bundle = (parseJsonText(text)?.value ?? {}) as { task: object; receipt: object };
+    const changed = JSON.stringify({
+      ...bundle,
+      task: { ...bundle.task, prompt: hostile, submitted_by: hostile },
+      receipt: { ...bundle.receipt, result: hostile, agent_id: hostile },
+    });
+    const { page, context } = await openPage("/verify", { viewport: { width: 390, height: 844 } });
+    await give(page, [changed], `${hostile.slice(0, 200)}'; rm -rf.json`);
+    expect(await page.locator("article img").count()).toBe(0);
+    const shown = await page.locator("article").innerText();
+    expect(shown).not.toContain("\u202e");
+    expect(shown).toContain(String.raw`\u{202e}`);
+    expect(await getOverflow(page)).toBe(0);
+    await context.close();
+  });
+
+  it("keeps keys in the browser only if the reader says so", async () => {
+    const { keys } = getNamedExample(examples);
+    const { page, context } = await openPage();
+    await page.fill("#keys", keys[0] ?? "");
+    expect(await page.evaluate("localStorage.length")).toBe(0);
+    await page.click("text=Keys kept in this browser");
+    await page.fill(".kept input", "the operator's letter");
+    await page.click("text=Keep it in this browser");
+    await page.reload();
+    await page.waitForSelector("main[data-ready]");
+    expect(await page.inputValue("#keys")).toBe("");
+    await page.click("text=Keys kept in this browser (1)");
+    await page.click("text=Use");
+    expect(await page.inputValue("#keys")).toBe(keys[0]);
+    await page.click("text=Remove");
+    expect(await page.evaluate("localStorage.length")).toBe(0);
+    await context.close();
+  });
+
+  it.each([
+    ["valid-named", 1280, "light"],
+    ["valid-unnamed", 1280, "light"],
+    ["refused", 1280, "light"],
+    ["valid-named", 390, "light"],
+    ["valid-unnamed", 390, "light"],
+    ["refused", 390, "light"],
+    ["valid-named", 1280, "dark"],
+    ["valid-unnamed", 390, "dark"],
+    ["refused", 390, "dark"],
+  ] as const)(
+    "shows %s at %i px, %s, without overflow and barriers",
+    async (name, width, scheme) => {
+      const { text, keys } = getNamedExample(examples);
+      const { page, context } = await openPage("/verify", {
+        viewport: { width, height: 900 },
+        colorScheme: scheme,
+      });
+      if (name !== "valid-unnamed") await page.fill("#keys", keys.join(" "));
+      const changed = text.replace('"amount_settled":2', '"amount_settled":3');
+      await give(page, [name === "refused" ? changed : text]);
+      expect(await getOverflow(page)).toBe(0);
+      expect(await findBarriers(page)).toEqual([]);
+      if (scheme === "light") {
+        await page.screenshot({ path: join(screenshots, `verify-${name}-${width}.png`) });
+      }
+      await context.close();
+    },
+  );
+
+  it.each([1280, 390])("shows the relay at its address at %i px", async (width) => {
+    const { page, context } = await openPage("/", { viewport: { width, height: 700 } });
+    expect(await page.locator("button").count()).toBe(3);
+    expect(await getOverflow(page)).toBe(0);
+    expect(await findBarriers(page)).toEqual([]);
+    await page.click("text=Verify");
+    await page.waitForSelector("main[data-ready]");
+    await context.close();
+  });
+
+  it("works as one file without a server", async () => {
+    const { text, keys } = getNamedExample(examples);
+    const context = await browser.newContext({ offline: true });
+    const page = await context.newPage();
+    page.on("console", (message) => messages.push(message.text()));
+    await page.goto(`file://${join(root, "apps/relay/assets/console/agent-verify.html")}`);
+    await page.waitForSelector("main[data-ready]");
+    await page.fill("#keys", keys.join(" "));
+    await give(page, [text]);
+    expect(await readShown(page)).toMatchObject([{ state: "confirmed" }]);
+    await context.close();
+  });
+
+  it("fits one sheet of paper and 60 kB", async () => {
+    const { text, keys } = getNamedExample(examples);
+    const { page, context } = await openPage();
+    await page.fill("#keys", keys.join(" "));
+    await give(page, [text]);
+    const pdf = (await page.pdf({ format: "A4" })).toString("latin1");
+    expect(pdf.match(/\/Type\s*\/Page\b(?!s)/g)?.length).toBe(1);
+    await context.close();
+    const loaded = await fetch(`${relay.baseUrl}/verify`).then((answer) => answer.text());
+    const files = [...loaded.matchAll(/(?:src|href)="\.\/([^"]+)"/g)].map(([, path]) => path ?? "");
+    const sizes = await Promise.all(
+      files.map(async (path) => {
+        const answer = await fetch(`${relay.baseUrl}/${path}`);
+        return gzipSync(await answer.bytes(), { level: 9 }).length;
+      }),
+    );
+    expect(files.length).toBe(3);
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(60_000);
+  });
+
+  it("leaves no message in the console and asks no other origin", () => {
+    expect(messages).toEqual([]);
+    expect(
+      requests.filter((url) => !url.startsWith(relay.baseUrl) && !url.startsWith("blob:")),
+    ).toEqual([]);
+  });
+});
+
+function getNamedExample(examples: readonly BundleExample[]): BundleExample {
+  const found = examples.find(({ title }) => title === READABLE_TITLE);
+  if (found === undefined) throw new Error("the readable example is missing");
+  return found;
+}
+
+const getOverflow = (page: Page) =>
+  page.evaluate<number>("document.documentElement.scrollWidth - innerWidth");
+
+/** Read in the page, whose types are not those of this file. */
+const READ_SHOWN = `[...document.querySelectorAll("article")].map((article) => ({
+  state: article.className,
+  code: article.dataset.code,
+  levels: [...article.querySelectorAll(":scope > section > .levels > li")].map((level) => level.className),
+}))`;
+
+/** Runs axe by the debugger, because the policy of the page rightly blocks its script. */
+async function findBarriers(page: Page): Promise<string[]> {
+  const source = readFileSync(new URL(import.meta.resolve("axe-core/axe.min.js")), "utf8");
+  const session = await page.context().newCDPSession(page);
+  await session.send("Runtime.evaluate", { expression: source });
+  const { result } = await session.send("Runtime.evaluate", {
+    expression: "axe.run().then(({ violations }) => JSON.stringify(violations))",
+    awaitPromise: true,
+  });
+  const violations = JSON.parse(String(result.value)) as {
+    id: string;
+    impact: string;
+    nodes: { html: string }[];
+  }[];
+  return violations
+    .filter(({ impact }) => impact === "serious" || impact === "critical")
+    .map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`);
+}
