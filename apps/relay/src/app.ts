@@ -1,4 +1,5 @@
-import { FEDERATION_PREFIX } from "@agent/wire/engine";
+import { FEDERATION_PREFIX, WITNESS_PREFIX } from "@agent/wire/engine";
+import { LOG_PREFIX } from "./log/publish.ts";
 import { Hono, type Context } from "hono";
 import { a2aHandlers } from "./a2a/routes.ts";
 import { systemHandlers } from "./admin/routes.ts";
@@ -9,15 +10,18 @@ import { clockHandlers } from "./clock/routes.ts";
 import { credentialHandlers } from "./credentials/routes.ts";
 import { federationHandlers } from "./federation/routes.ts";
 import type { FederationWork } from "./federation/worker.ts";
+import { getBuiltAssets } from "./console/assets.ts";
+import { createPageHandler, PAGE_PATHS } from "./console/routes.ts";
 import { createAuthenticator } from "./http/server/authenticate.ts";
 import { createClientIpResolver } from "./http/limits/client-ip.ts";
 import { createIdempotency } from "./http/server/idempotency.ts";
 import type { Handlers } from "./http/handler.ts";
 import { mountOperations } from "./http/server/mount-operations.ts";
-import { createRateLimiter } from "./http/limits/rate-limit.ts";
+import { createRateLimiter, type RateLimiter } from "./http/limits/rate-limit.ts";
 import { createJobs } from "./jobs.ts";
 import { spendToken } from "./identity/spend-token.ts";
 import { ledgerHandlers } from "./ledger/routes.ts";
+import { logHandlers } from "./log/routes.ts";
 import { pairingHandlers } from "./pairing/routes.ts";
 import { paymentHandlers } from "./payments/routes.ts";
 import { recordHandlers } from "./records/routes.ts";
@@ -28,6 +32,7 @@ import { taskHandlers } from "./tasks/routes.ts";
 import { webhookHandlers } from "./webhooks/routes.ts";
 import { trustHandlers } from "./trust/routes.ts";
 import { visibilityHandlers } from "./visibility/routes.ts";
+import { witnessHandlers } from "./witness/routes.ts";
 
 /** A relay as a function from requests to responses. Sockets, clock and process belong to main.ts. */
 export interface Relay {
@@ -63,6 +68,7 @@ export function createRelay(services: Services, federationWork?: FederationWork)
   const handlers: Handlers = {
     ...systemHandlers(services, isDraining),
     ...clockHandlers(services),
+    ...logHandlers(services),
     ...agentHandlers(services, router.retryPendingFor),
     ...pairingHandlers(services),
     ...approvalHandlers(services),
@@ -77,11 +83,13 @@ export function createRelay(services: Services, federationWork?: FederationWork)
     ...recordHandlers(services),
     ...visibilityHandlers(services),
     ...a2aHandlers(services, idempotency),
-    ...federationHandlers(services, { limiter, draining: isDraining }),
+    ...federationHandlers(services, { limiter, isDraining }),
+    ...witnessHandlers(services, limiter),
   };
 
   const app = new Hono();
-  mountSockets(app, { ...services, authenticate }, { draining: isDraining, clientIp, limiter });
+  mountSockets(app, { ...services, authenticate }, { isDraining, clientIp, limiter });
+  if (config.server.console !== "off") mountPages(app, services, { limiter, clientIp });
   mountOperations(app, {
     handlers,
     authenticate,
@@ -97,7 +105,9 @@ export function createRelay(services: Services, federationWork?: FederationWork)
     recordRequest: services.metrics.recordRequest,
     isFrozen: () => services.freezer.frozen() !== undefined,
     isPathDisabled: (path) =>
-      services.federation === undefined && path.startsWith(FEDERATION_PREFIX),
+      (services.federation === undefined && path.startsWith(FEDERATION_PREFIX)) ||
+      (services.witness === undefined && path.startsWith(WITNESS_PREFIX)) ||
+      (!config.log.isOn && path.startsWith(LOG_PREFIX)),
   });
 
   return {
@@ -114,6 +124,21 @@ export function createRelay(services: Services, federationWork?: FederationWork)
       }
     },
   };
+}
+
+/** Serves the pages; other answers of their paths are those of the contract. */
+function mountPages(
+  app: Hono,
+  services: Services,
+  {
+    limiter,
+    clientIp,
+  }: { readonly limiter: RateLimiter; readonly clientIp: (c: Context) => string },
+): void {
+  const answerPage = createPageHandler(services, { limiter, assets: getBuiltAssets() });
+  for (const path of PAGE_PATHS) {
+    app.get(path, async (c, next) => answerPage(c.req.raw, clientIp(c)) ?? (await next()));
+  }
 }
 
 /** The connection as the Node adapter passes it on; absent for requests within the process. */

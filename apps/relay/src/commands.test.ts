@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { createRelayClient } from "@agent/client";
 import Sqlite from "better-sqlite3";
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { onlyOn } from "../test/engine/engine.ts";
 import { endRelays, minimalEnv, startRelay } from "../test/relay-process.ts";
 import { OPERATOR_TOKEN, startTestRelay } from "../test/test-relay.ts";
 import { createBuyer, submitAcceptedTask, createSeller } from "../test/market.ts";
@@ -76,7 +77,7 @@ async function load(baseUrl: string, ended: () => boolean): Promise<number> {
   return moved;
 }
 
-describe("a backup", () => {
+describe.runIf(onlyOn("sqlite"))("a backup", () => {
   test("a backup under load is consistent and has all acknowledged rows", async () => {
     const relay = startRelay({ ...minimalEnv, AGENT_DB_PATH: path });
     const baseUrl = await relay.baseUrl;
@@ -131,7 +132,7 @@ describe("a backup", () => {
   });
 });
 
-describe("restoring", () => {
+describe.runIf(onlyOn("sqlite"))("restoring", () => {
   test("restores the rows of a backup and does not change the backup", async () => {
     await filled();
     await run("backup", copy);
@@ -211,7 +212,7 @@ describe("restoring", () => {
   });
 });
 
-describe("the other commands", () => {
+describe.runIf(onlyOn("sqlite"))("the other commands", () => {
   test("check reports whether the database is complete", async () => {
     await filled();
     expect(await run("check")).toEqual({ ok: true, text: `${path} is whole` });

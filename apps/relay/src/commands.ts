@@ -1,12 +1,13 @@
 import { checkBooks } from "./admin/books/check-books.ts";
+import { isScrubPending } from "./identity/finish-scrub.ts";
+import { restartLog } from "./log/restart-log.ts";
 import { rotateRelayKey } from "./identity/rotate-relay-key.ts";
-import { backupDatabase, checkDatabase, restoreDatabase } from "./storage/database/backup.ts";
-import type { DatabaseRefusal } from "./storage/database/database-refusal.ts";
-import { inspectDatabase } from "./storage/database/inspect-database.ts";
+import { backupDatabase, restoreDatabase, type CopyResult } from "./storage/database/backup.ts";
 import { toMigrationStatus } from "./storage/database/migrate.ts";
+import { copyDatabase } from "./storage/copying/copy-database.ts";
 import { migrations } from "./storage/migrations/index.ts";
-import { openStorage } from "./storage/open-storage.ts";
-import { readDatabase } from "./storage/database/read-database.ts";
+import { openStorage, type DatabaseLocation } from "./storage/open-storage.ts";
+import { inspectStorage } from "./storage/inspect-storage.ts";
 
 /** The output of a command and whether it succeeded. */
 export interface CommandResult {
@@ -14,19 +15,25 @@ export interface CommandResult {
   readonly text: string;
 }
 
-export interface CommandInput {
+/** The database of the environment: a file or a PostgreSQL database. */
+type DatabasePlace = Pick<DatabaseLocation, "path" | "url">;
+
+export interface CommandInput extends DatabasePlace {
   readonly arguments: readonly string[];
   /** `--status` was given. */
   readonly status: boolean;
-  /** The database file of the environment. */
-  readonly path: string;
   /** The time of the call, in milliseconds. */
   readonly now: number;
   readonly randomBytes: (length: number) => Uint8Array;
   /** The value of AGENT_RELAY_KEY_PASSPHRASE. */
   readonly passphrase?: string;
+  /** `--stolen` was given. */
+  readonly stolen?: boolean;
   /** `--reason`. */
   readonly reason?: string;
+  /** `--from` or the file of the environment, and `--to` or its PostgreSQL database, for `copy`. */
+  readonly from?: string;
+  readonly to?: string;
 }
 
 interface Command {
@@ -35,13 +42,13 @@ interface Command {
   readonly run: (call: CommandInput) => CommandResult | Promise<CommandResult>;
 }
 
-/** The commands of an operator on the database of AGENT_DB_PATH. */
+/** The commands of an operator on the database of the environment. */
 export const commands: Readonly<Record<string, Command>> = {
   backup: {
     usage: "backup FILE",
     purpose: "write the database into a new file, also while the relay runs",
     run: ({ arguments: [file], path }) =>
-      withFile(file, (to) =>
+      withFiles(path, file, (path, to) =>
         toCommandResult(backupDatabase(path, to, migrations), `${path} is in ${to}`),
       ),
   },
@@ -49,41 +56,72 @@ export const commands: Readonly<Record<string, Command>> = {
     usage: "restore FILE",
     purpose: "put a backup where no database is; the relay then starts frozen",
     run: ({ arguments: [file], path, now }) =>
-      withFile(file, (from) =>
+      withFiles(path, file, (path, from) =>
         toCommandResult(restoreDatabase(from, path, migrations, now), `${path} is restored`),
       ),
   },
+  copy: {
+    usage: "copy [--from FILE] [--to URL]",
+    purpose: "move the stopped relay from a file to an empty PostgreSQL database",
+    async run({ from, to }) {
+      if (!from || !to) {
+        return { ok: false, text: "name the file by --from and the database by --to" };
+      }
+      const copied = await copyDatabase({ from, to, migrations });
+      if (!copied.ok) return toCommandResult(copied, "");
+      const { place, rows } = copied;
+      if (rows === undefined) return { ok: true, text: `${from} is in ${place} already` };
+      const counts = Object.entries(rows).filter(([, count]) => count > 0);
+      const lines = counts.map(([table, count]) => `${String(count).padStart(10)}  ${table}`);
+      const text = `${from} is in ${place}; every sum is the same on both sides`;
+      return { ok: true, text: [...lines, text].join("\n") };
+    },
+  },
   check: {
     usage: "check",
-    purpose: "compare every page and index of the database",
-    run: ({ path }) => toCommandResult(checkDatabase(path, migrations), `${path} is whole`),
+    purpose: "read every page of the database; of a file every index too",
+    async run(input) {
+      const stored = inspectStorage(input, migrations);
+      const checked = await stored.check();
+      if (!checked.ok) return toCommandResult(checked, "");
+      const state = await readMigrationStatus(input);
+      if (!state.ok) return state;
+      const isPending = state.pending === 0 && (await stored.readSnapshot(isScrubPending));
+      const warning =
+        "\nidentity.scrub_pending: an earlier key or erased texts may still be in its files";
+      return { ok: true, text: `${stored.name} is whole${isPending ? warning : ""}` };
+    },
   },
   reconcile: {
     usage: "reconcile",
     purpose: "check that money, holds and records agree",
-    async run({ path, now }) {
-      const known = checkDatabase(path, migrations);
+    async run(input) {
+      const { now } = input;
+      const stored = inspectStorage(input, migrations);
+      const known = await stored.check();
       if (!known.ok) return toCommandResult(known, "");
-      const state = await readMigrationStatus(path);
+      const state = await readMigrationStatus(input);
       if (!state.ok || state.pending > 0) return { ok: false, text: "migrate the database first" };
-      const books = await readDatabase(path, (read) =>
+      const books = await stored.readSnapshot((read) =>
         checkBooks({ snapshot: (work) => work(read), now, since: 0 }),
       );
       return { ok: books.consistent, text: JSON.stringify(books, null, 2) };
     },
   },
   "rotate-key": {
-    usage: "rotate-key [--reason TEXT]",
-    purpose: "give the stopped relay a new key under its id; both keys sign the step",
-    async run({ path, now, randomBytes, passphrase, reason }) {
-      const known = checkDatabase(path, migrations);
+    usage: "rotate-key [--stolen] [--reason TEXT]",
+    purpose:
+      "give the stopped relay a new key under its id; both keys sign the step, and --stolen also replaces the keys of its log",
+    async run({ path, url, now, randomBytes, passphrase, reason, stolen = false }) {
+      const known = await inspectStorage({ path, url }, migrations).check();
       if (!known.ok) return toCommandResult(known, "");
-      const opened = await openStorage({ path, migrations });
+      const opened = await openStorage({ path, url, migrations });
       if (!opened.ok) return toCommandResult(opened, "");
       try {
         const given = {
           ...(passphrase !== undefined && { passphrase }),
           ...(reason !== undefined && { reason }),
+          isStolen: stolen,
         };
         const runtime = { now: () => now, randomBytes };
         const rotated = await rotateRelayKey(opened.storage, runtime, given);
@@ -96,15 +134,34 @@ export const commands: Readonly<Record<string, Command>> = {
       }
     },
   },
+  log: {
+    usage: "log restart",
+    purpose: "begin a new generation of the stopped relay's transparency log",
+    async run({ arguments: [action], path, url, now }) {
+      if (action !== "restart") return { ok: false, text: "usage: agent-relay log restart" };
+      const known = await inspectStorage({ path, url }, migrations).check();
+      if (!known.ok) return toCommandResult(known, "");
+      const opened = await openStorage({ path, url, migrations });
+      if (!opened.ok) return toCommandResult(opened, "");
+      try {
+        const origin = await restartLog(opened.storage, now);
+        return origin === undefined
+          ? { ok: false, text: "there is no log yet: start the relay once" }
+          : { ok: true, text: `the log is ${origin} from the next start` };
+      } finally {
+        await opened.storage.close();
+      }
+    },
+  },
   migrate: {
     usage: "migrate [--status]",
     purpose: "bring the schema up to date, or show what is missing",
-    async run({ path, status }) {
+    async run({ path, url, status }) {
       if (status) {
-        const state = await readMigrationStatus(path);
+        const state = await readMigrationStatus({ path, url });
         return state.ok ? { ok: true, text: state.text } : state;
       }
-      const opened = await openStorage({ path, migrations });
+      const opened = await openStorage({ path, url, migrations });
       if (!opened.ok) return toCommandResult(opened, "");
       await opened.storage.close();
       const count = opened.migrated.length;
@@ -114,9 +171,9 @@ export const commands: Readonly<Record<string, Command>> = {
 };
 
 async function readMigrationStatus(
-  path: string,
+  database: DatabasePlace,
 ): Promise<{ ok: true; pending: number; text: string } | (CommandResult & { ok: false })> {
-  const inspected = inspectDatabase({ path, migrations });
+  const inspected = await inspectStorage(database, migrations).inspect();
   if (!inspected.ok) return { ...toCommandResult(inspected, ""), ok: false };
   const rows = toMigrationStatus(inspected.applied, migrations);
   return {
@@ -126,14 +183,19 @@ async function readMigrationStatus(
   };
 }
 
-function withFile(file: string | undefined, run: (file: string) => CommandResult): CommandResult {
-  return file === undefined ? { ok: false, text: "name a file" } : run(file);
+/** Runs a command for database files; the server of the other engine has tools of its own. */
+function withFiles(
+  path: string | undefined,
+  file: string | undefined,
+  run: (path: string, file: string) => CommandResult,
+): CommandResult {
+  if (path === undefined) {
+    return { ok: false, text: "use pg_dump and pg_restore for a PostgreSQL database" };
+  }
+  return file === undefined ? { ok: false, text: "name a file" } : run(path, file);
 }
 
-function toCommandResult(
-  result: { readonly ok: true } | DatabaseRefusal,
-  success: string,
-): CommandResult {
+function toCommandResult(result: CopyResult, success: string): CommandResult {
   return result.ok
     ? { ok: true, text: success }
     : { ok: false, text: `${result.code}: ${result.detail}` };

@@ -1,4 +1,5 @@
 import { isIP } from "node:net";
+import { KEY_TYPES, parseVerifierKey, type VerifierKey } from "@agent/transparency";
 import * as v from "valibot";
 import { parseCidr } from "./http/egress/ip-address.ts";
 
@@ -50,11 +51,14 @@ export const walletAddress = textMatching("0x and 40 hexadecimal digits", WALLET
 /** Blanks at either end are a part of a passphrase. */
 export const passphraseText = v.pipe(v.string(), v.description("any text"));
 
-/** A known variable that is refused instead of being overlooked. */
-export const unsupportedSetting = v.pipe(
+export const postgresUrl = v.pipe(
   v.string(),
-  v.check(() => false),
-  v.description("left unset, because this build stores in SQLite only"),
+  v.check((text) => {
+    const url = URL.parse(text);
+    const isPostgres = url?.protocol === "postgres:" || url?.protocol === "postgresql:";
+    return url !== null && isPostgres && url.host !== "" && url.pathname.length > 1;
+  }),
+  v.description("an address such as postgres://user:password@host/database"),
 );
 
 export const oneOf = <const T extends string>(...words: readonly T[]) =>
@@ -100,6 +104,53 @@ export const baseUrl = v.pipe(
   v.description("an http or https address without user, query or fragment"),
 );
 
+/** A witness and the address below which it answers. */
+export interface WitnessAddress {
+  readonly key: VerifierKey;
+  /** Without a slash at its end. */
+  readonly prefix: string;
+}
+
+/** Parses a verifier key of one type; undefined for any other text. */
+function parseKeyOfType(text: string, type: VerifierKey["type"]): VerifierKey | undefined {
+  const parsed = parseVerifierKey(text);
+  return parsed.ok && parsed.key.type === type ? parsed.key : undefined;
+}
+
+export const logKeys = v.pipe(
+  listOf(
+    v.pipe(
+      v.string(),
+      v.transform((text) => parseKeyOfType(text, KEY_TYPES.log)),
+      v.custom<VerifierKey>((key) => key !== undefined),
+    ),
+  ),
+  v.check((keys) => new Set(keys.map(({ name }) => name)).size === keys.length),
+  v.description("verifier keys of logs of different names, separated by commas"),
+);
+
+export const witnessAddresses = v.pipe(
+  listOf(
+    v.pipe(
+      v.string(),
+      v.transform(parseWitnessAddress),
+      v.custom<WitnessAddress>((address) => address !== undefined),
+    ),
+  ),
+  v.description(
+    "pairs of a witness's verifier key and its address, with a blank between and separated by commas",
+  ),
+);
+
+function parseWitnessAddress(text: string): WitnessAddress | undefined {
+  const [vkey = "", url = "", ...more] = text.split(/ +/);
+  const key = parseKeyOfType(vkey, KEY_TYPES.witness);
+  const prefix = v.safeParse(baseUrl, url);
+  return key !== undefined && prefix.success && more.length === 0
+    ? { key, prefix: prefix.output }
+    : undefined;
+}
+
 const origin = v.pipe(
   v.string(),
   v.check((text) => isWebUrl(text) && new URL(text).href === `${new URL(text).origin}/`),
@@ -109,6 +160,12 @@ const origin = v.pipe(
 export const corsOrigins = v.pipe(
   v.union([v.literal("*"), listOf(origin)]),
   v.description("* or origins such as https://app.example, separated by commas"),
+);
+
+/** A blank or a plus would make the lines of a checkpoint ambiguous. */
+export const logOrigin = textMatching(
+  "a name of at most 200 characters without blanks and plus signs",
+  /^[^\s\u0085\p{Cc}+]{1,200}$/u,
 );
 
 export const relayIds = v.pipe(

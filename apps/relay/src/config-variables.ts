@@ -11,13 +11,16 @@ import {
   getRule,
   integerBetween,
   listenAddress,
+  logKeys,
+  logOrigin,
   oneOf,
   operatorTokens,
   passphraseText,
   plainText,
   relayIds,
-  unsupportedSetting,
+  postgresUrl,
   walletAddress,
+  witnessAddresses,
   type VariableSchema,
 } from "./config-values.ts";
 
@@ -31,6 +34,9 @@ interface Variable {
 }
 
 const DAY_MS = 86_400_000;
+
+/** The fees, in USD, behind a level; see docs/trust.md. */
+export const DEFAULT_FEES = { verified: 0.05, trusted: 0.5 } as const;
 
 /** Every variable of the relay, in the order of the help text. */
 export const variables = {
@@ -74,16 +80,24 @@ export const variables = {
     purpose: "Lowest level that is logged",
     schema: v.optional(oneOf("debug", "info", "warn", "error"), "info"),
   },
+  AGENT_CONSOLE: {
+    purpose: "Whether the relay serves pages for browsers; verify leaves only / and /verify",
+    schema: v.optional(oneOf("on", "off", "verify"), "on"),
+  },
   AGENT_DB_PATH: {
     purpose: "SQLite database file",
     schema: v.optional(plainText),
     unset: "in memory",
   },
   AGENT_DATABASE_URL: {
-    purpose: "Postgres database",
-    schema: v.optional(unsupportedSetting),
+    purpose: "PostgreSQL database, of version 15 or later; not together with AGENT_DB_PATH",
+    schema: v.optional(postgresUrl),
     unset: "SQLite",
     secret: true,
+  },
+  AGENT_DATABASE_POOL: {
+    purpose: "Connections that read from PostgreSQL; one more writes",
+    schema: v.optional(integerBetween(1, 1_000), "8"),
   },
   AGENT_RETENTION_DAYS: {
     purpose: "Days for which finished tasks can be polled; 0 keeps them for ever",
@@ -92,6 +106,23 @@ export const variables = {
   AGENT_RECONCILE_INTERVAL_MS: {
     purpose: "Milliseconds between checks of the books",
     schema: v.optional(integerBetween(1, DAY_MS), "3600000"),
+  },
+  AGENT_LOG: {
+    purpose: "Whether the relay keeps a transparency log",
+    schema: v.optional(booleanFlag, "true"),
+  },
+  AGENT_LOG_ORIGIN: {
+    purpose: "Name of the transparency log; it cannot be changed after the first start",
+    schema: v.optional(logOrigin),
+    unset: "agent-relay/ and the relay's id",
+  },
+  AGENT_LOG_INTERVAL_MS: {
+    purpose: "Milliseconds between heads of the transparency log",
+    schema: v.optional(integerBetween(50, 60_000), "200"),
+  },
+  AGENT_LOG_QUORUM: {
+    purpose: "Cosignatures that a head needs before it is published",
+    schema: v.optional(integerBetween(0, 16), "0"),
   },
   AGENT_RELAY_NAME: {
     purpose: "Display name of the relay",
@@ -136,6 +167,16 @@ export const variables = {
     purpose: "Share of a charge that the relay keeps",
     // The rate is below 1, because a worker must always earn something.
     schema: v.optional(decimalBetween(0, 0.999999), "0.05"),
+  },
+  AGENT_TRUST_FEES_VERIFIED: {
+    purpose:
+      "Fees, in USD, that a payer must leave before its word for the level verified counts in full",
+    schema: v.optional(decimalBetween(0, 1_000_000), String(DEFAULT_FEES.verified)),
+  },
+  AGENT_TRUST_FEES_TRUSTED: {
+    purpose:
+      "Fees, in USD, that a payer must leave before its word for the level trusted counts in full",
+    schema: v.optional(decimalBetween(0, 1_000_000), String(DEFAULT_FEES.trusted)),
   },
   PAYMENT_SECRET_KEY: {
     purpose: "Enables card deposits",
@@ -216,6 +257,24 @@ export const variables = {
   AGENT_FEDERATION_RETRY_SCALE: {
     purpose: "Multiplies the settlement retry schedule",
     schema: v.optional(decimalBetween(0.000001, 1_000), "1"),
+  },
+  AGENT_WITNESS: {
+    purpose: "Whether the relay cosigns the transparency logs of its peers",
+    schema: v.optional(booleanFlag, "true"),
+  },
+  AGENT_WITNESS_LOGS: {
+    purpose: "Further logs that the relay cosigns",
+    schema: v.optional(logKeys),
+    unset: "none",
+  },
+  AGENT_LOG_WITNESSES: {
+    purpose: "Further witnesses that are asked to cosign the relay's own log",
+    schema: v.optional(witnessAddresses),
+    unset: "active peers only",
+  },
+  AGENT_LOG_WITNESS_INTERVAL_MS: {
+    purpose: "Milliseconds between requests to the witnesses of the relay's own log",
+    schema: v.optional(integerBetween(1_000, 3_600_000), "10000"),
   },
 } as const satisfies Record<string, Variable>;
 

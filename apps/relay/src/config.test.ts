@@ -41,9 +41,18 @@ test("gives every other variable its default when only the two required ones are
       trustedProxies: [],
       rateLimitScale: 1,
       logLevel: "info",
+      console: "on",
     },
-    storage: { databasePath: ":memory:", retentionDays: 30 },
+    storage: {
+      databasePath: ":memory:",
+      databaseUrl: undefined,
+      databasePool: 8,
+      retentionDays: 30,
+    },
+    witness: { isOn: true, logs: [], asked: [], askIntervalMs: 10_000 },
     books: { reconcileIntervalMs: 3_600_000 },
+    trust: { thresholds: { verified: 50_000, trusted: 500_000 } },
+    log: { isOn: true, origin: undefined, intervalMs: 200, quorum: 0 },
     identity: { relayName: "agent-relay", keyPassphrase: undefined, issueCredentials: false },
     agents: { requireBootstrapProof: false, pairingTtlMs: 300_000, privateEndpoints: "auto" },
     tasks: { ttlMs: 900_000, ttlMaxMs: 604_800_000, requireMaxBudget: false },
@@ -103,6 +112,13 @@ const accepted: readonly [VariableName, string, (config: Config) => unknown, unk
   ["AGENT_RATE_LIMIT_SCALE", "2.5", (c) => c.server.rateLimitScale, 2.5],
   ["LOG_LEVEL", "debug", (c) => c.server.logLevel, "debug"],
   ["AGENT_DB_PATH", "/var/lib/relay.db", (c) => c.storage.databasePath, "/var/lib/relay.db"],
+  [
+    "AGENT_DATABASE_URL",
+    "postgres://relay@db.example/relay?sslmode=require",
+    (c) => c.storage.databaseUrl,
+    "postgres://relay@db.example/relay?sslmode=require",
+  ],
+  ["AGENT_DATABASE_POOL", "16", (c) => c.storage.databasePool, 16],
   ["AGENT_RETENTION_DAYS", "0", (c) => c.storage.retentionDays, 0],
   ["AGENT_RECONCILE_INTERVAL_MS", "1000", (c) => c.books.reconcileIntervalMs, 1000],
   ["AGENT_RELAY_NAME", "Réseau", (c) => c.identity.relayName, "Réseau"],
@@ -114,6 +130,8 @@ const accepted: readonly [VariableName, string, (config: Config) => unknown, unk
   ["AGENT_REQUIRE_MAX_BUDGET", "true", (c) => c.tasks.requireMaxBudget, true],
   ["AGENT_PRIVATE_ENDPOINTS", "block", (c) => c.agents.privateEndpoints, "block"],
   ["AGENT_PLATFORM_FEE_RATE", "0.000001", (c) => c.payments.platformFeeRate, 0.000001],
+  ["AGENT_TRUST_FEES_VERIFIED", "0.01", (c) => c.trust.thresholds.verified, 10_000],
+  ["AGENT_TRUST_FEES_TRUSTED", "5", (c) => c.trust.thresholds.trusted, 5_000_000],
   ["PAYMENT_SECRET_KEY", "sk_test_1", (c) => c.payments.cardSecretKey, "sk_test_1"],
   ["PAYMENT_WEBHOOK_SECRET", "whsec_1", (c) => c.payments.cardWebhookSecret, "whsec_1"],
   ["AGENT_CARD_HOLD_MS", "0", (c) => c.payments.cardHoldMs, 0],
@@ -158,7 +176,10 @@ test.each<[VariableName, ...string[]]>([
   ["AGENT_RATE_LIMIT_SCALE", "-1", "Infinity", "NaN", "1e2"],
   ["LOG_LEVEL", "verbose", "INFO"],
   ["AGENT_DB_PATH", "a\0b"],
-  ["AGENT_DATABASE_URL", "postgres://localhost/relay"],
+  ["AGENT_DATABASE_URL", "mysql://localhost/relay"],
+  ["AGENT_DATABASE_URL", "postgres://localhost"],
+  ["AGENT_DATABASE_URL", "relay.db"],
+  ["AGENT_DATABASE_POOL", "0"],
   ["AGENT_RETENTION_DAYS", "-1", "1.5"],
   ["AGENT_RECONCILE_INTERVAL_MS", "0", "86400001"],
   ["AGENT_RELAY_NAME", "a\nb"],
@@ -298,14 +319,21 @@ test("lists the values of the variables marked secret", () => {
     AGENT_RELAY_KEY_PASSPHRASE: "two",
     PAYMENT_SECRET_KEY: "three",
     PAYMENT_WEBHOOK_SECRET: "four",
+    AGENT_DATABASE_URL: "postgres://relay:f%69ve@localhost/relay",
   };
-  expect(listSecrets(configOf(secrets))).toEqual(["one", "two", "three", "four"]);
+  const address = secrets.AGENT_DATABASE_URL;
+  expect(listSecrets(configOf(secrets))).toEqual([
+    "one",
+    "two",
+    "three",
+    "four",
+    address,
+    "f%69ve",
+    "five",
+  ]);
   expect(listSecrets(configOf({}))).toEqual(["master-token"]);
   const marked = Object.entries(variables).filter(([, variable]) => "secret" in variable);
-  expect(marked.map(([name]) => name).toSorted()).toEqual(
-    // No configuration with a database address is accepted, so it holds none to hide.
-    [...Object.keys(secrets), "AGENT_DATABASE_URL"].toSorted(),
-  );
+  expect(marked.map(([name]) => name).toSorted()).toEqual(Object.keys(secrets).toSorted());
 });
 
 test("the table of docs/deployment.md matches the variables", () => {

@@ -1,11 +1,15 @@
+import { toMicro } from "@agent/budget";
+import type { TrustThresholds } from "@agent/routing-semiring";
+import type { VerifierKey } from "@agent/transparency";
 import * as v from "valibot";
 import {
+  DEFAULT_FEES,
   EnvironmentSchema,
   variables,
   type VariableName,
   type VariableValues,
 } from "./config-variables.ts";
-import { getRule, operatorTokens } from "./config-values.ts";
+import { getRule, operatorTokens, type WitnessAddress } from "./config-values.ts";
 import { readTokenFile } from "./identity/read-token-file.ts";
 
 /** All settings of a relay, validated. It holds secrets and must never be logged. */
@@ -24,10 +28,15 @@ export interface Config {
     readonly trustedProxies: readonly string[];
     readonly rateLimitScale: number;
     readonly logLevel: "debug" | "info" | "warn" | "error";
+    /** The pages for browsers; `verify` leaves only those that need no session. */
+    readonly console: "on" | "off" | "verify";
   };
   readonly storage: {
     /** `:memory:` unless a file is configured. */
     readonly databasePath: string;
+    /** A PostgreSQL database, used instead of a file. */
+    readonly databaseUrl: string | undefined;
+    readonly databasePool: number;
     /** 0 keeps tasks for ever. */
     readonly retentionDays: number;
   };
@@ -70,6 +79,18 @@ export interface Config {
     };
   };
   readonly books: { readonly reconcileIntervalMs: number };
+  readonly trust: {
+    /** In micro-units; 0 demands no fees. */
+    readonly thresholds: TrustThresholds;
+  };
+  readonly log: {
+    readonly isOn: boolean;
+    /** Without it the log is named after the relay's id. */
+    readonly origin: string | undefined;
+    readonly intervalMs: number;
+    /** The number of cosignatures that a head needs before it is published. */
+    readonly quorum: number;
+  };
   readonly federation: {
     /** Without it federation is off. */
     readonly endpointUrl: string | undefined;
@@ -83,6 +104,14 @@ export interface Config {
     readonly heartbeatIntervalMs: number;
     readonly maxHops: number;
     readonly retryScale: number;
+  };
+  readonly witness: {
+    /** Whether the relay cosigns the logs of its peers and those of `logs`. */
+    readonly isOn: boolean;
+    readonly logs: readonly VerifierKey[];
+    /** The witnesses of the relay's own log, besides its active peers. */
+    readonly asked: readonly WitnessAddress[];
+    readonly askIntervalMs: number;
   };
 }
 
@@ -137,11 +166,22 @@ function resolveTokens(given: GivenVariables, faults: ConfigFault[]): readonly s
 
 /** Lists the values that must never leave the process in a log line or a response. */
 export function listSecrets(config: Config): readonly string[] {
-  const { apiTokens, identity, payments } = config;
+  const { apiTokens, identity, payments, storage } = config;
   const { cardSecretKey, cardWebhookSecret } = payments;
-  return [...apiTokens, identity.keyPassphrase, cardSecretKey, cardWebhookSecret].filter(
-    (secret) => secret !== undefined,
-  );
+  return [
+    ...apiTokens,
+    identity.keyPassphrase,
+    cardSecretKey,
+    cardWebhookSecret,
+    storage.databaseUrl,
+    ...listPasswords(storage.databaseUrl),
+  ].filter((secret) => secret !== undefined);
+}
+
+/** Lists the password of an address as it is written there and as it is meant. */
+function listPasswords(address: string | undefined): readonly string[] {
+  const { password = "" } = (address !== undefined && URL.parse(address)) || {};
+  return password === "" ? [] : [password, decodeURIComponent(password)];
 }
 
 type GivenVariables = { readonly [Name in VariableName]?: string };
@@ -182,6 +222,14 @@ function* findContradictions(given: GivenVariables): Iterable<ConfigFault> {
       message: "AGENT_TASK_TTL_MAX_MS must not be below AGENT_TASK_TTL_MS",
     };
   }
+  const verified = parseGiven(given, "AGENT_TRUST_FEES_VERIFIED") ?? DEFAULT_FEES.verified;
+  const trusted = parseGiven(given, "AGENT_TRUST_FEES_TRUSTED") ?? DEFAULT_FEES.trusted;
+  if (trusted < verified) {
+    yield {
+      variable: "AGENT_TRUST_FEES_TRUSTED",
+      message: "AGENT_TRUST_FEES_TRUSTED must not be below AGENT_TRUST_FEES_VERIFIED",
+    };
+  }
   const allowed = parseGiven(given, "AGENT_FEDERATION_ALLOWED_PEERS");
   const blocked = parseGiven(given, "AGENT_FEDERATION_BLOCKED_PEERS");
   if (blocked?.some((id) => allowed?.includes(id))) {
@@ -211,12 +259,22 @@ function buildConfig(values: VariableValues, apiTokens: readonly string[]): Conf
       trustedProxies: values.AGENT_TRUSTED_PROXIES ?? [],
       rateLimitScale: values.AGENT_RATE_LIMIT_SCALE,
       logLevel: values.LOG_LEVEL,
+      console: values.AGENT_CONSOLE,
     },
     storage: {
       databasePath: values.AGENT_DB_PATH ?? ":memory:",
+      databaseUrl: values.AGENT_DATABASE_URL,
+      databasePool: values.AGENT_DATABASE_POOL,
       retentionDays: values.AGENT_RETENTION_DAYS,
     },
     books: { reconcileIntervalMs: values.AGENT_RECONCILE_INTERVAL_MS },
+    trust: {
+      thresholds: {
+        verified: toMicro(values.AGENT_TRUST_FEES_VERIFIED),
+        trusted: toMicro(values.AGENT_TRUST_FEES_TRUSTED),
+      },
+    },
+    ...buildLogConfig(values),
     identity: {
       relayName: values.AGENT_RELAY_NAME,
       keyPassphrase: values.AGENT_RELAY_KEY_PASSPHRASE,
@@ -258,6 +316,23 @@ function buildConfig(values: VariableValues, apiTokens: readonly string[]): Conf
       heartbeatIntervalMs: values.AGENT_FEDERATION_HEARTBEAT_INTERVAL_MS,
       maxHops: values.AGENT_FEDERATION_MAX_HOPS,
       retryScale: values.AGENT_FEDERATION_RETRY_SCALE,
+    },
+  };
+}
+
+function buildLogConfig(values: VariableValues): Pick<Config, "log" | "witness"> {
+  return {
+    log: {
+      isOn: values.AGENT_LOG,
+      origin: values.AGENT_LOG_ORIGIN,
+      intervalMs: values.AGENT_LOG_INTERVAL_MS,
+      quorum: values.AGENT_LOG_QUORUM,
+    },
+    witness: {
+      isOn: values.AGENT_WITNESS,
+      logs: values.AGENT_WITNESS_LOGS ?? [],
+      asked: values.AGENT_LOG_WITNESSES ?? [],
+      askIntervalMs: values.AGENT_LOG_WITNESS_INTERVAL_MS,
     },
   };
 }

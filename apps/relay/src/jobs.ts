@@ -1,6 +1,7 @@
 import { recordTime } from "./clock/record-time.ts";
 import { purgeOldForwards } from "./federation/retention.ts";
 import type { FederationWork } from "./federation/worker.ts";
+import { retryScrub } from "./identity/finish-scrub.ts";
 import { purgeIdempotencyKeys } from "./http/server/idempotency.ts";
 import { purgeSpentTokens } from "./identity/spend-token.ts";
 import { purgePairings } from "./pairing/purge-pairings.ts";
@@ -25,12 +26,13 @@ interface Job {
 
 const localJobs: readonly Job[] = [
   { name: "record-time", everyMs: 15_000, run: recordTime },
+  { name: "scrub", everyMs: 15_000, run: retryScrub },
   { name: "route-waiting", everyMs: Infinity, run: ({ router }) => router.retryAllPending() },
   { name: "expire-tasks", everyMs: 1_000, run: expireTasks },
   { name: "renew-leases", everyMs: 15_000, run: renewLeases },
   { name: "meet-facilitator", everyMs: 30_000, run: connectFacilitator },
   { name: "finish-payments", everyMs: 30_000, runsDetached: true, run: finishPayments },
-  { name: "deliver-webhooks", everyMs: 1_000, runsDetached: true, run: deliverWebhooks },
+  { name: "deliver-webhooks", everyMs: 1_000, run: deliverWebhooks },
   { name: "lapse-leases", everyMs: 5_000, run: expireLeases },
   { name: "forget-old-tasks", everyMs: 60_000, run: purgeOldTasks },
   { name: "forget-ended-budgets", everyMs: 60_000, run: purgeEndedBudgets },
@@ -40,12 +42,48 @@ const localJobs: readonly Job[] = [
   { name: "forget-old-pairings", everyMs: 60_000, run: purgePairings },
 ];
 
+const logJobs = ({ config }: Services): readonly Job[] => [
+  {
+    name: "integrate-log",
+    // A shorter interval has a timer of its own, and each round then signs what that one left.
+    everyMs: config.log.intervalMs > 1_000 ? config.log.intervalMs : 0,
+    run: ({ relayLog }) => relayLog.work(),
+  },
+  { name: "prune-log-heads", everyMs: 60_000, run: ({ relayLog }) => relayLog.prune() },
+];
+
+const witnessJobs = ({ config, relayLog, federation }: Services): readonly Job[] => [
+  ...(relayLog.isOn
+    ? [
+        {
+          name: "ask-witnesses",
+          everyMs: config.witness.askIntervalMs,
+          run: ({ logWitnesses }: Services) => logWitnesses.ask(),
+        },
+      ]
+    : []),
+  ...(federation !== undefined && (relayLog.isOn || config.witness.isOn)
+    ? [
+        {
+          name: "read-log-statements",
+          everyMs: 1_000,
+          runsDetached: true as const,
+          run: ({ logWitnesses }: Services) => logWitnesses.readStatements(),
+        },
+      ]
+    : []),
+];
+
 const reconcileJob = ({ config }: Services): Job => ({
   name: "reconcile",
   everyMs: config.books.reconcileIntervalMs,
   // A check of large books takes long.
   runsDetached: true,
-  run: ({ reconciler }) => reconciler.checkRecent(),
+  async run({ reconciler, storageCheck }) {
+    // Reading all rows of a file that is not cached would hold up the first requests.
+    const isWhole = await storageCheck.waitForEnd();
+    if (isWhole) await reconciler.checkRecent();
+  },
 });
 
 const federationJobs = ({ config }: Services, federationWork: FederationWork): readonly Job[] => [
@@ -74,6 +112,8 @@ export interface Jobs {
 export function createJobs(services: Services, federationWork?: FederationWork): Jobs {
   const jobs = [
     ...localJobs,
+    ...(services.relayLog.isOn ? logJobs(services) : []),
+    ...witnessJobs(services),
     reconcileJob(services),
     ...(federationWork === undefined ? [] : federationJobs(services, federationWork)),
   ];
@@ -110,6 +150,8 @@ export function createJobs(services: Services, federationWork?: FederationWork):
     },
     async idle() {
       await Promise.all(running.values());
+      await services.webhookLanes.idle();
+      await services.logWitnesses.idle();
     },
   };
 }

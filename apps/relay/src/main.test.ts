@@ -23,7 +23,8 @@ import {
 import { variables } from "./config-variables.ts";
 import { findIdentity } from "./identity/store.ts";
 import { migrations } from "./storage/migrations/index.ts";
-import { openStorage } from "./storage/open-storage.ts";
+import { onlyOn } from "../test/engine/engine.ts";
+import { openMigrated } from "../test/migrated-storage.ts";
 import { version } from "./version.ts";
 
 // A start takes half a second of CPU, and the machine may be busy.
@@ -137,7 +138,7 @@ describe("HO14 a start is refused", () => {
     taken.close();
   });
 
-  test.each<[what: string, code: string, path: () => Promise<string>]>([
+  test.runIf(onlyOn("sqlite")).each<[what: string, code: string, path: () => Promise<string>]>([
     ["in a folder that is not there", "database.unusable", async () => join(folder, "no", "it.db")],
     ["that is cut short", "database.damaged", () => spoilt((whole) => whole.subarray(0, 20_000))],
     [
@@ -154,28 +155,31 @@ describe("HO14 a start is refused", () => {
     expect(bytesOf(path)).toEqual(before);
   });
 
-  test("refuses to start with the database of a running relay", async () => {
-    const env = { ...minimalEnv, AGENT_DB_PATH: join(folder, "shared.db") };
-    const first = startRelay(env);
-    const url = await first.baseUrl;
-    expect(await refusedStart(env)).toMatchObject([
-      { msg: "relay.start_refused", code: "database.locked" },
-    ]);
-    expect((await fetch(`${url}/health/ready`)).status).toBe(200);
-  });
+  test.runIf(onlyOn("sqlite"))(
+    "refuses to start with the database of a running relay",
+    async () => {
+      const env = { ...minimalEnv, AGENT_DB_PATH: join(folder, "shared.db") };
+      const first = startRelay(env);
+      const url = await first.baseUrl;
+      expect(await refusedStart(env)).toMatchObject([
+        { msg: "relay.start_refused", code: "database.locked" },
+      ]);
+      expect((await fetch(`${url}/health/ready`)).status).toBe(200);
+    },
+  );
 
   const bytesOf = (path: string) => (existsSync(path) ? readFileSync(path) : undefined);
 
   async function spoilt(spoil: (whole: Buffer) => Buffer): Promise<string> {
     const path = join(mkdtempSync(join(folder, "spoilt-")), "relay.db");
-    const opened = await openStorage({ path, migrations });
+    const opened = await openMigrated({ path, migrations });
     if (opened.ok) await opened.storage.close();
     writeFileSync(path, spoil(readFileSync(path)));
     return path;
   }
 });
 
-describe("HO13 the relay's key", () => {
+describe.runIf(onlyOn("sqlite"))("HO13 the relay's key", () => {
   const passphrase = "correct horse battery staple";
 
   const filesOf = (name: string) => readdirSync(folder).filter((file) => file.startsWith(name));
@@ -186,7 +190,7 @@ describe("HO13 the relay's key", () => {
   }
 
   async function storedKey(path: string): Promise<string> {
-    const opened = await openStorage({ path, migrations });
+    const opened = await openMigrated({ path, migrations });
     if (!opened.ok) throw new Error(opened.detail);
     const identity = await findIdentity(opened.storage.read);
     await opened.storage.close();

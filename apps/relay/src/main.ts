@@ -138,28 +138,39 @@ function reloadTokens(file: string, { operatorTokens }: OpenRelay, log: RootLog)
   log.info("config.reloaded", { variable: "AGENT_API_TOKEN_FILE", count: tokens.length });
 }
 
+interface CommandFlags {
+  readonly status?: boolean;
+  readonly stolen?: boolean;
+  readonly reason?: string;
+  readonly from?: string;
+  readonly to?: string;
+}
+
 /** Runs a command of the operator, which needs only the database path and passphrase. */
 async function runCommand(
   name: string,
   rest: readonly string[],
-  { status, reason }: { readonly status: boolean; readonly reason: string | undefined },
+  { status = false, stolen = false, reason, from, to }: CommandFlags,
 ): Promise<void> {
   const passphrase = process.env["AGENT_RELAY_KEY_PASSPHRASE"];
   const known = commands[name];
   const path = process.env["AGENT_DB_PATH"]?.trim() ?? "";
+  const url = process.env["AGENT_DATABASE_URL"]?.trim() ?? "";
   const { ok, text } =
     known === undefined
       ? { ok: false, text: `there is no command ${JSON.stringify(name)}\n\n${USAGE}` }
-      : path === ""
-        ? { ok: false, text: "AGENT_DB_PATH must name the database" }
+      : name !== "copy" && (path === "") === (url === "")
+        ? { ok: false, text: "AGENT_DB_PATH or AGENT_DATABASE_URL must name the database" }
         : await known.run({
             arguments: rest,
             status,
-            path,
+            stolen,
+            ...(url === "" ? { path } : { url }),
             now: runtime.now(),
             randomBytes: runtime.randomBytes,
             ...(passphrase !== undefined && passphrase.trim() !== "" && { passphrase }),
             ...(reason !== undefined && { reason }),
+            ...(name === "copy" && { from: from ?? path, to: to ?? url }),
           });
   (ok ? process.stdout : process.stderr).write(`${text}\n`);
   return exit(ok ? 0 : 1);
@@ -176,7 +187,10 @@ function main(): Promise<void> | void {
         version: { type: "boolean", short: "v" },
         "check-config": { type: "boolean" },
         status: { type: "boolean" },
+        stolen: { type: "boolean" },
         reason: { type: "string" },
+        from: { type: "string" },
+        to: { type: "string" },
       },
     }));
   } catch (error) {
@@ -188,7 +202,7 @@ function main(): Promise<void> | void {
 
   const [name, ...rest] = positionals;
   if (name !== undefined) {
-    return runCommand(name, rest, { status: flags.status === true, reason: flags.reason });
+    return runCommand(name, rest, flags);
   }
 
   const read = readConfig(process.env);

@@ -3,6 +3,7 @@ import {
   errors,
   listImpliedRefusals,
   operations as clientOperations,
+  witnessOperations,
   type Operation,
 } from "@agent/wire";
 import { FEDERATION_PREFIX } from "@agent/wire/engine";
@@ -11,8 +12,8 @@ import { operations } from "./operations.ts";
 
 const rows: readonly [string, Operation][] = Object.entries(operations);
 
-test("the relay's contract holds every operation of clients and of relays under its own name", () => {
-  const names = [...Object.keys(clientOperations), ...Object.keys(peerOperations)];
+test("the relay's contract holds every operation of clients, logs and relays under its own name", () => {
+  const names = [clientOperations, witnessOperations, peerOperations].flatMap(Object.keys);
   expect(Object.keys(operations)).toEqual(names);
 });
 
@@ -29,6 +30,6 @@ test("only operations between relays are served under the federation prefix", ()
 test("the table of errors holds exactly the codes that the relay answers", () => {
   const answered = rows.flatMap(([, row]) => [...row.refusals, ...listImpliedRefusals(row)]);
   // Answered where there is no operation.
-  const elsewhere = ["route.method_not_allowed"];
+  const elsewhere = ["route.method_not_allowed", "console.not_built"];
   expect(new Set(Object.keys(errors))).toEqual(new Set([...answered, ...elsewhere]));
 });

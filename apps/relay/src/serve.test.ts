@@ -55,7 +55,10 @@ function say(pieces: Iterable<string | Buffer>, everyMs = 0): Promise<Said> {
   return promise;
 }
 
-const post = (headers: readonly string[], path = "/agent/nobody/task") =>
+const post = (
+  headers: readonly string[],
+  path = "/agent/0199a000-0000-7000-8000-000000000000/task",
+) =>
   [
     `POST ${path} HTTP/1.1`,
     "Host: relay",
@@ -128,8 +131,10 @@ describe("IN5 a slow client is disconnected with a reason", () => {
   });
 
   test("does not treat a long poll as a slow client", async () => {
-    const open = await t.asOperator("POST", "/agent/nobody/task", { prompt: "work" });
-    const path = `/agent/nobody/task/${String(open.body["task_id"])}`;
+    const open = await t.asOperator("POST", "/agent/0199a000-0000-7000-8000-000000000000/task", {
+      prompt: "work",
+    });
+    const path = `/agent/0199a000-0000-7000-8000-000000000000/task/${String(open.body["task_id"])}`;
     const polled = fetch(`http://127.0.0.1:${serving.port}${path}?wait=60`, {
       headers: { authorization: `Bearer ${OPERATOR_TOKEN}` },
     });
@@ -205,8 +210,10 @@ describe("IN9 a client that disconnects", () => {
   });
 
   test("a client that disconnects during a long poll leaves no timer behind", async () => {
-    const open = await t.asOperator("POST", "/agent/nobody/task", { prompt: "work" });
-    const path = `/agent/nobody/task/${String(open.body["task_id"])}`;
+    const open = await t.asOperator("POST", "/agent/0199a000-0000-7000-8000-000000000000/task", {
+      prompt: "work",
+    });
+    const path = `/agent/0199a000-0000-7000-8000-000000000000/task/${String(open.body["task_id"])}`;
     const before = t.clock.pending();
     const socket = connect(serving.port, "127.0.0.1");
     socket.write(

@@ -1,10 +1,4 @@
-import {
-  createServer,
-  type IncomingMessage,
-  type RequestListener,
-  type Server,
-  type ServerOptions,
-} from "node:http";
+import { createServer, type RequestListener, type Server, type ServerOptions } from "node:http";
 import type { AddressInfo } from "node:net";
 import {
   getRequestListener,
@@ -14,7 +8,9 @@ import {
 } from "@hono/node-server";
 import { limits, refuse } from "@agent/wire";
 import { WebSocketServer } from "ws";
+import { isHostUnclear } from "./http/is-host-unclear.ts";
 import { answerMalformedRequests } from "./http/server/malformed-request.ts";
+import { createConnectionGuard } from "./http/limits/guard-connections.ts";
 import { createGracefulClose } from "./http/server/graceful-close.ts";
 import { createRefusalResponse } from "./http/server/refusal-response.ts";
 import { withUpgradeAnswers, isWebSocketUpgrade } from "./http/server/upgrade-answer.ts";
@@ -55,12 +51,12 @@ export async function serve(
   const sockets = new WebSocketServer({ noServer: true, maxPayload: limits.socketFrameBytes });
   const { promise, resolve, reject } = Promise.withResolvers<AddressInfo>();
   const fetch = withUpgradeAnswers(relay.fetch);
-  const listener = createListener(fetch, runtime, address.host);
+  const guard = createConnectionGuard(createListener(fetch, runtime, address.host), runtime);
   const server = serveHono(
     {
       fetch,
       createServer: ((options: ServerOptions) =>
-        createServer(options, listener)) as typeof createServer,
+        createServer(options, guard.listener)) as typeof createServer,
       hostname: address.host,
       port: address.port,
       serverOptions: {
@@ -78,7 +74,15 @@ export async function serve(
   answerMalformedRequests(server, () => newId(runtime));
   const close = createGracefulClose(server, sockets, runtime);
   const { port } = await promise;
-  const ticking = startJobTicker(relay, runtime);
+  // Begins before the jobs, because the check of the books waits for it.
+  relay.checkStorage();
+  const ticking = startTicker(() => relay.tick(), TICK_INTERVAL_MS, runtime);
+  const { transparencyLog } = relay;
+  // The jobs sign the heads of a log with a longer interval.
+  const signing =
+    transparencyLog.isOn && transparencyLog.intervalMs < TICK_INTERVAL_MS
+      ? startTicker(() => transparencyLog.work(), transparencyLog.intervalMs, runtime)
+      : undefined;
   await ticking.waitForRound();
 
   return {
@@ -86,9 +90,11 @@ export async function serve(
     port,
     async stop(graceMs) {
       ticking.stop();
+      signing?.stop();
       relay.drain();
       await close(graceMs);
-      await ticking.waitForRound();
+      guard.stop();
+      await Promise.all([ticking.waitForRound(), signing?.waitForRound()]);
       await relay.close();
     },
   };
@@ -117,28 +123,27 @@ function createListener(
   });
   const refusingListener = getRequestListener(answerMalformedAddress, { hostname });
   return (incoming, outgoing) =>
-    void (isHostMissing(incoming) ? refusingListener : listener)(incoming, outgoing);
+    void (isHostUnclear(incoming) ? refusingListener : listener)(incoming, outgoing);
 }
 
-/** HTTP/1.0 has no Host header. */
-function isHostMissing({ headers, httpVersion }: IncomingMessage): boolean {
-  return headers.host === undefined && httpVersion !== "1.0";
-}
-
-interface JobTicker {
+interface Ticker {
   /** Resolves when the running round has ended. */
   waitForRound(): Promise<void>;
   stop(): void;
 }
 
-/** Runs a round of the background jobs each second. */
-function startJobTicker(relay: OpenRelay, { schedule }: Pick<Runtime, "schedule">): JobTicker {
+/** Runs a round at once and again each interval after it has ended. */
+function startTicker(
+  run: () => Promise<void>,
+  intervalMs: number,
+  { schedule }: Pick<Runtime, "schedule">,
+): Ticker {
   let round = Promise.resolve();
   let ended = false;
   let cancel = () => {};
   const tick = async () => {
-    await relay.tick();
-    if (!ended) cancel = schedule(TICK_INTERVAL_MS, startRound);
+    await run();
+    if (!ended) cancel = schedule(intervalMs, startRound);
   };
   const startRound = () => {
     round = tick();

@@ -26,10 +26,15 @@ test("HO15 stops on SIGTERM under load without losing an acknowledged request", 
   });
 
   // Connections are held by a long poll, a device, a client that says nothing.
-  const open = await requestJson(`${url}/agent/nobody/task`, OPERATOR_TOKEN, "POST", {
-    prompt: "wait",
-  });
-  const path = `${url}/agent/nobody/task/${String(open.body["task_id"])}`;
+  const open = await requestJson(
+    `${url}/agent/0199a000-0000-7000-8000-000000000000/task`,
+    OPERATOR_TOKEN,
+    "POST",
+    {
+      prompt: "wait",
+    },
+  );
+  const path = `${url}/agent/0199a000-0000-7000-8000-000000000000/task/${String(open.body["task_id"])}`;
   const polled = requestJson(`${path}?wait=60`, OPERATOR_TOKEN);
   const { closed } = await deviceOf(url, load.worker.agentId);
   const idle = await connected(url);

@@ -3,6 +3,7 @@ import type { IncomingMessage } from "node:http";
 import { text as readText } from "node:stream/consumers";
 import { createSeededRandom, type TestAgent } from "@agent/testkit";
 import type { ClientMessage, ServerMessage } from "@agent/wire";
+import { countPendingWork } from "./engine/pending-work.ts";
 import { WebSocket, type ClientOptions } from "ws";
 import { serve } from "../src/serve.ts";
 import { startTestRelay, type TestRelay } from "./test-relay.ts";
@@ -148,7 +149,10 @@ function createDevice(socket: WebSocket): Device {
   };
 }
 
-/** Runs enough turns of the event loop for pending work in this process and on its sockets. */
+/** Runs enough turns of the event loop for pending work in this process, on its sockets and servers. */
 export async function settleEventLoop(): Promise<void> {
-  for (let turn = 0; turn < 10; turn++) await new Promise((resolve) => setTimeout(resolve, 3));
+  for (let quiet = 0; quiet < 10;) {
+    await new Promise((resolve) => setTimeout(resolve, 3));
+    quiet = countPendingWork() === 0 ? quiet + 1 : 0;
+  }
 }

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestAgent } from "@agent/testkit";
-import Sqlite from "better-sqlite3";
+import { editStored } from "./engine/stored.ts";
 import { startTestRelay, type TestRelay } from "./test-relay.ts";
 
 /** A relay whose database was changed while it was down, and an agent that was known before. */
@@ -13,8 +13,16 @@ export interface EditedRelay {
 }
 
 /** Opens a relay in a state that no operation, or no reasonable number of them, leads to. */
-export async function openEditedRelay(
+export function openEditedRelay(
   sqlFor: (agent: TestAgent) => string,
+  env: Record<string, string> = {},
+): Promise<EditedRelay> {
+  return openRelayOnEditedFile((path, agent) => editStored(path, sqlFor(agent)), env);
+}
+
+/** Opens a relay after `edit` changed its closed file. */
+export async function openRelayOnEditedFile(
+  edit: (path: string, agent: TestAgent) => void | Promise<void>,
   env: Record<string, string> = {},
 ): Promise<EditedRelay> {
   const folder = mkdtempSync(join(tmpdir(), "relay-edited-"));
@@ -22,9 +30,7 @@ export async function openEditedRelay(
   const before = await startTestRelay({ AGENT_DB_PATH });
   const agent = await before.createAgent();
   await before.close();
-  const db = new Sqlite(AGENT_DB_PATH);
-  db.exec(sqlFor(agent));
-  db.close();
+  await edit(AGENT_DB_PATH, agent);
   // The seed differs, or the earlier ids would be generated again.
   const t = await startTestRelay({ AGENT_DB_PATH, ...env }, 2);
   return {

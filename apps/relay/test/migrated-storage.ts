@@ -1,24 +1,59 @@
+import { randomUUID } from "node:crypto";
 import Sqlite from "better-sqlite3";
 import { migrate } from "../src/storage/database/migrate.ts";
 import { migrations } from "../src/storage/migrations/index.ts";
-import { openStorage } from "../src/storage/open-storage.ts";
+import { openStorage, type OpenOptions } from "../src/storage/open-storage.ts";
 import { openSqliteMemory } from "../src/storage/database/sqlite-memory.ts";
+import { openDatabaseOf } from "./engine/database-of-path.ts";
+import { engine } from "./engine/engine.ts";
+import { countWork } from "./engine/pending-work.ts";
+import { acquireDatabase, releaseDatabase } from "./engine/spare-databases.ts";
 
 /**
- * Opens storage as the relay does; in memory a copy, because migrations are most of the start's
- * cost.
+ * Opens storage as the relay does, on the engine of the run. In memory it is a copy, because
+ * migrations are most of the start's cost. On Postgres a database stands for the file.
  */
-export const openMigrated: typeof openStorage = async (options) =>
-  options.path === undefined || options.path === ":memory:"
-    ? openSqliteMemory(options.migrations, image)
-    : openStorage(options);
+export const openMigrated: typeof openStorage = async (options) => {
+  const isShort = options.path === undefined || options.path === ":memory:";
+  if (engine === "postgres") {
+    return isShort ? openUnnamed(options) : openNamed(options, String(options.path));
+  }
+  return isShort ? openSqliteMemory(options.migrations, image()) : openStorage(options);
+};
 
-const image = createImage();
+async function openNamed({ migrations: steps }: OpenOptions, path: string) {
+  const template = steps === migrations ? undefined : "template1";
+  return openCounted({ url: await openDatabaseOf(path, template), migrations: steps });
+}
 
-function createImage(): Buffer {
+async function openCounted(options: OpenOptions) {
+  const opened = await openStorage(options);
+  return opened.ok ? { ...opened, storage: countWork(opened.storage) } : opened;
+}
+
+/** Opens a database that another relay gets when this one has closed it. */
+async function openUnnamed(options: OpenOptions) {
+  if (options.migrations !== migrations) return openNamed(options, randomUUID());
+  const url = await acquireDatabase();
+  const opened = await openCounted({ url, migrations });
+  if (!opened.ok) return opened;
+  const { storage } = opened;
+  let isReleased = false;
+  const close = async () => {
+    await storage.close();
+    if (!isReleased) releaseDatabase(url);
+    isReleased = true;
+  };
+  return { ...opened, storage: { ...storage, close } };
+}
+
+let serialized: Buffer | undefined;
+
+function image(): Buffer {
+  if (serialized !== undefined) return serialized;
   const db = new Sqlite(":memory:");
   migrate(db, migrations);
-  const bytes = db.serialize();
+  serialized = db.serialize();
   db.close();
-  return bytes;
+  return serialized;
 }

@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { toEngineEnv } from "./engine/database-of-path.ts";
 import { OPERATOR_TOKEN, ZERO_ADDRESS } from "./test-relay.ts";
 
 const source = fileURLToPath(new URL("../src/main.ts", import.meta.url));
@@ -40,13 +41,23 @@ export const minimalEnv = {
 
 const running = new Set<RelayProcess>();
 
+interface StartOptions {
+  readonly args?: readonly string[];
+  readonly main?: string;
+  /** True leaves the database of the environment as it is, whatever the engine of the run. */
+  readonly isExact?: boolean;
+}
+
 export function startRelay(
   env: Record<string, string>,
-  { args = [], main = source }: { readonly args?: readonly string[]; readonly main?: string } = {},
+  { args = [], main = source, isExact = false }: StartOptions = {},
 ): RelayProcess {
   const options = main.endsWith(".ts") ? ["--conditions=agent-source"] : [];
   const child = spawn(process.execPath, [...options, main, ...args], {
-    env: { NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"], ...env },
+    env: {
+      NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"],
+      ...(isExact ? env : toEngineEnv(env)),
+    },
     stdio: ["ignore", "pipe", "pipe"],
   });
   const output = { stdout: "", stderr: "" };

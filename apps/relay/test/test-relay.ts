@@ -13,6 +13,8 @@ import { readConfig } from "../src/config.ts";
 import { createLog } from "../src/observability/log.ts";
 import { openRelay, type OpenRelay } from "../src/open-relay.ts";
 import { carrier } from "./carrier.ts";
+import { engine } from "./engine/engine.ts";
+import { waitForServer } from "./engine/pending-work.ts";
 import { openMigrated } from "./migrated-storage.ts";
 
 export const OPERATOR_TOKEN = "test-master-token-0123456789";
@@ -93,14 +95,17 @@ export async function sendRequest(
 export async function startTestRelay(
   env: Record<string, string> = {},
   seed = 1,
-  clock = createManualClock(),
-  relayClock: RelayClock = createTrustedClock(clock.now),
+  givenClock = createManualClock(),
+  relayClock: RelayClock = createTrustedClock(givenClock.now),
 ): Promise<TestRelay> {
+  const clock = engine === "postgres" ? waitForServer(givenClock) : givenClock;
   const random = createSeededRandom(seed);
   const world = { now: clock.now, randomBytes: random.randomBytes };
   const read = readConfig({
     AGENT_API_TOKEN: OPERATOR_TOKEN,
     X402_PAY_TO_ADDRESS: ZERO_ADDRESS,
+    // At this interval the jobs sign the heads, so that a manual clock runs no further timer.
+    AGENT_LOG_INTERVAL_MS: "1000",
     AGENT_RATE_LIMIT_SCALE: "0",
     ...env,
   });

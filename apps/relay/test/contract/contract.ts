@@ -10,6 +10,7 @@ import { federationAdminContract } from "./operator/federation-admin.ts";
 import { federationContract } from "./operator/federation.ts";
 import { keysContract } from "./agents/keys.ts";
 import { ledgerContract } from "./tasks/ledger.ts";
+import { logContract } from "./operator/log.ts";
 import { marketContract } from "./agents/market.ts";
 import type { Contract } from "./outcome.ts";
 import { paymentsContract } from "./money/payments.ts";
@@ -22,6 +23,7 @@ import { tasksContract } from "./tasks/tasks.ts";
 import { trustContract } from "./agents/trust.ts";
 import { webhooksContract } from "./operator/webhooks.ts";
 import { withdrawalsContract } from "./money/withdrawals.ts";
+import { witnessContract } from "./operator/witness.ts";
 import type { OperationName } from "../../src/operations.ts";
 
 /** The cases of every outcome that the operation table declares. */
@@ -40,11 +42,13 @@ export const contract: Contract<OperationName> = {
   ...paymentsContract,
   ...freezeContract,
   ...clockContract,
+  ...logContract,
   ...marketContract,
   ...trustContract,
   ...credentialsContract,
   ...ledgerContract,
   ...receiptsContract,
+  ...witnessContract,
   ...federationContract,
   ...federationAdminContract,
   ...recordsContract,

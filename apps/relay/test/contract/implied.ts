@@ -47,7 +47,7 @@ export async function openImpliedRelays(): Promise<ImpliedRelays> {
   const path = `/api/v1/agents/${agent.agentId}/revoke-tokens`;
   await t.asOperator("POST", path, { jtis: ["revoked"] });
   const revoked = await openEditedRelay(createRevocationSql);
-  const keyed = await openEditedRelay(() => usedKeys);
+  const keyed = await openEditedRelay(() => usedKeys, { AGENT_WITNESS: "false" });
   const [peered, narrowPeered] = [await openPeered("0"), await openPeered("0.1")];
   return {
     t,
@@ -82,7 +82,7 @@ async function requestSigned(
 ): Promise<Reply> {
   const path = buildPath(name);
   const { body } = samples[name];
-  if (body === undefined) return peer.get(path);
+  if (body === undefined || typeof body === "string") return peer.get(path);
   return peer.post(path, {
     ...body,
     relay_id: peer.relayId,
@@ -104,7 +104,8 @@ function requestOperation(
   options: RequestOptions = {},
 ): Promise<Reply> {
   const { body } = samples[name];
-  return request(operations[name].method, buildPath(name), { body, ...options });
+  const content = typeof body === "string" ? { raw: body } : { body };
+  return request(operations[name].method, buildPath(name), { ...content, ...options });
 }
 
 const withToken =
@@ -181,7 +182,8 @@ export const impliedRefusalCases: Partial<Record<Code, ProvokeRefusal>> = {
   "request.timeout": (stage, name) => withBody({ raw: createBrokenBody() })(stage, name),
   "request.invalid": ({ t }, name) => {
     const { method, path, body }: Operation = operations[name];
-    const broken = body === undefined ? {} : { body: [] };
+    const isText = body?.type === "string";
+    const broken = body === undefined ? {} : isText ? { raw: Uint8Array.of(0xff) } : { body: [] };
     return t.request(method, `${path}?limit=0&wait=-1&from=x&after=x`, {
       token: OPERATOR_TOKEN,
       ...broken,

@@ -1,6 +1,6 @@
 import type { TestAgent } from "@agent/testkit";
 import type { Operation } from "@agent/wire";
-import { openEditedRelay } from "../edited-relay.ts";
+import { openEditedRelay, openRelayOnEditedFile, type EditedRelay } from "../edited-relay.ts";
 import { startTestRelay, type Reply, type TestRelay } from "../test-relay.ts";
 import type { OperationName, Operations } from "../../src/operations.ts";
 
@@ -33,8 +33,23 @@ export function withEditedDatabase(
   run: (t: TestRelay, agent: TestAgent) => Promise<Reply>,
   env: Record<string, string> = {},
 ): Case {
+  return runEdited(() => openEditedRelay(sqlFor, env), run);
+}
+
+/** Runs a case on a relay whose file was changed while it was down. */
+export function withEditedFile(
+  edit: (path: string) => void,
+  run: (t: TestRelay, agent: TestAgent) => Promise<Reply>,
+): Case {
+  return runEdited(() => openRelayOnEditedFile(edit), run);
+}
+
+function runEdited(
+  open: () => Promise<EditedRelay>,
+  run: (t: TestRelay, agent: TestAgent) => Promise<Reply>,
+): Case {
   return async () => {
-    const state = await openEditedRelay(sqlFor, env);
+    const state = await open();
     try {
       return await run(state.t, state.agent);
     } finally {

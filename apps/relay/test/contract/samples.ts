@@ -9,7 +9,8 @@ const OTHER_UNKNOWN_ID = "019b7d21-53eb-7ccd-926c-3badff397898";
 interface Sample {
   readonly agentId?: string;
   readonly query?: string;
-  readonly body?: Record<string, unknown>;
+  /** A string is sent as it is. */
+  readonly body?: Record<string, unknown> | string;
 }
 
 const credential = {
@@ -106,6 +107,11 @@ export const samples: { readonly [N in OperationName]: Sample } = {
   metrics: {},
   docs: {},
   reconcile: {},
+  getCheckpoint: {},
+  getLatestCheckpoint: {},
+  getLogTile: {},
+  getLogProof: { query: `artifact=${"0".repeat(64)}` },
+  getLogState: {},
   bootstrap: {
     body: {
       agent_id: UNKNOWN_ID,
@@ -327,6 +333,8 @@ export const samples: { readonly [N in OperationName]: Sample } = {
   listAudit: { query: "limit=10" },
   listReceipts: { query: "limit=10" },
   ...federationSamples,
+  addCheckpoint: { body: "old 0\n\nlog.example\n" },
+  getWitnessedCheckpoint: {},
   getReceipt: {},
 };
 

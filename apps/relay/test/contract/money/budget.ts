@@ -30,6 +30,7 @@ export const budgetContract: Contract<
   deposit: {
     200: (t) =>
       t.asOperator("POST", path(t.createUnknownAgent().agentId, "deposit"), { amount: 1 }),
+    "request.invalid": (t) => t.asOperator("POST", path("nobody", "deposit"), { amount: 1 }),
     "agent.id_reserved": (t) =>
       t.asOperator("POST", path(t.relay.relayId, "deposit"), { amount: 1 }),
     "money.balance_limit": async (t) => {

@@ -71,7 +71,7 @@ export const withdrawalsContract: Contract<
       ({ agentId }) => `
         INSERT INTO accounts (account, balance, held, pending_withdrawals, sequence)
           VALUES ('agent:${agentId}', 0, 0, 0, ${limits.statementRows + 1});
-        WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT ${limits.statementRows + 1})
+        WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i <= ${limits.statementRows})
         INSERT INTO postings
           (account, sequence, transaction_id, type, amount, balance_after, created_at)
           SELECT 'agent:${agentId}', i, 't' || i, 'deposit', 0, 0, 1 FROM n;`,

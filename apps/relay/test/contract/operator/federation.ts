@@ -1,6 +1,7 @@
 import { publicKeyToDidKey, hexToBytes, signJson } from "@agent/crypto";
 import { hashReceipt } from "@agent/receipts";
 import { limits } from "@agent/wire";
+import { engine } from "../../engine/engine.ts";
 import { createFakePeer, type FakePeer } from "../../fake-peer.ts";
 import { startListeningPeer } from "../../listening-peer.ts";
 import { waitUntil } from "../../network.ts";
@@ -13,6 +14,17 @@ export const federated = {
 };
 const whenFederated = (run: Case, env: Record<string, string> = {}) =>
   withEnv({ ...federated, ...env }, run);
+/** Fills the counter of each relay that sends a task, as many open tasks of it would. */
+const CROWD =
+  engine === "sqlite"
+    ? `CREATE TRIGGER crowd AFTER INSERT ON task_counters WHEN new.scope LIKE 'by:relay:%' BEGIN
+         UPDATE task_counters SET live = ${limits.liveTasksPerSubmitter} WHERE scope = new.scope;
+       END`
+    : `CREATE FUNCTION crowd() RETURNS trigger LANGUAGE plpgsql AS
+         $$ BEGIN new.live := ${limits.liveTasksPerSubmitter}; RETURN new; END $$;
+       CREATE TRIGGER crowd BEFORE INSERT ON task_counters FOR EACH ROW
+         WHEN (new.scope LIKE 'by:relay:%') EXECUTE FUNCTION crowd()`;
+
 const BASE_PATH = "/federation/v1";
 const UNKNOWN_RELAY_ID = "019b7d21-53eb-7ccd-926c-3badff397111";
 
@@ -327,15 +339,15 @@ export const federationContract: Contract<
         budget: { amount: 0.949999, currency: "USD" },
       }),
     ),
+    "task.too_deep": withPeer(async (t, peer) =>
+      peer.forward({ target_agent: (await t.createWorker(1)).agentId, depth: 11 }),
+    ),
     "clearing.limit_exceeded": withPeer(
       async (t, peer) => peer.forward({ target_agent: (await t.createWorker(1)).agentId }),
       { AGENT_FEDERATION_CREDIT_LIMIT: "0.94" },
     ),
     "task.relay_full": withRows(`INSERT INTO task_counters VALUES ('all', ${limits.liveTasks})`),
-    "task.submitter_full": withRows(`
-      CREATE TRIGGER crowd AFTER INSERT ON task_counters WHEN new.scope LIKE 'by:relay:%' BEGIN
-        UPDATE task_counters SET live = ${limits.liveTasksPerSubmitter} WHERE scope = new.scope;
-      END`),
+    "task.submitter_full": withRows(CROWD),
   },
 
   cancelForwardedTask: {

@@ -24,6 +24,9 @@ export const systemContract: Contract<
   metrics: { 200: (t) => t.asOperator("GET", "/metrics") },
   docs: { 200: (t) => t.request("GET", "/docs") },
   relayInfo: { 200: (t) => t.request("GET", "/.well-known/agent-relay.json") },
-  openApi: { 200: (t) => t.request("GET", "/openapi.json") },
+  openApi: {
+    200: (t) => t.request("GET", "/openapi.json"),
+    304: (t) => t.request("GET", "/openapi.json", { headers: { "if-none-match": "*" } }),
+  },
   reconcile: { 200: (t) => t.asOperator("GET", "/api/v1/admin/reconciliation") },
 };

@@ -97,6 +97,19 @@ export const tasksContract: Contract<
     201: async (t) => submitTask(t, await t.createAgent(), t.createUnknownAgent()),
     "request.invalid": async (t) =>
       submitTask(t, await t.createAgent(), t.createUnknownAgent(), { ttl_ms: 604_800_001 }),
+    "task.too_deep": withEditedDatabase(
+      // The deepest task that is accepted.
+      ({ agentId }) => `INSERT INTO tasks (
+          task_id, agent_id, status, prompt, required_capabilities, submitted_at, expires_at,
+          attempts, attempt, charge, locked, blamed, events, depth)
+        VALUES ('deepest', '${agentId}', 'pending', 'work', '[]', 0, 1e15,
+          '[]', 0, 0, 0, 0, '[]', 10)`,
+      (t) =>
+        t.asOperator("POST", tasksPath(t.createUnknownAgent()), {
+          prompt: "work",
+          parent_task_id: "deepest",
+        }),
+    ),
     "task.no_candidate": async (t) =>
       submitTask(t, await createBuyer(t, 10), await createSeller(t, 2), {
         required_capabilities: ["other"],
@@ -199,6 +212,15 @@ export const tasksContract: Contract<
     "task.not_participant": async (t) => {
       const { task } = await openTask(t);
       return t.as(await t.createAgent(), "GET", `${task.path}/events`);
+    },
+    "stream.too_many": async (t) => {
+      const { boss, task } = await openTask(t);
+      const path = `${task.path}/events`;
+      const headers = { authorization: `Bearer ${await t.token(boss)}` };
+      for (let open = 0; open < limits.streamsPerTask; open += 1) {
+        await t.relay.fetch(new Request(`http://relay.test${path}`, { headers }));
+      }
+      return t.as(boss, "GET", path);
     },
   },
   getTask: {
