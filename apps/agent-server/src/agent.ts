@@ -13,6 +13,8 @@ import {
   type GetIssuerKeys,
 } from "./execution/delegation/delegation-scope.ts";
 import { createWork, type DeliverReceipt, type Work } from "./execution/work.ts";
+import type { Delegator } from "./relay/delegator/delegator.ts";
+import { delegationToolNames } from "./tools/delegation/names.ts";
 import type { LocalCounts } from "./gradient/counts.ts";
 import { createUsageCounter } from "./gradient/usage-counter.ts";
 import { formatIdentityTag } from "./identity/identity-tag.ts";
@@ -51,6 +53,8 @@ export interface RelayFeatures {
   /** The device id that the relay gave to the agent's key; undefined until the agent has joined. */
   deviceId(): string | undefined;
   readonly delegateTask: DelegateTask;
+  /** The actions of an owner who delegates; absent unless the owner has enabled them. */
+  readonly delegator?: Delegator | undefined;
   /** Returns the keys of issuers of delegation tokens. */
   readonly getIssuerKeys: GetIssuerKeys;
   readonly deliverReceipt: DeliverReceipt;
@@ -160,6 +164,7 @@ export function createAgent(options: AgentOptions): CreateAgentResult {
       definitions: () => registry.definitions,
       credentials: relay?.credentials,
       listing: options.listing,
+      delegator: relay?.delegator,
     }),
     ...tools,
   ];
@@ -214,7 +219,7 @@ function resolveOffer({ offer, listing, tools }: AgentOptions, executor: Executo
  * Creates the guard that restricts other callers to the offered tools, under the owner's policy.
  */
 function createAgentGuard(
-  { audit, runtime }: AgentOptions,
+  { audit, relay, runtime }: AgentOptions,
   by: { policy: Policy; offer: Offer; own: ToolRegistry; approver: Approver },
 ): Guard {
   const { policy, offer, own, approver } = by;
@@ -222,6 +227,7 @@ function createAgentGuard(
     // Tools that every agent has (identity, memory, prompts, ...) are not part of the offer.
     checkPolicy: createPolicyCheck(policy, {
       listed: offer.listed,
+      ownerOnly: new Set(relay?.delegator === undefined ? [] : delegationToolNames),
       isOffered: ({ tool, caller, task }) =>
         own.get(tool.name) === undefined ||
         isOffered(offer, tool.name, {

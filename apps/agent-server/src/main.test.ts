@@ -209,10 +209,11 @@ describe("agent-server", () => {
     const env = { AGENT_DATA_DIR: join(folder, "new") };
     const args = ["--allow-anonymous", "--port", "0"];
     const both = [start(args, env), start(args, env)];
+    const listening = both.map(({ line }) => line(/listening/));
     const first = await Promise.race(both.map(({ ended }) => ended));
     expect([first.code, first.stderr]).toEqual([1, expect.stringContaining("is in use by")]);
     const left = both.find(({ child }) => child.exitCode === null);
-    await left?.line(/listening/);
+    await Promise.race(listening);
     left?.child.kill("SIGTERM");
     expect((await left?.ended)?.code).toBe(0);
   });

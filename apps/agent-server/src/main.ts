@@ -19,6 +19,7 @@ import { writeStarterFiles } from "./init/write-starter-files.ts";
 import { lockFolder, type FolderLock } from "./files/lock-folder.ts";
 import { createJsonLog } from "./log.ts";
 import { checkNodeVersion } from "./check-node-version.ts";
+import { reportEmptyAccount } from "./relay/delegator/report-empty-account.ts";
 import type { JoinResult } from "./relay/membership/join-relay.ts";
 import { selfTest } from "./relay/membership/self-test.ts";
 import { createSystemRuntime, type Runtime } from "./runtime.ts";
@@ -119,10 +120,11 @@ async function loadSetup(flags: Flags): Promise<({ readonly ok: true } & Setup) 
   const tools = modules.flatMap((module) => (module.ok ? module.tools : []));
   const skipped = modules.flatMap((module) => (module.ok ? module.skipped : []));
   for (const line of skipped) process.stderr.write(`${line}\n`);
-  const { relay, listing } = read.config;
+  const { relay, listing, delegation } = read.config;
   const names = listSyntheticToolNames({
     hasRelay: relay !== undefined,
     hasListing: listing !== undefined,
+    delegates: delegation,
   });
   const synthetic = names.map((name) => ({ definition: { name } }));
   const collisions = findNameCollisions([...synthetic, ...tools]);
@@ -186,6 +188,7 @@ async function runAgent({ config, tools, knownAgents }: Setup): Promise<number |
   const { url, joined } = running;
   if (url !== undefined) print(`${name} ${identity.agentId} listening on ${url}\n`);
   if (joined === undefined) return undefined;
+  void reportEmptyAccount(running, printToLog);
   if (config.selfTest) return runSelfTest(running, await joined, runtime, config);
   if (url !== undefined && (await joined).ok) print(`registered at ${config.relay?.url}\n`);
   return undefined;
@@ -264,6 +267,10 @@ function readVersion(): string {
 function print(text: string): 0 {
   process.stdout.write(text);
   return 0;
+}
+
+function printToLog(text: string): void {
+  process.stderr.write(text);
 }
 
 function fail(faults: readonly string[]): 1 {

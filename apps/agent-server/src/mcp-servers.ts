@@ -1,3 +1,4 @@
+import { bytesToHex } from "@agent/crypto";
 import {
   SdkError,
   SdkErrorCode,
@@ -33,7 +34,7 @@ export interface McpServerParts {
 export type AnswerCall = (
   call: { readonly name: string; readonly arguments?: unknown },
   caller: Caller,
-  cancel: AbortSignal,
+  of: { readonly cancel: AbortSignal; readonly requestKey: string },
 ) => Promise<CallToolResult>;
 
 export interface McpServers {
@@ -76,8 +77,8 @@ export function createMcpServers(parts: McpServerParts): McpServers {
     contextParts: Omit<ToolContext, "signal">,
     cancel: AbortSignal,
   ) {
-    // agent_task has its own limit, and needs more time after it to sign the receipt.
-    const ms = name === "agent_task" ? taskTimeoutMs + 10_000 : taskTimeoutMs;
+    // These have their own limit, and need more time after it to sign or to verify the receipt.
+    const ms = callsWithTask.has(name) ? taskTimeoutMs + 10_000 : taskTimeoutMs;
     const timed = await withDeadline({ runtime, ms, cancel }, (signal) =>
       callWith(name, args, { ...contextParts, signal }),
     );
@@ -86,10 +87,11 @@ export function createMcpServers(parts: McpServerParts): McpServers {
     return { ok: false, kind: "aborted", error: `Tool "${name}" ${error}` } as const;
   }
 
-  const answerCall: AnswerCall = async (params, caller, cancel) =>
-    toResult(await call(callTool, params, { caller }, cancel));
+  const answerCall: AnswerCall = async (params, caller, { cancel, requestKey }) =>
+    toResult(await call(callTool, params, { caller, requestKey }, cancel));
 
   function newServer(callerOf: (context: BaseContext) => Caller): Server {
+    const nameRequest = createRequestNames(runtime);
     const server = new Server(
       { name: parts.name, version: parts.version },
       {
@@ -101,10 +103,11 @@ export function createMcpServers(parts: McpServerParts): McpServers {
     server.setRequestHandler("tools/call", async ({ params }, context) => {
       const contextParts = {
         caller: callerOf(context),
+        requestKey: nameRequest(context),
         ...createProgressContext(context, runtime),
       };
       const { signal } = context.mcpReq;
-      const cancel = params.name === "agent_task" ? createCancelSignal(signal, context) : signal;
+      const cancel = callsWithTask.has(params.name) ? createCancelSignal(signal, context) : signal;
       return toResult(await call(callTool, params, contextParts, cancel));
     });
     const callReadableFor = (name: string, args: unknown, context: BaseContext) =>
@@ -120,6 +123,23 @@ export function createMcpServers(parts: McpServerParts): McpServers {
   }
 
   return { newServer, answerCall };
+}
+
+/** The tools that wait for the end of a task. */
+const callsWithTask: ReadonlySet<string> = new Set(["agent_task", "delegate_task"]);
+
+/** Formats the name of a request that is equal when a client repeats it in its session. */
+export function formatRequestKey(sessionId: string, requestId: string | number): string {
+  return `${sessionId} ${JSON.stringify(requestId)}`;
+}
+
+/** Names the requests of one server object, by a random name if its connection has no session id. */
+function createRequestNames({ randomBytes }: Pick<Runtime, "randomBytes">) {
+  let connectionId: string | undefined;
+  return ({ sessionId, mcpReq }: BaseContext): string => {
+    connectionId ??= bytesToHex(randomBytes(16));
+    return formatRequestKey(sessionId ?? connectionId, mcpReq.id);
+  };
 }
 
 /**

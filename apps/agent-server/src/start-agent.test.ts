@@ -56,7 +56,7 @@ test.each([
     const client = await connect(started.running.url, "auto");
     const { tools } = await client.listTools();
     expect(tools.map(({ name }) => name)).toEqual([
-      ...listSyntheticToolNames({ hasRelay, hasListing }),
+      ...listSyntheticToolNames({ hasRelay, hasListing, delegates: false }),
       "shout",
     ]);
     await client.close();

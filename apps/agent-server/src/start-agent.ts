@@ -184,6 +184,7 @@ function buildRelayLinkOptions(
   return {
     ...relay,
     taskTimeoutMs,
+    delegation: config.delegation,
     quorum: config.quorum,
     identity,
     profile: { name, description, agentType, capabilities, listing },

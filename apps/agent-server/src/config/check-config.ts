@@ -22,10 +22,11 @@ export async function checkConfig(
   if (!servers.ok) return servers;
   const allTools = [...tools, ...servers.tools];
   await servers.close();
-  const { relay, listing } = config;
+  const { relay, listing, delegation } = config;
   const names = listSyntheticToolNames({
     hasRelay: relay !== undefined,
     hasListing: listing !== undefined,
+    delegates: delegation,
   });
   const collisions = findNameCollisions([
     ...names.map((name) => ({ definition: { name } })),

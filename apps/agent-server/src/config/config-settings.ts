@@ -158,6 +158,7 @@ export const Settings = strictSettings({
   llm: modelSettings("AGENT_LLM", { httpUrl, text }),
   embeddings: modelSettings("AGENT_EMBEDDINGS", { httpUrl, text }),
   memory: v.optional(strictSettings({ path: v.optional(text, ":memory:") }), {}),
+  delegation: v.optional(v.boolean("must be true or false"), false),
   taskTimeoutMs: v.optional(wholeNumber(1, DAY_MS), 300_000),
   syncIntervalMs: v.optional(wholeNumber(100, DAY_MS), 30_000),
   housekeepingIntervalMs: v.optional(wholeNumber(100, DAY_MS), 1_800_000),
@@ -170,7 +171,7 @@ export type Settings = v.InferOutput<typeof Settings>;
 export interface SettingSource {
   readonly path: string;
   readonly variable: string;
-  readonly kind?: "number" | "list";
+  readonly kind?: "number" | "list" | "boolean";
   readonly summary: string;
 }
 
@@ -195,6 +196,12 @@ export const settingSources: readonly SettingSource[] = [
     path: "relay.public_key",
     variable: "AGENT_SYNC_PUBLIC_KEY",
     summary: "key of that relay, current or former; another relay is refused",
+  },
+  {
+    path: "delegation",
+    variable: "AGENT_DELEGATION",
+    kind: "boolean",
+    summary: "true: the owner may delegate to other agents and pay them (false)",
   },
   {
     path: "publicUrl",

@@ -2,7 +2,7 @@ import { dirname, join, resolve } from "node:path";
 import type { Quorum } from "@agent/wire";
 import * as v from "valibot";
 import type { Flags } from "./parse-flags.ts";
-import { Settings, settingSources } from "./config-settings.ts";
+import { Settings, settingSources, type SettingSource } from "./config-settings.ts";
 import { findContradictions } from "./find-contradictions.ts";
 import { buildModelEndpoint } from "./config-models.ts";
 import { UNKNOWN_SETTING } from "./strict-settings.ts";
@@ -43,6 +43,8 @@ export interface Config {
     readonly embeddings: ModelEndpoint | undefined;
   };
   readonly taskTimeoutMs: number;
+  /** Whether the owner may let other agents work and pay them from this agent's account. */
+  readonly delegation: boolean;
   readonly logLevel: LogLevel;
   readonly selfTest: boolean;
   readonly identity: {
@@ -175,8 +177,20 @@ function overlayEnvironment(
   for (const { path, variable, kind } of settingSources) {
     const text = readVariable(env, variable);
     if (text === undefined) continue;
-    const value = kind === "number" ? parseNumber(text) : kind === "list" ? parseList(text) : text;
-    setSetting(tree, names, path, value, variable);
+    setSetting(tree, names, path, parseVariable(text, kind), variable);
+  }
+}
+
+function parseVariable(text: string, kind: SettingSource["kind"]): unknown {
+  switch (kind) {
+    case "number":
+      return parseNumber(text);
+    case "list":
+      return parseList(text);
+    case "boolean":
+      return text === "true" ? true : text === "false" ? false : text;
+    case undefined:
+      return text;
   }
 }
 
@@ -253,6 +267,7 @@ function buildConfig(settings: Settings, { env, flags, workingDirectory }: Confi
       ),
     },
     taskTimeoutMs: settings.taskTimeoutMs,
+    delegation: settings.delegation,
     logLevel: settings.logLevel,
     selfTest: flags.selfTest,
     identity: {

@@ -10,7 +10,7 @@ interface Contradiction {
 
 /** Finds faults between settings, and faults of values that come from the environment alone. */
 export function* findContradictions(config: Config): Iterable<Contradiction> {
-  const { identity, server, relay, policy, quorum, selfTest } = config;
+  const { identity, server, relay, policy, quorum, selfTest, delegation } = config;
   const { maxRiskAuto, requireApprovalAbove, denyAbove } = policy;
   if (maxRiskAuto > requireApprovalAbove || requireApprovalAbove > denyAbove) {
     const rule = "must have max_risk_auto <= require_approval_above <= deny_above";
@@ -21,6 +21,10 @@ export function* findContradictions(config: Config): Iterable<Contradiction> {
   if (quorum !== undefined && relay === undefined) {
     const message = "config policy.quorum: requires a relay (AGENT_SYNC_URL)";
     yield { settings: ["policy", "relay"], message };
+  }
+  if (delegation && relay === undefined) {
+    const message = "delegation: requires a relay (AGENT_SYNC_URL)";
+    yield { settings: ["delegation", "relay"], message };
   }
   if (selfTest && relay === undefined) {
     yield { settings: ["relay"], message: "--self-test: requires a relay (AGENT_SYNC_URL)" };

@@ -62,7 +62,8 @@ export function createTaskRunner(parts: TaskRunnerParts): RunTask {
     const ms = Math.min(parts.taskTimeoutMs, task.wallClockMs ?? Infinity);
 
     const timed = await withDeadline({ runtime, ms, cancel }, async (signal) => {
-      const delegate = delegateTask && createDelegate(delegateTask, task, signal, nested);
+      const delegate =
+        delegateTask && createDelegate(delegateTask, { task, caller, signal }, nested);
       const context = { signal, caller, task, ...(delegate !== undefined && { delegate }) };
       const { now } = runtime;
       const toolbox = createToolbox({
@@ -129,13 +130,12 @@ function buildStoppedOutcome(reason: "timeout" | "cancelled", ms: number): Outco
 
 function createDelegate(
   delegateTask: DelegateTask,
-  task: WorkTask,
-  signal: AbortSignal,
+  on: Parameters<DelegateTask>[1],
   nested: ExecutionReceipt[],
 ): Delegate {
   return async (request) => {
     if (nested.length >= limits.nestedReceipts) return { ok: false, error: "Too many delegations" };
-    const answer = await delegateTask(request, { task, signal });
+    const answer = await delegateTask(request, on);
     if (answer.receipt !== undefined) nested.push(answer.receipt);
     return answer;
   };

@@ -1,3 +1,5 @@
+import { BoundedMap } from "@agent/crypto";
+
 export type SingleFlightResult<T> =
   | { readonly ok: true; readonly value: Promise<T> }
   | { readonly ok: false; readonly code: "work.conflict" };
@@ -19,7 +21,7 @@ interface Entry<T> {
  */
 export function createSingleFlight<T>(maxFinished: number): SingleFlight<T> {
   const running = new Map<string, Entry<T>>();
-  const finished = new Map<string, Entry<T>>();
+  const finished = new BoundedMap<string, Entry<T>>(maxFinished);
   const findEntry = (key: string) => running.get(key) ?? finished.get(key);
 
   function trackRun(key: string, fingerprint: string, value: Promise<T>): void {
@@ -29,8 +31,6 @@ export function createSingleFlight<T>(maxFinished: number): SingleFlight<T> {
       () => {
         running.delete(key);
         finished.set(key, entry);
-        const oldest = finished.keys().next();
-        if (finished.size > maxFinished && oldest.done !== true) finished.delete(oldest.value);
       },
       () => running.delete(key),
     );

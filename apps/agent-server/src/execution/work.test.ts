@@ -7,6 +7,7 @@ import { connectClient } from "../testing/tools/connect-client.ts";
 import { createHangingTool, createTextTool } from "../testing/tools/test-tools.ts";
 import { silentLog } from "../log.ts";
 import { createSystemRuntime } from "../runtime.ts";
+import { CallCancelled } from "./abort-reasons.ts";
 import { createWork } from "./work.ts";
 
 const relay: Caller = { kind: "relay", relayId: "relay-1" };
@@ -191,6 +192,31 @@ describe("B2: work on a relay task that is withdrawn", () => {
       expect(delivered).toEqual([]);
       await client.close();
       await server.close();
+    },
+  );
+
+  test.each([
+    [true, "continues", "signed"],
+    [false, "stops", "unknown"],
+  ] as const)(
+    "B2: work whose call the relay closed, and that is wanted: %s, %s",
+    async (wanted, _, later) => {
+      const finish = Promise.withResolvers<void>();
+      const delivered: ExecutionReceipt[] = [];
+      const slow = createTextTool("slow", async (text) => {
+        await finish.promise;
+        return { ok: true, data: text };
+      });
+      const features = { ...homeThatDelivers(delivered), isWanted: async () => wanted };
+      const { work } = createTestAgent({ tools: [slow], relay: features });
+      const closed = new AbortController();
+      const answer = work.accept(newWork("p", "t"), { caller: relay, signal: closed.signal });
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      closed.abort(new CallCancelled({ byClosing: true }));
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      finish.resolve();
+      expect((await answer).ok).toBe(wanted);
+      expect([delivered.length, work.withdraw("t")]).toEqual([wanted ? 1 : 0, later]);
     },
   );
 

@@ -3,6 +3,9 @@ import { closeSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createPrivateFolder } from "./private-file.ts";
 
+/** A database that nothing refers to is closed by the garbage collector, and its lock ends with it. */
+const heldLocks = new Set<Sqlite.Database>();
+
 export type FolderLock =
   | { readonly ok: true; release(): void }
   | { readonly ok: false; readonly fault: string };
@@ -18,7 +21,8 @@ export async function lockFolder(path: string, pid: number): Promise<FolderLock>
   const pidPath = join(path, "agent.pid");
   // SQLite would create a file that others can read.
   closeSync(openSync(lockPath, "a", 0o600));
-  const lockDatabase = new Sqlite(lockPath, { timeout: 0 });
+  // Of two that start at the same moment each can meet the other one's attempt, so both wait a little.
+  const lockDatabase = new Sqlite(lockPath, { timeout: 300 });
   try {
     lockDatabase.exec("PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE");
   } catch (cause) {
@@ -28,7 +32,14 @@ export async function lockFolder(path: string, pid: number): Promise<FolderLock>
     return { ok: false, fault };
   }
   writeFileSync(pidPath, `${pid}\n`, { mode: 0o600 });
-  return { ok: true, release: () => void lockDatabase.close() };
+  heldLocks.add(lockDatabase);
+  return {
+    ok: true,
+    release() {
+      heldLocks.delete(lockDatabase);
+      lockDatabase.close();
+    },
+  };
 }
 
 function readPid(path: string): string {

@@ -66,6 +66,9 @@ export const configTemplate = `// The settings of an agent; comments are allowed
   // "memory": { "path": "./.agent/memory.db" },
   // "auditLog": "./.agent/audit.jsonl",
 
+  // The owner may let other agents work and pay them from this agent's account: tools delegate_task, balance, ...
+  // "delegation": true,
+
   // "agent_type": "service",
   // "taskTimeoutMs": 300000,
   // "syncIntervalMs": 30000,

@@ -50,6 +50,8 @@ export function getRiskName(tool: Pick<ToolDefinition, "risk">): string {
 export interface OfferRules {
   /** The tools of the agent's own listing, which are pre-approved for paid work. */
   readonly listed: ReadonlySet<string>;
+  /** The tools that only the owner may use: they spend the agent's own money. */
+  readonly ownerOnly?: ReadonlySet<string>;
   /** Returns whether this caller may use the tool at all. */
   readonly isOffered: (call: ToolCall) => boolean;
 }
@@ -59,7 +61,8 @@ export interface OfferRules {
  * tool that is paid for through the agent's relay needs no approval. Tools that move money always
  * do.
  */
-export function createPolicyCheck(policy: Policy, { listed, isOffered }: OfferRules): PolicyCheck {
+export function createPolicyCheck(policy: Policy, rules: OfferRules): PolicyCheck {
+  const { listed, ownerOnly = new Set(), isOffered } = rules;
   const allowedTools = new Set(policy.allow);
   const deniedTools = new Set(policy.deny);
   return (call) => {
@@ -68,12 +71,17 @@ export function createPolicyCheck(policy: Policy, { listed, isOffered }: OfferRu
     const trust = getTrustLevel(caller);
 
     if (trust === "blocked") return denied("the caller is blocked");
+    if (ownerOnly.has(tool.name) && caller.kind !== "owner")
+      return denied(`only the owner may use "${tool.name}" (policy.owner_only)`);
     if (!isOffered(call)) return denied(`this agent does not offer the tool "${tool.name}"`);
     if (deniedTools.has(tool.name)) return denied("the owner has turned this tool off");
     if (risk > policy.denyAbove)
       return denied(`risk ${riskNames[risk]} is above this agent's limit`);
     const hasPreApproval =
-      allowedTools.has(tool.name) || isPreApproved(tool.name, caller, task, listed);
+      allowedTools.has(tool.name) ||
+      // Only the owner gets here, who enabled these tools.
+      ownerOnly.has(tool.name) ||
+      isPreApproved(tool.name, caller, task, listed);
     if (risk <= RISK_EXECUTE && hasPreApproval) return { ok: true };
 
     const isUntrusted = trust === "unknown" || trust === "first_contact";

@@ -1,3 +1,4 @@
+import { isJsonObject } from "@agent/crypto";
 import {
   ProtocolError,
   SdkHttpError,
@@ -80,7 +81,7 @@ export function createProxiedTool(
       return refusal === undefined ? undefined : `Policy denied: ${refusal}`;
     },
     check: (args) =>
-      isObject(args) ? { ok: true, args } : { ok: false, fault: "must be an object" },
+      isJsonObject(args) ? { ok: true, args } : { ok: false, fault: "must be an object" },
     handler,
   };
 }
@@ -115,7 +116,7 @@ function toAnswer({ content, structuredContent, isError }: CallToolResult): Tool
   const text = content.map(formatBlock).join("\n");
   const rich = {
     content,
-    ...(isObject(structuredContent) && { structuredContent }),
+    ...(isJsonObject(structuredContent) && { structuredContent }),
   };
   return isError === true ? { ok: false, error: text, ...rich } : { ok: true, data: text, ...rich };
 }
@@ -133,8 +134,4 @@ function formatBlock(block: ContentBlock): string {
     case "audio":
       return `[${block.type} ${block.mimeType}]`;
   }
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -312,6 +312,56 @@ describe("a tool that delegates", () => {
     await boss.stop();
   });
 
+  test("H8: three agents that delegate in a ring by id end at the tenth delegation", async () => {
+    let calls = 0;
+    const ids: string[] = [];
+    const passOn = (name: string, next: number) =>
+      createTextTool(name, async (text, { delegate }) => {
+        calls += 1;
+        const answer = await delegate?.({ agent_id: ids[next] ?? "", prompt: text });
+        return answer?.ok === true ? answer : { ok: false, error: answer?.error ?? "no relay" };
+      });
+    const agents = [];
+    for (const [name, next] of [
+      ["ping", 1],
+      ["pong", 2],
+      ["pang", 0],
+    ] as const) {
+      agents.push(await startJoinedAgent({ relayUrl: relay.url, tools: [passOn(name, next)] }));
+    }
+    ids.push(...agents.map(({ agent }) => agent.identity.agentId));
+    const done = await delegate(relay.operator, {
+      agentId: ids[0] ?? "",
+      prompt: "again",
+      timeoutMs: 30_000,
+    });
+    expect(done).toMatchObject({ ok: true, receipt: { status: "failed" } });
+    expect(calls).toBe(11);
+    await Promise.all(agents.map((agent) => agent.stop()));
+  });
+
+  test("H8: a ring of three agents of one capability ends when all are above the task", async () => {
+    let calls = 0;
+    const relayTool = createTextTool("circle", async (text, { delegate }) => {
+      calls += 1;
+      const answer = await delegate?.({ capability: "circle", prompt: text });
+      return answer?.ok === true ? answer : { ok: false, error: answer?.error ?? "no relay" };
+    });
+    const file = { listing: priced("circle", 0) };
+    const agents = [];
+    for (let i = 0; i < 3; i += 1) {
+      agents.push(await startJoinedAgent({ relayUrl: relay.url, tools: [relayTool], file }));
+    }
+    const done = await delegate(relay.operator, {
+      agentId: agents[0]?.agent.identity.agentId ?? "",
+      prompt: "again",
+      timeoutMs: 30_000,
+    });
+    expect(done).toMatchObject({ ok: true, receipt: { status: "failed" } });
+    expect(calls).toBe(3);
+    await Promise.all(agents.map((agent) => agent.stop()));
+  });
+
   test("a delegation above its budget is refused", async () => {
     const worker = await startJoinedAgent({
       relayUrl: relay.url,

@@ -14,6 +14,7 @@ import { createAgentCredentials } from "./membership/agent-credentials.ts";
 import { createFindSigner } from "./intake/find-signer.ts";
 import { createRelaySocket } from "./relay-socket.ts";
 import { createDelegateTask } from "./delegation/delegate-task.ts";
+import { createDelegator } from "./delegator/delegator.ts";
 import { createHousekeeping } from "./housekeeping.ts";
 import { createTaskReceiver, type TaskReceiver } from "./intake/task-receiver.ts";
 import { createIsWanted } from "./intake/is-wanted.ts";
@@ -39,6 +40,8 @@ export interface RelayLinkOptions {
   /** The interval between gradient credentials. */
   readonly housekeepingIntervalMs: number;
   readonly taskTimeoutMs: number;
+  /** Whether the owner lets other agents work and pays them. */
+  readonly delegation: boolean;
   readonly identity: Identity;
   readonly profile: Profile;
   /** The folder of receipts that the relay has not acknowledged. */
@@ -122,6 +125,7 @@ export async function connectToRelay(options: RelayLinkOptions): Promise<RelayLi
     deviceId: () => membership()?.deviceId,
     ...createRelayRequests(options, { membership, delegations: counters.delegations }),
     credentials,
+    ...(options.delegation && { delegator: openDelegator(options, membership) }),
     ...(approver !== undefined && { approver }),
     gradient: () => credentials.gradient(),
     deliverReceipt: outbox.deliver,
@@ -165,6 +169,13 @@ function createRelayRequests(
     releaseClaim: createReleaseClaim({ agentId, client, runtime }),
     findSigner: createFindSigner({ agentId, membership, runtime }),
   };
+}
+
+function openDelegator(
+  { identity, taskTimeoutMs: timeoutMs, runtime, url: relayUrl }: RelayLinkOptions,
+  membership: () => Membership | undefined,
+) {
+  return createDelegator({ identity, relayUrl, membership, timeoutMs, runtime });
 }
 
 /** Returns the approver in the owner's place if the owner configured a quorum. */

@@ -33,6 +33,8 @@ export interface ToolContext {
   readonly task?: WorkTask;
   /** Delegates to another agent through the relay; absent without a relay or outside a task. */
   readonly delegate?: Delegate;
+  /** Names the request, equal when a client repeats it in its session; absent inside a task. */
+  readonly requestKey?: string;
   /** Reports progress to an MCP client that requested it; absent otherwise. */
   readonly progress?: (progress: Progress) => void;
 }

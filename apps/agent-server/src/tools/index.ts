@@ -10,6 +10,9 @@ import { agentRememberTool } from "./built-in/agent-remember.ts";
 import { agentServiceListingTool } from "./built-in/agent-service-listing.ts";
 import { agentTaskTool } from "./built-in/agent-task.ts";
 import { agentToolsTool } from "./built-in/agent-tools.ts";
+import type { Delegator } from "../relay/delegator/delegator.ts";
+import { createDelegationTools } from "./delegation/index.ts";
+import { delegationToolNames } from "./delegation/names.ts";
 import type { JsonObject, ToolDefinition } from "./definition.ts";
 import type { RegisteredTool } from "./registry.ts";
 
@@ -21,14 +24,15 @@ export interface SyntheticToolParts {
   readonly definitions: () => readonly ToolDefinition[];
   readonly credentials: CredentialSource | undefined;
   readonly listing: JsonObject | undefined;
+  readonly delegator: Delegator | undefined;
 }
 
 /**
- * Creates the tools that every agent has, and the two optional ones (specification, "Synthetic
- * tools").
+ * Creates the tools that every agent has, and the optional ones (specification, "Synthetic tools"; for an
+ * owner who delegates docs/decisions.md, 10).
  */
 export function createSyntheticTools(parts: SyntheticToolParts): RegisteredTool[] {
-  const { credentials, listing } = parts;
+  const { credentials, listing, delegator } = parts;
   return [
     agentTaskTool(parts.work),
     agentQueryTool(parts.answerQuery),
@@ -38,6 +42,7 @@ export function createSyntheticTools(parts: SyntheticToolParts): RegisteredTool[
     agentToolsTool(parts.definitions),
     ...(credentials === undefined ? [] : [agentCredentialsTool(credentials)]),
     ...(listing === undefined ? [] : [agentServiceListingTool(listing)]),
+    ...(delegator === undefined ? [] : createDelegationTools(delegator)),
   ];
 }
 
@@ -45,6 +50,7 @@ export function createSyntheticTools(parts: SyntheticToolParts): RegisteredTool[
 export function listSyntheticToolNames(agent: {
   hasRelay: boolean;
   hasListing: boolean;
+  delegates: boolean;
 }): string[] {
   return [
     "agent_task",
@@ -55,5 +61,6 @@ export function listSyntheticToolNames(agent: {
     "agent_tools",
     ...(agent.hasRelay ? ["agent_credentials"] : []),
     ...(agent.hasListing ? ["agent_service_listing"] : []),
+    ...(agent.delegates ? delegationToolNames : []),
   ];
 }

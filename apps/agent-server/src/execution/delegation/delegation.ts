@@ -1,4 +1,5 @@
 import type { ExecutionReceipt } from "@agent/receipts";
+import type { Caller } from "../../caller.ts";
 import type { WorkTask } from "../task.ts";
 
 export interface DelegateRequest {
@@ -23,5 +24,5 @@ export type Delegate = (request: DelegateRequest) => Promise<DelegateAnswer>;
 /** Makes one delegation through the relay on behalf of `task`, and ends together with the task. */
 export type DelegateTask = (
   request: DelegateRequest,
-  on: { readonly task: WorkTask; readonly signal: AbortSignal },
+  on: { readonly task: WorkTask; readonly caller: Caller; readonly signal: AbortSignal },
 ) => Promise<DelegateAnswer>;

@@ -1,3 +1,4 @@
+import { isJsonObject } from "@agent/crypto";
 import type { ToolDefinition } from "../../tools/definition.ts";
 import type { Executor, Outcome } from "../executor.ts";
 
@@ -29,7 +30,7 @@ export const directExecutor: Executor = {
 /** Returns the first required string parameter, else the first string parameter. */
 export function findPromptParameter(tool: Pick<ToolDefinition, "inputSchema">): string | undefined {
   const { properties, required } = tool.inputSchema;
-  const names = isRecord(properties)
+  const names = isJsonObject(properties)
     ? Object.keys(properties).filter((name) => isText(properties[name]))
     : [];
   const requiredNames: unknown[] = Array.isArray(required) ? required : [];
@@ -40,9 +41,5 @@ export function findPromptParameter(tool: Pick<ToolDefinition, "inputSchema">): 
 }
 
 function isText(schema: unknown): boolean {
-  return isRecord(schema) && schema["type"] === "string";
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return isJsonObject(schema) && schema["type"] === "string";
 }

@@ -1,3 +1,4 @@
+import { isJsonObject } from "@agent/crypto";
 import * as v from "valibot";
 import { parseJson } from "../../model/parse-json.ts";
 import type { JsonObject, ToolDefinition } from "../../tools/definition.ts";
@@ -25,7 +26,8 @@ export function fillArguments(
   const properties = parseProperties(tool);
   const required = parseRequired(tool);
   const given = parseJson(text);
-  if (isObject(given) && fitsSchema(given, properties, required)) return { ok: true, args: given };
+  if (isJsonObject(given) && fitsSchema(given, properties, required))
+    return { ok: true, args: given };
 
   const mainParameter = findPromptParameter(tool);
   const numbers = extractNumbers(prompt);
@@ -129,8 +131,4 @@ function parseProperties({ inputSchema }: Pick<ToolDefinition, "inputSchema">) {
 function parseRequired({ inputSchema }: Pick<ToolDefinition, "inputSchema">): string[] {
   const parsed = v.safeParse(v.array(v.string()), inputSchema["required"]);
   return parsed.success ? parsed.output : [];
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,3 +1,4 @@
+import { isJsonObject } from "@agent/crypto";
 import type { Chat, ChatMessage, ToolRequest } from "../../model/chat.ts";
 import { parseJson } from "../../model/parse-json.ts";
 import type { Executor, Outcome, Toolbox } from "../executor.ts";
@@ -93,8 +94,7 @@ async function callTool(
 /** Parses the arguments of a call. Some models send an empty text for a call without arguments. */
 function parseArguments(text: string): object | undefined {
   const parsed = text.trim() === "" ? {} : parseJson(text);
-  const isObject = typeof parsed === "object" && parsed !== null && !Array.isArray(parsed);
-  return isObject ? parsed : undefined;
+  return isJsonObject(parsed) ? parsed : undefined;
 }
 
 /** Adds a missing id, because a call without one cannot be answered. */

@@ -1,3 +1,4 @@
+import { isJsonObject } from "@agent/crypto";
 import { parseJson } from "../../model/parse-json.ts";
 import type { JsonObject, ToolDefinition } from "../../tools/definition.ts";
 import { isToolName } from "../../tools/tool-name.ts";
@@ -24,22 +25,22 @@ export function parseNamedCall(
   const args = rest.startsWith("{")
     ? parseJson(rest)
     : parsePairs(rest, (key) => typeOf(tool, key));
-  return isObject(args) ? { tool, args } : undefined;
+  return isJsonObject(args) ? { tool, args } : undefined;
 }
 
 /** Creates the lookup of argument types in the tools' schemas for `parseNamedCall`. */
 export function createArgumentTypeLookup(tools: readonly ToolDefinition[]) {
   return (tool: string, key: string): unknown => {
     const properties = tools.find(({ name }) => name === tool)?.inputSchema["properties"];
-    const property = isObject(properties) && Object.hasOwn(properties, key) && properties[key];
-    return isObject(property) ? property["type"] : undefined;
+    const property = isJsonObject(properties) && Object.hasOwn(properties, key) && properties[key];
+    return isJsonObject(property) ? property["type"] : undefined;
   };
 }
 
 function parseCallObject(value: unknown): NamedCall | undefined {
-  if (!isObject(value)) return undefined;
+  if (!isJsonObject(value)) return undefined;
   const { tool, arguments: args = {}, ...others } = value;
-  const isCall = typeof tool === "string" && isObject(args) && Object.keys(others).length === 0;
+  const isCall = typeof tool === "string" && isJsonObject(args) && Object.keys(others).length === 0;
   return isCall ? { tool, args } : undefined;
 }
 
@@ -61,8 +62,4 @@ function parsePairs(text: string, typeOf: (key: string) => unknown): JsonObject 
 function convertValue(text: string, type: unknown): unknown {
   if (type === "string" || type === undefined) return text;
   return parseJson(text) ?? text;
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

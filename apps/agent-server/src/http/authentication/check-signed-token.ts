@@ -1,4 +1,5 @@
 import { verifyToken, peekToken } from "@agent/client";
+import { BoundedMap } from "@agent/crypto";
 import type { Caller } from "../../caller.ts";
 import type { Identity } from "../../identity/identity.ts";
 import type { Runtime } from "../../runtime.ts";
@@ -15,6 +16,11 @@ export type FindSigner = (agentId: string, deviceId: string) => Promise<Signer |
 
 const CACHE_SIZE = 1_000;
 
+interface VerifiedToken {
+  readonly publicKey: string;
+  readonly expiresAt: number;
+}
+
 /**
  * Checks `agent:` tokens against the keys of the agents that they name. A token is verified once,
  * because that takes longer than a tool call. Its signer is looked up each time, so that a changed
@@ -26,7 +32,7 @@ export function createSignedTokenCheck(parts: {
   runtime: Pick<Runtime, "now">;
 }): CheckSignedToken {
   const { identity, findSigner, runtime } = parts;
-  const verified = new Map<string, { readonly publicKey: string; readonly expiresAt: number }>();
+  const verified = new BoundedMap<string, VerifiedToken>(CACHE_SIZE);
 
   return async (token) => {
     const peeked = peekToken(token);
@@ -42,8 +48,6 @@ export function createSignedTokenCheck(parts: {
     const checked = await verifyToken(token, { publicKey, audience: identity.did, now });
     if (!checked.ok) return checked;
     verified.set(token, { publicKey, expiresAt: checked.claims.expiresAt });
-    const oldest = verified.keys().next();
-    if (verified.size > CACHE_SIZE && oldest.done !== true) verified.delete(oldest.value);
     return { ok: true, caller };
   };
 }

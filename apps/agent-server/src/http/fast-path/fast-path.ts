@@ -8,7 +8,7 @@ import {
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { callerKey, type Caller } from "../../caller.ts";
 import type { Runtime } from "../../runtime.ts";
-import type { AnswerCall } from "../../mcp-servers.ts";
+import { formatRequestKey, type AnswerCall } from "../../mcp-servers.ts";
 import type { Authenticate } from "../authentication/authenticate.ts";
 import { sendAnswer } from "./send-answer.ts";
 import type { RunningCall } from "./in-flight-requests.ts";
@@ -57,7 +57,9 @@ export function createFastPath(parts: {
       return false;
     }
     const requestId = requestIdOf(joinHeader(headers["x-request-id"]));
-    await sendAnswer(response, runCall(call, authenticated.caller, running, requestId), {
+    const { caller } = authenticated;
+    const answer = runCall(call, { caller, sessionId }, running, requestId);
+    await sendAnswer(response, answer, {
       headers: { "x-request-id": requestId, "mcp-session-id": sessionId },
       schedule: runtime.schedule,
     });
@@ -73,12 +75,15 @@ export function createFastPath(parts: {
 
   async function runCall(
     { id, ...params }: PlainCall,
-    caller: Caller,
+    { caller, sessionId }: { readonly caller: Caller; readonly sessionId: string },
     { signal, end }: RunningCall,
     requestId: string,
   ): Promise<object | undefined> {
     try {
-      const result = await answerCall(params, caller, signal);
+      const result = await answerCall(params, caller, {
+        cancel: signal,
+        requestKey: formatRequestKey(sessionId, id),
+      });
       return signal.aborted ? undefined : { jsonrpc: "2.0", id, result };
     } catch (cause) {
       runtime.log("error", "http.failed", { request_id: requestId, cause: String(cause) });

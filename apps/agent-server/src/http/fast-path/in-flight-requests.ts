@@ -1,3 +1,4 @@
+import { isJsonObject } from "@agent/crypto";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/server";
 import { CallCancelled } from "../../execution/abort-reasons.ts";
 
@@ -73,7 +74,7 @@ export function createInFlightRequests(): InFlightRequests {
 /** Lists the ids of the requests, without notifications, in a parsed body. */
 export function listRequestIds(body: unknown): RequestId[] {
   return (Array.isArray(body) ? body : [body]).flatMap((message: unknown) => {
-    if (!isObject(message) || typeof message["method"] !== "string") return [];
+    if (!isJsonObject(message) || typeof message["method"] !== "string") return [];
     const id = message["id"];
     return typeof id === "string" || typeof id === "number" ? [id] : [];
   });
@@ -87,8 +88,4 @@ function getCancelledId(message: JSONRPCMessage): RequestId | undefined {
   if (!("method" in message) || message.method !== "notifications/cancelled") return undefined;
   const id = message.params?.["requestId"];
   return typeof id === "string" || typeof id === "number" ? id : undefined;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null;
 }

@@ -1,3 +1,5 @@
+import { isJsonObject, type JsonMembers } from "@agent/crypto";
+
 /** A `tools/call` of the older era with only a name and arguments. */
 export interface PlainCall {
   readonly id: string | number;
@@ -12,7 +14,7 @@ export function parsePlainCall(text: string): PlainCall | undefined {
   const message = parseJsonObject(text);
   if (message === undefined || Object.keys(message).length !== 4) return undefined;
   const { jsonrpc, id, method, params } = message;
-  if (jsonrpc !== "2.0" || method !== "tools/call" || !isObject(params)) return undefined;
+  if (jsonrpc !== "2.0" || method !== "tools/call" || !isJsonObject(params)) return undefined;
   if (typeof id !== "string" && !Number.isSafeInteger(id)) return undefined;
 
   const { name, arguments: args } = params;
@@ -20,20 +22,14 @@ export function parsePlainCall(text: string): PlainCall | undefined {
   const call = { id: id as string | number, name };
   const members = Object.keys(params).length;
   if (members === 1) return call;
-  return members === 2 && isObject(args) ? { ...call, arguments: args } : undefined;
+  return members === 2 && isJsonObject(args) ? { ...call, arguments: args } : undefined;
 }
-
-type JsonMembers = { readonly [member: string]: unknown };
 
 function parseJsonObject(text: string): JsonMembers | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : undefined;
+    return isJsonObject(value) ? value : undefined;
   } catch {
     return undefined;
   }
-}
-
-function isObject(value: unknown): value is JsonMembers {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

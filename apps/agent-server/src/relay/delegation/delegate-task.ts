@@ -15,6 +15,7 @@ import type { Identity } from "../../identity/identity.ts";
 import type { Runtime } from "../../runtime.ts";
 import type { Membership } from "../membership/join-relay.ts";
 import { attenuateToken } from "./attenuate-token.ts";
+import { findProviders } from "./find-providers.ts";
 
 /**
  * Delegates a task to another agent through the relay, for a tool that calls `context.delegate`.
@@ -30,7 +31,7 @@ export function createDelegateTask(parts: {
   const { identity, runtime, timeoutMs, count } = parts;
   const { agentId: ownId, secretKey } = identity;
   const recommenders = new WeakMap<RelayClient, Recommender>();
-  return async (request, { task, signal }): Promise<DelegateAnswer> => {
+  return async (request, { task, caller, signal }): Promise<DelegateAnswer> => {
     const client = parts.membership()?.client;
     if (client === undefined) return buildFailure("This agent is not connected to its relay");
     const target = await findTarget(client, request, identity.agentId);
@@ -55,6 +56,9 @@ export function createDelegateTask(parts: {
       ...(capability !== undefined && { requiredCapabilities: [capability] }),
       ...(maxBudget !== undefined && { maxBudget }),
       ...(token !== undefined && { delegationToken: { ...token } }),
+      // Other callers may name any id.
+      ...(caller.kind === "relay" &&
+        task.relayTaskId !== undefined && { parentTaskId: task.relayTaskId }),
       // The submitter of this task must not be chosen for a part of it.
       ...(task.submittedBy !== undefined && { excludeAgents: [task.submittedBy] }),
       timeoutMs,
@@ -99,22 +103,21 @@ export function createDelegateTask(parts: {
 async function findTarget(
   client: RelayClient,
   { agent_id: agentId, capability }: DelegateRequest,
-  self: string,
+  ownId: string,
 ): Promise<{ ok: true; agentId: string; maxPrice?: number } | { ok: false; error: string }> {
   if ((agentId === undefined) === (capability === undefined)) {
     return buildFailure("A delegation must name either an agent_id or a capability");
   }
   if (agentId !== undefined) return { ok: true, agentId };
-  const found = await client.discover({ query: { capability } });
+  const found = await findProviders(client, { capabilities: [capability ?? ""], ownId });
   if (!found.ok) return buildFailure(`${found.message} (${found.code})`);
-  const others = found.body.agents.filter((agent) => agent.agent_id !== self);
-  const [other] = others;
-  if (other === undefined) return buildFailure("No other agent offers this capability");
+  const { providers } = found;
+  const [other] = providers;
   // The budget must allow the relay to choose any of the agents that were found.
   return {
     ok: true,
     agentId: other.agent_id,
-    maxPrice: Math.max(...others.map(({ cost }) => cost ?? 0)),
+    maxPrice: Math.max(...providers.map(({ cost }) => cost ?? 0)),
   };
 }
 

@@ -1,3 +1,4 @@
+import { BoundedMap } from "@agent/crypto";
 import { TrustLevel } from "@agent/wire";
 import * as v from "valibot";
 import type { FindSigner, Signer } from "../../http/authentication/check-signed-token.ts";
@@ -18,7 +19,8 @@ export function createFindSigner(parts: {
   runtime: Pick<Runtime, "now">;
 }): FindSigner {
   const { membership, runtime } = parts;
-  const lookups = new Map<string, { readonly until: number; readonly signer: Lookup }>();
+  const lifetime = { ttlMs: CACHE_TTL_MS, now: () => runtime.now() };
+  const lookups = new BoundedMap<string, Lookup>(CACHE_SIZE, lifetime);
 
   return async (agentId, deviceId) => {
     const current = membership();
@@ -28,13 +30,10 @@ export function createFindSigner(parts: {
 
     const name = `${agentId} ${deviceId}`;
     const known = lookups.get(name);
-    if (known !== undefined && known.until > runtime.now()) return (await known.signer) ?? null;
+    if (known !== undefined) return (await known) ?? null;
 
     const signer = lookUpSigner(current, { agentId, deviceId, self: parts.agentId });
-    lookups.delete(name);
-    lookups.set(name, { until: runtime.now() + CACHE_TTL_MS, signer });
-    const oldest = lookups.keys().next();
-    if (lookups.size > CACHE_SIZE && oldest.done !== true) lookups.delete(oldest.value);
+    void lookups.set(name, signer);
     const found = await signer;
     // A lookup that the relay did not answer is repeated next time.
     if (found === undefined) lookups.delete(name);

@@ -1,3 +1,4 @@
+import { BoundedMap } from "@agent/crypto";
 import type { GetIssuerKeys } from "../../execution/delegation/delegation-scope.ts";
 import type { Runtime } from "../../runtime.ts";
 import type { Membership } from "../membership/join-relay.ts";
@@ -11,18 +12,16 @@ export function createGetIssuerKeys(parts: {
   runtime: Pick<Runtime, "now">;
 }): GetIssuerKeys {
   const { membership, runtime } = parts;
-  const cache = new Map<string, { readonly until: number; readonly key: string }>();
+  const lifetime = { ttlMs: CACHE_TTL_MS, now: () => runtime.now() };
+  const cache = new BoundedMap<string, string>(CACHE_SIZE, lifetime);
 
   return async (agentId) => {
-    const entry = cache.get(agentId);
-    if (entry !== undefined && entry.until > runtime.now()) return [entry.key];
-    cache.delete(agentId);
+    const known = cache.get(agentId);
+    if (known !== undefined) return [known];
     const answer = await membership()?.client.getAgent({ params: { agentId } });
     const key = answer?.ok === true ? answer.body.public_key : null;
     if (key === null) return [];
-    cache.set(agentId, { until: runtime.now() + CACHE_TTL_MS, key });
-    const oldest = cache.keys().next();
-    if (cache.size > CACHE_SIZE && oldest.done !== true) cache.delete(oldest.value);
+    cache.set(agentId, key);
     return [key];
   };
 }

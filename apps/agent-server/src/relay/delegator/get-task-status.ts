@@ -1,0 +1,32 @@
+import { awaitResult } from "@agent/client";
+import {
+  toDelegatorRefusal,
+  type DelegatorAnswer,
+  type DelegatorContext,
+} from "./delegator-answer.ts";
+import { describeOpenTask, describeResult } from "./describe-result.ts";
+import { findSubmittedTask } from "./find-submitted-task.ts";
+
+/** The states that have a receipt. */
+const provenStates: ReadonlySet<string> = new Set(["completed", "failed", "denied"]);
+
+/** Returns a task of this agent; a result is shown only after its receipt is verified. */
+export async function getTaskStatus(
+  context: DelegatorContext,
+  taskId: string,
+  signal: AbortSignal,
+): Promise<DelegatorAnswer> {
+  const found = await findSubmittedTask(context, taskId, signal);
+  if (!found.ok) return found;
+  const { agent_id: agentId, prompt, status, cancel_requested_at: cancelRequestedAt } = found.task;
+  if (!provenStates.has(status)) {
+    const note = cancelRequestedAt === undefined ? "" : "The executor was asked to stop.";
+    return describeOpenTask(taskId, status, note);
+  }
+  const { client, runtime, timeoutMs } = context;
+  const wanted = { agentId, taskId, prompt, timeoutMs, signal };
+  const proven = await awaitResult(client, { ...runtime, ...wanted });
+  return proven.ok
+    ? describeResult(context, proven, { signal })
+    : toDelegatorRefusal(proven, taskId);
+}

@@ -1,0 +1,47 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+
+export interface LyingRelay {
+  readonly url: string;
+  /** Changes the JSON of the answers to GET requests; undefined: passes them on. */
+  lie: ((path: string, body: Record<string, unknown>) => unknown) | undefined;
+  readonly stop: () => Promise<void>;
+}
+
+/** Forwards requests to a real relay and changes its answers as a test wants. */
+export async function startLyingRelay(target: string): Promise<LyingRelay> {
+  const relay: Pick<LyingRelay, "lie"> = { lie: undefined };
+  const server = createServer((request, response) => void answerRequest(request, response));
+  async function answerRequest(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const { method = "GET", url: path = "/" } = request;
+    const headers = Object.entries(request.headers).flatMap(([name, value]) =>
+      typeof value === "string" && !["host", "connection", "content-length"].includes(name)
+        ? [[name, value] as [string, string]]
+        : [],
+    );
+    const answer = await fetch(`${target}${path}`, {
+      method,
+      headers,
+      ...(method !== "GET" && { body: Buffer.concat(chunks) }),
+    }).catch(() => undefined);
+    if (answer === undefined) return void response.destroy();
+    let text = await answer.text();
+    if (relay.lie !== undefined && method === "GET" && answer.ok) {
+      const body = JSON.parse(text) as Record<string, unknown>;
+      text = JSON.stringify(relay.lie(path, body) ?? body);
+    }
+    const type = answer.headers.get("content-type") ?? "application/json";
+    response.writeHead(answer.status, { "content-type": type }).end(text);
+  }
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  return Object.assign(relay, {
+    url: `http://127.0.0.1:${port}`,
+    async stop() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  });
+}

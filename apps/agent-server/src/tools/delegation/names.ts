@@ -1,0 +1,10 @@
+/** The tools by which the owner delegates; other callers are refused. */
+export const delegationToolNames = [
+  "find_agents",
+  "delegate_task",
+  "task_status",
+  "cancel_task",
+  "balance",
+  "statement",
+  "verify_receipt",
+] as const;
