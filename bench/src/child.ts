@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 /** A server in a process of its own, so that the load driver does not share its event loop. */
 export interface Child {
   readonly url: string;
+  readonly pid: number;
   /** Returns the seconds of processor time used so far by all threads. */
   cpuSeconds(): number;
   /** Returns the resident memory in MiB. */
@@ -27,6 +28,7 @@ export async function startChild(script: string, env: Record<string, string>): P
   const port = await readPort(child);
   const stat = (name: string) => readFileSync(`/proc/${child.pid}/${name}`, "utf8");
   return {
+    pid: child.pid ?? 0,
     url: `http://127.0.0.1:${port}`,
     cpuSeconds() {
       const fields = stat("stat")

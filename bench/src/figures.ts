@@ -5,6 +5,11 @@ export function computeMedian(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? upper) + upper) / 2;
 }
 
+/** Returns the 99th percentile. */
+export function computePercentile99(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length * 0.99)] ?? Number.NaN;
+}
+
 /** One line of a result: a figure with its baseline and its goal. */
 export interface Figure {
   readonly name: string;

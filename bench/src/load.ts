@@ -3,7 +3,8 @@ import { Pool } from "undici";
 export type Post = (path: string, body: string, token?: string) => Promise<string>;
 export type Get = (path: string, token?: string) => Promise<string>;
 
-const CONNECTION_COUNT = 64;
+/** Requests in flight, unless a measurement names another number. */
+export const DEFAULT_IN_FLIGHT = 64;
 
 /**
  * Sends requests over persistent connections, with `commonHeaders` on each; any answer but a
@@ -17,7 +18,7 @@ export function createHttpClient(
   readonly get: Get;
   readonly close: () => Promise<void>;
 } {
-  const pool = new Pool(url, { connections: CONNECTION_COUNT, pipelining: 1 });
+  const pool = new Pool(url, { connections: DEFAULT_IN_FLIGHT, pipelining: 1 });
   async function request(
     method: "GET" | "POST",
     path: string,
@@ -46,21 +47,26 @@ export function createHttpClient(
 }
 
 /** Runs `work` repeatedly in parallel lanes for a while and returns the calls per second. */
-export async function measureRate(seconds: number, work: () => Promise<void>): Promise<number> {
+export async function measureRate(
+  seconds: number,
+  work: () => Promise<void>,
+  inFlight = DEFAULT_IN_FLIGHT,
+): Promise<number> {
   const start = performance.now();
   const end = start + seconds * 1_000;
-  const done = await runConcurrently(work, () => performance.now() < end);
+  const done = await runConcurrently(work, inFlight, () => performance.now() < end);
   return (done / (performance.now() - start)) * 1_000;
 }
 
 /** Runs `work` a number of times in parallel lanes. */
 export async function runTimes(count: number, work: () => Promise<void>): Promise<void> {
   let begun = 0;
-  await runConcurrently(work, () => (begun += 1) <= count);
+  await runConcurrently(work, DEFAULT_IN_FLIGHT, () => (begun += 1) <= count);
 }
 
 async function runConcurrently(
   work: () => Promise<void>,
+  inFlight: number,
   shouldContinue: () => boolean,
 ): Promise<number> {
   let done = 0;
@@ -70,6 +76,6 @@ async function runConcurrently(
       done += 1;
     }
   };
-  await Promise.all(Array.from({ length: CONNECTION_COUNT }, lane));
+  await Promise.all(Array.from({ length: inFlight }, lane));
   return done;
 }

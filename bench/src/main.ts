@@ -1,18 +1,28 @@
 import { benchmarkBeside } from "./beside.ts";
 import { benchmarkDelegations } from "./measures/delegations.ts";
 import { benchmarkDiscovery } from "./measures/discovery.ts";
+import { benchmarkNeighbours } from "./measures/neighbours.ts";
+import { benchmarkEngines } from "./measures/engines.ts";
 import { benchmarkRanking } from "./measures/ranking.ts";
 import { benchmarkReceipts } from "./measures/receipts.ts";
 import { benchmarkSessions } from "./measures/sessions.ts";
+import { benchmarkStart } from "./measures/start.ts";
+import { benchmarkTrustAttack } from "./measures/trust-attack.ts";
 import { benchmarkStoredTasks } from "./measures/stored-tasks.ts";
+import { benchmarkTransparency } from "./measures/transparency.ts";
 
 const benches: Record<string, () => void | Promise<void>> = {
   delegations: benchmarkDelegations,
   receipts: benchmarkReceipts,
   ranking: benchmarkRanking,
   discovery: benchmarkDiscovery,
+  neighbours: benchmarkNeighbours,
   sessions: benchmarkSessions,
   "stored-tasks": benchmarkStoredTasks,
+  start: benchmarkStart,
+  transparency: benchmarkTransparency,
+  "trust-attack": benchmarkTrustAttack,
+  engines: benchmarkEngines,
 };
 
 const names = process.argv.slice(2);

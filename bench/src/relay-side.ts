@@ -3,7 +3,7 @@ import { startChild, type Child } from "./child.ts";
 import { createHttpClient, type Post } from "./load.ts";
 
 export const MASTER_TOKEN = "bench-master-token";
-const world = {
+export const benchWorld = {
   now: Date.now,
   randomBytes: (length: number) => crypto.getRandomValues(new Uint8Array(length)),
 };
@@ -16,23 +16,30 @@ const RENEW_TOKEN_MS = 240_000;
 /** A benchmarked relay with a paying agent and a working agent. */
 export interface RelaySide {
   readonly child: Child;
+  readonly agents: EnrolledAgents;
   /** Runs one delegation: submit, execute, deliver, settle. */
   readonly delegateOnce: () => Promise<void>;
-  /** Submits one task for which the relay ranks the agents with the capability. */
+  /** Submits one task for which the relay ranks the agents with the capability, and cancels it. */
   readonly submitScored: () => Promise<void>;
+  /** Submits such a task and leaves it open; at most 1,000 times. */
+  readonly submitOpenScored: () => Promise<void>;
+  /** Queries the best ten candidates as the paying agent once. */
+  readonly queryMarket: () => Promise<void>;
   /** Reads the payer's balance once. */
   readonly readBalance: () => Promise<void>;
   close(): Promise<void>;
 }
 
-const DEFAULT_SCRIPT = new URL("../../apps/relay/src/main.ts", import.meta.url).href;
+interface EnrolledAgents {
+  readonly submitter: TestAgent;
+  readonly worker: TestAgent;
+}
 
-export async function startRelay(
-  env: Record<string, string>,
-  unitCost: number,
-  script = DEFAULT_SCRIPT,
-): Promise<RelaySide> {
-  const child = await startChild(script, {
+export const RELAY_SCRIPT = new URL("../../apps/relay/src/main.ts", import.meta.url).href;
+
+/** Completes the smallest configuration of a relay on a free port. */
+export function getRelayEnv(env: Record<string, string>): Record<string, string> {
+  return {
     AGENT_API_TOKEN: MASTER_TOKEN,
     X402_PAY_TO_ADDRESS: `0x${"0".repeat(40)}`,
     AGENT_HOST: "127.0.0.1",
@@ -40,24 +47,35 @@ export async function startRelay(
     AGENT_PRIVATE_ENDPOINTS: "allow",
     PORT: "0",
     ...env,
-  });
+  };
+}
+
+export async function startRelay(
+  env: Record<string, string>,
+  unitCost: number,
+  script = RELAY_SCRIPT,
+  enrolled?: EnrolledAgents,
+): Promise<RelaySide> {
+  const child = await startChild(script, getRelayEnv(env));
   const { post, get, close } = createHttpClient(child.url);
   const info = (await (await fetch(`${child.url}/.well-known/agent-relay.json`)).json()) as {
     did: string;
   };
-  const submitter = await enrollAgent(post);
-  const worker = await enrollAgent(post);
-  const path = `/api/v1/agents/${worker.agentId}`;
-  const listing = { capabilities: ["x"], pricing: [{ capability: "x", unit_cost: unitCost }] };
-  await post(`${path}/listing`, JSON.stringify(listing), MASTER_TOKEN);
-  const deposit = JSON.stringify({ amount: 100_000_000 });
-  await post(`/api/v1/agents/${submitter.agentId}/deposit`, deposit, MASTER_TOKEN);
-  const getSubmitterToken = createTokenCache(() => createToken(submitter, info.did, world));
-  const getWorkerToken = createTokenCache(() => createToken(worker, info.did, world));
+  const agents = enrolled ?? (await enrollAgents(post, unitCost));
+  const { submitter, worker } = agents;
+  const getSubmitterToken = createTokenCache(() => createToken(submitter, info.did, benchWorld));
+  const getWorkerToken = createTokenCache(() => createToken(worker, info.did, benchWorld));
   const task = JSON.stringify({ prompt: PROMPT });
   const scoredTask = JSON.stringify({ prompt: PROMPT, required_capabilities: ["x"] });
   return {
     child,
+    agents,
+    async queryMarket() {
+      await get("/api/v1/market/candidates?capability=x&limit=10", await getSubmitterToken());
+    },
+    async submitOpenScored() {
+      await post(`/agent/${worker.agentId}/task`, scoredTask, await getSubmitterToken());
+    },
     async submitScored() {
       const token = await getSubmitterToken();
       const answer = await post(`/agent/${worker.agentId}/task`, scoredTask, token);
@@ -87,7 +105,7 @@ export async function startRelay(
 }
 
 /** Renews a token before it expires. */
-function createTokenCache(make: () => Promise<string>): () => Promise<string> {
+export function createTokenCache(make: () => Promise<string>): () => Promise<string> {
   let madeAt = -Infinity;
   let token: Promise<string> | undefined;
   return () => {
@@ -100,8 +118,19 @@ function createTokenCache(make: () => Promise<string>): () => Promise<string> {
   };
 }
 
-async function enrollAgent(post: Post): Promise<TestAgent> {
-  const agent = createTestAgent(world);
+async function enrollAgents(post: Post, unitCost: number): Promise<EnrolledAgents> {
+  const submitter = await enrollAgent(post);
+  const worker = await enrollAgent(post);
+  const path = `/api/v1/agents/${worker.agentId}`;
+  const listing = { capabilities: ["x"], pricing: [{ capability: "x", unit_cost: unitCost }] };
+  await post(`${path}/listing`, JSON.stringify(listing), MASTER_TOKEN);
+  const deposit = JSON.stringify({ amount: 100_000_000 });
+  await post(`/api/v1/agents/${submitter.agentId}/deposit`, deposit, MASTER_TOKEN);
+  return { submitter, worker };
+}
+
+export async function enrollAgent(post: Post): Promise<TestAgent> {
+  const agent = createTestAgent(benchWorld);
   const body = { agent_id: agent.agentId, public_key: agent.publicKey };
   const answer = await post("/api/v1/agents/bootstrap", JSON.stringify(body));
   const { device_id } = JSON.parse(answer) as { device_id: string };

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { copyRows } from "../copy-rows.ts";
-import { printFigures } from "../figures.ts";
+import { computePercentile99, printFigures } from "../figures.ts";
 import { MASTER_TOKEN, startRelay } from "../relay-side.ts";
 
 const SMALL_COUNT = 1_000;
@@ -44,7 +44,7 @@ export async function benchmarkDiscovery(): Promise<void> {
         times.few.push(await timed("few", path));
         times.many.push(await timed("many", path));
       }
-      const slow = { few: percentile99(times.few), many: percentile99(times.many) };
+      const slow = { few: computePercentile99(times.few), many: computePercentile99(times.many) };
       console.log(
         `${name}: p99 ${slow.few.toFixed(1)} ms, among ${LARGE_COUNT} ${slow.many.toFixed(1)} ms`,
       );
@@ -61,11 +61,6 @@ export async function benchmarkDiscovery(): Promise<void> {
     await Promise.all([sides.few.close(), sides.many.close()]);
     rmSync(folder, { recursive: true });
   }
-}
-
-/** Returns the 99th percentile. */
-function percentile99(times: readonly number[]): number {
-  return times.toSorted((a, b) => a - b)[Math.floor(times.length * 0.99)] ?? Number.NaN;
 }
 
 /** Copies the one agent with a listing; only the first 1,000 copies offer the same capability. */

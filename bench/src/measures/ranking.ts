@@ -1,16 +1,19 @@
-import { Graph, rank, type Candidate } from "@agent/routing-semiring";
+import { createHash } from "node:crypto";
+import { Graph, rankAndRecord, type Candidate } from "@agent/routing-semiring";
 import { createSeededRandom } from "@agent/testkit";
 import { computeMedian, printFigures, type Figure } from "../figures.ts";
+import { benchmarkRankedRequests } from "./ranked-requests.ts";
 
 const ROUNDS = 7;
 const EDGES_PER_AGENT = 10;
 
-/** Measures the ranking of many agents over a trust graph that is kept between requests. */
-export function benchmarkRanking(): void {
+/** Measures the ranking of many agents as a submission does it, alone and by a started relay. */
+export async function benchmarkRanking(): Promise<void> {
   printFigures([
     measure(10_000, { floor: 12, goal: 5 }),
     measure(100_000, { floor: 300, goal: 100 }),
   ]);
+  await benchmarkRankedRequests();
 }
 
 function measure(agents: number, limits: Pick<Figure, "floor" | "goal">): Figure {
@@ -41,7 +44,15 @@ function measure(agents: number, limits: Pick<Figure, "floor" | "goal">): Figure
     online: random.next() > 0.5,
     availability_guarantee: 0.9,
   }));
-  const run = () => rank(candidates, { graph, requiredCapabilities: ["x"], limit: 8 });
+  const digests = Buffer.alloc(32 * agents);
+  const run = () =>
+    rankAndRecord(candidates, {
+      graph,
+      requiredCapabilities: ["x"],
+      limit: 8,
+      onlyEligible: true,
+      hashInputs: () => createHash("sha256").update(digests).digest("hex"),
+    });
   for (let i = 0; i < 20; i += 1) run();
   const times: number[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
@@ -50,6 +61,6 @@ function measure(agents: number, limits: Pick<Figure, "floor" | "goal">): Figure
     const { user, system } = process.cpuUsage(before);
     times.push((user + system) / 1_000);
   }
-  const name = `ms of CPU to rank ${agents} agents with ${EDGES_PER_AGENT} edges each`;
+  const name = `ms of CPU to rank and record ${agents} agents with ${EDGES_PER_AGENT} edges each`;
   return { name, value: computeMedian(times), bound: "max", ...limits };
 }

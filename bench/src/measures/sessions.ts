@@ -9,10 +9,14 @@ import { createHttpClient, measureRate } from "../load.ts";
 const ROUNDS = 5;
 const SECONDS = 3;
 const PROTOCOL_VERSION = "2025-11-25";
-const TOKEN = "bench-token-of-the-owner-0123456789";
+export const OWNER_TOKEN = "bench-token-of-the-owner-0123456789";
 
-interface SessionSide {
+export interface SessionSide {
+  /** Calls a tool and returns the answer's text. */
+  readonly call: (name: string, args: object) => Promise<string>;
   readonly callOnce: () => Promise<void>;
+  /** Leaves the server running for its other sessions. */
+  readonly disconnect: () => Promise<void>;
   close(): Promise<void>;
 }
 
@@ -20,14 +24,14 @@ interface SessionSide {
  * Opens an MCP session of the stateful protocol, over the same persistent connections as the bare
  * posts.
  */
-async function openSession(child: Child, path: string): Promise<SessionSide> {
+export async function openSession(child: Child, path: string): Promise<SessionSide> {
   const headers = { accept: "application/json, text/event-stream" };
   const opened = await fetch(`${child.url}${path}`, {
     method: "POST",
     headers: {
       ...headers,
       "content-type": "application/json",
-      authorization: `Bearer ${TOKEN}`,
+      authorization: `Bearer ${OWNER_TOKEN}`,
     },
     body: JSON.stringify({
       jsonrpc: "2.0",
@@ -49,16 +53,21 @@ async function openSession(child: Child, path: string): Promise<SessionSide> {
     "mcp-protocol-version": PROTOCOL_VERSION,
   });
   const notify = { jsonrpc: "2.0", method: "notifications/initialized" };
-  await post(path, JSON.stringify(notify), TOKEN);
+  await post(path, JSON.stringify(notify), OWNER_TOKEN);
   const text = "x".repeat(1_300);
   let id = 0;
+  const call = (name: string, args: object) => {
+    const params = { name, arguments: args };
+    const body = { jsonrpc: "2.0", id: (id += 1), method: "tools/call", params };
+    return post(path, JSON.stringify(body), OWNER_TOKEN);
+  };
   return {
+    call,
     async callOnce() {
-      const params = { name: "echo", arguments: { text } };
-      const call = { jsonrpc: "2.0", id: (id += 1), method: "tools/call", params };
-      const answer = await post(path, JSON.stringify(call), TOKEN);
+      const answer = await call("echo", { text });
       if (!answer.includes(text)) throw new Error(answer.slice(0, 200));
     },
+    disconnect: close,
     async close() {
       await close();
       await child.stop();
@@ -75,7 +84,7 @@ export async function benchmarkSessions(): Promise<void> {
   const agent = await openSession(
     await startChild("../../apps/agent-server/src/main.ts", {
       AGENT_TOOLS: fileURLToPath(new URL("../echo-tool.ts", import.meta.url)),
-      AGENT_AUTH_TOKEN: TOKEN,
+      AGENT_AUTH_TOKEN: OWNER_TOKEN,
       AGENT_PORT: "0",
       AGENT_DATA_DIR: folder,
       LOG_LEVEL: "error",

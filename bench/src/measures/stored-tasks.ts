@@ -1,10 +1,9 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import Sqlite from "better-sqlite3";
-import { copyRows } from "../copy-rows.ts";
 import { computeMedian, printFigures } from "../figures.ts";
 import { measureRate } from "../load.ts";
+import { multiplyTasks } from "../multiply-tasks.ts";
 import { startRelay } from "../relay-side.ts";
 
 const ROUNDS = 5;
@@ -23,7 +22,7 @@ export async function benchmarkStoredTasks(): Promise<void> {
   const rates = { full: [] as number[], empty: [] as number[] };
   try {
     await full.delegateOnce();
-    multiplyTasks(path);
+    multiplyTasks(path, STORED_TASK_COUNT);
     for (const side of [full, empty]) await measureRate(3, side.delegateOnce);
     for (let round = 0; round < ROUNDS; round += 1) {
       rates.empty.push(await measureRate(SECONDS, empty.delegateOnce));
@@ -41,18 +40,4 @@ export async function benchmarkStoredTasks(): Promise<void> {
       goal: 0.97,
     },
   ]);
-}
-
-/** Copies the existing finished task from outside the relay. */
-function multiplyTasks(path: string): void {
-  const db = new Sqlite(path, { timeout: 10_000 });
-  const changed = {
-    // Older than later tasks, because ids are in the order of time.
-    task_id: "printf('01000000-0000-7000-8000-%012x', n.value)",
-    prompt: "'Summarise the minutes of the meeting.'",
-  };
-  const finished = db.prepare("select task_id from tasks").pluck().get() as string;
-  copyRows(db, [{ table: "tasks", where: `task_id = '${finished}'`, changed }], STORED_TASK_COUNT);
-  db.pragma("wal_checkpoint(TRUNCATE)");
-  db.close();
 }
