@@ -9,17 +9,52 @@ const conditions = ["agent-source", "module", "node", "development|production"];
 const tally: Reporter = {
   onTestRunEnd(modules) {
     const all = modules.flatMap((module) => [...module.children.allTests()]);
-    const count = (state: string) => all.filter((test) => test.result().state === state).length;
-    console.log(
-      `\n${count("passed")} passed, ${count("failed")} failed, ${count("skipped")} skipped`,
+    const count = (state: string, tests = all) =>
+      tests.filter((test) => test.result().state === state).length;
+    const onlyOnSqlite = count(
+      "skipped",
+      all.filter(({ project: { name } }) => name === "postgres"),
     );
+    if (onlyOnSqlite > 0) console.log(`\n${onlyOnSqlite} tests are about SQLite only`);
+    const skipped = count("skipped") - onlyOnSqlite;
+    console.log(`\n${count("passed")} passed, ${count("failed")} failed, ${skipped} skipped`);
+    if (!modules.some(({ moduleId }) => moduleId.includes("/test/browser/"))) {
+      console.log("not run here: the pages in a browser (pnpm test:browser)");
+    }
   },
 };
 
-const project = (name: string, include: string) => ({
+const project = (name: string, include: string, ...exclude: string[]) => ({
   extends: true as const,
-  test: { name, include: [include] },
+  test: { name, include: [include], exclude },
 });
+
+/** Where the engines differ most. A relay of a test costs a database there, so the rest takes too long. */
+const nearTheEngine = ["storage", "budget", "admin"];
+
+/**
+ * The relay once more on PostgreSQL. With AGENT_TEST_ENGINE=postgres these are all of its tests, as
+ * `pnpm test:postgres` runs them.
+ */
+const folders =
+  process.env["AGENT_TEST_ENGINE"] === "postgres"
+    ? ["apps/relay/src/**/*.test.ts"]
+    : [
+        ...nearTheEngine.map((folder) => `apps/relay/src/${folder}/**/*.test.ts`),
+        "apps/relay/src/federation/two-relays.test.ts",
+      ];
+const onPostgres = {
+  extends: true as const,
+  test: {
+    name: "postgres",
+    // Each statement is a round trip to another process.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    include: [...folders, "apps/relay/test/engine/*.test.ts"],
+    env: { AGENT_TEST_ENGINE: "postgres" },
+    globalSetup: "apps/relay/test/engine/postgres-setup.ts",
+  },
+};
 
 export default defineConfig({
   resolve: { conditions },
@@ -34,11 +69,15 @@ export default defineConfig({
     // A machine that is busy with other work is slow, not wrong.
     testTimeout: 30_000,
     hookTimeout: 30_000,
+    expect: { poll: { timeout: 10_000 } },
     exclude: [...configDefaults.exclude, "**/dist/**"],
     projects: [
       project("packages", "packages/*/src/**/*.test.ts"),
       project("apps", "apps/*/src/**/*.test.ts"),
-      project("workspace", "{test,examples}/**/*.test.ts"),
+      onPostgres,
+      project("workspace", "{test,examples,bench}/**/*.test.ts", "test/browser/**"),
+      // The pages in a real browser: `pnpm test:browser`.
+      project("browser", "test/browser/*.test.ts"),
       // The contract once more, all of it through a validating proxy: `pnpm test:proxy`.
       project("proxy", "apps/relay/test/contract/through-proxy.ts"),
     ],

@@ -1,5 +1,5 @@
-import { existsSync, readFileSync } from "node:fs";
-import { delimiter, join } from "node:path";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import {
   createManualClock,
   createReceipt,
@@ -7,10 +7,17 @@ import {
   createTestAgent,
 } from "@agent/testkit";
 import { formatBundle, signBundle } from "@agent/verify";
-import { chromium, type Browser, type Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { rolldown, type OutputChunk } from "rolldown";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { verifyArtifact, verifyCredential, verifyReceipt } from "./browser-entry.ts";
+import {
+  checkLogVectors,
+  verifyArtifact,
+  verifyCredential,
+  verifyReceipt,
+} from "./browser-entry.ts";
+import type { LogVectors } from "./check-log-vectors.ts";
+import { findBrowser, openBrowser } from "./open-browser.ts";
 
 const root = new URL("..", import.meta.url).pathname;
 
@@ -94,15 +101,6 @@ async function bundleForPage(): Promise<OutputChunk> {
   return output[0];
 }
 
-/** Finds a browser: the one that the variable names, else one with a usual name on the path. */
-function findBrowser(): string | undefined {
-  const folders = (process.env["PATH"] ?? "").split(delimiter);
-  const names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
-  const named = process.env["AGENT_TEST_BROWSER"];
-  const places = names.flatMap((name) => folders.map((folder) => join(folder, name)));
-  return [...(named === undefined ? [] : [named]), ...places].find((place) => existsSync(place));
-}
-
 describe("The browser script of the verifiers", () => {
   it("imports nothing from outside of itself", async () => {
     const { imports, dynamicImports, code, moduleIds } = await bundleForPage();
@@ -125,18 +123,7 @@ describe.skipIf(executablePath === undefined)("Headless Chromium", { timeout: 12
   let browser: Browser;
   let page: Page;
   beforeAll(async () => {
-    browser = await chromium.launch({
-      executablePath: executablePath ?? "",
-      args: [
-        "--no-sandbox",
-        "--disable-gpu",
-        "--disable-quic",
-        "--no-first-run",
-        "--disable-background-networking",
-        "--disable-component-update",
-        "--disable-sync",
-      ],
-    });
+    browser = await openBrowser(executablePath ?? "");
     page = await browser.newPage();
     await page.addScriptTag({ content: (await bundleForPage()).code });
   }, 120_000);
@@ -150,6 +137,20 @@ describe.skipIf(executablePath === undefined)("Headless Chromium", { timeout: 12
     }, calls);
     expect(calls.length).toBeGreaterThan(250);
     expect(found).toEqual(expected);
+  });
+
+  it("gives the stated verdict on every vector of a transparency log", async () => {
+    const file = join(root, "vectors/own/transparency.json");
+    const vectors = JSON.parse(readFileSync(file, "utf8")) as LogVectors;
+    const results = await page.evaluate((given) => {
+      const { agent } = globalThis as unknown as {
+        agent: { checkLogVectors: typeof checkLogVectors };
+      };
+      return agent.checkLogVectors(given);
+    }, vectors);
+    expect(results.length).toBeGreaterThan(900);
+    const found = results.map((each) => [each.title, each.found]);
+    expect(found).toEqual(results.map((each) => [each.title, each.expected]));
   });
 
   it("is compared on vectors of both verdicts, valid and invalid", () => {

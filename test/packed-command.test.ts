@@ -65,9 +65,16 @@ it("runs agent-verify from the packed tarballs of its packages", async () => {
   );
   const tarballs = globSync("*.tgz", { cwd: folder });
   expect(tarballs.map((name) => name.replace(/-\d.*/, "")).toSorted()).toEqual(
-    ["credentials", "crypto", "ledger", "receipts", "routing-semiring", "verify"].map(
-      (name) => `agent-${name}`,
-    ),
+    [
+      "budget",
+      "credentials",
+      "crypto",
+      "ledger",
+      "receipts",
+      "routing-semiring",
+      "transparency",
+      "verify",
+    ].map((name) => `agent-${name}`),
   );
   const folders = dependencies.map((path) => realpathSync(resolve(root, path)));
   await runOrThrow("npm", ["pack", "--ignore-scripts", ...to, ...folders]);

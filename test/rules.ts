@@ -11,19 +11,31 @@ const pure = {
   "@agent/routing-semiring": [],
   "@agent/receipts": ["crypto"],
   "@agent/credentials": ["crypto"],
+  "@agent/transparency": ["crypto"],
   "@agent/ledger": ["crypto"],
-  "@agent/verify": ["credentials", "crypto", "ledger", "receipts", "routing-semiring"],
+  "@agent/verify": [
+    "budget",
+    "credentials",
+    "crypto",
+    "ledger",
+    "receipts",
+    "routing-semiring",
+    "transparency",
+  ],
   "@agent/wire": ["budget", "credentials", "crypto", "ledger", "receipts"],
   "@agent/federation-protocol": ["budget", "crypto", "receipts", "routing-semiring", "wire"],
 };
-const shared = ["client", "credentials", "crypto", "receipts", "wire"];
+const shared = ["client", "credentials", "crypto", "receipts", "transparency", "wire"];
 
 /** Every package from the bottom up, with the packages that it may depend on. */
 const layers: Readonly<Record<string, readonly string[]>> = {
   ...pure,
-  "@agent/client": ["credentials", "crypto", "receipts", "wire"],
+  "@agent/client": ["credentials", "crypto", "receipts", "transparency", "wire"],
   "@agent/testkit": [...shared, "budget", "federation-protocol", "routing-semiring"],
+  "@agent/test-postgres": [],
   "@agent/agent-server": shared,
+  // It runs in browsers, so it depends on what runs there.
+  "@agent/console": ["crypto", "verify"],
   "@agent/relay": [
     ...shared,
     "budget",
@@ -36,7 +48,7 @@ const layers: Readonly<Record<string, readonly string[]>> = {
 /** Nothing depends on these, so they may depend on anything. */
 const outermost = ["@agent/demo", "@agent/bench", "@agent/examples", "@agent/workspace-tests"];
 /** Tests may depend on the kit as well, and on the relay as an app to talk to. */
-const forTests = ["@agent/testkit", "@agent/relay"];
+const forTests = ["@agent/testkit", "@agent/test-postgres", "@agent/relay"];
 
 /** Dependencies of the root: every test may import them. */
 const testTools = ["vitest", "fast-check"];
@@ -109,13 +121,24 @@ const edges: Readonly<Record<string, readonly (readonly [path: string, effects: 
     ["src/clock.ts", /setImmediate/],
     ["src/network/main.ts", /process/],
   ],
+  "@agent/test-postgres": [
+    ["src/databases.ts", /process/],
+    ["src/ensure-database.ts", /process/],
+    ["src/find-binaries.ts", /process/],
+    ["src/postgres-server.ts", /process/],
+    ["src/supervisor.ts", /process/],
+  ],
   "@agent/agent-server": [
     ["src/main.ts", /./],
     ["src/runtime.ts", /./],
   ],
+  "@agent/console": [["src/verify/verifying/file-verifier.ts", /Date\.now/]],
   "@agent/relay": [
     ["src/main.ts", /./],
     ["src/storage/writing/group-commit.ts", /setImmediate/],
+    ["src/storage/check/check-process.ts", /process\./],
+    ["src/storage/postgres/postgres-tx.ts", /setImmediate/],
+    ["src/storage/postgres/writing-connection.ts", /setTimeout/],
   ],
 };
 
@@ -188,7 +211,8 @@ const importPlaces: readonly (readonly [library: RegExp, importer: RegExp])[] = 
   [/^stripe$/, /^payments\/cards\//],
   [/^@x402\//, /^payments\/x402\//],
   [/^better-sqlite3$/, /^storage\//],
-  [/^kysely$/, /^storage\/queries\/compiled-query\.ts$/],
+  [/^kysely$/, /^storage\/queries\//],
+  [/^pg$/, /^storage\/(postgres|copying)\//],
   [/^storage\/queries\/compiled-query\.ts$/, /^storage\/|(^|[/-])store\.ts$/],
   [/\/routes\.ts$/, /^app\.ts$/],
 ];
@@ -226,6 +250,9 @@ const readers: Readonly<Record<string, readonly string[]>> = {
   "budget/accounts/account-store.ts": ["admin"],
   "budget/store.ts": ["payments"],
   "federation/settlement/reserved-store.ts": ["admin"],
+  "federation/peers/peer-store.ts": ["witness"],
+  "log/store.ts": ["witness"],
+  "witness/store.ts": ["log"],
 };
 
 /** Features that must not import the features that build on them. */
@@ -262,7 +289,7 @@ function mayImport(path: string, target: string): boolean {
 
 export const filesAreNamedForOnePurpose: Rule = function* (pkg) {
   for (const source of pkg.sources) {
-    const names = source.path.replace(/(\.(test|node|config|d))?\.ts$/, "").split("/");
+    const names = source.path.replace(/(\.(test|node|config|d))?\.tsx?$/, "").split("/");
     for (const name of names) {
       if (!/^[a-z0-9]+(-[a-z0-9]+)*$/.test(name)) yield `${at(pkg, source)} is not in kebab case`;
       if (/(^|-)(utils?|helpers?|common|types?|misc)$/.test(name))

@@ -148,6 +148,7 @@ const WHOLE_NAMES = [
   "canonicalize",
   "commands",
   "compile",
+  "either",
   "delegate",
   "deposit",
   "errors",

@@ -18,10 +18,13 @@ function listNumbersOfTitles(source: string): string[] {
 
 describe("The number of a threat", () => {
   const page = listNumbers(read("docs/threats.md"));
-  const tests = globSync(["{apps,packages}/*/{src,test}/**/*.test.ts", "test/*.test.ts"], {
-    cwd: root,
-    exclude: (path) => /^(node_modules|dist)$/.test(path),
-  }).filter((path) => path !== "test/threats.test.ts");
+  const tests = globSync(
+    ["{apps,packages}/*/{src,test}/**/*.test.ts", "{bench,test}/**/*.test.ts"],
+    {
+      cwd: root,
+      exclude: (path) => /^(node_modules|dist)$/.test(path),
+    },
+  ).filter((path) => path !== "test/threats.test.ts");
   const titles = new Set(tests.flatMap((path) => listNumbersOfTitles(read(path))));
 
   test("occurs in docs/threats.md only once", () => {

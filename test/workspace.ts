@@ -22,7 +22,7 @@ export interface Package {
   /** The specifiers that others may import, and the `#names` by which it imports its own files. */
   readonly exports: readonly string[];
   readonly aliases: readonly string[];
-  /** Absent if the package is only run from its sources. */
+  /** Absent if the package is only run or bundled from its sources. */
   readonly tsconfig:
     | { readonly extends: string; readonly references: readonly string[] }
     | undefined;
@@ -41,7 +41,7 @@ function readPackage(folder: string): Package {
   const read = (path: string) => readFileSync(join(root, folder, path), "utf8");
   const manifest = JSON.parse(read("package.json")) as Manifest;
   const [hasProject] = globSync("tsconfig.json", { cwd: join(root, folder) });
-  const paths = globSync("**/*.ts", {
+  const paths = globSync("**/*.{ts,tsx}", {
     cwd: join(root, folder),
     exclude: (path) => /^(node_modules|dist)$/.test(path),
   });
@@ -58,7 +58,13 @@ function readPackage(folder: string): Package {
 }
 
 function projectOf(folder: string, text: string): Package["tsconfig"] {
-  const project = JSON.parse(text) as { extends: string; references?: { path: string }[] };
+  const project = JSON.parse(text) as {
+    extends: string;
+    compilerOptions?: { noEmit?: boolean };
+    references?: { path: string }[];
+  };
+  // A package that is only checked is built by another tool, from the sources of others.
+  if (project.compilerOptions?.noEmit === true) return undefined;
   // A package may have a second project for its Node-only files.
   const references = (project.references ?? []).map(({ path }) =>
     join(folder, path).replace(/\/tsconfig\.\w+\.json$/, ""),
