@@ -47,7 +47,7 @@ const logJobs = ({ config }: Services): readonly Job[] => [
     name: "integrate-log",
     // A shorter interval has a timer of its own, and each round then signs what that one left.
     everyMs: config.log.intervalMs > 1_000 ? config.log.intervalMs : 0,
-    run: ({ relayLog }) => relayLog.work(),
+    run: ({ relayLog }) => relayLog.integrate(),
   },
   { name: "prune-log-heads", everyMs: 60_000, run: ({ relayLog }) => relayLog.prune() },
 ];

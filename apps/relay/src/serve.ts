@@ -81,7 +81,7 @@ export async function serve(
   // The jobs sign the heads of a log with a longer interval.
   const signing =
     transparencyLog.isOn && transparencyLog.intervalMs < TICK_INTERVAL_MS
-      ? startTicker(() => transparencyLog.work(), transparencyLog.intervalMs, runtime)
+      ? startTicker(() => transparencyLog.integrate(), transparencyLog.intervalMs, runtime)
       : undefined;
   await ticking.waitForRound();
 

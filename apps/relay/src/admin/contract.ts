@@ -31,15 +31,6 @@ export function getContractText(): ContractText {
   return cachedText;
 }
 
-/**
- * Returns whether the `If-None-Match` header of a request names this entity tag, so that the caller has
- * the text already.
- */
-export function isTagKnown(header: string | null, etag: string): boolean {
-  const named = (header ?? "").split(",").map((tag) => tag.trim().replace(/^W\//, ""));
-  return named.includes(etag) || named.includes("*");
-}
-
 /** Returns the contract as an HTML page. */
 export function getContractPage(): string {
   cachedPage ??= buildReferencePage(getContractDocument());

@@ -1,5 +1,6 @@
 import { limits, refuse } from "@agent/wire";
 import { buildRelayInfo } from "../admin/relay-info.ts";
+import { acceptsGzip, CACHE_FOR_EVER, isTagKnown } from "../http/caching.ts";
 import { buildRateLimitHeaders } from "../http/limits/rate-limit-headers.ts";
 import type { RateLimiter } from "../http/limits/rate-limit.ts";
 import { createRefusalResponse } from "../http/server/refusal-response.ts";
@@ -73,21 +74,21 @@ function answerHome(page: string): Response {
 }
 
 function answerAsset(asset: Asset, name: string, given: Headers): Response {
-  const wantsGzip = /\bgzip\b(?!;\s*q=0(?:[,\s.]|$))/.test(given.get("accept-encoding") ?? "");
-  const body = wantsGzip ? (asset.gzip ?? asset.bytes) : asset.bytes;
+  const body = acceptsGzip(given.get("accept-encoding"))
+    ? (asset.gzip ?? asset.bytes)
+    : asset.bytes;
   const etag = body === asset.gzip ? `"${asset.tag}-gzip"` : `"${asset.tag}"`;
   const headers = {
     ...buildPageHeaders(WORKER_POLICY),
     "content-type": asset.mediaType,
-    "cache-control": asset.isHashed ? "public, max-age=31536000, immutable" : "no-cache",
+    "cache-control": asset.isHashed ? `public, ${CACHE_FOR_EVER}` : "no-cache",
     etag,
     vary: "Accept-Encoding",
     ...(body === asset.gzip && { "content-encoding": "gzip" }),
     // This one is for readers without a relay; at the relay its inline script would be refused.
     ...(name === "agent-verify.html" && { "content-disposition": "attachment" }),
   };
-  const isKnown = (given.get("if-none-match") ?? "").split(/,\s*/).includes(etag);
-  return isKnown
+  return isTagKnown(given.get("if-none-match"), etag)
     ? new Response(null, { status: 304, headers })
     : new Response(body, { status: 200, headers });
 }

@@ -1,14 +1,14 @@
 import { gzipSync } from "node:zlib";
 import { formatEntryBundle, parseTilePath, TILE_WIDTH, type TilePath } from "@agent/transparency";
 import { refuse, type Answer, type Operations } from "@agent/wire";
+import { acceptsGzip, CACHE_FOR_EVER } from "../http/caching.ts";
 import type { Services } from "../services.ts";
 import type { Reader } from "../storage/storage.ts";
 import { listEntriesAfter } from "./entries/entry-store.ts";
 import { readTile } from "./heads/read-tile.ts";
 import { findNewestHead } from "./store.ts";
 
-/** A tile that exists never changes, while one that does not exist yet may exist later. */
-const CACHE_FOR_EVER = "max-age=31536000, immutable";
+/** A tile that does not exist yet may exist later. */
 const NO_STORE = { "cache-control": "no-store" };
 
 /** Serves a tile of any head up to the newest one, or a bundle of its entries. */
@@ -24,7 +24,7 @@ export async function serveTile(
   }
   const isBundle = parsed.level === "entries";
   const bytes = await readBytes(read, parsed);
-  const isZipped = isBundle && /\bgzip\b/.test(acceptEncoding ?? "");
+  const isZipped = isBundle && acceptsGzip(acceptEncoding);
   return {
     status: 200,
     mediaType: "application/octet-stream",

@@ -120,17 +120,23 @@ test("signs nothing while nothing is new or the relay is frozen", async () => {
 });
 
 test("publishes a head once it has enough cosignatures, and a smaller quorum's head for ever", async () => {
-  const strict = await startTestRelay({ ...ENV, AGENT_LOG_QUORUM: "1" });
+  const strict = await startTestRelay({ ...ENV, AGENT_LOG_QUORUM: "2" });
   await strict.createAgent();
   await strict.relay.tick();
   expect(await strict.request("GET", "/log/v1/checkpoint")).toMatchObject({ status: 404 });
-  const line = `\u2014 witness.example/w ${Buffer.alloc(76, 7).toString("base64")}\n`;
-  await strict.relay.transparencyLog.addCosignatures(1, [line, line]);
-  await strict.relay.transparencyLog.addCosignatures(1, [line]);
+  const formatLine = (witness: string) =>
+    `\u2014 ${witness} ${Buffer.alloc(76, 7).toString("base64")}\n`;
+  const [one, other] = [formatLine("one.example/w"), formatLine("other.example/w")];
+  const { addCosignatures } = strict.relay.transparencyLog;
+  // Lines of one witness count once.
+  await addCosignatures(1, [one, one]);
+  await addCosignatures(1, [one]);
+  expect(await strict.request("GET", "/log/v1/checkpoint")).toMatchObject({ status: 404 });
+  await addCosignatures(1, [other]);
   const { text } = await strict.request("GET", "/log/v1/checkpoint");
-  expect(text.split(line)).toHaveLength(2);
+  expect(text.split(one)).toHaveLength(2);
   const { body } = await strict.asOperator("GET", "/api/v1/admin/log");
-  expect(body).toMatchObject({ size: 1, lag: 0, published: { size: 1, cosigned: 1 } });
+  expect(body).toMatchObject({ size: 1, lag: 0, published: { size: 1, cosigned: 2 } });
   await strict.close();
 });
 

@@ -10,9 +10,14 @@ const PAGE_KEYS = 1_000;
 
 /**
  * Enters the keys that were bound or ended before the log began or while it was off: each key in force
- * that lacks its entry, and each ended one whose end lacks it.
+ * that lacks its entry, and each ended one whose end lacks it. A head is signed after each page, because
+ * a page is compared with every entry that no head covers.
  */
-export async function enterKeys(storage: Storage, now: () => number): Promise<void> {
+export async function enterKeys(
+  storage: Storage,
+  now: () => number,
+  signHeads: () => Promise<void>,
+): Promise<void> {
   for (const listPage of [listOwnKeyPage, listDeviceKeyPage]) {
     let after = { agent_id: "", key: "" };
     for (let isLast = false; !isLast;) {
@@ -22,6 +27,7 @@ export async function enterKeys(storage: Storage, now: () => number): Promise<vo
         await enterPage(tx, rows, now());
         return rows;
       });
+      await signHeads();
       const last = page.at(-1);
       isLast = page.length < PAGE_KEYS || last === undefined;
       if (last !== undefined) after = { agent_id: last.agent_id, key: last.key };

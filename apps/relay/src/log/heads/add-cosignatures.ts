@@ -20,19 +20,14 @@ export async function addHeadCosignatures(
     // A head that is no longer kept needs no cosignatures.
     if (parsed?.ok !== true) return;
     const { text, signatures } = parsed.note;
-    const [own, ...older] = signatures.map(({ line }) => line);
-    const kept = older.filter(
-      (line) => !lines.some((each) => getKeyPart(each) === getKeyPart(line)),
+    const added = parseNote(`${text}\n${lines.join("")}`);
+    if (!added.ok) return;
+    const [own, ...older] = signatures;
+    const byKey = new Map(
+      [...older, ...added.note.signatures].map((each) => [`${each.name} ${each.keyId}`, each.line]),
     );
-    const cosignatures = [...kept, ...lines];
-    const note = `${text}\n${own}${cosignatures.join("")}`;
-    await updateHead(tx, { size, note, cosigned: cosignatures.length });
-    if (cosignatures.length >= quorum) await publishHead(tx, size);
+    const note = `${text}\n${own?.line}${[...byKey.values()].join("")}`;
+    await updateHead(tx, { size, note, cosigned: byKey.size });
+    if (byKey.size >= quorum) await publishHead(tx, size);
   });
-}
-
-/** The name of a line's key and its id, which the first 4 bytes of the signature contain. */
-function getKeyPart(line: string): string {
-  const [, name = "", encoded = ""] = line.trimEnd().split(" ");
-  return `${name} ${Buffer.from(encoded, "base64").subarray(0, 4).toString("hex")}`;
 }

@@ -18,10 +18,11 @@ export interface RelayLog {
   readonly keys: () => LogKeys;
   /** False while AGENT_LOG is off. */
   readonly isOn: boolean;
-  /** Signs a head over every committed entry, unless nothing is new or the relay is frozen. */
+  /**
+   * Signs a head over every committed entry, unless nothing is new or the relay is frozen. Keys from
+   * before the log are entered first.
+   */
   integrate(): Promise<void>;
-  /** Enters keys from before the log, then integrates. */
-  work(): Promise<void>;
   /** Adds verified lines of witnesses to a head; publishes it when it has enough of them. */
   addCosignatures(size: number, lines: readonly string[]): Promise<void>;
   /** Removes heads that are no longer needed. */
@@ -76,9 +77,7 @@ export function createRelayLog(dependencies: RelayLogDependencies): RelayLog {
     state = stored;
   }
 
-  async function integrateAll(): Promise<void> {
-    const began = elapsed();
-    await followState();
+  async function signHeads(): Promise<void> {
     while (maySign()) {
       const size = (await findNewestHead(storage.read))?.size ?? 0;
       const current = edge?.size === size ? edge : await loadEdge(storage.read, size);
@@ -91,6 +90,17 @@ export function createRelayLog(dependencies: RelayLogDependencies): RelayLog {
       if (batch.stored) await served.save(batch.note);
       else await followState();
     }
+  }
+
+  async function integrateAll(): Promise<void> {
+    const began = elapsed();
+    await followState();
+    if (state.keys_entered === 0) {
+      const { generation } = state;
+      await enterKeys(storage, runtime.now, signHeads);
+      await storage.transaction((tx) => markKeysEntered(tx, generation));
+    }
+    await signHeads();
     lastDuration = elapsed() - began;
   }
 
@@ -106,16 +116,6 @@ export function createRelayLog(dependencies: RelayLogDependencies): RelayLog {
     keys: () => keys,
     isOn,
     integrate,
-    async work() {
-      if (!isOn || freezer.frozen() !== undefined) return;
-      await followState();
-      if (state.keys_entered === 0) {
-        const { generation } = state;
-        await enterKeys(storage, runtime.now);
-        await storage.transaction((tx) => markKeysEntered(tx, generation));
-      }
-      await integrate();
-    },
     addCosignatures: (size, lines) => addHeadCosignatures(storage, { size, lines, quorum }),
     async prune() {
       await storage.transaction((tx) => pruneHeads(tx, listPruneTimes(runtime.now())));
