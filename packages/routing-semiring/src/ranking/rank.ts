@@ -190,12 +190,12 @@ export function* decideInSteps(
     { nodes: options.nodes, meanCost: leftOut?.meanCost },
   );
   for (let at = 0; at < candidates.length; at += CANDIDATES_PER_STEP) {
+    if (at > 0) yield;
     candidateScores.scoreAllButPrice(at, at + CANDIDATES_PER_STEP);
-    yield;
   }
   for (let at = 0; at < candidates.length; at += CANDIDATES_PER_STEP) {
+    if (at > 0) yield;
     candidateScores.scorePrice(at, at + CANDIDATES_PER_STEP);
-    yield;
   }
   const explored = shouldExplore(seed, drive);
   const byRank = (a: number, b: number) => candidateScores.compare(a, b);

@@ -39,8 +39,8 @@ export function* collectCandidates(
   const list: CandidateList = { candidates: [], nodes: [], digests: [] };
   const step = isHashed ? HASHED_CANDIDATES_PER_STEP : CANDIDATES_PER_STEP;
   for (let at = 0; at < capability.size; at += step) {
+    if (at > 0) yield;
     capability.collect(view, at, at + step, list);
-    yield;
   }
   return list;
 }

@@ -9,12 +9,12 @@ export function* hashDigests(digests: readonly Buffer[]): Steps<string> {
   const hash = createHash("sha256");
   const joined = Buffer.alloc(DIGEST_BYTES * Math.min(digests.length, DIGESTS_PER_STEP));
   for (let at = 0; at < digests.length; at += DIGESTS_PER_STEP) {
+    if (at > 0) yield;
     const end = Math.min(digests.length, at + DIGESTS_PER_STEP);
     for (let place = at; place < end; place += 1) {
       joined.set(digests[place]!, DIGEST_BYTES * (place - at));
     }
     hash.update(joined.subarray(0, DIGEST_BYTES * (end - at)));
-    yield;
   }
   return hash.digest("hex");
 }

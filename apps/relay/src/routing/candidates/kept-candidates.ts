@@ -34,6 +34,9 @@ const AGENTS_PER_READ = 128;
 const MAX_CAPABILITIES = 1_000;
 const MAX_AGENTS = 500_000;
 
+/** Candidates that are ranked between two pauses, by one ranking or by several short ones. */
+const CANDIDATES_PER_PAUSE = 4_096;
+
 /** With more changes than this since the last ranking, reading everything again costs no more. */
 const MAX_CHANGED = 50_000;
 
@@ -51,6 +54,7 @@ export function createKeptCandidates({
   let kept = new Map<string, KeptCapability>();
   let changed = new Set<string>();
   let lastTurn: Promise<unknown> = Promise.resolve();
+  let rankedSincePause = 0;
 
   function dropAll(): void {
     // A turn that is loading adds its capability to the former map.
@@ -94,12 +98,17 @@ export function createKeptCandidates({
     rank: (list: CandidateList) => Steps<T>,
   ): Promise<T> {
     const [name = ""] = query.required;
+    if (rankedSincePause >= CANDIDATES_PER_PAUSE) {
+      rankedSincePause = 0;
+      await yieldToEventLoop();
+    }
     await refresh();
     const capability = await load(name);
     const records = await listAskerRecords(storage.read, query.reader, name);
     const release = trustGraph.hold();
     try {
       const presence = { connections, now: runtime.now() };
+      rankedSincePause += capability.size;
       const list = await runWithPauses(collectCandidates(capability, query, records, presence));
       return await runWithPauses(rank(list));
     } finally {
