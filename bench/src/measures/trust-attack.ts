@@ -4,7 +4,7 @@ import { buildHonestMarket, type HonestMarketOptions } from "../trust-attack/hon
 import { computeRankCorrelation } from "../trust-attack/rank-correlation.ts";
 import { findCheapestAttack, type AttackCost } from "../trust-attack/run-attack.ts";
 import { WITHOUT_FEES } from "../trust-attack/simulated-market.ts";
-import { printFigures, type Figure } from "../figures.ts";
+import { computeMedian, printFigures, type Figure } from "../figures.ts";
 
 const DEFAULTS: TrustThresholds = { verified: 50_000, trusted: 500_000 };
 /** For a market in which a task costs a cent. */
@@ -16,6 +16,10 @@ const USUAL: HonestMarketOptions = {
   thresholds: DEFAULTS,
   prices: [0.01, 5],
 };
+const WARM_UP_ROUNDS = 3;
+const ROUNDS = 15;
+const RANKINGS_PER_ROUND = 20;
+
 const CENTS: HonestMarketOptions = { ...USUAL, prices: [0.01, 0.01] };
 
 /** Measures what faking a reputation costs, and what the rule changes for honest agents. */
@@ -39,6 +43,13 @@ export function benchmarkTrustAttack(): void {
       name: "the same where all tasks cost 0.01, thresholds 0.0005 and 0.005",
       ...atLeast(correlate({ ...CENTS, thresholds: SMALL }), 0.95),
     },
+    {
+      name: "CPU of a ranking for a stranger / that without fees",
+      value: compareCost(USUAL),
+      floor: 1.05,
+      goal: 1,
+      bound: "max",
+    },
     // Printed, not demanded: there the default thresholds are too high for some or all agents.
     {
       name: "the same where each agent has one price from 0.01 to 5",
@@ -58,6 +69,24 @@ function correlate(options: HonestMarketOptions): number {
     buildHonestMarket({ ...options, thresholds }).rankFor("stranger"),
   );
   return computeRankCorrelation(before ?? [], after ?? []);
+}
+
+/** Compares the processor time of rankings, which take turns. Returns the median of the ratios. */
+function compareCost(options: HonestMarketOptions): number {
+  const markets = [options.thresholds, WITHOUT_FEES].map((thresholds) =>
+    buildHonestMarket({ ...options, thresholds }),
+  );
+  const ratios: number[] = [];
+  for (let round = -WARM_UP_ROUNDS; round < ROUNDS; round += 1) {
+    const [withFees = 0, without = 0] = markets.map((market) => {
+      const before = process.cpuUsage();
+      for (let run = 0; run < RANKINGS_PER_ROUND; run += 1) market.rankFor("stranger");
+      const { user, system } = process.cpuUsage(before);
+      return user + system;
+    });
+    if (round >= 0) ratios.push(withFees / without);
+  }
+  return computeMedian(ratios);
 }
 
 function atLeast(value: number, floor: number): Pick<Figure, "value" | "floor" | "goal"> {
