@@ -1,14 +1,23 @@
 import { compile, param, queryBuilder, sql } from "../../storage/queries/compiled-query.ts";
+import { either } from "../../storage/queries/dialects.ts";
 import type { Reader, Tx } from "../../storage/storage.ts";
 import type { LogEntryRow, LogIndexRow } from "../../storage/tables/log.ts";
 
-/** The database has one writer, so the entries have no gaps, also after transactions that ran twice. */
+/**
+ * The database has one writer, so the entries have no gaps, also after transactions that ran twice.
+ * SQLite counts itself: a select from the table that is written would go through a temporary table.
+ */
+const nextIndex = either({
+  sqlite: sql<number>`null`,
+  postgres: sql<number>`(select coalesce(max(idx), 0) + 1 from log_entries)`,
+});
+
 const appendQuery = compile<{ entry: Uint8Array }>()(
   queryBuilder.insertInto("log_entries").expression(
     queryBuilder
       .selectFrom("log_state")
       .select([
-        sql<number>`(select coalesce(max(idx), 0) + 1 from log_entries)`.as("idx"),
+        nextIndex.as("idx"),
         param<Uint8Array>("entry").as("entry"),
       ])
       .where("is_on", "=", 1),
