@@ -1,11 +1,12 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { openConnection, runStatement } from "@agent/test-postgres";
+import { dropDatabase, openConnection, runStatement } from "@agent/test-postgres";
 import Sqlite from "better-sqlite3";
+import { damageTable } from "../damaged-database.ts";
 import { readDatabase } from "../../src/storage/database/read-database.ts";
 import type { Query, Reader } from "../../src/storage/storage.ts";
 import { openDatabaseOf, toUrl } from "./database-of-path.ts";
-import { engine } from "./engine.ts";
+import { engine, getServer } from "./engine.ts";
 
 type Value = string | number | null;
 
@@ -79,11 +80,39 @@ export async function copyStored(from: string, to: string): Promise<void> {
       await runStatement(url, `DELETE FROM "${table}"`);
       await runStatement(url, insert, [rows]);
     }
+    // The copy stands for the same database, and not for a restored one.
+    await runStatement(url, "UPDATE incarnation SET database_id = NULL");
     return;
   }
   const db = new Sqlite(from);
   db.prepare("VACUUM INTO ?").run(to);
   db.close();
+}
+
+/** Overwrites a page of a table of a database that no relay uses, as a broken disk would. */
+export async function damageStored(path: string, table: string): Promise<void> {
+  if (engine === "sqlite") return damageTable(path, table);
+  const { serverUrl } = getServer();
+  const name = new URL(toUrl(path)).pathname.slice(1);
+  // The file, from the server's folder, in which its programs run.
+  const [row] = await runStatement(toUrl(path), "SELECT pg_relation_filepath($1) AS file", [table]);
+  await runStatement(serverUrl, "CHECKPOINT");
+  const program = `dd of=${String(row?.["file"])} bs=8192 count=1 iflag=fullblock conv=notrunc`;
+  await runStatement(serverUrl, `COPY (SELECT repeat('Z', 8192)) TO PROGRAM '${program}'`);
+  // The server still has the page in memory, but a copy of the files is read anew.
+  const copy = `CREATE DATABASE "${name}_2" TEMPLATE "${name}" STRATEGY file_copy`;
+  await runStatement(serverUrl, copy);
+  await dropDatabase(serverUrl, name);
+  await runStatement(serverUrl, `ALTER DATABASE "${name}_2" RENAME TO "${name}"`);
+  await runStatement(toUrl(path), "UPDATE incarnation SET database_id = NULL");
+}
+
+/** Removes a database that no relay uses. */
+export async function removeStored(path: string): Promise<void> {
+  if (engine === "postgres") {
+    return dropDatabase(getServer().serverUrl, new URL(toUrl(path)).pathname.slice(1));
+  }
+  for (const end of ["", "-wal", "-shm"]) rmSync(`${path}${end}`, { force: true });
 }
 
 /** Reads everything that is stored: the bytes of SQLite's files, the rows of all tables of Postgres. */
