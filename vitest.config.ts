@@ -36,13 +36,13 @@ const nearTheEngine = ["storage", "budget", "admin"];
  * The relay once more on PostgreSQL. With AGENT_TEST_ENGINE=postgres these are all of its tests, as
  * `pnpm test:postgres` runs them.
  */
-const folders =
-  process.env["AGENT_TEST_ENGINE"] === "postgres"
-    ? ["apps/relay/src/**/*.test.ts"]
-    : [
-        ...nearTheEngine.map((folder) => `apps/relay/src/${folder}/**/*.test.ts`),
-        "apps/relay/src/federation/two-relays.test.ts",
-      ];
+const isWholeRun = process.env["AGENT_TEST_ENGINE"] === "postgres";
+const folders = isWholeRun
+  ? ["apps/relay/src/**/*.test.ts"]
+  : [
+      ...nearTheEngine.map((folder) => `apps/relay/src/${folder}/**/*.test.ts`),
+      "apps/relay/src/federation/two-relays.test.ts",
+    ];
 const onPostgres = {
   extends: true as const,
   test: {
@@ -51,7 +51,7 @@ const onPostgres = {
     testTimeout: 120_000,
     hookTimeout: 120_000,
     include: [...folders, "apps/relay/test/engine/*.test.ts"],
-    env: { AGENT_TEST_ENGINE: "postgres" },
+    env: { AGENT_TEST_ENGINE: "postgres", AGENT_TEST_WHOLE: String(isWholeRun) },
     globalSetup: "apps/relay/test/engine/postgres-setup.ts",
   },
 };
