@@ -5,6 +5,7 @@ import { type ManualClock, type TestAgent } from "@agent/testkit";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { settleEventLoop } from "../../test/devices.ts";
 import { backUpStored, restoreStored } from "../../test/engine/backup.ts";
+import { type ProxyAction } from "../../test/lossy-proxy.ts";
 import {
   submitToBest,
   waitForTask,
@@ -18,6 +19,7 @@ import {
 } from "../../test/network.ts";
 
 let folder: string;
+let chooseAction: (path: string) => ProxyAction;
 let clock: ManualClock;
 let proxies: TwoSites["proxies"];
 let a: TestSite;
@@ -34,7 +36,11 @@ async function startAlpha(seed: number): Promise<void> {
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "peer-no-shows-"));
-  const scene = await startTwoSites({ alpha: { AGENT_DB_PATH: file() } });
+  chooseAction = () => "pass";
+  const scene = await startTwoSites({
+    chooseAction: (path) => chooseAction(path),
+    alpha: { AGENT_DB_PATH: file() },
+  });
   ({ clock, proxies, a, b, boss, worker } = scene);
   await clock.advance(1_000);
 });
@@ -104,6 +110,8 @@ test("B2: a result that waits because this relay was down is not the peer's no-s
   await a.stop();
   await doneThere(taskId);
   await pass(11, [b]);
+  // The next attempt comes only after the task's end, however many there were before.
+  chooseAction = (path) => (path.includes("/task/result") ? "refuse" : "pass");
   await startAlpha(9);
   await pass(5);
   await expectExpired(taskId);
