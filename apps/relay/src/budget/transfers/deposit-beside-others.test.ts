@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { openDatabaseOf } from "../../../test/engine/database-of-path.ts";
 import { onlyOn } from "../../../test/engine/engine.ts";
 import { openMigrated } from "../../../test/migrated-storage.ts";
+import { loadFreezer } from "../../admin/freeze.ts";
 import { loadRelayIdentity, type RelayIdentity } from "../../identity/relay-identity.ts";
 import { migrations } from "../../storage/migrations/index.ts";
 import type { Storage } from "../../storage/storage.ts";
@@ -28,8 +29,7 @@ describe.runIf(onlyOn("postgres"))(
       const path = randomUUID();
       const opened = await openMigrated({ path, migrations });
       if (!opened.ok) throw new Error(opened.detail);
-      runs = 0;
-      storage = {
+      const counted: Storage = {
         ...opened.storage,
         transaction: (work, isolation) =>
           opened.storage.transaction((tx) => {
@@ -37,6 +37,8 @@ describe.runIf(onlyOn("postgres"))(
             return work(tx);
           }, isolation),
       };
+      // As requests get it.
+      ({ storage } = await loadFreezer(counted, runtime));
       const loaded = await loadRelayIdentity(storage, runtime, undefined);
       if (!loaded.ok) throw new Error(loaded.detail);
       ({ identity } = loaded);
