@@ -20,9 +20,12 @@ const tally: Reporter = {
     console.log(`\n${count("passed")} passed, ${count("failed")} failed, ${skipped} skipped`);
     if (!modules.some(({ moduleId }) => moduleId.includes("/test/browser/"))) {
       console.log("not run here: the pages in a browser (pnpm test:browser)");
+      console.log("not run here: the image of docs/deployment.md (pnpm test:image)");
     }
   },
 };
+
+const IMAGE_TEST = "test/deployment.test.ts";
 
 const project = (name: string, include: string, ...exclude: string[]) => ({
   extends: true as const,
@@ -75,7 +78,9 @@ export default defineConfig({
       project("packages", "packages/*/src/**/*.test.ts"),
       project("apps", "apps/*/src/**/*.test.ts"),
       onPostgres,
-      project("workspace", "{test,examples,bench}/**/*.test.ts", "test/browser/**"),
+      project("workspace", "{test,examples,bench}/**/*.test.ts", "test/browser/**", IMAGE_TEST),
+      // The Dockerfile of docs/deployment.md, which builds everything again: `pnpm test:image`.
+      project("image", IMAGE_TEST),
       // The pages in a real browser: `pnpm test:browser`.
       project("browser", "test/browser/*.test.ts"),
       // The contract once more, all of it through a validating proxy: `pnpm test:proxy`.

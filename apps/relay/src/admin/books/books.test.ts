@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { toEnginePlace } from "../../../test/engine/database-of-path.ts";
+import { isWholeRun, onlyOn } from "../../../test/engine/engine.ts";
 import { editStored } from "../../../test/engine/stored.ts";
 import { createBuyer, submitAcceptedTask, createSeller, submitTask } from "../../../test/market.ts";
 import { createReceipt, startTestRelay, type TestRelay } from "../../../test/test-relay.ts";
@@ -11,6 +12,8 @@ import { commands } from "../../commands.ts";
 vi.setConfig({ testTimeout: 60_000 });
 
 const HOUR_MS = 3_600_000;
+/** Whether a run on Postgres, whose statements are round trips, must be short. */
+const isShort = onlyOn("postgres") && !isWholeRun;
 const ADDRESS = "/api/v1/admin/reconciliation";
 
 interface Books {
@@ -231,7 +234,7 @@ describe("reconciliation", () => {
     expect(await overHttp()).toMatchObject({ consistent: true });
   });
 
-  test("A7: finds no fault in 100 runs under load", async () => {
+  test("A7: finds no fault in many runs under load", async () => {
     const [boss, worker] = [await createBuyer(t, 10_000), await createSeller(t, 2)];
     const work = async () => {
       const { body } = await submitTask(t, boss, worker);
@@ -241,7 +244,7 @@ describe("reconciliation", () => {
       await t.as(worker, "POST", at, createReceipt(worker, task));
     };
     const found: object[] = [];
-    for (let i = 0; i < 100; i += 1) {
+    for (let i = 0; i < (isShort ? 20 : 100); i += 1) {
       // Each run meets tasks that begin and end meanwhile.
       const [books] = await Promise.all([overHttp(), work(), work(), work()]);
       found.push(failing(books));
@@ -252,7 +255,7 @@ describe("reconciliation", () => {
   });
 
   test("A7: never blocks the event loop, and so the writer, for long", async () => {
-    const rows = 20_000;
+    const rows = isShort ? 4_000 : 20_000;
     await edit(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${rows})
       INSERT INTO accounts (account, balance, held, pending_withdrawals, sequence)
         SELECT CASE i % 2 WHEN 1 THEN 'agent:' ELSE 'held:' END || i, 0, 0, 0, 2 FROM n;
