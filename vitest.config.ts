@@ -20,9 +20,12 @@ const tally: Reporter = {
     console.log(`\n${count("passed")} passed, ${count("failed")} failed, ${skipped} skipped`);
     if (!modules.some(({ moduleId }) => moduleId.includes("/test/browser/"))) {
       console.log("not run here: the pages in a browser (pnpm test:browser)");
+      console.log("not run here: the image of docs/deployment.md (pnpm test:image)");
     }
   },
 };
+
+const IMAGE_TEST = "test/deployment.test.ts";
 
 const project = (name: string, include: string, ...exclude: string[]) => ({
   extends: true as const,
@@ -36,13 +39,13 @@ const nearTheEngine = ["storage", "budget", "admin"];
  * The relay once more on PostgreSQL. With AGENT_TEST_ENGINE=postgres these are all of its tests, as
  * `pnpm test:postgres` runs them.
  */
-const folders =
-  process.env["AGENT_TEST_ENGINE"] === "postgres"
-    ? ["apps/relay/src/**/*.test.ts"]
-    : [
-        ...nearTheEngine.map((folder) => `apps/relay/src/${folder}/**/*.test.ts`),
-        "apps/relay/src/federation/two-relays.test.ts",
-      ];
+const isWholeRun = process.env["AGENT_TEST_ENGINE"] === "postgres";
+const folders = isWholeRun
+  ? ["apps/relay/src/**/*.test.ts"]
+  : [
+      ...nearTheEngine.map((folder) => `apps/relay/src/${folder}/**/*.test.ts`),
+      "apps/relay/src/federation/two-relays.test.ts",
+    ];
 const onPostgres = {
   extends: true as const,
   test: {
@@ -51,7 +54,7 @@ const onPostgres = {
     testTimeout: 120_000,
     hookTimeout: 120_000,
     include: [...folders, "apps/relay/test/engine/*.test.ts"],
-    env: { AGENT_TEST_ENGINE: "postgres" },
+    env: { AGENT_TEST_ENGINE: "postgres", AGENT_TEST_WHOLE: String(isWholeRun) },
     globalSetup: "apps/relay/test/engine/postgres-setup.ts",
   },
 };
@@ -75,7 +78,9 @@ export default defineConfig({
       project("packages", "packages/*/src/**/*.test.ts"),
       project("apps", "apps/*/src/**/*.test.ts"),
       onPostgres,
-      project("workspace", "{test,examples,bench}/**/*.test.ts", "test/browser/**"),
+      project("workspace", "{test,examples,bench}/**/*.test.ts", "test/browser/**", IMAGE_TEST),
+      // The Dockerfile of docs/deployment.md, which builds everything again: `pnpm test:image`.
+      project("image", IMAGE_TEST),
       // The pages in a real browser: `pnpm test:browser`.
       project("browser", "test/browser/*.test.ts"),
       // The contract once more, all of it through a validating proxy: `pnpm test:proxy`.

@@ -1,4 +1,5 @@
 import { checkBooks } from "./admin/books/check-books.ts";
+import { beginIncarnation } from "./admin/restore/begin-incarnation.ts";
 import { isScrubPending } from "./identity/finish-scrub.ts";
 import { restartLog } from "./log/restart-log.ts";
 import { rotateRelayKey } from "./identity/rotate-relay-key.ts";
@@ -59,6 +60,26 @@ export const commands: Readonly<Record<string, Command>> = {
       withFiles(path, file, (path, from) =>
         toCommandResult(restoreDatabase(from, path, migrations, now), `${path} is restored`),
       ),
+  },
+  restored: {
+    usage: "restored",
+    purpose: "say that the PostgreSQL database was restored; the relay then starts frozen",
+    async run({ path, url, now }) {
+      if (url === undefined) {
+        return { ok: false, text: "use restore FILE for the database of a file" };
+      }
+      const stored = inspectStorage({ path, url }, migrations);
+      const known = await stored.check();
+      if (!known.ok) return toCommandResult(known, "");
+      const opened = await openStorage({ url, migrations });
+      if (!opened.ok) return toCommandResult(opened, "");
+      try {
+        const number = await beginIncarnation(opened.storage, now);
+        return { ok: true, text: `${stored.name} is incarnation ${number} of the relay` };
+      } finally {
+        await opened.storage.close();
+      }
+    },
   },
   copy: {
     usage: "copy [--from FILE] [--to URL]",
@@ -190,7 +211,8 @@ function withFiles(
   run: (path: string, file: string) => CommandResult,
 ): CommandResult {
   if (path === undefined) {
-    return { ok: false, text: "use pg_dump and pg_restore for a PostgreSQL database" };
+    const text = "use pg_dump and pg_restore for a PostgreSQL database, then agent-relay restored";
+    return { ok: false, text };
   }
   return file === undefined ? { ok: false, text: "name a file" } : run(path, file);
 }

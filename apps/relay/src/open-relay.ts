@@ -2,7 +2,8 @@ import { loadFreezer } from "./admin/freeze.ts";
 import { createJobMonitor } from "./admin/job-monitor.ts";
 import { createMetrics, type RequestMetrics } from "./observability/metrics.ts";
 import { createReconciler } from "./admin/reconciler.ts";
-import { reportRestore } from "./admin/report-restore.ts";
+import { checkDatabaseOrigin } from "./admin/restore/check-origin.ts";
+import { reportRestore } from "./admin/restore/report-restore.ts";
 import { createStorageCheck } from "./admin/storage-check.ts";
 import { createRelay, type Relay } from "./app.ts";
 import { resumeClock } from "./clock/resume-clock.ts";
@@ -70,6 +71,11 @@ export async function openRelay(
 ): Promise<OpenRelay | StartRefusal> {
   const opened = await openDatabase({ ...getDatabaseLocation(config), migrations });
   if (!opened.ok) return opened;
+  const origin = await checkDatabaseOrigin(opened.storage);
+  if (!origin.ok) {
+    await opened.storage.close();
+    return origin;
+  }
   const clock = runtime.clock ?? createTrustedClock(runtime.now);
   await resumeClock(clock, opened.storage.read, log);
   const freezer = await loadFreezer(opened.storage, runtime);

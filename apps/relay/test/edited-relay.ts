@@ -22,7 +22,7 @@ export function openEditedRelay(
 
 /** Opens a relay after `edit` changed its closed file. */
 export async function openRelayOnEditedFile(
-  edit: (path: string, agent: TestAgent) => void | Promise<void>,
+  edit: (path: string, agent: TestAgent) => Promise<void>,
   env: Record<string, string> = {},
 ): Promise<EditedRelay> {
   const folder = mkdtempSync(join(tmpdir(), "relay-edited-"));

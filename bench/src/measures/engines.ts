@@ -4,14 +4,32 @@ import { join } from "node:path";
 import { createDatabase, startPostgres } from "@agent/test-postgres";
 import { computeMedian } from "../figures.ts";
 import { measureRate } from "../load.ts";
-import { startRelay } from "../relay-side.ts";
+import { readTreeCpuSeconds } from "../process-tree.ts";
+import { startRelay, type RelaySide } from "../relay-side.ts";
 
-const ROUNDS = 5;
+const ROUNDS = 7;
 const SECONDS = 3;
+const WARM_UP_SECONDS = 5;
+
+/** The figures of each round of one engine. */
+interface EngineFigures {
+  /** Paid delegations per second. */
+  readonly rates: number[];
+  /** CPU of the relay and of the server per paid delegation, in microseconds. */
+  readonly relayCpu: number[];
+  readonly serverCpu: number[];
+}
+
+interface MeasuredEngine extends EngineFigures {
+  readonly name: string;
+  readonly side: RelaySide;
+  /** The process id of the database server, if there is one. */
+  readonly serverPid?: number;
+}
 
 /**
- * Measures paid delegations per second of a relay on PostgreSQL beside one on a SQLite file, taking
- * turns in one run. Both synchronise each commit. The figures depend on the disk, so no floor holds them.
+ * Measures paid delegations of a relay on PostgreSQL beside one on a SQLite file, taking turns in one
+ * run. Both synchronise each commit. The figures depend on the disk, so no floor holds them.
  */
 export async function benchmarkEngines(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "agent-bench-"));
@@ -19,26 +37,61 @@ export async function benchmarkEngines(): Promise<void> {
   const url = await createDatabase(server.url, "relay");
   const file = await startRelay({ AGENT_DB_PATH: join(folder, "relay.db") }, 1);
   const postgres = await startRelay({ AGENT_DATABASE_URL: url }, 1);
-  const rates = { file: [] as number[], postgres: [] as number[] };
+  const engines: MeasuredEngine[] = [
+    { name: "SQLite file", side: file, ...noFigures() },
+    { name: "PostgreSQL", side: postgres, serverPid: server.pid, ...noFigures() },
+  ];
   try {
     // The first seconds of a relay compile its code.
-    for (const side of [file, postgres]) await measureRate(3, side.delegateOnce);
+    for (const { side } of engines) await measureRate(WARM_UP_SECONDS, side.delegateOnce);
     for (let round = 0; round < ROUNDS; round += 1) {
-      rates.file.push(await measureRate(SECONDS, file.delegateOnce));
-      rates.postgres.push(await measureRate(SECONDS, postgres.delegateOnce));
+      // Alternating which one is first, so that neither always follows the other.
+      for (const engine of round % 2 === 0 ? engines : engines.toReversed()) {
+        await measureRound(engine);
+      }
     }
   } finally {
     await Promise.all([file.close(), postgres.close()]);
     await server.stop();
     rmSync(folder, { recursive: true });
   }
-  const ratios = rates.postgres.map((rate, round) => rate / (rates.file[round] ?? Number.NaN));
+  printEngines(engines);
+}
+
+const noFigures = (): EngineFigures => ({ rates: [], relayCpu: [], serverCpu: [] });
+
+async function measureRound(engine: MeasuredEngine): Promise<void> {
+  const { side, serverPid } = engine;
+  const readServer = () => (serverPid === undefined ? Number.NaN : readTreeCpuSeconds(serverPid));
+  const before = { relay: side.child.cpuSeconds(), server: readServer() };
+  const rate = await measureRate(SECONDS, side.delegateOnce);
+  const count = rate * SECONDS;
+  engine.rates.push(rate);
+  engine.relayCpu.push(((side.child.cpuSeconds() - before.relay) / count) * 1e6);
+  engine.serverCpu.push(((readServer() - before.server) / count) * 1e6);
+}
+
+function printEngines(engines: readonly MeasuredEngine[]): void {
+  const columns = ["paid delegations a second", "CPU of the relay, us each", "of the server"];
   console.log(
-    `paid delegations a second, median of ${ROUNDS}: SQLite file ${computeMedian(rates.file).toFixed(0)}, ` +
-      `PostgreSQL ${computeMedian(rates.postgres).toFixed(0)}`,
+    `median of ${ROUNDS} rounds (least to most)`.padEnd(40) +
+      columns.map((column) => column.padStart(30)).join(""),
   );
-  console.log(
-    `PostgreSQL / SQLite file: ${computeMedian(ratios).toFixed(2)} ` +
-      `(${Math.min(...ratios).toFixed(2)} to ${Math.max(...ratios).toFixed(2)} in the rounds)`,
-  );
+  for (const { name, rates, relayCpu, serverCpu } of engines) {
+    const cells = [rates, relayCpu, serverCpu].map((values) => formatSpread(values).padStart(30));
+    console.log(name.padEnd(40) + cells.join(""));
+  }
+  const [file, postgres] = engines;
+  const ratios = (postgres?.rates ?? []).map((rate, round) => rate / (file?.rates[round] ?? 0));
+  console.log("PostgreSQL / SQLite file".padEnd(40) + formatSpread(ratios, 2).padStart(30));
+}
+
+function formatSpread(values: readonly number[], digits = 0): string {
+  if (values.some(Number.isNaN)) return "-";
+  const [median, least, most] = [
+    computeMedian(values),
+    Math.min(...values),
+    Math.max(...values),
+  ].map((value) => value.toFixed(digits));
+  return `${median} (${least} to ${most})`;
 }

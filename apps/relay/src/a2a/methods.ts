@@ -127,7 +127,11 @@ function openTaskStream(
   found: TaskSnapshot,
   slot: StreamSlot,
 ): AsyncIterable<StreamEvent> {
-  return cutStalledStream(streamTask(services, about, found), services.runtime, slot.free);
+  const { signal } = about.context;
+  return cutStalledStream(streamTask(services, about, found), services.runtime, {
+    signal,
+    ended: slot.free,
+  });
 }
 
 /** Submits the message of a call; the rest of the call concerns its task. */

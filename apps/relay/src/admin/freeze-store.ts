@@ -1,6 +1,6 @@
 import { queryBuilder, params, compile } from "../storage/queries/compiled-query.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
-import type { FreezeRow, IncarnationRow } from "../storage/tables/admin.ts";
+import type { FreezeRow } from "../storage/tables/admin.ts";
 
 const freezeRow = compile()(queryBuilder.selectFrom("freeze").selectAll());
 
@@ -27,11 +27,4 @@ const deleteFreezeQuery = compile()(queryBuilder.deleteFrom("freeze").returningA
 
 export function deleteFreeze(tx: Tx): Promise<FreezeRow | undefined> {
   return tx.get(deleteFreezeQuery, {});
-}
-
-const incarnationRow = compile()(queryBuilder.selectFrom("incarnation").selectAll());
-
-/** Returns the incarnation of this database; 0 if it was never restored from a backup. */
-export async function findIncarnation(read: Reader): Promise<IncarnationRow["number"]> {
-  return (await read.get(incarnationRow, {}))?.number ?? 0;
 }

@@ -5,7 +5,8 @@ import { bindCurrentTrace } from "../observability/trace.ts";
 import type { Runtime } from "../runtime.ts";
 import { StorageFrozen, type Reader, type Storage } from "../storage/storage.ts";
 import { clearPeerClaimTimes, postponeOpenTasks } from "../tasks/assignment/postpone-store.ts";
-import { findFreeze, findIncarnation, insertFreeze, deleteFreeze } from "./freeze-store.ts";
+import { findFreeze, insertFreeze, deleteFreeze } from "./freeze-store.ts";
+import { findIncarnation } from "./restore/incarnation-store.ts";
 
 /** The start and the reason of a freeze. */
 export interface FreezeState {
@@ -92,10 +93,10 @@ export async function loadFreezer(
     readSnapshot: (work) => storage.snapshot(work),
     storage: {
       ...storage,
-      transaction: (work) =>
+      transaction: (work, isolation) =>
         current === undefined
           ? // A batch runs the transactions of many requests, each in its own trace.
-            storage.transaction(bindCurrentTrace(work))
+            storage.transaction(bindCurrentTrace(work), isolation)
           : Promise.reject(new StorageFrozen("the relay is frozen")),
     },
   };

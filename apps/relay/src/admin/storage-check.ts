@@ -3,7 +3,7 @@ import type { Runtime } from "../runtime.ts";
 import type { FileCheck } from "../storage/check/file-check.ts";
 import type { Freezer } from "./freeze.ts";
 
-/** The progress or the result of the check of the database's file. */
+/** The progress or the result of the check of the whole database. */
 export type StorageCheckState =
   | { readonly status: "memory" }
   | { readonly status: "waiting" }
@@ -11,7 +11,7 @@ export type StorageCheckState =
   | { readonly status: "passed"; readonly at: number }
   | { readonly status: "failed" | "unfinished"; readonly reason: string };
 
-/** Checks the whole file behind the running relay, and freezes the relay when it is damaged. */
+/** Checks the whole database behind the running relay, and freezes the relay when it is damaged. */
 export interface StorageCheck {
   readonly start: () => void;
   /** Resolves when no check is running, with false if damage was found. */

@@ -13,7 +13,7 @@ import { newId, type Runtime } from "../runtime.ts";
 import type { Tx } from "../storage/storage.ts";
 import type { AccountRow, PostingRow } from "../storage/tables/budget.ts";
 import { applyToCardLots } from "./accounts/card-lots.ts";
-import { findAccount, insertPosting, saveAccount } from "./store.ts";
+import { findAccountToMove, insertPosting, saveAccount } from "./store.ts";
 
 /** The references shared by all postings of one movement. */
 export interface PostingEntry {
@@ -45,12 +45,12 @@ export async function postMovement(
   | { readonly ok: true; readonly transactionId: string; readonly rows: readonly PostedRow[] }
   | PostRefusal
 > {
-  const accounts = new Map<Account, { opening: AccountRow; now: AccountRow }>();
+  const accounts = await loadAccounts(tx, postings);
   const rows: PostingRow[] = [];
   const time = runtime.now();
   for (const posting of postings) {
     const { account, type, amount } = posting;
-    const known = accounts.get(account) ?? (await loadAccount(tx, account));
+    const known = accounts.get(account) ?? openAccount(account);
     const now = {
       ...known.now,
       balance: known.now.balance + amount,
@@ -92,11 +92,24 @@ export async function postMovement(
   };
 }
 
-async function loadAccount(
+/** An account before a movement and after the postings so far. */
+interface MovedAccount {
+  readonly opening: AccountRow;
+  readonly now: AccountRow;
+}
+
+/** Loads and locks the accounts in one order for all movements, so that no two wait for each other. */
+async function loadAccounts(
   tx: Tx,
-  account: Account,
-): Promise<{ opening: AccountRow; now: AccountRow }> {
-  const opening = (await findAccount(tx, account)) ?? { ...unopenedAccount, account };
+  postings: readonly Posting[],
+): Promise<Map<Account, MovedAccount>> {
+  const names = [...new Set(postings.map(({ account }) => account))].toSorted();
+  const rows = await Promise.all(names.map((name) => findAccountToMove(tx, name)));
+  return new Map(names.map((name, at) => [name, openAccount(name, rows[at])]));
+}
+
+function openAccount(account: Account, row?: AccountRow): MovedAccount {
+  const opening = row ?? { ...unopenedAccount, account };
   return { opening, now: opening };
 }
 

@@ -1,6 +1,6 @@
 import { queryBuilder, param, params, compile, sql } from "../storage/queries/compiled-query.ts";
-import { jsonMember } from "../storage/queries/fragments.ts";
-import type { Reader, Tx } from "../storage/storage.ts";
+import { jsonMember, lockedRows } from "../storage/queries/fragments.ts";
+import { TransactionConflict, type Reader, type Tx } from "../storage/storage.ts";
 import type {
   AccountRow,
   NewSettlement,
@@ -16,6 +16,19 @@ export function findAccount(read: Reader, account: string): Promise<AccountRow |
   return read.get(accountByName, { account });
 }
 
+const accountToMove = compile<{ account: string }>()(
+  queryBuilder
+    .selectFrom("accounts")
+    .selectAll()
+    .where("account", "=", param("account"))
+    .modifyEnd(lockedRows),
+);
+
+/** Finds an account that this transaction moves, and keeps others from moving it meanwhile. */
+export function findAccountToMove(tx: Tx, account: string): Promise<AccountRow | undefined> {
+  return tx.get(accountToMove, { account });
+}
+
 const insertAccountQuery = compile<AccountRow>()(
   queryBuilder
     .insertInto("accounts")
@@ -29,7 +42,8 @@ const insertAccountQuery = compile<AccountRow>()(
         "card_lots",
         "last_posted_at",
       ),
-    ),
+    )
+    .onConflict((conflict) => conflict.doNothing()),
 );
 
 const updateAccountQuery = compile<Omit<AccountRow, "pending_withdrawals"> & { before: number }>()(
@@ -42,13 +56,15 @@ const updateAccountQuery = compile<Omit<AccountRow, "pending_withdrawals"> & { b
 
 /**
  * Writes an account's totals after a movement that found it at sequence `before` (0: not opened
- * yet). The statement holds the guard: a concurrent movement of the account fails the transaction.
+ * yet). The statement holds the guard, because an account that is not there cannot be locked.
  */
 export async function saveAccount(tx: Tx, after: AccountRow, before: number): Promise<void> {
-  if (before === 0) {
-    await tx.run(insertAccountQuery, after);
-  } else if ((await tx.run(updateAccountQuery, { ...after, before })) !== 1) {
-    throw new Error(`account ${after.account} was moved by another transaction`);
+  const saved =
+    before === 0
+      ? await tx.run(insertAccountQuery, after)
+      : await tx.run(updateAccountQuery, { ...after, before });
+  if (saved !== 1) {
+    throw new TransactionConflict(`account ${after.account} was moved by another transaction`);
   }
 }
 

@@ -3,8 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type ManualClock, type TestAgent } from "@agent/testkit";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { onlyOn } from "../../test/engine/engine.ts";
-import { commands } from "../commands.ts";
+import { backUpStored, restoreStored } from "../../test/engine/backup.ts";
 import { completeTaskOfPeer, federated } from "../../test/contract/operator/federation.ts";
 import { createFakePeer } from "../../test/fake-peer.ts";
 import { type ProxyAction } from "../../test/lossy-proxy.ts";
@@ -54,19 +53,13 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-async function command(name: "backup" | "restore"): Promise<void> {
-  const randomBytes = (length: number) => new Uint8Array(length);
-  const call = { arguments: [copy()], status: false, path: file(), now: clock.now(), randomBytes };
-  const { ok, text } = (await commands[name]?.run(call)) ?? { ok: false, text: "no command" };
-  if (!ok) throw new Error(text);
-}
+const backUp = () => backUpStored(file(), copy());
 
 /** Replaces beta by its backup. */
 async function restoreBeta(seed = 9): Promise<void> {
   await b.close();
-  for (const end of ["", "-wal", "-shm"]) rmSync(`${file()}${end}`, { force: true });
   await clock.advance(5_000);
-  await command("restore");
+  await restoreStored(file(), copy(), clock.now());
   b = await startBeta(seed);
 }
 
@@ -132,7 +125,7 @@ const firstAttemptLost = (site: TestSite) =>
 const paid = () =>
   waitUntil(async () => (await b.getBalance(worker)) === 0.9025, "the worker is paid");
 
-describe.runIf(onlyOn("sqlite"))("A8: a relay that was restored from a backup", () => {
+describe("A8: a relay that was restored from a backup", () => {
   test("pays nothing twice, and pays its worker what the backup lacked", async () => {
     const saver = await b.createAgent();
     await b.deposit(saver, 5);
@@ -144,7 +137,7 @@ describe.runIf(onlyOn("sqlite"))("A8: a relay that was restored from a backup", 
     chooseAction = (path) => (path.includes("/settlement") ? "refuse" : "pass");
     await doTask();
     await firstAttemptLost(a);
-    await command("backup");
+    await backUp();
 
     chooseAction = () => "pass";
     await clock.advance(30_000);
@@ -209,7 +202,7 @@ describe.runIf(onlyOn("sqlite"))("A8: a relay that was restored from a backup", 
     chooseAction = (path) => (path.includes("/settlement") ? "refuse" : "pass");
     await completeTask(a, earner, task);
     await firstAttemptLost(b);
-    await command("backup");
+    await backUp();
     expect(await b.getBalance(payer)).toBe(8.8);
     chooseAction = () => "pass";
     await settleAll(() => b.getBalance(payer), 9);
@@ -227,7 +220,7 @@ describe.runIf(onlyOn("sqlite"))("A8: a relay that was restored from a backup", 
 
   test("learns of a lost task by the positions at both sides, even while frozen", async () => {
     await exchangeHeartbeats();
-    await command("backup");
+    await backUp();
     await doTask();
     await paid();
     await waitUntil(async () => (await a.getBalance(boss)) === 9, "alpha has settled");
@@ -263,7 +256,7 @@ describe.runIf(onlyOn("sqlite"))("A8: a relay that was restored from a backup", 
   });
 });
 
-describe.runIf(onlyOn("sqlite"))("A8: while a relay is frozen", () => {
+describe("A8: while a relay is frozen", () => {
   const freeze = () => b.asOperator("POST", "/api/v1/admin/freeze", { reason: "an audit" });
 
   test("heartbeats continue both ways, so that neither side removes the other", async () => {
@@ -307,72 +300,63 @@ describe.runIf(onlyOn("sqlite"))("A8: while a relay is frozen", () => {
   });
 });
 
-test.runIf(onlyOn("sqlite"))(
-  "A9: a default counts once, even if a restored relay sends the result again without success",
-  async () => {
-    chooseAction = (path) => (path.includes("/settlement") ? "refuse" : "pass");
-    await doTask();
-    const defaults = () => b.listLogged("federation.settlement.defaulted").length;
-    await waitUntil(async () => {
-      if (defaults() > 0) return true;
-      await clock.advance(600_000);
-      await Promise.all([a.relay.tick(), b.relay.tick()]);
-      return false;
-    }, "alpha defaults");
-    await command("backup");
-    chooseAction = (path) => (path.startsWith("/federation") ? "refuse" : "pass");
-    await restoreBeta();
-    await unfreeze({ restored: true });
-    for (let days = 0; days < 40; days += 1) {
-      await clock.advance(86_400_000);
-      await b.relay.tick();
-      await new Promise((resolve) => setTimeout(resolve, 10));
-    }
-    expect(defaults()).toBe(0);
-    const { body } = await b.asOperator("GET", `/api/v1/agents/${b.relayId}/trust/${a.relayId}`);
-    expect(body).toMatchObject({ failed_tasks: 1 });
-    expect(await peerOf(b)).toMatchObject({ defaulted: 0.95 });
-  },
-);
+test("A9: a default counts once, even if a restored relay sends the result again without success", async () => {
+  chooseAction = (path) => (path.includes("/settlement") ? "refuse" : "pass");
+  await doTask();
+  const defaults = () => b.listLogged("federation.settlement.defaulted").length;
+  await waitUntil(async () => {
+    if (defaults() > 0) return true;
+    await clock.advance(600_000);
+    await Promise.all([a.relay.tick(), b.relay.tick()]);
+    return false;
+  }, "alpha defaults");
+  await backUp();
+  chooseAction = (path) => (path.startsWith("/federation") ? "refuse" : "pass");
+  await restoreBeta();
+  await unfreeze({ restored: true });
+  for (let days = 0; days < 40; days += 1) {
+    await clock.advance(86_400_000);
+    await b.relay.tick();
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  expect(defaults()).toBe(0);
+  const { body } = await b.asOperator("GET", `/api/v1/agents/${b.relayId}/trust/${a.relayId}`);
+  expect(body).toMatchObject({ failed_tasks: 1 });
+  expect(await peerOf(b)).toMatchObject({ defaulted: 0.95 });
+});
 
-test.runIf(onlyOn("sqlite"))(
-  "A8: a result after a freeze of the task's origin is accepted for the duration of the freeze longer",
-  async () => {
-    const { body } = await submitToBest(a, boss);
-    const task = await waitForTask(b, worker, String(body["task_id"]));
-    await a.asOperator("POST", "/api/v1/admin/freeze", { reason: "an audit" });
-    await completeTask(b, worker, task);
-    await waitUntil(
-      () => b.listLogged("federation.result.returned").length > 0,
-      "alpha takes nothing",
-    );
-    await clock.advance(20 * 60_000);
-    await a.asOperator("POST", "/api/v1/admin/unfreeze");
-    await settleAll(() => b.getBalance(worker), 0.9025);
-    await settleAll(() => a.getBalance(boss), 9);
-    for (const site of [a, b])
-      expect(await getReconciliation(site)).toMatchObject({ consistent: true });
-  },
-);
+test("A8: a result after a freeze of the task's origin is accepted for the duration of the freeze longer", async () => {
+  const { body } = await submitToBest(a, boss);
+  const task = await waitForTask(b, worker, String(body["task_id"]));
+  await a.asOperator("POST", "/api/v1/admin/freeze", { reason: "an audit" });
+  await completeTask(b, worker, task);
+  await waitUntil(
+    () => b.listLogged("federation.result.returned").length > 0,
+    "alpha takes nothing",
+  );
+  await clock.advance(20 * 60_000);
+  await a.asOperator("POST", "/api/v1/admin/unfreeze");
+  await settleAll(() => b.getBalance(worker), 0.9025);
+  await settleAll(() => a.getBalance(boss), 9);
+  for (const site of [a, b])
+    expect(await getReconciliation(site)).toMatchObject({ consistent: true });
+});
 
-test.runIf(onlyOn("sqlite"))(
-  "A8: a frozen relay lists the settlements that it has booked, and accepts none",
-  async () => {
-    const t = await startTestRelay(federated);
-    const other = await createFakePeer(t).completeHandshake();
-    const { settlement, taskId } = await completeTaskOfPeer(t, other);
-    const body = other.createSettlement(settlement);
-    expect(await other.post("/federation/v1/settlement/forward", body)).toMatchObject({
-      status: 200,
-    });
-    await t.asOperator("POST", "/api/v1/admin/freeze", { reason: "an audit" });
-    const listed = await other.get(`/federation/v1/settlements?task_id=${taskId}`);
-    expect(listed).toMatchObject({ status: 200, body: { settlements: [{ task_id: taskId }] } });
-    expect(await other.post("/federation/v1/settlement/forward", body)).toMatchObject({
-      status: 503,
-      body: { code: "server.frozen" },
-    });
-    expect(await other.heartbeat()).toMatchObject({ status: 200 });
-    await t.close();
-  },
-);
+test("A8: a frozen relay lists the settlements that it has booked, and accepts none", async () => {
+  const t = await startTestRelay(federated);
+  const other = await createFakePeer(t).completeHandshake();
+  const { settlement, taskId } = await completeTaskOfPeer(t, other);
+  const body = other.createSettlement(settlement);
+  expect(await other.post("/federation/v1/settlement/forward", body)).toMatchObject({
+    status: 200,
+  });
+  await t.asOperator("POST", "/api/v1/admin/freeze", { reason: "an audit" });
+  const listed = await other.get(`/federation/v1/settlements?task_id=${taskId}`);
+  expect(listed).toMatchObject({ status: 200, body: { settlements: [{ task_id: taskId }] } });
+  expect(await other.post("/federation/v1/settlement/forward", body)).toMatchObject({
+    status: 503,
+    body: { code: "server.frozen" },
+  });
+  expect(await other.heartbeat()).toMatchObject({ status: 200 });
+  await t.close();
+});

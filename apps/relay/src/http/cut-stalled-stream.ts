@@ -1,14 +1,22 @@
 import { limits } from "@agent/wire";
 import type { Runtime } from "../runtime.ts";
 
+/** The reader of a stream. */
+export interface StreamReader {
+  /** Aborts when the client is gone. */
+  readonly signal: AbortSignal;
+  /** Called once, however the stream ends. */
+  readonly ended: () => void;
+}
+
 /**
- * Passes a stream on and ends it when its reader takes nothing for 30 s, also if it never begins to
- * read. `ended` is called once, however the stream ends.
+ * Passes a stream on and ends it when its reader is gone or takes nothing for 30 s, also if it never
+ * begins to read: returning from an iterator that was not begun runs none of its code.
  */
 export function cutStalledStream<T>(
   items: AsyncIterable<T>,
   { schedule }: Pick<Runtime, "schedule">,
-  ended: () => void,
+  { signal, ended }: StreamReader,
 ): AsyncIterable<T> {
   const iterator = items[Symbol.asyncIterator]();
   let isEnded = false;
@@ -18,10 +26,14 @@ export function cutStalledStream<T>(
     cancel();
     if (isEnded) return;
     isEnded = true;
+    signal.removeEventListener("abort", end);
     ended();
     // A generator that waits at a `yield` ends there, and lets go of what it holds.
     void iterator.return?.();
   }
+
+  if (signal.aborted) end();
+  else signal.addEventListener("abort", end, { once: true });
 
   const reading: AsyncIterator<T> = {
     async next() {

@@ -1,11 +1,14 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import Sqlite from "better-sqlite3";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { onlyOn } from "../../test/engine/engine.ts";
-import { endRelays, minimalEnv, parseLogLines, startRelay } from "../../test/relay-process.ts";
+import { endRelays, startRelay } from "../../test/relay-process.ts";
+import { startTestRelay } from "../../test/test-relay.ts";
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -20,13 +23,32 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-const start = (env: Record<string, string> = {}) =>
-  startRelay({ ...minimalEnv, AGENT_DB_PATH: path, ...env });
+const start = (seed: number, env: Record<string, string> = {}) =>
+  startTestRelay({ AGENT_DB_PATH: path, ...env }, seed);
 
-async function stop(relay: ReturnType<typeof start>): Promise<void> {
-  await relay.baseUrl;
-  relay.kill("SIGTERM");
-  expect(await relay.ended).toEqual({ code: 0, signal: null });
+const passphrase = { AGENT_RELAY_KEY_PASSPHRASE: "correct horse battery staple" };
+
+/** A program of its own, because the locks of a file belong to the whole process. */
+const READER = `
+  import Sqlite from "better-sqlite3";
+  const db = new Sqlite(process.argv[1], { readonly: true });
+  db.exec("BEGIN");
+  db.prepare("SELECT count(*) FROM relay_identity").get();
+  console.log("reading");
+  process.stdin.resume();`;
+
+/** Starts a program that reads the database; the returned function ends it. */
+async function startReader(): Promise<() => Promise<void>> {
+  const reader = spawn(process.execPath, ["--input-type=module", "-e", READER, path], {
+    cwd: fileURLToPath(new URL("../..", import.meta.url)),
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  const ended = once(reader, "close");
+  await once(reader.stdout, "data");
+  return async () => {
+    reader.stdin.end();
+    await ended;
+  };
 }
 
 async function check(): Promise<string> {
@@ -48,7 +70,7 @@ function isInFiles(text: string): boolean {
 
 /** Creates a relay with a plain key and returns the key. */
 async function createPlainKey(): Promise<string> {
-  await stop(start());
+  await (await start(1)).close();
   const db = new Sqlite(path, { readonly: true });
   const key = db.prepare("SELECT secret_key FROM relay_identity").pluck().get() as string;
   db.close();
@@ -59,25 +81,18 @@ test.runIf(onlyOn("sqlite"))(
   "H10: a plain key leaves the files once the program that read them has ended, and check says so",
   async () => {
     const key = await createPlainKey();
-    const reader = new Sqlite(path, { readonly: true });
-    reader.exec("BEGIN");
-    reader.prepare("SELECT count(*) FROM relay_identity").get();
-    const relay = start({ AGENT_RELAY_KEY_PASSPHRASE: "correct horse battery staple" });
-    await relay.baseUrl;
-    await vi.waitFor(() =>
-      expect(parseLogLines(relay.stderr() + relay.stdout()).map(({ msg }) => msg)).toContain(
-        "identity.scrub_pending",
-      ),
-    );
+    const stopReading = await startReader();
+    const t = await start(2, passphrase);
+    await t.relay.tick();
+    expect(t.listLogged("identity.scrub_pending")).toHaveLength(1);
     expect(isInFiles(key)).toBe(true);
     expect(await check()).toContain("identity.scrub_pending");
-    reader.close();
-    await vi.waitFor(() => expect(isInFiles(key)).toBe(false), { timeout: 40_000, interval: 500 });
-    await vi.waitFor(async () => expect(await check()).not.toContain("scrub_pending"), {
-      timeout: 20_000,
-      interval: 500,
-    });
-    await stop(relay);
+    await stopReading();
+    await t.clock.advance(15_000);
+    await t.relay.tick();
+    expect(isInFiles(key)).toBe(false);
+    expect(await check()).not.toContain("scrub_pending");
+    await t.close();
   },
 );
 
@@ -85,11 +100,11 @@ test.runIf(onlyOn("sqlite"))(
   "H10: a plain key leaves the files at once where no other program reads them",
   async () => {
     const key = await createPlainKey();
-    const relay = start({ AGENT_RELAY_KEY_PASSPHRASE: "correct horse battery staple" });
-    await relay.baseUrl;
+    const t = await start(2, passphrase);
     expect(isInFiles(key)).toBe(false);
     expect(await check()).not.toContain("scrub_pending");
-    await stop(relay);
-    expect(relay.stdout() + relay.stderr()).not.toContain("scrub_pending");
+    await t.relay.tick();
+    expect(t.listLogged("identity.scrub_pending")).toEqual([]);
+    await t.close();
   },
 );

@@ -44,7 +44,7 @@ export async function resolvePayment(
     const answer = { ok: true as const, status: 200 as const, body };
     await saveResponse?.(tx, answer);
     return answer;
-  });
+  }, "locked");
   if (result.ok) {
     const { payer_id, amount, status } = result.body;
     log.info("x402.payment.resolved", { correlationId: paymentId, payer_id, amount, status });

@@ -18,9 +18,9 @@ export interface Tx extends Reader {
 }
 
 /**
- * Keeps a transaction apart from those of another process. `serializable` is run again when it met
- * one; `locked` is for work whose every decision is a condition of its own statements or is made on rows
- * that it locked before.
+ * Keeps a transaction apart from those of other connections. `serializable` is run again when it met
+ * one. `locked` waits instead, and is for work whose every decision is a condition of its own statements
+ * or is made on rows that it locked before; it is run again only when another took a key first.
  */
 export type Isolation = "serializable" | "locked";
 
@@ -57,6 +57,11 @@ export interface Storage {
 /** A transaction was refused because the relay is frozen. */
 export class StorageFrozen extends Error {
   override readonly name = "StorageFrozen";
+}
+
+/** A transaction met another one that a lock did not keep apart. It is run again. */
+export class TransactionConflict extends Error {
+  override readonly name = "TransactionConflict";
 }
 
 /** The disk is full, another program locks the database or the storage is closed: no bug of the relay. */

@@ -2,7 +2,6 @@ import { errors, listImpliedRefusals, type Code, type Issue, type Operation } fr
 import * as v from "valibot";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { carrier, type Carrier } from "../carrier.ts";
-import { onlyOn } from "../engine/engine.ts";
 import { startTestRelay, type Reply, type TestRelay } from "../test-relay.ts";
 import { contract } from "./contract.ts";
 import { impliedRefusalCases, openImpliedRelays, type ImpliedRelays } from "./implied.ts";
@@ -34,10 +33,7 @@ export function describeSuccesses(carry?: Carrier): void {
 export function describeRefusals(carry?: Carrier): void {
   describe("an operation refuses with every code that it declares", () => {
     const relay = relayForEach();
-    // Its case damages a file, so on Postgres no test of this contract leads to it.
-    const isTested = ([, code]: readonly [OperationName, Code]) =>
-      onlyOn("sqlite") || code !== "server.damaged";
-    test.each(listOutcomes(({ refusals }) => refusals).filter(isTested))(
+    test.each(listOutcomes(({ refusals }) => refusals))(
       "the operation %s refuses with %s",
       async (name, code) => {
         expectRefusal(await carrier.run(carry, () => getCases(name)[code]!(relay())), code);

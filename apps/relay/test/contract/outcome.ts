@@ -38,7 +38,7 @@ export function withEditedDatabase(
 
 /** Runs a case on a relay whose file was changed while it was down. */
 export function withEditedFile(
-  edit: (path: string) => void,
+  edit: (path: string) => Promise<void>,
   run: (t: TestRelay, agent: TestAgent) => Promise<Reply>,
 ): Case {
   return runEdited(() => openRelayOnEditedFile(edit), run);

@@ -1,13 +1,15 @@
+import { randomBytes } from "node:crypto";
 import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { runStatement } from "@agent/test-postgres";
 import Sqlite from "better-sqlite3";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { commands } from "../../src/commands.ts";
+import { loadRelayIdentity } from "../../src/identity/relay-identity.ts";
 import { migrations } from "../../src/storage/migrations/index.ts";
 import { copyDatabase } from "../../src/storage/copying/copy-database.ts";
 import { migrate } from "../../src/storage/database/migrate.ts";
+import { openStorage, type DatabaseLocation } from "../../src/storage/open-storage.ts";
 import { createLoadAgents, listMissing, requestJson, runLoad, type LoadAgents } from "../load.ts";
 import { endRelays, minimalEnv, startRelay } from "../relay-process.ts";
 import { OPERATOR_TOKEN } from "../test-relay.ts";
@@ -46,7 +48,7 @@ beforeEach(async () => {
   count += 1;
   from = join(folder, `source-${count}.db`);
   copyFileSync(worked, from);
-  const target = new URL(await openDatabaseOf(`copy-${count}`, "template1"));
+  const target = new URL(await openDatabaseOf(`copy-${count}`));
   target.password = PASSWORD;
   to = target.href;
 });
@@ -59,6 +61,18 @@ const startOnServer = () =>
 const startCopy = () =>
   startRelay({ AGENT_DATABASE_URL: to }, { args: ["copy", "--from", from], isExact: true });
 const copy = () => copyDatabase({ from, to, migrations });
+
+/** Opens a database as a relay does, and closes it. */
+async function openAsRelay(location: DatabaseLocation): Promise<void> {
+  const opened = await openStorage({ ...location, migrations });
+  if (!opened.ok) throw new Error(opened.detail);
+  await opened.storage.close();
+}
+
+/** Replaces the target by one without tables. */
+async function emptyTarget(): Promise<void> {
+  to = await openDatabaseOf(`empty-${count}`, "template1");
+}
 
 async function expectBooksToAgree(): Promise<void> {
   const env = { AGENT_DATABASE_URL: to };
@@ -99,7 +113,8 @@ test("a relay goes on with its id, key, tasks and money, and the file starts no 
 });
 
 test("a copy that was killed at any moment can be repeated", async () => {
-  for (const delay of [400, 600, 800, 1_000, 1_200]) {
+  await emptyTarget();
+  for (const delay of [500, 700, 900]) {
     const killed = startCopy();
     await Promise.race([killed.ended, new Promise((resolve) => setTimeout(resolve, delay))]);
     killed.kill("SIGKILL");
@@ -111,6 +126,7 @@ test("a copy that was killed at any moment can be repeated", async () => {
 });
 
 test("a first start that was killed before its first migration can be repeated", async () => {
+  await emptyTarget();
   await runStatement(
     to,
     "CREATE TABLE schema_migrations (position BIGINT PRIMARY KEY, id TEXT UNIQUE, oldest BIGINT)",
@@ -137,10 +153,7 @@ describe("a crash around the commit", () => {
 });
 
 describe("a refused copy leaves the file usable and the server as it was", () => {
-  afterEach(async () => {
-    const relay = startOnFile();
-    await relay.baseUrl;
-  });
+  afterEach(() => openAsRelay({ path: from }));
 
   test("of a running relay", async () => {
     const relay = startOnFile();
@@ -151,16 +164,17 @@ describe("a refused copy leaves the file usable and the server as it was", () =>
   });
 
   test("to a database of another relay", async () => {
-    const other = startOnServer();
-    await other.baseUrl;
+    const other = await openStorage({ url: to, migrations });
+    if (!other.ok) throw new Error(other.detail);
     expect(await copy()).toMatchObject({ ok: false, code: "database.locked" });
-    other.kill("SIGTERM");
-    await other.ended;
+    await loadRelayIdentity(other.storage, { now: Date.now, randomBytes }, undefined);
+    await other.storage.close();
     expect(await copy()).toMatchObject({ ok: false, code: "database.exists" });
     expect(await runStatement(to, "SELECT count(*) AS count FROM tasks")).toEqual([{ count: 0 }]);
   });
 
   test("to a database of another program", async () => {
+    await emptyTarget();
     await runStatement(to, "CREATE TABLE theirs AS SELECT 1 AS one");
     expect(await copy()).toMatchObject({ ok: false, code: "database.foreign" });
   });
@@ -183,13 +197,6 @@ describe("a refused copy leaves the file usable and the server as it was", () =>
 test("a copy whose rows differ on the server is refused", async () => {
   const setUp = await copyDatabase({ from: join(folder, "no.db"), to, migrations });
   expect(setUp).toMatchObject({ ok: false, code: "database.missing" });
-  await commands["migrate"]!.run({
-    arguments: [],
-    status: false,
-    url: to,
-    now: 0,
-    randomBytes: (length) => new Uint8Array(length),
-  });
   // A rule of the server that changes what is written is a fault that only the sums show.
   await runStatement(
     to,
@@ -202,6 +209,5 @@ test("a copy whose rows differ on the server is refused", async () => {
   );
   expect(await copy()).toMatchObject({ ok: false, code: "database.damaged" });
   expect(await runStatement(to, "SELECT count(*) AS count FROM accounts")).toEqual([{ count: 0 }]);
-  const relay = startOnFile();
-  await relay.baseUrl;
+  await openAsRelay({ path: from });
 });

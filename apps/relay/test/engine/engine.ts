@@ -6,6 +6,9 @@ export type Engine = "sqlite" | "postgres";
 export const engine: Engine =
   process.env["AGENT_TEST_ENGINE"] === "postgres" ? "postgres" : "sqlite";
 
+/** Whether this is `pnpm test:postgres`, which may take longer than the default run. */
+export const isWholeRun = process.env["AGENT_TEST_WHOLE"] === "true";
+
 /**
  * Tells whether tests that are about one engine run: `test.runIf(onlyOn("sqlite"))`. On the other
  * engine they are skipped, and the last lines of the run count them.

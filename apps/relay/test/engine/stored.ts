@@ -1,11 +1,12 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { openConnection, runStatement } from "@agent/test-postgres";
+import { dropDatabase, openConnection, runStatement } from "@agent/test-postgres";
 import Sqlite from "better-sqlite3";
+import { damageTable } from "../damaged-database.ts";
 import { readDatabase } from "../../src/storage/database/read-database.ts";
 import type { Query, Reader } from "../../src/storage/storage.ts";
 import { openDatabaseOf, toUrl } from "./database-of-path.ts";
-import { engine } from "./engine.ts";
+import { engine, getServer } from "./engine.ts";
 
 type Value = string | number | null;
 
@@ -72,18 +73,36 @@ function createServerReader(url: string): Reader {
 
 /** Copies a database that may be in use, as a crash would leave it. */
 export async function copyStored(from: string, to: string): Promise<void> {
-  if (engine === "postgres") {
-    const url = await openDatabaseOf(to);
-    for (const [table, rows] of await dumpTables(from)) {
-      const insert = `INSERT INTO "${table}" SELECT * FROM json_populate_recordset(NULL::"${table}", $1)`;
-      await runStatement(url, `DELETE FROM "${table}"`);
-      await runStatement(url, insert, [rows]);
-    }
-    return;
-  }
+  if (engine === "postgres") return loadTables(await openDatabaseOf(to), await dumpTables(from));
   const db = new Sqlite(from);
   db.prepare("VACUUM INTO ?").run(to);
   db.close();
+}
+
+/** Overwrites a page of a table of a database that no relay uses, as a broken disk would. */
+export async function damageStored(path: string, table: string): Promise<void> {
+  if (engine === "sqlite") return damageTable(path, table);
+  const { serverUrl } = getServer();
+  const name = new URL(toUrl(path)).pathname.slice(1);
+  // The file, from the server's folder, in which its programs run.
+  const [row] = await runStatement(toUrl(path), "SELECT pg_relation_filepath($1) AS file", [table]);
+  await runStatement(serverUrl, "CHECKPOINT");
+  const program = `dd of=${String(row?.["file"])} bs=8192 count=1 iflag=fullblock conv=notrunc`;
+  await runStatement(serverUrl, `COPY (SELECT repeat('Z', 8192)) TO PROGRAM '${program}'`);
+  // The server still has the page in memory, but a copy of the files is read anew.
+  const copy = `CREATE DATABASE "${name}_2" TEMPLATE "${name}" STRATEGY file_copy`;
+  await runStatement(serverUrl, copy);
+  await dropDatabase(serverUrl, name);
+  await runStatement(serverUrl, `ALTER DATABASE "${name}_2" RENAME TO "${name}"`);
+  await runStatement(toUrl(path), "UPDATE incarnation SET database_id = NULL");
+}
+
+/** Removes a database that no relay uses. */
+export async function removeStored(path: string): Promise<void> {
+  if (engine === "postgres") {
+    return dropDatabase(getServer().serverUrl, new URL(toUrl(path)).pathname.slice(1));
+  }
+  for (const end of ["", "-wal", "-shm"]) rmSync(`${path}${end}`, { force: true });
 }
 
 /** Reads everything that is stored: the bytes of SQLite's files, the rows of all tables of Postgres. */
@@ -93,21 +112,58 @@ export async function readAllStored(path: string): Promise<string> {
   return files.map((name) => readFileSync(join(dirname(path), name), "latin1")).join("");
 }
 
-/** Lists each table with its rows as JSON. */
+/** Lists each table with its rows of one moment as JSON. */
 async function dumpTables(path: string): Promise<[table: string, rows: string][]> {
-  const url = toUrl(path);
-  const tables = await runStatement(
-    url,
-    "SELECT table_name FROM information_schema.tables WHERE table_schema = current_schema()",
-  );
-  return Promise.all(
-    tables.map(async ({ table_name }): Promise<[string, string]> => {
-      const table = String(table_name);
-      const query = `SELECT coalesce(json_agg(t), '[]')::text AS rows FROM "${table}" AS t`;
-      const [row] = await runStatement(url, query);
-      return [table, String(row?.["rows"])];
-    }),
-  );
+  const client = await openConnection(toUrl(path));
+  try {
+    await client.query("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
+    const tables = await client.query<{ name: string }>(
+      "SELECT table_name AS name FROM information_schema.tables WHERE table_schema = current_schema()",
+    );
+    const dumped: [string, string][] = [];
+    for (const { name } of tables.rows) {
+      const query = `SELECT coalesce(json_agg(t), '[]')::text AS rows FROM "${name}" AS t`;
+      const { rows } = await client.query<{ rows: string }>(query);
+      dumped.push([name, rows[0]?.rows ?? "[]"]);
+    }
+    return dumped;
+  } finally {
+    await client.end();
+  }
+}
+
+/** Replaces all rows of a database. */
+async function loadTables(
+  url: string,
+  tables: readonly (readonly [table: string, rows: string])[],
+): Promise<void> {
+  const client = await openConnection(url);
+  try {
+    // Like pg_restore without the checks of references and without triggers, so that any order will do.
+    await client.query("SET session_replication_role = replica");
+    for (const [table, rows] of tables) {
+      const insert = `INSERT INTO "${table}" SELECT * FROM json_populate_recordset(NULL::"${table}", $1)`;
+      await client.query(`DELETE FROM "${table}"`);
+      await client.query(insert, [rows]);
+    }
+    // The next rows are numbered after the copied ones.
+    const numbered = await client.query<{ name: string; key: string }>(
+      `SELECT c.relname AS name, a.attname AS key
+       FROM pg_attribute AS a JOIN pg_class AS c ON c.oid = a.attrelid
+       WHERE a.attidentity <> '' AND c.relnamespace = current_schema()::regnamespace`,
+    );
+    for (const { name, key } of numbered.rows) {
+      const next = `coalesce(max("${key}"), 0) + 1`;
+      await client.query(
+        `SELECT setval(pg_get_serial_sequence($1, $2), ${next}, false) FROM "${name}"`,
+        [`"${name}"`, key],
+      );
+    }
+    // The copy stands for the same database, and not for a restored one.
+    await client.query("UPDATE incarnation SET database_id = NULL");
+  } finally {
+    await client.end();
+  }
 }
 
 function number(text: string): string {

@@ -54,5 +54,5 @@ export async function deposit(
     });
     if (!posted.ok) return posted;
     return finish(posted.transactionId);
-  });
+  }, "locked");
 }

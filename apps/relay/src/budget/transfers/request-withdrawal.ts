@@ -51,7 +51,7 @@ export async function requestWithdrawal(
     await recordAudit(tx, row.created_at, caller, { agentId, action, detail: withdrawal_id });
     await saveResponse?.(tx, answer);
     return answer;
-  });
+  }, "locked");
   if (result.ok) {
     log.info("withdrawal.requested", {
       correlationId: withdrawal_id,

@@ -62,7 +62,7 @@ export async function resolveWithdrawal(
     const answer: ResolvedWithdrawal = { ok: true, status: 200, body: toWithdrawal(row) };
     await saveResponse?.(tx, answer);
     return answer;
-  });
+  }, "locked");
   if (result.ok) {
     const { agent_id, amount } = result.body;
     log.info("withdrawal.resolved", { correlationId: withdrawalId, agent_id, status, amount });

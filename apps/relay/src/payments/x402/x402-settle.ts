@@ -27,7 +27,7 @@ export async function creditPayment(
       description: "x402 payment",
     });
     return credited.ok ? { ok: true as const, isNew: true } : credited;
-  });
+  }, "locked");
   const event = {
     correlationId: proof_hash,
     payer_id,

@@ -4,10 +4,10 @@ import { fileURLToPath } from "node:url";
 import { refuseDatabase, type DatabaseRefusal } from "../database/database-refusal.ts";
 import type { CheckMessage } from "./check-message.ts";
 
-/** The result of reading a whole file; undefined if the check was stopped. */
+/** The result of reading a whole database; undefined if the check was stopped. */
 export type FileVerdict = { readonly ok: true } | DatabaseRefusal | undefined;
 
-/** The check of a database file behind a running relay. It is made once. */
+/** The check of a whole database behind a running relay. It is made once. */
 export interface FileCheck {
   run(onProgress: (done: number, of: number) => void): Promise<FileVerdict>;
   /** Ends a running check at once. */

@@ -2,7 +2,7 @@ import { copyFileSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { damageTable, fillDatabase } from "../../../test/damaged-database.ts";
 import { onlyOn } from "../../../test/engine/engine.ts";
 import {
@@ -19,19 +19,23 @@ import { createFileCheck } from "./file-check.ts";
 
 vi.setConfig({ testTimeout: 60_000 });
 
-let folder: string;
-let path: string;
-beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), "relay-check-"));
-  path = join(folder, "relay.db");
+const folder = mkdtempSync(join(tmpdir(), "relay-check-"));
+const filled = join(folder, "filled.db");
+let path = filled;
+let count = 0;
+beforeAll(async () => {
+  if (!onlyOn("sqlite")) return;
   // The first start creates what each start writes once, such as the key.
   await stop(start());
-  fillDatabase(path);
+  fillDatabase(filled);
 });
-afterEach(async () => {
-  await endRelays();
-  rmSync(folder, { recursive: true });
+beforeEach(() => {
+  count += 1;
+  path = join(folder, `relay-${count}.db`);
+  if (onlyOn("sqlite")) copyFileSync(filled, path);
 });
+afterEach(endRelays);
+afterAll(() => rmSync(folder, { recursive: true }));
 
 const start = () => startRelay({ ...minimalEnv, AGENT_DB_PATH: path });
 

@@ -7,7 +7,7 @@ export type OpenResult =
       readonly ok: true;
       readonly storage: Storage;
       readonly migrated: readonly string[];
-      /** Absent for a database without a file of its own. */
+      /** Absent for a database in memory. */
       readonly fileCheck?: FileCheck;
     }
   | DatabaseRefusal;

@@ -1,12 +1,13 @@
-import { Client } from "pg";
+import type { Client } from "pg";
 import type { CopyResult } from "../database/backup.ts";
 import { refuseDatabase, type DatabaseRefusal } from "../database/database-refusal.ts";
 import type { Inspection } from "../database/inspect-database.ts";
 import type { Migration } from "../database/migrate.ts";
 import type { InspectedStorage } from "../inspect-storage.ts";
-import { describeDatabase, toClientConfig } from "./connection-settings.ts";
+import { createSlowClient, readAllTables } from "./check-postgres.ts";
+import { describeDatabase } from "./connection-settings.ts";
 import { inspectPostgres } from "./inspect-postgres.ts";
-import { toPostgresRefusal } from "./open-postgres.ts";
+import { toPostgresRefusal } from "./postgres-refusal.ts";
 import { createReadingPool } from "./reading-pool.ts";
 
 /** Reads a Postgres database without the lock of a relay, so one may use it meanwhile. */
@@ -17,9 +18,7 @@ export function inspectPostgresStorage(
   const name = describeDatabase(url);
 
   async function connect<T>(work: (client: Client) => Promise<T>): Promise<T | DatabaseRefusal> {
-    // A whole table is read by one statement, which may take longer than a request allows.
-    const client = new Client({ ...toClientConfig(url), statement_timeout: 0, query_timeout: 0 });
-    client.on("error", () => {});
+    const client = createSlowClient(url);
     try {
       await client.connect();
       return await work(client);
@@ -58,14 +57,4 @@ export function inspectPostgresStorage(
       }
     },
   };
-}
-
-/** Reads each page, so that the server compares its checksum, if the cluster has checksums. */
-async function readAllTables(client: Client): Promise<void> {
-  const names = await client.query<{ name: string }>(
-    "SELECT quote_ident(relname) AS name FROM pg_class WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace",
-  );
-  for (const { name } of names.rows) {
-    await client.query(`SELECT count(*) FROM ${name} AS stored WHERE stored IS NOT NULL`);
-  }
 }

@@ -1,13 +1,13 @@
-import { refuseDatabase, type DatabaseRefusal } from "../database/database-refusal.ts";
 import type { Migration } from "../database/migrate.ts";
 import type { OpenResult } from "../database/open-result.ts";
+import { createPostgresCheck } from "./check-postgres.ts";
 import { describeDatabase } from "./connection-settings.ts";
 import { inspectPostgres } from "./inspect-postgres.ts";
 import { migratePostgres } from "./migrate-postgres.ts";
-import { isPostgresOutage } from "./postgres-error.ts";
+import { toPostgresRefusal } from "./postgres-refusal.ts";
 import { createReadingPool } from "./reading-pool.ts";
 import { createTransactionQueue } from "./transaction-queue.ts";
-import { DatabaseLocked, WritingConnection } from "./writing-connection.ts";
+import { WritingConnection } from "./writing-connection.ts";
 
 const DEFAULT_POOL_SIZE = 8;
 
@@ -36,9 +36,11 @@ export async function openPostgres(options: PostgresOptions): Promise<OpenResult
     const migrated = await migratePostgres(client, migrations);
     const pool = createReadingPool(url, poolSize);
     const queue = createTransactionQueue(connection);
+    const fileCheck = createPostgresCheck(url);
     return {
       ok: true,
       migrated,
+      fileCheck,
       storage: {
         read: pool.read,
         transaction: queue.transaction,
@@ -47,7 +49,7 @@ export async function openPostgres(options: PostgresOptions): Promise<OpenResult
         // The server keeps replaced rows until it vacuums; the log and backups keep them as well.
         scrub: () => Promise.resolve(true),
         async close() {
-          await queue.close();
+          await Promise.all([fileCheck.stop(), queue.close()]);
           await connection.close();
           await pool.close();
         },
@@ -57,14 +59,4 @@ export async function openPostgres(options: PostgresOptions): Promise<OpenResult
     await connection.close();
     return toPostgresRefusal(error, name);
   }
-}
-
-/** Turns an error of the server or the network into a refusal. Any other is a bug and thrown again. */
-export function toPostgresRefusal(error: unknown, name: string): DatabaseRefusal {
-  if (error instanceof DatabaseLocked) {
-    return refuseDatabase("database.locked", `${name} is in use by another relay`);
-  }
-  if (!isPostgresOutage(error)) throw error;
-  const detail = error instanceof Error ? error.message : String(error);
-  return refuseDatabase("database.unusable", `${name}: ${detail}`);
 }

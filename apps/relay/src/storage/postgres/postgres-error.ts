@@ -14,6 +14,13 @@ export function isConflict(error: unknown): boolean {
   return error instanceof DatabaseError && CONFLICT_CODES.has(error.code ?? "");
 }
 
+const UNIQUE_VIOLATION = "23505";
+
+/** Whether a key was taken, by this transaction's own fault or by another one. */
+export function isUniqueViolation(error: unknown): boolean {
+  return error instanceof DatabaseError && error.code === UNIQUE_VIOLATION;
+}
+
 /**
  * Whether the connection ended or cannot be relied on: every error of the driver that the server did not
  * answer with, except for a value that was wrong.

@@ -81,6 +81,18 @@ describe.runIf(onlyOn("postgres"))("storage on PostgreSQL", () => {
     expect(await countNotes()).toBe(2);
   });
 
+  test("acknowledges no transaction whose COMMIT the server answered with ROLLBACK", async () => {
+    const storage = await open(proxy.toUrl(url));
+    proxy.failBeforeCommit(true);
+    const batch = [1, 2].map((id) => storage.transaction((tx) => tx.run(insert, { id, text: "" })));
+    for (const { status } of await Promise.allSettled(batch)) expect(status).toBe("rejected");
+    await expect(batch[0]).rejects.toThrow(StorageUnavailable);
+    expect(await countNotes()).toBe(0);
+    proxy.failBeforeCommit(false);
+    await vi.waitFor(() => storage.transaction((tx) => tx.run(insert, { id: 3, text: "" })));
+    expect(await countNotes()).toBe(1);
+  });
+
   test("publishes a changed agent after its commit, also when it is unknown whether it was committed", async () => {
     const storage = await open(proxy.toUrl(url), migrations);
     const published: unknown[] = [];

@@ -1,9 +1,15 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Client } from "pg";
-import { StorageUnavailable, type Isolation, type Storage, type Tx } from "../storage.ts";
+import {
+  StorageUnavailable,
+  TransactionConflict,
+  type Isolation,
+  type Storage,
+  type Tx,
+} from "../storage.ts";
 import { AgentChanges, type ChangeListener } from "../writing/agent-changes.ts";
 import { isRefusal, yieldToEventLoop } from "../writing/group-commit.ts";
-import { isConflict } from "./postgres-error.ts";
+import { isConflict, isUniqueViolation } from "./postgres-error.ts";
 import { PostgresTx } from "./postgres-tx.ts";
 import type { WritingConnection } from "./writing-connection.ts";
 
@@ -11,6 +17,9 @@ import type { WritingConnection } from "./writing-connection.ts";
 const MAX_BATCH_SIZE = 64;
 
 const MAX_CONFLICTS = 20;
+
+/** A key that is still taken after so many conflicts was taken by the job's own fault. */
+const MAX_KEY_CONFLICTS = 3;
 
 const BEGIN: Readonly<Record<Isolation, string>> = {
   serializable: "BEGIN ISOLATION LEVEL SERIALIZABLE",
@@ -65,7 +74,8 @@ export function createTransactionQueue(connection: WritingConnection): Transacti
     try {
       let undo: Undo = "batch";
       for (let conflicts = 0; ;) {
-        const pass = await runPass({ connection, changes }, batch, undo);
+        const mayRepeat = conflicts < MAX_KEY_CONFLICTS;
+        const pass = await runPass({ connection, changes, mayRepeat }, batch, undo);
         if ("acknowledgements" in pass) {
           changes.publish();
           for (const acknowledge of pass.acknowledgements) acknowledge();
@@ -112,10 +122,12 @@ function countOfOneIsolation(waiting: readonly PendingJob[]): number {
 interface Writer {
   readonly connection: WritingConnection;
   readonly changes: AgentChanges;
+  /** Whether a batch runs again because a key was taken. */
+  readonly mayRepeat: boolean;
 }
 
 async function runPass(
-  { connection, changes }: Writer,
+  { connection, ...writer }: Writer,
   batch: readonly PendingJob[],
   undo: Undo,
 ): Promise<Pass> {
@@ -123,7 +135,7 @@ async function runPass(
   try {
     // Awaited, because a statement behind a BEGIN that failed would commit by itself.
     await client.query(BEGIN[batch[0]?.isolation ?? "serializable"]);
-    const pass = await runJobs({ client, changes }, batch, undo);
+    const pass = await runJobs({ client, ...writer }, batch, undo);
     if (pass.kind === "committed") return await commit(client, pass);
     await client.query("ROLLBACK");
     return pass;
@@ -150,9 +162,8 @@ async function commit(client: Client, pass: Pass): Promise<Pass> {
   }
 }
 
-interface OpenTransaction {
+interface OpenTransaction extends Omit<Writer, "connection"> {
   readonly client: Client;
-  readonly changes: AgentChanges;
 }
 
 /** Runs the jobs of a begun transaction. The caller commits it, or rolls it back to run it again. */
@@ -191,7 +202,7 @@ interface JobEnd {
 }
 
 async function runJob(
-  { client, changes }: OpenTransaction,
+  { client, changes, mayRepeat }: OpenTransaction,
   job: PendingJob,
   undo: Undo,
 ): Promise<JobEnd> {
@@ -210,10 +221,25 @@ async function runJob(
   return {
     mustRollBack: failed && (hasWritten || isAborted),
     isAborted,
-    error: conflict,
+    error: conflict ?? findConflict(job, end, mayRepeat),
     acknowledge: () => {
       if (end.status === "fulfilled") job.resolve(end.value);
       else job.reject(end.reason);
     },
   };
+}
+
+/**
+ * Returns the error of a job that can succeed when it runs again. Of a key that was taken, a
+ * serializable transaction of the server tells this by itself.
+ */
+function findConflict(
+  { isolation }: PendingJob,
+  end: PromiseSettledResult<unknown>,
+  mayRepeat: boolean,
+): unknown {
+  if (end.status === "fulfilled") return undefined;
+  const { reason } = end as PromiseRejectedResult;
+  const isTaken = isolation === "locked" && mayRepeat && isUniqueViolation(reason);
+  return isTaken || reason instanceof TransactionConflict ? reason : undefined;
 }

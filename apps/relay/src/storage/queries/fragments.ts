@@ -86,6 +86,15 @@ export function jsonPair(one: Fragment, other: Fragment): RawBuilder<unknown> {
   });
 }
 
+/**
+ * Locks the selected rows of Postgres until the transaction ends, so that they are read as they will be
+ * written. In SQLite a transaction runs alone.
+ */
+export const lockedRows: RawBuilder<unknown> = either({
+  sqlite: sql``,
+  postgres: sql`for no key update`,
+});
+
 /** Names the index that SQLite must use; the planner of Postgres knows how many rows each would find. */
 export function indexedBy(index: string): RawBuilder<unknown> {
   return either({ sqlite: sql`indexed by ${sql.ref(index)}`, postgres: sql`` });

@@ -12,4 +12,6 @@ export interface IncarnationRow {
   one: 1;
   /** POSIX seconds of the restore; 0 for a database that was never restored. */
   number: number;
+  /** The PostgreSQL database in which the relay last started; null in SQLite. */
+  database_id: string | null;
 }

@@ -45,11 +45,11 @@ export async function streamEvents(
   }
   const slot = takeStreamSlot(services, subscription);
   if (!slot.ok) return slot;
-  const events = cutStalledStream(
-    followEvents(services, subscription),
-    services.runtime,
-    slot.free,
-  );
+  const { signal } = subscription;
+  const events = cutStalledStream(followEvents(services, subscription), services.runtime, {
+    signal,
+    ended: slot.free,
+  });
   return createEventStream(toServerSentEvents(events), { retryMs: RETRY_MS });
 }
 

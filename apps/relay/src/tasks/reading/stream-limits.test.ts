@@ -142,6 +142,26 @@ describe("H1: a stream that its client does not read", () => {
 });
 
 describe("H1: the number of open streams", () => {
+  test("H1: a stream whose client is gone before it begins takes no place", async () => {
+    t = await serveTestRelay();
+    const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
+    const { path } = await submitAcceptedTask(t, boss, worker);
+    const authorization = `Bearer ${await t.token(boss)}`;
+    const request = (signal: AbortSignal) =>
+      t.relay.fetch(
+        new Request(`http://relay.test${path}/events`, { headers: { authorization }, signal }),
+      );
+    for (let times = 0; times <= limits.streamsPerTask; times += 1) {
+      const client = new AbortController();
+      const answering = request(client.signal);
+      client.abort();
+      await answering;
+    }
+    const client = new AbortController();
+    expect((await request(client.signal)).status).toBe(200);
+    client.abort();
+  });
+
   test("H1: a caller has at most 8 streams of one task, and polls do not count", async () => {
     t = await serveTestRelay();
     const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];

@@ -357,7 +357,9 @@ export const federationContract: Contract<
     }),
     202: withPeer(async (t, peer) => {
       const { taskId, worker } = await receiveTaskFrom(t, peer);
-      await t.as(worker, "POST", `/agent/${worker.agentId}/task/${taskId}/claim`);
+      const claim = `/agent/${worker.agentId}/task/${taskId}/claim`;
+      // The relay may still be calling the worker's endpoint, which claims the task meanwhile.
+      await waitUntil(async () => (await t.as(worker, "POST", claim)).status === 200);
       return peer.post(CANCEL_PATH, createCancellation(peer, taskId));
     }),
     "federation.wrong_sender": withPeer((_, peer) =>

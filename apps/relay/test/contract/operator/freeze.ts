@@ -1,4 +1,4 @@
-import { damageTable } from "../../damaged-database.ts";
+import { damageStored } from "../../engine/stored.ts";
 import { waitUntil } from "../../network.ts";
 import { withEditedDatabase, withEditedFile, type Contract } from "../outcome.ts";
 
@@ -11,7 +11,7 @@ export const freezeContract: Contract<"freeze" | "unfreeze"> = {
       (t) => t.asOperator("POST", "/api/v1/admin/unfreeze"),
     ),
     "server.damaged": withEditedFile(
-      (path) => damageTable(path, "agents"),
+      (path) => damageStored(path, "agents"),
       async (t) => {
         t.relay.checkStorage();
         await waitUntil(async () => t.listLogged("storage.check_failed")[0]);

@@ -1,6 +1,6 @@
-import { listWithdrawals } from "../budget/transfers/list-withdrawals.ts";
-import { listPeersToCompare } from "../federation/exposure/list-peers-to-compare.ts";
-import type { Services } from "../services.ts";
+import { listWithdrawals } from "../../budget/transfers/list-withdrawals.ts";
+import { listPeersToCompare } from "../../federation/exposure/list-peers-to-compare.ts";
+import type { Services } from "../../services.ts";
 
 /**
  * Logs what the operator must check before a restored relay continues: withdrawals that may have been

@@ -1,0 +1,24 @@
+import type { Storage } from "../../storage/storage.ts";
+import { findDatabaseOrigin, saveDatabaseOrigin } from "./incarnation-store.ts";
+
+/**
+ * Refuses a database that is not the one in which the relay last started: as a restored or copied one it
+ * may lack payments. The first start records it. Refused: `database.restored`.
+ */
+export async function checkDatabaseOrigin(
+  storage: Storage,
+): Promise<
+  { readonly ok: true } | { readonly ok: false; readonly code: string; readonly detail: string }
+> {
+  const origin = await findDatabaseOrigin(storage.read);
+  if (origin === undefined || origin.current === origin.stored) return { ok: true };
+  if (origin.stored === null) {
+    await storage.transaction((tx) => saveDatabaseOrigin(tx));
+    return { ok: true };
+  }
+  return {
+    ok: false,
+    code: "database.restored",
+    detail: `the database is ${origin.current} and the relay last ran in ${origin.stored}: run agent-relay restored`,
+  };
+}

@@ -1,0 +1,109 @@
+import { randomUUID } from "node:crypto";
+import { toMicro } from "@agent/budget";
+import { createManualClock, createSeededRandom } from "@agent/testkit";
+import { openConnection } from "@agent/test-postgres";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { openDatabaseOf } from "../../../test/engine/database-of-path.ts";
+import { onlyOn } from "../../../test/engine/engine.ts";
+import { openMigrated } from "../../../test/migrated-storage.ts";
+import { loadFreezer } from "../../admin/freeze.ts";
+import { loadRelayIdentity, type RelayIdentity } from "../../identity/relay-identity.ts";
+import { migrations } from "../../storage/migrations/index.ts";
+import type { Storage } from "../../storage/storage.ts";
+import { findAccount } from "../store.ts";
+import { deposit } from "./deposit.ts";
+
+const agentId = "018f5d3a-0000-7000-8000-000000000001";
+
+describe.runIf(onlyOn("postgres"))(
+  "a deposit beside another program that moves the same account",
+  () => {
+    const runtime = { ...createManualClock(), randomBytes: createSeededRandom(1).randomBytes };
+    let storage: Storage;
+    let identity: RelayIdentity;
+    let other: Awaited<ReturnType<typeof openConnection>>;
+    /** How often the work of a transaction ran. */
+    let runs: number;
+
+    beforeEach(async () => {
+      const path = randomUUID();
+      const opened = await openMigrated({ path, migrations });
+      if (!opened.ok) throw new Error(opened.detail);
+      const counted: Storage = {
+        ...opened.storage,
+        transaction: (work, isolation) =>
+          opened.storage.transaction((tx) => {
+            runs += 1;
+            return work(tx);
+          }, isolation),
+      };
+      // As requests get it.
+      ({ storage } = await loadFreezer(counted, runtime));
+      const loaded = await loadRelayIdentity(storage, runtime, undefined);
+      if (!loaded.ok) throw new Error(loaded.detail);
+      ({ identity } = loaded);
+      other = await openConnection(await openDatabaseOf(path));
+      runs = 0;
+    });
+    afterEach(async () => {
+      await other.end();
+      await storage.close();
+    });
+
+    const pay = (amount: number) =>
+      deposit({ storage, runtime, identity }, agentId, { amount, currency: "USD" });
+    const balanceOf = async (account: string) =>
+      (await findAccount(storage.read, account))?.balance;
+
+    /** Resolves when the relay waits for a lock of the other program. */
+    const untilItWaits = () =>
+      vi.waitFor(async () => {
+        const { rows } = await other.query(
+          `SELECT pid FROM pg_stat_activity
+         WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+        );
+        expect(rows).toHaveLength(1);
+      });
+
+    const moveWorld = `UPDATE accounts SET balance = balance - 5000000, sequence = sequence + 1
+    WHERE account = 'world'`;
+
+    test("waits for it, reads what it wrote and runs once", async () => {
+      await pay(1);
+      runs = 0;
+      await other.query("BEGIN");
+      await other.query(moveWorld);
+      const paying = pay(2);
+      await untilItWaits();
+      await other.query("COMMIT");
+      expect(await paying).toMatchObject({ status: 200, body: { balance: 3 } });
+      expect(runs).toBe(1);
+      expect(await balanceOf("world")).toBe(-toMicro(8));
+    });
+
+    test("runs again when it opened the account first, and loses nothing", async () => {
+      await other.query("BEGIN");
+      await other.query(
+        `INSERT INTO accounts (account, balance, held, pending_withdrawals, sequence)
+       VALUES ('world', -5000000, 0, 0, 1)`,
+      );
+      const paying = pay(2);
+      await untilItWaits();
+      await other.query("COMMIT");
+      expect(await paying).toMatchObject({ status: 200, body: { balance: 2 } });
+      expect(runs).toBe(2);
+      expect(await balanceOf("world")).toBe(-toMicro(7));
+    });
+
+    test("two of one reference credit once, whichever commits first", async () => {
+      await other.query("BEGIN");
+      await other.query("INSERT INTO deposit_references VALUES ($1, 'once')", [agentId]);
+      const body = { amount: 2, currency: "USD" as const, reference: "once" };
+      const paying = deposit({ storage, runtime, identity }, agentId, body);
+      await untilItWaits();
+      await other.query("COMMIT");
+      expect(await paying).toMatchObject({ status: 200, body: { idempotent: true, balance: 0 } });
+      expect(runs).toBe(1);
+    });
+  },
+);

@@ -1,0 +1,70 @@
+import { asMicro, type Micro } from "@agent/budget";
+import type { SeededRandom } from "@agent/testkit";
+import type { MoneyBook } from "./money-book.ts";
+import type { MoneyOperation } from "./operations.ts";
+
+const DOLLAR = 1_000_000;
+const STATUSES = ["completed", "completed", "failed", "denied"] as const;
+
+/** Chooses operations for a few agents, so that many meet at the same accounts. */
+export class OperationChooser {
+  readonly #random: SeededRandom;
+  readonly #agents: readonly string[];
+  #count = 0;
+
+  constructor(random: SeededRandom, agents: readonly string[]) {
+    this.#random = random;
+    this.#agents = agents;
+  }
+
+  /** Chooses operations that may all run at once: each open task is ended by at most one of them. */
+  choose(book: MoneyBook, count: number): MoneyOperation[] {
+    const open = [...book.holds.keys()];
+    const withdrawals = [...book.withdrawals.keys()].slice(-50);
+    return Array.from({ length: count }, () => this.#chooseOne(open, withdrawals));
+  }
+
+  #chooseOne(open: string[], withdrawals: readonly string[]): MoneyOperation {
+    const kind = this.#random.below(20);
+    const agentId = this.#pick(this.#agents);
+    if (kind < 5) return this.#chooseDeposit(agentId);
+    if (kind === 5) return { kind: "reverse", agentId, amount: this.#amount(80) };
+    if (kind < 8)
+      return { kind: "withdraw", agentId, amount: this.#amount(20), name: this.#name() };
+    if (kind < 10) {
+      const name = withdrawals.length === 0 ? "unknown" : this.#pick(withdrawals);
+      return { kind: "resolve", name, isPaid: this.#random.below(2) === 0 };
+    }
+    const taskId = kind < 15 ? undefined : open.splice(this.#random.below(open.length), 1)[0];
+    if (taskId === undefined) {
+      const maxBudget = this.#random.below(3) === 0 ? this.#amount(20) : undefined;
+      return { kind: "hold", agentId, taskId: this.#name(), charge: this.#amount(15), maxBudget };
+    }
+    if (kind === 19) return { kind: "release", taskId };
+    const payeeId = this.#pick(this.#agents);
+    return { kind: "settle", taskId, payeeId, status: this.#random.pick(STATUSES) };
+  }
+
+  #chooseDeposit(agentId: string): MoneyOperation {
+    // One agent reaches the limit of a balance, where deposits and settlements are refused.
+    const isLarge = agentId === this.#agents[0] && this.#random.below(2) === 0;
+    const amount = isLarge ? asMicro(1e9 * DOLLAR) : this.#amount(30);
+    const reference =
+      this.#random.below(4) === 0 ? `reference ${this.#random.below(1_000)}` : undefined;
+    return { kind: "deposit", agentId, amount, reference };
+  }
+
+  /** Up to so many dollars, with fractions of a cent. */
+  #amount(dollars: number): Micro {
+    return asMicro(1 + this.#random.below(dollars * DOLLAR));
+  }
+
+  #name(): string {
+    this.#count += 1;
+    return `${this.#count}`;
+  }
+
+  #pick(items: readonly string[]): string {
+    return items[this.#random.below(items.length)] ?? "";
+  }
+}
