@@ -3,7 +3,9 @@ import type { JSX } from "preact";
 import { CheckYourself } from "./check-yourself.tsx";
 import { ClaimFacts, ClaimText } from "./claim-text.tsx";
 import { InnerArtifacts } from "./inner-artifacts.tsx";
+import { LogPlaceText } from "./log-place-text.tsx";
 import { describeRefusal, findFailedLevel } from "./verifying/describe-refusal.ts";
+import { splitWords, type TrustTexts } from "./verifying/parse-trust.ts";
 import type { GivenFile, FileVerdict, FileState } from "./verifying/verify-file.ts";
 import { getBundle } from "./verifying/read-artifact.ts";
 import { showLine } from "./verifying/show-text.ts";
@@ -13,12 +15,19 @@ import { ProofLevelList, getLevelNumber } from "./proof-level-list.tsx";
 interface VerdictArticleProps {
   readonly file: GivenFile;
   readonly keys: readonly string[];
+  readonly texts: TrustTexts;
   readonly fileVerdict: FileVerdict;
   readonly onRemove: () => void;
 }
 
 /** One file: its claim, the verdict, the proof levels and everything inside it. */
-export function VerdictArticle({ file, keys, fileVerdict, onRemove }: VerdictArticleProps) {
+export function VerdictArticle({
+  file,
+  keys,
+  texts,
+  fileVerdict,
+  onRemove,
+}: VerdictArticleProps) {
   const { verdict, artifact } = fileVerdict;
   const bundle = getBundle(verdict, artifact);
   const heading = `file-${file.id}`;
@@ -47,11 +56,12 @@ export function VerdictArticle({ file, keys, fileVerdict, onRemove }: VerdictArt
         <section>
           <h3>What was checked</h3>
           <ProofLevelList verdict={verdict} />
+          <LogPlaceText fileVerdict={fileVerdict} trustedWitnesses={splitWords(texts.witnesses).length} />
           <InnerArtifacts verdict={verdict} value={artifact} />
         </section>
       )}
       {bundle !== null && <PostingsTable postings={bundle.postings} />}
-      <CheckYourself name={file.name} keys={keys} sha256={fileVerdict.sha256} />
+      <CheckYourself name={file.name} keys={keys} texts={texts} fileVerdict={fileVerdict} />
     </article>
   );
 }
