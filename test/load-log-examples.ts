@@ -60,7 +60,9 @@ export function loadLogVectors(): LogExample[] {
 export async function loadLogExamples(): Promise<LogExample[]> {
   const { evidence, relay } = await loadReadableEvidence();
   const log = new ModelLog(1);
-  const witnesses = [2, 3, 4].map((seed) => new ModelLog(seed, { origin: `w${seed}.example` }).keys);
+  const witnesses = [2, 3, 4].map(
+    (seed) => new ModelLog(seed, { origin: `w${seed}.example` }).keys,
+  );
   const [logKey, ...witnessKeys] = [
     log.keys.logKey,
     ...witnesses.map(({ witnessKey }) => witnessKey),

@@ -59,7 +59,12 @@ export function openGuideShell(): GuideShell {
   function spawnShell(commands: string, options: { readonly detached: boolean }): ChildProcess {
     const script = `set -ae\nexec 2>&1\n[ ! -f .variables ] || . ./.variables\n${commands}\n`;
     const stdio = ["ignore", "pipe", "inherit"] as const;
-    return spawn("sh", ["-c", script], { cwd: folder, env: variables, ...options, stdio: [...stdio] });
+    return spawn("sh", ["-c", script], {
+      cwd: folder,
+      env: variables,
+      ...options,
+      stdio: [...stdio],
+    });
   }
 
   async function stop(name: string): Promise<void> {

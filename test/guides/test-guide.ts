@@ -31,7 +31,7 @@ export function testGuide(name: string, options: GuideOptions = {}): void {
     }, 60_000);
     afterAll(() => shell.close());
 
-    it.each(blocks)("works as written at line $line", async (block, context) => {
+    it.for(blocks)("works as written at line $line", async (block, context) => {
       const { needs } = block.notes;
       if (needs !== undefined && !isInstalled(needs)) {
         console.warn(`NOT EXECUTED: line ${block.line} of docs/${name}, ${needs} is not installed`);

@@ -14,7 +14,7 @@ import { createAgentCredentials } from "./membership/agent-credentials.ts";
 import { createFindSigner } from "./intake/find-signer.ts";
 import { createRelaySocket } from "./relay-socket.ts";
 import { createDelegateTask } from "./delegation/delegate-task.ts";
-import { createDelegator } from "./delegator/delegator.ts";
+import { createDelegator, type Delegator } from "./delegator/delegator.ts";
 import { createHousekeeping } from "./housekeeping.ts";
 import { createTaskReceiver, type TaskReceiver } from "./intake/task-receiver.ts";
 import { createIsWanted } from "./intake/is-wanted.ts";
@@ -46,6 +46,8 @@ export interface RelayLinkOptions {
   readonly profile: Profile;
   /** The folder of receipts that the relay has not acknowledged. */
   readonly outboxPath: string;
+  /** The folder of the owner's orders that may have a task at the relay. */
+  readonly ordersPath: string;
   /** Stores the calls that the quorum was asked about. */
   readonly approvalsFile: ApprovalsFile;
   /** The agents that approve calls in the owner's place. */
@@ -103,6 +105,7 @@ export async function connectToRelay(options: RelayLinkOptions): Promise<RelayLi
   const outbox = createOutbox({ post: receiptSender.post, store: receiptStore, runtime });
   const unsentReceipts = await loadUnsentReceipts(receiptStore, runtime);
   const approver = openApprover(options, membership);
+  const delegator = options.delegation ? await openDelegator(options, membership) : undefined;
   const socket = createRelaySocket({
     url,
     agentId,
@@ -125,7 +128,7 @@ export async function connectToRelay(options: RelayLinkOptions): Promise<RelayLi
     deviceId: () => membership()?.deviceId,
     ...createRelayRequests(options, { membership, delegations: counters.delegations }),
     credentials,
-    ...(options.delegation && { delegator: openDelegator(options, membership) }),
+    ...(delegator !== undefined && { delegator }),
     ...(approver !== undefined && { approver }),
     gradient: () => credentials.gradient(),
     deliverReceipt: outbox.deliver,
@@ -172,10 +175,11 @@ function createRelayRequests(
 }
 
 function openDelegator(
-  { identity, taskTimeoutMs: timeoutMs, runtime, url: relayUrl }: RelayLinkOptions,
+  options: RelayLinkOptions,
   membership: () => Membership | undefined,
-) {
-  return createDelegator({ identity, relayUrl, membership, timeoutMs, runtime });
+): Promise<Delegator> {
+  const { taskTimeoutMs: timeoutMs, url: relayUrl, identity, ordersPath, runtime } = options;
+  return createDelegator({ identity, relayUrl, membership, timeoutMs, ordersPath, runtime });
 }
 
 /** Returns the approver in the owner's place if the owner configured a quorum. */

@@ -14,8 +14,8 @@ export function LogFields({ texts, onTexts, parsed }: LogFieldsProps) {
     <details class={count.length > 0 ? "log-fields" : "log-fields noprint"} open={count.length > 0}>
       <summary>Log and witnesses{count.length === 0 && " (none named)"}</summary>
       <p id="log-help" class="hint noprint">
-        With the key of a log, a file must be in it. Witnesses saw the log only grow, so it cannot show
-        others another history. Take the keys from another source than the file.
+        With the key of a log, a file must be in it. Witnesses saw the log only grow, so it cannot
+        show others another history. Take the keys from another source than the file.
       </p>
       {LOG_FIELDS.map(({ name, label, placeholder }) => (
         <label key={name}>

@@ -37,8 +37,8 @@ export function LogPlaceText({ fileVerdict, trustedWitnesses }: LogPlaceTextProp
         <>
           <dt>The relay's key</dt>
           <dd>
-            It was signed by another key of the chain of the key that you named, as the file with its
-            steps shows.
+            It was signed by another key of the chain of the key that you named, as the file with
+            its steps shows.
           </dd>
         </>
       )}

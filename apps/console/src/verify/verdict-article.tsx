@@ -21,13 +21,7 @@ interface VerdictArticleProps {
 }
 
 /** One file: its claim, the verdict, the proof levels and everything inside it. */
-export function VerdictArticle({
-  file,
-  keys,
-  texts,
-  fileVerdict,
-  onRemove,
-}: VerdictArticleProps) {
+export function VerdictArticle({ file, keys, texts, fileVerdict, onRemove }: VerdictArticleProps) {
   const { verdict, artifact } = fileVerdict;
   const bundle = getBundle(verdict, artifact);
   const heading = `file-${file.id}`;
@@ -56,7 +50,10 @@ export function VerdictArticle({
         <section>
           <h3>What was checked</h3>
           <ProofLevelList verdict={verdict} />
-          <LogPlaceText fileVerdict={fileVerdict} trustedWitnesses={splitWords(texts.witnesses).length} />
+          <LogPlaceText
+            fileVerdict={fileVerdict}
+            trustedWitnesses={splitWords(texts.witnesses).length}
+          />
           <InnerArtifacts verdict={verdict} value={artifact} />
         </section>
       )}
