@@ -1,3 +1,4 @@
+import { useState } from "preact/hooks";
 import type { ParsedTrust, TrustTexts } from "./verifying/parse-trust.ts";
 
 interface LogFieldsProps {
@@ -8,10 +9,16 @@ interface LogFieldsProps {
 
 /** The transparency log that must hold every file, and the witnesses that must have cosigned it. */
 export function LogFields({ texts, onTexts, parsed }: LogFieldsProps) {
+  // A field that its reader empties must not close the others.
+  const [isOpen, setOpen] = useState(false);
   const fault = parsed.ok || parsed.field === "keys" ? undefined : parsed;
   const count = [texts.log, texts.witnesses, texts.quorum].filter((text) => text.trim() !== "");
   return (
-    <details class={count.length > 0 ? "log-fields" : "log-fields noprint"} open={count.length > 0}>
+    <details
+      class={count.length > 0 ? "log-fields" : "log-fields noprint"}
+      open={isOpen}
+      onToggle={({ currentTarget }) => setOpen(currentTarget.open)}
+    >
       <summary>Log and witnesses{count.length === 0 && " (none named)"}</summary>
       <p id="log-help" class="hint noprint">
         With the key of a log, a file must be in it. Witnesses saw the log only grow, so it cannot
