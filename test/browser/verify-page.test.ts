@@ -253,6 +253,10 @@ describe.skipIf(executablePath === undefined)("The page /verify", { timeout: 240
     await give(page, [witnessed.text]);
     const facts = await page.locator(".facts.log").innerText();
     expect(facts).toContain("whose key you named");
+    const stamp = await page.locator(".stamp").innerText();
+    expect(stamp).toContain(
+      "The log that you named holds it, and 2 of your witnesses have seen it.",
+    );
     expect(facts).toMatch(/entries 0, 1, 2 of 40/);
     expect(facts).toContain("2 of the 3 that you named: w2.example/witness, w3.example/witness");
     const command = await page.locator(".yourself pre").innerText();
@@ -414,6 +418,7 @@ describe.skipIf(executablePath === undefined)("The page /verify", { timeout: 240
         const witnessed = examples.find(({ title }) => title === WITNESSED_TITLE)!;
         await nameKeys(page, witnessed);
         await give(page, [witnessed.text]);
+        await page.evaluate("document.querySelector('article').scrollIntoView()");
       } else {
         await give(page, [name === "refused" ? changed : text]);
       }

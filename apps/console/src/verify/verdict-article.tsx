@@ -73,8 +73,11 @@ const stamps: Readonly<Record<FileState, StampText>> = {
   confirmed: {
     icon: "✓",
     word: "It holds",
-    sentence: () => (
-      <>It was signed by the key that you named, and everything that was checked in it holds.</>
+    sentence: (fileVerdict) => (
+      <>
+        It was signed by the key that you named, and everything that was checked in it holds.
+        {describeLog(fileVerdict)}
+      </>
     ),
   },
   unconfirmed: {
@@ -90,6 +93,17 @@ const stamps: Readonly<Record<FileState, StampText>> = {
   refused: { icon: "✗", word: "Refused", sentence: describeRefused },
   unreadable: { icon: "?", word: "Not readable", sentence: describeUnreadable },
 };
+
+/** What the named log and its witnesses add, which no signature of the relay can. */
+function describeLog({ logPlace }: FileVerdict): string {
+  if (logPlace?.isNamed !== true) return "";
+  const { length } = logPlace.witnesses;
+  const witnessed =
+    length === 0
+      ? ""
+      : `, and ${length} of your witnesses ${length === 1 ? "has" : "have"} seen it`;
+  return ` The log that you named holds it${witnessed}.`;
+}
 
 /** Whether a valid file has a level that does not hold, which must not look like a clean one. */
 function isWarned({ state, verdict }: FileVerdict): boolean {
