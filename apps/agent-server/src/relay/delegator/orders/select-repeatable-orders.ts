@@ -4,7 +4,7 @@ import type { BegunOrder } from "./order-store.ts";
  * An answer may not have reached its caller when the process was killed. For so long after it, an equal
  * order counts as a repetition at the next start.
  */
-export const ANSWER_GRACE_MS = 600_000;
+export const ANSWER_GRACE_MS = 120_000;
 
 /**
  * Splits the orders that were stored when a process ended: those that an equal call of the next process
