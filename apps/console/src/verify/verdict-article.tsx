@@ -94,7 +94,7 @@ const stamps: Readonly<Record<FileState, StampText>> = {
   unreadable: { icon: "?", word: "Not readable", sentence: describeUnreadable },
 };
 
-/** What the named log and its witnesses add, which no signature of the relay can. */
+/** The named log and its witnesses state more than the relay's signature can. */
 function describeLog({ logPlace }: FileVerdict): string {
   if (logPlace?.isNamed !== true) return "";
   const { length } = logPlace.witnesses;
