@@ -20,7 +20,10 @@ export interface GuideBlock {
 
 const BLOCK = /((?:^<!--[^>]*-->\n+)*)^```(\S*)\n(.*?)^```$/gms;
 
-/** Splits a guide into its blocks. Throws if a block has an unknown note, or shows output of nothing. */
+/**
+ * Splits a guide into its blocks. Throws if a block has an unknown note or shows an output of nothing,
+ * and if the text does not say under which name a block is saved.
+ */
 export function parseGuide(document: string): GuideBlock[] {
   const blocks: GuideBlock[] = [];
   for (const match of document.matchAll(BLOCK)) {
@@ -28,12 +31,18 @@ export function parseGuide(document: string): GuideBlock[] {
     const fence = match.index + whole.indexOf("```");
     const line = document.slice(0, fence).split("\n").length;
     if (language !== "text") {
-      blocks.push({ line, language, text, notes: parseNotes(comments, line) });
+      const notes = parseNotes(comments, line);
+      const { file } = notes;
+      if (file !== undefined && !document.slice(0, fence).includes(`\`${file}\``)) {
+        throw new Error(`line ${line}: the reader is not told the name ${file}`);
+      }
+      blocks.push({ line, language, text, notes });
       continue;
     }
     const ran = blocks.pop();
-    if (ran?.language !== "sh" || ran.output !== undefined) {
-      throw new Error(`line ${line}: only a command has an output, and each only one`);
+    const hasOutput = ran?.language === "sh" || ran?.notes.client !== undefined;
+    if (ran === undefined || !hasOutput || ran.output !== undefined) {
+      throw new Error(`line ${line}: only what is run has an output, and each only one`);
     }
     blocks.push({ ...ran, output: text });
   }

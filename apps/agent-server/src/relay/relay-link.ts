@@ -96,12 +96,8 @@ export async function connectToRelay(options: RelayLinkOptions): Promise<RelayLi
   const housekeeping = createHousekeeping({ credentials, counters, intervalMs, runtime });
   const send = createPacedSend((message) => socket.send(message), runtime);
   const receiptSender = createReceiptSender({ agentId, send, client, runtime });
-  const receiptStore = createReceiptStore({
-    path: options.outboxPath,
-    relayUrl: url,
-    agentId,
-    runtime,
-  });
+  const kept = { relayUrl: url, agentId, runtime };
+  const receiptStore = createReceiptStore({ ...kept, path: options.outboxPath });
   const outbox = createOutbox({ post: receiptSender.post, store: receiptStore, runtime });
   const unsentReceipts = await loadUnsentReceipts(receiptStore, runtime);
   const approver = openApprover(options, membership);
