@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Client } from "@modelcontextprotocol/client";
@@ -166,12 +166,28 @@ test(
 );
 
 test("an order that cannot be stored is refused and not submitted", patient, async () => {
-  const client = await openAccount();
-  rmSync(join(folder, "data", "orders"), { recursive: true, force: true });
+  const opened = await openAccount();
+  await opened.close();
+  await agent.kill("SIGKILL");
   writeFileSync(join(folder, "data", "orders"), "a file where the folder should be");
+  const client = await startDelegator();
+  expect(agent.log()).toContain("orders.unreadable");
   await expect(callTool(client, "delegate_task", order)).rejects.toThrow("delegation.not_stored");
   expect((await callTool(client, "balance"))["balance"]).toBe(10);
   expect(runs).toEqual([]);
+  await client.close();
+});
+
+test("a stored order that cannot be read does not stop the start", patient, async () => {
+  const opened = await openAccount();
+  await opened.close();
+  await agent.kill("SIGKILL");
+  mkdirSync(join(folder, "data", "orders"));
+  writeFileSync(join(folder, "data", "orders", "half.json"), '{"order":');
+  proceed.resolve();
+  const client = await startDelegator();
+  expect(agent.log()).toContain("orders.file_unreadable");
+  expect(await callTool(client, "delegate_task", order)).toMatchObject({ status: "completed" });
   await client.close();
 });
 

@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, rm } from "node:fs/promises";
+import { readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import * as v from "valibot";
 import { createPrivateFolder, writePrivateFile } from "../../../files/private-file.ts";
@@ -67,11 +67,20 @@ export function createOrderStore(options: {
     return isOurs ? file.order : undefined;
   }
 
+  /** Without the folder no order can be submitted either, so a fault must not stop the start. */
+  async function listFiles(): Promise<string[]> {
+    try {
+      return (await readdir(path)).filter((name) => name.endsWith(".json"));
+    } catch (cause) {
+      const isFirst = cause instanceof Error && "code" in cause && cause.code === "ENOENT";
+      if (!isFirst) runtime.log("error", "orders.unreadable", { cause: String(cause) });
+      return [];
+    }
+  }
+
   return {
     async load() {
-      await mkdir(path, { recursive: true, mode: 0o700 });
-      const names = (await readdir(path)).filter((name) => name.endsWith(".json"));
-      const orders = await Promise.all(names.map(read));
+      const orders = await Promise.all((await listFiles()).map(read));
       return orders.filter((order) => order !== undefined).toSorted((a, b) => a.since - b.since);
     },
     async save(order) {
