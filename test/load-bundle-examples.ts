@@ -65,6 +65,15 @@ export async function loadBundleExamples(): Promise<BundleExample[]> {
   ];
 }
 
+/** Loads evidence with texts of people, for examples that sign it in another way. */
+export async function loadReadableEvidence(): Promise<{
+  readonly evidence: Evidence;
+  readonly relay: BundleSigner;
+}> {
+  const fixtures = await loadFixtures<"evidence" | "executor" | "relay">("attacks");
+  return { evidence: createReadableEvidence(fixtures), relay: fixtures.relay };
+}
+
 const toHex = (key: string) => (key.startsWith("did:") ? bytesToHex(didKeyToPublicKey(key)) : key);
 
 /** Writes texts of people into the evidence, because those of the fixtures are random. */

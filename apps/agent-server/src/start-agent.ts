@@ -189,6 +189,7 @@ function buildRelayLinkOptions(
     identity,
     profile: { name, description, agentType, capabilities, listing },
     outboxPath: join(config.identity.dataDir, "outbox"),
+    ordersPath: join(config.identity.dataDir, "orders"),
     approvalsFile,
     runtime,
   };

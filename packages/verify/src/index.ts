@@ -25,6 +25,12 @@ export {
 export { verifyBundle } from "./bundle/verify-bundle.ts";
 export type { Claim } from "./claim/claim.ts";
 export { getClaim } from "./claim/get-claim.ts";
+export { findLogPlace, type LogPlace } from "./log/find-log-place.ts";
+export {
+  type LogOptionTexts,
+  parseLogOptions,
+  type ParseLogOptionsResult,
+} from "./log/parse-log-options.ts";
 export { verifyLogProof } from "./log/verify-log-proof.ts";
 export type { ArtifactKind } from "./kind.ts";
 export { type Outcome, getOutcome } from "./outcome.ts";

@@ -14,7 +14,7 @@ import { createAgentCredentials } from "./membership/agent-credentials.ts";
 import { createFindSigner } from "./intake/find-signer.ts";
 import { createRelaySocket } from "./relay-socket.ts";
 import { createDelegateTask } from "./delegation/delegate-task.ts";
-import { createDelegator } from "./delegator/delegator.ts";
+import { createDelegator, type Delegator } from "./delegator/delegator.ts";
 import { createHousekeeping } from "./housekeeping.ts";
 import { createTaskReceiver, type TaskReceiver } from "./intake/task-receiver.ts";
 import { createIsWanted } from "./intake/is-wanted.ts";
@@ -46,6 +46,8 @@ export interface RelayLinkOptions {
   readonly profile: Profile;
   /** The folder of receipts that the relay has not acknowledged. */
   readonly outboxPath: string;
+  /** The folder of the owner's orders that may have a task at the relay. */
+  readonly ordersPath: string;
   /** Stores the calls that the quorum was asked about. */
   readonly approvalsFile: ApprovalsFile;
   /** The agents that approve calls in the owner's place. */
@@ -94,15 +96,12 @@ export async function connectToRelay(options: RelayLinkOptions): Promise<RelayLi
   const housekeeping = createHousekeeping({ credentials, counters, intervalMs, runtime });
   const send = createPacedSend((message) => socket.send(message), runtime);
   const receiptSender = createReceiptSender({ agentId, send, client, runtime });
-  const receiptStore = createReceiptStore({
-    path: options.outboxPath,
-    relayUrl: url,
-    agentId,
-    runtime,
-  });
+  const kept = { relayUrl: url, agentId, runtime };
+  const receiptStore = createReceiptStore({ ...kept, path: options.outboxPath });
   const outbox = createOutbox({ post: receiptSender.post, store: receiptStore, runtime });
   const unsentReceipts = await loadUnsentReceipts(receiptStore, runtime);
   const approver = openApprover(options, membership);
+  const delegator = options.delegation ? await openDelegator(options, membership) : undefined;
   const socket = createRelaySocket({
     url,
     agentId,
@@ -125,7 +124,7 @@ export async function connectToRelay(options: RelayLinkOptions): Promise<RelayLi
     deviceId: () => membership()?.deviceId,
     ...createRelayRequests(options, { membership, delegations: counters.delegations }),
     credentials,
-    ...(options.delegation && { delegator: openDelegator(options, membership) }),
+    ...(delegator !== undefined && { delegator }),
     ...(approver !== undefined && { approver }),
     gradient: () => credentials.gradient(),
     deliverReceipt: outbox.deliver,
@@ -172,10 +171,11 @@ function createRelayRequests(
 }
 
 function openDelegator(
-  { identity, taskTimeoutMs: timeoutMs, runtime, url: relayUrl }: RelayLinkOptions,
+  options: RelayLinkOptions,
   membership: () => Membership | undefined,
-) {
-  return createDelegator({ identity, relayUrl, membership, timeoutMs, runtime });
+): Promise<Delegator> {
+  const { taskTimeoutMs: timeoutMs, url: relayUrl, identity, ordersPath, runtime } = options;
+  return createDelegator({ identity, relayUrl, membership, timeoutMs, ordersPath, runtime });
 }
 
 /** Returns the approver in the owner's place if the owner configured a quorum. */

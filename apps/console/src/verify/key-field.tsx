@@ -5,12 +5,12 @@ import { type KeptKey, loadKeptKeys, saveKeptKeys } from "./kept-keys.ts";
 interface KeyFieldProps {
   readonly text: string;
   readonly onText: (text: string) => void;
-  /** The first word that is no key. */
-  readonly faultyWord: string | undefined;
+  /** Why the text is no list of keys. */
+  readonly fault: string | undefined;
 }
 
 /** The keys that the reader trusts. The page suggests none from a file, because a file can be invented. */
-export function KeyField({ text, onText, faultyWord }: KeyFieldProps) {
+export function KeyField({ text, onText, fault }: KeyFieldProps) {
   return (
     <section class="keys">
       <label for="keys">Key that you trust</label>
@@ -22,19 +22,15 @@ export function KeyField({ text, onText, faultyWord }: KeyFieldProps) {
         placeholder="did:key:z6Mk… or 64 hex digits"
         value={text}
         aria-describedby="keys-help"
-        aria-invalid={faultyWord !== undefined}
+        aria-invalid={fault !== undefined}
         onInput={({ currentTarget }) => onText(currentTarget.value)}
       />
-      {faultyWord !== undefined && (
-        <p role="alert">
-          “{showLine(faultyWord, 40)}” is no key. A key is 64 hex digits or begins with did:key:.
-        </p>
-      )}
+      {fault !== undefined && <p role="alert">{fault}</p>}
       <p id="keys-help" class="hint noprint">
         Take it from another source than the file, such as the operator of the relay. Several keys
         are apart by blanks.
       </p>
-      <KeptKeys text={text} onText={onText} canKeep={faultyWord === undefined} />
+      <KeptKeys text={text} onText={onText} canKeep={fault === undefined} />
     </section>
   );
 }

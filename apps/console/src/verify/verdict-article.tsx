@@ -3,7 +3,9 @@ import type { JSX } from "preact";
 import { CheckYourself } from "./check-yourself.tsx";
 import { ClaimFacts, ClaimText } from "./claim-text.tsx";
 import { InnerArtifacts } from "./inner-artifacts.tsx";
+import { LogPlaceText } from "./log-place-text.tsx";
 import { describeRefusal, findFailedLevel } from "./verifying/describe-refusal.ts";
+import { splitWords, type TrustTexts } from "./verifying/parse-trust.ts";
 import type { GivenFile, FileVerdict, FileState } from "./verifying/verify-file.ts";
 import { getBundle } from "./verifying/read-artifact.ts";
 import { showLine } from "./verifying/show-text.ts";
@@ -13,12 +15,13 @@ import { ProofLevelList, getLevelNumber } from "./proof-level-list.tsx";
 interface VerdictArticleProps {
   readonly file: GivenFile;
   readonly keys: readonly string[];
+  readonly texts: TrustTexts;
   readonly fileVerdict: FileVerdict;
   readonly onRemove: () => void;
 }
 
 /** One file: its claim, the verdict, the proof levels and everything inside it. */
-export function VerdictArticle({ file, keys, fileVerdict, onRemove }: VerdictArticleProps) {
+export function VerdictArticle({ file, keys, texts, fileVerdict, onRemove }: VerdictArticleProps) {
   const { verdict, artifact } = fileVerdict;
   const bundle = getBundle(verdict, artifact);
   const heading = `file-${file.id}`;
@@ -47,11 +50,15 @@ export function VerdictArticle({ file, keys, fileVerdict, onRemove }: VerdictArt
         <section>
           <h3>What was checked</h3>
           <ProofLevelList verdict={verdict} />
+          <LogPlaceText
+            fileVerdict={fileVerdict}
+            trustedWitnesses={splitWords(texts.witnesses).length}
+          />
           <InnerArtifacts verdict={verdict} value={artifact} />
         </section>
       )}
       {bundle !== null && <PostingsTable postings={bundle.postings} />}
-      <CheckYourself name={file.name} keys={keys} sha256={fileVerdict.sha256} />
+      <CheckYourself name={file.name} keys={keys} texts={texts} fileVerdict={fileVerdict} />
     </article>
   );
 }
@@ -66,8 +73,11 @@ const stamps: Readonly<Record<FileState, StampText>> = {
   confirmed: {
     icon: "✓",
     word: "It holds",
-    sentence: () => (
-      <>It was signed by the key that you named, and everything that was checked in it holds.</>
+    sentence: (fileVerdict) => (
+      <>
+        It was signed by the key that you named, and everything that was checked in it holds.
+        {describeLog(fileVerdict)}
+      </>
     ),
   },
   unconfirmed: {
@@ -83,6 +93,17 @@ const stamps: Readonly<Record<FileState, StampText>> = {
   refused: { icon: "✗", word: "Refused", sentence: describeRefused },
   unreadable: { icon: "?", word: "Not readable", sentence: describeUnreadable },
 };
+
+/** The named log and its witnesses state more than the relay's signature can. */
+function describeLog({ logPlace }: FileVerdict): string {
+  if (logPlace?.isNamed !== true) return "";
+  const { length } = logPlace.witnesses;
+  const witnessed =
+    length === 0
+      ? ""
+      : `, and ${length} of your witnesses ${length === 1 ? "has" : "have"} seen it`;
+  return ` The log that you named holds it${witnessed}.`;
+}
 
 /** Whether a valid file has a level that does not hold, which must not look like a clean one. */
 function isWarned({ state, verdict }: FileVerdict): boolean {

@@ -2,14 +2,17 @@ import { useEffect, useState } from "preact/hooks";
 import { FileInput } from "./file-input.tsx";
 import type { FileVerifier } from "./verifying/file-verifier.ts";
 import type { GivenFile, FileVerdict } from "./verifying/verify-file.ts";
-import { parseKeys } from "./verifying/parse-keys.ts";
+import { collectCompanions } from "./verifying/collect-companions.ts";
+import { NO_TRUST, parseTrust, type TrustTexts } from "./verifying/parse-trust.ts";
 import { KeyField } from "./key-field.tsx";
+import { LogFields } from "./log-fields.tsx";
 import { VerdictArticle } from "./verdict-article.tsx";
 
-/** A file with the latest fileVerdict on it, under the keys of that fileVerdict. */
+/** A file with the latest verdict on it, and the keys that the verdict rests on. */
 interface VerifiedFile {
   readonly file: GivenFile;
   readonly keys: readonly string[];
+  readonly texts: TrustTexts;
   readonly fileVerdict: FileVerdict;
 }
 
@@ -24,25 +27,27 @@ export function VerifyPage({
   isSingleFile: boolean;
 }) {
   const [files, setFiles] = useState<readonly GivenFile[]>([]);
-  const [keyText, setKeyText] = useState("");
+  const [texts, setTexts] = useState(NO_TRUST);
   const [verified, setVerified] = useState<readonly VerifiedFile[]>([]);
-  const parsed = parseKeys(keyText);
-  const wantedKeys = parsed.ok ? parsed.keys.join(" ") : null;
+  const parsed = parseTrust(texts);
 
   // Every file is verified anew when a key changes; a late answer for former keys is dropped.
   useEffect(() => {
-    if (wantedKeys === null) return setVerified([]);
+    const current = parseTrust(texts);
+    if (!current.ok) return setVerified([]);
     let isCurrent = true;
-    const keys = wantedKeys.split(" ").filter(Boolean);
+    const { trust } = current;
+    const context = { trust, companions: collectCompanions(files) };
     void Promise.all(
       files.map(async (file) => ({
         file,
-        keys,
-        fileVerdict: await verifyInBrowser(file.bytes, keys),
+        keys: trust.keys,
+        texts,
+        fileVerdict: await verifyInBrowser(file.bytes, context),
       })),
     ).then((results) => isCurrent && setVerified(results));
     return () => (isCurrent = false);
-  }, [files, wantedKeys, verifyInBrowser]);
+  }, [files, texts, verifyInBrowser]);
 
   const addFiles = (added: readonly Omit<GivenFile, "id">[]) =>
     setFiles((before) => [...added.map((file) => ({ ...file, id: ++lastId })), ...before]);
@@ -61,10 +66,11 @@ export function VerifyPage({
       </header>
       <FileInput onFiles={addFiles} isSmall={files.length > 0} />
       <KeyField
-        text={keyText}
-        onText={setKeyText}
-        faultyWord={parsed.ok ? undefined : parsed.word}
+        text={texts.keys}
+        onText={(keys) => setTexts((before) => ({ ...before, keys }))}
+        fault={parsed.ok || parsed.field !== "keys" ? undefined : parsed.message}
       />
+      <LogFields texts={texts} onTexts={setTexts} parsed={parsed} />
       <div aria-live="polite">
         {verified.map((each) => (
           <VerdictArticle

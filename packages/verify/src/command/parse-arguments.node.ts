@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 import type { LogOptions } from "../artifacts/options.ts";
 import { parseDidKey } from "../expected-key.ts";
-import { parseLogOptions } from "./parse-log-options.node.ts";
+import { parseLogOptions } from "../log/parse-log-options.ts";
 
 /** The parsed request of a command line. */
 export type Request =
@@ -96,7 +96,7 @@ export function parseArguments(args: readonly string[]): Request {
       return buildRefusal("--proof takes one artifact at a time");
     }
     const log = parseLogOptions(values);
-    if (!log.ok) return buildRefusal(log.message);
+    if (!log.ok) return buildRefusal(`--${log.option} ${log.message}`);
     return {
       ask: "verify",
       files: positionals.length > 0 ? positionals : ["-"],

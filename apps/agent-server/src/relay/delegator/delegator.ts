@@ -11,6 +11,7 @@ import type {
 import { describeBalance, describeStatement } from "./describe-account.ts";
 import { findAgents } from "./find-agents.ts";
 import { getTaskStatus } from "./get-task-status.ts";
+import { createOrderStore } from "./orders/order-store.ts";
 import { createPaidDelegation } from "./paid-delegation.ts";
 
 /** The actions of an owner who lets other agents work and pays them from this agent's account. */
@@ -29,13 +30,20 @@ export interface DelegatorParts {
   readonly membership: () => Membership | undefined;
   /** The longest time that `delegateTask` waits for a result. */
   readonly timeoutMs: number;
+  /** The folder of orders that may have a task at the relay. */
+  readonly ordersPath: string;
   readonly runtime: Runtime;
 }
 
-/** Creates the actions; each is refused with `relay.not_joined` until the agent has joined. */
-export function createDelegator(parts: DelegatorParts): Delegator {
-  const { membership, identity, ...rest } = parts;
-  const delegatePaid = createPaidDelegation(parts.runtime);
+/**
+ * Creates the actions; each is refused with `relay.not_joined` until the agent has joined. Loads the
+ * orders that the last process did not see end.
+ */
+export async function createDelegator(parts: DelegatorParts): Promise<Delegator> {
+  const { membership, identity, ordersPath: path, ...rest } = parts;
+  const { runtime, relayUrl } = parts;
+  const store = createOrderStore({ path, relayUrl, agentId: identity.agentId, runtime });
+  const delegatePaid = await createPaidDelegation(runtime, store);
 
   async function act(
     action: (context: DelegatorContext) => Promise<DelegatorAnswer>,

@@ -12,14 +12,19 @@ import {
 } from "./delegator-answer.ts";
 import { explainDeposit } from "./describe-account.ts";
 import { describeOpenTask, describeResult } from "./describe-result.ts";
-import { planOrder } from "./plan-order.ts";
+import type { BegunOrder, OrderStore } from "./orders/order-store.ts";
+import { planOrder } from "./orders/plan-order.ts";
 import { reportProgress } from "./report-progress.ts";
-import { createUndecidedOrders, type UndecidedOrder } from "./undecided-orders.ts";
+import { selectRepeatableOrders } from "./orders/select-repeatable-orders.ts";
+import { createUndecidedOrders } from "./orders/undecided-orders.ts";
 
-/** The outcome of an order; undecided: a task may exist that this process did not see end. */
+/**
+ * The outcome of an order. `undecided`: a task may exist that this process did not see end.
+ * `answered`: the task has ended, or was refused as it is. `void`: there is no task to pay.
+ */
 interface Outcome {
   readonly answer: DelegatorAnswer;
-  readonly isUndecided: boolean;
+  readonly end: "undecided" | "answered" | "void";
 }
 
 export type DelegatePaid = (
@@ -30,22 +35,32 @@ export type DelegatePaid = (
 
 /**
  * Creates the action that submits, pays and verifies. The same request of a client has the same
- * idempotency key, and an equal order whose outcome its caller never got continues the first task;
- * neither pays twice.
+ * idempotency key, and an equal order whose outcome its caller never got continues the first task, also
+ * after a crash: the key is on disk before the relay gets it. Neither pays twice.
  */
-export function createPaidDelegation(runtime: Runtime): DelegatePaid {
+export async function createPaidDelegation(
+  runtime: Runtime,
+  store: OrderStore,
+): Promise<DelegatePaid> {
   const { now } = runtime;
-  const undecided = createUndecidedOrders({ now, maxAgeMs: limits.idempotencyKeyMs });
+  const maxAgeMs = limits.idempotencyKeyMs;
+  const undecided = createUndecidedOrders({ now, maxAgeMs });
+  const stored = selectRepeatableOrders(await store.load(), { now: now(), maxAgeMs });
+  for (const order of stored.repeatable) undecided.keep(order);
+  await Promise.all(stored.over.map((order) => store.delete(order)));
+  /** Orders on disk whose caller was answered a short time ago. */
+  let recent: readonly BegunOrder[] = [];
   /** Orders whose cancelled call is not settled yet; an equal order waits for that. */
   const cancelling = new Map<string, Promise<unknown>>();
 
   return async (context, order, call) => {
     const orderHash = sha256Hex(canonicalize(order));
     await cancelling.get(orderHash);
-    const begun = undecided.take(orderHash) ?? (await beginOrder(context, order, call));
+    const begun =
+      undecided.take(orderHash) ?? (await beginOrder(context, { ...order, orderHash }, call));
     if ("ok" in begun) return begun;
-    const running = runOrder(context, { order, begun }, call).then((outcome) => {
-      if (outcome.isUndecided) undecided.keep(orderHash, begun);
+    const running = runOrder(context, { order, begun }, call).then(async (outcome) => {
+      await endOrder(begun, outcome);
       return outcome.answer;
     });
     const noteCancel = () => {
@@ -58,34 +73,53 @@ export function createPaidDelegation(runtime: Runtime): DelegatePaid {
 
   async function beginOrder(
     context: DelegatorContext,
-    order: WorkOrder,
+    { orderHash, ...order }: WorkOrder & { readonly orderHash: string },
     { signal, requestKey }: OrderContext,
-  ): Promise<UndecidedOrder | Extract<DelegatorAnswer, { ok: false }>> {
+  ): Promise<BegunOrder | Extract<DelegatorAnswer, { ok: false }>> {
     const planned = await planOrder(context, order, signal);
     if (!planned.ok) return planned;
     const source = requestKey ?? bytesToHex(runtime.randomBytes(16));
     const idempotencyKey = sha256Hex(canonicalize([source, { ...order }]));
-    return { idempotencyKey, plan: planned.plan, since: now() };
+    const begun = { orderHash, idempotencyKey, plan: planned.plan, since: now() };
+    if (await store.save(begun)) return begun;
+    const message = "The order cannot be stored in the data folder, so it was not submitted";
+    return { ok: false, code: "delegation.not_stored", message };
+  }
+
+  async function endOrder(begun: BegunOrder, { end }: Outcome): Promise<void> {
+    if (end === "undecided") return undecided.keep(begun);
+    if (end === "void") return store.delete(begun);
+    // The answer can still be lost with the process, so the order stays on disk for a while.
+    const answered = { ...begun, answeredAt: now() };
+    await store.save(answered);
+    const { repeatable, over } = selectRepeatableOrders([...recent, answered], {
+      now: now(),
+      maxAgeMs,
+    });
+    recent = repeatable;
+    await Promise.all(over.map((each) => store.delete(each)));
   }
 }
 
 async function runOrder(
   context: DelegatorContext,
-  { order, begun }: { readonly order: WorkOrder; readonly begun: UndecidedOrder },
+  { order, begun }: { readonly order: WorkOrder; readonly begun: BegunOrder },
   { signal, progress }: OrderContext,
 ): Promise<Outcome> {
   const { client, runtime, timeoutMs } = context;
-  const { agentId } = begun.plan;
+  const { publicKey, ...plan } = begun.plan;
+  const { agentId } = plan;
   if (signal.aborted) {
     const message = "The call was cancelled before its task was submitted";
-    return decide({ ok: false, code: "task.cancelled", message });
+    return { answer: { ok: false, code: "task.cancelled", message }, end: "void" };
   }
   const submitted = Promise.withResolvers<string | undefined>();
   // A cancel needs the id of the task, so the submission itself is never aborted.
   const waiting = new AbortController();
   const running = delegate(client, {
     ...runtime,
-    ...begun.plan,
+    ...plan,
+    ...(publicKey !== undefined && { publicKey }),
     prompt: order.prompt,
     ...(order.required_capabilities !== undefined && {
       requiredCapabilities: order.required_capabilities,
@@ -117,7 +151,7 @@ async function runOrder(
   await stopped;
   waiting.abort();
   const outcome = await describeOutcome(context, delegated, order);
-  return wasCancelled ? decide(outcome.answer) : outcome;
+  return wasCancelled ? { ...outcome, end: "void" } : outcome;
 }
 
 /** Asks the relay to cancel; false if the task goes on, with the reason in the log. */
@@ -155,10 +189,10 @@ async function describeOutcome(
   if (code === "delegation.timed_out" && taskId !== undefined) {
     const note =
       "The task is still open. Ask task_status later; the same delegate_task call continues it.";
-    return { answer: describeOpenTask(taskId, "open", note), isUndecided: true };
+    return { answer: describeOpenTask(taskId, "open", note), end: "undecided" };
   }
   const refused = toDelegatorRefusal(delegated, taskId);
-  if (isUndecided(delegated)) return { answer: refused, isUndecided: true };
+  if (isUndecided(delegated)) return { answer: refused, end: "undecided" };
   if (code !== "budget.insufficient") return decide(refused);
   const withAdvice = `${message}. ${explainDeposit(context.ownId, context.relayUrl)}`;
   return decide({ ok: false, code, message: withAdvice });
@@ -170,6 +204,7 @@ function isUndecided({ code, status }: CallRefusal): boolean {
   return isWithoutAnswer || status >= 500 || status === 429;
 }
 
+/** A refusal that names no task has created none. */
 function decide(answer: DelegatorAnswer): Outcome {
-  return { answer, isUndecided: false };
+  return { answer, end: answer.ok || answer.taskId !== undefined ? "answered" : "void" };
 }

@@ -5,12 +5,14 @@ export interface LyingRelay {
   readonly url: string;
   /** Changes the JSON of the answers to GET requests; undefined: passes them on. */
   lie: ((path: string, body: Record<string, unknown>) => unknown) | undefined;
+  /** Awaited before a request goes to the relay, and again before its answer goes back. */
+  hold: ((request: string, moment: "before" | "after") => Promise<void>) | undefined;
   readonly stop: () => Promise<void>;
 }
 
 /** Forwards requests to a real relay and changes its answers as a test wants. */
 export async function startLyingRelay(target: string): Promise<LyingRelay> {
-  const relay: Pick<LyingRelay, "lie"> = { lie: undefined };
+  const relay: Pick<LyingRelay, "lie" | "hold"> = { lie: undefined, hold: undefined };
   const server = createServer((request, response) => void answerRequest(request, response));
   async function answerRequest(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const chunks: Buffer[] = [];
@@ -21,11 +23,13 @@ export async function startLyingRelay(target: string): Promise<LyingRelay> {
         ? [[name, value] as [string, string]]
         : [],
     );
+    await relay.hold?.(`${method} ${path}`, "before");
     const answer = await fetch(`${target}${path}`, {
       method,
       headers,
       ...(method !== "GET" && { body: Buffer.concat(chunks) }),
     }).catch(() => undefined);
+    await relay.hold?.(`${method} ${path}`, "after");
     if (answer === undefined) return void response.destroy();
     let text = await answer.text();
     if (relay.lie !== undefined && method === "GET" && answer.ok) {

@@ -1,9 +1,24 @@
 import { showText } from "./show-text.ts";
+import { splitWords, type TrustTexts } from "./parse-trust.ts";
 
 /** Builds the command that verifies the same file under the same keys. */
-export function buildCommand(name: string, keys: readonly string[]): string {
-  const named = keys.flatMap((key) => ["--key", key]);
-  return ["agent-verify", ...named, quoteForShell(name)].join(" ");
+export function buildCommand(
+  name: string,
+  keys: readonly string[],
+  { log, witnesses, quorum }: TrustTexts,
+  uses: { readonly proof: boolean; readonly succession: boolean },
+): string {
+  const option = (flag: string, text: string) => (text === "" ? [] : [flag, quoteForShell(text)]);
+  return [
+    "agent-verify",
+    ...keys.flatMap((key) => ["--key", key]),
+    ...option("--log", log.trim()),
+    ...splitWords(witnesses).flatMap((witness) => option("--witness", witness)),
+    ...option("--quorum", quorum.trim()),
+    ...(uses.proof ? ["--proof", "THE-PROOF-FILE"] : []),
+    ...(uses.succession ? ["--succession", "THE-STEPS-OF-THE-KEY"] : []),
+    quoteForShell(name),
+  ].join(" ");
 }
 
 function quoteForShell(name: string): string {

@@ -41,7 +41,15 @@ const texts: Readonly<Record<string, RefusalText>> = {
   },
   "log.key_unknown": {
     reason: "It needs the key of a transparency log.",
-    remedy: "This page takes no log keys. Use agent-verify with --log.",
+    remedy: "Name the log's key under “Log and witnesses”, from another source than the file.",
+  },
+  "log.entry_missing": {
+    reason: "Nothing here proves that the log that you named holds it.",
+    remedy: "Ask the relay for the proof file, and give both files to this page.",
+  },
+  "log.quorum_missing": {
+    reason: "Fewer of the witnesses that you named have signed the log than you demand.",
+    remedy: "Do not rely on it before they have: the relay may show others another log.",
   },
 };
 

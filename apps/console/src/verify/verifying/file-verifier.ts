@@ -1,19 +1,21 @@
-import { type FileVerdict, verifyFile } from "./verify-file.ts";
+import { type FileVerdict, verifyFile, type VerifyFileContext } from "./verify-file.ts";
 import { countReceipts } from "./read-artifact.ts";
 
 /** A request to the worker and its answer, matched by number. */
 interface VerifierRequest {
   readonly number: number;
   readonly bytes: Uint8Array;
-  readonly keys: readonly string[];
-  readonly now: number;
+  readonly context: VerifyFileContext;
 }
 interface VerifierReply {
   readonly number: number;
   readonly fileVerdict: FileVerdict;
 }
 
-export type FileVerifier = (bytes: Uint8Array, keys: readonly string[]) => Promise<FileVerdict>;
+export type FileVerifier = (
+  bytes: Uint8Array,
+  context: Omit<VerifyFileContext, "now">,
+) => Promise<FileVerdict>;
 
 /** Beyond so many receipts the page would stand still while it verifies. */
 const MAX_RECEIPTS_ON_PAGE = 20;
@@ -38,13 +40,13 @@ export async function createFileVerifier(workerUrl: string | null): Promise<File
     waiting.get(data.number)?.(data.fileVerdict);
     waiting.delete(data.number);
   });
-  return (bytes, keys) => {
-    const now = Date.now();
+  return (bytes, given) => {
+    const context = { ...given, now: Date.now() };
     if (worker === null || countReceipts(readLoosely(bytes)) <= MAX_RECEIPTS_ON_PAGE) {
-      return Promise.resolve(verifyFile(bytes, keys, now));
+      return Promise.resolve(verifyFile(bytes, context));
     }
     last += 1;
-    const request: VerifierRequest = { number: last, bytes, keys, now };
+    const request: VerifierRequest = { number: last, bytes, context };
     return new Promise((resolve) => {
       waiting.set(request.number, resolve);
       worker.postMessage(request);
@@ -77,8 +79,8 @@ function trustWorkerUrl(url: string): string {
 /** Verifies files for the page; the page waits for the first message before it says that it is ready. */
 export function serveFileVerifier(scope: Pick<Worker, "addEventListener" | "postMessage">): void {
   scope.addEventListener("message", (event) => {
-    const { number, bytes, keys, now } = (event as MessageEvent<VerifierRequest>).data;
-    const reply: VerifierReply = { number, fileVerdict: verifyFile(bytes, keys, now) };
+    const { number, bytes, context } = (event as MessageEvent<VerifierRequest>).data;
+    const reply: VerifierReply = { number, fileVerdict: verifyFile(bytes, context) };
     scope.postMessage(reply);
   });
   scope.postMessage("ready");

@@ -1,15 +1,20 @@
 import { bytesToHex, parseJsonText, sha256 } from "@agent/crypto";
 import {
   type Claim,
+  findLogPlace,
   getClaim,
   getOutcome,
+  type LogPlace,
   type Outcome,
   type Verdict,
   verifyArtifact,
   verifyBundle,
+  verifyLogProof,
   type VerifyOptions,
 } from "@agent/verify";
+import type { Companions } from "./collect-companions.ts";
 import { decodeText, findEncodingFault, findJsonFault, type TextFault } from "./find-text-fault.ts";
+import type { Trust } from "./parse-trust.ts";
 
 /** A file as it was given to the page. */
 export interface GivenFile {
@@ -35,14 +40,29 @@ export interface FileVerdict {
   readonly fault: TextFault | null;
   /** Whether a reformatted bundle still has the members that were signed. */
   readonly membersHold: boolean;
+  /** Where a transparency log holds it; null if nothing proves that. */
+  readonly logPlace: LogPlace | null;
+  /** Whether the verdict rests on a proof file, or on steps of a relay's key, in another given file. */
+  readonly uses: { readonly proof: boolean; readonly succession: boolean };
 }
 
-/** Verifies one file under the named keys at a time in ms. */
-export function verifyFile(bytes: Uint8Array, keys: readonly string[], now: number): FileVerdict {
-  const options = { now, publicKey: keys.length === 0 ? undefined : keys };
+export interface VerifyFileContext {
+  readonly trust: Trust;
+  readonly companions: Companions;
+  /** The time in ms. */
+  readonly now: number;
+}
+
+/** Verifies one file under the keys that the reader named, with the help of the other given files. */
+export function verifyFile(bytes: Uint8Array, context: VerifyFileContext): FileVerdict {
+  const { trust, companions, now } = context;
+  const { keys, log } = trust;
+  const named = { now, publicKey: keys.length === 0 ? undefined : keys, log };
   const text = decodeText(bytes);
-  const verdict = verifyArtifact(text ?? "", options);
+  const { verdict: alone, succession } = verifyText(text ?? "", named, companions);
+  const options = { ...named, relaySuccession: succession };
   const artifact = text === null ? null : (parseJsonText(text)?.value ?? text);
+  const { verdict, proof } = verifyPlace(alone, artifact, options, companions);
   const content =
     verdict.code === "bundle.not_canonical" ? verifyBundle(artifact, options) : verdict;
   return {
@@ -54,15 +74,48 @@ export function verifyFile(bytes: Uint8Array, keys: readonly string[], now: numb
     claim: getClaim(content, artifact),
     fault: findFault(verdict, text, bytes),
     membersHold: content !== verdict && content.valid,
+    logPlace: findLogPlace(verdict, artifact, options, proof),
+    uses: { proof: proof !== undefined, succession: succession !== undefined },
   };
 }
 
+/** A succession is used only for a file that is refused without it. */
+function verifyText(text: string, options: VerifyOptions, { successions }: Companions) {
+  const verdict = verifyArtifact(text, options);
+  const isBare = verdict.kind === null || verdict.kind === "relay_succession";
+  if (verdict.valid || isBare || options.publicKey === undefined) {
+    return { verdict, succession: undefined };
+  }
+  for (const succession of successions) {
+    const helped = verifyArtifact(text, { ...options, relaySuccession: succession });
+    if (helped.valid) return { verdict: helped, succession };
+  }
+  return { verdict, succession: undefined };
+}
+
+/** Adds the proof among the given files that is of this artifact; without one it is as the log demands. */
+function verifyPlace(
+  verdict: Verdict,
+  artifact: unknown,
+  options: VerifyOptions,
+  { proofs }: Companions,
+): { readonly verdict: Verdict; readonly proof: string | undefined } {
+  const isAlone = ["bundle", "log_proof", "checkpoint", null].includes(verdict.kind);
+  for (const proof of isAlone || options.log?.logKey === undefined ? [] : proofs) {
+    const proven = verifyLogProof(verdict, artifact, proof, options);
+    if (proven.valid) return { verdict: proven, proof };
+  }
+  return { verdict: verifyLogProof(verdict, artifact, undefined, options), proof: undefined };
+}
+
 /** A file is confirmed only if a key was named and a check has compared it with the signer's. */
-function getState(verdict: Verdict, { publicKey }: VerifyOptions): FileState {
-  if (verdict.kind === null) return "unreadable";
-  if (!verdict.valid) return "refused";
-  const isBound = verdict.checks.some(({ name, ok }) => name === "key_bound" && ok);
-  return publicKey !== undefined && isBound ? "confirmed" : "unconfirmed";
+function getState(verdict: Verdict, { publicKey, log }: VerifyOptions): FileState {
+  const { kind, valid, checks } = verdict;
+  if (kind === null) return "unreadable";
+  if (!valid) return "refused";
+  const named = kind === "log_proof" || kind === "checkpoint" ? log?.logKey : publicKey;
+  const isBound = checks.some(({ name, ok }) => name === "key_bound" && ok);
+  return named !== undefined && isBound ? "confirmed" : "unconfirmed";
 }
 
 function findFault({ code }: Verdict, text: string | null, bytes: Uint8Array): TextFault | null {

@@ -1,11 +1,11 @@
 import { limits } from "@agent/wire";
-import { findProviders } from "../delegation/find-providers.ts";
+import { findProviders } from "../../delegation/find-providers.ts";
 import {
   toDelegatorRefusal,
   type DelegatorAnswer,
   type DelegatorContext,
   type WorkOrder,
-} from "./delegator-answer.ts";
+} from "../delegator-answer.ts";
 
 /** The parts of a submission that are looked up, and must be equal when it is repeated. */
 export interface OrderPlan {

@@ -1,0 +1,51 @@
+import { type LogOptions, parseLogOptions } from "@agent/verify";
+import { parseKeys } from "./parse-keys.ts";
+import { showLine } from "./show-text.ts";
+
+/** The fields of the page in which the reader names whom to believe. */
+export interface TrustTexts {
+  readonly keys: string;
+  readonly log: string;
+  /** Apart by blanks. */
+  readonly witnesses: string;
+  readonly quorum: string;
+}
+
+export const NO_TRUST: TrustTexts = { keys: "", log: "", witnesses: "", quorum: "" };
+
+/** The keys that the reader trusts. */
+export interface Trust {
+  /** Of relays, agents and issuers, as 64 hex digits. */
+  readonly keys: readonly string[];
+  readonly log: LogOptions;
+}
+
+export type ParsedTrust =
+  | { readonly ok: true; readonly trust: Trust }
+  | { readonly ok: false; readonly field: keyof TrustTexts; readonly message: string };
+
+const fields = { log: "log", witness: "witnesses", quorum: "quorum" } as const;
+const messages = {
+  log: "This is no key of a log. A key is <name>+<8 hex digits>+<base64>.",
+  witness: "This is no list of keys of witnesses. A key is <name>+<8 hex digits>+<base64>.",
+  quorum: "The quorum must be a number from 1 to that of the witnesses.",
+} as const;
+
+/** Parses the fields of the page by the rules of the command `agent-verify`; empty ones name nothing. */
+export function parseTrust(texts: TrustTexts): ParsedTrust {
+  const keys = parseKeys(texts.keys);
+  if (!keys.ok) {
+    const message = `“${showLine(keys.word, 40)}” is no key. A key is 64 hex digits or begins with did:key:.`;
+    return { ok: false, field: "keys", message };
+  }
+  const log = parseLogOptions({
+    log: texts.log.trim() || undefined,
+    witness: splitWords(texts.witnesses),
+    quorum: texts.quorum.trim() || undefined,
+  });
+  return log.ok
+    ? { ok: true, trust: { keys: keys.keys, log: log.options } }
+    : { ok: false, field: fields[log.option], message: messages[log.option] };
+}
+
+export const splitWords = (text: string): string[] => text.split(/\s+/).filter(Boolean);

@@ -1,0 +1,3 @@
+import { testGuide } from "./test-guide.ts";
+
+testGuide("operator.md");

@@ -1,0 +1,39 @@
+import type { GuideShell } from "./guide-shell.ts";
+
+/** Starts the relay that a guide is not about, and gives the reader the token of its operator. */
+export async function startRelay(shell: GuideShell): Promise<void> {
+  shell.variables["AGENT_API_TOKEN"] = "operator-of-the-guides-0123456789";
+  const payTo = `X402_PAY_TO_ADDRESS=0x${"0".repeat(40)}`;
+  await shell.start("relay", `${payTo} node apps/relay/dist/main.js`);
+}
+
+/** Starts an agent that repeats a text in capital letters for 1 USD; its id is `WORKER_ID`. */
+export async function startWorker(shell: GuideShell): Promise<void> {
+  shell.writeFile("shout.mjs", SHOUT);
+  shell.writeFile("worker.json", JSON.stringify(WORKER));
+  await shell.start("worker", "node apps/agent-server/dist/main.js --config worker.json");
+  shell.variables["WORKER_ID"] = (
+    await shell.run("node -p 'JSON.parse(fs.readFileSync(\"worker/identity.json\")).agent_id'")
+  ).trim();
+}
+
+const SHOUT = `export const tools = [
+  {
+    definition: {
+      name: "shout",
+      description: "Says it louder",
+      inputSchema: { type: "object", properties: { text: { type: "string" } }, required: ["text"] },
+      risk: 0,
+    },
+    handler: ({ text }) => ({ ok: true, data: text.toUpperCase() }),
+  },
+];
+`;
+
+const WORKER = {
+  name: "worker",
+  tools: ["./shout.mjs"],
+  dataDir: "./worker",
+  relay: { url: "http://127.0.0.1:3000" },
+  listing: { capabilities: ["shout"], pricing: [{ capability: "shout", unit_cost: 1 }] },
+};

@@ -1,0 +1,72 @@
+import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { openGuideShell, type GuideShell } from "./guide-shell.ts";
+import { buildOutputPattern, parseGuide, type GuideBlock } from "./parse-guide.ts";
+
+const root = new URL("../..", import.meta.url).pathname;
+
+/** Takes a block; returns the text that it showed. Throws if the block does not do its work. */
+export type GuideClient = (block: string, shell: GuideShell) => Promise<string>;
+
+/** The parts of a guide's test that the guide itself does not contain. */
+export interface GuideOptions {
+  /** Prepares what a reader of the guide has already. */
+  readonly prepare?: (shell: GuideShell) => Promise<void>;
+  /** Take the blocks with the note `client`, by its value. */
+  readonly clients?: Readonly<Record<string, GuideClient>>;
+}
+
+/**
+ * Runs every block of a guide in the order of the page, as a reader would, and compares the output with
+ * the one on the page. A block that would be skipped fails.
+ */
+export function testGuide(name: string, options: GuideOptions = {}): void {
+  const blocks = parseGuide(readFileSync(join(root, "docs", name), "utf8"));
+
+  describe(`docs/${name}`, { timeout: 120_000 }, () => {
+    let shell: GuideShell;
+    beforeAll(async () => {
+      shell = openGuideShell();
+      await options.prepare?.(shell);
+    }, 60_000);
+    afterAll(() => shell.close());
+
+    it.for(blocks)("works as written at line $line", async (block, { skip }) => {
+      const { needs = "sh" } = block.notes;
+      skip(!isInstalled(needs), `docs/${name}: ${needs} is not installed`);
+      const { notes, output = "" } = block;
+      if (notes.stop !== undefined) await shell.stop(notes.stop);
+      const printed = await follow(block, shell, options);
+      expect(output === "" ? "" : printed).toMatch(buildOutputPattern(shell.adapt(output)));
+    });
+  });
+}
+
+/** Does what a reader does with a block; returns the text that it printed. */
+async function follow(
+  { language, text, notes, line }: GuideBlock,
+  shell: GuideShell,
+  { clients = {} }: GuideOptions,
+): Promise<string> {
+  const { file, client, server } = notes;
+  if (client !== undefined) {
+    const take = clients[client];
+    if (take === undefined) throw new Error(`line ${line}: there is no client "${client}"`);
+    return take(shell.adapt(text), shell);
+  }
+  if (file !== undefined) {
+    shell.writeFile(file, text);
+    return "";
+  }
+  if (language !== "sh")
+    throw new Error(`line ${line}: a block of ${language} needs a note "file"`);
+  if (server === undefined) return shell.run(text, Number(notes["exit code"] ?? 0));
+  await shell.start(server, text);
+  return "";
+}
+
+function isInstalled(program: string): boolean {
+  return spawnSync("sh", ["-c", `command -v ${program}`], { stdio: "ignore" }).status === 0;
+}
