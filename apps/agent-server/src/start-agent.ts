@@ -189,6 +189,8 @@ function buildRelayLinkOptions(
     identity,
     profile: { name, description, agentType, capabilities, listing },
     outboxPath: join(config.identity.dataDir, "outbox"),
+    signedLogPath: join(config.identity.dataDir, "signed.log"),
+    monitorPath: join(config.identity.dataDir, "monitor"),
     approvalsFile,
     runtime,
   };

@@ -162,6 +162,10 @@ export const Settings = strictSettings({
   taskTimeoutMs: v.optional(wholeNumber(1, DAY_MS), 300_000),
   syncIntervalMs: v.optional(wholeNumber(100, DAY_MS), 30_000),
   housekeepingIntervalMs: v.optional(wholeNumber(100, DAY_MS), 1_800_000),
+  monitorIntervalMs: v.optional(
+    v.union([v.literal(0), wholeNumber(1_000, DAY_MS)], "must be 0, or from 1000 to 86400000"),
+    3_600_000,
+  ),
   logLevel: v.optional(v.picklist(logLevels, `must be one of: ${logLevels.join(", ")}`), "info"),
 });
 
@@ -261,6 +265,12 @@ export const settingSources: readonly SettingSource[] = [
     variable: "AGENT_HOUSEKEEPING_INTERVAL_MS",
     kind: "number",
     summary: "ms between gradient credentials (1800000)",
+  },
+  {
+    path: "monitorIntervalMs",
+    variable: "AGENT_MONITOR_INTERVAL_MS",
+    kind: "number",
+    summary: "ms between checks of the relay's log, 0 for none (3600000)",
   },
   { path: "logLevel", variable: "LOG_LEVEL", summary: "debug, info (default), warn or error" },
 ];

@@ -21,9 +21,10 @@ export function formatLogLines(
     logKey === undefined
       ? "by the log key that the relay states (name it with --log)"
       : "by the log key that you named";
+  const { length: count } = opened.cosignatures;
   const names = opened.cosignatures.map(({ witness }) => toPrintable(witness.name)).join(", ");
   return [
     `in log ${toPrintable(log.origin)} of ${opened.head.size} entries at ${places}, ${key}`,
-    ...(witnesses.length === 0 || names === "" ? [] : [`cosigned by ${names}`]),
+    ...(count === 0 ? [] : [`witnessed ${count} of ${witnesses.length}, by ${names}`]),
   ];
 }
