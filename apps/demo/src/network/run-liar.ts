@@ -34,7 +34,7 @@ export async function runLiar({
   const witness = await startRelay(processes, "alpha", dataDir, { AGENT_WITNESS_LOGS: vkey });
   const { witness_vkey } = getLogStatement(witness);
   const witnessAddress = `${witness_vkey} ${witness.url}/witness/v1`;
-  const process = await (
+  const running = await (
     await liar.crash()
   ).restart({ main: LIAR_MAIN, env: { AGENT_LOG_WITNESSES: witnessAddress } });
 
@@ -46,7 +46,7 @@ export async function runLiar({
   ]);
   const path = join(dataDir, "evidence.json");
   await writeFile(path, await buyWork(liar, editor, linguist));
-  const refusal = await waitForRefusal(process, await getShownSize(liar));
+  const refusal = await waitForRefusal(running, await getShownSize(liar));
   const { evidence } = unwrapBody(await witness.operator.getLogState());
   const last = evidence.findLast(({ offered }) => parseHead(offered).size === refusal.size);
 
@@ -95,8 +95,8 @@ interface Refusal {
 }
 
 /** Waits until the liar has brought a head of at least this size to its witness. */
-function waitForRefusal(process: RunningProcess, minSize: number): Promise<Refusal> {
-  return process.waitForLine((line) => {
+function waitForRefusal(running: RunningProcess, minSize: number): Promise<Refusal> {
+  return running.waitForLine((line) => {
     if (!line.includes('"msg":"liar.offered"')) return undefined;
     const { size, status, body } = JSON.parse(line) as Refusal & { readonly body: string };
     const { code } = JSON.parse(body) as { code: string };
