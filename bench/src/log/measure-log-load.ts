@@ -8,8 +8,7 @@ const SECONDS = 3;
 const DELEGATIONS = 1_500;
 const WARM_UP_SECONDS = 3;
 
-/** The receipts of one lane are looked for in the log, each after the one before was found. */
-const MIN_SAMPLES = 100;
+const SAMPLES = 100;
 const POLL_MS = 5;
 
 /** Measures what the log costs delegations in memory, as the relay's processor time. */
@@ -62,17 +61,13 @@ export async function measureIntegration(createPath: () => string): Promise<Figu
   try {
     await measureRate(WARM_UP_SECONDS, side.delegateOnce);
     let isSampling = true;
-    const sampling = (async () => {
-      while (times.length < MIN_SAMPLES) {
-        const { receipt } = await side.delegate();
-        const committed = performance.now();
-        await waitUntilIntegrated(side, hashReceipt(receipt));
-        times.push(performance.now() - committed);
-      }
+    const sampling = sampleIntegration(side, times).finally(() => {
       isSampling = false;
+    });
+    const loading = (async () => {
+      while (isSampling) await measureRate(1, side.delegateOnce);
     })();
-    while (isSampling) await measureRate(1, side.delegateOnce);
-    await sampling;
+    await Promise.all([sampling, loading]);
   } finally {
     await side.close();
   }
@@ -85,6 +80,16 @@ export async function measureIntegration(createPath: () => string): Promise<Figu
     bound: "max",
     rounds: times,
   };
+}
+
+/** Delivers receipts one after another and collects the milliseconds until each is under a head. */
+async function sampleIntegration(side: RelaySide, times: number[]): Promise<void> {
+  while (times.length < SAMPLES) {
+    const { receipt } = await side.delegate();
+    const committed = performance.now();
+    await waitUntilIntegrated(side, hashReceipt(receipt));
+    times.push(performance.now() - committed);
+  }
 }
 
 async function waitUntilIntegrated({ child }: RelaySide, artifact: string): Promise<void> {
