@@ -33,7 +33,9 @@ export function printFigures(figures: readonly Figure[]): void {
     const cells = [value, floor, goal].map((cell) =>
       (Number.isNaN(cell) ? "" : cell.toPrecision(3)).padStart(8),
     );
-    console.log(`${name.padEnd(64)} ${cells.join(" ")}  ${verdict.padEnd(6)} ${formatSpread(rounds)}`.trimEnd());
+    console.log(
+      `${name.padEnd(64)} ${cells.join(" ")}  ${verdict.padEnd(6)} ${formatSpread(rounds)}`.trimEnd(),
+    );
   }
 }
 

@@ -37,7 +37,9 @@ test("the demo of three relays passes all checks and leaves no process or folder
   expect(output.match(/^ {2}ok {2}/gm)).toHaveLength(7);
   expect(output.match(/receipt valid/g)).toHaveLength(4);
   expect(output.match(/gamma valid/g)).toHaveLength(2);
-  expect(output).toMatch(/witnessed 2 of 2, by agent-relay\/\S+\/witness, agent-relay\/\S+\/witness/);
+  expect(output).toMatch(
+    /witnessed 2 of 2, by agent-relay\/\S+\/witness, agent-relay\/\S+\/witness/,
+  );
 }, 100_000);
 
 test("the demo of a lying relay shows in one screen that witness, monitor and verifier detect it", async () => {

@@ -83,7 +83,11 @@ export async function runLiar({
 async function buyWork(liar: NetworkRelay, editor: ClientAgent, { agentId }: Worker) {
   const params = { agentId: editor.agentId };
   unwrapBody(await liar.operator.deposit({ params, body: { amount: 10 } }));
-  const done = await delegate(editor.client, { agentId, prompt: "two\nstories" });
+  const done = await delegate(editor.client, {
+    agentId,
+    prompt: "two\nstories",
+    timeoutMs: 20_000,
+  });
   if (!done.ok) throw new Error(`the delegation failed: ${done.message} (${done.code})`);
   return fetchEvidence(liar, { agentId, taskId: done.task.task_id });
 }

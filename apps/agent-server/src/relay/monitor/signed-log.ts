@@ -15,7 +15,10 @@ export interface SignedLog {
 }
 
 /** Opens the file with one hash a line, which `agent-monitor --known` reads as well. */
-export async function openSignedLog(path: string, runtime: Pick<Runtime, "log">): Promise<SignedLog> {
+export async function openSignedLog(
+  path: string,
+  runtime: Pick<Runtime, "log">,
+): Promise<SignedLog> {
   const text = await readSigned(path, runtime);
   const hashes = new Set(text.split("\n").filter((line) => /^[0-9a-f]{64}$/.test(line)));
   // A crash may have cut off the last line.

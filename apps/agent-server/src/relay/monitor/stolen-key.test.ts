@@ -49,9 +49,9 @@ async function expectQuiet(): Promise<void> {
   const state = await relay.operator.getLogState();
   if (!state.ok) throw new Error(state.message);
   const { size } = state.body;
-  await poll(() =>
-    find("monitor.quiet").some((line) => (line["size"] as number) >= size),
-  ).toBe(true);
+  await poll(() => find("monitor.quiet").some((line) => (line["size"] as number) >= size)).toBe(
+    true,
+  );
 }
 
 async function work() {

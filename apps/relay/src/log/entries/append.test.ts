@@ -11,7 +11,13 @@ import {
 import { bootstrapWithProof, createAgentWithKeyOf } from "../../../test/key-proof.ts";
 import { createBuyer, createSeller, submitAcceptedTask } from "../../../test/market.ts";
 import { openMigrated } from "../../../test/migrated-storage.ts";
-import { advanceUntil, closeSites, completeTask, startTwoSites, waitForTask } from "../../../test/network.ts";
+import {
+  advanceUntil,
+  closeSites,
+  completeTask,
+  startTwoSites,
+  waitForTask,
+} from "../../../test/network.ts";
 import { claimPairing, createPairedDevice, openPairing } from "../../../test/pairing.ts";
 import { createRotation, rotationRoutes } from "../../../test/rotation.ts";
 import { createReceipt, startTestRelay, type TestRelay } from "../../../test/test-relay.ts";
@@ -315,7 +321,7 @@ describe("the credentials in the log", () => {
     for (let time = 0; time < 2; time += 1) await t.as(worker, "POST", `${path}/presentation`);
     const shown = await expectAll();
     expect(shown.length).toBeGreaterThan(1);
-    const [{ credential_id }] = shown as [{ credential_id: string }];
+    const credential_id = shown[0]!.credential_id;
     const revoked_at = t.clock.now();
     for (const body of [{ credential_id }, { credential_id, reason: "again" }]) {
       await t.as(worker, "POST", `${path}/revoke-credential`, body);
