@@ -133,7 +133,10 @@ function formatFindings({
 }): string[] {
   const heads = last === undefined ? [] : [parseHead(last.offered), parseHead(last.held)];
   const [shown, held] = heads.map(({ size, root }) => [String(size), root]);
-  const indent = ({ lines }: CommandResult) => lines.map((line) => `    ${line}`);
+  const indent = (lines: readonly string[]) => lines.map((line) => `    ${line.trim()}`);
+  // What the evidence claims is the same in both reports.
+  const fromVerdict = ({ lines }: CommandResult) =>
+    indent(lines.slice(lines.findIndex((line) => line.includes("bundle: "))));
   return [
     "delta shows its readers another log than its witness alpha, both under its key:",
     ...formatColumns([
@@ -144,11 +147,11 @@ function formatFindings({
     "",
     `  alpha refuses to cosign what readers see: ${refusal.status} ${refusal.code}`,
     "  agent-monitor, which asks alpha too:",
-    ...indent(monitor),
+    ...indent(monitor.lines),
     "  agent-verify --log, which trusts delta alone:",
-    ...indent(alone),
+    ...fromVerdict(alone),
     "  agent-verify --log --witness alpha --quorum 1:",
-    ...indent(named),
+    ...fromVerdict(named),
     "",
   ];
 }
