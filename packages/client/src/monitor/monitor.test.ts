@@ -243,7 +243,7 @@ describe("agent-monitor on a lying log", () => {
     }
   });
 
-  it("reports a made-up root of 2^52 entries after one bundle, however many the log serves", async () => {
+  it("TL7 reports a made-up root of 2^52 entries after one bundle, however many the log serves", async () => {
     const size = 2 ** 52;
     const hash = new Uint8Array(32).fill(3);
     const top = new Uint8Array(16 * 32).fill(7);
@@ -293,21 +293,21 @@ describe("agent-monitor on a lying log", () => {
     });
   });
 
-  it("follows no redirect, and takes a log that redirects as one that cannot be reached", async () => {
+  it("TL7 follows no redirect, and takes a log that redirects as one that cannot be reached", async () => {
     await monitor();
     site.redirect = `${server.baseUrl}/elsewhere`;
     expect(await monitor()).toMatchObject({ exitCode: 3 });
     expect(server.received.map(({ url }) => url)).not.toContain("/elsewhere");
   });
 
-  it("takes nothing from a witness that answers without end, redirects or shows another log", async () => {
+  it("TL7 takes nothing from a witness that answers without end, redirects or shows another log", async () => {
     for (const answer of ["a".repeat(1_000_000), other.sign(), ""]) {
       site.witnessed = () => answer;
       expect(await monitor(withWitness())).toMatchObject({ exitCode: 0 });
     }
   });
 
-  it("keeps its memory when a log enters thousands of keys for a watched agent", async () => {
+  it("TL7 keeps its memory when a log enters thousands of keys for a watched agent", async () => {
     for (let count = 0; count < 12_000; count++) {
       const binding = { agent_id: "me", public_key: KEY, device_id: null, valid_from: count };
       site.log.append(entryOf.keyBound(binding, { time: 1 }));

@@ -130,7 +130,7 @@ const keyPlaces: Readonly<Record<string, Place>> = {
 };
 
 describe("the keys in the log", () => {
-  test.each(Object.entries(keyPlaces))("are entered by %s, once", async (_, prepare) => {
+  test.each(Object.entries(keyPlaces))("TL9 are entered by %s, once", async (_, prepare) => {
     await start();
     await t.createAgent();
     const { act, expected } = await prepare();
@@ -143,7 +143,7 @@ describe("the keys in the log", () => {
     expect(await readLogEntries(t)).toHaveLength(before + entries.length);
   });
 
-  test("are not entered when the request is refused", async () => {
+  test("TL9 are not entered when the request is refused", async () => {
     await start();
     const [agent, stranger] = [await t.createAgent(), t.createUnknownAgent()];
     const before = await readLogEntries(t);
@@ -341,7 +341,7 @@ describe("the credentials in the log", () => {
   });
 });
 
-test("a batch with transactions that fail leaves no gap and no entry of them", async () => {
+test("TL9 a batch with transactions that fail leaves no gap and no entry of them", async () => {
   await start();
   const opened = await openMigrated({ migrations });
   if (!opened.ok) throw new Error(opened.detail);
