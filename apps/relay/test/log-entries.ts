@@ -43,5 +43,7 @@ export const tagOf = (type: "agent" | "key" | "ref", value: string) =>
 export const artifactHashOf = (artifact: object) => sha256Hex(canonicalize(artifact));
 
 /** Returns the hash of an artifact without its signature. */
-export const unsignedHashOf = ({ signature: _, ...body }: { readonly signature?: unknown }) =>
-  artifactHashOf(body);
+export function unsignedHashOf(artifact: { readonly signature?: unknown }): string {
+  const { signature: _, ...body } = artifact;
+  return artifactHashOf(body);
+}

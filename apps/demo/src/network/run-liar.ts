@@ -51,15 +51,13 @@ export async function runLiar({
   const last = evidence.findLast(({ offered }) => parseHead(offered).size === refusal.size);
 
   const ofLog = ["--log", vkey];
-  const monitor = await runCommand("agent-monitor", [
-    ...[...ofLog, "--url", `${liar.url}/log/v1`, "--state", join(dataDir, "monitor.json")],
-    ...["--witness", witnessAddress],
-  ]);
+  const ofUrl = ["--url", `${liar.url}/log/v1`, "--state", join(dataDir, "monitor.json")];
+  const asked = ["--witness", witnessAddress];
+  const monitor = await runCommand("agent-monitor", [...ofLog, ...ofUrl, ...asked]);
   const ofRelay = [...ofLog, "--key", liar.info.public_key];
   const alone = await runCommand("agent-verify", [...ofRelay, path]);
-  const named = await runCommand("agent-verify", [
-    ...[...ofRelay, "--witness", witness_vkey, "--quorum", "1", path],
-  ]);
+  const byWitness = ["--witness", witness_vkey, "--quorum", "1"];
+  const named = await runCommand("agent-verify", [...ofRelay, ...byWitness, path]);
   await processes.stop();
   print(formatFindings({ refusal, last, monitor, alone, named }));
   return [

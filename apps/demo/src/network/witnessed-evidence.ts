@@ -56,11 +56,10 @@ export function verifyWitnessed({
   relay,
   witnesses,
 }: WitnessedEvidence): Promise<CommandResult> {
-  return runCommand("agent-verify", [
-    ...["--key", relay.info.public_key, "--log", getLogStatement(relay).vkey],
-    ...witnesses.flatMap((witness) => ["--witness", getLogStatement(witness).witness_vkey]),
-    ...["--quorum", String(witnesses.length), path],
-  ]);
+  const keys = ["--key", relay.info.public_key, "--log", getLogStatement(relay).vkey];
+  const named = witnesses.flatMap((each) => ["--witness", getLogStatement(each).witness_vkey]);
+  const quorum = ["--quorum", String(witnesses.length)];
+  return runCommand("agent-verify", [...keys, ...named, ...quorum, path]);
 }
 
 /** Returns the keys of a relay's log and of its witness, which it states under its own key. */
