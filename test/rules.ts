@@ -35,7 +35,7 @@ const layers: Readonly<Record<string, readonly string[]>> = {
   "@agent/test-postgres": [],
   "@agent/agent-server": shared,
   // It runs in browsers, so it depends on what runs there.
-  "@agent/console": ["crypto", "verify"],
+  "@agent/console": ["crypto", "transparency", "verify"],
   "@agent/relay": [
     ...shared,
     "budget",
