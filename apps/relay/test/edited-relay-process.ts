@@ -83,7 +83,7 @@ async function offer(size: number, note: string): Promise<void> {
 }
 
 /** Keeps both stories at one size, and lies to the witness once at each size. */
-async function tellBoth(shown: Story, hidden: Story): Promise<void> {
+async function serveBothStories(shown: Story, hidden: Story): Promise<void> {
   let offeredSize = 0;
   // The first entry of its own makes the hidden story another one.
   await bindKey(hidden);
@@ -110,4 +110,4 @@ const shown = await openStory(path, "");
 const { host, port } = await serve(shown, runtime, { host: "127.0.0.1", port: Number(PORT) });
 print("relay.listening", { host, port });
 process.on("SIGTERM", () => process.exit(0));
-await tellBoth(shown, hidden);
+await serveBothStories(shown, hidden);

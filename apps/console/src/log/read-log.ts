@@ -24,7 +24,7 @@ export interface ShownHead {
   readonly witnesses: readonly string[];
 }
 
-/** What the page shows of a log after it was checked in the browser. */
+/** The parts of a log that the page shows after they were checked in the browser. */
 export interface ShownLog {
   readonly logKey: VerifierKey;
   readonly vkey: string;

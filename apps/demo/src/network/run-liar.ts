@@ -132,7 +132,7 @@ function formatFindings({
   const heads = last === undefined ? [] : [parseHead(last.offered), parseHead(last.held)];
   const [shown, held] = heads.map(({ size, root }) => [String(size), root]);
   const indent = (lines: readonly string[]) => lines.map((line) => `    ${line.trim()}`);
-  // What the evidence claims is the same in both reports.
+  // The claim of the evidence is the same in both reports.
   const fromVerdict = ({ lines }: CommandResult) =>
     indent(lines.slice(lines.findIndex((line) => line.includes("bundle: "))));
   return [

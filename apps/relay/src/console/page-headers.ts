@@ -1,4 +1,4 @@
-/** What a page needs beside itself. */
+/** The needs of a page beside its own files. */
 export interface PageNeeds {
   /** The name of the one Trusted Types policy, by which its scripts may start a worker. */
   readonly trustedTypesPolicy: string;

@@ -27,9 +27,9 @@ const TIMEOUT_MS = 10_000;
 export async function findRelayLog(
   url: string,
   relay: Required<RelayPin>,
-  { fetch }: Pick<Runtime, "fetch">,
+  runtime: Pick<Runtime, "fetch">,
 ): Promise<FindRelayLogResult> {
-  const document = await readDocument(`${url}/.well-known/agent-relay.json`, fetch);
+  const document = await readDocument(`${url}/.well-known/agent-relay.json`, runtime);
   if (document === undefined) return { ok: false, code: "network.unreachable" };
   if (!v.is(Document, document)) return { ok: false, code: "response.malformed" };
   if (document.relay_id !== relay.relayId) return { ok: false, code: "relay.key_changed" };
@@ -41,10 +41,10 @@ export async function findRelayLog(
   return opened.ok ? { ok: true, logKey: opened.log?.key ?? null } : opened;
 }
 
-async function readDocument(url: string, fetch: Runtime["fetch"]): Promise<unknown> {
+async function readDocument(url: string, runtime: Pick<Runtime, "fetch">): Promise<unknown> {
   try {
     const signal = AbortSignal.timeout(TIMEOUT_MS);
-    const { ok, body } = await fetch(url, { redirect: "error", signal });
+    const { ok, body } = await runtime.fetch(url, { redirect: "error", signal });
     if (!ok || body === null) return undefined;
     const tooLong = () => new Error("the answer is too long");
     const bounds = { maxBytes: MAX_DOCUMENT_BYTES, tooLong };

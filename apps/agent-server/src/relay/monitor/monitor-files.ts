@@ -4,7 +4,7 @@ import { appendFile, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createPrivateFolder, writePrivateFile } from "../../files/private-file.ts";
 
-/** What a monitor keeps of one relay between its rounds. */
+/** The files that a monitor keeps of one relay between its rounds. */
 export interface MonitorFiles {
   /** Loads the last state; null before the first round. Throws for a file in another form. */
   load(): Promise<MonitorState | null>;

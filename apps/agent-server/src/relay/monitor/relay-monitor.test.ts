@@ -20,7 +20,7 @@ const publicKey = bytesToHex(getPublicKey(seed));
 const identity = createTestIdentity();
 const stranger = "b".repeat(64);
 
-/** What the relay serves; a test changes it to let the relay lie. */
+/** The answers of the relay; a test changes them to let the relay lie. */
 interface Site {
   log: ModelLog;
   statement: unknown;
