@@ -27,10 +27,10 @@ export async function measureLogFile(path: string): Promise<Figure[]> {
   if (code !== 0) throw new Error(`the log was not measured: exit code ${code}`);
   const { appendUs, integrateUs, proveMs, verifyUs, bytes } = JSON.parse(output) as Costs;
   return [
-    buildFigure("us to append an entry inside an open transaction", appendUs, 6),
-    buildFigure("us to integrate an entry", integrateUs, 20, 6),
-    buildFigure("ms to prove one of the newest 10,000 of 1 M entries", proveMs, 2, 0.3),
-    buildFigure("us to verify one inclusion at 1 M entries", verifyUs, 150),
+    buildFigure("CPU us to append an entry inside an open transaction", appendUs, 6),
+    buildFigure("CPU us to integrate an entry", integrateUs, 20, 6),
+    buildFigure("CPU ms to prove one of the newest 10,000 of 1 M entries", proveMs, 2, 0.3),
+    buildFigure("CPU us to verify one inclusion at 1 M entries", verifyUs, 150),
     buildFigure("MB of storage per million entries", [bytes / 1e6], 200),
   ];
 }

@@ -105,6 +105,11 @@ const quorum = v.pipe(
 );
 const DAY_MS = 86_400_000;
 
+const monitorInterval = v.pipe(
+  wholeNumber(0, DAY_MS),
+  v.check((ms) => ms === 0 || ms >= 1_000, "must be 0, or at least 1000"),
+);
+
 /** The schema of the configuration file, applied after flags and environment were laid over it. */
 export const Settings = strictSettings({
   name: v.optional(v.pipe(text, v.maxLength(256, "must be at most 256 characters")), "agent"),
@@ -162,10 +167,7 @@ export const Settings = strictSettings({
   taskTimeoutMs: v.optional(wholeNumber(1, DAY_MS), 300_000),
   syncIntervalMs: v.optional(wholeNumber(100, DAY_MS), 30_000),
   housekeepingIntervalMs: v.optional(wholeNumber(100, DAY_MS), 1_800_000),
-  monitorIntervalMs: v.optional(
-    v.union([v.literal(0), wholeNumber(1_000, DAY_MS)], "must be 0, or from 1000 to 86400000"),
-    3_600_000,
-  ),
+  monitorIntervalMs: v.optional(monitorInterval, 3_600_000),
   logLevel: v.optional(v.picklist(logLevels, `must be one of: ${logLevels.join(", ")}`), "info"),
 });
 
