@@ -31,9 +31,12 @@ it("finds every page in the packed tarball of the relay, in an empty folder", as
   expect(paths.toSorted()).toEqual([
     "agent-verify.html",
     "console/assets/home-*.js",
+    "console/assets/log-*.css",
+    "console/assets/log-*.js",
     "console/assets/style-*.css",
     "console/assets/verify-*.js",
     "console/icon.svg",
+    "log.html",
     "verify.html",
   ]);
 }, 120_000);

@@ -35,7 +35,7 @@ const layers: Readonly<Record<string, readonly string[]>> = {
   "@agent/test-postgres": [],
   "@agent/agent-server": shared,
   // It runs in browsers, so it depends on what runs there.
-  "@agent/console": ["crypto", "verify"],
+  "@agent/console": ["crypto", "transparency", "verify"],
   "@agent/relay": [
     ...shared,
     "budget",
@@ -132,7 +132,10 @@ const edges: Readonly<Record<string, readonly (readonly [path: string, effects: 
     ["src/main.ts", /./],
     ["src/runtime.ts", /./],
   ],
-  "@agent/console": [["src/verify/verifying/file-verifier.ts", /Date\.now/]],
+  "@agent/console": [
+    ["src/verify/verifying/file-verifier.ts", /Date\.now/],
+    ["src/log/fetch-bytes.ts", /fetch/],
+  ],
   "@agent/relay": [
     ["src/main.ts", /./],
     ["src/storage/writing/group-commit.ts", /setImmediate/],

@@ -15,7 +15,10 @@ export interface Figure {
   readonly name: string;
   readonly value: number;
   readonly floor: number;
-  readonly goal: number;
+  /** Absent: the floor is all that is asked. */
+  readonly goal?: number;
+  /** The values of the rounds, of which the least and the greatest are printed. */
+  readonly rounds?: readonly number[];
   /** `max`: the value must stay below. */
   readonly bound?: "min" | "max";
 }
@@ -24,10 +27,20 @@ export function printFigures(figures: readonly Figure[]): void {
   console.log(
     `${"figure".padEnd(64)} ${"value".padStart(8)} ${"floor".padStart(8)} ${"goal".padStart(8)}`,
   );
-  for (const { name, value, floor, goal, bound = "min" } of figures) {
+  for (const { name, value, floor, goal = Number.NaN, bound = "min", rounds = [] } of figures) {
     const meets = (limit: number) => (bound === "min" ? value >= limit : value <= limit);
     const verdict = meets(goal) ? "goal" : meets(floor) ? "floor" : "MISSED";
-    const cells = [value, floor, goal].map((cell) => cell.toPrecision(3).padStart(8));
-    console.log(`${name.padEnd(64)} ${cells.join(" ")}  ${verdict}`);
+    const cells = [value, floor, goal].map((cell) =>
+      (Number.isNaN(cell) ? "" : cell.toPrecision(3)).padStart(8),
+    );
+    console.log(
+      `${name.padEnd(64)} ${cells.join(" ")}  ${verdict.padEnd(6)} ${formatSpread(rounds)}`.trimEnd(),
+    );
   }
+}
+
+function formatSpread(rounds: readonly number[]): string {
+  if (rounds.length === 0) return "";
+  const sorted = rounds.toSorted((a, b) => a - b);
+  return `${sorted[0]!.toPrecision(3)}..${sorted.at(-1)!.toPrecision(3)}`;
 }

@@ -1,4 +1,5 @@
 import { benchmarkBeside } from "./beside.ts";
+import { benchmarkLog } from "./log/benchmark-log.ts";
 import { benchmarkDelegations } from "./measures/delegations.ts";
 import { benchmarkDiscovery } from "./measures/discovery.ts";
 import { benchmarkNeighbours } from "./measures/neighbours.ts";
@@ -9,7 +10,6 @@ import { benchmarkSessions } from "./measures/sessions.ts";
 import { benchmarkStart } from "./measures/start.ts";
 import { benchmarkTrustAttack } from "./measures/trust-attack.ts";
 import { benchmarkStoredTasks } from "./measures/stored-tasks.ts";
-import { benchmarkTransparency } from "./measures/transparency.ts";
 
 const benches: Record<string, () => void | Promise<void>> = {
   delegations: benchmarkDelegations,
@@ -20,7 +20,7 @@ const benches: Record<string, () => void | Promise<void>> = {
   sessions: benchmarkSessions,
   "stored-tasks": benchmarkStoredTasks,
   start: benchmarkStart,
-  transparency: benchmarkTransparency,
+  log: benchmarkLog,
   "trust-attack": benchmarkTrustAttack,
   engines: benchmarkEngines,
 };

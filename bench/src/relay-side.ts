@@ -19,6 +19,8 @@ export interface RelaySide {
   readonly agents: EnrolledAgents;
   /** Runs one delegation: submit, execute, deliver, settle. */
   readonly delegateOnce: () => Promise<void>;
+  /** Runs one delegation and returns its receipt and the milliseconds of its submission. */
+  readonly delegate: () => Promise<Delegation>;
   /** Submits one task for which the relay ranks the agents with the capability, and cancels it. */
   readonly submitScored: () => Promise<void>;
   /** Submits such a task and leaves it open; at most 1,000 times. */
@@ -28,6 +30,12 @@ export interface RelaySide {
   /** Reads the payer's balance once. */
   readonly readBalance: () => Promise<void>;
   close(): Promise<void>;
+}
+
+/** A delivered receipt, and how long the submission of its task took. */
+export interface Delegation {
+  readonly receipt: ReturnType<typeof createReceipt>;
+  readonly submitMs: number;
 }
 
 interface EnrolledAgents {
@@ -67,9 +75,24 @@ export async function startRelay(
   const getWorkerToken = createTokenCache(() => createToken(worker, info.did, benchWorld));
   const task = JSON.stringify({ prompt: PROMPT });
   const scoredTask = JSON.stringify({ prompt: PROMPT, required_capabilities: ["x"] });
+
+  async function delegate(): Promise<Delegation> {
+    const path = `/agent/${worker.agentId}/task`;
+    const token = await getSubmitterToken();
+    const began = performance.now();
+    const answer = await post(path, task, token);
+    const submitMs = performance.now() - began;
+    const { task_id } = JSON.parse(answer) as { task_id: string };
+    const work = { task_id, prompt: PROMPT, submitted_at: Date.now() };
+    const receipt = createReceipt(worker, work, { result: RESULT });
+    await post(`${path}/${task_id}/result`, JSON.stringify(receipt), await getWorkerToken());
+    return { receipt, submitMs };
+  }
+
   return {
     child,
     agents,
+    delegate,
     async queryMarket() {
       await get("/api/v1/market/candidates?capability=x&limit=10", await getSubmitterToken());
     },
@@ -87,15 +110,7 @@ export async function startRelay(
       await get(`/api/v1/agents/${submitter.agentId}/balance`, await getSubmitterToken());
     },
     async delegateOnce() {
-      const answer = await post(`/agent/${worker.agentId}/task`, task, await getSubmitterToken());
-      const { task_id } = JSON.parse(answer) as { task_id: string };
-      const work = { task_id, prompt: PROMPT, submitted_at: Date.now() };
-      const receipt = JSON.stringify(createReceipt(worker, work, { result: RESULT }));
-      await post(
-        `/agent/${worker.agentId}/task/${task_id}/result`,
-        receipt,
-        await getWorkerToken(),
-      );
+      await delegate();
     },
     async close() {
       await close();

@@ -14,6 +14,7 @@ import {
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { findBrowser, openBrowser } from "../open-browser.ts";
+import { findBarriers, getOverflow } from "../page-checks.ts";
 import { startRelayProcess, type RelayProcess } from "../start-relay-process.ts";
 import { loadBundleExamples, READABLE_TITLE, type BundleExample } from "../load-bundle-examples.ts";
 import {
@@ -488,9 +489,6 @@ function getNamedExample(examples: readonly BundleExample[]): BundleExample {
   return found;
 }
 
-const getOverflow = (page: Page) =>
-  page.evaluate<number>("document.documentElement.scrollWidth - innerWidth");
-
 /** Read in the page, whose types are not those of this file. */
 const READ_SHOWN = `[...document.querySelectorAll("article")].map((article) => ({
   state: article.className,
@@ -498,22 +496,3 @@ const READ_SHOWN = `[...document.querySelectorAll("article")].map((article) => (
   levels: [...article.querySelectorAll(":scope > section > .levels > li")].map((level) => level.className),
   head: article.querySelector(".facts.log [data-head]")?.textContent,
 }))`;
-
-/** Runs axe by the debugger, because the policy of the page rightly blocks its script. */
-async function findBarriers(page: Page): Promise<string[]> {
-  const source = readFileSync(new URL(import.meta.resolve("axe-core/axe.min.js")), "utf8");
-  const session = await page.context().newCDPSession(page);
-  await session.send("Runtime.evaluate", { expression: source });
-  const { result } = await session.send("Runtime.evaluate", {
-    expression: "axe.run().then(({ violations }) => JSON.stringify(violations))",
-    awaitPromise: true,
-  });
-  const violations = JSON.parse(String(result.value)) as {
-    id: string;
-    impact: string;
-    nodes: { html: string }[];
-  }[];
-  return violations
-    .filter(({ impact }) => impact === "serious" || impact === "critical")
-    .map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`);
-}

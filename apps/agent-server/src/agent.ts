@@ -57,6 +57,8 @@ export interface RelayFeatures {
   readonly delegator?: Delegator | undefined;
   /** Returns the keys of issuers of delegation tokens. */
   readonly getIssuerKeys: GetIssuerKeys;
+  /** Remembers the hash of each receipt before it leaves the agent. */
+  readonly recordSigned?: (receiptHash: string) => Promise<void>;
   readonly deliverReceipt: DeliverReceipt;
   /**
    * Finds the receipt of a finished relay task, of this run or the last, that is not delivered yet.
@@ -259,6 +261,7 @@ function createAgentRunner(
     callTool,
     executor,
     delegateTask: relay?.delegateTask,
+    recordSigned: relay?.recordSigned,
     taskTimeoutMs,
     runtime,
   });

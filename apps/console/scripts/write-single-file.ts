@@ -24,7 +24,7 @@ const script = built.output.find(isVerifyScript) as Rollup.OutputChunk;
 if (script.imports.length > 0)
   throw new Error(`the page is not one script: ${script.imports.join(", ")}`);
 const [styleName] = readdirSync(new URL("console/assets/", folder)).filter((name) =>
-  name.endsWith(".css"),
+  /^style-.*\.css$/.test(name),
 );
 const style = readFileSync(new URL(`console/assets/${styleName}`, folder), "utf8");
 // An end tag within a text of the script would end the script.

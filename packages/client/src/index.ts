@@ -24,6 +24,7 @@ export type {
   MonitorOptions,
   MonitorResult,
 } from "./monitor/monitor.ts";
+export { parseMonitorState } from "./monitor/monitor-state.ts";
 export type { MonitorState } from "./monitor/monitor-state.ts";
 export { createRecommender } from "./recommender.ts";
 export type { RecommendResult, Recommender, RecommenderOptions } from "./recommender.ts";

@@ -32,6 +32,7 @@ export {
 export { parseCheckpoint, type ParseCheckpointResult, type TreeHead } from "./notes/checkpoint.ts";
 export { cosignHead, type WitnessSigner } from "./notes/cosignature.ts";
 export { deriveLogKeys, type LogKeys } from "./notes/derive-log-keys.ts";
+export { isLaterGeneration } from "./notes/log-generation.ts";
 export {
   type KeyAddress,
   type LogStatement,

@@ -105,6 +105,11 @@ const quorum = v.pipe(
 );
 const DAY_MS = 86_400_000;
 
+const monitorInterval = v.pipe(
+  wholeNumber(0, DAY_MS),
+  v.check((ms) => ms === 0 || ms >= 1_000, "must be 0, or at least 1000"),
+);
+
 /** The schema of the configuration file, applied after flags and environment were laid over it. */
 export const Settings = strictSettings({
   name: v.optional(v.pipe(text, v.maxLength(256, "must be at most 256 characters")), "agent"),
@@ -162,6 +167,7 @@ export const Settings = strictSettings({
   taskTimeoutMs: v.optional(wholeNumber(1, DAY_MS), 300_000),
   syncIntervalMs: v.optional(wholeNumber(100, DAY_MS), 30_000),
   housekeepingIntervalMs: v.optional(wholeNumber(100, DAY_MS), 1_800_000),
+  monitorIntervalMs: v.optional(monitorInterval, 3_600_000),
   logLevel: v.optional(v.picklist(logLevels, `must be one of: ${logLevels.join(", ")}`), "info"),
 });
 
@@ -261,6 +267,12 @@ export const settingSources: readonly SettingSource[] = [
     variable: "AGENT_HOUSEKEEPING_INTERVAL_MS",
     kind: "number",
     summary: "ms between gradient credentials (1800000)",
+  },
+  {
+    path: "monitorIntervalMs",
+    variable: "AGENT_MONITOR_INTERVAL_MS",
+    kind: "number",
+    summary: "ms between checks of the relay's log, 0 for none (3600000)",
   },
   { path: "logLevel", variable: "LOG_LEVEL", summary: "debug, info (default), warn or error" },
 ];

@@ -124,6 +124,7 @@ describe("a faulty configuration", () => {
   test.each([
     [{ port: 65_536 }, "config port: must be a whole number from 0 to 65535"],
     [{ port: "3100" }, "config port: must be a whole number from 0 to 65535"],
+    [{ monitorIntervalMs: 999 }, "config monitorIntervalMs: must be 0, or at least 1000"],
     [{ taskTimeoutMs: 0.5 }, "config taskTimeoutMs: must be a whole number from 1 to 86400000"],
     [{ publicUrl: "ftp://x" }, "config publicUrl: must be an http or https URL"],
     [{ publicUrl: "http://u:p@x" }, "config publicUrl: must be an http or https URL"],

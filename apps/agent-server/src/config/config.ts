@@ -70,6 +70,7 @@ export interface Config {
         readonly registrationToken: string | undefined;
         readonly syncIntervalMs: number;
         readonly housekeepingIntervalMs: number;
+        readonly monitorIntervalMs: number;
       }
     | undefined;
 }
@@ -295,6 +296,7 @@ function buildConfig(settings: Settings, { env, flags, workingDirectory }: Confi
               readVariable(env, "AGENT_SYNC_TOKEN") ?? readVariable(env, "AGENT_API_TOKEN"),
             syncIntervalMs: settings.syncIntervalMs,
             housekeepingIntervalMs: settings.housekeepingIntervalMs,
+            monitorIntervalMs: settings.monitorIntervalMs,
           },
   };
 }

@@ -1,4 +1,4 @@
-import type { ExecutionReceipt } from "@agent/receipts";
+import { hashReceipt, type ExecutionReceipt } from "@agent/receipts";
 import { limits } from "@agent/wire";
 import type { Caller } from "../caller.ts";
 import type { Identity } from "../identity/identity.ts";
@@ -23,6 +23,8 @@ export interface TaskRunnerParts {
   readonly callTool: CallTool;
   readonly executor: Executor;
   readonly delegateTask: DelegateTask | undefined;
+  /** Called with the hash of each receipt; the receipt leaves the agent when it resolves. */
+  readonly recordSigned?: ((receiptHash: string) => Promise<void>) | undefined;
   readonly taskTimeoutMs: number;
   readonly runtime: Runtime;
 }
@@ -100,13 +102,15 @@ export function createTaskRunner(parts: TaskRunnerParts): RunTask {
     }
   }
 
-  function signOutcome(
+  async function signOutcome(
     task: StartedTask,
     outcome: Outcome,
     { used = [], nested = [] }: { used?: readonly string[]; nested?: readonly ExecutionReceipt[] },
-  ): ExecutionReceipt {
+  ): Promise<ExecutionReceipt> {
     const end = { outcome, toolsUsed: used, nested, completedAt: runtime.now() };
-    return buildReceipt(task, end, { identity, deviceId: parts.deviceId() });
+    const receipt = buildReceipt(task, end, { identity, deviceId: parts.deviceId() });
+    await parts.recordSigned?.(hashReceipt(receipt));
+    return receipt;
   }
 }
 

@@ -73,6 +73,7 @@ export const configTemplate = `// The settings of an agent; comments are allowed
   // "taskTimeoutMs": 300000,
   // "syncIntervalMs": 30000,
   // "housekeepingIntervalMs": 1800000,
+  // "monitorIntervalMs": 3600000,
   // "logLevel": "info",
 }
 `;

@@ -28,6 +28,8 @@ import {
   type PendingReceipt,
   type ReceiptStore,
 } from "./delivery/receipt-store.ts";
+import { createRelayMonitor, type RelayMonitorParts } from "./monitor/relay-monitor.ts";
+import { openSignedLog } from "./monitor/signed-log.ts";
 import { createReleaseClaim } from "./intake/release-claim.ts";
 import { maintainMembership } from "./membership/maintain-membership.ts";
 
@@ -39,6 +41,8 @@ export interface RelayLinkOptions {
   readonly syncIntervalMs: number;
   /** The interval between gradient credentials. */
   readonly housekeepingIntervalMs: number;
+  /** The interval between checks of the relay's transparency log; 0 for none. */
+  readonly monitorIntervalMs: number;
   readonly taskTimeoutMs: number;
   /** Whether the owner lets other agents work and pays them. */
   readonly delegation: boolean;
@@ -48,6 +52,10 @@ export interface RelayLinkOptions {
   readonly outboxPath: string;
   /** The folder of the owner's orders that may have a task at the relay. */
   readonly ordersPath: string;
+  /** The file with the hashes of signed receipts. */
+  readonly signedLogPath: string;
+  /** The folder of what the monitor of the relay's log keeps. */
+  readonly monitorPath: string;
   /** Stores the calls that the quorum was asked about. */
   readonly approvalsFile: ApprovalsFile;
   /** The agents that approve calls in the owner's place. */
@@ -81,6 +89,7 @@ export async function connectToRelay(options: RelayLinkOptions): Promise<RelayLi
     joined() {
       if (stopped) socket.close();
       else socket.openSocket();
+      monitor.start();
       void credentials.submitCredentials();
     },
     /** Fetches the tasks that the socket did not deliver. */
@@ -92,14 +101,15 @@ export async function connectToRelay(options: RelayLinkOptions): Promise<RelayLi
   const { membership } = maintained;
   const client = () => membership()?.client;
   const credentials = createAgentCredentials({ identity, membership, runtime });
-  const { housekeepingIntervalMs: intervalMs } = options;
+  const { housekeepingIntervalMs: intervalMs, outboxPath: path } = options;
   const housekeeping = createHousekeeping({ credentials, counters, intervalMs, runtime });
   const send = createPacedSend((message) => socket.send(message), runtime);
   const receiptSender = createReceiptSender({ agentId, send, client, runtime });
-  const kept = { relayUrl: url, agentId, runtime };
-  const receiptStore = createReceiptStore({ ...kept, path: options.outboxPath });
+  const receiptStore = createReceiptStore({ path, relayUrl: url, agentId, runtime });
   const outbox = createOutbox({ post: receiptSender.post, store: receiptStore, runtime });
   const unsentReceipts = await loadUnsentReceipts(receiptStore, runtime);
+  const signedLog = await openSignedLog(options.signedLogPath, runtime);
+  const monitor = openMonitor(options, { membership, signedLog });
   const approver = openApprover(options, membership);
   const delegator = options.delegation ? await openDelegator(options, membership) : undefined;
   const socket = createRelaySocket({
@@ -127,6 +137,7 @@ export async function connectToRelay(options: RelayLinkOptions): Promise<RelayLi
     ...(delegator !== undefined && { delegator }),
     ...(approver !== undefined && { approver }),
     gradient: () => credentials.gradient(),
+    recordSigned: signedLog.record,
     deliverReceipt: outbox.deliver,
     findUndelivered: outbox.findReceipt,
     start({ work, counts, endpointUrl }) {
@@ -141,6 +152,7 @@ export async function connectToRelay(options: RelayLinkOptions): Promise<RelayLi
       maintained.stop();
       housekeeping.stop();
       taskReceiver?.stop();
+      await monitor.stop();
       await outbox.stop(graceMs);
       socket.close();
     },
@@ -176,6 +188,14 @@ function openDelegator(
 ): Promise<Delegator> {
   const { taskTimeoutMs: timeoutMs, url: relayUrl, identity, ordersPath, runtime } = options;
   return createDelegator({ identity, relayUrl, membership, timeoutMs, ordersPath, runtime });
+}
+
+function openMonitor(
+  { url, identity, monitorPath: folder, monitorIntervalMs: intervalMs, runtime }: RelayLinkOptions,
+  on: Pick<RelayMonitorParts, "membership" | "signedLog">,
+) {
+  const address = url.replace(/\/+$/, "");
+  return createRelayMonitor({ ...on, url: address, identity, folder, intervalMs, runtime });
 }
 
 /** Returns the approver in the owner's place if the owner configured a quorum. */

@@ -13,9 +13,10 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true }));
 
-test("the demo of three relays passes all checks and leaves no process or folder", async () => {
+/** Runs the demo to its end and expects that it leaves no process and no folder. */
+async function runDemo(...args: readonly string[]): Promise<string> {
   // A separate process group, so that processes that the demo leaves behind can be found.
-  const child = spawn(process.execPath, ["--conditions=agent-source", main], {
+  const child = spawn(process.execPath, ["--conditions=agent-source", main, ...args], {
     detached: true,
     env: { NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"], TMPDIR: folder },
     stdio: ["ignore", "pipe", "inherit"],
@@ -26,9 +27,26 @@ test("the demo of three relays passes all checks and leaves no process or folder
   });
   const code = await new Promise((resolve) => child.on("close", resolve));
   expect([code, output]).toEqual([0, expect.stringContaining("All checks passed")]);
-  expect(output.match(/^ {2}ok {2}/gm)).toHaveLength(6);
-  expect(output.match(/receipt valid/g)).toHaveLength(4);
-  expect(output.match(/gamma valid/g)).toHaveLength(2);
   expect(() => process.kill(-(child.pid ?? 0), 0)).toThrow("ESRCH");
   expect(await readdir(folder)).toEqual([]);
+  return output;
+}
+
+test("the demo of three relays passes all checks and leaves no process or folder", async () => {
+  const output = await runDemo();
+  expect(output.match(/^ {2}ok {2}/gm)).toHaveLength(7);
+  expect(output.match(/receipt valid/g)).toHaveLength(4);
+  expect(output.match(/gamma valid/g)).toHaveLength(2);
+  expect(output).toMatch(
+    /witnessed 2 of 2, by agent-relay\/\S+\/witness, agent-relay\/\S+\/witness/,
+  );
+}, 100_000);
+
+test("the demo of a lying relay shows in one screen that witness, monitor and verifier detect it", async () => {
+  const output = await runDemo("--liar");
+  expect(output.match(/^ {2}ok {2}/gm)).toHaveLength(4);
+  expect(output).toContain("422 log.equivocation");
+  expect(output).toContain("ALARM monitor.split_view; both checkpoints are in the evidence file");
+  expect(output).toContain("refused, log.quorum_missing");
+  expect(output.split("\n").length).toBeLessThan(40);
 }, 100_000);

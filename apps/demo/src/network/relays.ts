@@ -2,7 +2,7 @@ import { createServer, type AddressInfo } from "node:net";
 import { createRelayClient, type RelayClient } from "@agent/client";
 import type { Operations, Result } from "@agent/wire";
 import { unwrapBody } from "../participants/unwrap-body.ts";
-import type { Processes, RunningProcess } from "../participants/processes.ts";
+import type { Processes, Program, RunningProcess } from "../participants/processes.ts";
 import { createSecret, buildPeerRelayProgram } from "../participants/programs.ts";
 
 /** A running relay of the network. */
@@ -12,8 +12,10 @@ export interface NetworkRelay {
   readonly info: Result<Operations["relayInfo"]>;
   /** A client with the master token. */
   readonly operator: RelayClient;
-  /** Kills the relay; `restart` starts it again with its database. */
-  readonly crash: () => Promise<{ readonly restart: () => Promise<void> }>;
+  /** Kills the relay; `restart` starts it again with its database, unchanged or as another program. */
+  readonly crash: () => Promise<{
+    readonly restart: (change?: Partial<Program>) => Promise<RunningProcess>;
+  }>;
 }
 
 /**
@@ -24,13 +26,18 @@ export async function startRelay(
   processes: Processes,
   name: string,
   dataDir: string,
+  env: Program["env"] = {},
 ): Promise<NetworkRelay> {
   const masterToken = createSecret();
   const port = await findFreePort();
   const url = `http://127.0.0.1:${port}`;
-  const program = buildPeerRelayProgram({ name, port, masterToken, dataDir });
-  const start = async (): Promise<RunningProcess> => {
-    const running = processes.start(program);
+  const program = buildPeerRelayProgram({ name, port, masterToken, dataDir, env });
+  const start = async (change: Partial<Program> = {}): Promise<RunningProcess> => {
+    const running = processes.start({
+      ...program,
+      ...change,
+      env: { ...program.env, ...change.env },
+    });
     await running.waitForLine((line) => line.includes('"msg":"relay.listening"') || undefined);
     return running;
   };
@@ -44,8 +51,9 @@ export async function startRelay(
     async crash() {
       await running.crash();
       return {
-        async restart() {
-          running = await start();
+        async restart(change) {
+          running = await start(change);
+          return running;
         },
       };
     },

@@ -1,11 +1,14 @@
+import { join } from "node:path";
 import { allHold, type DemoCheck } from "../checks/demo-check.ts";
 import { formatDollars, toMicro, formatPercent } from "../figures/money.ts";
 import { formatColumns, shortenId } from "../report.ts";
 import type { DemoContext } from "../run-to-completion.ts";
 import { positionsAgree, sumMoney, waitUntilSettled, type RelayTotals } from "./relay-totals.ts";
 import { startNetwork, DEPOSITS, type NetworkParticipants } from "./network-participants.ts";
+import type { CommandResult } from "./run-command.ts";
 import { delegateAcrossRelays, type ForwardedJob } from "./delegate-across-relays.ts";
 import { verifyJob, type JobProof } from "./verify-job.ts";
+import { saveWitnessedEvidence, verifyWitnessed } from "./witnessed-evidence.ts";
 
 /**
  * Runs paid tasks across three relays, crashes the middle one during a task, and returns the checks
@@ -44,10 +47,17 @@ export async function runNetwork({
 
   const totals = await waitUntilSettled(relays);
   print([...formatJobs(jobs, relays), ...formatTotals(totals)]);
+  const [{ taskId }] = jobs as [ForwardedJob];
+  const evidence = await saveWitnessedEvidence(join(dataDir, "evidence.json"), {
+    relay: beta,
+    witnesses: [alpha, gamma],
+    task: { agentId: research.agentId, taskId },
+  });
   await processes.stop();
   const runningNames = processes.listRunning();
   const proofs = jobs.map(verifyJob);
-  print(formatProofs(proofs));
+  const witnessed = await verifyWitnessed(evidence);
+  print([...formatProofs(proofs), ...formatEvidence(witnessed)]);
 
   const paidIn = Object.values(DEPOSITS).reduce((sum, amount) => sum + toMicro(amount), 0);
   return [
@@ -71,6 +81,10 @@ export async function runNetwork({
     },
     { claim: "The total amount of money is unchanged", passed: sumMoney(totals) === paidIn },
     { claim: "No process is left", passed: runningNames.length === 0 },
+    {
+      claim: "The evidence of a task verifies offline as logged, and witnessed 2 of 2",
+      passed: witnessed.exitCode === 0 && witnessed.lines.join().includes("witnessed 2 of 2"),
+    },
   ];
 }
 
@@ -150,6 +164,14 @@ function formatProofs(proofs: readonly JobProof[]): string[] {
   return [
     "All processes have ended. Verified from the receipts and attestations alone:",
     ...formatColumns(rows),
+    "",
+  ];
+}
+
+function formatEvidence({ lines }: CommandResult): string[] {
+  return [
+    "The evidence of research for editor at beta, verified by agent-verify with both witnesses named:",
+    ...lines.map((line) => `  ${line}`),
     "",
   ];
 }

@@ -30,18 +30,22 @@ export function buildRelayProgram(masterToken: string, dataDir: string): Program
   };
 }
 
+interface PeerRelay {
+  readonly name: string;
+  readonly port: number;
+  readonly masterToken: string;
+  readonly dataDir: string;
+  readonly env: Program["env"];
+}
+
 /** Builds the program of a relay of the network, on a fixed port with a persistent database. */
 export function buildPeerRelayProgram({
   name,
   port,
   masterToken,
   dataDir,
-}: {
-  readonly name: string;
-  readonly port: number;
-  readonly masterToken: string;
-  readonly dataDir: string;
-}): Program {
+  env,
+}: PeerRelay): Program {
   return {
     name,
     main: resolveMain("@agent/relay"),
@@ -55,10 +59,17 @@ export function buildPeerRelayProgram({
       AGENT_FEDERATION_AUTO_ACCEPT_PEERS: "true",
       AGENT_FEDERATION_HEARTBEAT_INTERVAL_MS: "1500",
       AGENT_FEDERATION_RETRY_SCALE: "0.03",
+      AGENT_LOG_WITNESS_INTERVAL_MS: "1000",
       AGENT_RATE_LIMIT_SCALE: "0",
+      ...env,
     },
   };
 }
+
+/** The `main.ts` of a relay that shows its readers another log than its witness. */
+export const LIAR_MAIN = fileURLToPath(
+  new URL("../test/edited-relay-process.ts", import.meta.resolve("@agent/relay")),
+);
 
 /**
  * Builds the program of an agent server on any free port with the tools and prices of

@@ -42,6 +42,7 @@ export function buildHomePage(relay: ShownRelay, assets: Assets): string {
 <nav aria-label="Pages of this relay">
 <ul>
 <li><a href="./verify">Verify</a> a receipt or the evidence of a task, in your browser</li>
+<li><a href="./log">Log</a> of what this relay signed, which it cannot change later</li>
 <li><a href="./docs">Documentation</a> of every operation</li>
 <li><a href="./.well-known/agent-relay.json">Identity document</a> and <a href="./.well-known/agent-card.json">agent card</a>, for machines</li>
 </ul>

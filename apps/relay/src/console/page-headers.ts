@@ -1,11 +1,17 @@
-/** The policy of pages that need neither connections nor other origins. */
+/** The needs of a page beside its own files. */
+export interface PageNeeds {
+  /** The name of the one Trusted Types policy, by which its scripts may start a worker. */
+  readonly trustedTypesPolicy: string;
+  /** Whether it reads from the relay; other pages get no connection at all. */
+  readonly readsRelay?: boolean;
+}
+
 const PAGE_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",
   "img-src 'self'",
   "font-src 'self'",
-  "connect-src 'none'",
   "worker-src 'self'",
   "base-uri 'none'",
   "form-action 'none'",
@@ -22,8 +28,13 @@ const COMMON_HEADERS = {
     "camera=(), geolocation=(), microphone=(), payment=(), usb=(), clipboard-read=()",
 };
 
-/** Builds the headers of a page, whose scripts may start a worker by this Trusted Types policy only. */
-export function buildPageHeaders(trustedTypesPolicy: string): Record<string, string> {
-  const policy = [...PAGE_POLICY, `trusted-types ${trustedTypesPolicy}`].join("; ");
+/** Builds the headers of a page, which has no access to other origins. */
+export function buildPageHeaders({
+  trustedTypesPolicy,
+  readsRelay = false,
+}: PageNeeds): Record<string, string> {
+  const connections = `connect-src ${readsRelay ? "'self'" : "'none'"}`;
+  const types = `trusted-types ${trustedTypesPolicy}`;
+  const policy = [...PAGE_POLICY, connections, types].join("; ");
   return { ...COMMON_HEADERS, "content-security-policy": policy };
 }

@@ -15,6 +15,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const script = `console.log("${"a".repeat(1_000)}");\n`;
 mkdirSync(join(folder, "console/assets"), { recursive: true });
 writeFileSync(join(folder, "verify.html"), "<!doctype html><title>Verify</title>");
+writeFileSync(join(folder, "log.html"), "<!doctype html><title>Log</title>");
 writeFileSync(join(folder, "agent-verify.html"), "<!doctype html><title>One file</title>");
 writeFileSync(join(folder, "console/assets/verify-AbCd_12-.js"), script);
 writeFileSync(join(folder, "console/assets/home-AbCd_123.js"), "");
@@ -23,11 +24,12 @@ writeFileSync(join(folder, "console/secret.pem"), "no page");
 
 const SCRIPT_PATH = "/console/assets/verify-AbCd_12-.js";
 
-function createHandler(assets: Assets = readAssets(folder), name = "north") {
+function createHandler(assets: Assets = readAssets(folder), name = "north", pages = "on") {
   const read = readConfig({
     AGENT_API_TOKEN: OPERATOR_TOKEN,
     X402_PAY_TO_ADDRESS: ZERO_ADDRESS,
     AGENT_RELAY_NAME: name,
+    AGENT_CONSOLE: pages,
   });
   if (!read.ok) throw new Error("the configuration is refused");
   const clock = createManualClock();
@@ -55,17 +57,28 @@ describe("the pages of a relay", () => {
       "style-src 'self'",
       "img-src 'self'",
       "font-src 'self'",
-      "connect-src 'none'",
       "worker-src 'self'",
       "base-uri 'none'",
       "form-action 'none'",
       "frame-ancestors 'none'",
       "require-trusted-types-for 'script'",
+      "connect-src 'none'",
       "trusted-types verify-worker",
     ]);
   });
 
-  test.each(["/", "/verify", "/agent-verify.html", SCRIPT_PATH])(
+  test("let the page of the log read from its own relay, and start no worker", () => {
+    const policy = createHandler()("/log")?.headers.get("content-security-policy") ?? "";
+    expect(policy).toContain("connect-src 'self'; trusted-types 'none'");
+  });
+
+  test("are without the log where the operator wants the page of /verify alone", () => {
+    const get = createHandler(undefined, "north", "verify");
+    expect(get("/log")).toBeUndefined();
+    expect(get("/verify")?.status).toBe(200);
+  });
+
+  test.each(["/", "/verify", "/log", "/agent-verify.html", SCRIPT_PATH])(
     "send %s with the headers that keep it apart from other origins",
     (path) => {
       const { status, headers } = createHandler()(path, html)!;

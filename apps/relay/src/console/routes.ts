@@ -8,21 +8,31 @@ import { newId } from "../runtime.ts";
 import type { Services } from "../services.ts";
 import type { Asset, Assets } from "./assets.ts";
 import { buildHomePage } from "./home-page.ts";
-import { buildPageHeaders } from "./page-headers.ts";
+import { buildPageHeaders, type PageNeeds } from "./page-headers.ts";
 
 /** Answers GET requests for the pages; undefined for an address that is none of theirs. */
 export type PageHandler = (request: Request, clientIp: string) => Response | undefined;
 
 /** The paths of the pages in the syntax of the router. */
-export const PAGE_PATHS = ["/", "/verify", "/agent-verify.html", "/console/*"];
+export const PAGE_PATHS = ["/", "/verify", "/log", "/agent-verify.html", "/console/*"];
 
 interface PageOptions {
   readonly limiter: RateLimiter;
   readonly assets: Assets;
 }
 
-/** The name of the one Trusted Types policy, by which the page of `/verify` starts its worker. */
-const WORKER_POLICY = "verify-worker";
+const NO_NEEDS: PageNeeds = { trustedTypesPolicy: "'none'" };
+
+/** The page of `/verify` starts its worker by a Trusted Types policy. */
+const VERIFY_NEEDS: PageNeeds = { trustedTypesPolicy: "verify-worker" };
+
+const LOG_NEEDS: PageNeeds = { ...NO_NEEDS, readsRelay: true };
+
+/** The files of the pages that have an address of their own. */
+const PAGE_FILES: Readonly<Record<string, string>> = {
+  "/verify": "verify.html",
+  "/log": "log.html",
+};
 
 export function createPageHandler(
   services: Pick<Services, "config" | "identity" | "freezer" | "runtime">,
@@ -38,7 +48,8 @@ export function createPageHandler(
       return createRefusalResponse(refuse("console.not_built"), newId(services.runtime));
     }
     if (path === "/") return answerHome(home);
-    const name = path === "/verify" ? "verify.html" : path.slice(1);
+    if (path === "/log" && services.config.server.console === "verify") return undefined;
+    const name = PAGE_FILES[path] ?? path.slice(1);
     const asset = assets.get(name);
     return asset && answerAsset(asset, name, headers);
   }
@@ -65,7 +76,7 @@ export function createPageHandler(
 function answerHome(page: string): Response {
   return new Response(page, {
     headers: {
-      ...buildPageHeaders("'none'"),
+      ...buildPageHeaders(NO_NEEDS),
       "content-type": "text/html; charset=utf-8",
       "cache-control": "no-cache",
       vary: "Accept",
@@ -79,7 +90,7 @@ function answerAsset(asset: Asset, name: string, given: Headers): Response {
     : asset.bytes;
   const etag = body === asset.gzip ? `"${asset.tag}-gzip"` : `"${asset.tag}"`;
   const headers = {
-    ...buildPageHeaders(WORKER_POLICY),
+    ...buildPageHeaders(name === "log.html" ? LOG_NEEDS : VERIFY_NEEDS),
     "content-type": asset.mediaType,
     "cache-control": asset.isHashed ? `public, ${CACHE_FOR_EVER}` : "no-cache",
     etag,

@@ -81,7 +81,7 @@ test("continues its tree after a start, and refuses another origin", async () =>
   await start();
 });
 
-test("begins a new generation with each restore of one backup, and enters its keys again", async () => {
+test("TL8 begins a new generation with each restore of one backup, and enters its keys again", async () => {
   await bindKeys(2);
   const old = await getHead();
   const backup = join(folder, "backup.db");
@@ -113,7 +113,7 @@ test("begins a new generation with each restore of one backup, and enters its ke
   expect(new Set(origins).size).toBe(3);
 });
 
-test("signs no head from an older copy of its database until it is told to restart", async () => {
+test("TL8 signs no head from an older copy of its database until it is told to restart", async () => {
   await bindKeys(1);
   await t.close();
   const copy = join(folder, "copy.db");

@@ -127,12 +127,12 @@ test("publishes a head once it has enough cosignatures, and a smaller quorum's h
   const formatLine = (witness: string) =>
     `\u2014 ${witness} ${Buffer.alloc(76, 7).toString("base64")}\n`;
   const [one, other] = [formatLine("one.example/w"), formatLine("other.example/w")];
-  const { addCosignatures } = strict.relay.transparencyLog;
+  const { transparencyLog: log } = strict.relay;
   // Lines of one witness count once.
-  await addCosignatures(1, [one, one]);
-  await addCosignatures(1, [one]);
+  await log.addCosignatures(1, [one, one]);
+  await log.addCosignatures(1, [one]);
   expect(await strict.request("GET", "/log/v1/checkpoint")).toMatchObject({ status: 404 });
-  await addCosignatures(1, [other]);
+  await log.addCosignatures(1, [other]);
   const { text } = await strict.request("GET", "/log/v1/checkpoint");
   expect(text.split(one)).toHaveLength(2);
   const { body } = await strict.asOperator("GET", "/api/v1/admin/log");

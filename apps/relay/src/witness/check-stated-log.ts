@@ -1,3 +1,4 @@
+import { isLaterGeneration } from "@agent/transparency";
 import { limits } from "@agent/wire";
 import type { WitnessedRow } from "../storage/tables/witness.ts";
 
@@ -37,12 +38,4 @@ export function checkStatedLog(
   if (last === undefined) return "pin";
   if (!isLaterGeneration(last.origin, origin)) return "log.key_changed";
   return now - last.pinned_at < limits.logStatementMs ? "too_soon" : "pin";
-}
-
-/** Returns whether an origin is that of a later generation of the same log. */
-function isLaterGeneration(before: string, origin: string): boolean {
-  const [, base = "", number = ""] = /^(.*)\/(\d{1,15})$/u.exec(origin) ?? [];
-  if (base === before) return true;
-  const [, baseBefore, numberBefore] = /^(.*)\/(\d{1,15})$/u.exec(before) ?? [];
-  return base === baseBefore && Number(number) > Number(numberBefore);
 }

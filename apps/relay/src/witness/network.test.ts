@@ -265,7 +265,7 @@ describe("a witness that misbehaves, or knows more", () => {
     ["a size of 2^53", { status: 409, text: "9007199254740992\n" }, "refused"],
     ["a size that is no number", { status: 409, text: "0x1\n" }, "refused"],
     ["a status of its own", { status: 422, text: "" }, "refused"],
-  ])("by %s adds nothing to a head", async (_, answer, state) => {
+  ])("TL7 by %s adds nothing to a head", async (_, answer, state) => {
     const t = await startAsking((path) =>
       path.endsWith("/checkpoint") ? { status: 404 } : answer,
     );

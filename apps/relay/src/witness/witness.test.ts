@@ -72,7 +72,7 @@ describe("the witness of a relay", () => {
     });
   });
 
-  test("gives one of 50 requests from one size its line, and the others the new size", async () => {
+  test("TL5 gives one of 50 requests from one size its line, and the others the new size", async () => {
     const t = await start(env);
     await askWitness(t, await buildRequest(log, 0, 10));
     const sizes = Array.from({ length: 50 }, (_, at) => 11 + (at % 30));

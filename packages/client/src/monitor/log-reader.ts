@@ -18,6 +18,13 @@ export class BadTileError extends Error {
   override name = "BadTileError";
 }
 
+/** The entries of a tile of level 0. */
+export interface EntryBundle {
+  /** The index of the tile. */
+  readonly index: number;
+  readonly entries: readonly Uint8Array[];
+}
+
 const TIMEOUT_MS = 10_000;
 const MAX_NOTE_BYTES = 65_536;
 const HASH_BYTES = 32;
@@ -35,7 +42,9 @@ export function createLogReader(prefix: string, network: Pick<Environment, "fetc
         throw new UnreachableError(`status ${response.status}`);
       }
       const tooLong = () => new BadTileError("the answer is too long");
-      return await new Response(boundedBody(response.body, { maxBytes, tooLong })).bytes();
+      const body = boundedBody(response.body, { maxBytes, tooLong });
+      // Servers replace the global Response by one without `bytes`.
+      return new Uint8Array(await new Response(body).arrayBuffer());
     } catch (error) {
       if (error instanceof UnreachableError || error instanceof BadTileError) throw error;
       throw new UnreachableError("no answer", { cause: error });
@@ -64,14 +73,14 @@ export function createLogReader(prefix: string, network: Pick<Environment, "fetc
       };
     },
 
-    /** Reads the entries from index `first` to before `size`, a bundle at a time. */
-    async *readEntries(first: number, size: number): AsyncIterable<readonly Uint8Array[]> {
+    /** Reads the whole bundles that hold the entries from index `first` to before `size`. */
+    async *readBundles(first: number, size: number): AsyncIterable<EntryBundle> {
       for (let index = Math.floor(first / TILE_WIDTH); index * TILE_WIDTH < size; index++) {
         const width = Math.min(TILE_WIDTH, size - index * TILE_WIDTH);
         const path = formatTilePath("entries", index, width);
         const parsed = parseEntryBundle(await readExactly(path, width * BUNDLE_ENTRY_BYTES), width);
         if (!parsed.ok) throw new BadTileError("an entry bundle is malformed");
-        yield parsed.entries.slice(Math.max(0, first - index * TILE_WIDTH));
+        yield { index, entries: parsed.entries };
       }
     },
   };

@@ -2,7 +2,14 @@ import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sha256Hex } from "@agent/crypto";
-import { cosignHead, entryOf, formatVerifierKey, parseCheckpoint } from "@agent/transparency";
+import {
+  cosignHead,
+  entryOf,
+  formatVerifierKey,
+  hashNode,
+  parseCheckpoint,
+  signCheckpoint,
+} from "@agent/transparency";
 import { ModelLog } from "@agent/transparency/model-log";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type LocalServer, startLocalServer } from "../testing/local-server.ts";
@@ -20,6 +27,8 @@ interface Site {
   latest: () => string;
   witnessed: () => string | null;
   tile: (path: string) => Uint8Array | undefined;
+  /** The address to which every path leads. */
+  redirect?: string;
 }
 
 let folder: string;
@@ -58,6 +67,9 @@ beforeEach(async () => {
             ? site.witnessed()
             : undefined;
     const bytes = text === undefined ? site.tile(path) : text;
+    if (site.redirect !== undefined) {
+      return void response.writeHead(302, { location: site.redirect }).end();
+    }
     response.writeHead(bytes === undefined || bytes === null ? 404 : 200);
     response.end(bytes ?? undefined);
     return undefined;
@@ -229,6 +241,80 @@ describe("agent-monitor on a lying log", () => {
       site.tile = () => bytes;
       await expectAlarm("monitor.bad_tile");
     }
+  });
+
+  it("TL7 reports a made-up root of 2^52 entries after one bundle, however many the log serves", async () => {
+    const size = 2 ** 52;
+    const hash = new Uint8Array(32).fill(3);
+    const top = new Uint8Array(16 * 32).fill(7);
+    const pairs = (hashes: readonly Uint8Array[]): Uint8Array =>
+      hashes.length === 1
+        ? hashes[0]!
+        : pairs(
+            Array.from({ length: hashes.length / 2 }, (_, at) =>
+              hashNode(hashes[2 * at]!, hashes[2 * at + 1]!),
+            ),
+          );
+    const root = pairs(Array.from({ length: 16 }, (_, at) => top.slice(at * 32, at * 32 + 32)));
+    const { keys } = site.log;
+    const note = signCheckpoint({ origin: keys.origin, size, root }, keys.secretKey);
+    const bundle = site.log.readPath("tile/entries/000");
+    site.checkpoint = site.latest = () => note;
+    site.tile = (path) => {
+      if (path.includes("/entries/")) return bundle;
+      if (path.startsWith("tile/6/")) return top;
+      return new Uint8Array(256 * 32).fill(hash[0]!);
+    };
+    const before = server.received.length;
+    await expectAlarm("monitor.bad_tile");
+    expect(server.received.length - before).toBeLessThan(30);
+  });
+
+  it.each([
+    ["a note above 64 KiB", "monitor.bad_tile", () => "a".repeat(1_000_000)],
+    ["64 KiB without signatures", "log.malformed", () => "a\n".repeat(32_000)],
+    [
+      "a size of 2^53",
+      "log.malformed",
+      () => site.log.sign().replace("\n300\n", "\n9007199254740992\n"),
+    ],
+    [
+      "65 signature lines",
+      "log.malformed",
+      () => site.log.sign() + site.log.sign().split("\n\n")[1]!.repeat(64),
+    ],
+  ])("reports %s as a head", async (_, code, note) => {
+    await monitor();
+    site.checkpoint = note;
+    const { exitCode, out } = await monitor();
+    expect({ exitCode, out }).toEqual({
+      exitCode: 1,
+      out: `ALARM ${code}\n`,
+    });
+  });
+
+  it("TL7 follows no redirect, and takes a log that redirects as one that cannot be reached", async () => {
+    await monitor();
+    site.redirect = `${server.baseUrl}/elsewhere`;
+    expect(await monitor()).toMatchObject({ exitCode: 3 });
+    expect(server.received.map(({ url }) => url)).not.toContain("/elsewhere");
+  });
+
+  it("TL7 takes nothing from a witness that answers without end, redirects or shows another log", async () => {
+    for (const answer of ["a".repeat(1_000_000), other.sign(), ""]) {
+      site.witnessed = () => answer;
+      expect(await monitor(withWitness())).toMatchObject({ exitCode: 0 });
+    }
+  });
+
+  it("TL7 keeps its memory when a log enters thousands of keys for a watched agent", async () => {
+    for (let count = 0; count < 12_000; count++) {
+      const binding = { agent_id: "me", public_key: KEY, device_id: null, valid_from: count };
+      site.log.append(entryOf.keyBound(binding, { time: 1 }));
+    }
+    const { exitCode, out } = await monitor(["--agent", "me"]);
+    expect(exitCode).toBe(1);
+    expect(out.trim().split("\n")).toHaveLength(10_000);
   });
 
   it("reports a head that is not signed, is of another log, or that too few witnesses cosigned", async () => {

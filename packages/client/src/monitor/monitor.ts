@@ -1,19 +1,21 @@
-import { equalBytes, sha256Hex } from "@agent/crypto";
+import { concatBytes, equalBytes, sha256Hex } from "@agent/crypto";
 import {
   compareHeads,
-  countTiles,
   type Cosignature,
   type EntryAlarmCode,
   formatVerifierKey,
   getEmptyRoot,
+  HASH_BYTES,
   hashLeaf,
   openCheckpoint,
   type CheckpointRefusal,
+  proveInclusion,
   type ReadTile,
   scanEntries,
-  TreeEdge,
+  TILE_WIDTH,
   type TreeHead,
   type VerifierKey,
+  verifyInclusion,
   type WatchList,
 } from "@agent/transparency";
 import { createEnvironment, type Environment } from "../environment.ts";
@@ -21,6 +23,7 @@ import {
   BadTileError,
   computeRootOf,
   createLogReader,
+  type EntryBundle,
   type LogReader,
   UnreachableError,
 } from "./log-reader.ts";
@@ -70,6 +73,8 @@ export type MonitorResult =
   | { readonly ok: false; readonly code: "network.unreachable" };
 
 const STALE_AFTER_MS = 3_600_000;
+/** A log can enter any number of keys for an agent; the first alarms of a round suffice. */
+const MAX_ENTRY_ALARMS = 10_000;
 
 /** A head with the checkpoint that it was opened from. */
 interface SeenHead {
@@ -189,7 +194,7 @@ const isFork = (left: SeenHead, right: SeenHead) =>
 const buildSplit = (left: SeenHead, right: SeenHead) =>
   new AlarmError({ code: "monitor.split_view", evidence: [left.text, right.text] });
 
-/** Scans the new entries, after adding their own hashes to the old tree has led to the new root. */
+/** Scans the new entries, each bundle after its hashes have led to the signed root. */
 async function scanNew(
   {
     log,
@@ -201,26 +206,40 @@ async function scanNew(
   seenBefore: readonly string[],
 ) {
   const oldSize = before?.head.size ?? 0;
-  const tiles: Uint8Array[] = [];
-  for (const { level, full, partial } of countTiles(oldSize)) {
-    tiles.push(partial === 0 ? new Uint8Array() : await readTile(level, full, partial));
-  }
-  const edge = new TreeEdge({ size: oldSize, tiles });
   let seen = seenBefore;
   let unknownKinds = 0;
   const alarms: MonitorAlarm[] = [];
-  for await (const entries of log.readEntries(oldSize, published.head.size)) {
-    const first = edge.size;
-    for (const entry of entries) edge.append(hashLeaf(entry));
-    const scan = scanEntries(entries, watch, { first, seen });
-    alarms.push(...scan.alarms);
+  for await (const bundle of log.readBundles(oldSize, published.head.size)) {
+    await demandBundle(bundle, published.head, readTile);
+    const start = bundle.index * TILE_WIDTH;
+    const known = Math.max(0, oldSize - start);
+    const entries = bundle.entries.slice(known);
+    const scan = scanEntries(entries, watch, { first: start + known, seen });
+    alarms.push(...scan.alarms.slice(0, MAX_ENTRY_ALARMS - alarms.length));
     seen = scan.seen;
     unknownKinds += scan.unknownKinds;
   }
-  if (!equalBytes(edge.root(), published.head.root)) {
+  return { alarms, seen, unknownKinds };
+}
+
+/**
+ * The inclusion proof of the first entry, with siblings that are hashed from the others, covers them all.
+ * A log that made up its root can therefore not make the monitor read entries without end.
+ */
+async function demandBundle(
+  { index, entries }: EntryBundle,
+  { size, root }: TreeHead,
+  readTile: ReadTile,
+): Promise<void> {
+  const hashes = concatBytes(...entries.map(hashLeaf));
+  const readHashed: ReadTile = (level, n, width) =>
+    level === 0 && n === index ? hashes : readTile(level, n, width);
+  const first = index * TILE_WIDTH;
+  const proof = await proveInclusion(first, size, readHashed);
+  const leaf = hashes.slice(0, HASH_BYTES);
+  if (!verifyInclusion({ index: first, size, leaf, proof, root }).ok) {
     throw new BadTileError("the entries have another root");
   }
-  return { alarms, seen, unknownKinds };
 }
 
 /** The head that a witness shows must be of the same tree; a silent witness is no alarm. */

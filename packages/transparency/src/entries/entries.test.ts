@@ -218,6 +218,21 @@ describe("a scan of entries", () => {
     expect(scanEntries([known], watched, { first: 40 }).alarms).toEqual([]);
   });
 
+  test("knows the task of a known receipt, in this scan and in later ones", () => {
+    const { knownArtifacts } = watched;
+    const receiptsOnly = { ...watched, knownArtifacts: new Set(knownArtifacts), knownRefs: [] };
+    expect(scanEntries([settled], receiptsOnly).alarms).toMatchObject([
+      { code: "monitor.unknown_settlement" },
+    ]);
+    const { alarms, seen } = scanEntries([known], receiptsOnly);
+    expect(alarms).toEqual([]);
+    const later = scanEntries([settled, settled, known], receiptsOnly, { first: 1, seen });
+    expect(later.alarms).toEqual([
+      { code: "monitor.twice", index: 2 },
+      { code: "monitor.twice", index: 3 },
+    ]);
+  });
+
   test("counts entries of kinds that it does not know", () => {
     const strange = known.with(1, 99);
     expect(scanEntries([strange, known], watched)).toMatchObject({ unknownKinds: 1, alarms: [] });

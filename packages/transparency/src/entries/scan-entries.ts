@@ -6,9 +6,9 @@ export interface WatchList {
   readonly agentIds: readonly string[];
   /** Public keys as 64 lower-case hex digits. */
   readonly keys: readonly string[];
-  /** Artifact hashes as 64 lower-case hex digits. */
-  readonly knownArtifacts: readonly string[];
-  /** Ids of tasks. */
+  /** Artifact hashes as 64 lower-case hex digits; a set is used as it is. */
+  readonly knownArtifacts: readonly string[] | ReadonlySet<string>;
+  /** Ids of tasks. The task of a known receipt is known as well. */
   readonly knownRefs: readonly string[];
 }
 
@@ -40,7 +40,8 @@ const SINGLE_KINDS: readonly LogEntry["kind"][] = ["receipt", "settlement", "out
  * Scans the entries from index `first` on for alarms about the watched agents, keys and tasks: a key
  * of an agent that is not watched (`monitor.unknown_key`), a receipt by a watched agent or key that is
  * not known, a settlement of no known task, and a second receipt, settlement or outcome of a known task
- * (`monitor.twice`). `seen` is that of the scan before.
+ * (`monitor.twice`). A task is known by its id or by an earlier entry of a known receipt. `seen` is that of
+ * the scan before.
  */
 export function scanEntries(
   entries: readonly Uint8Array[],
@@ -50,7 +51,7 @@ export function scanEntries(
   const list = {
     agentTags: hashTags("agent", watched.agentIds),
     keyTags: hashTags("key", watched.keys),
-    artifacts: new Set(watched.knownArtifacts),
+    artifacts: toSet(watched.knownArtifacts),
     refTags: hashTags("ref", watched.knownRefs),
     seen: new Set(seen),
   };
@@ -78,18 +79,25 @@ function listAlarms(entry: LogEntry, list: TagList): EntryAlarmCode[] {
   const [isOfAgent, isOfKey] = [list.agentTags.has(agentTag), list.keyTags.has(keyTag)];
   const codes: EntryAlarmCode[] = [];
   if (kind === "key_bound" && isOfAgent && !isOfKey) codes.push("monitor.unknown_key");
-  if (kind === "receipt" && (isOfAgent || isOfKey) && !list.artifacts.has(artifactHash)) {
+  const isKnownReceipt = kind === "receipt" && list.artifacts.has(artifactHash);
+  if (kind === "receipt" && (isOfAgent || isOfKey) && !isKnownReceipt) {
     codes.push("monitor.unknown_receipt");
   }
-  const isOfTask = list.refTags.has(refTag);
+  const isOfTask =
+    list.refTags.has(refTag) || isKnownReceipt || list.seen.has(formatSeen("receipt", refTag));
   if (kind === "settlement" && isOfAgent && !isOfTask) codes.push("monitor.unknown_settlement");
   if (isOfTask && SINGLE_KINDS.includes(kind)) {
-    const name = `${kind}/${refTag}`;
+    const name = formatSeen(kind, refTag);
     if (list.seen.has(name)) codes.push("monitor.twice");
     list.seen.add(name);
   }
   return codes;
 }
+
+const formatSeen = (kind: LogEntry["kind"], refTag: string) => `${kind}/${refTag}`;
+
+const toSet = (values: readonly string[] | ReadonlySet<string>): ReadonlySet<string> =>
+  values instanceof Set ? values : new Set(values);
 
 function hashTags(type: "agent" | "key" | "ref", values: readonly string[]): ReadonlySet<string> {
   return new Set(values.map((value) => bytesToHex(hashTag(type, value))));

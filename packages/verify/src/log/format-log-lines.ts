@@ -18,6 +18,8 @@ export function formatLogLines(
   const names = witnesses.map(toPrintable).join(", ");
   return [
     `in log ${toPrintable(origin)} of ${size} entries at ${indexes.join(", ")}, ${key}`,
-    ...(names === "" ? [] : [`cosigned by ${names}`]),
+    ...(names === ""
+      ? []
+      : [`witnessed ${witnesses.length} of ${options.log?.witnesses?.length ?? 0}, by ${names}`]),
   ];
 }

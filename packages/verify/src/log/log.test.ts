@@ -119,7 +119,7 @@ describe("a bundle with the proofs of a log", () => {
       "in log log.example of 7 entries at 1, 2, 3, 4, 5, by the log key that the relay states",
     );
     expect(named).toContain("by the log key that you named");
-    expect(named).toContain("cosigned by log.example/witness");
+    expect(named).toContain("witnessed 2 of 2, by log.example/witness");
   });
 
   test("is witnessed by as many witnesses as the verifier demands", () => {

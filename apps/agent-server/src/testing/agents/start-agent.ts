@@ -5,7 +5,7 @@ import { parseFlags } from "../../config/parse-flags.ts";
 import { readConfig } from "../../config/config.ts";
 import type { KnownAgents } from "../../http/authentication/known-agents.ts";
 import type { Identity } from "../../identity/identity.ts";
-import { silentLog } from "../../log.ts";
+import { silentLog, type Log } from "../../log.ts";
 import { createSystemRuntime } from "../../runtime.ts";
 import { startAgent, type RunningAgent, type StartResult } from "../../start-agent.ts";
 import type { RegisteredTool } from "../../tools/registry.ts";
@@ -21,6 +21,7 @@ export interface StandaloneOptions {
   readonly knownAgents?: KnownAgents;
   /** Flags of the command. */
   readonly args?: readonly string[];
+  readonly log?: Log;
 }
 
 export interface TestAgentOptions extends StandaloneOptions {
@@ -66,7 +67,7 @@ async function startFromConfig(options: StandaloneOptions): Promise<StartResult>
     tools,
     ...(options.knownAgents !== undefined && { knownAgents: options.knownAgents }),
     version: "0.0.0",
-    runtime: createSystemRuntime(silentLog),
+    runtime: createSystemRuntime(options.log ?? silentLog),
   });
   if (!started.ok) {
     deleteDataDir();

@@ -16,10 +16,7 @@ const appendQuery = compile<{ entry: Uint8Array }>()(
   queryBuilder.insertInto("log_entries").expression(
     queryBuilder
       .selectFrom("log_state")
-      .select([
-        nextIndex.as("idx"),
-        param<Uint8Array>("entry").as("entry"),
-      ])
+      .select([nextIndex.as("idx"), param<Uint8Array>("entry").as("entry")])
       .where("is_on", "=", 1),
   ),
 );

@@ -1,0 +1,79 @@
+import { open, readFile } from "node:fs/promises";
+import { dirname } from "node:path";
+import { createPrivateFolder } from "../../files/private-file.ts";
+import type { Runtime } from "../../runtime.ts";
+
+/** The hashes of the receipts that this agent signed, in this run and in earlier ones. */
+export interface SignedLog {
+  /** Contains each hash from the moment at which it is recorded. */
+  readonly hashes: ReadonlySet<string>;
+  /**
+   * Adds the hash of a receipt; it is on disk when this resolves. A disk that accepts no writes is
+   * logged and does not hold the receipt back, because the monitor then reports it as unknown.
+   */
+  readonly record: (receiptHash: string) => Promise<void>;
+}
+
+/** Opens the file with one hash a line, which `agent-monitor --known` reads as well. */
+export async function openSignedLog(
+  path: string,
+  runtime: Pick<Runtime, "log">,
+): Promise<SignedLog> {
+  const text = await readSigned(path, runtime);
+  const hashes = new Set(text.split("\n").filter((line) => /^[0-9a-f]{64}$/.test(line)));
+  // A crash may have cut off the last line.
+  let endsInLine = text === "" || text.endsWith("\n");
+  let writing: Promise<void> = Promise.resolve();
+  let waiting: { readonly lines: string[]; readonly written: Promise<void> } | undefined;
+
+  async function append(lines: readonly string[]): Promise<void> {
+    const begin = endsInLine ? "" : "\n";
+    endsInLine = false;
+    await createPrivateFolder(dirname(path));
+    const file = await open(path, "a", 0o600);
+    try {
+      await file.writeFile(`${begin}${lines.join("\n")}\n`);
+      await file.datasync();
+    } finally {
+      await file.close();
+    }
+    endsInLine = true;
+  }
+
+  /** Hashes that arrive during one write share the next one. */
+  function enqueue(hash: string): Promise<void> {
+    if (waiting === undefined) {
+      const lines: string[] = [];
+      const written = writing.then(() => {
+        waiting = undefined;
+        return append(lines);
+      });
+      writing = written.catch(() => {});
+      waiting = { lines, written };
+    }
+    waiting.lines.push(hash);
+    return waiting.written;
+  }
+
+  return {
+    hashes,
+    async record(receiptHash) {
+      hashes.add(receiptHash);
+      try {
+        await enqueue(receiptHash);
+      } catch (cause) {
+        runtime.log("error", "signed_log.not_written", { cause: String(cause) });
+      }
+    },
+  };
+}
+
+async function readSigned(path: string, { log }: Pick<Runtime, "log">): Promise<string> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (cause) {
+    const isMissing = cause instanceof Error && "code" in cause && cause.code === "ENOENT";
+    if (!isMissing) log("error", "signed_log.unreadable", { cause: String(cause) });
+    return "";
+  }
+}

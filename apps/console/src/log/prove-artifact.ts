@@ -1,0 +1,71 @@
+import { canonicalize, isJsonObject, parseJsonText, sha256Hex } from "@agent/crypto";
+import {
+  type LogEntry,
+  openCheckpoint,
+  parseLogEntry,
+  parseProofFile,
+  verifyEntryInclusion,
+  type VerifierKey,
+} from "@agent/transparency";
+import { fetchBytes } from "./fetch-bytes.ts";
+
+export type ProveArtifactResult =
+  | {
+      readonly ok: true;
+      readonly index: number;
+      readonly size: number;
+      readonly entry: LogEntry;
+    }
+  | { readonly ok: false; readonly reason: string };
+
+const refuse = (reason: string): ProveArtifactResult => ({ ok: false, reason });
+
+/**
+ * Asks the relay for the proof that an artifact is in its log, and verifies it here. `text` is the JSON of
+ * the artifact or its hash, 64 hex digits.
+ */
+export async function proveArtifact(
+  text: string,
+  logKey: VerifierKey,
+): Promise<ProveArtifactResult> {
+  const hashes = listHashes(text.trim());
+  if (hashes.length === 0) return refuse("This is neither a JSON object nor 64 hex digits.");
+  try {
+    for (const hash of hashes) {
+      const { status, bytes } = await fetchBytes(`log/v1/proof?artifact=${hash}`);
+      if (status === 409) return refuse("No head covers it yet. Try again in a second.");
+      if (status === 429) return refuse("Too many requests. Try again in a minute.");
+      if (bytes !== undefined) return verifyProof(bytes, hash, logKey);
+    }
+    return refuse("It is not in this log.");
+  } catch {
+    return refuse("The relay could not be asked.");
+  }
+}
+
+/** A record that a relay signs when it is read is logged without its signature. */
+function listHashes(text: string): string[] {
+  if (/^[0-9a-f]{64}$/.test(text)) return [text];
+  const value = parseJsonText(text)?.value;
+  if (!isJsonObject(value)) return [];
+  const { signature, ...unsigned } = value;
+  return (signature === undefined ? [value] : [value, unsigned]).map((artifact) =>
+    sha256Hex(canonicalize(artifact)),
+  );
+}
+
+function verifyProof(bytes: Uint8Array, hash: string, logKey: VerifierKey): ProveArtifactResult {
+  const file = parseProofFile(new TextDecoder().decode(bytes));
+  if (!file.ok) return refuse(`The proof is refused: ${file.code}`);
+  const opened = openCheckpoint(file.checkpoint, { logKey });
+  if (!opened.ok) return refuse(`The proof is refused: ${opened.code}`);
+  const entry = file.entry ?? new Uint8Array();
+  const parsed = parseLogEntry(entry);
+  if (!parsed.ok || parsed.entry.artifactHash !== hash) {
+    return refuse("The proof is refused: log.entry_mismatch");
+  }
+  const { index, proof } = file;
+  const included = verifyEntryInclusion({ ...opened.head, entry, index, proof });
+  if (!included.ok) return refuse(`The proof is refused: ${included.code}`);
+  return { ok: true, index, size: opened.head.size, entry: parsed.entry };
+}

@@ -1,0 +1,11 @@
+/**
+ * Returns whether an origin is that of a later generation of a log, which begins when its database was
+ * restored or its operator restarted it. Generations have the origin of the first one, a slash and a number
+ * that grows.
+ */
+export function isLaterGeneration(before: string, origin: string): boolean {
+  const [, base = "", number = ""] = /^(.*)\/(\d{1,15})$/u.exec(origin) ?? [];
+  if (base === before) return true;
+  const [, baseBefore, numberBefore] = /^(.*)\/(\d{1,15})$/u.exec(before) ?? [];
+  return base === baseBefore && Number(number) > Number(numberBefore);
+}
