@@ -47,6 +47,13 @@ export {
   TaskStatus,
 } from "./operations/tasks/task.ts";
 export { SubmitTaskBody } from "./operations/tasks/tasks.ts";
+export {
+  AcceptanceTerms,
+  InspectionCounts,
+  OfferedAcceptance,
+  WantedAcceptance,
+} from "./operations/tasks/acceptance.ts";
+export { Inspection, type InspectionRole, OperatorDecision } from "./operations/tasks/inspections.ts";
 export { AccountSummary, Balance, Settlement, Transaction } from "./operations/money/budget.ts";
 export { Statement } from "./operations/money/statement.ts";
 export { Webhook, WebhookEvent } from "./operations/live/webhooks.ts";
