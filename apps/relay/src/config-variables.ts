@@ -188,7 +188,8 @@ export const variables = {
     schema: v.optional(decimalBetween(0, 100), "0.01"),
   },
   AGENT_DISPUTE_WINDOW_MIN_MS: {
-    purpose: "Shortest inspection, in milliseconds, that agents may agree on; below 60000 for tests",
+    purpose:
+      "Shortest inspection, in milliseconds, that agents may agree on; below 60000 for tests",
     schema: v.optional(
       integerBetween(limits.minInspectionWindowMs, DEFAULT_MIN_WINDOW_MS),
       String(DEFAULT_MIN_WINDOW_MS),

@@ -72,7 +72,11 @@ export async function submitInspected(
   acceptance: object = {},
 ): Promise<Case> {
   const { boss, worker } = parties;
-  return { ...parties, task: await submitAcceptedTask(t, boss, worker, { acceptance }), receiptHash: "" };
+  return {
+    ...parties,
+    task: await submitAcceptedTask(t, boss, worker, { acceptance }),
+    receiptHash: "",
+  };
 }
 
 /** Submits a task and delivers its receipt. */

@@ -53,7 +53,11 @@ export {
   OfferedAcceptance,
   WantedAcceptance,
 } from "./operations/tasks/acceptance.ts";
-export { Inspection, type InspectionRole, OperatorDecision } from "./operations/tasks/inspections.ts";
+export {
+  Inspection,
+  type InspectionRole,
+  OperatorDecision,
+} from "./operations/tasks/inspections.ts";
 export { AccountSummary, Balance, Settlement, Transaction } from "./operations/money/budget.ts";
 export { Statement } from "./operations/money/statement.ts";
 export { Webhook, WebhookEvent } from "./operations/live/webhooks.ts";

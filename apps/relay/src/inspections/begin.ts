@@ -46,7 +46,11 @@ export async function beginInspection(
   const now = services.runtime.now();
   const fee = computeArbitrationFee(due, toArbitrationRate(terms));
   const returned = asMicro(task.locked - due - fee);
-  const postings = buildReleasePostings({ payerId: submitterId, taskId: task_id, amount: returned });
+  const postings = buildReleasePostings({
+    payerId: submitterId,
+    taskId: task_id,
+    amount: returned,
+  });
   const posted = await postMovement(tx, services.runtime, postings, {
     reference: task_id,
     description: "inspection",

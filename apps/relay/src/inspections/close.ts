@@ -62,7 +62,8 @@ export async function closeInspection(
     disputeId: row.dispute_id,
     payerId: row.submitter_id,
     payeeId: row.executor_id,
-    arbiterId: row.contested_at === null || row.arbiter_id === identity.relayId ? null : row.arbiter_id,
+    arbiterId:
+      row.contested_at === null || row.arbiter_id === identity.relayId ? null : row.arbiter_id,
     due: asMicro(row.due),
     dueStatus: row.due_status,
     fee: asMicro(row.fee),

@@ -49,7 +49,8 @@ describe("the money of an inspected task", () => {
   });
 
   type End = (given: Case) => Promise<unknown>;
-  const dispute = (offer?: number) => beginDispute(t, parties, offer === undefined ? {} : { offer });
+  const dispute = (offer?: number) =>
+    beginDispute(t, parties, offer === undefined ? {} : { offer });
   const begin = () => beginCase(t, parties);
   const reject = async (offer?: number) => {
     const given = await begin();
@@ -60,16 +61,97 @@ describe("the money of an inspected task", () => {
   test.each<[string, () => Promise<Case>, End, string, number, string, string, string]>([
     ["accepted", begin, (c) => giveVerdict(t, c, "accepted"), "accepted", 1, "8", "2.9", "0"],
     ["left alone", begin, (c) => passDeadline(t, c), "lapsed", 1, "8", "2.9", "0"],
-    ["rejected and accepted", reject, (c) => giveVerdict(t, c, "accepted"), "accepted", 1, "8", "2.9", "0"],
+    [
+      "rejected and accepted",
+      reject,
+      (c) => giveVerdict(t, c, "accepted"),
+      "accepted",
+      1,
+      "8",
+      "2.9",
+      "0",
+    ],
     ["conceded", reject, (c) => giveVerdict(t, c, "conceded"), "conceded", 0, "10", "1", "0"],
-    ["conceded for an offer", () => reject(0.5), (c) => giveVerdict(t, c, "conceded"), "conceded", 0.5, "9", "1.95", "0"],
-    ["not answered", () => reject(0.5), (c) => passDeadline(t, c), "unanswered", 0.5, "9", "1.95", "0"],
-    ["decided above the middle", dispute, (c) => decide(t, c, 0.75), "decided", 0.75, "8.4", "2.425", "0.1"],
-    ["decided below the middle", dispute, (c) => decide(t, c, 0.25), "decided", 0.25, "9.5", "1.375", "0.1"],
-    ["decided at the middle", dispute, (c) => decide(t, c, 0.5), "decided", 0.5, "8.95", "1.9", "0.1"],
-    ["decided below an offer's middle", () => dispute(0.5), (c) => decide(t, c, 0.6), "decided", 0.6, "8.8", "2.04", "0.1"],
-    ["accepted once contested", dispute, (c) => giveVerdict(t, c, "accepted"), "accepted", 1, "7.95", "2.9", "0.05"],
-    ["conceded once contested", dispute, (c) => giveVerdict(t, c, "conceded"), "conceded", 0, "10", "0.95", "0.05"],
+    [
+      "conceded for an offer",
+      () => reject(0.5),
+      (c) => giveVerdict(t, c, "conceded"),
+      "conceded",
+      0.5,
+      "9",
+      "1.95",
+      "0",
+    ],
+    [
+      "not answered",
+      () => reject(0.5),
+      (c) => passDeadline(t, c),
+      "unanswered",
+      0.5,
+      "9",
+      "1.95",
+      "0",
+    ],
+    [
+      "decided above the middle",
+      dispute,
+      (c) => decide(t, c, 0.75),
+      "decided",
+      0.75,
+      "8.4",
+      "2.425",
+      "0.1",
+    ],
+    [
+      "decided below the middle",
+      dispute,
+      (c) => decide(t, c, 0.25),
+      "decided",
+      0.25,
+      "9.5",
+      "1.375",
+      "0.1",
+    ],
+    [
+      "decided at the middle",
+      dispute,
+      (c) => decide(t, c, 0.5),
+      "decided",
+      0.5,
+      "8.95",
+      "1.9",
+      "0.1",
+    ],
+    [
+      "decided below an offer's middle",
+      () => dispute(0.5),
+      (c) => decide(t, c, 0.6),
+      "decided",
+      0.6,
+      "8.8",
+      "2.04",
+      "0.1",
+    ],
+    [
+      "accepted once contested",
+      dispute,
+      (c) => giveVerdict(t, c, "accepted"),
+      "accepted",
+      1,
+      "7.95",
+      "2.9",
+      "0.05",
+    ],
+    [
+      "conceded once contested",
+      dispute,
+      (c) => giveVerdict(t, c, "conceded"),
+      "conceded",
+      0,
+      "10",
+      "0.95",
+      "0.05",
+    ],
     [
       "not decided by arbiter and operator",
       dispute,
@@ -102,7 +184,11 @@ describe("the money of an inspected task", () => {
       const given = await open();
       await end(given);
       const closed = await getCase(t, given);
-      expect(closed).toMatchObject({ state: "closed", deadline: null, outcome: { outcome, share } });
+      expect(closed).toMatchObject({
+        state: "closed",
+        deadline: null,
+        outcome: { outcome, share },
+      });
       expect(await getMoney()).toEqual([`${boss} 0`, `${worker} 0`, `${arbiter} 0`]);
       await expectConsistentBooks(t, { holds: 0 });
     },

@@ -46,7 +46,9 @@ export async function moveInspection(
   const was = toInspection(before, identity);
   const isContested = was.arbiter === null && after.arbiter !== null;
   const isPassed =
-    before.arbiter_id !== identity.relayId && was.arbiter === "agent" && after.arbiter === "operator";
+    before.arbiter_id !== identity.relayId &&
+    was.arbiter === "agent" &&
+    after.arbiter === "operator";
   const isMoved = was.state !== after.state || isPassed;
   const row: InspectionRow = {
     ...before,

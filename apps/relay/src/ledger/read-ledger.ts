@@ -61,7 +61,5 @@ async function mayRead(
   if (mayActFor(caller, [agentId])) return true;
   const task = await findTask(services.storage.read, goalId);
   if (task === undefined || ![task.agent_id, executorOf(task)].includes(agentId)) return false;
-  return (
-    mayActFor(caller, [task.submitted_by]) || (await mayReadAsArbiter(services, task, caller))
-  );
+  return mayActFor(caller, [task.submitted_by]) || (await mayReadAsArbiter(services, task, caller));
 }

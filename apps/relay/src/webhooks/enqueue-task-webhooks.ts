@@ -61,7 +61,8 @@ export function enqueueSettled(
   services: EnqueueDependencies,
   settlement: NewSettlement,
 ): Promise<void> {
-  const { settlement_id, task_id, payer_id, payee_id, status, amount_settled, fee, net } = settlement;
+  const { settlement_id, task_id, payer_id, payee_id, status, amount_settled, fee, net } =
+    settlement;
   return enqueueWebhook(tx, services, [payer_id, payee_id], {
     type: "settlement.created",
     data: {

@@ -17,7 +17,14 @@ export interface LoggablePart {
 /** The members of a bundle whose parts a log can hold. */
 export type LoggableEvidence = Pick<
   EvidenceBundle,
-  "task" | "receipt" | "erased" | "signers" | "settlements" | "no_shows" | "inspection" | "credential"
+  | "task"
+  | "receipt"
+  | "erased"
+  | "signers"
+  | "settlements"
+  | "no_shows"
+  | "inspection"
+  | "credential"
 >;
 
 /** A log alone knows the time of its entries. */

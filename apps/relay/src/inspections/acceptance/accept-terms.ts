@@ -109,7 +109,8 @@ async function mayDecide(
   { submitterId, targetId, executorId }: TaskParties,
 ): Promise<boolean> {
   if (arbiterId === null) return true;
-  if ([submitterId, executorId].some((party) => trustGraph.isBlocked(party, arbiterId))) return false;
+  if ([submitterId, executorId].some((party) => trustGraph.isBlocked(party, arbiterId)))
+    return false;
   const parties = [submitterId, targetId, executorId];
   return mayArbitrate(storage.read, arbiterId, parties, runtime.now());
 }

@@ -23,7 +23,6 @@ export function isOffered(
 ): offered is OfferedAcceptance {
   const { arbiterId } = wanted;
   return (
-    isWindowOffered(offered, wanted) &&
-    (arbiterId === null || offered.arbiters.includes(arbiterId))
+    isWindowOffered(offered, wanted) && (arbiterId === null || offered.arbiters.includes(arbiterId))
   );
 }

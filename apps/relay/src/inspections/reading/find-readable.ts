@@ -37,7 +37,8 @@ export async function findReadableInspection(
   }
   const row = await findInspection(storage.read, taskId);
   if (!isParticipant(caller, task)) {
-    if (row !== undefined && isArbiterInCharge(caller, row, identity, now)) return { ok: true, row };
+    if (row !== undefined && isArbiterInCharge(caller, row, identity, now))
+      return { ok: true, row };
     const named = [parseTaskTerms(task)?.arbiter_id ?? null];
     return refuse(mayActFor(caller, named) ? "inspection.not_found" : "task.not_participant");
   }

@@ -1,5 +1,10 @@
 import type { Answer, InspectionRole, Operations, QueryOf } from "@agent/wire";
-import { createPageAnswer, textAscending, textDescending, type PageQuery } from "../../http/paging/page.ts";
+import {
+  createPageAnswer,
+  textAscending,
+  textDescending,
+  type PageQuery,
+} from "../../http/paging/page.ts";
 import type { Services } from "../../services.ts";
 import { findReadableInspection, type InspectionPath, type ReadServices } from "./find-readable.ts";
 import { toInspectionView } from "./inspection-view.ts";

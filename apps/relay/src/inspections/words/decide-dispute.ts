@@ -31,7 +31,8 @@ export async function decideDispute(
 ): Promise<Answer<Operations["decideDispute"]>> {
   const { storage } = services;
   const own = readOwnDecision(path.caller, value);
-  const formed = own === undefined ? checkWordForm(DecisionRecordSchema, value) : { ok: true as const };
+  const formed =
+    own === undefined ? checkWordForm(DecisionRecordSchema, value) : { ok: true as const };
   if (!formed.ok) return formed;
   const found = await findReadableInspection(services, path);
   if (!found.ok) return found;
@@ -74,11 +75,7 @@ async function checkDecision(
   word: DecisionRecord,
   caller: Caller,
 ): Promise<
-  | Refusal<
-      | "inspection.not_party"
-      | "inspection.receipt_mismatch"
-      | "inspection.signature_invalid"
-    >
+  | Refusal<"inspection.not_party" | "inspection.receipt_mismatch" | "inspection.signature_invalid">
   | undefined
 > {
   const { arbiter_id: signerId } = word;

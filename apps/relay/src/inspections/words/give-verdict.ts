@@ -100,7 +100,9 @@ async function applyVerdict(
   );
   if (!decided.ok) return refuse(decided.code);
   const isContest = word.verdict === "contested";
-  const bonded = isContest ? await postBond(tx, services, row) : { ok: true as const, bond: undefined };
+  const bonded = isContest
+    ? await postBond(tx, services, row)
+    : { ok: true as const, bond: undefined };
   if (!bonded.ok) return bonded;
   const { bond } = bonded;
   return moveInspection(tx, services, row, decided.inspection, { verdict: word, bond });
@@ -114,7 +116,10 @@ async function toEvent(
 ): Promise<InspectionEvent> {
   if (verdict === "rejected") return { type: verdict, offer: toMicro(offer) };
   if (verdict !== "contested") return { type: verdict };
-  return { type: verdict, arbiter: (await isNamedAvailable(tx, services, row)) ? "agent" : "operator" };
+  return {
+    type: verdict,
+    arbiter: (await isNamedAvailable(tx, services, row)) ? "agent" : "operator",
+  };
 }
 
 /**

@@ -22,10 +22,7 @@ export const OfferedAcceptance = v.object({
   arbiters: v.optional(
     v.pipe(
       v.array(agentId),
-      v.maxLength(
-        limits.listedArbiters,
-        `must contain at most ${limits.listedArbiters} entries`,
-      ),
+      v.maxLength(limits.listedArbiters, `must contain at most ${limits.listedArbiters} entries`),
     ),
     [],
   ),

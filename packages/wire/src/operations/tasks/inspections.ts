@@ -51,11 +51,7 @@ export type OperatorDecision = v.InferOutput<typeof OperatorDecision>;
 const page = { inspections: v.array(Inspection), next_cursor: nextCursor };
 
 /** Refusals that concern reading an inspection. */
-const READ_REFUSALS = [
-  "task.not_found",
-  "task.not_participant",
-  "inspection.not_found",
-] as const;
+const READ_REFUSALS = ["task.not_found", "task.not_participant", "inspection.not_found"] as const;
 
 const WORD_REFUSALS = [
   "request.invalid",
