@@ -105,11 +105,16 @@ export async function getCase(t: TestRelay, { task }: Pick<Case, "task">): Promi
   return body as unknown as Inspection;
 }
 
+/** A relay, in this process or another, by the time that its words need. */
+interface Clocked {
+  readonly clock: { readonly now: () => number };
+}
+
 type VerdictName = VerdictRecord["verdict"];
 
 /** Signs the verdict of the party that may give it; `change` replaces members before the signature. */
 export function signVerdict(
-  t: TestRelay,
+  t: Clocked,
   { boss, worker, task, receiptHash }: Omit<Case, "arbiter">,
   verdict: VerdictName,
   change: Partial<VerdictRecord> = {},
@@ -143,7 +148,7 @@ export function giveVerdict(
 }
 
 export function signDecision(
-  t: TestRelay,
+  t: Clocked,
   { arbiter, task, receiptHash }: Case,
   share: number,
   change: Partial<DecisionRecord> = {},
@@ -188,9 +193,10 @@ export async function beginDispute(
   return given;
 }
 
-/** Lets the time of the present state pass, and runs the jobs. */
+/** Lets the time of the present state pass, and runs the jobs; a closed case has none. */
 export async function passDeadline(t: TestRelay, given: Pick<Case, "task">): Promise<void> {
   const { deadline } = await getCase(t, given);
-  await t.clock.advance((deadline ?? 0) - t.clock.now());
+  if (deadline === null) return;
+  await t.clock.advance(deadline - t.clock.now());
   await t.relay.tick();
 }

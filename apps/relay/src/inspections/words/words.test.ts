@@ -223,7 +223,7 @@ describe("access to an inspection", () => {
     const { arbiter, worker } = parties;
     const given = await beginDispute(t, parties);
     const ledgerOf = (goal: string) =>
-      t.as(arbiter, "GET", `/api/v1/agents/${worker.agentId}/ledger/${goal}`);
+      t.as(arbiter, "GET", `/agent/${worker.agentId}/ledger/${goal}`);
     expect((await ledgerOf(given.task.task_id)).status).not.toBe(403);
     expect((await ledgerOf("another")).status).toBe(403);
     const other = await beginCase(t, parties);
