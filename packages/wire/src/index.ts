@@ -33,6 +33,7 @@ export { ClientMessage, ServerMessage, socketClose, SOCKET_PATH } from "./realti
 export { CapabilityPrice, Listing } from "./operations/agents/listings.ts";
 export type { ListingBody } from "./operations/agents/listings.ts";
 export { DiscoveryEntry, Freshness, TrustLevel } from "./operations/agents/registry.ts";
+export { addArbitrationFee } from "./operations/money/add-arbitration-fee.ts";
 export {
   toCapabilityPrices,
   getListedPrice,

@@ -13,6 +13,8 @@ import { openQuorumRequests } from "./quorum/quorum-requests.ts";
 import { createAgentCredentials } from "./membership/agent-credentials.ts";
 import { createFindSigner } from "./intake/find-signer.ts";
 import { createRelaySocket } from "./relay-socket.ts";
+import type { Contester } from "../tools/built-in/agent-contest.ts";
+import { contestRejection } from "./contest-rejection.ts";
 import { createDelegateTask } from "./delegation/delegate-task.ts";
 import { createDelegator } from "./delegator/delegator.ts";
 import { createHousekeeping } from "./housekeeping.ts";
@@ -126,6 +128,9 @@ export async function connectToRelay(options: RelayLinkOptions): Promise<RelayLi
     ...createRelayRequests(options, { membership, delegations: counters.delegations }),
     credentials,
     ...(options.delegation && { delegator: openDelegator(options, membership) }),
+    ...(options.profile.listing?.acceptance !== undefined && {
+      contester: createContester(options, membership),
+    }),
     ...(approver !== undefined && { approver }),
     gradient: () => credentials.gradient(),
     deliverReceipt: outbox.deliver,
@@ -176,6 +181,19 @@ function openDelegator(
   membership: () => Membership | undefined,
 ) {
   return createDelegator({ identity, relayUrl, membership, timeoutMs, runtime });
+}
+
+/** Creates the owner's way to contest rejections; refused until the agent has joined its relay. */
+function createContester(
+  { identity, runtime }: RelayLinkOptions,
+  membership: () => Membership | undefined,
+): Contester {
+  return async (order, signal) => {
+    const client = membership()?.client;
+    if (client !== undefined) return contestRejection({ identity, client, runtime }, order, signal);
+    const message = "This agent has not joined its relay yet";
+    return { ok: false, code: "relay.not_joined", message };
+  };
 }
 
 /** Returns the approver in the owner's place if the owner configured a quorum. */

@@ -11,6 +11,7 @@ import type {
 import { describeBalance, describeStatement } from "./describe-account.ts";
 import { findAgents } from "./find-agents.ts";
 import { getTaskStatus } from "./get-task-status.ts";
+import { inspectResult, type InspectionOrder } from "./inspect-result.ts";
 import { createPaidDelegation } from "./paid-delegation.ts";
 
 /** The actions of an owner who lets other agents work and pays them from this agent's account. */
@@ -19,12 +20,13 @@ export interface Delegator {
   delegateTask(order: WorkOrder, context: OrderContext): Promise<DelegatorAnswer>;
   getTaskStatus(taskId: string, signal: AbortSignal): Promise<DelegatorAnswer>;
   cancelTask(taskId: string, signal: AbortSignal): Promise<DelegatorAnswer>;
+  inspectResult(order: InspectionOrder, signal: AbortSignal): Promise<DelegatorAnswer>;
   getBalance(signal: AbortSignal): Promise<DelegatorAnswer>;
   getStatement(signal: AbortSignal): Promise<DelegatorAnswer>;
 }
 
 export interface DelegatorParts {
-  readonly identity: Pick<Identity, "agentId">;
+  readonly identity: Pick<Identity, "agentId" | "secretKey">;
   readonly relayUrl: string;
   readonly membership: () => Membership | undefined;
   /** The longest time that `delegateTask` waits for a result. */
@@ -41,7 +43,9 @@ export function createDelegator(parts: DelegatorParts): Delegator {
     action: (context: DelegatorContext) => Promise<DelegatorAnswer>,
   ): Promise<DelegatorAnswer> {
     const client = membership()?.client;
-    if (client !== undefined) return action({ ...rest, client, ownId: identity.agentId });
+    if (client !== undefined) {
+      return action({ ...rest, client, ownId: identity.agentId, secretKey: identity.secretKey });
+    }
     const message = `This agent has not joined its relay yet; is ${parts.relayUrl} running?`;
     return { ok: false, code: "relay.not_joined", message };
   }
@@ -51,6 +55,7 @@ export function createDelegator(parts: DelegatorParts): Delegator {
     delegateTask: (order, call) => act((context) => delegatePaid(context, order, call)),
     getTaskStatus: (taskId, signal) => act((context) => getTaskStatus(context, taskId, signal)),
     cancelTask: (taskId, signal) => act((context) => cancelTask(context, taskId, signal)),
+    inspectResult: (order, signal) => act((context) => inspectResult(context, order, signal)),
     getBalance: (signal) => act((context) => describeBalance(context, signal)),
     getStatement: (signal) => act((context) => describeStatement(context, signal)),
   };
