@@ -4,6 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Client } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { loadIdentity } from "./identity/identity.ts";
+import { silentLog } from "./log.ts";
+import { createSystemRuntime } from "./runtime.ts";
 import type { RunningAgent } from "./start-agent.ts";
 import { startJoinedAgent } from "./testing/agents/start-agent.ts";
 import { startTestRelay, type TestRelay } from "./testing/agents/test-relay.ts";
@@ -12,6 +15,8 @@ import { createTextTool } from "./testing/tools/test-tools.ts";
 
 const OWNER = "owner-of-both-agents";
 
+/** Has the worker's key, as its owner's command finds it. */
+const folder = mkdtempSync(join(tmpdir(), "agent-contest-"));
 let relay: TestRelay;
 let worker: RunningAgent;
 let boss: RunningAgent;
@@ -21,7 +26,19 @@ beforeAll(async () => {
   relay = await startTestRelay();
   const env = { AGENT_AUTH_TOKEN: OWNER };
   const shout = createTextTool("shout", (text) => ({ ok: true, data: text.toUpperCase() }));
+  const loaded = await loadIdentity(
+    {
+      dataDir: folder,
+      passphrase: undefined,
+      privateKeyHex: undefined,
+      name: "worker",
+      agentType: "service",
+    },
+    createSystemRuntime(silentLog),
+  );
+  if (!loaded.ok) throw new Error(loaded.fault);
   worker = await startJoinedAgent({
+    identity: loaded.identity,
     relayUrl: relay.url,
     tools: [shout],
     file: {
@@ -53,6 +70,7 @@ afterAll(async () => {
   await Promise.all(Object.values(clients).map((client) => client.close()));
   await Promise.all([worker, boss].map((agent) => agent.stop()));
   await relay.stop();
+  rmSync(folder, { recursive: true });
 });
 
 async function callTool(by: Client, name: string, args: Record<string, unknown>) {
@@ -108,20 +126,14 @@ test("an agent without an offer has no tool to contest with", async () => {
 test("the command contests with the agent's own key, and names what is wrong", async () => {
   const task_id = await order();
   await inspect(task_id, { verdict: "rejected", reason: "Not loud." });
-  const folder = mkdtempSync(join(tmpdir(), "agent-contest-"));
   const config = join(folder, "agent.json");
-  writeFileSync(
-    config,
-    JSON.stringify({ relay: { url: relay.url }, dataDir: join(folder, "data") }),
-  );
-  const key = Buffer.from(worker.agent.identity.secretKey).toString("hex");
+  writeFileSync(config, JSON.stringify({ relay: { url: relay.url }, dataDir: folder }));
   // The relay runs in this process, so the command must not block it.
   const run = (...args: string[]) =>
     new Promise<{ readonly stdout: string; readonly stderr: string }>((resolve) => {
       const main = join(import.meta.dirname, "main.ts");
       const command = ["--conditions=agent-source", main, "contest", ...args, "--config", config];
-      const env = { ...process.env, AGENT_PRIVATE_KEY_HEX: key };
-      execFile(process.execPath, command, { env }, (_, stdout, stderr) => {
+      execFile(process.execPath, command, (_, stdout, stderr) => {
         resolve({ stdout, stderr });
       });
     });
@@ -131,5 +143,4 @@ test("the command contests with the agent's own key, and names what is wrong", a
   const again = await run(task_id, "It is loud.");
   expect(again.stderr).toContain("contest: inspection.not_found");
   expect((await run()).stderr).toContain("contest: must have the id of a task and a reason");
-  rmSync(folder, { recursive: true });
 }, 40_000);
