@@ -54,7 +54,7 @@ export function createSyntheticTools(parts: SyntheticToolParts): RegisteredTool[
 export function listSyntheticToolNames(agent: {
   hasRelay: boolean;
   hasListing: boolean;
-  offersInspection: boolean;
+  offersInspection?: boolean;
   delegates: boolean;
 }): string[] {
   return [
@@ -66,7 +66,7 @@ export function listSyntheticToolNames(agent: {
     "agent_tools",
     ...(agent.hasRelay ? ["agent_credentials"] : []),
     ...(agent.hasListing ? ["agent_service_listing"] : []),
-    ...(agent.hasRelay && agent.offersInspection ? ["agent_contest"] : []),
+    ...(agent.hasRelay && agent.offersInspection === true ? ["agent_contest"] : []),
     ...(agent.delegates ? delegationToolNames : []),
   ];
 }
