@@ -122,7 +122,7 @@ async function expectSettledOnce(caller: Caller, { boss }: Parties, count: numbe
   expect(books.body).toMatchObject({ consistent: true, totals: { holds: 0 } });
 }
 
-test("every inspection closes by itself, once, whichever act kill -9 comes after", async () => {
+test("IS8: every inspection closes by itself, once, whichever act kill -9 comes after", async () => {
   let relay = startRelay(env);
   let caller = await callerOf(await relay.baseUrl);
   const parties = await createParties(caller, 1_500);

@@ -104,7 +104,7 @@ describe("the deadlines of an inspection", () => {
     });
   });
 
-  test("are moved by a start, once for each state", async () => {
+  test("IS9: deadlines are moved by a start, once for each state", async () => {
     const folder = mkdtempSync(join(tmpdir(), "relay-inspections-"));
     const AGENT_DB_PATH = join(folder, "relay.db");
     let t = await startTestRelay({ AGENT_DB_PATH });
@@ -174,7 +174,7 @@ describe("a task with an open inspection", () => {
     await expectConsistentBooks(t, { holds: 0 });
   });
 
-  test("keeps its texts until the close", async () => {
+  test("IS7: an inspected task keeps its texts until the close", async () => {
     const t = await start();
     const given = await beginCase(t, await createParties(t));
     const erase = () =>

@@ -243,7 +243,7 @@ describe("scored routing for an inspected task", () => {
     expect(path).toBeTruthy();
   });
 
-  test("skips an agent that has as much open as it offers, also for submissions at once", async () => {
+  test("IS10: routing skips an agent that has as much open as it offers, also for submissions at once", async () => {
     const { boss, worker } = parties;
     await t.deposit(boss, 100);
     await putOffer(t, worker, { price: 1, max_open: 2 });
@@ -265,7 +265,7 @@ describe("scored routing for an inspected task", () => {
 });
 
 describe("limits against abuse", () => {
-  test("a submitter with 20 rejected results may still reject, but ask for no other inspection", async () => {
+  test("IS4: a submitter with 20 rejected results may still reject, but ask for no other inspection", async () => {
     const { boss } = parties;
     await t.deposit(boss, 100);
     for (let count = 0; count < 20; count += 1) {
@@ -276,7 +276,7 @@ describe("limits against abuse", () => {
     expect((await submitTask(t, boss, parties.worker)).status).toBe(201);
   });
 
-  test("a submitter that lost 5 of its last cases is suspended for 7 days", async () => {
+  test("IS5: a submitter that lost 5 of its last cases is suspended for 7 days", async () => {
     const { boss } = parties;
     await t.deposit(boss, 100);
     for (let count = 0; count < 5; count += 1) {
@@ -295,7 +295,7 @@ describe("limits against abuse", () => {
     });
   });
 
-  test("an arbiter that let 3 cases in a row pass is not named for 7 days", async () => {
+  test("IS6: an arbiter that let 3 cases in a row pass is not named for 7 days", async () => {
     const { boss, worker, arbiter } = parties;
     await t.deposit(boss, 100);
     const cases = [];

@@ -71,7 +71,7 @@ describe("the evidence of an inspected task", () => {
     ],
     ["undecided", () => beginDispute(t, parties, { offer: 0.333333 }), passBoth],
   ])(
-    "is valid and logged when it is %s, and refused with one micro-unit changed",
+    "IS11: evidence is valid and logged when it is %s, and refused with one micro-unit changed",
     async (_, open, end) => {
       const given = await open();
       await end(given);

@@ -99,7 +99,7 @@ describe("a signed word", () => {
       (given) => signVerdict(t, given, "accepted", { timestamp: t.clock.now() + 300_001 }),
     ],
     ["of the other party", "inspection.not_party", (given) => signVerdict(t, given, "conceded")],
-  ])("%s is refused: %s", async (_, code, make) => {
+  ])("IS12: a word %s is refused: %s", async (_, code, make) => {
     const given = await beginCase(t, parties);
     const word = await make(given);
     await expectRefused(given, code, () => post(given.boss, given, "verdict", word));
@@ -111,7 +111,7 @@ describe("a signed word", () => {
     expect((await giveVerdict(t, given, "accepted", { timestamp })).status).toBe(200);
   });
 
-  test("by a former key is refused, and by the present one taken", async () => {
+  test("IS2: a word by a former key is refused, and by the present one taken", async () => {
     const given = await beginCase(t, parties);
     const rotation = createRotation(t, given.boss);
     const path = `/api/v1/agents/${given.boss.agentId}/rotate-key`;
@@ -179,7 +179,7 @@ describe("access to an inspection", () => {
       reads.map(async (what) => (await t.as(by, "GET", `${given.task.path}${what}`)).status),
     );
 
-  test("is the participants' and, from the contest on, that of the arbiter in charge", async () => {
+  test("IS3: an inspection is the participants' and, from the contest on, that of the arbiter in charge", async () => {
     const { arbiter, boss, worker } = parties;
     const stranger = await t.createAgent();
     const given = await beginCase(t, parties, { arbiter_id: arbiter.agentId });
@@ -200,7 +200,7 @@ describe("access to an inspection", () => {
     expect(await readAs(arbiter, given)).toEqual([403, 404, 403]);
   });
 
-  test("ends for an arbiter that was replaced, at its deadline", async () => {
+  test("IS3: access ends for an arbiter that was replaced, at its deadline", async () => {
     const { arbiter } = parties;
     const given = await beginDispute(t, parties);
     const { deadline } = await getCase(t, given);
@@ -300,7 +300,7 @@ describe("words at the same time", () => {
       },
       [(given) => giveVerdict(t, given, "accepted"), () => t.relay.tick()],
     ],
-  ])("50 times %s make one outcome and one settlement", async (_, open, acts) => {
+  ])("IS1: 50 times %s make one outcome and one settlement", async (_, open, acts) => {
     const given = await open();
     await Promise.all(FIFTY.map((_each, index) => acts[index % acts.length]!(given)));
     const before = await getCase(t, given);
@@ -312,7 +312,7 @@ describe("words at the same time", () => {
     await expectConsistentBooks(t, { holds: 0 });
   });
 
-  test("50 contests hold one bond", async () => {
+  test("IS1: 50 contests hold one bond", async () => {
     const given = await beginCase(t, parties);
     await giveVerdict(t, given, "rejected");
     const word = signVerdict(t, given, "contested");
