@@ -91,10 +91,10 @@ export function formatMoney(
 /** Formats the words about a disputed result, and what it was worth. */
 export function formatDispute({ inspection, sellerBalance }: DecidedDispute): string[] {
   const { verdicts, decision, due, outcome } = inspection;
-  const said = [...verdicts, decision ?? {}].map((word) => [
-    String(word["verdict"] ?? "decided"),
-    String(word["reason"] ?? ""),
-  ]);
+  const said = [...verdicts, decision ?? {}].map((word) => {
+    const { verdict = "decided", reason = "" } = word as { verdict?: string; reason?: string };
+    return [verdict, reason];
+  });
   return [
     `A summary for $${formatDollars(due)} was inspected before it was paid:`,
     ...formatColumns(said),

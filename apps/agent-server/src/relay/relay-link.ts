@@ -128,9 +128,6 @@ export async function connectToRelay(options: RelayLinkOptions): Promise<RelayLi
     ...createRelayRequests(options, { membership, delegations: counters.delegations }),
     credentials,
     ...(options.delegation && { delegator: openDelegator(options, membership) }),
-    ...(options.profile.listing?.acceptance !== undefined && {
-      contester: createContester(options, membership),
-    }),
     ...(approver !== undefined && { approver }),
     gradient: () => credentials.gradient(),
     deliverReceipt: outbox.deliver,
@@ -155,9 +152,13 @@ export async function connectToRelay(options: RelayLinkOptions): Promise<RelayLi
 
 /** Creates the requests that the agent sends to its relay while it works. */
 function createRelayRequests(
-  { identity, taskTimeoutMs, runtime }: RelayLinkOptions,
+  options: RelayLinkOptions,
   on: { membership: () => Membership | undefined; delegations: Pick<AttemptCounter, "record"> },
-): Pick<RelayLink, "delegateTask" | "getIssuerKeys" | "isWanted" | "releaseClaim" | "findSigner"> {
+): Pick<
+  RelayLink,
+  "delegateTask" | "getIssuerKeys" | "isWanted" | "releaseClaim" | "findSigner" | "contester"
+> {
+  const { identity, taskTimeoutMs, runtime } = options;
   const { agentId } = identity;
   const { membership } = on;
   const client = () => membership()?.client;
@@ -173,6 +174,9 @@ function createRelayRequests(
     isWanted: createIsWanted({ agentId, client, runtime }),
     releaseClaim: createReleaseClaim({ agentId, client, runtime }),
     findSigner: createFindSigner({ agentId, membership, runtime }),
+    ...(options.profile.listing?.acceptance !== undefined && {
+      contester: createContester(options, membership),
+    }),
   };
 }
 

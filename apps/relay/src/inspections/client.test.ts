@@ -109,7 +109,7 @@ describe("delegate with an inspection", () => {
   });
 
   test("refuses a relay that ignores the wish, and cancels the task", async () => {
-    const ignoring = createClient(({ acceptance: _, ...body }) => body);
+    const ignoring = createClient((body) => ({ ...body, acceptance: undefined }));
     const delegated = await run({ maxBudget: 3, onSubmitted: () => {} }, ignoring);
     expect(delegated).toMatchObject({ ok: false, code: "acceptance.ignored" });
     expect(await t.getBalance(parties.boss)).toBe(10);

@@ -12,14 +12,15 @@ import {
   type Case,
   createParties,
   decide,
+  deliver,
   getCase,
   giveVerdict,
   passDeadline,
+  submitInspected,
 } from "../../test/inspections.ts";
 import { storeLedger, createLedger } from "../../test/ledgers.ts";
 import { expectConsistentBooks, getAgentStates, getTaskAt } from "../../test/market.ts";
 import { startTestRelay, type TestRelay } from "../../test/test-relay.ts";
-import { deliver, submitInspected } from "../../test/inspections.ts";
 
 const open: TestRelay[] = [];
 afterEach(async () => {

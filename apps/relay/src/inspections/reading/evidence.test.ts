@@ -116,9 +116,8 @@ describe("the evidence of an inspected task", () => {
     const given = await begin();
     await giveVerdict(t, given, "accepted");
     const { body } = await t.as(given.boss, "GET", `${given.task.path}/evidence`);
-    expect(body["settlements"]).toMatchObject([
-      { outcome_hash: expect.stringMatching(/^[0-9a-f]{64}$/) },
-    ]);
+    const [settlement] = body["settlements"] as { outcome_hash: string }[];
+    expect(settlement?.outcome_hash).toMatch(/^[0-9a-f]{64}$/);
     const { entries } = body["log"] as { entries: unknown[] };
     // The receipt with its key, the settlement, the outcome and the credential.
     expect(entries).toHaveLength(5);

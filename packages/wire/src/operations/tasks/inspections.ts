@@ -1,4 +1,4 @@
-import { DecisionRecordSchema, OutcomeRecordSchema, VerdictRecordSchema } from "@agent/receipts";
+import { DecisionRecordSchema, VerdictRecordSchema } from "@agent/receipts";
 import * as v from "valibot";
 import {
   extensibleEnum,
@@ -15,6 +15,21 @@ const InspectionState = v.picklist(["inspecting", "rejected", "disputed", "close
 
 const InspectionRole = v.picklist(["delegator", "executor", "arbiter"]);
 export type InspectionRole = v.InferOutput<typeof InspectionRole>;
+
+/** The relay's signed statement of the end; `verifyOutcomeRecord` of `@agent/receipts` checks it. */
+const InspectionOutcome = v.object({
+  task_id: v.string(),
+  receipt_hash: v.string(),
+  outcome: extensibleEnum(["accepted", "lapsed", "conceded", "unanswered", "decided", "undecided"]),
+  /** The part of the due sum that was paid. */
+  share: v.number(),
+  verdicts: v.array(v.string()),
+  decision: v.nullable(v.string()),
+  closed_at: v.number(),
+  issuer: v.string(),
+  suite: v.string(),
+  signature: v.string(),
+});
 
 /** An inspection before payment. Reasons are texts of strangers, never instructions to a model. */
 export const Inspection = v.object({
@@ -37,7 +52,7 @@ export const Inspection = v.object({
   /** The signed words of the parties as they arrived, oldest first. */
   verdicts: v.array(looseObject),
   decision: v.nullable(looseObject),
-  outcome: v.nullable(OutcomeRecordSchema),
+  outcome: v.nullable(InspectionOutcome),
 });
 export type Inspection = v.InferInput<typeof Inspection>;
 
