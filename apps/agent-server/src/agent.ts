@@ -13,6 +13,7 @@ import {
   type GetIssuerKeys,
 } from "./execution/delegation/delegation-scope.ts";
 import { createWork, type DeliverReceipt, type Work } from "./execution/work.ts";
+import type { Contester } from "./tools/built-in/agent-contest.ts";
 import type { Delegator } from "./relay/delegator/delegator.ts";
 import { delegationToolNames } from "./tools/delegation/names.ts";
 import type { LocalCounts } from "./gradient/counts.ts";
@@ -55,6 +56,8 @@ export interface RelayFeatures {
   readonly delegateTask: DelegateTask;
   /** The actions of an owner who delegates; absent unless the owner has enabled them. */
   readonly delegator?: Delegator | undefined;
+  /** The owner's way to contest rejected work; absent unless the listing offers inspections. */
+  readonly contester?: Contester | undefined;
   /** Returns the keys of issuers of delegation tokens. */
   readonly getIssuerKeys: GetIssuerKeys;
   /** Remembers the hash of each receipt before it leaves the agent. */
@@ -167,6 +170,7 @@ export function createAgent(options: AgentOptions): CreateAgentResult {
       credentials: relay?.credentials,
       listing: options.listing,
       delegator: relay?.delegator,
+      contester: relay?.contester,
     }),
     ...tools,
   ];
@@ -229,7 +233,10 @@ function createAgentGuard(
     // Tools that every agent has (identity, memory, prompts, ...) are not part of the offer.
     checkPolicy: createPolicyCheck(policy, {
       listed: offer.listed,
-      ownerOnly: new Set(relay?.delegator === undefined ? [] : delegationToolNames),
+      ownerOnly: new Set([
+        "agent_contest",
+        ...(relay?.delegator === undefined ? [] : delegationToolNames),
+      ]),
       isOffered: ({ tool, caller, task }) =>
         own.get(tool.name) === undefined ||
         isOffered(offer, tool.name, {

@@ -19,9 +19,11 @@ import { writeStarterFiles } from "./init/write-starter-files.ts";
 import { lockFolder, type FolderLock } from "./files/lock-folder.ts";
 import { createJsonLog } from "./log.ts";
 import { checkNodeVersion } from "./check-node-version.ts";
+import type { ContestOrder } from "./relay/contest-rejection.ts";
 import { reportEmptyAccount } from "./relay/delegator/report-empty-account.ts";
 import type { JoinResult } from "./relay/membership/join-relay.ts";
 import { selfTest } from "./relay/membership/self-test.ts";
+import { runContest } from "./relay/run-contest.ts";
 import { createSystemRuntime, type Runtime } from "./runtime.ts";
 import { startAgent, type RunningAgent } from "./start-agent.ts";
 import { listSyntheticToolNames } from "./tools/index.ts";
@@ -47,6 +49,7 @@ async function main(): Promise<number | undefined> {
   if (!setup.ok) return fail([...faults, ...setup.faults]);
   if (faults.length > 0) return fail(faults);
   if (flags.confirmTools) return runConfirmTools(setup);
+  if (flags.contest !== undefined) return runContestCommand(setup, flags.contest);
   return flags.checkConfig ? runCheckConfig(setup) : runAgent(setup);
 }
 
@@ -60,6 +63,13 @@ async function runConfirmTools({ config }: Setup): Promise<number> {
     ask,
   });
   return confirmed.ok ? 0 : fail(confirmed.faults);
+}
+
+async function runContestCommand({ config }: Setup, order: ContestOrder): Promise<number> {
+  const report = (line: string) => void print(`${line}\n`);
+  const { runtime } = createProcessContext(config);
+  const faults = await runContest(config, order, { runtime, report });
+  return faults.length === 0 ? 0 : fail(faults);
 }
 
 async function askOnTerminal(question: string): Promise<boolean> {
@@ -124,6 +134,7 @@ async function loadSetup(flags: Flags): Promise<({ readonly ok: true } & Setup) 
   const names = listSyntheticToolNames({
     hasRelay: relay !== undefined,
     hasListing: listing !== undefined,
+    offersInspection: listing?.acceptance !== undefined,
     delegates: delegation,
   });
   const synthetic = names.map((name) => ({ definition: { name } }));

@@ -4,10 +4,13 @@ import { depositFunds, getBalances } from "./figures/balances.ts";
 import { unwrapBody } from "./participants/unwrap-body.ts";
 import type { DemoCheck } from "./checks/demo-check.ts";
 import { delegateReport } from "./participants/delegate-report.ts";
+import { disputeSummary } from "./participants/dispute-summary.ts";
+import { checkDispute, formatEvidence } from "./checks/dispute-checks.ts";
 import { checkMoney } from "./checks/money-checks.ts";
 import { verifyOffline } from "./checks/verify-offline.ts";
 import { checkProof } from "./checks/proof-checks.ts";
 import {
+  formatDispute,
   formatParticipants,
   formatMoney,
   formatProof,
@@ -20,13 +23,13 @@ import { startParticipants } from "./participants/participants.ts";
 export interface DemoSettings {
   /** The text whose terms the editor wants counted. */
   readonly textPath: string;
-  /** The folder that the receipt is written to. */
+  /** The folder that the receipt, and the evidence of the dispute, are written to. */
   readonly outputDir: string;
 }
 
 export type DemoOptions = DemoSettings & DemoContext;
 
-/** Runs one paid delegation from the deposit to the proof, and returns the checks of the result. */
+/** Runs one paid delegation and one dispute from the deposit to the proof, and returns the checks of the result. */
 export async function runDemo({
   textPath,
   outputDir,
@@ -50,9 +53,15 @@ export async function runDemo({
   const reconciliation = unwrapBody(await participants.operator.reconcile());
   print(formatMoney(delegation, before, after));
 
+  const dispute = await disputeSummary(participants);
+  print(formatDispute(dispute));
+  const disputed = unwrapBody(await participants.operator.reconcile());
+
   const receiptPath = join(outputDir, "receipt.json");
+  const evidencePath = join(outputDir, "evidence.json");
   await mkdir(outputDir, { recursive: true });
   await writeFile(receiptPath, `${JSON.stringify(delegation.receipt, null, 2)}\n`);
+  await writeFile(evidencePath, formatEvidence(dispute));
   await processes.stop();
   const runningNames = processes.listRunning();
 
@@ -70,6 +79,7 @@ export async function runDemo({
   return [
     ...checkMoney({ delegation, before, after, reconciliation, feeRate: relay.fee_rate }),
     ...checkProof({ delegation, prompt, verdicts, relayKey: relay.public_key }),
+    ...checkDispute(dispute, await readFile(evidencePath, "utf8"), disputed.consistent),
     { claim: "No process is left", passed: runningNames.length === 0 },
   ];
 }

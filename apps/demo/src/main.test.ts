@@ -56,7 +56,7 @@ test(
     const { code, output } = await ended;
     expect([code, output]).toEqual([0, expect.stringContaining("All checks passed")]);
     expect(output).toContain("agent 2, receipt 2");
-    expect(output.match(/^ {2}ok {2}/gm)).toHaveLength(10);
+    expect(output.match(/^ {2}ok {2}/gm)).toHaveLength(12);
     const receipt = await readFile(join(folder, "output", "receipt.json"), "utf8");
     expect(verifyReceipt(receipt)).toMatchObject({ valid: true, nested: [{ valid: true }] });
     await expectNothingLeft(pid);

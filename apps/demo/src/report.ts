@@ -6,6 +6,7 @@ import type { DemoCheck } from "./checks/demo-check.ts";
 import type { PaidDelegation } from "./participants/delegate-report.ts";
 import { formatChange, formatDollars, formatPercent } from "./figures/money.ts";
 import { findFailedCheck, type OfflineVerdicts } from "./checks/verify-offline.ts";
+import type { DecidedDispute } from "./participants/dispute-summary.ts";
 import type { Participants, Worker } from "./participants/participants.ts";
 import type { TermReport } from "./figures/terms.ts";
 
@@ -83,6 +84,21 @@ export function formatMoney(
     ...formatColumns([["payer", "worker", "price", "hold", "settled", "fee", "net"], ...jobs], 2),
     "",
     ...formatColumns([["account", "before", "after", "change"], ...accounts], 1),
+    "",
+  ];
+}
+
+/** Formats the words about a disputed result, and what it was worth. */
+export function formatDispute({ inspection, sellerBalance }: DecidedDispute): string[] {
+  const { verdicts, decision, due, outcome } = inspection;
+  const said = [...verdicts, decision ?? {}].map((word) => {
+    const { verdict = "decided", reason = "" } = word as { verdict?: string; reason?: string };
+    return [verdict, reason];
+  });
+  return [
+    `A summary for $${formatDollars(due)} was inspected before it was paid:`,
+    ...formatColumns(said),
+    `  paid ${formatPercent(outcome?.share ?? 0)}; the seller has $${formatDollars(sellerBalance)}`,
     "",
   ];
 }

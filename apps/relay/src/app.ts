@@ -20,6 +20,7 @@ import { mountOperations } from "./http/server/mount-operations.ts";
 import { createRateLimiter, type RateLimiter } from "./http/limits/rate-limit.ts";
 import { createJobs } from "./jobs.ts";
 import { spendToken } from "./identity/spend-token.ts";
+import { inspectionHandlers } from "./inspections/routes.ts";
 import { ledgerHandlers } from "./ledger/routes.ts";
 import { logHandlers } from "./log/routes.ts";
 import { pairingHandlers } from "./pairing/routes.ts";
@@ -73,6 +74,7 @@ export function createRelay(services: Services, federationWork?: FederationWork)
     ...pairingHandlers(services),
     ...approvalHandlers(services),
     ...taskHandlers(services),
+    ...inspectionHandlers(services),
     ...budgetHandlers(services),
     ...paymentHandlers(services),
     ...webhookHandlers(services),

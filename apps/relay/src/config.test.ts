@@ -72,6 +72,13 @@ test("gives every other variable its default when only the two required ones are
         assetVersion: "2",
       },
     },
+    disputes: {
+      answerMs: 259_200_000,
+      decisionMs: 604_800_000,
+      feeRate: 0.05,
+      feeMin: 0.01,
+      windowMinMs: 60_000,
+    },
     federation: {
       endpointUrl: undefined,
       maxPeers: 50,

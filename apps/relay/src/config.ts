@@ -78,6 +78,15 @@ export interface Config {
       readonly assetVersion: string;
     };
   };
+  readonly disputes: {
+    readonly answerMs: number;
+    readonly decisionMs: number;
+    /** A fraction from 0 to 0.5 with at most 6 decimals. */
+    readonly feeRate: number;
+    /** USD, at most 6 decimals. */
+    readonly feeMin: number;
+    readonly windowMinMs: number;
+  };
   readonly books: { readonly reconcileIntervalMs: number };
   readonly trust: {
     /** In micro-units; 0 demands no fees. */
@@ -266,6 +275,13 @@ function buildConfig(values: VariableValues, apiTokens: readonly string[]): Conf
       databaseUrl: values.AGENT_DATABASE_URL,
       databasePool: values.AGENT_DATABASE_POOL,
       retentionDays: values.AGENT_RETENTION_DAYS,
+    },
+    disputes: {
+      answerMs: values.AGENT_DISPUTE_ANSWER_MS,
+      decisionMs: values.AGENT_DISPUTE_DECISION_MS,
+      feeRate: values.AGENT_DISPUTE_FEE_RATE,
+      feeMin: values.AGENT_DISPUTE_FEE_MIN,
+      windowMinMs: values.AGENT_DISPUTE_WINDOW_MIN_MS,
     },
     books: { reconcileIntervalMs: values.AGENT_RECONCILE_INTERVAL_MS },
     trust: {

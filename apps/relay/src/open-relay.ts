@@ -12,6 +12,8 @@ import type { Config } from "./config.ts";
 import { createFederation } from "./federation/create-federation.ts";
 import { startFederationWork } from "./federation/worker.ts";
 import { createEgress } from "./http/egress/egress.ts";
+import { extendInspections } from "./inspections/extend-deadlines.ts";
+import { reportShortWindows } from "./inspections/report-short-windows.ts";
 import type { Log } from "./observability/log.ts";
 import { loadRelayIdentity } from "./identity/relay-identity.ts";
 import { recordProofByToken } from "./agents/keys/record-proof-by-signature.ts";
@@ -103,6 +105,9 @@ export async function openRelay(
   await moveOldEvents(opened.storage);
   await applyTrustThresholds(opened.storage, config.trust.thresholds);
   reportTrustBasis(config, log);
+  reportShortWindows(config, log);
+  // While the relay is frozen its deadlines stand still.
+  if (freezer.frozen() === undefined) await extendInspections(opened.storage, runtime.now());
   const storageCheck = createStorageCheck({ ...opened, freezer, runtime, log });
   const core = { config, runtime, log, clock, freezer, identity, storage, storageCheck, relayLog };
   const baseServices = await createServices(core);

@@ -34,6 +34,7 @@ export function createTaskRow(change: Partial<StoredTaskRow> = {}): StoredTaskRo
     first_claimed_at: null,
     depth: 0,
     ancestors: null,
+    acceptance: null,
     erased_at: null,
     claimed_at: null,
     worked_at: null,

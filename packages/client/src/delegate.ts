@@ -1,5 +1,9 @@
 import { awaitResult } from "./await-result.ts";
-import type { CheckedResult } from "./results/check-result.ts";
+import { addArbitrationFee } from "@agent/wire";
+import { refusal } from "./calls/refusal.ts";
+import type { CheckedResult, ProvenResult } from "./results/check-result.ts";
+import { type Inspect, type InspectionResult, inspectResult } from "./results/inspect-result.ts";
+import type { VerdictSigner } from "./results/send-verdict.ts";
 import { createEnvironment, type Environment } from "./environment.ts";
 import type { RecommendResult, Recommender } from "./recommender.ts";
 import type { RelayClient } from "./relay-client.ts";
@@ -41,8 +45,25 @@ export interface DelegateOptions extends Partial<Omit<Environment, "fetch">> {
   readonly executorKeys?: readonly string[];
   /** Called with the id of the task as soon as the relay has accepted it. */
   readonly onSubmitted?: (taskId: string) => void;
-  /** Issues credentials about the executor under the delegator's own key. */
+  /** Issues credentials about the executor under the delegator's own key, of an inspected task after its close. */
   readonly recommender?: Recommender;
+  /**
+   * Asks to inspect the result before it is paid; the executor must offer it. Without `maxBudget` the
+   * arbitration fee is added to the listed price.
+   */
+  readonly acceptance?: WantedInspection;
+  /** Decides whether the result is accepted. Without it, and if it throws, the result is paid. */
+  readonly inspect?: Inspect;
+}
+
+/** The inspection that a delegator asks for. */
+export interface WantedInspection {
+  /** The delegator, which signs its verdict. */
+  readonly signer: VerdictSigner;
+  /** The time to inspect, in ms; the default is the longest that the executor offers. */
+  readonly windowMs?: number;
+  /** The agent that decides a dispute; the default is the operator of the relay. */
+  readonly arbiterId?: string;
 }
 
 /**
@@ -52,13 +73,16 @@ export interface DelegateOptions extends Partial<Omit<Environment, "fetch">> {
 export type DelegateResult = CheckedResult & {
   readonly taskId?: string;
   readonly recommendation?: RecommendResult;
+  /** What `inspect` answered, as the relay took it; absent if the result is paid by silence. */
+  readonly inspection?: InspectionResult;
 };
 
 /**
  * Submits a task at the listed price or `maxBudget`, waits for its receipt and verifies it. The receipt's
  * `status` may also be `failed` or `denied`, which the receipt proves like `completed`. Refused like
- * operations `submitTask` and `getTask`, with `delegation.timed_out`, with `task.cancelled`, or with the
- * code of the rule that the receipt breaks.
+ * operations `submitTask` and `getTask`, with `delegation.timed_out`, with `task.cancelled`, with
+ * `acceptance.ignored` by a relay that knows no inspections, or with the code of the rule that the receipt
+ * breaks.
  */
 export async function delegate(
   client: RelayClient,
@@ -84,27 +108,67 @@ export async function delegate(
   if (!submitted.ok) return submitted;
   const taskId = submitted.body.task_id;
   options.onSubmitted?.(taskId);
+  if (options.acceptance !== undefined && submitted.body.acceptance === undefined) {
+    await client.cancelTask({ params: { agentId, taskId } }, toPerCallOptions(retryOptions));
+    const message = "The relay knows no inspection before payment; the task was cancelled";
+    return { ...refusal("acceptance.ignored", message), taskId };
+  }
   const timeoutMs = retryOptions.deadline - environment.now();
   const checked = await awaitResult(client, { ...options, taskId, timeoutMs });
-  if (!checked.ok || recommender === undefined) return { ...checked, taskId };
+  if (!checked.ok) return { ...checked, taskId };
+  const inspected = await inspectDelegated(client, checked, options, retryOptions);
+  const isPaid = options.acceptance === undefined || inspected.isClosed;
+  const result = { ...checked, ...inspected.member, taskId };
+  if (recommender === undefined || !isPaid) return result;
   const perCall = signal === undefined ? {} : { signal };
-  return { ...checked, taskId, recommendation: await recommender.recommend(checked, perCall) };
+  return { ...result, recommendation: await recommender.recommend(checked, perCall) };
+}
+
+/** Inspects a completed result that was submitted with terms; there is nothing to inspect in another one. */
+async function inspectDelegated(
+  client: RelayClient,
+  checked: ProvenResult,
+  { acceptance, inspect }: DelegateOptions,
+  retryOptions: RetryOptions,
+): Promise<{
+  readonly member: Pick<DelegateResult, "inspection">;
+  readonly isClosed: boolean;
+}> {
+  if (acceptance === undefined) return { member: {}, isClosed: false };
+  if (checked.receipt.status !== "completed") return { member: {}, isClosed: true };
+  if (inspect === undefined) return { member: {}, isClosed: false };
+  const { signer } = acceptance;
+  const inspection = await inspectResult(client, checked, { inspect, signer }, retryOptions);
+  if (inspection === undefined) return { member: {}, isClosed: false };
+  const isClosed = inspection.ok && inspection.inspection.state === "closed";
+  return { member: { inspection }, isClosed };
 }
 
 /** Returns the price to submit as the maximum, so that a price raised in the meantime is not charged. */
-function resolveBudget(
+async function resolveBudget(
   client: RelayClient,
-  { agentId, maxBudget, requiredCapabilities: required = [] }: DelegateOptions,
+  { agentId, maxBudget, acceptance, requiredCapabilities: required = [] }: DelegateOptions,
   retryOptions: RetryOptions,
 ): ReturnType<typeof fetchListedPrice> {
-  return maxBudget === undefined
-    ? fetchListedPrice(client, { agentId, required }, retryOptions)
-    : Promise.resolve({ ok: true, price: maxBudget });
+  if (maxBudget !== undefined) return { ok: true, price: maxBudget };
+  const listed = await fetchListedPrice(client, { agentId, required }, retryOptions);
+  if (!listed.ok || listed.price === undefined || acceptance === undefined) return listed;
+  const info = await retry(
+    () => client.relayInfo({}, toPerCallOptions(retryOptions)),
+    true,
+    retryOptions,
+  );
+  if (!info.ok) return info;
+  const { disputes } = info.body;
+  if (disputes === undefined) {
+    return refusal("acceptance.ignored", "The relay knows no inspection before payment");
+  }
+  return { ok: true, price: addArbitrationFee(listed.price, disputes) };
 }
 
 function buildTaskBody(options: DelegateOptions, maxBudget: number | undefined) {
   const { prompt, requiredCapabilities, delegationToken, excludeAgents } = options;
-  const { submittedBy, ttlMs, publicKey, parentTaskId } = options;
+  const { submittedBy, ttlMs, publicKey, parentTaskId, acceptance } = options;
   return {
     prompt,
     ...(requiredCapabilities !== undefined && { required_capabilities: [...requiredCapabilities] }),
@@ -115,5 +179,13 @@ function buildTaskBody(options: DelegateOptions, maxBudget: number | undefined) 
     ...(excludeAgents !== undefined && { exclude_agents: [...excludeAgents] }),
     ...(submittedBy !== undefined && { submitted_by: submittedBy }),
     ...(publicKey !== undefined && { public_key: publicKey }),
+    ...(acceptance !== undefined && { acceptance: buildAcceptance(acceptance) }),
+  };
+}
+
+function buildAcceptance({ windowMs, arbiterId }: WantedInspection) {
+  return {
+    ...(windowMs !== undefined && { window_ms: windowMs }),
+    ...(arbiterId !== undefined && { arbiter_id: arbiterId }),
   };
 }

@@ -2,7 +2,12 @@ export type { Candidate, FixedRoute } from "./ranking/candidate.ts";
 export { findBestPath, type BestPath } from "./graph/best-paths.ts";
 export { checkTaskDepth, MAX_TASK_DEPTH, type DepthRefusal } from "./ranking/task-depth.ts";
 export { checkTargetEligibility, type TargetRefusal } from "./ranking/eligibility.ts";
-export { getCountedStatus, type EndedTask } from "./ranking/get-counted-status.ts";
+export {
+  getCountedStatus,
+  getInspectedStatus,
+  type EndedTask,
+  type InspectedTask,
+} from "./ranking/get-counted-status.ts";
 export { drawRandom, shouldExplore, shiftWeights } from "./ranking/explore.ts";
 export { Graph, type Edge, type EdgeCode, type EdgeResult } from "./graph/graph.ts";
 export {

@@ -2,6 +2,7 @@ import { accessErrors } from "./errors/access-errors.ts";
 import { agentErrors } from "./errors/agent-errors.ts";
 import type { ErrorText } from "./errors/error-text.ts";
 import { federationErrors } from "./errors/federation-errors.ts";
+import { inspectionErrors } from "./errors/inspection-errors.ts";
 import { logErrors } from "./errors/log-errors.ts";
 import { moneyErrors } from "./errors/money-errors.ts";
 import { receiptErrors } from "./errors/receipt-errors.ts";
@@ -21,6 +22,7 @@ export const errors = {
   ...taskErrors,
   ...receiptErrors,
   ...moneyErrors,
+  ...inspectionErrors,
   ...federationErrors,
   ...recordErrors,
   ...witnessErrors,

@@ -33,6 +33,7 @@ export { ClientMessage, ServerMessage, socketClose, SOCKET_PATH } from "./realti
 export { CapabilityPrice, Listing } from "./operations/agents/listings.ts";
 export type { ListingBody } from "./operations/agents/listings.ts";
 export { DiscoveryEntry, Freshness, TrustLevel } from "./operations/agents/registry.ts";
+export { addArbitrationFee } from "./operations/money/add-arbitration-fee.ts";
 export {
   toCapabilityPrices,
   getListedPrice,
@@ -47,6 +48,17 @@ export {
   TaskStatus,
 } from "./operations/tasks/task.ts";
 export { SubmitTaskBody } from "./operations/tasks/tasks.ts";
+export {
+  AcceptanceTerms,
+  InspectionCounts,
+  OfferedAcceptance,
+  WantedAcceptance,
+} from "./operations/tasks/acceptance.ts";
+export {
+  Inspection,
+  type InspectionRole,
+  OperatorDecision,
+} from "./operations/tasks/inspections.ts";
 export { AccountSummary, Balance, Settlement, Transaction } from "./operations/money/budget.ts";
 export { Statement } from "./operations/money/statement.ts";
 export { Webhook, WebhookEvent } from "./operations/live/webhooks.ts";

@@ -14,6 +14,8 @@ import { KeyHistory } from "./operations/agents/keys.ts";
 import { MarketCandidate } from "./operations/agents/market.ts";
 import { Pairing } from "./operations/agents/pairing.ts";
 import { Plan } from "./operations/live/plans.ts";
+import { AcceptanceTerms } from "./operations/tasks/acceptance.ts";
+import { Inspection } from "./operations/tasks/inspections.ts";
 import { CapabilityPrice, Listing } from "./operations/agents/listings.ts";
 import { DiscoveryEntry } from "./operations/agents/registry.ts";
 import { RoutingRecord } from "./operations/tasks/routing.ts";
@@ -32,6 +34,8 @@ const namedDefinitions = {
   TaskEvent,
   RoutingChoice,
   RoutingRecord,
+  AcceptanceTerms,
+  Inspection,
   Balance,
   Transaction,
   Settlement,

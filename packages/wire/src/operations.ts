@@ -13,6 +13,7 @@ import { evidence } from "./operations/tasks/evidence.ts";
 import { federationAdmin } from "./operations/operator/federation-admin.ts";
 import { freeze } from "./operations/operator/freeze.ts";
 import { ledger } from "./operations/proof/ledger.ts";
+import { inspections } from "./operations/tasks/inspections.ts";
 import { keys } from "./operations/agents/keys.ts";
 import { market } from "./operations/agents/market.ts";
 import { log } from "./operations/operator/log.ts";
@@ -48,6 +49,7 @@ export const operations = {
   ...tasks,
   ...claims,
   ...evidence,
+  ...inspections,
   ...routing,
   ...budget,
   ...withdrawals,

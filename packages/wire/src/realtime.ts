@@ -21,6 +21,15 @@ export const ClientMessage = v.variant("type", [
 ]);
 export type ClientMessage = v.InferOutput<typeof ClientMessage>;
 
+/** The members of a message about an inspection before payment; the last two are null until it is closed. */
+const inspectionMembers = {
+  task_id: v.string(),
+  state: v.string(),
+  deadline: v.nullable(v.number()),
+  outcome: v.nullable(v.string()),
+  share: v.nullable(v.number()),
+};
+
 /** A message from the relay. */
 export const ServerMessage = v.variant("type", [
   v.object({
@@ -32,6 +41,10 @@ export const ServerMessage = v.variant("type", [
   v.object({ type: v.literal("task_assigned"), task: Task, expires_at: v.number() }),
   v.object({ type: v.literal("task_cancelled"), task_id: v.string() }),
   v.object({ type: v.literal("cancel_requested"), task_id: v.string() }),
+  v.object({ type: v.literal("task_inspecting"), ...inspectionMembers }),
+  v.object({ type: v.literal("task_rejected"), ...inspectionMembers }),
+  v.object({ type: v.literal("task_disputed"), ...inspectionMembers }),
+  v.object({ type: v.literal("task_settled"), ...inspectionMembers }),
   v.object({ type: v.literal("claimed"), task_id: v.string(), lease_until: v.number() }),
   v.object({ type: v.literal("result_accepted"), task_id: v.string(), status: v.string() }),
   v.object({

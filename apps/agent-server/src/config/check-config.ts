@@ -26,6 +26,7 @@ export async function checkConfig(
   const names = listSyntheticToolNames({
     hasRelay: relay !== undefined,
     hasListing: listing !== undefined,
+    offersInspection: listing?.acceptance !== undefined,
     delegates: delegation,
   });
   const collisions = findNameCollisions([

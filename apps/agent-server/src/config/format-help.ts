@@ -24,6 +24,7 @@ export function formatHelp(): string {
 
 Usage: agent-server [--config FILE] [--tools MODULE]... [options]
        agent-server init [FOLDER]    write a commented configuration and an example tools module
+       agent-server contest TASK_ID REASON    contest the rejection of this agent's result
        agent-server confirm-tools    show which tools of wrapped servers have changed, and confirm them
 
 ${formatRows(flags)}

@@ -19,6 +19,8 @@ export interface Flags {
   readonly init?: string;
   /** Whether to show the changed tools of the wrapped servers and confirm them. */
   readonly confirmTools: boolean;
+  /** The task of which the owner contests the rejection, and why. */
+  readonly contest?: { readonly taskId: string; readonly reason: string };
   readonly config?: string;
   readonly tools?: readonly string[];
   readonly transport?: string;
@@ -47,8 +49,10 @@ export function parseFlags(args: readonly string[]): { flags: Flags; faults: str
   const init = command === "init" ? { init: folder } : {};
   const confirmTools = command === "confirm-tools";
   const faults: string[] = [];
+  const contest = parseContest(positionals, faults);
   const isKnown = command === undefined || command === "init" || confirmTools;
-  if (!isKnown || rest.length > 0 || (confirmTools && positionals.length > 1)) {
+  const isContest = command === "contest";
+  if (!isContest && (!isKnown || rest.length > 0 || (confirmTools && positionals.length > 1))) {
     faults.push('arguments: must be flags, "init" with its folder, or "confirm-tools"');
   }
   if (command === "init" && Object.keys(values).length > 0) faults.push("init: must have no flags");
@@ -71,6 +75,7 @@ export function parseFlags(args: readonly string[]): { flags: Flags; faults: str
     faults,
     flags: {
       ...init,
+      ...(contest !== undefined && { contest }),
       confirmTools,
       ...textFlag("config"),
       ...textFlag("transport"),
@@ -89,4 +94,14 @@ export function parseFlags(args: readonly string[]): { flags: Flags; faults: str
 
 function isFlag(name: string): name is keyof typeof flagOptions {
   return Object.hasOwn(flagOptions, name);
+}
+
+function parseContest(
+  [command, taskId, reason, ...rest]: readonly string[],
+  faults: string[],
+): Flags["contest"] {
+  if (command !== "contest") return undefined;
+  if (taskId !== undefined && reason !== undefined && rest.length === 0) return { taskId, reason };
+  faults.push("contest: must have the id of a task and a reason");
+  return undefined;
 }

@@ -13,6 +13,8 @@ import { openQuorumRequests } from "./quorum/quorum-requests.ts";
 import { createAgentCredentials } from "./membership/agent-credentials.ts";
 import { createFindSigner } from "./intake/find-signer.ts";
 import { createRelaySocket } from "./relay-socket.ts";
+import type { Contester } from "../tools/built-in/agent-contest.ts";
+import { contestRejection } from "./contest-rejection.ts";
 import { createDelegateTask } from "./delegation/delegate-task.ts";
 import { createDelegator, type Delegator } from "./delegator/delegator.ts";
 import { createHousekeeping } from "./housekeeping.ts";
@@ -161,9 +163,13 @@ export async function connectToRelay(options: RelayLinkOptions): Promise<RelayLi
 
 /** Creates the requests that the agent sends to its relay while it works. */
 function createRelayRequests(
-  { identity, taskTimeoutMs, runtime }: RelayLinkOptions,
+  options: RelayLinkOptions,
   on: { membership: () => Membership | undefined; delegations: Pick<AttemptCounter, "record"> },
-): Pick<RelayLink, "delegateTask" | "getIssuerKeys" | "isWanted" | "releaseClaim" | "findSigner"> {
+): Pick<
+  RelayLink,
+  "delegateTask" | "getIssuerKeys" | "isWanted" | "releaseClaim" | "findSigner" | "contester"
+> {
+  const { identity, taskTimeoutMs, runtime } = options;
   const { agentId } = identity;
   const { membership } = on;
   const client = () => membership()?.client;
@@ -179,6 +185,9 @@ function createRelayRequests(
     isWanted: createIsWanted({ agentId, client, runtime }),
     releaseClaim: createReleaseClaim({ agentId, client, runtime }),
     findSigner: createFindSigner({ agentId, membership, runtime }),
+    ...(options.profile.listing?.acceptance !== undefined && {
+      contester: createContester(options, membership),
+    }),
   };
 }
 
@@ -196,6 +205,19 @@ function openMonitor(
 ) {
   const address = url.replace(/\/+$/, "");
   return createRelayMonitor({ ...on, url: address, identity, folder, intervalMs, runtime });
+}
+
+/** Creates the owner's way to contest rejections; refused until the agent has joined its relay. */
+function createContester(
+  { identity, runtime }: RelayLinkOptions,
+  membership: () => Membership | undefined,
+): Contester {
+  return async (order, signal) => {
+    const client = membership()?.client;
+    if (client !== undefined) return contestRejection({ identity, client, runtime }, order, signal);
+    const message = "This agent has not joined its relay yet";
+    return { ok: false, code: "relay.not_joined", message };
+  };
 }
 
 /** Returns the approver in the owner's place if the owner configured a quorum. */

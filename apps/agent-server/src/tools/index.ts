@@ -2,6 +2,7 @@ import type { AnswerQuery } from "../execution/executors/query-answerer.ts";
 import type { Work } from "../execution/work.ts";
 import type { IdentityFile } from "../identity/identity-file.ts";
 import type { Memory } from "../memory/memory.ts";
+import { agentContestTool, type Contester } from "./built-in/agent-contest.ts";
 import { agentCredentialsTool, type CredentialSource } from "./built-in/agent-credentials.ts";
 import { agentIdentityTool } from "./built-in/agent-identity.ts";
 import { agentQueryTool } from "./built-in/agent-query.ts";
@@ -25,6 +26,8 @@ export interface SyntheticToolParts {
   readonly credentials: CredentialSource | undefined;
   readonly listing: JsonObject | undefined;
   readonly delegator: Delegator | undefined;
+  /** Only of an agent whose listing offers inspections. */
+  readonly contester: Contester | undefined;
 }
 
 /**
@@ -32,7 +35,7 @@ export interface SyntheticToolParts {
  * owner who delegates docs/decisions.md, 10).
  */
 export function createSyntheticTools(parts: SyntheticToolParts): RegisteredTool[] {
-  const { credentials, listing, delegator } = parts;
+  const { credentials, listing, delegator, contester } = parts;
   return [
     agentTaskTool(parts.work),
     agentQueryTool(parts.answerQuery),
@@ -42,6 +45,7 @@ export function createSyntheticTools(parts: SyntheticToolParts): RegisteredTool[
     agentToolsTool(parts.definitions),
     ...(credentials === undefined ? [] : [agentCredentialsTool(credentials)]),
     ...(listing === undefined ? [] : [agentServiceListingTool(listing)]),
+    ...(contester === undefined ? [] : [agentContestTool(contester)]),
     ...(delegator === undefined ? [] : createDelegationTools(delegator)),
   ];
 }
@@ -50,6 +54,7 @@ export function createSyntheticTools(parts: SyntheticToolParts): RegisteredTool[
 export function listSyntheticToolNames(agent: {
   hasRelay: boolean;
   hasListing: boolean;
+  offersInspection?: boolean;
   delegates: boolean;
 }): string[] {
   return [
@@ -61,6 +66,7 @@ export function listSyntheticToolNames(agent: {
     "agent_tools",
     ...(agent.hasRelay ? ["agent_credentials"] : []),
     ...(agent.hasListing ? ["agent_service_listing"] : []),
+    ...(agent.hasRelay && agent.offersInspection === true ? ["agent_contest"] : []),
     ...(agent.delegates ? delegationToolNames : []),
   ];
 }

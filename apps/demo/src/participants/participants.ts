@@ -22,6 +22,9 @@ export interface Worker extends Member {
 /** An agent without a server. */
 export interface ClientAgent extends Member {
   readonly client: RelayClient;
+  /** The 32-byte seed of its key, with which it signs what it says. */
+  readonly secretKey: Uint8Array;
+  readonly deviceId: string;
 }
 
 /** All running participants of the demo. */
@@ -110,5 +113,7 @@ export async function joinAsClient(name: string, relayUrl: string): Promise<Clie
     agentId: identity.agentId,
     publicKey: bytesToHex(getPublicKey(secretKey)),
     client: createRelayClient({ baseUrl: relayUrl, identity }),
+    secretKey,
+    deviceId: identity.deviceId,
   };
 }

@@ -1,5 +1,6 @@
 import { resumeInbound } from "../federation/inbound/resume-inbound.ts";
 import { resumeOutbound } from "../federation/outbound/resume-outbound.ts";
+import { postponeInspections } from "../inspections/store.ts";
 import { beginRestoredGeneration } from "../log/generation.ts";
 import { bindCurrentTrace } from "../observability/trace.ts";
 import type { Runtime } from "../runtime.ts";
@@ -82,6 +83,7 @@ export async function loadFreezer(
         const restored = ended.restored === 1;
         await beginRestoredGeneration(tx, { incarnation, now: now() });
         await postponeOpenTasks(tx, pausedMs);
+        await postponeInspections(tx, pausedMs);
         if (restored) await clearPeerClaimTimes(tx);
         await resumeOutbound(tx, pausedMs);
         await resumeInbound(tx, { now: now(), pausedMs, restored });

@@ -39,6 +39,7 @@ function listFeatures({ payments, federation }: Config): string[] {
     "webhooks",
     "websocket",
     "mcp-forward",
+    "inspections",
     "a2a",
     ...(payments.cardSecretKey === undefined ? [] : ["cards"]),
     ...(payments.realPayments ? ["x402"] : []),

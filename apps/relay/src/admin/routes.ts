@@ -4,6 +4,7 @@ import type { Services } from "../services.ts";
 import { refuseField } from "../http/server/validate.ts";
 import { getContractPage, getContractText } from "./contract.ts";
 import { isTagKnown } from "../http/caching.ts";
+import { loadDisputeTerms } from "../inspections/reading/dispute-terms.ts";
 import { buildLogStatement } from "../log/publish.ts";
 import { buildRelayInfo } from "./relay-info.ts";
 import { registerRelayMetrics } from "./register-relay-metrics.ts";
@@ -50,10 +51,13 @@ export function systemHandlers(services: Services, isDraining: () => boolean): S
         "cache-control": CONTRACT_CACHING,
       },
     }),
-    relayInfo: () => ({
-      status: 200,
-      body: { ...buildRelayInfo(services), log: buildLogStatement(services) },
-    }),
+    async relayInfo() {
+      const disputes = await loadDisputeTerms(services);
+      return {
+        status: 200,
+        body: { ...buildRelayInfo(services), disputes, log: buildLogStatement(services) },
+      };
+    },
     openApi(_, { headers: given }) {
       const { text, etag } = getContractText();
       const headers = { etag, "cache-control": CONTRACT_CACHING };

@@ -21,6 +21,8 @@ export interface PostingEntry {
   readonly description: string | null;
   /** The time from which a deposit by card may be withdrawn. */
   readonly releaseAt?: number | undefined;
+  /** An agent's balance may exceed its limit, because money that is held must not stay held. */
+  readonly ignoresLimit?: true;
 }
 
 /** The position of a posting. */
@@ -63,7 +65,8 @@ export async function postMovement(
     if (!covered.ok && !mayBeNegative(posting)) return refuse(covered.code);
     // Held and pending amounts count, so that they can always be returned.
     const due = now.balance + now.held + now.pending_withdrawals;
-    if (account.startsWith("agent:") && due > MAX_BALANCE) return refuse("money.balance_limit");
+    const isOver = account.startsWith("agent:") && due > MAX_BALANCE;
+    if (isOver && entry.ignoresLimit !== true) return refuse("money.balance_limit");
     accounts.set(account, { opening: known.opening, now });
     rows.push({
       account,

@@ -24,6 +24,8 @@ interface RecordedSettlement {
   readonly status: NewSettlement["status"];
   readonly settledAt: number;
   readonly x402?: NewSettlement["x402"];
+  /** Of the outcome of an inspection; absent for a task that was not inspected. */
+  readonly outcomeHash?: string;
 }
 
 /** Stores what was paid for a task, with the postings that paid it. */
@@ -49,6 +51,7 @@ export async function recordSettlement(
     settled_at: recorded.settledAt,
     x402: recorded.x402,
     postings: JSON.stringify(rows),
+    outcome_hash: recorded.outcomeHash ?? null,
   };
   const row = await insertSettlement(tx, settlement);
   const record = { ...buildSettlementBody(row, identity), suite: SUITE };

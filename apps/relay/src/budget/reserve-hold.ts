@@ -1,10 +1,13 @@
 import {
   accountOf,
   asMicro,
+  computeArbitrationFee,
   computeAvailableBalance,
+  computeInspectedLock,
   buildHoldPostings,
   computeLockAmount,
   buildReleasePostings,
+  type ArbitrationRate,
   type Micro,
 } from "@agent/budget";
 import { refuse, type Refusal } from "@agent/wire";
@@ -18,20 +21,35 @@ export interface HoldRequest {
   readonly taskId: string;
   readonly charge: Micro;
   readonly maxBudget: Micro | undefined;
+  /** Of a task that is inspected before payment: the hold must cover the arbitration fee as well. */
+  readonly arbitration?: ArbitrationRate | undefined;
+}
+
+/** Computes the least amount that a hold must have, in micro-units. */
+export function computeLeastHold({
+  charge,
+  arbitration,
+}: Pick<HoldRequest, "charge" | "arbitration">): Micro {
+  if (arbitration === undefined) return charge;
+  return asMicro(charge + computeArbitrationFee(charge, arbitration));
 }
 
 /** Reserves the price with its risk buffer, limited by balance and budget (specification, "Budget"). */
 export async function reserveHold(
   tx: Tx,
   runtime: Runtime,
-  { payerId, taskId, charge, maxBudget }: HoldRequest,
+  { payerId, taskId, charge, maxBudget, arbitration }: HoldRequest,
 ): Promise<
   | { readonly ok: true; readonly locked: Micro }
   | Refusal<"budget.insufficient" | "account.overdrawn">
 > {
   const account = await findAccount(tx, accountOf.agent(payerId));
   const available = computeAvailableBalance({ balance: asMicro(account?.balance ?? 0), maxBudget });
-  const locked = computeLockAmount({ estimate: charge, available });
+  const estimated = { estimate: charge, available };
+  const locked =
+    arbitration === undefined
+      ? computeLockAmount(estimated)
+      : computeInspectedLock({ ...estimated, ...arbitration });
   const isOverdrawn = (account?.balance ?? 0) < 0;
   if (locked === null) return refuse(isOverdrawn ? "account.overdrawn" : "budget.insufficient");
   const posted = await postMovement(

@@ -30,6 +30,7 @@ export function buildSettlementBody(
     x402_tx_hash,
     x402_network,
     relay_key,
+    outcome_hash,
     ...rest
   } = row;
   return {
@@ -39,6 +40,7 @@ export function buildSettlementBody(
     net: toDollars(net),
     issuer: publicKeyToDidKey(hexToBytes(identity.publicKeys[relay_key] ?? identity.publicKey)),
     // An absent member must not be signed as null.
+    ...(outcome_hash !== null && { outcome_hash }),
     ...(x402_tx_hash !== null && { x402_tx_hash }),
     ...(x402_network !== null && { x402_network }),
   };

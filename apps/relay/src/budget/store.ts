@@ -162,6 +162,7 @@ const insertSettlementQuery = compile<Omit<SettlementRow, "relay_key">>()(
         "status",
         "settled_at",
         "postings",
+        "outcome_hash",
       ),
       x402_tx_hash: sql`coalesce(${param("x402_tx_hash")}, ${selectPaymentOfTask(sql`tx_hash`)})`,
       x402_network: sql`coalesce(${param("x402_network")},
@@ -203,6 +204,7 @@ const SETTLEMENT_COLUMNS = [
   "x402_tx_hash",
   "x402_network",
   "relay_key",
+  "outcome_hash",
 ] as const satisfies readonly (keyof SettlementRow)[];
 
 const settlementByTask = compile<{ task_id: string }>()(

@@ -1,6 +1,7 @@
 import { reconstructLedger } from "@agent/ledger";
 import { refuse, type Answer, type Operations } from "@agent/wire";
 import { mayActFor, type Caller } from "../identity/caller.ts";
+import { mayReadAsArbiter } from "../inspections/reading/find-readable.ts";
 import type { Services } from "../services.ts";
 import { findTask } from "../tasks/store.ts";
 import { executorOf } from "../tasks/task.ts";
@@ -13,7 +14,7 @@ interface LedgerRequest {
   readonly caller: Caller;
 }
 
-type LedgerDependencies = Pick<Services, "storage" | "runtime">;
+type LedgerDependencies = Pick<Services, "storage" | "runtime" | "identity" | "freezer">;
 
 /**
  * Returns the signed ledger's text as it arrived, else an unsigned one from the relay's records.
@@ -50,18 +51,15 @@ async function reconstructFromRecords(
 }
 
 /**
- * The agent itself may read, and the submitter of the task whose id is the goal's
- * (docs/decisions.md, 11).
+ * The agent itself may read, and the submitter of the task whose id is the goal's, and the arbiter that
+ * decides about it (docs/decisions.md, 11).
  */
 async function mayRead(
-  { storage }: LedgerDependencies,
+  services: LedgerDependencies,
   { agentId, goalId, caller }: LedgerRequest,
 ): Promise<boolean> {
   if (mayActFor(caller, [agentId])) return true;
-  const task = await findTask(storage.read, goalId);
-  return (
-    task !== undefined &&
-    mayActFor(caller, [task.submitted_by]) &&
-    [task.agent_id, executorOf(task)].includes(agentId)
-  );
+  const task = await findTask(services.storage.read, goalId);
+  if (task === undefined || ![task.agent_id, executorOf(task)].includes(agentId)) return false;
+  return mayActFor(caller, [task.submitted_by]) || (await mayReadAsArbiter(services, task, caller));
 }

@@ -16,6 +16,7 @@ import {
 } from "../federation/discovery/list-remote-candidates.ts";
 import type { Services } from "../services.ts";
 import type { Attempt } from "./attempt.ts";
+import type { AgentFacts } from "./candidates/agent-facts.ts";
 import { hashDigests } from "./candidates/hash-candidates.ts";
 import { findCandidate, hashCandidate, type CandidateList } from "./candidates/kept-capability.ts";
 
@@ -28,6 +29,8 @@ export interface ExecutorQuery {
   readonly explorationDrive: number;
   /** The target and the key that the submission names for it. */
   readonly pinned?: PinnedAgent;
+  /** Leaves out the agents of this relay for which it is false, and all of other relays. */
+  readonly accepts?: ((facts: AgentFacts) => boolean) | undefined;
 }
 
 /** Limits the executors of a ranking that a task may be assigned to. */
@@ -42,18 +45,18 @@ export type ExecutorServices = FederationDependencies & Pick<Services, "federati
  */
 export async function rankExecutors(
   services: ExecutorServices,
-  { payerId, required, excluded, maxBudget, explorationDrive, pinned }: ExecutorQuery,
+  { payerId, required, excluded, maxBudget, explorationDrive, pinned, accepts }: ExecutorQuery,
 ): Promise<{ executors: Attempt[]; choice: RoutingChoice | null; record?: RoutingRecord }> {
   const { runtime, candidates, trustGraph, federation } = services;
   const remote =
-    federation === undefined
+    federation === undefined || accepts !== undefined
       ? []
       : await listRemoteCandidates({ ...services, federation }, required, pinned, (agentId) =>
           trustGraph.isBlocked(payerId, agentId),
         );
   const excludedIds = new Set(payerId === null ? excluded : [...excluded, payerId]);
   const others = remote.filter(({ candidate }) => !excludedIds.has(candidate.agent_id));
-  const query = { reader: payerId ?? "", required, excluded: excludedIds };
+  const query = { reader: payerId ?? "", required, excluded: excludedIds, accepts };
   return candidates.rankInTurn(query, function* rankAll(local) {
     const { ranking, record } = yield* rankRecorded(appendRemote(local, others), {
       graph: trustGraph.graph,

@@ -7,7 +7,7 @@ import { refuse, type Refusal, type RoutingChoice, type SubmitTaskBody } from "@
 import { locateAgent, type RemoteTarget } from "../federation/discovery/locate-agent.ts";
 import { checkTargetKey } from "../agents/keys/check-key.ts";
 import type { Attempt } from "./attempt.ts";
-import { rankExecutors, type ExecutorServices } from "./rank-executors.ts";
+import { rankExecutors, type ExecutorQuery, type ExecutorServices } from "./rank-executors.ts";
 import { getTaskPrice } from "./price.ts";
 
 export interface ExecutorRequest {
@@ -16,6 +16,8 @@ export interface ExecutorRequest {
   readonly body: SubmitTaskBody;
   /** Agents that scored routing leaves out besides those that the caller excludes. */
   readonly leftOut: readonly string[];
+  /** Leaves out agents that do not offer what the task asks for besides its capabilities. */
+  readonly accepts?: ExecutorQuery["accepts"];
 }
 
 type SelectedExecutors =
@@ -36,7 +38,7 @@ type ExecutorRefusal = TargetRefusal | "task.id_conflict" | "agent.not_found";
  */
 export async function selectExecutors(
   services: ExecutorServices,
-  { targetId, payerId, body, leftOut }: ExecutorRequest,
+  { targetId, payerId, body, leftOut, accepts }: ExecutorRequest,
 ): Promise<SelectedExecutors> {
   const required = body.required_capabilities ?? [];
   // A token names its only executor, so there is no choice.
@@ -51,6 +53,7 @@ export async function selectExecutors(
     maxBudget: body.max_budget,
     explorationDrive: body.exploration_drive ?? 0,
     pinned: { agentId: targetId, publicKey: body.public_key },
+    accepts,
   });
   const [first, ...others] = executors;
   if (first === undefined) return targetOnly(target);
@@ -75,7 +78,7 @@ async function checkTarget(
     payerId,
     body,
     excluded,
-  }: Omit<ExecutorRequest, "leftOut"> & { readonly excluded: readonly string[] },
+  }: Omit<ExecutorRequest, "leftOut" | "accepts"> & { readonly excluded: readonly string[] },
 ): Promise<Target> {
   const quote = await getQuote(services, targetId, body);
   if ("ok" in quote) return quote;

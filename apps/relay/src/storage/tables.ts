@@ -30,6 +30,7 @@ import type {
 } from "./tables/federation.ts";
 import type { IdempotencyKeyRow } from "./tables/http.ts";
 import type { RelayIdentityRow, RelaySuccessionRow, SpentTokenRow } from "./tables/identity.ts";
+import type { InspectionRow } from "./tables/inspections.ts";
 import type { LedgerRow } from "./tables/ledger.ts";
 import type {
   LogEntryRow,
@@ -81,6 +82,7 @@ export interface Tables {
   no_shows: NoShowRow;
   receipts: ReceiptRow;
   nested_receipts: NestedReceiptRow;
+  inspections: InspectionRow;
   accounts: AccountRow;
   postings: PostingRow;
   deposit_references: DepositReferenceRow;

@@ -42,5 +42,6 @@ export function buildTaskRow({ work, attempts, now, ...ids }: NewTask): TaskRow 
     trace: formatCurrentTrace(),
     depth: 0,
     ancestors: null,
+    acceptance: null,
   };
 }

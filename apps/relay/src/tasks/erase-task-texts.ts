@@ -6,6 +6,7 @@ import { hashOrderPrompt } from "../federation/inbound/hash-order-prompt.ts";
 import { isResultPending } from "../federation/inbound/is-result-pending.ts";
 import { mayActFor, type Caller } from "../identity/caller.ts";
 import { finishScrub, requestScrub } from "../identity/finish-scrub.ts";
+import { hasOpenInspection } from "../inspections/reading/find-readable.ts";
 import type { Services } from "../services.ts";
 import type { Tx } from "../storage/storage.ts";
 import type { ReceiptRow, StoredTaskRow } from "../storage/tables/tasks.ts";
@@ -47,6 +48,10 @@ export async function eraseTaskTexts(
       return refuse("task.not_submitter");
     }
     if (await isResultPending(tx, taskId)) return refuse("task.not_finished");
+    // The parties and their arbiter need the texts.
+    if (task !== undefined && (await hasOpenInspection(tx, task))) {
+      return refuse("task.not_finished", "its result is being inspected");
+    }
     const now = runtime.now();
     const before = task === undefined ? archived?.erased_at : task.erased_at;
     if (task !== undefined && before === null && !(await eraseTask(tx, task, now))) {

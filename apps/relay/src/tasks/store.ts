@@ -44,6 +44,7 @@ const addTask = compile<TaskRow>()(
       "trace",
       "depth",
       "ancestors",
+      "acceptance",
     ),
     event_count: 0,
     note_bytes: 0,
@@ -181,6 +182,10 @@ export function deleteExpiredTask(
   return tx.get(deleteOverdue, { task_id, now });
 }
 
+/** An open inspection keeps its task, because its parties and its arbiter read it. */
+export const hasNoOpenInspection = sql<boolean>`not exists (
+  select 1 from inspections where inspections.task_id = tasks.task_id and closed_at is null)`;
+
 /** A task is deleted after its events, which are too many for one transaction with other tasks. */
 const hasNoEventRows = sql<boolean>`not exists (
   select 1 from task_events where task_events.task_id = tasks.task_id)`;
@@ -197,6 +202,7 @@ const deleteFinished = compile<{ before: string; until: number; limit: number }>
         .where("task_id", "<", param("before"))
         .where("finished_at", "<=", param("until"))
         .where(hasNoEventRows)
+        .where(hasNoOpenInspection)
         .limit(param("limit")),
     ),
 );

@@ -1,8 +1,14 @@
 import { toDollars } from "@agent/budget";
-import type { Task } from "@agent/wire";
+import type { AcceptanceTerms, InspectionCounts, Task } from "@agent/wire";
 import type { StoredTaskRow, TaskRow } from "../storage/tables/tasks.ts";
 import { newestEventId } from "./reading/task-events.ts";
 import { parseRequiredCapabilities, parseRoutingChoice } from "./task.ts";
+
+/** The members of a task with an inspection before payment, as they are stored. */
+export interface TaskAcceptance {
+  readonly acceptance: AcceptanceTerms;
+  readonly submitter_inspections: InspectionCounts;
+}
 
 /** Builds the view of a task that its participants get. */
 export function toTask(
@@ -32,5 +38,6 @@ export function toTask(
       delegation_token: JSON.parse(row.delegation_token) as Record<string, unknown>,
     }),
     ...(typeof row.erased_at === "number" && { erased_at: row.erased_at }),
+    ...(row.acceptance !== null && (JSON.parse(row.acceptance) as TaskAcceptance)),
   };
 }

@@ -1,6 +1,10 @@
+import { asMicro, toDollars } from "@agent/budget";
 import type { Visibility } from "@agent/wire";
 import { listCapabilities } from "../agents/discovery/listing.ts";
+import { findBalance } from "../budget/accounts/find-balance.ts";
+import { sumOpenWork } from "../inspections/reading/count-store.ts";
 import type { Services } from "../services.ts";
+import type { Reader } from "../storage/storage.ts";
 import type { AgentRow, ListingRow } from "../storage/tables/agents.ts";
 import { suggestCapability } from "./suggest-capability.ts";
 import { countAgentsOffering, listTopCapabilities } from "./store.ts";
@@ -29,6 +33,7 @@ export async function checkVisibility(
     },
     checkAddress(services, agent),
     checkListing(listing),
+    ...(await checkFeesAtHand(services.storage.read, agent.agent_id)),
     {
       check: "capabilities",
       ok: misspelled.length === 0,
@@ -64,6 +69,17 @@ function checkAddress(
   return egress.checkUrl(endpoint_url).ok
     ? { check, ok: true, detail: "may be called" }
     : { check, ok: false, detail: "the relay will not call this address" };
+}
+
+/** Without the fees at hand a submitter may reject open work that the agent cannot contest. */
+async function checkFeesAtHand(read: Reader, agentId: string): Promise<VisibilityCheck[]> {
+  const { count, fees } = await sumOpenWork(read, agentId);
+  if (count === 0) return [];
+  const balance = await findBalance(read, agentId);
+  const ok = balance >= fees;
+  const needed = `${toDollars(asMicro(fees))} USD to contest ${count} open inspections`;
+  const detail = ok ? `enough: ${needed}` : `too low: ${needed}, deposit to the account`;
+  return [{ check: "balance", ok, detail }];
 }
 
 function checkListing(listing: Pick<ListingRow, "body"> | undefined): VisibilityCheck {

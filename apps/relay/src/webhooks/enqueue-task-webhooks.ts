@@ -51,23 +51,31 @@ export async function enqueueTaskEnded(
     type,
     data,
   });
-  if (settlement !== undefined) {
-    const { settlement_id, payer_id, payee_id, amount_settled, fee, net } = settlement;
-    await enqueueWebhook(tx, services, [payer_id, payee_id], {
-      type: "settlement.created",
-      data: {
-        settlement_id,
-        task_id,
-        payer_id,
-        payee_id,
-        status: settlement.status,
-        amount_settled: toDollars(amount_settled),
-        fee: toDollars(fee),
-        net: toDollars(net),
-      },
-    });
-  }
+  if (settlement !== undefined) await enqueueSettled(tx, services, settlement);
   await enqueueCredentialsIssued(tx, services, task_id, credentials);
+}
+
+/** Enqueues webhooks for a settlement, to its payer and its payee. */
+export function enqueueSettled(
+  tx: Tx,
+  services: EnqueueDependencies,
+  settlement: NewSettlement,
+): Promise<void> {
+  const { settlement_id, task_id, payer_id, payee_id, status, amount_settled, fee, net } =
+    settlement;
+  return enqueueWebhook(tx, services, [payer_id, payee_id], {
+    type: "settlement.created",
+    data: {
+      settlement_id,
+      task_id,
+      payer_id,
+      payee_id,
+      status,
+      amount_settled: toDollars(amount_settled),
+      fee: toDollars(fee),
+      net: toDollars(net),
+    },
+  });
 }
 
 /** Enqueues webhooks for credentials issued for a task, to their subjects. */

@@ -8,6 +8,7 @@ import { freezeContract } from "./operator/freeze.ts";
 import { devicesContract } from "./agents/devices.ts";
 import { federationAdminContract } from "./operator/federation-admin.ts";
 import { federationContract } from "./operator/federation.ts";
+import { inspectionsContract } from "./tasks/inspections.ts";
 import { keysContract } from "./agents/keys.ts";
 import { ledgerContract } from "./tasks/ledger.ts";
 import { logContract } from "./operator/log.ts";
@@ -35,6 +36,7 @@ export const contract: Contract<OperationName> = {
   ...pairingContract,
   ...approvalsContract,
   ...tasksContract,
+  ...inspectionsContract,
   ...budgetContract,
   ...withdrawalsContract,
   ...webhooksContract,

@@ -97,6 +97,14 @@ const federationSamples = {
   giveUpOutbox: { body: { reason: "lost" } },
 } as const satisfies Record<string, Sample>;
 
+const word = {
+  task_id: UNKNOWN_ID,
+  receipt_hash: "0".repeat(64),
+  timestamp: 1,
+  suite: "x",
+  signature,
+};
+
 /** A well-formed request for every operation, which may still be refused. */
 export const samples: { readonly [N in OperationName]: Sample } = {
   health: {},
@@ -164,6 +172,19 @@ export const samples: { readonly [N in OperationName]: Sample } = {
     },
   },
   getEvidence: {},
+  giveVerdict: {
+    body: {
+      ...word,
+      agent_id: UNKNOWN_ID,
+      verdict: "accepted",
+    },
+  },
+  decideDispute: {
+    body: { ...word, arbiter_id: UNKNOWN_ID, share: 0.5, reason: "half of it is there" },
+  },
+  getInspection: {},
+  listInspections: { query: "role=executor&limit=10" },
+  listDisputes: { query: "limit=10" },
   getRouting: {},
   getTask: { query: "wait=0" },
   getTaskEvents: { query: "after=0" },

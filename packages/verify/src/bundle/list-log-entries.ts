@@ -17,7 +17,14 @@ export interface LoggablePart {
 /** The members of a bundle whose parts a log can hold. */
 export type LoggableEvidence = Pick<
   EvidenceBundle,
-  "task" | "receipt" | "erased" | "signers" | "settlements" | "no_shows" | "credential"
+  | "task"
+  | "receipt"
+  | "erased"
+  | "signers"
+  | "settlements"
+  | "no_shows"
+  | "inspection"
+  | "credential"
 >;
 
 /** A log alone knows the time of its entries. */
@@ -34,6 +41,7 @@ export function listLoggableParts(bundle: LoggableEvidence): LoggablePart[] {
   return [
     { isNeeded: true, entries: buildReceiptEntries(bundle) },
     ...settlements.map((record) => need(entryOf.settlement(record, untimed))),
+    ...listOutcomeParts(bundle),
     ...listCredentialParts(bundle),
     ...nested.map((each) => ({ isNeeded: false, entries: buildNestedEntries(bundle, each) })),
     ...no_shows.map((record) => allow(entryOf.noShow(record, untimed))),
@@ -69,6 +77,12 @@ function buildNestedEntries({ signers }: LoggableEvidence, nested: ExecutionRece
 
 function filterSigningKeys(receipt: ExecutionReceipt, keys: readonly string[]): readonly string[] {
   return keys.filter((key) => verifyJson(receipt, hexToBytes(key)));
+}
+
+function listOutcomeParts({ inspection, receipt }: LoggableEvidence): LoggablePart[] {
+  const outcome = inspection?.outcome ?? null;
+  if (outcome === null) return [];
+  return [need(entryOf.outcome(outcome, { ...untimed, agentId: receipt.agent_id }))];
 }
 
 function listCredentialParts({ credential, receipt }: LoggableEvidence): LoggablePart[] {

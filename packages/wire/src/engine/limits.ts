@@ -50,6 +50,17 @@ export const limits = {
   webhooks: 20,
 
   taskTtlMs: 900_000,
+  /** The longest `window_ms` of an inspection before payment, and the shortest one of any relay. */
+  maxInspectionWindowMs: 1_209_600_000,
+  minInspectionWindowMs: 100,
+  /** The arbiters that a listing accepts besides the operator. */
+  listedArbiters: 10,
+  /** Open inspections that a listing accepts. */
+  openInspections: 10_000,
+  /** Cases that one arbiter has at a time; the operator gets the others. */
+  arbiterCases: 100,
+  /** The time in which an arbiter may still read a closed case. */
+  arbiterAccessMs: 2_592_000_000,
   /** The shortest `ttl_ms` of a submission. */
   minTaskTtlMs: 60_000,
   liveTasks: 100_000,

@@ -10,6 +10,8 @@ export interface WorkOrder {
   readonly agent_id?: string | undefined;
   /** The maximum charge in US dollars. */
   readonly max_budget: number;
+  /** Whether the owner inspects the result before it is paid; the executor must offer it. */
+  readonly inspect?: boolean | undefined;
 }
 
 export type DelegatorAnswer =
@@ -27,6 +29,8 @@ export type OrderContext = Pick<ToolContext, "signal" | "progress" | "requestKey
 export interface DelegatorContext {
   readonly client: RelayClient;
   readonly ownId: string;
+  /** The seed of the agent's key, which signs verdicts. */
+  readonly secretKey: Uint8Array;
   readonly relayUrl: string;
   /** The longest time that `delegateTask` waits for a result. */
   readonly timeoutMs: number;

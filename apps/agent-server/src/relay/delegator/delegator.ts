@@ -12,6 +12,7 @@ import { describeBalance, describeStatement } from "./describe-account.ts";
 import { findAgents } from "./find-agents.ts";
 import { getTaskStatus } from "./get-task-status.ts";
 import { createOrderStore } from "./orders/order-store.ts";
+import { inspectResult, type InspectionOrder } from "./inspect-result.ts";
 import { createPaidDelegation } from "./paid-delegation.ts";
 
 /** The actions of an owner who lets other agents work and pays them from this agent's account. */
@@ -20,12 +21,13 @@ export interface Delegator {
   delegateTask(order: WorkOrder, context: OrderContext): Promise<DelegatorAnswer>;
   getTaskStatus(taskId: string, signal: AbortSignal): Promise<DelegatorAnswer>;
   cancelTask(taskId: string, signal: AbortSignal): Promise<DelegatorAnswer>;
+  inspectResult(order: InspectionOrder, signal: AbortSignal): Promise<DelegatorAnswer>;
   getBalance(signal: AbortSignal): Promise<DelegatorAnswer>;
   getStatement(signal: AbortSignal): Promise<DelegatorAnswer>;
 }
 
 export interface DelegatorParts {
-  readonly identity: Pick<Identity, "agentId">;
+  readonly identity: Pick<Identity, "agentId" | "secretKey">;
   readonly relayUrl: string;
   readonly membership: () => Membership | undefined;
   /** The longest time that `delegateTask` waits for a result. */
@@ -49,7 +51,9 @@ export async function createDelegator(parts: DelegatorParts): Promise<Delegator>
     action: (context: DelegatorContext) => Promise<DelegatorAnswer>,
   ): Promise<DelegatorAnswer> {
     const client = membership()?.client;
-    if (client !== undefined) return action({ ...rest, client, ownId: identity.agentId });
+    if (client !== undefined) {
+      return action({ ...rest, client, ownId: identity.agentId, secretKey: identity.secretKey });
+    }
     const message = `This agent has not joined its relay yet; is ${parts.relayUrl} running?`;
     return { ok: false, code: "relay.not_joined", message };
   }
@@ -59,6 +63,7 @@ export async function createDelegator(parts: DelegatorParts): Promise<Delegator>
     delegateTask: (order, call) => act((context) => delegatePaid(context, order, call)),
     getTaskStatus: (taskId, signal) => act((context) => getTaskStatus(context, taskId, signal)),
     cancelTask: (taskId, signal) => act((context) => cancelTask(context, taskId, signal)),
+    inspectResult: (order, signal) => act((context) => inspectResult(context, order, signal)),
     getBalance: (signal) => act((context) => describeBalance(context, signal)),
     getStatement: (signal) => act((context) => describeStatement(context, signal)),
   };

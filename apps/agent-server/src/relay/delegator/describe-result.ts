@@ -30,6 +30,8 @@ export async function describeResult(
       result: result.slice(0, MAX_RESULT_CHARACTERS).toWellFormed(),
       ...(result.length > MAX_RESULT_CHARACTERS && { result_omitted: explainOmission(task) }),
       amount_charged: charged,
+      ...(task.acceptance !== undefined &&
+        charged === null && { inspection: explainInspection(task) }),
       receipt: isLongReceipt ? null : receipt,
       ...(isLongReceipt && { receipt_omitted: explainOmission(task) }),
       verdict: {
@@ -55,6 +57,11 @@ export function describeOpenTask(taskId: string, status: string, note: string): 
       note,
     },
   };
+}
+
+function explainInspection({ acceptance }: ProvenResult["task"]): string {
+  const seconds = Math.floor((acceptance?.window_ms ?? 0) / 1_000);
+  return `held until inspect_result, at most ${seconds} s after the receipt; without a word it is paid`;
 }
 
 function explainOmission({ agent_id: agentId, task_id: taskId }: ProvenResult["task"]): string {

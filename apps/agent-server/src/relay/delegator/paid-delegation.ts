@@ -125,6 +125,9 @@ async function runOrder(
       requiredCapabilities: order.required_capabilities,
     }),
     maxBudget: order.max_budget,
+    ...(order.inspect === true && {
+      acceptance: { signer: { agentId: context.ownId, secretKey: context.secretKey } },
+    }),
     idempotencyKey: begun.idempotencyKey,
     timeoutMs,
     signal: waiting.signal,

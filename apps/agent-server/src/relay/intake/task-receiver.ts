@@ -74,6 +74,13 @@ export function createTaskReceiver(parts: {
           if (work.withdraw(message.task_id) === "unknown") release(message.task_id);
           queue.startNext();
           return;
+        case "task_rejected":
+          // Only the owner contests, so it must learn of the deadline.
+          runtime.log("warn", "inspection.rejected", {
+            task_id: message.task_id,
+            deadline: message.deadline,
+          });
+          return;
         case "error":
           if (message.task_id !== undefined) queue.refused(message.task_id);
           runtime.log("warn", "socket.error", { code: message.code });
@@ -87,6 +94,9 @@ export function createTaskReceiver(parts: {
         case "pong":
         case "result_accepted":
         case "result_refused":
+        case "task_inspecting":
+        case "task_disputed":
+        case "task_settled":
           return;
       }
     },

@@ -46,13 +46,16 @@ function delegateTaskTool(delegator: Delegator): RegisteredTool {
       "Name `agent_id`, or `required_capabilities` and the relay chooses. Returns JSON {task_id, status, " +
       "result, amount_charged, receipt, verdict}; the receipt is verified before it is shown. The status is " +
       "completed, failed, denied or open; for an open task ask task_status. An equal call after one without " +
-      `an answer continues the same task and does not pay again. ${FOREIGN_TEXTS}`,
+      "an answer continues the same task and does not pay again. With `inspect`, if the agent offers it, the " +
+      "money stays held until inspect_result or the end of the window, and `max_budget` must cover the " +
+      `arbitration fee as well. ${FOREIGN_TEXTS}`,
     risk: 3,
     input: v.object({
       prompt,
       required_capabilities,
       agent_id: v.optional(id),
       max_budget: max_budget.wrapped,
+      inspect: v.optional(v.boolean()),
     }),
     async run(args, { signal, progress, requestKey }) {
       const call = {
@@ -82,6 +85,22 @@ function taskTools(delegator: Delegator): RegisteredTool[] {
       input: v.object({ task_id: id }),
       run: async (args, { signal }) =>
         toToolAnswer(await delegator.cancelTask(args.task_id, signal)),
+    }),
+    defineTool({
+      name: "inspect_result",
+      description:
+        "Accept a result that is held for inspection, which pays it, or reject it with a `reason` and maybe an " +
+        `\`offer\`, the part of the sum that is still paid. The executor may contest. ${FOREIGN_TEXTS}`,
+      risk: 2,
+      input: v.object({
+        task_id: id,
+        verdict: v.picklist(["accepted", "rejected"]),
+        reason: v.optional(
+          v.pipe(v.string(), v.nonEmpty("must not be empty"), v.maxLength(limits.longText)),
+        ),
+        offer: v.optional(v.pipe(v.number(), v.minValue(0), v.ltValue(1, "must be below 1"))),
+      }),
+      run: async (args, { signal }) => toToolAnswer(await delegator.inspectResult(args, signal)),
     }),
   ];
 }

@@ -4,6 +4,7 @@ export const delegationToolNames = [
   "delegate_task",
   "task_status",
   "cancel_task",
+  "inspect_result",
   "balance",
   "statement",
   "verify_receipt",

@@ -105,7 +105,7 @@ export const brokenBalances = compile<PageParams>()(
             where postings.account = page.account and postings.sequence = page.sequence), 0)) as wrong`,
 );
 
-/** Finds holds without an open task, a pending withdrawal or a settlement between relays. */
+/** Finds holds without an open task, inspection or withdrawal, or a settlement between relays. */
 export const unmatchedHolds = compile<PageParams>()(
   sql<PageRow>`
     with page as (
@@ -120,10 +120,14 @@ export const unmatchedHolds = compile<PageParams>()(
         left join tasks on tasks.task_id = substr(account, 6)
         left join withdrawals on withdrawals.withdrawal_id = substr(account, 6)
         left join federation_holds on federation_holds.task_id = substr(account, 6)
+        left join inspections on inspections.task_id = substr(account, 6)
+        left join inspections as disputes on disputes.dispute_id = substr(account, 6)
         where (balance <> 0 or last_posted_at >= ${param("since")})
           and balance <>
           (case when tasks.status in ('pending', 'claimed') then tasks.locked else 0 end)
           + (case when withdrawals.status = 'pending' then withdrawals.amount else 0 end)
+          + (case when inspections.deadline is not null then inspections.due + inspections.fee else 0 end)
+          + (case when disputes.deadline is not null then disputes.bond else 0 end)
           + coalesce(federation_holds.amount, 0)) as wrong`,
 );
 
@@ -139,6 +143,10 @@ export const heldByPayer = compile<Page>()(
         coalesce(
           (select submitted_by from tasks
             where task_id = substr(account, 6) and status in ('pending', 'claimed')),
+          (select submitter_id from inspections
+            where task_id = substr(account, 6) and closed_at is null),
+          (select executor_id from inspections
+            where dispute_id = substr(account, 6) and closed_at is null),
           (select ${jsonMember("body", "payerId")} from federation_outbox where task_id = substr(account, 6))
         ) as payer, balance
       from page where balance <> 0

@@ -1,5 +1,6 @@
 import { matchesPostings } from "@agent/budget";
 import type { BooksCheck } from "./books-check.ts";
+import { wrongInspections } from "./inspection-store.ts";
 import { undecidedPayments } from "./payment-store.ts";
 import { listPeerReservations } from "../../federation/settlement/reserved-store.ts";
 import { scanPages } from "./scan-pages.ts";
@@ -55,9 +56,13 @@ const findLeakedReserves: FindViolations = async ({ snapshot }, report) => {
 const findUndecidedPayments: FindViolations = (books, report) =>
   scanPages(books, undecidedPayments, report);
 
+const findWrongInspections: FindViolations = (books, report) =>
+  scanPages(books, wrongInspections, report);
+
 export const taskChecks: readonly BooksCheck[] = [
   { name: "settlement records say what their postings say", find: findWrongSettlements },
   { name: "completed priced tasks are settled or about to be", find: findUnsettledTasks },
+  { name: "inspections", find: findWrongInspections },
   { name: "what is reserved for peers is open", find: findLeakedReserves },
   { name: "x402 payments are decided within an hour", find: findUndecidedPayments },
 ];

@@ -5,12 +5,13 @@ import type { Reader } from "../../storage/storage.ts";
 import type { SettlementRow } from "../../storage/tables/budget.ts";
 import type { Page, PageParams, PageRow } from "./scan-pages.ts";
 
-/** Finds completed tasks with a price that are neither settled nor in the outbox. */
+/** Finds completed tasks with a price that are neither settled nor inspected nor in the outbox. */
 const unsettledOfPage = sql<string>`
   (select ${jsonRows(sql.ref("page.task_id"))} from page join tasks as t on t.task_id = page.task_id
     where t.status = 'completed' and t.allocation_id is not null and t.submitted_by is not null
       and t.origin_peer is null
       and not exists (select 1 from settlements as s where s.task_id = t.task_id)
+      and not exists (select 1 from inspections as i where i.task_id = t.task_id and i.closed_at is null)
       and not exists (select 1 from federation_outbox as o where o.task_id = t.task_id))`;
 
 const rowIdBound = sql<number>`coalesce(cast(nullif(${param("after")}, '') as bigint), 9223372036854775807)`;

@@ -10,6 +10,7 @@ import {
 } from "@agent/wire";
 import { encodeCursorKey, decodeCursor } from "../../http/paging/cursor.ts";
 import type { Caller } from "../../identity/caller.ts";
+import { loadAgentInspections } from "../../inspections/reading/agent-inspections.ts";
 import { calculateTaskPrice } from "../../routing/price.ts";
 import {
   listRemoteAgents,
@@ -96,7 +97,9 @@ export async function getAgent(
   const [shown = row] = await raiseByKnownPayers(services.storage.read, toReaderId(caller), [row]);
   const proven = await listProvenAgents(services.storage.read, [agentId]);
   const key_proven = proven.has(agentId);
-  return { status: 200, body: { ...toDiscoveryEntry(services, shown, undefined), key_proven } };
+  const inspections = await loadAgentInspections(services.storage.read, agentId);
+  const entry = toDiscoveryEntry(services, shown, undefined);
+  return { status: 200, body: { ...entry, key_proven, inspections } };
 }
 
 export function toReaderId(caller: Caller): string {

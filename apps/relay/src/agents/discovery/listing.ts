@@ -1,6 +1,7 @@
 import { refuse, type Answer, type Listing, type ListingBody, type Operations } from "@agent/wire";
 import { isPricedListing } from "../../routing/price.ts";
 import { recordAudit } from "../../audit/record-audit.ts";
+import { refuseField } from "../../http/server/validate.ts";
 import type { Caller } from "../../identity/caller.ts";
 import { newId } from "../../runtime.ts";
 import type { Services } from "../../services.ts";
@@ -12,11 +13,19 @@ import { parseListing } from "./parse-listing.ts";
 
 /** Creates or replaces a listing; its id stays. */
 export async function putListing(
-  { storage, runtime }: Pick<Services, "storage" | "runtime">,
+  { storage, runtime, config }: Pick<Services, "storage" | "runtime" | "config">,
   agentId: string,
   body: ListingBody,
   caller: Caller,
 ): Promise<Answer<Operations["putListing"]>> {
+  const { acceptance } = body;
+  if (acceptance?.arbiters.includes(agentId) === true) {
+    return refuseField("acceptance.arbiters", "must not contain the agent itself");
+  }
+  const { windowMinMs } = config.disputes;
+  if (acceptance !== undefined && acceptance.window_ms < windowMinMs) {
+    return refuseField("acceptance.window_ms", `must be at least ${windowMinMs}`);
+  }
   return storage.transaction(async (tx) => {
     const agent = await findAgent(tx, agentId);
     if (agent === undefined) return refuse("agent.not_found");

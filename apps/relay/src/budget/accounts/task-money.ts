@@ -1,6 +1,7 @@
 import { toDollars } from "@agent/budget";
 import type { SettlementRecord } from "@agent/receipts";
 import type { Services } from "../../services.ts";
+import type { Reader } from "../../storage/storage.ts";
 import type { PostingRow } from "../../storage/tables/budget.ts";
 import type { PostedRow } from "../post-movement.ts";
 import { signSettlement } from "../sign-settlement.ts";
@@ -25,15 +26,21 @@ export async function getTaskMoney(
   const row = await findSettlement(storage.read, taskId);
   if (row === undefined) return { settlements: [], postings: [] };
   const places = JSON.parse(row.postings) as readonly PostedRow[];
-  const postings = await Promise.all(
-    places.map(([account, sequence]) => findPosting(storage.read, { account, sequence })),
-  );
   return {
     settlements: [signSettlement(row, identity)],
-    postings: postings.flatMap((posting) =>
-      posting === undefined ? [] : [toTaskPosting(posting)],
-    ),
+    postings: await loadPostings(storage.read, places),
   };
+}
+
+/** Loads postings by their positions. */
+export async function loadPostings(
+  read: Reader,
+  places: readonly PostedRow[],
+): Promise<TaskPosting[]> {
+  const postings = await Promise.all(
+    places.map(([account, sequence]) => findPosting(read, { account, sequence })),
+  );
+  return postings.flatMap((posting) => (posting === undefined ? [] : [toTaskPosting(posting)]));
 }
 
 function toTaskPosting({

@@ -1,6 +1,6 @@
 import { parseListing } from "../../agents/discovery/parse-listing.ts";
 import type { CapabilityPrice } from "@agent/budget";
-import { toCapabilityPrices } from "@agent/wire";
+import { toCapabilityPrices, type OfferedAcceptance } from "@agent/wire";
 import { mergeCapabilities } from "../../agents/discovery/listing.ts";
 import { getOnlineUntil } from "../../agents/discovery/online.ts";
 import type { ProfileRow } from "../../agents/discovery/profile-store.ts";
@@ -21,6 +21,8 @@ export interface AgentFacts {
   readonly offer:
     | { readonly prices: readonly CapabilityPrice[]; readonly listed: readonly string[] }
     | undefined;
+  /** The inspection before payment that it offers; undefined if it offers none. */
+  readonly acceptance: OfferedAcceptance | undefined;
   readonly promisedLatencyMs: number | null;
   readonly promisedAvailability: number | null;
   /** The trust level that counts for an asker without own experience; null if there is none. */
@@ -41,6 +43,7 @@ export function parseAgentFacts(row: ProfileRow): AgentFacts {
       prices: toCapabilityPrices(listing.pricing),
       listed: listing.capabilities,
     },
+    acceptance: listing?.acceptance,
     promisedLatencyMs: listing?.sla?.max_latency_ms ?? null,
     promisedAvailability: listing?.sla?.availability_guarantee ?? null,
     payersLevel: row.payers_level,

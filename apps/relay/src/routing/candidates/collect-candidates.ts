@@ -10,6 +10,8 @@ export interface CandidateQuery {
   /** Must hold at least one. */
   readonly required: readonly string[];
   readonly excluded?: Iterable<string>;
+  /** Leaves out agents that do not offer what a task asks for besides its capabilities. */
+  readonly accepts?: ((facts: AgentFacts) => boolean) | undefined;
 }
 
 interface Presence {
@@ -24,7 +26,7 @@ const HASHED_CANDIDATES_PER_STEP = 1_024;
 /** Collects the candidates of a query, with their hashes if they are too many to be recorded. */
 export function* collectCandidates(
   capability: KeptCapability,
-  { required, excluded = [] }: CandidateQuery,
+  { required, excluded = [], accepts }: CandidateQuery,
   recordsById: ReadonlyMap<string, AskerRecord>,
   { connections, now }: Presence,
 ): Steps<CandidateList> {
@@ -35,7 +37,7 @@ export function* collectCandidates(
   const isOnline = ({ agent_id, onlineUntil }: AgentFacts) =>
     now < onlineUntil || connections.isOnline(agent_id);
   const isHashed = capability.size > MAX_RECORDED_CANDIDATES;
-  const view = { required, records, excluded: excludedPlaces, isOnline, isHashed };
+  const view = { required, records, excluded: excludedPlaces, accepts, isOnline, isHashed };
   const list: CandidateList = { candidates: [], nodes: [], digests: [] };
   const step = isHashed ? HASHED_CANDIDATES_PER_STEP : CANDIDATES_PER_STEP;
   for (let at = 0; at < capability.size; at += step) {

@@ -30,6 +30,7 @@ export interface CapabilityView {
   readonly records: ReadonlyMap<number, AskerRecord>;
   /** The places of agents that are no candidates. */
   readonly excluded: ReadonlySet<number>;
+  readonly accepts: ((facts: AgentFacts) => boolean) | undefined;
   readonly isOnline: (facts: AgentFacts) => boolean;
   readonly isHashed: boolean;
 }
@@ -83,12 +84,13 @@ export class KeptCapability {
 
   /** Adds the candidates of the agents from `start` to `end` (excluded) to a list. */
   collect(view: CapabilityView, start: number, end: number, list: CandidateList): void {
-    const { required, records, excluded, isOnline, isHashed } = view;
+    const { required, records, excluded, accepts, isOnline, isHashed } = view;
     const isKept = required.length === 1 && required[0] === this.#capability;
     for (let place = start; place < Math.min(end, this.#agents.length); place += 1) {
       if (excluded.has(place)) continue;
       const agent = this.#agents[place]!;
       const { facts } = agent;
+      if (accepts?.(facts) === false) continue;
       const online = isOnline(facts);
       const record = records.get(place);
       const candidate =

@@ -40,6 +40,7 @@ import { unreachableAgents } from "./040-unreachable-agents.ts";
 import { transparencyLog } from "./042-transparency-log.ts";
 import { witnessTables } from "./043-witness.ts";
 import { databaseOrigin } from "./046-database-origin.ts";
+import { inspections } from "./048-inspections.ts";
 
 /** All migrations in the order in which they are applied. A released one is never changed. */
 export const migrations = [
@@ -85,4 +86,5 @@ export const migrations = [
   transparencyLog,
   witnessTables,
   databaseOrigin,
+  inspections,
 ];

@@ -47,6 +47,8 @@ export interface SettlementRow {
   x402_network: string | null;
   /** The position of the relay's key that was in force, counted from 0. */
   relay_key: number;
+  /** Of an inspected task: the hash of the outcome of its inspection; else null. */
+  outcome_hash: string | null;
 }
 
 /** A settlement to be recorded. Its payment comes from the task or from the relay that settles. */

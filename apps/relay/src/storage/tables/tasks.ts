@@ -39,6 +39,8 @@ export interface TaskRow {
   depth: number;
   /** JSON array of the executors of the tasks above it at this relay; null without one. */
   ancestors: string | null;
+  /** JSON: the terms of its inspection before payment, as `toTask` shows them; null without one. */
+  acceptance: string | null;
 }
 
 /** A stored task with the number of its events and the state of its claim. */
@@ -89,6 +91,7 @@ export const TASK_COLUMNS = [
   "trace",
   "depth",
   "ancestors",
+  "acceptance",
   "event_count",
   "note_bytes",
   "first_claimed_at",

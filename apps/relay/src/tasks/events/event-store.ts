@@ -1,5 +1,6 @@
 import { limits } from "@agent/wire";
 import { queryBuilder, param, params, compile, sql } from "../../storage/queries/compiled-query.ts";
+import { hasNoOpenInspection } from "../store.ts";
 import type { Reader, Tx } from "../../storage/storage.ts";
 import type { StoredTaskRow, TaskEventRow } from "../../storage/tables/tasks.ts";
 
@@ -113,6 +114,7 @@ const deleteOldEvents = compile<{ before: string; until: number; limit: number }
       select task_events.task_id, task_events.event_id
       from task_events join tasks on tasks.task_id = task_events.task_id
       where task_events.task_id < ${param("before")} and tasks.finished_at <= ${param("until")}
+        and ${hasNoOpenInspection}
       limit ${param("limit")})`,
 );
 

@@ -11,6 +11,7 @@ import { isFromPeer } from "../../federation/peer-ref.ts";
 import { findPeerTask } from "../../federation/inbound/find-peer-task.ts";
 import { createPageAnswer, textDescending, type PageQuery } from "../../http/paging/page.ts";
 import type { Caller } from "../../identity/caller.ts";
+import { mayReadAsArbiter } from "../../inspections/reading/find-readable.ts";
 import type { Services } from "../../services.ts";
 import type { TaskRow } from "../../storage/tables/tasks.ts";
 import { newestEventId } from "./task-events.ts";
@@ -34,7 +35,7 @@ interface GetTaskRequest {
  * Returns a task with its receipt; while the task is open, waits up to `waitSeconds` for a change.
  */
 export async function getTask(
-  services: Pick<Services, "storage" | "freezer" | "waiters">,
+  services: Pick<Services, "storage" | "freezer" | "waiters" | "identity">,
   { agentId, taskId, waitSeconds, after, caller, signal }: GetTaskRequest,
 ): Promise<Answer<Operations["getTask"]>> {
   const { storage, waiters } = services;
@@ -55,7 +56,9 @@ export async function getTask(
     if (mayWait) task = await find();
   }
   if (task === undefined) return refuse("task.not_found");
-  if (!isParticipant(caller, task)) return refuse("task.not_participant");
+  if (!isParticipant(caller, task) && !(await mayReadAsArbiter(services, task, caller))) {
+    return refuse("task.not_participant");
+  }
   const archived = task.receipt_hash === null ? undefined : await findReceipt(storage.read, taskId);
   const receipt =
     archived === undefined ? null : (JSON.parse(archived.body) as Record<string, unknown>);

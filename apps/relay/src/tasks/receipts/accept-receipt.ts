@@ -9,6 +9,7 @@ import type { SaveResponse } from "../../http/server/idempotency.ts";
 import { filterKeysForPeer } from "../../federation/inbound/filter-keys-for-peer.ts";
 import { isFromPeer } from "../../federation/peer-ref.ts";
 import { mayActFor, type Caller } from "../../identity/caller.ts";
+import { publishInspectionChanged } from "../../inspections/notify.ts";
 import type { Services } from "../../services.ts";
 import type { TaskRow } from "../../storage/tables/tasks.ts";
 import { completeTask, type CompletedTask, type VerifiedReceipt } from "./complete-task.ts";
@@ -215,9 +216,10 @@ function toMoneyRefusal({ code }: PostRefusal) {
 
 function publishCompletion(
   services: AcceptServices,
-  { task, settlement, reputationUpdate }: CompletedTask,
+  { task, settlement, reputationUpdate, inspection }: CompletedTask,
 ): void {
   services.waiters.notify(task.task_id);
+  if (inspection !== undefined) publishInspectionChanged(services, inspection);
   publishReputation(services, task.task_id, reputationUpdate);
   if (settlement !== undefined) logSettlement(services.log, settlement);
 }

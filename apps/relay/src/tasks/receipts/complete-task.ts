@@ -6,6 +6,7 @@ import { updateLastSeen } from "../../agents/store.ts";
 import { settleFromHold } from "../../budget/settle-from-hold.ts";
 import type { PostRefusal } from "../../budget/post-movement.ts";
 import type { IssuerDependencies } from "../../credentials/issue.ts";
+import { beginInspection } from "../../inspections/begin.ts";
 import { finishInboundTask } from "../../federation/inbound/finish-inbound-task.ts";
 import { isExecutedByNamesake } from "../../federation/is-namesake.ts";
 import { isFromPeer } from "../../federation/peer-ref.ts";
@@ -13,6 +14,7 @@ import { appendLog } from "../../log/entries/append.ts";
 import type { Services } from "../../services.ts";
 import type { Tx } from "../../storage/storage.ts";
 import type { NewSettlement } from "../../storage/tables/budget.ts";
+import type { InspectionRow } from "../../storage/tables/inspections.ts";
 import type { TaskRow } from "../../storage/tables/tasks.ts";
 import { enqueueTaskEnded } from "../../webhooks/enqueue-task-webhooks.ts";
 import { recordTaskOutcome, type ReputationUpdate } from "./record-task-outcome.ts";
@@ -41,21 +43,53 @@ export interface CompletedTask {
   readonly task: TaskRow;
   readonly settlement: NewSettlement | undefined;
   readonly reputationUpdate: ReputationUpdate;
+  /** The inspection that began, before which neither money nor trust moves. */
+  readonly inspection: InspectionRow | undefined;
 }
 
+type CompleteServices = IssuerDependencies & Pick<Services, "config" | "subscriptions">;
+
 /**
- * Ends a task, as the caller read it, with its receipt: state, archive, money, trust and
- * credentials, in the caller's transaction.
+ * Ends a task, as the caller read it, with its receipt, in the caller's transaction: state, archive, money,
+ * trust and credentials. The last three wait if its submitter inspects the result first.
  */
 export async function completeTask(
   tx: Tx,
-  services: IssuerDependencies & Pick<Services, "config" | "subscriptions">,
+  services: CompleteServices,
   task: TaskRow,
-  { receipt, hash, text, endedBy, publicKey }: VerifiedReceipt,
+  verified: VerifiedReceipt,
   settleTask: typeof settleFromHold = settleFromHold,
 ): Promise<CompletedTask | PostRefusal | Refusal<"task.already_finished">> {
-  const now = services.runtime.now();
+  const { receipt, hash: receiptHash, endedBy } = verified;
+  const { agent_id: executorId, status } = receipt;
+  if (!(await endTask(tx, services, task, verified))) return refuse("task.already_finished");
   const isKeyKnown = endedBy.kind === "peer" || endedBy.isKeyRegistered;
+  const isNamesake = endedBy.kind === "peer" && (await isExecutedByNamesake(tx, task.task_id));
+  if (!isNamesake) await updateLastSeen(tx, executorId, services.runtime.now());
+  await releaseTaskSlot(tx, task.submitted_by);
+  const inspection =
+    status === "completed" && isKeyKnown
+      ? await beginInspection(tx, services, task, { receiptHash, executorId })
+      : undefined;
+  const settled =
+    inspection === undefined
+      ? await settleEndedTask(tx, services, task, { verified, isKeyKnown, isNamesake, settleTask })
+      : unsettled;
+  if (!settled.ok) return settled;
+  const { settlement, reputationUpdate } = settled;
+  const { credentials } = reputationUpdate;
+  await enqueueTaskEnded(tx, services, task, { executorId, status, settlement, credentials });
+  return { ok: true, task, settlement, reputationUpdate, inspection };
+}
+
+/** Ends and archives; false if the task has ended before. */
+async function endTask(
+  tx: Tx,
+  { runtime }: Pick<Services, "runtime">,
+  task: TaskRow,
+  { receipt, hash, text, endedBy, publicKey }: VerifiedReceipt,
+): Promise<boolean> {
+  const now = runtime.now();
   const finished = await finishTask(tx, task, {
     status: receipt.status,
     receipt_hash: hash,
@@ -63,38 +97,53 @@ export async function completeTask(
     endedBy,
     now,
   });
-  if (!finished) return refuse("task.already_finished");
+  if (!finished) return false;
   const archived = { task_id: task.task_id, receipt_hash: hash, agent_id: receipt.agent_id };
   const nested = listNestedSignatures(receipt);
   await archiveReceipt(tx, { ...archived, body: text, received_at: now }, nested);
   const logged = { agentId: receipt.agent_id, publicKey, ref: task.task_id, artifactHash: hash };
   await appendLog(tx, buildLogEntry({ kind: "receipt", time: now, ...logged }));
+  return true;
+}
+
+interface EndedTask {
+  readonly verified: VerifiedReceipt;
+  readonly isKeyKnown: boolean;
+  readonly isNamesake: boolean;
+  readonly settleTask: typeof settleFromHold;
+}
+
+/** Settles an ended task at once, and counts its outcome. */
+async function settleEndedTask(
+  tx: Tx,
+  services: CompleteServices,
+  task: TaskRow,
+  { verified: { receipt, hash }, isKeyKnown, isNamesake, settleTask }: EndedTask,
+): Promise<SettledTask | PostRefusal> {
+  const { agent_id: executorId, status } = receipt;
   // Between relays money moves when both have recorded the settlement, not with the receipt.
   const settleReceipt =
     settleTask === settleFromHold && isFromPeer(task) ? finishInboundTask : settleTask;
   const settled = await settleReceipt(tx, services, task, {
     receiptHash: hash,
-    payeeId: receipt.agent_id,
-    status: isKeyKnown ? receipt.status : "failed",
+    payeeId: executorId,
+    status: isKeyKnown ? status : "failed",
   });
   if (!settled.ok) return settled;
-  await releaseDelegationBudget(tx, task, settled.settlement?.amount_settled);
-  await releaseTaskSlot(tx, task.submitted_by);
   const { settlement } = settled;
-  const isNamesake = endedBy.kind === "peer" && (await isExecutedByNamesake(tx, task.task_id));
-  if (!isNamesake) await updateLastSeen(tx, receipt.agent_id, now);
+  await releaseDelegationBudget(tx, task, settlement?.amount_settled);
   const reputationUpdate =
     isKeyKnown && !isNamesake
-      ? await recordTaskOutcome(tx, services, task, {
-          executorId: receipt.agent_id,
-          status: receipt.status,
-          settlement,
-        })
+      ? await recordTaskOutcome(tx, services, task, { executorId, status, settlement })
       : noReputationUpdate;
-  const { agent_id: executorId, status } = receipt;
-  const { credentials } = reputationUpdate;
-  await enqueueTaskEnded(tx, services, task, { executorId, status, settlement, credentials });
-  return { ok: true, task, settlement, reputationUpdate };
+  return { ok: true, settlement, reputationUpdate };
 }
 
+type SettledTask = Pick<CompletedTask, "ok" | "settlement" | "reputationUpdate">;
+
 const noReputationUpdate: ReputationUpdate = { trust: undefined, credentials: [] };
+const unsettled: SettledTask = {
+  ok: true,
+  settlement: undefined,
+  reputationUpdate: noReputationUpdate,
+};

@@ -17,6 +17,8 @@ import { parseCredential } from "../../credentials/credential-row.ts";
 import { findCredentialIdByTask, findCredential } from "../../credentials/store.ts";
 import { findResultOrigin, type ResultOrigin } from "../../federation/outbound/find-attestation.ts";
 import { mayActFor, type Caller } from "../../identity/caller.ts";
+import { loadInspectionEvidence } from "../../inspections/reading/evidence.ts";
+import { mayReadAsArbiter } from "../../inspections/reading/find-readable.ts";
 import { buildBundleLog } from "../../log/build-bundle-log.ts";
 import { findDecisionText } from "../../routing/decision.ts";
 import type { Services } from "../../services.ts";
@@ -53,7 +55,9 @@ export async function getEvidence(
   if (task.agent_id !== agentId || isExpired(task, freezer.taskTime())) {
     return refuse("task.not_found");
   }
-  if (!isParticipant(caller, task)) return refuse("task.not_participant");
+  if (!isParticipant(caller, task) && !(await mayReadAsArbiter(services, task, caller))) {
+    return refuse("task.not_participant");
+  }
   const archived = await findReceipt(storage.read, taskId);
   if (archived === undefined) return refuse("task.no_receipt");
   const evidence = await collectEvidence(services, task, archived, caller);
@@ -91,10 +95,17 @@ async function collectEvidence(
   const { read } = services.storage;
   const receipt = parseArchivedReceipt(body);
   const { routing_choice: choice, ...facts } = toTask(task);
+  const inspected =
+    task.acceptance === null
+      ? undefined
+      : await loadInspectionEvidence(read, services.identity, task.task_id);
   const from = isForwarded(task) ? await findResultOrigin(read, task.task_id) : undefined;
   const [routing, signers, nested_tasks, money, credential, noShows] = await Promise.all([
     loadRoutingRecord(read, task, caller),
-    listSigners(read, receipt, from && toRemoteSigner(from, task)),
+    listSigners(read, receipt, {
+      known: from && toRemoteSigner(from, task),
+      others: inspected?.speakers,
+    }),
     listNestedTasks(read, receipt),
     getTaskMoney(services, task.task_id),
     loadCredential(services, task.task_id),
@@ -111,6 +122,7 @@ async function collectEvidence(
     ...(from !== undefined && { peer: from.peer }),
     ...money,
     ...(noShows.length > 0 && { no_shows: parseNoShowRecords(noShows) }),
+    ...(inspected !== undefined && { inspection: inspected.inspection }),
     credential,
     received_at,
   };

@@ -5,16 +5,19 @@ import { listAgentDevices } from "../../agents/devices/device-store.ts";
 import type { Reader } from "../../storage/storage.ts";
 
 /**
- * Lists the key history of every signer in the receipt tree, with `known` unchanged; an unknown
- * agent has none.
+ * Lists the key history of every signer in the receipt tree, and of others that signed, with `known`
+ * unchanged; an unknown agent has none.
  */
 export function listSigners(
   read: Reader,
   receipt: ExecutionReceipt,
-  known?: Signer,
+  {
+    known,
+    others = [],
+  }: { readonly known?: Signer | undefined; readonly others?: readonly string[] | undefined },
 ): Promise<Signer[]> {
   const inner = flattenChain(receipt).links.map((link) => link.receipt.agent_id);
-  const agents = new Set([receipt.agent_id, ...inner]);
+  const agents = new Set([receipt.agent_id, ...inner, ...others]);
   return Promise.all(
     [...agents].map(async (agentId) =>
       agentId === known?.agent_id ? known : loadSigner(read, agentId),

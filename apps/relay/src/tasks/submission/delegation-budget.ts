@@ -1,11 +1,12 @@
 import { asMicro, toMicro, type Micro } from "@agent/budget";
 import { parseDelegationChain, type DelegationToken } from "@agent/receipts";
 import { refuse, type Refusal } from "@agent/wire";
-import { reserveHold, type HoldRequest } from "../../budget/reserve-hold.ts";
+import { computeLeastHold, reserveHold, type HoldRequest } from "../../budget/reserve-hold.ts";
 import type { Runtime } from "../../runtime.ts";
 import type { Reader, Tx } from "../../storage/storage.ts";
 import type { TaskRow } from "../../storage/tables/tasks.ts";
 import {
+  reduceBudget,
   releaseBudget,
   getUsedBudget,
   reserveBudget,
@@ -28,7 +29,7 @@ export async function reserveDelegatedHold(
   const budgets = toBudgets(chain);
   const remaining = await Promise.all(budgets.map((budget) => getRemainingBudget(tx, budget)));
   const available = Math.min(...remaining, request.maxBudget ?? Infinity);
-  if (request.charge > available) return refuse("delegation.budget_exceeded");
+  if (computeLeastHold(request) > available) return refuse("delegation.budget_exceeded");
   const maxBudget = available === Infinity ? undefined : asMicro(available);
   const hold = await reserveHold(tx, runtime, { ...request, maxBudget });
   if (!hold.ok) return hold;
@@ -52,6 +53,18 @@ export async function releaseDelegationBudget(
   if (delegation_token === null || locked === 0) return;
   for (const { issuer_id, token_id } of toBudgets(parseDelegationChain(delegation_token) ?? [])) {
     await releaseBudget(tx, { issuer_id, token_id }, locked - charged);
+  }
+}
+
+/** Returns a part of the hold of an open task, or of an open inspection, to its token and all parents. */
+export async function reduceDelegationUse(
+  tx: Tx,
+  { delegation_token }: Pick<TaskRow, "delegation_token">,
+  amount: number,
+): Promise<void> {
+  if (delegation_token === null) return;
+  for (const { issuer_id, token_id } of toBudgets(parseDelegationChain(delegation_token) ?? [])) {
+    await reduceBudget(tx, { issuer_id, token_id }, amount);
   }
 }
 

@@ -79,6 +79,23 @@ export async function releaseBudget(
   await tx.run(subtractUse, { ...name, amount });
 }
 
+const reduceUse = compile<DelegationTokenKey & { amount: number }>()(
+  queryBuilder
+    .updateTable("delegation_budgets")
+    .set({ used: sql`used - ${param("amount")}` })
+    .where("issuer_id", "=", param("issuer_id"))
+    .where("token_id", "=", param("token_id")),
+);
+
+/** Removes a part of a task's hold from the used budget of a token, while the rest is still held. */
+export async function reduceBudget(
+  tx: Tx,
+  name: DelegationTokenKey,
+  amount: number,
+): Promise<void> {
+  await tx.run(reduceUse, { ...name, amount });
+}
+
 const deleteEnded = compile<{ until: number; limit: number }>()(
   queryBuilder.deleteFrom("delegation_budgets").where(
     sql<boolean>`(issuer_id, token_id) in (

@@ -9,6 +9,7 @@ import {
   type SubmitTaskBody,
 } from "@agent/wire";
 import type { SaveResponse } from "../../http/server/idempotency.ts";
+import { listWithdrawnOffers } from "../../inspections/acceptance/accept-terms.ts";
 import { refuseField } from "../../http/server/validate.ts";
 import { resolveActingAgent, type Caller } from "../../identity/caller.ts";
 import type { ExecutorServices } from "../../routing/rank-executors.ts";
@@ -18,6 +19,14 @@ import { selectExecutors, type ExecutorRequest } from "../../routing/select-exec
 import { newId } from "../../runtime.ts";
 import type { TaskRow } from "../../storage/tables/tasks.ts";
 import { enqueueTaskAssigned } from "../../webhooks/enqueue-task-webhooks.ts";
+import {
+  acceptWanted,
+  filterExecutors,
+  getLeastHold,
+  readWanted,
+  toArbitration,
+  type WantedInspection,
+} from "./wanted-inspection.ts";
 import { acquireTaskSlot } from "./task-quota.ts";
 import { checkDelegationToken } from "./delegated-submission.ts";
 import { findLineage, type Lineage } from "./find-lineage.ts";
@@ -25,6 +34,7 @@ import { reserveDelegatedHold } from "./delegation-budget.ts";
 import { buildTaskRow } from "../build-task-row.ts";
 import { checkLifetime } from "../lifetime.ts";
 import { insertTask } from "../store.ts";
+import type { TaskAcceptance } from "../task-view.ts";
 
 export interface Submission {
   readonly targetId: string;
@@ -44,6 +54,8 @@ interface Plan extends Pick<Chosen, "attempts" | "choice" | "record"> {
   readonly lineage: Lineage;
   /** The submitted token and all its parents; empty without one. */
   readonly chain: readonly DelegationToken[];
+  /** The terms of an inspection before payment; undefined without one. */
+  readonly acceptance: TaskAcceptance | undefined;
 }
 
 type Chosen = Extract<Awaited<ReturnType<typeof selectExecutors>>, { ok: true }>;
@@ -71,6 +83,8 @@ export async function submitTask(
   const lineage = await findLineage(services, parent);
   if (!lineage.ok) return lineage;
   const shownToken = body.delegation_token;
+  const wanted = await readWanted(services, { targetId, body, submitterId: payerId });
+  if (wanted?.ok === false) return wanted;
   const token =
     shownToken === undefined
       ? undefined
@@ -79,6 +93,7 @@ export async function submitTask(
   const { lifetimeMs } = lifetime;
   const chain = token?.chain ?? [];
   const repriced: string[] = [];
+  const withdrawn: string[] = [];
   for (let ranking = 1; ranking <= MAX_RANKINGS; ranking += 1) {
     const unstable = ranking < FIRST_STRICT_RANKING ? [] : repriced;
     const stored = await selectAndStore(services, submission, {
@@ -86,11 +101,17 @@ export async function submitTask(
       lifetimeMs,
       lineage,
       chain,
-      leftOut: [...lineage.ancestors, ...unstable],
+      wanted,
+      leftOut: [...lineage.ancestors, ...unstable, ...withdrawn],
     });
     if (stored.ok) {
       route(stored.task);
       return stored.answer;
+    }
+    if (stored.code === "offer.withdrawn") {
+      if (!stored.isRanked) return refuse("acceptance.not_offered");
+      withdrawn.push(...stored.withdrawn);
+      continue;
     }
     if (stored.code !== "price.changed") return stored;
     candidates.invalidate(stored.repriced);
@@ -108,8 +129,10 @@ async function selectAndStore(
     lifetimeMs,
     lineage,
     chain,
+    wanted,
     leftOut,
-  }: Pick<Plan, "payerId" | "lifetimeMs" | "lineage" | "chain"> & Pick<ExecutorRequest, "leftOut">,
+  }: Pick<Plan, "payerId" | "lifetimeMs" | "lineage" | "chain"> &
+    Pick<ExecutorRequest, "leftOut"> & { readonly wanted: WantedInspection | undefined },
 ) {
   const { runtime, config } = services;
   const { targetId, body } = submission;
@@ -117,14 +140,18 @@ async function selectAndStore(
     targetId,
     payerId,
     body,
-    leftOut,
+    ...(await filterExecutors(services, wanted, leftOut)),
   });
   if (!executors.ok) return executors;
-  const { attempts, choice, record } = executors;
+  const { choice, record } = executors;
+  const accepted = await acceptWanted(services, wanted, { targetId, attempts: executors.attempts });
+  if (!accepted.ok) return accepted;
+  const { attempts, acceptance } = accepted;
   const [first] = attempts;
+  const least = getLeastHold(first, acceptance);
   const maxBudget = body.max_budget === undefined ? undefined : toMicro(body.max_budget);
   const { requireMaxBudget } = config.tasks;
-  const refused = checkPrice(first.charge, { payerId, maxBudget, requireMaxBudget });
+  const refused = checkPrice(least, { payerId, maxBudget, requireMaxBudget });
   if (refused !== undefined) return refused;
 
   const plan: Plan = {
@@ -137,6 +164,7 @@ async function selectAndStore(
     choice,
     record,
     chain,
+    acceptance,
   };
   const row = buildRow(submission, plan, runtime.now());
   const stored = await storeTask(services, row, plan, submission);
@@ -149,14 +177,14 @@ async function selectAndStore(
     });
   }
   return !stored.ok && stored.code === "budget.insufficient"
-    ? withEstimatedCost(stored, first.charge)
+    ? withEstimatedCost(stored, least)
     : stored;
 }
 
 /** Builds the task's row, before its money is held. */
 function buildRow(
   { targetId, body }: Pick<Submission, "targetId" | "body">,
-  { taskId, payerId, lifetimeMs, lineage, attempts, choice, chain }: Plan,
+  { taskId, payerId, lifetimeMs, lineage, attempts, choice, chain, acceptance }: Plan,
   now: number,
 ): TaskRow {
   const [shown] = chain;
@@ -177,6 +205,7 @@ function buildRow(
     delegation_token: shown === undefined ? null : JSON.stringify(shown),
     depth: lineage.depth,
     ancestors: lineage.depth === 0 ? null : JSON.stringify(lineage.ancestors),
+    acceptance: acceptance === undefined ? null : JSON.stringify(acceptance),
   };
 }
 
@@ -184,11 +213,12 @@ function buildRow(
 function storeTask(
   services: ExecutorServices,
   row: TaskRow,
-  { taskId, payerId, maxBudget, attempts, chain, choice, record }: Plan,
+  { taskId, payerId, maxBudget, attempts, chain, choice, record, acceptance }: Plan,
   { body, saveResponse }: Submission,
 ) {
-  const { storage, runtime } = services;
+  const { storage, runtime, identity } = services;
   const { charge } = row;
+  const isRanked = choice !== null;
   return storage.transaction(async (tx) => {
     // Candidates are ranked from memory, so what is charged is compared with the rows.
     const repriced =
@@ -196,11 +226,20 @@ function storeTask(
     if (repriced.includes(attempts[0].agent_id)) {
       return { ok: false as const, code: "price.changed" as const, repriced };
     }
+    const withdrawn =
+      acceptance === undefined
+        ? []
+        : await listWithdrawnOffers(tx, attempts, acceptance, identity.relayId);
+    if (withdrawn.includes(attempts[0].agent_id)) {
+      return { ok: false as const, code: "offer.withdrawn" as const, withdrawn, isRanked };
+    }
     // Another executor whose price changed is not tried, so that it cannot refuse the task of the first.
-    const stable = attempts.filter(({ agent_id }) => !repriced.includes(agent_id));
+    const unstable = [...repriced, ...withdrawn];
+    const stable = attempts.filter(({ agent_id }) => !unstable.includes(agent_id));
     let locked = asMicro(0);
     if (payerId !== null && charge > 0) {
-      const request = { payerId, taskId, charge: asMicro(charge), maxBudget };
+      const arbitration = toArbitration(acceptance);
+      const request = { payerId, taskId, charge: asMicro(charge), maxBudget, arbitration };
       const hold = await reserveDelegatedHold(tx, runtime, request, chain);
       if (!hold.ok) return hold;
       locked = hold.locked;
@@ -225,6 +264,7 @@ function storeTask(
         expires_at: row.expires_at,
         estimated_cost: toDollars(charge),
         amount_locked: fromMicro(locked),
+        ...(acceptance !== undefined && { acceptance: acceptance.acceptance }),
       },
     };
     await saveResponse?.(tx, answer);

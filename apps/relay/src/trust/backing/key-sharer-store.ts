@@ -16,10 +16,15 @@ const insertSharer = compile<KeySharerRow>()(
     .onConflict((conflict) => conflict.doNothing()),
 );
 
+/** Returns the group of agents that have proven a key of this one; undefined for an agent alone. */
+export async function findGroup(read: Reader, agent_id: string): Promise<string | undefined> {
+  return (await read.get(groupOfAgent, { agent_id }))?.group_id;
+}
+
 /** Returns the group of an agent, and begins one with its id if it has none. */
 export async function getOrCreateGroup(tx: Tx, agent_id: string): Promise<string> {
   await tx.run(insertSharer, { agent_id, group_id: agent_id });
-  return (await tx.get(groupOfAgent, { agent_id }))?.group_id ?? agent_id;
+  return (await findGroup(tx, agent_id)) ?? agent_id;
 }
 
 const moveGroup = compile<{ from: string; group_id: string }>()(

@@ -172,6 +172,11 @@ export const registryContract: Contract<
       const agent = await t.createAgent();
       return t.as(agent, "POST", `${agents}/${agent.agentId}/listing`, listing);
     },
+    "request.invalid": async (t) => {
+      const { agentId } = await t.createAgent();
+      const acceptance = { window_ms: 60_000, arbiters: [agentId] };
+      return t.asOperator("POST", `${agents}/${agentId}/listing`, { ...listing, acceptance });
+    },
     "agent.not_found": (t) =>
       t.asOperator("POST", `${agents}/${t.createUnknownAgent().agentId}/listing`, listing),
     "agent.revoked": withEditedDatabase(createRevocationSql, (t, { agentId }) =>

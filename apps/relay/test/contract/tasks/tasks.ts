@@ -14,6 +14,7 @@ import type { TestRelay } from "../../test-relay.ts";
 import { federated, forwardTaskToPeer } from "../operator/federation.ts";
 import { cardEnv, overdrawAccount } from "../../card-processor.ts";
 import { withEnv, withEditedDatabase, type Case, type Contract } from "../outcome.ts";
+import { acceptanceRefusals } from "./inspections.ts";
 import { paymentRefusals } from "../money/payments.ts";
 
 const textsPath = (taskId: string) => `/api/v1/admin/tasks/${taskId}/texts`;
@@ -94,6 +95,7 @@ export const tasksContract: Contract<
 > = {
   submitTask: {
     ...paymentRefusals,
+    ...acceptanceRefusals,
     201: async (t) => submitTask(t, await t.createAgent(), t.createUnknownAgent()),
     "request.invalid": async (t) =>
       submitTask(t, await t.createAgent(), t.createUnknownAgent(), { ttl_ms: 604_800_001 }),

@@ -12,6 +12,7 @@ import {
 } from "../../engine/fields.ts";
 import { limits } from "../../engine/limits.ts";
 import { defineOperation } from "../../engine/operation.ts";
+import { OfferedAcceptance } from "../tasks/acceptance.ts";
 
 export const CapabilityPrice = v.object({
   capability,
@@ -54,6 +55,10 @@ export const ListingBody = v.object({
   pay_to_address: v.optional(
     v.pipe(v.string(), v.regex(/^0x[0-9a-fA-F]{40}$/, "must be 0x followed by 40 hex digits")),
   ),
+  /** Offers submitters to inspect a result before it is paid; not offered if absent. */
+  acceptance: v.optional(OfferedAcceptance),
+  /** Whether other agents may name the agent as the arbiter of their inspections. */
+  arbitrates: v.optional(v.boolean()),
 });
 export type ListingBody = v.InferOutput<typeof ListingBody>;
 
@@ -77,7 +82,7 @@ export const listings = {
     tier: "write",
     body: ListingBody,
     ok: { 200: Listing },
-    refusals: ["agent.not_found", "agent.revoked"],
+    refusals: ["request.invalid", "agent.not_found", "agent.revoked"],
   }),
   getListing: defineOperation({
     method: "GET",

@@ -17,6 +17,7 @@ import {
 } from "../../engine/fields.ts";
 import { limits } from "../../engine/limits.ts";
 import { defineOperation } from "../../engine/operation.ts";
+import { InspectionCounts } from "../tasks/acceptance.ts";
 import { CapabilityPrice } from "./listings.ts";
 import { TrustBasis } from "./trust-basis.ts";
 
@@ -109,6 +110,19 @@ export const DiscoveryEntry = v.object({
   id_conflict: v.optional(v.literal(true)),
 });
 export type DiscoveryEntry = v.InferInput<typeof DiscoveryEntry>;
+
+/** An agent with its inspections before payment; agents of other relays are shown without them. */
+const AgentEntry = v.object({
+  ...DiscoveryEntry.entries,
+  inspections: v.optional(
+    v.object({
+      as_delegator: InspectionCounts,
+      as_executor: InspectionCounts,
+      /** Disputes that it decided, and those in which it let its time pass. */
+      as_arbiter: v.object({ decided: count, passed: count }),
+    }),
+  ),
+});
 
 /** Words that an agent's own texts must contain, all of them and in any order. */
 const freeText = v.pipe(
@@ -209,7 +223,7 @@ export const registry = {
     section: "Registry",
     auth: "bearer",
     tier: "read",
-    ok: { 200: DiscoveryEntry },
+    ok: { 200: AgentEntry },
     refusals: ["agent.not_found"],
   }),
   deregisterAgent: defineOperation({

@@ -8,6 +8,10 @@ export const WebhookEvent = v.picklist([
   "task.assigned",
   "task.completed",
   "task.failed",
+  "task.inspecting",
+  "task.rejected",
+  "task.disputed",
+  "task.settled",
   "settlement.created",
   "credential.issued",
 ]);

@@ -51,6 +51,8 @@ export const Settlement = v.object({
   payee_id: v.string(),
   status: extensibleEnum(["completed", "partial", "refunded"]),
   settled_at: v.number(),
+  /** Only of an inspected task: the SHA-256 of the outcome of its inspection, without the signature. */
+  outcome_hash: v.optional(v.string()),
   /** The transaction and the chain of the x402 payment that was sent with the task. */
   x402_tx_hash: v.optional(v.string()),
   x402_network: v.optional(v.string()),

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { looseObject, money } from "../../engine/fields.ts";
+import { count, looseObject, money } from "../../engine/fields.ts";
 import { defineOperation } from "../../engine/operation.ts";
 
 const Checks = v.array(v.object({ check: v.string(), ok: v.boolean(), detail: v.string() }));
@@ -94,6 +94,20 @@ export const system = {
         name: v.string(),
         base_url: v.nullable(v.string()),
         fee_rate: v.number(),
+        /** The terms of inspections before payment, and how the operator decides; older relays omit it. */
+        disputes: v.optional(
+          v.object({
+            answer_ms: v.number(),
+            decision_ms: v.number(),
+            fee_rate: v.number(),
+            fee_min: money,
+            window_min_ms: v.number(),
+            /** Disputes that reached the operator, that it decided, and in which its time passed. */
+            opened: count,
+            decided: count,
+            undecided: count,
+          }),
+        ),
         features: v.array(v.string()),
         incarnation,
         version: v.string(),

@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import { extensibleEnum, looseObject } from "../../engine/fields.ts";
+import { AcceptanceTerms, InspectionCounts } from "./acceptance.ts";
 
 /** States of a task; an expired task is removed and has no state (specification, "Task"). */
 export const TaskStatus = v.picklist([
@@ -53,6 +54,10 @@ export const Task = v.object({
   delegation_token: v.optional(looseObject),
   /** The time at which `prompt`, result and notes were replaced by their hashes; absent before. */
   erased_at: v.optional(v.number()),
+  /** Only of a task whose submitter inspects the result before it is paid. */
+  acceptance: v.optional(AcceptanceTerms),
+  /** Only with `acceptance`: the submitter's inspections before this one. */
+  submitter_inspections: v.optional(InspectionCounts),
 });
 export type Task = v.InferInput<typeof Task>;
 

@@ -17,6 +17,7 @@ import {
 } from "../../engine/fields.ts";
 import { limits } from "../../engine/limits.ts";
 import { defineOperation } from "../../engine/operation.ts";
+import { AcceptanceTerms, WantedAcceptance } from "./acceptance.ts";
 import { ListedStatus, ListedTask, RoutingChoice, Task } from "./task.ts";
 
 const PROMPT_RULE = `must be at most ${limits.promptBytes} bytes of UTF-8`;
@@ -54,6 +55,8 @@ export const SubmitTaskBody = v.object({
   public_key: v.optional(publicKey),
   /** The token as an object or as its JSON text. */
   delegation_token: v.optional(v.union([looseObject, v.string()])),
+  /** Asks to inspect the result before it is paid; `{}` asks for the terms of the listing. */
+  acceptance: v.optional(WantedAcceptance),
 });
 export type SubmitTaskBody = v.InferOutput<typeof SubmitTaskBody>;
 
@@ -96,6 +99,8 @@ export const tasks = {
         expires_at: v.number(),
         estimated_cost: v.number(),
         amount_locked: v.number(),
+        /** The terms of the inspection, if one was asked for. */
+        acceptance: v.exactOptional(AcceptanceTerms),
       }),
     },
     refusals: [
@@ -104,6 +109,11 @@ export const tasks = {
       "task.too_deep",
       "task.target_blocked",
       "task.id_conflict",
+      "acceptance.not_offered",
+      "acceptance.free_task",
+      "acceptance.arbiter_invalid",
+      "acceptance.suspended",
+      "dispute.too_many",
       "budget.insufficient",
       "account.overdrawn",
       "budget.max_exceeded",

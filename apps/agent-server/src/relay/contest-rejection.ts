@@ -1,0 +1,58 @@
+import { sendVerdict, type RelayClient } from "@agent/client";
+import type { Identity } from "../identity/identity.ts";
+import type { Runtime } from "../runtime.ts";
+import type { JsonObject } from "../tools/definition.ts";
+
+/** An owner's order to contest the rejection of this agent's work. */
+export interface ContestOrder {
+  readonly taskId: string;
+  /** Why the work is good, for the arbiter. */
+  readonly reason: string;
+}
+
+export type ContestAnswer =
+  | { readonly ok: true; readonly answer: JsonObject }
+  | { readonly ok: false; readonly code: string; readonly message: string };
+
+export interface ContestParts {
+  readonly identity: Pick<Identity, "agentId" | "secretKey">;
+  readonly client: RelayClient;
+  readonly runtime: Runtime;
+}
+
+/**
+ * Contests the rejection of a result, which holds the arbitration fee as this agent's bond. Refused like the
+ * relay's operations `listInspections` and `giveVerdict`, and with `inspection.not_found`.
+ */
+export async function contestRejection(
+  { identity, client, runtime }: ContestParts,
+  { taskId, reason }: ContestOrder,
+  signal?: AbortSignal,
+): Promise<ContestAnswer> {
+  const { agentId } = identity;
+  const perCall = signal === undefined ? {} : { signal };
+  const query = { role: "executor", state: "rejected", limit: "200" } as const;
+  const listed = await client.listInspections({ params: { agentId }, query }, perCall);
+  if (!listed.ok) return toRefusal(listed);
+  const rejected = listed.body.inspections.find(({ task_id }) => task_id === taskId);
+  if (rejected === undefined) {
+    const message = "No result of this agent for that task is rejected now";
+    return { ok: false, code: "inspection.not_found", message };
+  }
+  const sent = await sendVerdict(client, {
+    ...runtime,
+    ...perCall,
+    agentId: rejected.agent_id,
+    taskId,
+    receiptHash: rejected.receipt_hash,
+    signer: identity,
+    words: { verdict: "contested", reason },
+  });
+  if (!sent.ok) return toRefusal(sent);
+  const { state, deadline, arbiter_id, due, fee } = sent.body;
+  return { ok: true, answer: { task_id: taskId, state, deadline, arbiter_id, due, bond: fee } };
+}
+
+function toRefusal({ code, message }: { readonly code: string; readonly message: string }) {
+  return { ok: false as const, code, message };
+}

@@ -1,0 +1,57 @@
+import { awaitResult, sendVerdict } from "@agent/client";
+import { hashReceipt } from "@agent/receipts";
+import {
+  toDelegatorRefusal,
+  type DelegatorAnswer,
+  type DelegatorContext,
+} from "./delegator-answer.ts";
+import { findSubmittedTask } from "./find-submitted-task.ts";
+
+/** The owner's verdict on a result that is held for inspection. */
+export interface InspectionOrder {
+  readonly task_id: string;
+  readonly verdict: "accepted" | "rejected";
+  /** Required for a rejection. */
+  readonly reason?: string | undefined;
+  /** The part of the sum that the owner offers with a rejection, 0 to below 1. */
+  readonly offer?: number | undefined;
+}
+
+/**
+ * Accepts or rejects a result whose receipt was verified, before it is paid. Refused with
+ * `task.not_found`, `request.invalid`, and like the relay's operation `giveVerdict`.
+ */
+export async function inspectResult(
+  context: DelegatorContext,
+  { task_id: taskId, verdict, reason, offer }: InspectionOrder,
+  signal: AbortSignal,
+): Promise<DelegatorAnswer> {
+  if ((verdict === "rejected") !== (reason !== undefined)) {
+    const message = "A rejection must have a reason, and an acceptance none";
+    return { ok: false, code: "request.invalid", message, taskId };
+  }
+  const found = await findSubmittedTask(context, taskId, signal);
+  if (!found.ok) return found;
+  const { client, runtime, timeoutMs, ownId: agentId, secretKey } = context;
+  const { agent_id: targetId, prompt } = found.task;
+  const wanted = { agentId: targetId, taskId, prompt, timeoutMs, signal };
+  const proven = await awaitResult(client, { ...runtime, ...wanted });
+  if (!proven.ok) return toDelegatorRefusal(proven, taskId);
+  const sent = await sendVerdict(client, {
+    ...runtime,
+    agentId: targetId,
+    taskId,
+    receiptHash: hashReceipt(proven.receipt),
+    signer: { agentId, secretKey },
+    words: {
+      verdict,
+      ...(reason !== undefined && { reason }),
+      ...(offer !== undefined && { offer }),
+    },
+    signal,
+  });
+  if (!sent.ok) return toDelegatorRefusal(sent, taskId);
+  const { state, deadline, outcome, due, fee } = sent.body;
+  const share = outcome?.share ?? null;
+  return { ok: true, answer: { task_id: taskId, state, deadline, share, due, fee } };
+}

@@ -1,0 +1,45 @@
+import { isArbiterSuspended } from "@agent/budget";
+import { findListing } from "../../agents/discovery/listing-store.ts";
+import { parseListing } from "../../agents/discovery/parse-listing.ts";
+import { listOtherBindings } from "../../agents/keys/key-proof-store.ts";
+import { listSigningKeys } from "../../agents/keys/key-store.ts";
+import { findAgent } from "../../agents/store.ts";
+import type { Reader } from "../../storage/storage.ts";
+import { areOneAgent } from "../../trust/backing/are-one-agent.ts";
+import { listArbiterCases } from "../reading/count-store.ts";
+
+/**
+ * Returns whether an agent may decide between parties: it takes cases, is not revoked, has no key in common
+ * with any of them, and did not let its last cases pass.
+ */
+export async function mayArbitrate(
+  read: Reader,
+  arbiterId: string,
+  parties: readonly string[],
+  now: number,
+): Promise<boolean> {
+  const agent = await findAgent(read, arbiterId);
+  if (agent === undefined || agent.revoked_at !== null) return false;
+  const listing = parseListing((await findListing(read, arbiterId))?.body);
+  if (listing?.arbitrates !== true) return false;
+  if (isArbiterSuspended(await listArbiterCases(read, arbiterId), now)) return false;
+  for (const party of new Set(parties)) {
+    if (await haveCommonKey(read, arbiterId, party)) return false;
+  }
+  return true;
+}
+
+/** Lists an agent and those with one of its keys, none of which it may judge. */
+export async function listAgentsOfKeys(read: Reader, agentId: string): Promise<string[]> {
+  const keys = await listSigningKeys(read, agentId);
+  const others = await Promise.all(
+    keys.map(({ public_key }) => listOtherBindings(read, { agent_id: agentId, public_key })),
+  );
+  return [agentId, ...others.flat()];
+}
+
+async function haveCommonKey(read: Reader, one: string, other: string): Promise<boolean> {
+  if (await areOneAgent(read, one, other)) return true;
+  const keys = new Set((await listSigningKeys(read, one)).map(({ public_key }) => public_key));
+  return (await listSigningKeys(read, other)).some(({ public_key }) => keys.has(public_key));
+}

@@ -1,0 +1,123 @@
+import {
+  createRecommender,
+  createRelayClient,
+  delegate,
+  type DelegateOptions,
+} from "@agent/client";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { createParties, type Parties } from "../../test/inspections.ts";
+import { createSeller } from "../../test/market.ts";
+import { createReceipt, startTestRelay, type TestRelay } from "../../test/test-relay.ts";
+
+let t: TestRelay;
+let parties: Parties;
+beforeEach(async () => {
+  t = await startTestRelay();
+  parties = await createParties(t);
+});
+afterEach(() => t.close());
+
+const createClient = (change: (body: Record<string, unknown>) => object = (body) => body) =>
+  createRelayClient({
+    baseUrl: "http://relay.test",
+    identity: parties.boss,
+    now: t.clock.now,
+    fetch: async (input, init) => {
+      const answer = await t.relay.fetch(new Request(input, init));
+      if (answer.status !== 201) return answer;
+      const body = change((await answer.json()) as Record<string, unknown>);
+      return Response.json(body, { status: 201 });
+    },
+  });
+
+/** Delegates to the worker, which delivers as soon as it has the task. */
+async function run(options: Partial<DelegateOptions>, client = createClient()) {
+  const { boss, worker } = parties;
+  const prompt = "work";
+  return delegate(client, {
+    agentId: worker.agentId,
+    prompt,
+    timeoutMs: 60_000,
+    now: t.clock.now,
+    executorKeys: [worker.publicKey],
+    acceptance: { signer: boss },
+    onSubmitted(task_id) {
+      const path = `/agent/${worker.agentId}/task/${task_id}`;
+      const receipt = createReceipt(worker, { task_id, prompt, submitted_at: t.clock.now() });
+      void t.as(worker, "POST", `${path}/result`, receipt);
+    },
+    ...options,
+  });
+}
+
+describe("delegate with an inspection", () => {
+  test("adds the arbitration fee to the listed price, and pays what is accepted", async () => {
+    const delegated = await run({
+      inspect: ({ receipt }) => receipt.status === "completed" || { reason: "no" },
+    });
+    expect(delegated).toMatchObject({
+      ok: true,
+      task: { acceptance: { window_ms: 60_000 }, amount_locked: 2.1 },
+      inspection: { ok: true, inspection: { state: "closed" } },
+    });
+    expect(await t.getBalance(parties.boss)).toBe(8);
+  });
+
+  test("rejects with a reason and an offer", async () => {
+    const delegated = await run({
+      acceptance: { signer: parties.boss, windowMs: 60_000, arbiterId: parties.arbiter.agentId },
+      inspect: async () => ({ reason: "Rows are missing.", offer: 0.25 }),
+    });
+    expect(delegated).toMatchObject({
+      inspection: {
+        inspection: { state: "rejected", verdicts: [{ reason: "Rows are missing.", offer: 0.25 }] },
+      },
+    });
+  });
+
+  test.each<[string, DelegateOptions["inspect"]]>([
+    ["throws", () => Promise.reject(new Error("no idea"))],
+    ["is not there", undefined],
+  ])("is silent, which pays, if the inspector %s", async (_, inspect) => {
+    const delegated = await run(inspect === undefined ? {} : { inspect });
+    expect(delegated).toMatchObject({ ok: true });
+    expect(delegated).not.toHaveProperty("inspection");
+    await t.clock.advance(60_000);
+    await t.relay.tick();
+    expect(await t.getBalance(parties.boss)).toBe(8);
+  });
+
+  test("is silent if the answer does not come in time", async () => {
+    const delegated = await run({
+      inspect: () => new Promise(() => {}),
+      schedule: (ms, task) => {
+        if (ms > 1_000) queueMicrotask(task);
+        return () => {};
+      },
+    });
+    expect(delegated).toMatchObject({ ok: true });
+    expect(delegated).not.toHaveProperty("inspection");
+  });
+
+  test("issues its own credential only after the close", async () => {
+    const client = createClient();
+    const recommender = createRecommender(client, { ...parties.boss, now: t.clock.now });
+    const accepted = await run({ recommender, inspect: () => true }, client);
+    expect(accepted).toMatchObject({ recommendation: { ok: true } });
+    const rejected = await run({ recommender, inspect: () => ({ reason: "no" }) }, client);
+    expect(rejected).not.toHaveProperty("recommendation");
+  });
+
+  test("refuses a relay that ignores the wish, and cancels the task", async () => {
+    const ignoring = createClient((body) => ({ ...body, acceptance: undefined }));
+    const delegated = await run({ maxBudget: 3, onSubmitted: () => {} }, ignoring);
+    expect(delegated).toMatchObject({ ok: false, code: "acceptance.ignored" });
+    expect(await t.getBalance(parties.boss)).toBe(10);
+  });
+
+  test("is refused by an agent that does not offer it", async () => {
+    const seller = await createSeller(t, 2);
+    const delegated = await run({ agentId: seller.agentId, inspect: () => true });
+    expect(delegated).toMatchObject({ ok: false, code: "acceptance.not_offered" });
+  });
+});

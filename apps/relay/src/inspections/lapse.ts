@@ -1,0 +1,27 @@
+import { BATCH_SIZE, purgeInBatches } from "../storage/purge-in-batches.ts";
+import { getCurrentState } from "./current-state.ts";
+import { moveInspection, publishMove, type MoveServices } from "./move.ts";
+import { findInspection, listDueInspections } from "./store.ts";
+
+/** Moves every inspection whose deadline has passed: it is closed, or its arbiter replaced. */
+export async function lapseInspections(services: MoveServices): Promise<void> {
+  const { storage, runtime } = services;
+  await purgeInBatches(async () => {
+    const query = { until: runtime.now(), limit: BATCH_SIZE };
+    const due = await listDueInspections(storage.read, query);
+    await Promise.all(due.map(({ task_id }) => lapseInspection(services, task_id)));
+    return due.length;
+  });
+}
+
+async function lapseInspection(services: MoveServices, taskId: string): Promise<void> {
+  const { storage, runtime, identity } = services;
+  const moved = await storage.transaction(async (tx) => {
+    const row = await findInspection(tx, taskId);
+    const now = runtime.now();
+    // A word was taken meanwhile.
+    if (row === undefined || row.deadline === null || row.deadline > now) return undefined;
+    return moveInspection(tx, services, row, getCurrentState(row, identity, now));
+  });
+  if (moved?.ok === true) publishMove(services, moved);
+}

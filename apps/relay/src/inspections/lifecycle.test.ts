@@ -1,0 +1,250 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, describe, expect, test } from "vitest";
+import { credentialsPath } from "../../test/credentials.ts";
+import { serveTestRelay } from "../../test/devices.ts";
+import {
+  beginCase,
+  beginDispute,
+  type Case,
+  createParties,
+  decide,
+  deliver,
+  getCase,
+  giveVerdict,
+  passDeadline,
+  submitInspected,
+} from "../../test/inspections.ts";
+import { storeLedger, createLedger } from "../../test/ledgers.ts";
+import { expectConsistentBooks, getAgentStates, getTaskAt } from "../../test/market.ts";
+import { startTestRelay, type TestRelay } from "../../test/test-relay.ts";
+
+const open: TestRelay[] = [];
+afterEach(async () => {
+  for (const relay of open.splice(0)) await relay.close();
+});
+
+async function start(...args: Parameters<typeof startTestRelay>): Promise<TestRelay> {
+  const t = await startTestRelay(...args);
+  open.push(t);
+  return t;
+}
+
+const trustOf = async (t: TestRelay, { boss }: Case) =>
+  (await getAgentStates(t, [boss]))[0]?.trust ?? [];
+
+describe("the trust of an inspected task", () => {
+  test("does not move before the close, nor is a credential issued", async () => {
+    const t = await start({ AGENT_RELAY_ISSUE_CREDENTIALS: "true" });
+    const given = await beginCase(t, await createParties(t));
+    expect(await trustOf(t, given)).toEqual([]);
+    const credentials = async () =>
+      (await t.asOperator("GET", credentialsPath(given.worker))).body["credentials"] ?? [];
+    expect(await credentials()).toEqual([]);
+    await giveVerdict(t, given, "accepted");
+    expect(await trustOf(t, given)).toMatchObject([{ successful_tasks: 1, failed_tasks: 0 }]);
+    expect(await credentials()).not.toEqual([]);
+  });
+
+  test.each<[string, (t: TestRelay, given: Case) => Promise<unknown>, [number, number]]>([
+    ["decided at 0.5", (t, given) => decide(t, given, 0.5), [1, 0]],
+    ["decided at 0.499999", (t, given) => decide(t, given, 0.499999), [0, 1]],
+    [
+      "undecided",
+      async (t, given) => {
+        await passDeadline(t, given);
+        await passDeadline(t, given);
+      },
+      [0, 0],
+    ],
+  ])("counts a case that is %s", async (_, end, [successful_tasks, failed_tasks]) => {
+    const t = await start();
+    const given = await beginDispute(t, await createParties(t));
+    await end(t, given);
+    expect(await trustOf(t, given)).toMatchObject([{ successful_tasks, failed_tasks }]);
+  });
+
+  test("does not count work as a success that its own ledger calls incomplete", async () => {
+    const t = await start();
+    const submitted = await submitInspected(t, await createParties(t));
+    await storeLedger(t, submitted.worker, createLedger(submitted.worker, submitted.task.task_id));
+    const given = await deliver(t, submitted);
+    expect(await getCase(t, given)).toMatchObject({ due: 1, fee: 0.05 });
+    await giveVerdict(t, given, "accepted");
+    expect(await trustOf(t, given)).toMatchObject([{ successful_tasks: 0, failed_tasks: 0 }]);
+    await expectConsistentBooks(t, { holds: 0 });
+  });
+
+  test("measures the latency of the receipt, not of the inspection", async () => {
+    const t = await start();
+    const submitted = await submitInspected(t, await createParties(t));
+    await t.clock.advance(7_000);
+    const given = await deliver(t, submitted);
+    await t.clock.advance(50_000);
+    await giveVerdict(t, given, "accepted");
+    expect(await trustOf(t, given)).toMatchObject([{ avg_latency_ms: 7_000 }]);
+  });
+});
+
+describe("the deadlines of an inspection", () => {
+  test("stand still while the relay is frozen", async () => {
+    const t = await start();
+    const given = await beginCase(t, await createParties(t));
+    const { deadline } = await getCase(t, given);
+    await t.asOperator("POST", "/api/v1/admin/freeze", { reason: "test" });
+    await t.clock.advance(120_000);
+    await t.relay.tick();
+    expect((await giveVerdict(t, given, "accepted")).status).toBe(503);
+    await t.asOperator("POST", "/api/v1/admin/unfreeze");
+    expect(await getCase(t, given)).toMatchObject({
+      state: "inspecting",
+      deadline: deadline! + 120_000,
+    });
+  });
+
+  test("IS9: deadlines are moved by a start, once for each state", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "relay-inspections-"));
+    const AGENT_DB_PATH = join(folder, "relay.db");
+    let t = await startTestRelay({ AGENT_DB_PATH });
+    const given = await beginCase(t, await createParties(t));
+    const reopen = async (seed: number, ms: number) => {
+      await t.clock.advance(ms);
+      await t.close();
+      t = await startTestRelay({ AGENT_DB_PATH }, seed, t.clock);
+      return getCase(t, given);
+    };
+    // The window of a minute is over while the relay is down.
+    const moved = await reopen(2, 90_000);
+    expect(moved).toMatchObject({ state: "inspecting", deadline: t.clock.now() + 60_000 });
+    expect((await reopen(3, 30_000)).deadline).toBe(moved.deadline);
+    await giveVerdict(t, given, "rejected");
+    const answer = await getCase(t, given);
+    const later = await reopen(4, 259_200_000);
+    expect(later).toMatchObject({ state: "rejected", deadline: answer.deadline! + 600_000 });
+    await t.clock.advance(600_000);
+    await t.relay.tick();
+    expect(await getCase(t, given)).toMatchObject({ outcome: { outcome: "unanswered" } });
+    await expectConsistentBooks(t, { holds: 0 });
+    await t.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  test("end by the clock alone, one after the other", async () => {
+    const t = await start();
+    const given = await beginDispute(t, await createParties(t));
+    const { deadline } = await getCase(t, given);
+    await t.clock.advance(deadline! - t.clock.now() + 604_799_999);
+    await t.relay.tick();
+    expect(await getCase(t, given)).toMatchObject({
+      state: "disputed",
+      deadline: deadline! + 604_800_000,
+    });
+    await t.clock.advance(1);
+    await t.clock.advance(1_000);
+    await t.relay.tick();
+    expect(await getCase(t, given)).toMatchObject({
+      outcome: { outcome: "undecided", share: 0.5 },
+    });
+  });
+});
+
+describe("a task with an open inspection", () => {
+  test("is kept beyond the days of retention, and purged after its close", async () => {
+    const t = await start({
+      AGENT_RETENTION_DAYS: "1",
+      AGENT_DISPUTE_ANSWER_MS: "864000000",
+    });
+    const given = await beginCase(t, await createParties(t));
+    await giveVerdict(t, given, "rejected");
+    await t.clock.advance(3 * 86_400_000);
+    await t.relay.tick();
+    expect(await getTaskAt(t, given.task.path)).toMatchObject({ status: "completed" });
+    await giveVerdict(t, given, "accepted");
+    await t.clock.advance(60_000);
+    await t.relay.tick();
+    expect((await t.asOperator("GET", given.task.path)).status).toBe(404);
+    const listed = await t.as(
+      given.boss,
+      "GET",
+      `/api/v1/agents/${given.boss.agentId}/inspections`,
+    );
+    expect(listed.body["inspections"]).toHaveLength(1);
+    await expectConsistentBooks(t, { holds: 0 });
+  });
+
+  test("IS7: an inspected task keeps its texts until the close", async () => {
+    const t = await start();
+    const given = await beginCase(t, await createParties(t));
+    const erase = () =>
+      t.as(given.boss, "DELETE", `/api/v1/admin/tasks/${given.task.task_id}/texts`);
+    expect((await erase()).body["code"]).toBe("task.not_finished");
+    await giveVerdict(t, given, "accepted");
+    expect((await erase()).status).toBe(200);
+  });
+});
+
+test("webhooks and sockets tell the parties and the arbiter in charge, without reasons", async () => {
+  const bodies: { type: string; data: Record<string, unknown> }[] = [];
+  const server = createServer((request, response) => {
+    let text = "";
+    request.on("data", (chunk: Buffer) => (text += chunk.toString()));
+    request.on("end", () => {
+      bodies.push(JSON.parse(text) as (typeof bodies)[number]);
+      response.writeHead(204).end();
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
+  const t = await serveTestRelay({ AGENT_PRIVATE_ENDPOINTS: "allow" });
+  try {
+    const parties = await createParties(t);
+    const events = [
+      "task.inspecting",
+      "task.rejected",
+      "task.disputed",
+      "task.settled",
+      "settlement.created",
+    ];
+    for (const { agentId } of [parties.boss, parties.worker, parties.arbiter]) {
+      const made = await t.asOperator("POST", `/api/v1/agents/${agentId}/webhooks`, {
+        url,
+        events,
+      });
+      expect(made.status).toBe(201);
+    }
+    const device = await t.connectDevice(parties.arbiter);
+    const given = await beginDispute(t, parties);
+    expect(await device.next("task_disputed")).toMatchObject({
+      task_id: given.task.task_id,
+      outcome: null,
+    });
+    await decide(t, given, 0.75);
+    expect(await device.next("task_settled")).toMatchObject({ outcome: "decided", share: 0.75 });
+    for (let round = 0; round < 5; round += 1) {
+      await t.clock.advance(1_000);
+      await t.relay.tick();
+    }
+    await t.relay.idle();
+    const counted = Object.fromEntries(
+      Object.entries(Object.groupBy(bodies, ({ type }) => type)).map(([type, all]) => [
+        type,
+        all?.length,
+      ]),
+    );
+    expect(counted).toEqual({
+      "task.inspecting": 1,
+      "task.rejected": 1,
+      "task.disputed": 3,
+      "task.settled": 3,
+      "settlement.created": 2,
+    });
+    expect(JSON.stringify(bodies)).not.toContain("missing");
+  } finally {
+    await t.stop();
+    server.closeAllConnections();
+    server.close();
+  }
+});

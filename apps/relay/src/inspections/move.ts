@@ -1,0 +1,97 @@
+import type { Inspection } from "@agent/budget";
+import { refuse, type Refusal } from "@agent/wire";
+import { logSettlement } from "../budget/record-settlement.ts";
+import type { Services } from "../services.ts";
+import type { Tx } from "../storage/storage.ts";
+import type { InspectionRow } from "../storage/tables/inspections.ts";
+import { publishReputation } from "../tasks/receipts/record-task-outcome.ts";
+import { closeInspection, type ClosedInspection, type CloseServices } from "./close.ts";
+import { toInspection } from "./current-state.ts";
+import { enqueueInspectionChanged, publishInspectionChanged } from "./notify.ts";
+import { updateInspection } from "./store.ts";
+
+/** The parts of a relay that a move of an inspection needs. */
+export type MoveServices = CloseServices &
+  Pick<Services, "storage" | "log" | "waiters" | "trustGraph" | "freezer">;
+
+/** What comes with a move: a word as it arrived, and the bond of a contest. */
+interface MoveChanges {
+  readonly verdict?: object;
+  readonly decision?: object;
+  readonly bond?: Pick<InspectionRow, "bond" | "postings"> | undefined;
+}
+
+/** An inspection in its next state; `closed` if that is the last one. */
+export interface MovedInspection {
+  readonly ok: true;
+  readonly row: InspectionRow;
+  readonly closed: ClosedInspection | undefined;
+  /** Whether the state changed, so that its parties must be told. */
+  readonly isChanged: boolean;
+}
+
+/**
+ * Moves an open inspection to its next state by the pure rules, in the caller's transaction, with the money
+ * of a close. Refused with `inspection.wrong_state` if another transaction moved it first.
+ */
+export async function moveInspection(
+  tx: Tx,
+  services: MoveServices,
+  before: InspectionRow,
+  after: Inspection,
+  { verdict, decision, bond }: MoveChanges = {},
+): Promise<MovedInspection | Refusal<"inspection.wrong_state">> {
+  const { identity } = services;
+  const now = services.runtime.now();
+  const was = toInspection(before, identity);
+  const isContested = was.arbiter === null && after.arbiter !== null;
+  const isPassed =
+    before.arbiter_id !== identity.relayId &&
+    was.arbiter === "agent" &&
+    after.arbiter === "operator";
+  const isMoved = was.state !== after.state || isPassed;
+  const row: InspectionRow = {
+    ...before,
+    state: after.state,
+    deadline: after.deadline,
+    moved: isMoved ? 0 : before.moved,
+    // Without an offer in its rejection the submitter offers nothing; before it there is none.
+    offer: was.state === "inspecting" && after.state === "rejected" ? after.offer : before.offer,
+    arbiter_id: after.arbiter === "operator" ? identity.relayId : before.arbiter_id,
+    verdicts: addVerdict(before, verdict),
+    decision: decision === undefined ? before.decision : JSON.stringify(decision),
+    ...bond,
+    ...(isContested && { contested_at: now }),
+    ...(isPassed && { passed_by: before.arbiter_id, passed_at: before.deadline }),
+  };
+  const { outcome } = after;
+  const closed = outcome === null ? undefined : await closeInspection(tx, services, row, outcome);
+  const next = closed?.row ?? row;
+  if (!(await updateInspection(tx, before, next))) return refuse("inspection.wrong_state");
+  const isChanged = was.state !== after.state;
+  if (isChanged) await enqueueInspectionChanged(tx, services, next);
+  return { ok: true, row: next, closed, isChanged };
+}
+
+function addVerdict({ verdicts }: InspectionRow, added: object | undefined): string {
+  if (added === undefined) return verdicts;
+  return JSON.stringify([...(JSON.parse(verdicts) as object[]), added]);
+}
+
+/** Tells everybody concerned about a move, once it is durable. */
+export function publishMove(
+  services: MoveServices,
+  { row, closed, isChanged }: MovedInspection,
+): void {
+  const { log, waiters } = services;
+  if (isChanged) publishInspectionChanged(services, row);
+  else waiters.notify(row.task_id);
+  log.info("inspection.moved", {
+    correlationId: row.task_id,
+    state: row.state,
+    arbiter_id: row.arbiter_id,
+  });
+  if (closed === undefined) return;
+  publishReputation(services, row.task_id, closed.reputationUpdate);
+  logSettlement(log, closed.settlement);
+}

@@ -1,0 +1,19 @@
+import type { Services } from "../../services.ts";
+import { countOperatorDisputes } from "./count-store.ts";
+
+/** Returns the terms of inspections at this relay, and how its operator has decided until now. */
+export async function loadDisputeTerms({
+  config,
+  identity,
+  storage,
+}: Pick<Services, "config" | "identity" | "storage">) {
+  const { answerMs, decisionMs, feeRate, feeMin, windowMinMs } = config.disputes;
+  return {
+    answer_ms: answerMs,
+    decision_ms: decisionMs,
+    fee_rate: feeRate,
+    fee_min: feeMin,
+    window_min_ms: windowMinMs,
+    ...(await countOperatorDisputes(storage.read, identity.relayId)),
+  };
+}

@@ -1,0 +1,69 @@
+import { refuse, type Refusal } from "@agent/wire";
+import { mayActFor, type Caller } from "../../identity/caller.ts";
+import type { Services } from "../../services.ts";
+import type { Reader } from "../../storage/storage.ts";
+import type { InspectionRow } from "../../storage/tables/inspections.ts";
+import type { StoredTaskRow } from "../../storage/tables/tasks.ts";
+import { findTask } from "../../tasks/store.ts";
+import { isExpired, isParticipant } from "../../tasks/task.ts";
+import { isArbiterInCharge } from "../current-state.ts";
+import { findInspection } from "../store.ts";
+import { parseTaskTerms } from "../terms.ts";
+
+export interface InspectionPath {
+  readonly agentId: string;
+  readonly taskId: string;
+  readonly caller: Caller;
+}
+
+export type ReadServices = Pick<Services, "storage" | "identity" | "freezer">;
+
+/**
+ * Finds an inspection for its task's participants, the operator, and the arbiter in charge. A named arbiter
+ * that is not in charge learns no more than that there is none for it.
+ */
+export async function findReadableInspection(
+  services: ReadServices,
+  { agentId, taskId, caller }: InspectionPath,
+): Promise<
+  | { readonly ok: true; readonly row: InspectionRow }
+  | Refusal<"task.not_found" | "task.not_participant" | "inspection.not_found">
+> {
+  const { storage, identity, freezer } = services;
+  const now = freezer.taskTime();
+  const task = await findTask(storage.read, taskId);
+  if (task === undefined || task.agent_id !== agentId || isExpired(task, now)) {
+    return refuse("task.not_found");
+  }
+  const row = await findInspection(storage.read, taskId);
+  if (!isParticipant(caller, task)) {
+    if (row !== undefined && isArbiterInCharge(caller, row, identity, now))
+      return { ok: true, row };
+    const named = [parseTaskTerms(task)?.arbiter_id ?? null];
+    return refuse(mayActFor(caller, named) ? "inspection.not_found" : "task.not_participant");
+  }
+  return row === undefined ? refuse("inspection.not_found") : { ok: true, row };
+}
+
+/**
+ * Returns whether the caller may read a task with its evidence and its ledger because it decides about it:
+ * an arbiter in charge sees what it must judge, and nothing else.
+ */
+export async function mayReadAsArbiter(
+  { storage, identity, freezer }: ReadServices,
+  task: Pick<StoredTaskRow, "task_id" | "acceptance">,
+  caller: Caller,
+): Promise<boolean> {
+  if (task.acceptance === null || caller.kind !== "agent") return false;
+  const row = await findInspection(storage.read, task.task_id);
+  return row !== undefined && isArbiterInCharge(caller, row, identity, freezer.taskTime());
+}
+
+/** Returns whether a task is being inspected, so that nothing of it may be removed. */
+export async function hasOpenInspection(
+  read: Reader,
+  { task_id, acceptance }: Pick<StoredTaskRow, "task_id" | "acceptance">,
+): Promise<boolean> {
+  if (acceptance === null) return false;
+  return (await findInspection(read, task_id))?.closed_at === null;
+}

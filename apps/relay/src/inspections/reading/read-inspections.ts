@@ -1,0 +1,69 @@
+import type { Answer, InspectionRole, Operations, QueryOf } from "@agent/wire";
+import {
+  createPageAnswer,
+  textAscending,
+  textDescending,
+  type PageQuery,
+} from "../../http/paging/page.ts";
+import type { Services } from "../../services.ts";
+import { findReadableInspection, type InspectionPath, type ReadServices } from "./find-readable.ts";
+import { toInspectionView } from "./inspection-view.ts";
+import { listInspectionsOf, listWaitingDisputes } from "./list-store.ts";
+
+interface InspectionRequest extends InspectionPath {
+  readonly waitSeconds: number;
+  readonly signal: AbortSignal;
+}
+
+/** Returns an inspection; while it is open, waits up to `waitSeconds` for a change. */
+export async function getInspection(
+  services: ReadServices & Pick<Services, "waiters">,
+  { waitSeconds, signal, ...path }: InspectionRequest,
+): Promise<Answer<Operations["getInspection"]>> {
+  // Watching begins before the read, so that a change between the two is not missed.
+  const watch =
+    waitSeconds > 0 ? services.waiters.watch(path.taskId, waitSeconds * 1_000, signal) : undefined;
+  let found = await findReadableInspection(services, path);
+  if (watch !== undefined) {
+    const mayWait = found.ok && found.row.closed_at === null;
+    if (!mayWait) watch.stop();
+    await watch.changed;
+    if (mayWait) found = await findReadableInspection(services, path);
+  }
+  return found.ok ? { status: 200, body: toInspectionView(found.row) } : found;
+}
+
+interface ListRequest {
+  readonly agentId: string;
+  readonly role: InspectionRole | undefined;
+  readonly query: QueryOf<Operations["listInspections"]>;
+}
+
+/** Lists an agent's inspections, newest task first. */
+export function listInspections(
+  { storage }: Pick<Services, "storage">,
+  { agentId, role, query }: ListRequest,
+): Promise<Answer<Operations["listInspections"]>> {
+  const { state = "" } = query;
+  return createPageAnswer(query, {
+    order: textDescending,
+    find: (before, limit) =>
+      listInspectionsOf(storage.read, role ?? "all", { agent_id: agentId, state, before, limit }),
+    keyOf: ({ task_id }) => task_id,
+    show: (rows) => ({ inspections: rows.map(toInspectionView) }),
+  });
+}
+
+/** Lists the disputes that wait for the operator, oldest task first. */
+export function listDisputes(
+  { storage, identity }: Pick<Services, "storage" | "identity">,
+  query: PageQuery,
+): Promise<Answer<Operations["listDisputes"]>> {
+  return createPageAnswer(query, {
+    order: textAscending,
+    find: (after, limit) =>
+      listWaitingDisputes(storage.read, { arbiter_id: identity.relayId, after, limit }),
+    keyOf: ({ task_id }) => task_id,
+    show: (rows) => ({ inspections: rows.map(toInspectionView) }),
+  });
+}

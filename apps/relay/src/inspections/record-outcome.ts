@@ -1,0 +1,49 @@
+import { asMicro, type InspectionOutcome, splitFee } from "@agent/budget";
+import { getInspectedStatus } from "@agent/routing-semiring";
+import type { IssuerDependencies } from "../credentials/issue.ts";
+import { issueForTask } from "../credentials/issue-for-task.ts";
+import type { Services } from "../services.ts";
+import type { Tx } from "../storage/storage.ts";
+import type { InspectionRow } from "../storage/tables/inspections.ts";
+import type { ReputationUpdate } from "../tasks/receipts/record-task-outcome.ts";
+import { recordTrustOutcome } from "../trust/record-trust-outcome.ts";
+import { parseTerms } from "./terms.ts";
+
+export type OutcomeServices = IssuerDependencies & Pick<Services, "config">;
+
+/** A close as its parties' reputation depends on it; amounts in micro-units. */
+interface PaidInspection {
+  readonly row: InspectionRow;
+  readonly outcome: InspectionOutcome;
+  readonly paid: number;
+  readonly platformFee: number;
+  readonly price: number;
+  /** From the submission to the receipt, because the inspection is not the executor's time. */
+  readonly latencyMs: number;
+}
+
+/** Counts a closed inspection for its executor, and issues the credentials that follow from it. */
+export async function recordInspectionOutcome(
+  tx: Tx,
+  services: OutcomeServices,
+  { row, outcome, paid, platformFee, price, latencyMs }: PaidInspection,
+): Promise<ReputationUpdate> {
+  const { task_id: taskId, submitter_id: delegatorId, executor_id: executorId } = row;
+  const { result, share } = outcome;
+  const status = getInspectedStatus({ result, share, paid, due: row.due, price });
+  const parties = { delegatorId, executorId, status };
+  const trust = await recordTrustOutcome(tx, {
+    ...parties,
+    latencyMs,
+    priced: true,
+    // A success leaves the fee that was kept; anything else counts by the fee of the price.
+    fee: status === "completed" ? platformFee : getFeeOfPrice(price, row),
+    now: services.runtime.now(),
+  });
+  const credentials = await issueForTask(tx, services, { ...parties, taskId, trust });
+  return { trust, credentials };
+}
+
+function getFeeOfPrice(price: number, row: InspectionRow): number {
+  return splitFee(asMicro(price), parseTerms(row).platform_fee_rate).fee;
+}

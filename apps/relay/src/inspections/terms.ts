@@ -1,0 +1,30 @@
+import { toMicro, type ArbitrationRate, type InspectionTerms } from "@agent/budget";
+import type { AcceptanceTerms } from "@agent/wire";
+import type { InspectionRow } from "../storage/tables/inspections.ts";
+import type { TaskRow } from "../storage/tables/tasks.ts";
+import type { TaskAcceptance } from "../tasks/task-view.ts";
+
+/** Parses the terms of a task's inspection before payment; undefined for a task without one. */
+export function parseTaskTerms({
+  acceptance,
+}: Pick<TaskRow, "acceptance">): AcceptanceTerms | undefined {
+  return acceptance === null ? undefined : (JSON.parse(acceptance) as TaskAcceptance).acceptance;
+}
+
+/** Parses the terms of an inspection. */
+export function parseTerms({ terms }: Pick<InspectionRow, "terms">): AcceptanceTerms {
+  return JSON.parse(terms) as AcceptanceTerms;
+}
+
+/** Returns the lengths of the states. */
+export function toLengths({ window_ms, answer_ms, decision_ms }: AcceptanceTerms): InspectionTerms {
+  return { windowMs: window_ms, answerMs: answer_ms, decisionMs: decision_ms };
+}
+
+/** Returns how the arbitration fee is computed. */
+export function toArbitrationRate({
+  fee_rate,
+  fee_min,
+}: Pick<AcceptanceTerms, "fee_rate" | "fee_min">): ArbitrationRate {
+  return { feeRate: fee_rate, feeMin: toMicro(fee_min) };
+}

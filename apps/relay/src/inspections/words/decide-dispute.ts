@@ -1,0 +1,121 @@
+import { decideInspection, toMicro } from "@agent/budget";
+import {
+  type DecisionRecord,
+  DecisionRecordSchema,
+  hashInspectionWord,
+  signDecisionRecord,
+  verifyDecisionRecord,
+} from "@agent/receipts";
+import { OperatorDecision, refuse, type Answer, type Operations, type Refusal } from "@agent/wire";
+import * as v from "valibot";
+import { mayActFor, type Caller } from "../../identity/caller.ts";
+import type { Services } from "../../services.ts";
+import type { Tx } from "../../storage/storage.ts";
+import type { InspectionRow } from "../../storage/tables/inspections.ts";
+import { toInspection } from "../current-state.ts";
+import { findReadableInspection } from "../reading/find-readable.ts";
+import type { GivenWord } from "./give-verdict.ts";
+import { toInspectionView } from "../reading/inspection-view.ts";
+import { moveInspection, publishMove, type MoveServices } from "../move.ts";
+import { findInspection } from "../store.ts";
+import { parseTerms, toLengths } from "../terms.ts";
+import { checkSubject, checkTimestamp, checkWordForm, listKeysInForce } from "./verify-word.ts";
+
+/**
+ * Takes the decision of the arbiter in charge. The operator's own has only a share and a reason, and the
+ * relay signs it. The same signed word again is answered like the first time.
+ */
+export async function decideDispute(
+  services: MoveServices,
+  { value, saveResponse, ...path }: GivenWord,
+): Promise<Answer<Operations["decideDispute"]>> {
+  const { storage } = services;
+  const own = readOwnDecision(path.caller, value);
+  const formed =
+    own === undefined ? checkWordForm(DecisionRecordSchema, value) : { ok: true as const };
+  if (!formed.ok) return formed;
+  const found = await findReadableInspection(services, path);
+  if (!found.ok) return found;
+  const word = own === undefined ? (value as DecisionRecord) : signOwn(services, found.row, own);
+  const refused = await checkDecision(services, found.row, word, path.caller);
+  if (refused !== undefined) return refused;
+  const done = await storage.transaction(async (tx) => {
+    const row = await findInspection(tx, path.taskId);
+    if (row === undefined) return refuse("inspection.not_found");
+    const moved = isSaid(row, word) ? undefined : await applyDecision(tx, services, row, word);
+    if (moved?.ok === false) return moved;
+    const answer = { status: 200 as const, body: toInspectionView(moved?.row ?? row) };
+    await saveResponse?.(tx, answer);
+    return { ok: true as const, answer, moved };
+  });
+  if (!done.ok) return done;
+  if (done.moved !== undefined) publishMove(services, done.moved);
+  return done.answer;
+}
+
+/** Only the operator decides without a signed word. */
+function readOwnDecision(caller: Caller, value: unknown): OperatorDecision | undefined {
+  if (caller.kind !== "master") return undefined;
+  const read = v.safeParse(OperatorDecision, value);
+  return read.success ? read.output : undefined;
+}
+
+function signOwn(
+  { identity, runtime }: Pick<Services, "identity" | "runtime">,
+  { task_id, receipt_hash }: InspectionRow,
+  { share, reason }: OperatorDecision,
+): DecisionRecord {
+  const body = { task_id, receipt_hash, arbiter_id: identity.relayId, share, reason };
+  return signDecisionRecord({ ...body, timestamp: runtime.now() }, identity.secretKey);
+}
+
+async function checkDecision(
+  { storage, identity }: MoveServices,
+  row: InspectionRow,
+  word: DecisionRecord,
+  caller: Caller,
+): Promise<
+  | Refusal<"inspection.not_party" | "inspection.receipt_mismatch" | "inspection.signature_invalid">
+  | undefined
+> {
+  const { arbiter_id: signerId } = word;
+  const isOperators = signerId === identity.relayId;
+  const mayDecide = isOperators || [row.arbiter_id, parseTerms(row).arbiter_id].includes(signerId);
+  if (!mayDecide || !mayActFor(caller, [isOperators ? null : signerId])) {
+    return refuse("inspection.not_party");
+  }
+  const mismatch = checkSubject(word, row);
+  if (mismatch !== undefined) return mismatch;
+  const publicKeys = isOperators
+    ? [identity.publicKey]
+    : await listKeysInForce(storage.read, signerId);
+  return verifyDecisionRecord(word, { signerId, publicKeys }).valid
+    ? undefined
+    : refuse("inspection.signature_invalid");
+}
+
+function isSaid({ decision }: InspectionRow, word: DecisionRecord): boolean {
+  if (decision === null) return false;
+  return hashInspectionWord(JSON.parse(decision) as DecisionRecord) === hashInspectionWord(word);
+}
+
+async function applyDecision(
+  tx: Tx,
+  services: MoveServices,
+  row: InspectionRow,
+  word: DecisionRecord,
+) {
+  const { runtime, identity } = services;
+  const now = runtime.now();
+  const untimely = checkTimestamp(word, now);
+  if (untimely !== undefined) return untimely;
+  const by = word.arbiter_id === identity.relayId ? "operator" : "agent";
+  const decided = decideInspection(
+    toInspection(row, identity),
+    { type: "decided", share: toMicro(word.share), by },
+    toLengths(parseTerms(row)),
+    now,
+  );
+  if (!decided.ok) return refuse(decided.code);
+  return moveInspection(tx, services, row, decided.inspection, { decision: word });
+}

@@ -1,0 +1,137 @@
+import { decideInspection, toMicro, type InspectionEvent } from "@agent/budget";
+import {
+  hashInspectionWord,
+  type VerdictRecord,
+  VerdictRecordSchema,
+  verifyVerdictRecord,
+} from "@agent/receipts";
+import { limits, refuse, type Answer, type Operations } from "@agent/wire";
+import type { SaveResponse } from "../../http/server/idempotency.ts";
+import { mayActFor } from "../../identity/caller.ts";
+import type { Tx } from "../../storage/storage.ts";
+import type { InspectionRow } from "../../storage/tables/inspections.ts";
+import { mayArbitrate } from "../acceptance/check-arbiter.ts";
+import { countOpenDisputes } from "../reading/count-store.ts";
+import { toInspection } from "../current-state.ts";
+import { findReadableInspection, type InspectionPath } from "../reading/find-readable.ts";
+import { toInspectionView } from "../reading/inspection-view.ts";
+import { moveInspection, publishMove, type MoveServices } from "../move.ts";
+import { postBond } from "../post-bond.ts";
+import { findInspection } from "../store.ts";
+import { parseTerms, toLengths } from "../terms.ts";
+import { checkSubject, checkTimestamp, checkWordForm, listKeysInForce } from "./verify-word.ts";
+
+type GiveVerdict = Operations["giveVerdict"];
+
+export interface GivenWord extends InspectionPath {
+  /** The parsed word as it arrived. */
+  readonly value: unknown;
+  readonly saveResponse?: SaveResponse | undefined;
+}
+
+/**
+ * Takes the signed word of a party about a result. The same word again is answered like the first time; a
+ * refused one changes nothing.
+ */
+export async function giveVerdict(
+  services: MoveServices,
+  { value, saveResponse, ...path }: GivenWord,
+): Promise<Answer<GiveVerdict>> {
+  const { storage } = services;
+  const formed = checkWordForm(VerdictRecordSchema, value);
+  if (!formed.ok) return formed;
+  const word = value as VerdictRecord;
+  const found = await findReadableInspection(services, path);
+  if (!found.ok) return found;
+  const speakerId = getSpeaker(found.row, word);
+  if (word.agent_id !== speakerId || !mayActFor(path.caller, [speakerId])) {
+    return refuse("inspection.not_party");
+  }
+  const mismatch = checkSubject(word, found.row);
+  if (mismatch !== undefined) return mismatch;
+  const publicKeys = await listKeysInForce(storage.read, speakerId);
+  if (!verifyVerdictRecord(value, { signerId: speakerId, publicKeys }).valid) {
+    return refuse("inspection.signature_invalid");
+  }
+  const done = await storage.transaction(async (tx) => {
+    const row = await findInspection(tx, path.taskId);
+    if (row === undefined) return refuse("inspection.not_found");
+    const moved = isSaid(row, word) ? undefined : await applyVerdict(tx, services, row, word);
+    if (moved?.ok === false) return moved;
+    const body = toInspectionView(moved?.row ?? row);
+    const answer = { status: 200 as const, body };
+    await saveResponse?.(tx, answer);
+    return { ok: true as const, answer, moved };
+  });
+  if (!done.ok) return done;
+  if (done.moved !== undefined) publishMove(services, done.moved);
+  return done.answer;
+}
+
+function getSpeaker(
+  { submitter_id, executor_id }: InspectionRow,
+  { verdict }: VerdictRecord,
+): string {
+  return verdict === "accepted" || verdict === "rejected" ? submitter_id : executor_id;
+}
+
+function isSaid({ verdicts }: InspectionRow, word: VerdictRecord): boolean {
+  const hash = hashInspectionWord(word);
+  const words = JSON.parse(verdicts) as VerdictRecord[];
+  return words.some((said) => hashInspectionWord(said) === hash);
+}
+
+async function applyVerdict(
+  tx: Tx,
+  services: MoveServices,
+  row: InspectionRow,
+  word: VerdictRecord,
+) {
+  const { runtime, identity } = services;
+  const now = runtime.now();
+  const untimely = checkTimestamp(word, now);
+  if (untimely !== undefined) return untimely;
+  const event = await toEvent(tx, services, row, word);
+  const decided = decideInspection(
+    toInspection(row, identity),
+    event,
+    toLengths(parseTerms(row)),
+    now,
+  );
+  if (!decided.ok) return refuse(decided.code);
+  const isContest = word.verdict === "contested";
+  const bonded = isContest
+    ? await postBond(tx, services, row)
+    : { ok: true as const, bond: undefined };
+  if (!bonded.ok) return bonded;
+  const { bond } = bonded;
+  return moveInspection(tx, services, row, decided.inspection, { verdict: word, bond });
+}
+
+async function toEvent(
+  tx: Tx,
+  services: MoveServices,
+  row: InspectionRow,
+  { verdict, offer = 0 }: VerdictRecord,
+): Promise<InspectionEvent> {
+  if (verdict === "rejected") return { type: verdict, offer: toMicro(offer) };
+  if (verdict !== "contested") return { type: verdict };
+  return {
+    type: verdict,
+    arbiter: (await isNamedAvailable(tx, services, row)) ? "agent" : "operator",
+  };
+}
+
+/**
+ * Asks again whether the named arbiter may decide; otherwise the operator takes the case. What a party
+ * listed or blocked since does not count, or it could choose its arbiter then.
+ */
+async function isNamedAvailable(
+  tx: Tx,
+  { runtime, identity }: MoveServices,
+  { arbiter_id, agent_id, submitter_id, executor_id }: InspectionRow,
+): Promise<boolean> {
+  if (arbiter_id === identity.relayId) return false;
+  if ((await countOpenDisputes(tx, arbiter_id)) >= limits.arbiterCases) return false;
+  return mayArbitrate(tx, arbiter_id, [agent_id, submitter_id, executor_id], runtime.now());
+}

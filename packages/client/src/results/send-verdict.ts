@@ -1,0 +1,56 @@
+import { signVerdictRecord, type VerdictRecord } from "@agent/receipts";
+import type { Operations } from "@agent/wire";
+import { CALL_TIMEOUT_MS, type CallResult } from "../calls/call.ts";
+import { retry, toPerCallOptions } from "../calls/retry.ts";
+import { createEnvironment, type Environment } from "../environment.ts";
+import type { PerCallOptions, RelayClient } from "../relay-client.ts";
+
+/** The party that speaks: an agent with the seed of its own key or of one of its devices, 32 bytes. */
+export interface VerdictSigner {
+  readonly agentId: string;
+  readonly secretKey: Uint8Array;
+}
+
+/** A verdict on a result, its time limit, and the environment that replaces the platform's. */
+export interface SendVerdictOptions
+  extends Partial<Omit<Environment, "fetch">>, Pick<PerCallOptions, "timeoutMs" | "signal"> {
+  /** The agent that the task was submitted to. */
+  readonly agentId: string;
+  readonly taskId: string;
+  /** The `hashReceipt` of the receipt. */
+  readonly receiptHash: string;
+  readonly signer: VerdictSigner;
+  /** `offer` is the part of the due sum that a rejection offers, 0 to below 1. */
+  readonly words: Pick<VerdictRecord, "verdict" | "reason" | "offer">;
+}
+
+/**
+ * Signs a party's verdict on a result and sends it to the relay, where the same words may arrive twice. Refused
+ * like operation `giveVerdict`.
+ */
+export async function sendVerdict(
+  client: RelayClient,
+  options: SendVerdictOptions,
+): Promise<CallResult<Operations["giveVerdict"]>> {
+  const { agentId, taskId, receiptHash, signer, words, signal } = options;
+  const environment = createEnvironment(options);
+  const timestamp = environment.now();
+  const deadline = timestamp + (options.timeoutMs ?? CALL_TIMEOUT_MS);
+  const body = signVerdictRecord(
+    {
+      task_id: taskId,
+      receipt_hash: receiptHash,
+      agent_id: signer.agentId,
+      ...words,
+      timestamp,
+    },
+    signer.secretKey,
+  );
+  const retryOptions = { deadline, environment, signal };
+  const params = { agentId, taskId };
+  return retry(
+    () => client.giveVerdict({ params, body }, toPerCallOptions(retryOptions)),
+    true,
+    retryOptions,
+  );
+}

@@ -1,0 +1,12 @@
+import { expect, test } from "vitest";
+import { addArbitrationFee } from "./add-arbitration-fee.ts";
+
+test.each([
+  [2, 2.1],
+  [0.1, 0.11],
+  [0.000001, 0.010001],
+  [0.5, 0.525],
+  [1_000_000_000, undefined],
+])("adds to the price %f the fee of its inspection: %f", (price, sum) => {
+  expect(addArbitrationFee(price, { fee_rate: 0.05, fee_min: 0.01 })).toBe(sum);
+});
