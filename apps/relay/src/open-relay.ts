@@ -28,6 +28,7 @@ import type { Services } from "./services.ts";
 import { migrations } from "./storage/migrations/index.ts";
 import { openStorage, type DatabaseLocation } from "./storage/open-storage.ts";
 import { moveOldEvents } from "./tasks/events/move-old-events.ts";
+import { createConsoleSessions } from "./sessions/console-sessions.ts";
 import { createStreamSlots } from "./tasks/reading/stream-slots.ts";
 import { createTaskWaiters } from "./tasks/waiters.ts";
 import { applyTrustThresholds } from "./trust/backing/rebuild-backing.ts";
@@ -150,6 +151,7 @@ async function createServices(core: CoreServices): Promise<Omit<Services, "route
     recordProof: (key, caller) =>
       recordProofByToken({ storage, freezer, runtime, tokens, connections }, key, caller),
   });
+  const operatorTokens = createOperatorTokens(config.apiTokens);
   const trustGraph = await loadTrustGraph(storage.read);
   const metrics = createMetrics();
   const egress = createEgress({
@@ -168,7 +170,8 @@ async function createServices(core: CoreServices): Promise<Omit<Services, "route
     jobMonitor: createJobMonitor(clock.elapsed),
     reconciler: createReconciler({ freezer, runtime, elapsed: clock.elapsed, log }),
     tokens,
-    operatorTokens: createOperatorTokens(config.apiTokens),
+    operatorTokens,
+    consoleSessions: createConsoleSessions({ ...core, operatorTokens }),
     connections,
     waiters: createTaskWaiters(runtime.schedule),
     streamSlots: createStreamSlots(),

@@ -36,7 +36,8 @@ export async function getTaskMoney(
   };
 }
 
-function toTaskPosting({
+/** Leaves out what is private to the account. */
+export function toTaskPosting({
   transaction_id,
   account,
   type,

@@ -24,6 +24,7 @@ import { findLineage, type Lineage } from "./find-lineage.ts";
 import { reserveDelegatedHold } from "./delegation-budget.ts";
 import { buildTaskRow } from "../build-task-row.ts";
 import { checkLifetime } from "../lifetime.ts";
+import { insertParent } from "./parent-store.ts";
 import { insertTask } from "../store.ts";
 
 export interface Submission {
@@ -184,7 +185,7 @@ function buildRow(
 function storeTask(
   services: ExecutorServices,
   row: TaskRow,
-  { taskId, payerId, maxBudget, attempts, chain, choice, record }: Plan,
+  { taskId, payerId, maxBudget, lineage, attempts, chain, choice, record }: Plan,
   { body, saveResponse }: Submission,
 ) {
   const { storage, runtime } = services;
@@ -214,6 +215,9 @@ function storeTask(
       allocation_id: locked > 0 ? newId(runtime) : null,
     };
     await insertTask(tx, task);
+    if (lineage.parentId !== undefined) {
+      await insertParent(tx, { task_id: taskId, parent_id: lineage.parentId });
+    }
     await enqueueTaskAssigned(tx, services, task);
     if (record !== undefined) await saveDecision(tx, taskId, record);
     const answer = {

@@ -110,15 +110,6 @@ export const DiscoveryEntry = v.object({
 });
 export type DiscoveryEntry = v.InferInput<typeof DiscoveryEntry>;
 
-/** Words that an agent's own texts must contain, all of them and in any order. */
-const freeText = v.pipe(
-  shortText,
-  v.check(
-    (text) => text.trim().split(/\s+/).length <= limits.searchedWords,
-    `must contain at most ${limits.searchedWords} words`,
-  ),
-);
-
 export const registry = {
   bootstrap: defineOperation({
     method: "POST",
