@@ -43,8 +43,9 @@ export async function listApprovals(
 /** Lists the approvals of all agents for the operator, newest first. */
 export async function listAllApprovals(
   read: Reader,
-  { status = "", ...query }: QueryOf<Operations["listAllApprovals"]>,
+  { status: wanted, ...query }: QueryOf<Operations["listAllApprovals"]>,
 ): Promise<Answer<Operations["listAllApprovals"]>> {
+  const status = wanted ?? "";
   return createPageAnswer(query, {
     order: textDescending,
     find: (before, limit) => listApprovalsOfAll(read, { status, before, limit }),

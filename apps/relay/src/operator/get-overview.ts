@@ -40,6 +40,7 @@ export async function getOverview(
   const { bound, registered, ...counts } = waiting;
   const pendingPeers = federation === undefined ? 0 : [...federation.pendingPeers].length;
   const { databasePath, databaseUrl } = config.storage;
+  const isFile = databaseUrl === undefined && databasePath !== ":memory:";
   const held = open.reduce((sum, { locked }) => sum + locked, money.awaiting);
   return {
     status: 200,
@@ -75,8 +76,8 @@ export async function getOverview(
       books: summarizeBooks(services),
       database: {
         bytes,
-        in_memory: databasePath === undefined && databaseUrl === undefined,
-        last_backup_at: databasePath === undefined ? null : readBackupNote(databasePath),
+        in_memory: databaseUrl === undefined && !isFile,
+        last_backup_at: isFile ? readBackupNote(databasePath) : null,
       },
       uptime_ms: Math.round(uptimeMs),
       version,

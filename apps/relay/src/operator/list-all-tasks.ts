@@ -22,10 +22,10 @@ interface FoundTask {
 /** Lists the tasks of all agents, newest first, those that expired included. */
 export function listAllTasks(
   { storage: { read } }: Pick<Services, "storage">,
-  { state = "", agent = "", submitter = "", from, to, failed, q, ...query }: QueryOf<ListAllTasks>,
+  { state, agent = "", submitter = "", from, to, failed, q, ...query }: QueryOf<ListAllTasks>,
 ): Promise<Answer<ListAllTasks>> {
   const filter = {
-    state,
+    state: state ?? "",
     agent,
     submitter,
     from: from ?? 0,

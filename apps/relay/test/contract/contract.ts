@@ -8,6 +8,8 @@ import { freezeContract } from "./operator/freeze.ts";
 import { devicesContract } from "./agents/devices.ts";
 import { federationAdminContract } from "./operator/federation-admin.ts";
 import { federationContract } from "./operator/federation.ts";
+import { oversightContract } from "./operator/oversight.ts";
+import { sessionsContract } from "./operator/sessions.ts";
 import { keysContract } from "./agents/keys.ts";
 import { ledgerContract } from "./tasks/ledger.ts";
 import { logContract } from "./operator/log.ts";
@@ -42,6 +44,8 @@ export const contract: Contract<OperationName> = {
   ...paymentsContract,
   ...freezeContract,
   ...clockContract,
+  ...oversightContract,
+  ...sessionsContract,
   ...logContract,
   ...marketContract,
   ...trustContract,

@@ -31,7 +31,8 @@ export function listImpliedRefusals(operation: Operation): Code[] {
       "agent.key_displaced",
     );
   }
-  if (["bearer", "master"].includes(operation.auth) && getOperatorLevel(operation) !== "view") {
+  const readsToken = ["bearer", "master"].includes(operation.auth) || operation.readsCaller === true;
+  if (readsToken && getOperatorLevel(operation) !== "view") {
     codes.push("session.level");
   }
   if (operation.singleUse) codes.push("auth.token_used");

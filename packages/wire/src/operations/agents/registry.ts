@@ -6,6 +6,7 @@ import {
   count,
   endpointUrl,
   extensibleEnum,
+  freeText,
   longText,
   looseObject,
   nextCursor,

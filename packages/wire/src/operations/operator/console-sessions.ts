@@ -59,6 +59,7 @@ export const consoleSessions = {
     section: "Operator",
     auth: "public",
     readsCaller: true,
+    operator: "view",
     tier: "auth",
     whileFrozen: true,
     body: v.object({ code: v.optional(shortText) }),

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { timeText } from "../../engine/fields.ts";
+import { extensibleEnum, timeText } from "../../engine/fields.ts";
 import { defineOperation } from "../../engine/operation.ts";
 
 /** The figures of which the relay keeps one row a minute. */
@@ -43,7 +43,7 @@ export const series = {
     }),
     ok: {
       200: v.object({
-        metric: v.picklist(SERIES_METRICS),
+        metric: extensibleEnum(SERIES_METRICS),
         step: v.number(),
         /** Counts, USD (`settled`, `fees`) or ms (`p50`, `p95`, from submission to receipt); null without data. */
         points: v.array(v.object({ at: v.number(), value: v.nullable(v.number()) })),
