@@ -12,6 +12,7 @@ import {
   countPeersByState,
   countWaiting,
   findDatabaseBytes,
+  findLastSequence,
   listEndedTasks,
   sumMoney,
 } from "./overview-store.ts";
@@ -79,6 +80,7 @@ export async function getOverview(
         in_memory: databaseUrl === undefined && !isFile,
         last_backup_at: isFile ? readBackupNote(databasePath) : null,
       },
+      last_event: await findLastSequence(read),
       uptime_ms: Math.round(uptimeMs),
       version,
     },

@@ -94,3 +94,10 @@ const databaseBytes = compile<{ unit: number }>()(
 export async function findDatabaseBytes(read: Reader): Promise<number | null> {
   return (await read.get(databaseBytes, { unit: 1 }))?.bytes ?? null;
 }
+
+const lastSequence = compile()(sql<{ last: number }>`select last from event_counter where one = 1`);
+
+/** Returns the number of the newest event; 0 before the first one. */
+export async function findLastSequence(read: Reader): Promise<number> {
+  return (await read.get(lastSequence, {}))?.last ?? 0;
+}

@@ -31,7 +31,8 @@ export function listImpliedRefusals(operation: Operation): Code[] {
       "agent.key_displaced",
     );
   }
-  const readsToken = ["bearer", "master"].includes(operation.auth) || operation.readsCaller === true;
+  const readsToken =
+    ["bearer", "master"].includes(operation.auth) || operation.readsCaller === true;
   if (readsToken && getOperatorLevel(operation) !== "view") {
     codes.push("session.level");
   }

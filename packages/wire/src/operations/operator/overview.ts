@@ -54,6 +54,8 @@ export const overview = {
           in_memory: v.boolean(),
           last_backup_at: v.nullable(v.number()),
         }),
+        /** The number of the newest event; 0 before the first one. */
+        last_event: v.number(),
         uptime_ms: v.number(),
         version: v.string(),
       }),
