@@ -111,7 +111,7 @@ export function createRelay(services: Services, federationWork?: FederationWork)
     log,
     isDraining,
     recordRequest: services.metrics.recordRequest,
-    isFrozen: () => services.freezer.frozen() !== undefined,
+    freezeReason: () => services.freezer.frozen()?.reason,
     isPathDisabled: (path) =>
       (services.federation === undefined && path.startsWith(FEDERATION_PREFIX)) ||
       (services.witness === undefined && path.startsWith(WITNESS_PREFIX)) ||

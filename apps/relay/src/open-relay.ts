@@ -1,4 +1,4 @@
-import { loadFreezer } from "./admin/freeze.ts";
+import { loadFreezer, type Freezer } from "./admin/freeze.ts";
 import { createJobMonitor } from "./admin/job-monitor.ts";
 import { createMetrics, type RequestMetrics } from "./observability/metrics.ts";
 import { createReconciler } from "./admin/reconciler.ts";
@@ -28,7 +28,7 @@ import type { Services } from "./services.ts";
 import { migrations } from "./storage/migrations/index.ts";
 import { openStorage, type DatabaseLocation } from "./storage/open-storage.ts";
 import { moveOldEvents } from "./tasks/events/move-old-events.ts";
-import { createConsoleSessions } from "./sessions/console-sessions.ts";
+import { createConsoleSessions, type ConsoleSessions } from "./sessions/console-sessions.ts";
 import { createStreamSlots } from "./tasks/reading/stream-slots.ts";
 import { createTaskWaiters } from "./tasks/waiters.ts";
 import { applyTrustThresholds } from "./trust/backing/rebuild-backing.ts";
@@ -43,6 +43,8 @@ export interface OpenRelay extends Relay {
   readonly relayId: string;
   readonly metrics: RequestMetrics["registry"];
   readonly operatorTokens: OperatorTokens;
+  readonly freezer: Pick<Freezer, "frozen">;
+  readonly consoleSessions: Pick<ConsoleSessions, "createCode">;
   readonly transparencyLog: RelayLog & { readonly intervalMs: number };
   /** Begins to read the whole file of the database, behind the running relay. */
   checkStorage(): void;
@@ -113,6 +115,8 @@ export async function openRelay(
     relayId: identity.relayId,
     metrics: services.metrics.registry,
     operatorTokens: services.operatorTokens,
+    freezer,
+    consoleSessions: services.consoleSessions,
     transparencyLog: { ...relayLog, intervalMs: config.log.intervalMs },
     checkStorage: storageCheck.start,
     async close() {

@@ -105,7 +105,7 @@ export async function loadFreezer(
     },
     writeAlways: (work, isolation) =>
       current?.damaged === true
-        ? Promise.reject(new StorageFrozen("the database is damaged"))
+        ? Promise.reject(new StorageFrozen(current.reason))
         : storage.transaction(bindCurrentTrace(work), isolation),
     readSnapshot: (work) => storage.snapshot(work),
     storage: {
@@ -114,7 +114,7 @@ export async function loadFreezer(
         current === undefined
           ? // A batch runs the transactions of many requests, each in its own trace.
             storage.transaction(bindCurrentTrace(work))
-          : Promise.reject(new StorageFrozen("the relay is frozen")),
+          : Promise.reject(new StorageFrozen(current.reason)),
     },
   };
 }

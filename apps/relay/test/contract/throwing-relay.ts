@@ -32,7 +32,7 @@ export function throwingRelay(error: Error) {
     log: createLog({ level: "debug", write: { stdout: write, stderr: write }, now }),
     recordRequest: () => {},
     isDraining: () => false,
-    isFrozen: () => false,
+    freezeReason: () => undefined,
     isPathDisabled: () => false,
   });
   return {

@@ -59,7 +59,8 @@ export interface ServeOptions {
   /** Counts an answered request. */
   readonly recordRequest: (operation: OperationName, status: number, seconds: number) => void;
   readonly isDraining: () => boolean;
-  readonly isFrozen: () => boolean;
+  /** Returns undefined while the relay is not frozen. */
+  readonly freezeReason: () => string | undefined;
 }
 
 /** The state of a request between the steps. */
@@ -178,14 +179,15 @@ async function identifyIfKnown(
 }
 
 function checkAccess(
-  { isFrozen }: ServeOptions,
+  { freezeReason }: ServeOptions,
   { operation, params }: Exchange,
   caller: Caller,
 ): Refusal | undefined {
   const forbidden = authorize(operation, caller, params);
   if (forbidden !== undefined) return forbidden;
   const writes = operation.method !== "GET" && !operation.whileFrozen;
-  return writes && isFrozen() ? refuseFrozen() : undefined;
+  const reason = writes ? freezeReason() : undefined;
+  return reason === undefined ? undefined : refuseFrozen(reason);
 }
 
 /** Reads, parses and validates the input. The query comes first: its refusal needs no body. */
