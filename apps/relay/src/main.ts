@@ -1,30 +1,20 @@
 #!/usr/bin/env node
-import { collectDefaultMetrics } from "prom-client";
 import { createRelayClock } from "./clock/relay-clock.ts";
-import { formatBlocks, type Display } from "./command-line/format-blocks.ts";
+import type { Display } from "./command-line/format-blocks.ts";
 import type { OperatorOptions } from "./command-line/operator-command.ts";
 import { operatorCommands } from "./command-line/operator-commands.ts";
 import { EXIT, runOperatorCommand } from "./command-line/run-operator-command.ts";
-import { commands } from "./commands.ts";
-import { readConfig, listSecrets, type Config } from "./config.ts";
+import { readConfig, type Config } from "./config.ts";
 import { createBufferedWriter } from "./http/server/buffered-writer.ts";
-import { createLog, type LogLevel, type RootLog } from "./observability/log.ts";
-import { openRelay, type OpenRelay } from "./open-relay.ts";
+import { createLog, type LogLevel } from "./observability/log.ts";
 import { createRandomPool } from "./random-pool.ts";
-import { readTokenFile } from "./identity/read-token-file.ts";
 import type { Runtime } from "./runtime.ts";
-import { serve, type RunningServer } from "./serve.ts";
 import { checkNodeVersion } from "./start/check-node-version.ts";
-import { checkStart } from "./start/check-start.ts";
-import { createConsoleCode } from "./start/create-console-code.ts";
-import { describeStart, formatLogLine, getLocalAddress } from "./start/describe-start.ts";
 import { createDevEnvironment } from "./start/dev-environment.ts";
+import { formatLogLine } from "./start/format-log-line.ts";
 import { parseCommandLine, type ProcessFlags } from "./start/parse-command-line.ts";
-import { startSampleAgents, type SampleAgents } from "./start/sample-agents.ts";
-import { formatUsage } from "./start/usage.ts";
+import type { RelayProcess } from "./start/run-relay.ts";
 import { version } from "./version.ts";
-
-const SHUTDOWN_GRACE_MS = 8_000;
 
 const clock = createRelayClock({ wall: Date.now, monotonic: () => performance.now() });
 
@@ -76,110 +66,19 @@ function exit(code: number): void {
   setTimeout(() => process.exit(), 100).unref();
 }
 
-/** Runs a relay; `announce` tells the person at the terminal, and returns what must be stopped with it. */
-async function runRelay(config: Config, announce: Announce): Promise<void> {
-  const log = createProcessLog(config.server.logLevel, listSecrets(config));
-  process.on("uncaughtException", (error) => {
-    log.error("process.uncaught", { error: error.stack ?? error.message });
-  });
-  process.on("unhandledRejection", (reason) => {
-    log.error("process.unhandled", { error: String(reason) });
-  });
-  try {
-    await startRelay(config, log, announce);
-  } catch (error) {
-    log.error("relay.start_failed", {
-      error: error instanceof Error ? error.stack : String(error),
-    });
-    exit(1);
-  }
-}
-
-type Announce = (
-  config: Config,
-  relay: OpenRelay,
-  serving: RunningServer,
-) => Promise<SampleAgents | undefined>;
-
-async function startRelay(config: Config, log: RootLog, announce: Announce): Promise<void> {
-  const relay = await openRelay(config, runtime, log);
-  if (!relay.ok) {
-    log.error("relay.start_refused", { code: relay.code, detail: relay.detail });
-    return exit(1);
-  }
-  let serving: RunningServer;
-  try {
-    serving = await serve(relay, runtime, config.server);
-  } catch (error) {
-    log.error("relay.listen_failed", { error: error instanceof Error ? error.message : "unknown" });
-    await relay.close();
-    return exit(1);
-  }
-  // Metrics of the process are added here, because only here one relay runs in it.
-  collectDefaultMetrics({ register: relay.metrics });
-  const { host, port } = serving;
-  const frozen = relay.freezer.frozen();
-  if (frozen !== undefined) {
-    log.warn("relay.starts_frozen", { reason: frozen.reason, since: frozen.since });
-  }
-  if (!isTerminal) log.info("relay.listening", { host, port, relay_id: relay.relayId, version });
-  const company = await announce(config, relay, serving);
-
-  let stopping = false;
-  const stop = async (signal: string) => {
-    if (stopping) return;
-    stopping = true;
-    log.info("relay.draining", { signal });
-    company?.stop();
-    try {
-      await serving.stop(SHUTDOWN_GRACE_MS);
-      log.info("relay.stopped", {});
-      exit(0);
-    } catch (error) {
-      log.error("relay.stop_failed", { error: String(error) });
-      exit(1);
-    }
-  };
-  process.on("SIGTERM", (signal) => void stop(signal));
-  process.on("SIGINT", (signal) => void stop(signal));
-  const { apiTokenFile: file } = config;
-  if (file !== undefined) process.on("SIGHUP", () => reloadTokens(file, relay, log));
-}
-
-/** Reads the operator's tokens again. An invalid file leaves the current tokens in force. */
-function reloadTokens(file: string, { operatorTokens }: OpenRelay, log: RootLog): void {
-  const tokens = readTokenFile(file);
-  if (tokens === undefined) {
-    return log.error("config.reload_refused", { variable: "AGENT_API_TOKEN_FILE" });
-  }
-  log.addSecrets(tokens);
-  operatorTokens.replace(tokens);
-  log.info("config.reloaded", { variable: "AGENT_API_TOKEN_FILE", count: tokens.length });
-}
-
-/** Shows a person what was started; a collector of logs reads the log alone. */
-async function announceRelay(config: Config, relay: OpenRelay, { port }: RunningServer) {
-  if (!isTerminal) return undefined;
-  const code = await createConsoleCode(config, relay);
-  const { relayId, freezer } = relay;
-  const blocks = describeStart({ config, relayId, port, frozen: freezer.frozen(), code });
-  process.stdout.write(`${formatBlocks(blocks, display)}\n`);
-  return undefined;
-}
-
-/** Starts sample agents beside a relay in memory, and prints the link of its console. */
-async function announceDev(config: Config, relay: OpenRelay, { port }: RunningServer) {
-  const baseUrl = getLocalAddress({ config, port });
-  const [masterToken = ""] = config.apiTokens;
-  const samples = await startSampleAgents({ baseUrl, masterToken, runtime });
-  const code = await createConsoleCode(config, relay);
-  process.stdout.write(
-    `${baseUrl}/console#code=${code ?? ""}\n` +
-      `two sample agents work at this relay in memory; Ctrl-C ends it\n` +
-      `ask it: AGENT_RELAY_URL=${baseUrl} AGENT_API_TOKEN=${masterToken} agent-relay status\n`,
-  );
-  return samples;
-}
+const relayProcess: RelayProcess = {
+  runtime,
+  display,
+  isTerminal,
+  createLog: createProcessLog,
+  print: (text) => void process.stdout.write(`${text}\n`),
+  onSignal: (signal, react) => void process.on(signal, react),
+  onFault(report) {
+    process.on("uncaughtException", (error) => report("process.uncaught", error));
+    process.on("unhandledRejection", (reason) => report("process.unhandled", reason));
+  },
+  exit,
+};
 
 /** Runs a command on the database, which needs only its place and the passphrase. */
 async function runDatabaseCommand(
@@ -188,13 +87,16 @@ async function runDatabaseCommand(
   { status = false, stolen = false }: ProcessFlags,
   { reason, from, to }: OperatorOptions,
 ): Promise<void> {
+  const { commands } = await import("./commands.ts");
+  const known = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  if (known === undefined) return failUsage(`there is no command ${JSON.stringify(name)}`);
   const passphrase = process.env["AGENT_RELAY_KEY_PASSPHRASE"];
   const path = process.env["AGENT_DB_PATH"]?.trim() ?? "";
   const url = process.env["AGENT_DATABASE_URL"]?.trim() ?? "";
   if (name !== "copy" && (path === "") === (url === "")) {
     return failUsage("AGENT_DB_PATH or AGENT_DATABASE_URL must name the database", EXIT.refused);
   }
-  const result = await commands[name]?.run({
+  const { ok, text } = await known.run({
     arguments: args,
     status,
     stolen,
@@ -205,19 +107,16 @@ async function runDatabaseCommand(
     ...(reason !== undefined && { reason }),
     ...(name === "copy" && { from: from ?? path, to: to ?? url }),
   });
-  const { ok, text } = result ?? { ok: false, text: "" };
   (ok ? process.stdout : process.stderr).write(`${text}\n`);
   return exit(ok ? 0 : 1);
 }
 
 /** Runs a command against a running relay. */
 async function runCommand(
-  name: string,
+  command: NonNullable<(typeof operatorCommands)[string]>,
   args: readonly string[],
   options: OperatorOptions,
 ): Promise<void> {
-  const command = operatorCommands[name];
-  if (command === undefined) return failUsage(`there is no command ${JSON.stringify(name)}`);
   const interrupted = new AbortController();
   process.once("SIGINT", () => interrupted.abort());
   const code = await runOperatorCommand(
@@ -257,12 +156,29 @@ function readEnvironment(env: NodeJS.ProcessEnv | Record<string, string>): Confi
 }
 
 async function checkConfiguration(config: Config): Promise<void> {
+  const { checkStart } = await import("./start/check-start.ts");
   const faults = await checkStart(config);
   const log = createProcessLog("error", []);
-  for (const { variable, message } of faults)
+  for (const { variable, message } of faults) {
     log.error("config.unusable", { variable, detail: message });
+  }
   if (faults.length > 0) return exit(1);
   process.stdout.write("configuration is valid\n");
+}
+
+async function showUsage(): Promise<void> {
+  const { formatUsage } = await import("./start/usage.ts");
+  process.stdout.write(`${formatUsage()}\n`);
+}
+
+async function start(isDev: boolean, { "check-config": isCheck }: ProcessFlags): Promise<void> {
+  const env = isDev ? createDevEnvironment(process.env, runtime.randomBytes) : process.env;
+  const config = readEnvironment(env);
+  if (config === undefined) return exit(1);
+  if (isCheck === true) return checkConfiguration(config);
+  // The relay is loaded only where one starts, so that commands answer quickly.
+  const { runRelay } = await import("./start/run-relay.ts");
+  return runRelay(config, relayProcess, { isDev });
 }
 
 function main(): Promise<void> | void {
@@ -274,21 +190,17 @@ function main(): Promise<void> | void {
   const line = parseCommandLine(process.argv.slice(2));
   if (!line.ok) return failUsage(line.message);
   const { name, args, flags, options } = line;
-  if (flags.help === true) return void process.stdout.write(`${formatUsage()}\n`);
+  if (flags.help === true) return showUsage();
   if (flags.version === true) return void process.stdout.write(`${version}\n`);
-  if (name !== undefined && name in commands) {
-    return runDatabaseCommand(name, args, flags, options);
+  if (name !== undefined && name !== "dev") {
+    const command = Object.hasOwn(operatorCommands, name) ? operatorCommands[name] : undefined;
+    return command === undefined
+      ? runDatabaseCommand(name, args, flags, options)
+      : runCommand(command, args, options);
   }
-  if (name !== undefined && name !== "dev") return runCommand(name, args, options);
   const [surplus] = Object.keys(options);
   if (surplus !== undefined) return failUsage(`--${surplus} needs a command`);
-  const isDev = name === "dev";
-  const config = readEnvironment(
-    isDev ? createDevEnvironment(process.env, runtime.randomBytes) : process.env,
-  );
-  if (config === undefined) return exit(1);
-  if (flags["check-config"] === true) return checkConfiguration(config);
-  return runRelay(config, isDev ? announceDev : announceRelay);
+  return start(name === "dev", flags);
 }
 
 await main();

@@ -29,12 +29,15 @@ export async function checkRelay({ client, now }: CommandCall): Promise<CommandR
     ? ready.body.checks
     : [{ check: "ready", ok: false, detail: `${ready.message} (${ready.code})` }];
   const findings: Finding[] = [
-    ...checks.map(({ check, ok, detail }) => ({
-      name: check,
-      ok,
-      detail,
-      ...(!ok && { remedy: REMEDIES[check] ?? "see the log of the relay" }),
-    })),
+    // The freeze is in the overview too, also while the relay is not ready.
+    ...checks
+      .filter(({ check }) => check !== "freeze")
+      .map(({ check, ok, detail }) => ({
+        name: check,
+        ok,
+        detail,
+        ...(!ok && { remedy: REMEDIES[check] ?? "see the log of the relay" }),
+      })),
     ...(books.ok
       ? books.body.checks.map(({ name, ok, detail }) => ({
           name: "books",
@@ -57,7 +60,7 @@ export async function checkRelay({ client, now }: CommandCall): Promise<CommandR
         } as const,
         ...(remedy === undefined ? [] : [`       ${remedy}`]),
       ]),
-      faults.length === 0 ? "healthy" : `${faults.length} faults`,
+      faults.length === 0 ? "healthy" : `faults: ${faults.length}`,
     ],
   };
 }

@@ -125,9 +125,14 @@ function listDeliveries(
     taken.set(executor, { attempts: (taken.get(executor)?.attempts ?? 0) + 1, last_at: at });
   }
   const holder = row.assigned_to ?? row.agent_id;
+  // A device may deliver a result without a claim.
+  if (row.receipt_hash !== null && !taken.has(holder)) {
+    taken.set(holder, { attempts: 1, last_at: row.finished_at ?? row.submitted_at });
+  }
   return [...taken].map(([agent_id, claims]) => {
     const isRemote = attempts.some((each) => each.agent_id === agent_id && each.via !== undefined);
-    const known = agent_id === holder && row.claimed_by !== null ? channelOf(row) : null;
+    const isKnown = agent_id === holder && (row.claimed_by !== null || row.receipt_hash !== null);
+    const known = isKnown ? channelOf(row) : null;
     return { agent_id, channel: isRemote ? "peer" : known, ...claims };
   });
 }

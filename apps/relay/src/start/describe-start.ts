@@ -1,7 +1,7 @@
 import type { Config } from "../config.ts";
 import type { FreezeState } from "../admin/freeze.ts";
 import { formatConsoleLink } from "../command-line/session-commands.ts";
-import { makeSafe, type Block, type Cell } from "../command-line/format-blocks.ts";
+import type { Block, Cell } from "../command-line/format-blocks.ts";
 import { formatTime } from "../command-line/format-values.ts";
 import { describeDatabase as describePlace } from "../storage/postgres/connection-settings.ts";
 import { version } from "../version.ts";
@@ -73,28 +73,4 @@ function listFeatures(config: Config, isOn: boolean): string[] {
     ["rate limits", config.server.rateLimitScale > 0],
   ];
   return features.filter(([, on]) => on === isOn).map(([name]) => name);
-}
-
-/** Turns a line of the log into one for people: time, level, event and its fields. */
-export function formatLogLine(line: string): string {
-  const {
-    ts,
-    level,
-    msg,
-    service: _,
-    correlationId,
-    ...fields
-  } = JSON.parse(line) as {
-    ts: string;
-    level: string;
-    msg: string;
-    service: string;
-    correlationId: string;
-  };
-  const about = correlationId === "-" ? {} : { task: correlationId };
-  const words = Object.entries({ ...about, ...fields }).map(
-    ([name, value]) => `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`,
-  );
-  const mark = level === "info" ? "" : `${level.toUpperCase()} `;
-  return makeSafe(`${ts.slice(11, 19)} ${mark}${msg} ${words.join(" ")}`.trimEnd());
 }
