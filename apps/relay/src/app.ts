@@ -5,10 +5,12 @@ import { a2aHandlers } from "./a2a/routes.ts";
 import { systemHandlers } from "./admin/routes.ts";
 import { agentHandlers } from "./agents/routes.ts";
 import { approvalHandlers } from "./approvals/routes.ts";
+import { recordOperatorAct } from "./audit/operator-acts.ts";
 import { budgetHandlers } from "./budget/routes.ts";
 import { clockHandlers } from "./clock/routes.ts";
 import { credentialHandlers } from "./credentials/routes.ts";
 import { federationHandlers } from "./federation/routes.ts";
+import { feedHandlers } from "./feed/routes.ts";
 import type { FederationWork } from "./federation/worker.ts";
 import { getBuiltAssets } from "./console/assets.ts";
 import { createPageHandler, PAGE_PATHS } from "./console/routes.ts";
@@ -23,12 +25,14 @@ import { spendToken } from "./identity/spend-token.ts";
 import { inspectionHandlers } from "./inspections/routes.ts";
 import { ledgerHandlers } from "./ledger/routes.ts";
 import { logHandlers } from "./log/routes.ts";
+import { operatorHandlers } from "./operator/routes.ts";
 import { pairingHandlers } from "./pairing/routes.ts";
 import { paymentHandlers } from "./payments/routes.ts";
 import { recordHandlers } from "./records/routes.ts";
 import { mountSockets } from "./realtime/upgrade.ts";
 import { routingHandlers } from "./routing/routes.ts";
 import type { Services } from "./services.ts";
+import { sessionHandlers } from "./sessions/routes.ts";
 import { taskHandlers } from "./tasks/routes.ts";
 import { webhookHandlers } from "./webhooks/routes.ts";
 import { trustHandlers } from "./trust/routes.ts";
@@ -50,11 +54,11 @@ const MAX_RATE_LIMIT_ENTRIES = 100_000;
 
 export function createRelay(services: Services, federationWork?: FederationWork): Relay {
   const { config, runtime, clock, log, tokens, connections, waiters, router } = services;
-  const { operatorTokens } = services;
+  const { operatorTokens, consoleSessions } = services;
   let draining = false;
   const isDraining = () => draining;
 
-  const authenticate = createAuthenticator(operatorTokens, tokens);
+  const authenticate = createAuthenticator(operatorTokens, tokens, consoleSessions);
   const clientIpOf = createClientIpResolver(config.server.trustedProxies);
   const clientIp = (c: Context) =>
     clientIpOf(getSocketAddress(c.env), c.req.header("x-forwarded-for"));
@@ -87,6 +91,9 @@ export function createRelay(services: Services, federationWork?: FederationWork)
     ...a2aHandlers(services, idempotency),
     ...federationHandlers(services, { limiter, isDraining }),
     ...witnessHandlers(services, limiter),
+    ...feedHandlers(services),
+    ...sessionHandlers(services),
+    ...operatorHandlers(services, isDraining),
   };
 
   const app = new Hono();
@@ -97,6 +104,7 @@ export function createRelay(services: Services, federationWork?: FederationWork)
     authenticate,
     limiter,
     idempotency,
+    recordAct: (act, run) => recordOperatorAct(services, act, run),
     spendToken: (caller) => spendToken(services, caller),
     clientIp,
     corsOrigins: config.server.corsOrigins,
@@ -105,7 +113,7 @@ export function createRelay(services: Services, federationWork?: FederationWork)
     log,
     isDraining,
     recordRequest: services.metrics.recordRequest,
-    isFrozen: () => services.freezer.frozen() !== undefined,
+    freezeReason: () => services.freezer.frozen()?.reason,
     isPathDisabled: (path) =>
       (services.federation === undefined && path.startsWith(FEDERATION_PREFIX)) ||
       (services.witness === undefined && path.startsWith(WITNESS_PREFIX)) ||

@@ -4,6 +4,7 @@ import { isScrubPending } from "./identity/finish-scrub.ts";
 import { restartLog } from "./log/restart-log.ts";
 import { rotateRelayKey } from "./identity/rotate-relay-key.ts";
 import { backupDatabase, restoreDatabase, type CopyResult } from "./storage/database/backup.ts";
+import { saveBackupNote } from "./storage/database/backup-note.ts";
 import { toMigrationStatus } from "./storage/database/migrate.ts";
 import { copyDatabase } from "./storage/copying/copy-database.ts";
 import { migrations } from "./storage/migrations/index.ts";
@@ -48,10 +49,12 @@ export const commands: Readonly<Record<string, Command>> = {
   backup: {
     usage: "backup FILE",
     purpose: "write the database into a new file, also while the relay runs",
-    run: ({ arguments: [file], path }) =>
-      withFiles(path, file, (path, to) =>
-        toCommandResult(backupDatabase(path, to, migrations), `${path} is in ${to}`),
-      ),
+    run: ({ arguments: [file], path, now }) =>
+      withFiles(path, file, (path, to) => {
+        const written = backupDatabase(path, to, migrations);
+        if (written.ok) saveBackupNote(path, now);
+        return toCommandResult(written, `${path} is in ${to}`);
+      }),
   },
   restore: {
     usage: "restore FILE",

@@ -1,4 +1,6 @@
 import { recordTime } from "./clock/record-time.ts";
+import { numberEvents } from "./feed/number-events.ts";
+import { sampleMinute } from "./feed/sample-minute.ts";
 import { purgeOldForwards } from "./federation/retention.ts";
 import type { FederationWork } from "./federation/worker.ts";
 import { retryScrub } from "./identity/finish-scrub.ts";
@@ -36,6 +38,8 @@ const localJobs: readonly Job[] = [
   { name: "finish-payments", everyMs: 30_000, runsDetached: true, run: finishPayments },
   { name: "deliver-webhooks", everyMs: 1_000, run: deliverWebhooks },
   { name: "lapse-leases", everyMs: 5_000, run: expireLeases },
+  { name: "number-events", everyMs: 1_000, whileFrozen: true, run: numberEvents },
+  { name: "sample-minute", everyMs: 60_000, run: sampleMinute },
   { name: "forget-old-tasks", everyMs: 60_000, run: purgeOldTasks },
   { name: "forget-ended-budgets", everyMs: 60_000, run: purgeEndedBudgets },
   { name: "forget-old-keys", everyMs: 60_000, run: purgeIdempotencyKeys },

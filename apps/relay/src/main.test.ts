@@ -99,10 +99,30 @@ describe("the command", () => {
     expect(readdirSync(folder)).not.toContain("never.db");
   });
 
-  test("refuses an unknown argument and prints the usage", async () => {
-    const { code, stderr } = await output(["--listen"], minimalEnv);
-    expect(code).toBe(1);
-    expect(stderr).toContain("Usage: agent-relay");
+  test("refuses an unknown argument with one line and a hint", async () => {
+    expect(await output(["--listen"], minimalEnv)).toEqual({
+      code: 2,
+      stdout: "",
+      stderr: "agent-relay: Unknown option '--listen'\ntry agent-relay --help\n",
+    });
+    expect(await output(["lisst"], minimalEnv)).toMatchObject({
+      code: 2,
+      stderr: 'agent-relay: there is no command "lisst"\ntry agent-relay --help\n',
+    });
+  });
+
+  test("--check-config also finds a folder that cannot be used and a port that is taken", async () => {
+    const taken = createServer().listen(0, "127.0.0.1");
+    await new Promise((listening) => taken.once("listening", listening));
+    const { port } = taken.address() as { port: number };
+    const path = join(folder, "missing", "relay.db");
+    const env = { ...minimalEnv, AGENT_DB_PATH: path, PORT: String(port) };
+    const { code, stdout, stderr } = await output(["--check-config"], env);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect(parseLogLines(stderr).map(({ variable }) => variable)).toEqual(
+      onlyOn("sqlite") ? ["AGENT_DB_PATH", "PORT"] : ["PORT"],
+    );
+    taken.close();
   });
 });
 

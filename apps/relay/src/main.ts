@@ -1,35 +1,20 @@
 #!/usr/bin/env node
-import { parseArgs } from "node:util";
-import { collectDefaultMetrics } from "prom-client";
 import { createRelayClock } from "./clock/relay-clock.ts";
-import { commands } from "./commands.ts";
-import { formatVariables } from "./config-variables.ts";
-import { readConfig, listSecrets, type Config } from "./config.ts";
+import type { Display } from "./command-line/format-blocks.ts";
+import type { OperatorOptions } from "./command-line/operator-command.ts";
+import { operatorCommands } from "./command-line/operator-commands.ts";
+import { EXIT, runOperatorCommand } from "./command-line/run-operator-command.ts";
+import { readConfig, type Config } from "./config.ts";
 import { createBufferedWriter } from "./http/server/buffered-writer.ts";
-import { createLog, type LogLevel, type RootLog } from "./observability/log.ts";
-import { openRelay, type OpenRelay } from "./open-relay.ts";
+import { createLog, type LogLevel } from "./observability/log.ts";
 import { createRandomPool } from "./random-pool.ts";
-import { readTokenFile } from "./identity/read-token-file.ts";
 import type { Runtime } from "./runtime.ts";
-import { serve, type RunningServer } from "./serve.ts";
+import { checkNodeVersion } from "./start/check-node-version.ts";
+import { createDevEnvironment } from "./start/dev-environment.ts";
+import { formatLogLine } from "./start/format-log-line.ts";
+import { parseCommandLine, type ProcessFlags } from "./start/parse-command-line.ts";
+import type { RelayProcess } from "./start/run-relay.ts";
 import { version } from "./version.ts";
-
-const USAGE = `agent-relay ${version}
-
-Usage: agent-relay [--check-config | --help | --version]
-       agent-relay <command>
-
-Listens on AGENT_HOST:PORT until SIGTERM or SIGINT. The commands are for the database:
-
-${Object.values(commands)
-  .map(({ usage: form, purpose }) => `  ${form.padEnd(20)}${purpose}`)
-  .join("\n")}
-
-Everything is configured by environment:
-
-${formatVariables()}`;
-
-const SHUTDOWN_GRACE_MS = 8_000;
 
 const clock = createRelayClock({ wall: Date.now, monotonic: () => performance.now() });
 
@@ -43,6 +28,12 @@ const runtime: Runtime = {
   },
 };
 
+const isTerminal = process.stdout.isTTY === true;
+const display: Display = {
+  width: isTerminal ? process.stdout.columns : undefined,
+  hasColor: isTerminal && (process.env["NO_COLOR"] ?? "") === "",
+};
+
 const stdoutWriter = createBufferedWriter(process.stdout, setImmediate);
 const stderrWriter = createBufferedWriter(process.stderr, setImmediate);
 
@@ -54,10 +45,15 @@ function flush(): void {
   stderrWriter.flush();
 }
 
+/** Writes JSON lines for a collector, and lines for people on a terminal. */
 function createProcessLog(level: LogLevel, secrets: readonly string[]) {
+  const format = isTerminal ? formatLogLine : (line: string) => line;
   return createLog({
     level,
-    write: { stdout: stdoutWriter.write, stderr: stderrWriter.write },
+    write: {
+      stdout: (line) => stdoutWriter.write(format(line)),
+      stderr: (line) => stderrWriter.write(format(line)),
+    },
     now: runtime.now,
     secrets,
   });
@@ -70,153 +66,141 @@ function exit(code: number): void {
   setTimeout(() => process.exit(), 100).unref();
 }
 
-async function runRelay(config: Config): Promise<void> {
-  const log = createProcessLog(config.server.logLevel, listSecrets(config));
-  process.on("uncaughtException", (error) => {
-    log.error("process.uncaught", { error: error.stack ?? error.message });
-  });
-  process.on("unhandledRejection", (reason) => {
-    log.error("process.unhandled", { error: String(reason) });
-  });
-  try {
-    await startRelay(config, log);
-  } catch (error) {
-    log.error("relay.start_failed", {
-      error: error instanceof Error ? error.stack : String(error),
-    });
-    exit(1);
-  }
-}
+const relayProcess: RelayProcess = {
+  runtime,
+  display,
+  isTerminal,
+  createLog: createProcessLog,
+  print: (text) => void process.stdout.write(`${text}\n`),
+  onSignal: (signal, react) => void process.on(signal, react),
+  onFault(report) {
+    process.on("uncaughtException", (error) => report("process.uncaught", error));
+    process.on("unhandledRejection", (reason) => report("process.unhandled", reason));
+  },
+  exit,
+};
 
-async function startRelay(config: Config, log: RootLog): Promise<void> {
-  const relay = await openRelay(config, runtime, log);
-  if (!relay.ok) {
-    log.error("relay.start_refused", { code: relay.code, detail: relay.detail });
-    return exit(1);
-  }
-  let serving: RunningServer;
-  try {
-    serving = await serve(relay, runtime, config.server);
-  } catch (error) {
-    log.error("relay.listen_failed", { error: error instanceof Error ? error.message : "unknown" });
-    await relay.close();
-    return exit(1);
-  }
-  // Metrics of the process are added here, because only here one relay runs in it.
-  collectDefaultMetrics({ register: relay.metrics });
-  const { host, port } = serving;
-  log.info("relay.listening", { host, port, relay_id: relay.relayId, version });
-
-  let stopping = false;
-  const stop = async (signal: string) => {
-    if (stopping) return;
-    stopping = true;
-    log.info("relay.draining", { signal });
-    try {
-      await serving.stop(SHUTDOWN_GRACE_MS);
-      log.info("relay.stopped", {});
-      exit(0);
-    } catch (error) {
-      log.error("relay.stop_failed", { error: String(error) });
-      exit(1);
-    }
-  };
-  process.on("SIGTERM", (signal) => void stop(signal));
-  process.on("SIGINT", (signal) => void stop(signal));
-  const { apiTokenFile: file } = config;
-  if (file !== undefined) process.on("SIGHUP", () => reloadTokens(file, relay, log));
-}
-
-/** Reads the operator's tokens again. An invalid file leaves the current tokens in force. */
-function reloadTokens(file: string, { operatorTokens }: OpenRelay, log: RootLog): void {
-  const tokens = readTokenFile(file);
-  if (tokens === undefined) {
-    return log.error("config.reload_refused", { variable: "AGENT_API_TOKEN_FILE" });
-  }
-  log.addSecrets(tokens);
-  operatorTokens.replace(tokens);
-  log.info("config.reloaded", { variable: "AGENT_API_TOKEN_FILE", count: tokens.length });
-}
-
-interface CommandFlags {
-  readonly status?: boolean;
-  readonly stolen?: boolean;
-  readonly reason?: string;
-  readonly from?: string;
-  readonly to?: string;
-}
-
-/** Runs a command of the operator, which needs only the database path and passphrase. */
-async function runCommand(
+/** Runs a command on the database, which needs only its place and the passphrase. */
+async function runDatabaseCommand(
   name: string,
-  rest: readonly string[],
-  { status = false, stolen = false, reason, from, to }: CommandFlags,
+  args: readonly string[],
+  { status = false, stolen = false }: ProcessFlags,
+  { reason, from, to }: OperatorOptions,
 ): Promise<void> {
+  const { commands } = await import("./commands.ts");
+  const known = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  if (known === undefined) return failUsage(`there is no command ${JSON.stringify(name)}`);
   const passphrase = process.env["AGENT_RELAY_KEY_PASSPHRASE"];
-  const known = commands[name];
   const path = process.env["AGENT_DB_PATH"]?.trim() ?? "";
   const url = process.env["AGENT_DATABASE_URL"]?.trim() ?? "";
-  const { ok, text } =
-    known === undefined
-      ? { ok: false, text: `there is no command ${JSON.stringify(name)}\n\n${USAGE}` }
-      : name !== "copy" && (path === "") === (url === "")
-        ? { ok: false, text: "AGENT_DB_PATH or AGENT_DATABASE_URL must name the database" }
-        : await known.run({
-            arguments: rest,
-            status,
-            stolen,
-            ...(url === "" ? { path } : { url }),
-            now: runtime.now(),
-            randomBytes: runtime.randomBytes,
-            ...(passphrase !== undefined && passphrase.trim() !== "" && { passphrase }),
-            ...(reason !== undefined && { reason }),
-            ...(name === "copy" && { from: from ?? path, to: to ?? url }),
-          });
+  if (name !== "copy" && (path === "") === (url === "")) {
+    return failUsage("AGENT_DB_PATH or AGENT_DATABASE_URL must name the database", EXIT.refused);
+  }
+  const { ok, text } = await known.run({
+    arguments: args,
+    status,
+    stolen,
+    ...(url === "" ? { path } : { url }),
+    now: runtime.now(),
+    randomBytes: runtime.randomBytes,
+    ...(passphrase !== undefined && passphrase.trim() !== "" && { passphrase }),
+    ...(reason !== undefined && { reason }),
+    ...(name === "copy" && { from: from ?? path, to: to ?? url }),
+  });
   (ok ? process.stdout : process.stderr).write(`${text}\n`);
   return exit(ok ? 0 : 1);
 }
 
+/** Runs a command against a running relay. */
+async function runCommand(
+  command: NonNullable<(typeof operatorCommands)[string]>,
+  args: readonly string[],
+  options: OperatorOptions,
+): Promise<void> {
+  const interrupted = new AbortController();
+  process.once("SIGINT", () => interrupted.abort());
+  const code = await runOperatorCommand(
+    command,
+    { args, options },
+    {
+      env: process.env,
+      display,
+      writeOut: (text) => void process.stdout.write(text),
+      writeError: (text) => void process.stderr.write(text),
+      now: runtime.now,
+      isInterrupted: () => interrupted.signal.aborted,
+      wait: (ms) =>
+        new Promise((resolve) => {
+          const timer = setTimeout(resolve, ms);
+          interrupted.signal.addEventListener("abort", () => resolve(clearTimeout(timer)));
+        }),
+    },
+  );
+  process.exitCode = code;
+}
+
+/** One line and a hint, because nobody reads a whole help after a typing error. */
+function failUsage(message: string, code: number = EXIT.usage): void {
+  process.stderr.write(`agent-relay: ${message}\ntry agent-relay --help\n`);
+  return exit(code);
+}
+
+function readEnvironment(env: NodeJS.ProcessEnv | Record<string, string>): Config | undefined {
+  const read = readConfig(env);
+  if (read.ok) return read.config;
+  const log = createProcessLog("error", []);
+  for (const { variable, message } of read.faults) {
+    log.error("config.invalid", { variable, detail: message });
+  }
+  return undefined;
+}
+
+async function checkConfiguration(config: Config): Promise<void> {
+  const { checkStart } = await import("./start/check-start.ts");
+  const faults = await checkStart(config);
+  const log = createProcessLog("error", []);
+  for (const { variable, message } of faults) {
+    log.error("config.unusable", { variable, detail: message });
+  }
+  if (faults.length > 0) return exit(1);
+  process.stdout.write("configuration is valid\n");
+}
+
+async function showUsage(): Promise<void> {
+  const { formatUsage } = await import("./start/usage.ts");
+  process.stdout.write(`${formatUsage()}\n`);
+}
+
+async function start(isDev: boolean, { "check-config": isCheck }: ProcessFlags): Promise<void> {
+  const env = isDev ? createDevEnvironment(process.env, runtime.randomBytes) : process.env;
+  const config = readEnvironment(env);
+  if (config === undefined) return exit(1);
+  if (isCheck === true) return checkConfiguration(config);
+  // The relay is loaded only where one starts, so that commands answer quickly.
+  const { runRelay } = await import("./start/run-relay.ts");
+  return runRelay(config, relayProcess, { isDev });
+}
+
 function main(): Promise<void> | void {
-  let flags;
-  let positionals;
-  try {
-    ({ values: flags, positionals } = parseArgs({
-      allowPositionals: true,
-      options: {
-        help: { type: "boolean", short: "h" },
-        version: { type: "boolean", short: "v" },
-        "check-config": { type: "boolean" },
-        status: { type: "boolean" },
-        stolen: { type: "boolean" },
-        reason: { type: "string" },
-        from: { type: "string" },
-        to: { type: "string" },
-      },
-    }));
-  } catch (error) {
-    process.stderr.write(`${error instanceof Error ? error.message : ""}\n\n${USAGE}\n`);
+  const tooOld = checkNodeVersion(process.versions.node);
+  if (tooOld !== undefined) {
+    process.stderr.write(`${tooOld}\n`);
     return exit(1);
   }
-  if (flags.help === true) return void process.stdout.write(`${USAGE}\n`);
+  const line = parseCommandLine(process.argv.slice(2));
+  if (!line.ok) return failUsage(line.message);
+  const { name, args, flags, options } = line;
+  if (flags.help === true) return showUsage();
   if (flags.version === true) return void process.stdout.write(`${version}\n`);
-
-  const [name, ...rest] = positionals;
-  if (name !== undefined) {
-    return runCommand(name, rest, flags);
+  if (name !== undefined && name !== "dev") {
+    const command = Object.hasOwn(operatorCommands, name) ? operatorCommands[name] : undefined;
+    return command === undefined
+      ? runDatabaseCommand(name, args, flags, options)
+      : runCommand(command, args, options);
   }
-
-  const read = readConfig(process.env);
-  if (!read.ok) {
-    const log = createProcessLog("error", []);
-    for (const { variable, message } of read.faults) {
-      log.error("config.invalid", { variable, detail: message });
-    }
-    return exit(1);
-  }
-  if (flags["check-config"] === true) {
-    return void process.stdout.write("configuration is valid\n");
-  }
-  return runRelay(read.config);
+  const [surplus] = Object.keys(options);
+  if (surplus !== undefined) return failUsage(`--${surplus} needs a command`);
+  return start(name === "dev", flags);
 }
 
 await main();

@@ -1,4 +1,4 @@
-import { loadFreezer } from "./admin/freeze.ts";
+import { loadFreezer, type Freezer } from "./admin/freeze.ts";
 import { createJobMonitor } from "./admin/job-monitor.ts";
 import { createMetrics, type RequestMetrics } from "./observability/metrics.ts";
 import { createReconciler } from "./admin/reconciler.ts";
@@ -31,6 +31,7 @@ import type { Services } from "./services.ts";
 import { migrations } from "./storage/migrations/index.ts";
 import { openStorage, type DatabaseLocation } from "./storage/open-storage.ts";
 import { moveOldEvents } from "./tasks/events/move-old-events.ts";
+import { createConsoleSessions, type ConsoleSessions } from "./sessions/console-sessions.ts";
 import { createStreamSlots } from "./tasks/reading/stream-slots.ts";
 import { createTaskWaiters } from "./tasks/waiters.ts";
 import { applyTrustThresholds } from "./trust/backing/rebuild-backing.ts";
@@ -45,6 +46,8 @@ export interface OpenRelay extends Relay {
   readonly relayId: string;
   readonly metrics: RequestMetrics["registry"];
   readonly operatorTokens: OperatorTokens;
+  readonly freezer: Pick<Freezer, "frozen">;
+  readonly consoleSessions: Pick<ConsoleSessions, "createCode">;
   readonly transparencyLog: RelayLog & { readonly intervalMs: number };
   /** Begins to read the whole file of the database, behind the running relay. */
   checkStorage(): void;
@@ -123,6 +126,8 @@ export async function openRelay(
     relayId: identity.relayId,
     metrics: services.metrics.registry,
     operatorTokens: services.operatorTokens,
+    freezer,
+    consoleSessions: services.consoleSessions,
     transparencyLog: { ...relayLog, intervalMs: config.log.intervalMs },
     checkStorage: storageCheck.start,
     async close() {
@@ -161,6 +166,7 @@ async function createServices(core: CoreServices): Promise<Omit<Services, "route
     recordProof: (key, caller) =>
       recordProofByToken({ storage, freezer, runtime, tokens, connections }, key, caller),
   });
+  const operatorTokens = createOperatorTokens(config.apiTokens);
   const trustGraph = await loadTrustGraph(storage.read);
   const metrics = createMetrics();
   const egress = createEgress({
@@ -179,7 +185,8 @@ async function createServices(core: CoreServices): Promise<Omit<Services, "route
     jobMonitor: createJobMonitor(clock.elapsed),
     reconciler: createReconciler({ freezer, runtime, elapsed: clock.elapsed, log }),
     tokens,
-    operatorTokens: createOperatorTokens(config.apiTokens),
+    operatorTokens,
+    consoleSessions: createConsoleSessions({ ...core, operatorTokens }),
     connections,
     waiters: createTaskWaiters(runtime.schedule),
     streamSlots: createStreamSlots(),

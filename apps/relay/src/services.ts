@@ -18,6 +18,7 @@ import type { Router } from "./delivery/router.ts";
 import type { KeptCandidates } from "./routing/candidates/kept-candidates.ts";
 import type { TrustGraph } from "./routing/trust-graph.ts";
 import type { Runtime } from "./runtime.ts";
+import type { ConsoleSessions } from "./sessions/console-sessions.ts";
 import type { Storage } from "./storage/storage.ts";
 import type { Subscriptions } from "./webhooks/subscriptions.ts";
 import type { WebhookLanes } from "./webhooks/webhook-lanes.ts";
@@ -44,6 +45,7 @@ export interface Services {
   readonly relayLog: RelayLog;
   readonly tokens: TokenVerifier;
   readonly operatorTokens: OperatorTokens;
+  readonly consoleSessions: ConsoleSessions;
   readonly connections: Connections;
   readonly waiters: TaskWaiters;
   readonly streamSlots: StreamSlots;

@@ -6,13 +6,14 @@ export type { ErrorText } from "./errors/error-text.ts";
 export { type Extensible, extensibleEnum, getEnumWords } from "./engine/extensible-enum.ts";
 export { limits } from "./engine/limits.ts";
 export type { Tier } from "./engine/limits.ts";
-export { scopes } from "./engine/operation.ts";
+export { isScopeGranted, scopes } from "./engine/operation.ts";
 export type {
   Answer,
   AnswerHeaders,
   BodyOf,
   MediaAnswer,
   Operation,
+  OperatorLevel,
   ParsedRequest,
   PathParams,
   PeerRefusal,
@@ -23,6 +24,7 @@ export type {
   Scope,
   SuccessAnswer,
 } from "./engine/operation.ts";
+export { getOperatorLevel, isAudited } from "./engine/operator-level.ts";
 export { operations } from "./operations.ts";
 export type { OperationName, Operations } from "./operations.ts";
 export { witnessOperations, type WitnessOperations } from "./operations/operator/witness.ts";
@@ -66,6 +68,14 @@ export { Withdrawal, WithdrawalStatus } from "./operations/money/withdrawals.ts"
 export { MarketCandidate } from "./operations/agents/market.ts";
 export { RoutingRecord } from "./operations/tasks/routing.ts";
 export { Visibility } from "./operations/agents/visibility.ts";
+export { ConsoleSession } from "./operations/operator/console-sessions.ts";
+export { Hold } from "./operations/operator/holds.ts";
+export { OperatorAgent } from "./operations/operator/all-agents.ts";
+export { OperatorAuditEntry } from "./operations/operator/operator-audit.ts";
+export { OperatorTask } from "./operations/operator/all-tasks.ts";
+export { RelayEvent } from "./operations/operator/relay-events.ts";
+export { SERIES_METRICS, type SeriesMetric } from "./operations/operator/series.ts";
+export { FreezeReport } from "./operations/operator/freeze.ts";
 export { FederationPeer, OutboxEntry } from "./operations/operator/federation-admin.ts";
 export {
   ADMISSION_CODES,

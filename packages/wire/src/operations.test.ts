@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { errors } from "./errors.ts";
 import { limits } from "./engine/limits.ts";
+import { getOperatorLevel } from "./engine/operator-level.ts";
 import { scopes, type Operation } from "./engine/operation.ts";
 import { FEDERATION_PREFIX } from "./engine/peer-requests.ts";
 import { operations } from "./operations.ts";
@@ -15,6 +16,7 @@ describe("the operation table", () => {
       "agentCard",
       "bootstrap",
       "claimPairing",
+      "closeConsoleSession",
       "credentialStatus",
       "docs",
       "getCheckpoint",
@@ -26,9 +28,11 @@ describe("the operation table", () => {
       "health",
       "live",
       "openApi",
+      "openConsoleSession",
       "ready",
       "relayCard",
       "relayInfo",
+      "renewConsoleSession",
       "stripeWebhook",
       "verifyCredential",
     ]);
@@ -40,23 +44,55 @@ describe("the operation table", () => {
       "addPeer",
       "clearPeerDefaults",
       "completeWithdrawal",
+      "createSessionCode",
       "deposit",
       "failWithdrawal",
       "freeze",
+      "getFreeze",
       "getLogState",
+      "getOverview",
+      "getSeries",
+      "getTaskReport",
+      "getTaskTexts",
       "giveUpOutbox",
       "listAccounts",
+      "listAllAgents",
+      "listAllApprovals",
+      "listAllTasks",
       "listAllWithdrawals",
+      "listConsoleSessions",
       "listFederationPeers",
+      "listHolds",
+      "listOperatorAudit",
       "listOutbox",
+      "listPeerHistory",
+      "listPeerPayments",
+      "listRelayEvents",
       "metrics",
       "reconcile",
       "removePeer",
       "resolvePayment",
       "retryOutbox",
+      "revokeConsoleSession",
       "setPeerCredit",
       "settlePeer",
       "unfreeze",
+    ]);
+  });
+
+  test("lets no console session rotate a key, vote, deliver a result or create a code", () => {
+    const never = namesOf((row) => getOperatorLevel(row) === "never");
+    expect(never).toEqual(
+      expect.arrayContaining(["createSessionCode", "postResult", "rotateKey", "voteOnApproval"]),
+    );
+    const forAgents = namesOf(
+      (row) => row.auth === "bearer" && getOperatorLevel(row) === "operate",
+    );
+    expect(forAgents.toSorted()).toEqual([
+      "revokeAgent",
+      "revokeCredential",
+      "revokeDevice",
+      "revokeTokens",
     ]);
   });
 

@@ -48,6 +48,7 @@ export async function checkReadiness(
       formatBooksCheck(reconciler.latest()),
       formatStorageCheck(storageCheck.state()),
       formatLogCheck(relayLog),
+      formatFreezeCheck(freezer),
     ];
     const failing = checks.filter(({ ok }) => !ok);
     if (failing.length === 0) return { status: 200, body: { status: "ready", checks: all } };
@@ -57,6 +58,14 @@ export async function checkReadiness(
     if (error instanceof StorageUnavailable) return refuse("server.unavailable");
     throw error;
   }
+}
+
+/** Reports a freeze. The relay stays ready, because it answers every request that reads. */
+function formatFreezeCheck({ frozen }: Services["freezer"]) {
+  const state = frozen();
+  const since = state === undefined ? "" : new Date(state.since).toISOString();
+  const detail = state === undefined ? "not frozen" : `since ${since}: ${state.reason}`;
+  return { check: "freeze", ok: state === undefined, detail };
 }
 
 /** Reports a log that signs no head. The relay stays ready, because delegations go on. */

@@ -8,18 +8,17 @@ export function findFreeze(read: Reader): Promise<FreezeRow | undefined> {
   return read.get(freezeRow, {});
 }
 
-const insertFreezeQuery = compile<Pick<FreezeRow, "since" | "reason">>()(
+type NewFreeze = Pick<FreezeRow, "since" | "reason" | "frozen_by">;
+
+const insertFreezeQuery = compile<NewFreeze>()(
   queryBuilder
     .insertInto("freeze")
-    .values({ ...params("since", "reason"), one: 1, restored: 0 })
+    .values({ ...params("since", "reason", "frozen_by"), one: 1, restored: 0 })
     .onConflict((conflict) => conflict.doNothing()),
 );
 
 /** Stores that the relay is frozen. The first freeze is not replaced. */
-export async function insertFreeze(
-  tx: Tx,
-  row: Pick<FreezeRow, "since" | "reason">,
-): Promise<void> {
+export async function insertFreeze(tx: Tx, row: NewFreeze): Promise<void> {
   await tx.run(insertFreezeQuery, row);
 }
 

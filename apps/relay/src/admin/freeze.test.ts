@@ -122,7 +122,7 @@ test("G1: damage that is found while an unfreeze is under way keeps the relay fr
   const opened = await openMigrated({ migrations });
   if (!opened.ok) throw new Error(opened.code);
   const freezer = await loadFreezer(opened.storage, { now: () => 1 });
-  await freezer.freeze("an audit");
+  await freezer.freeze("an audit", "operator");
   const unfreezing = freezer.unfreeze();
   freezer.freezeDamaged("a page of noise");
   await unfreezing;

@@ -1,6 +1,7 @@
 import { resumeInbound } from "../federation/inbound/resume-inbound.ts";
 import { resumeOutbound } from "../federation/outbound/resume-outbound.ts";
 import { postponeInspections } from "../inspections/store.ts";
+import { recordRelayEvent } from "../feed/record-event.ts";
 import { beginRestoredGeneration } from "../log/generation.ts";
 import { bindCurrentTrace } from "../observability/trace.ts";
 import type { Runtime } from "../runtime.ts";
@@ -17,6 +18,8 @@ export interface FreezeState {
   readonly restored: boolean;
   /** Whether the file of the database is damaged. Nothing is written to it until the relay ends. */
   readonly damaged: boolean;
+  /** The name of the operator that froze it; null if the relay did. */
+  readonly by: string | null;
 }
 
 /** Freezes and unfreezes the relay (docs/decisions.md, 5). */
@@ -29,10 +32,15 @@ export interface Freezer {
   readonly taskTime: () => number;
   /** Returns the start of the relay or the end of its last freeze. */
   readonly runningSince: () => number;
-  freeze(reason: string): Promise<FreezeState>;
+  freeze(reason: string, by: string): Promise<FreezeState>;
   /** Freezes in memory only and until the relay ends, because its database is damaged. */
   freezeDamaged(reason: string): void;
   unfreeze(): Promise<void>;
+  /**
+   * Runs a transaction also while the relay is frozen: for records about the relay itself, never for tasks
+   * or money. Rejects like `storage` while the database is damaged.
+   */
+  writeAlways: Storage["transaction"];
   /** Reads a snapshot, also while the relay is frozen. */
   readSnapshot<T>(work: (read: Reader) => Promise<T>): Promise<T>;
   /** The storage for all other code. It refuses transactions while the relay is frozen. */
@@ -46,9 +54,11 @@ export async function loadFreezer(
 ): Promise<Freezer> {
   const stored = await findFreeze(storage.read);
   let current: FreezeState | undefined = stored && {
-    ...stored,
+    since: stored.since,
+    reason: stored.reason,
     restored: stored.restored === 1,
     damaged: false,
+    by: stored.frozen_by,
   };
   const incarnation = await findIncarnation(storage.read);
   let runningSince = now();
@@ -58,13 +68,16 @@ export async function loadFreezer(
     frozen: () => current,
     runningSince: () => runningSince,
     taskTime: () => current?.since ?? now(),
-    async freeze(reason) {
+    async freeze(reason, by) {
       if (current !== undefined) return current;
-      const next = { since: now(), reason, restored: false, damaged: false };
+      const next = { since: now(), reason, restored: false, damaged: false, by };
       // Set before the transaction, so that no other transaction starts after it.
       current = next;
       try {
-        await storage.transaction((tx) => insertFreeze(tx, next));
+        await storage.transaction(async (tx) => {
+          await insertFreeze(tx, { since: next.since, reason, frozen_by: by });
+          await recordRelayEvent(tx, { at: next.since, type: "relay.frozen", reason, by });
+        });
       } catch (error) {
         if (current === next) current = undefined;
         throw error;
@@ -73,7 +86,7 @@ export async function loadFreezer(
     },
     freezeDamaged(reason) {
       const since = current?.since ?? now();
-      current = { since, reason, restored: current?.restored ?? false, damaged: true };
+      current = { since, reason, restored: current?.restored ?? false, damaged: true, by: null };
     },
     async unfreeze() {
       await storage.transaction(async (tx) => {
@@ -87,11 +100,16 @@ export async function loadFreezer(
         if (restored) await clearPeerClaimTimes(tx);
         await resumeOutbound(tx, pausedMs);
         await resumeInbound(tx, { now: now(), pausedMs, restored });
+        await recordRelayEvent(tx, { at: now(), type: "relay.unfrozen", paused_ms: pausedMs });
       });
       runningSince = now();
       // Damage that was found meanwhile keeps the relay frozen.
       if (current?.damaged !== true) current = undefined;
     },
+    writeAlways: (work, isolation) =>
+      current?.damaged === true
+        ? Promise.reject(new StorageFrozen(current.reason))
+        : storage.transaction(bindCurrentTrace(work), isolation),
     readSnapshot: (work) => storage.snapshot(work),
     storage: {
       ...storage,
@@ -99,7 +117,7 @@ export async function loadFreezer(
         current === undefined
           ? // A batch runs the transactions of many requests, each in its own trace.
             storage.transaction(bindCurrentTrace(work), isolation)
-          : Promise.reject(new StorageFrozen("the relay is frozen")),
+          : Promise.reject(new StorageFrozen(current.reason)),
     },
   };
 }

@@ -7,6 +7,7 @@ import { isTagKnown } from "../http/caching.ts";
 import { loadDisputeTerms } from "../inspections/reading/dispute-terms.ts";
 import { buildLogStatement } from "../log/publish.ts";
 import { buildRelayInfo } from "./relay-info.ts";
+import { getFreezeReport } from "./freeze-report.ts";
 import { registerRelayMetrics } from "./register-relay-metrics.ts";
 import { checkReadiness } from "./check-readiness.ts";
 import { reconcile } from "./reconcile.ts";
@@ -22,6 +23,7 @@ type SystemHandlers = Pick<
   | "docs"
   | "reconcile"
   | "freeze"
+  | "getFreeze"
   | "unfreeze"
 >;
 
@@ -66,8 +68,10 @@ export function systemHandlers(services: Services, isDraining: () => boolean): S
         : { status: 200, body: text, headers };
     },
     reconcile: () => reconcile(services),
-    async freeze({ body }) {
-      const frozen = await freezer.freeze(body.reason);
+    getFreeze: () => ({ status: 200, body: getFreezeReport(freezer) }),
+    async freeze({ body }, { caller }) {
+      const by = caller.kind === "master" ? caller.name : "operator";
+      const frozen = await freezer.freeze(body.reason, by);
       log.warn("relay.frozen", { reason: frozen.reason });
       return { status: 200, body: { frozen: true, ...frozen } };
     },

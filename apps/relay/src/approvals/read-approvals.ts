@@ -2,7 +2,12 @@ import { refuse, type Answer, type Operations, type QueryOf } from "@agent/wire"
 import { createPageAnswer, textDescending } from "../http/paging/page.ts";
 import { mayActFor, type Caller } from "../identity/caller.ts";
 import type { Reader } from "../storage/storage.ts";
-import { listApprovalsByApprover, listApprovalsByAgent, findApproval } from "./store.ts";
+import {
+  findApproval,
+  listApprovalsByAgent,
+  listApprovalsByApprover,
+  listApprovalsOfAll,
+} from "./store.ts";
 import { loadApproval } from "./load-approval.ts";
 
 export async function getApproval(
@@ -28,6 +33,22 @@ export async function listApprovals(
   return createPageAnswer(query, {
     order: textDescending,
     find: (before, limit) => find(read, { agent_id, status, before, limit }),
+    keyOf: ({ sequence }) => sequence,
+    show: async (rows) => ({
+      approvals: await Promise.all(rows.map((row) => loadApproval(read, row))),
+    }),
+  });
+}
+
+/** Lists the approvals of all agents for the operator, newest first. */
+export async function listAllApprovals(
+  read: Reader,
+  { status: wanted, ...query }: QueryOf<Operations["listAllApprovals"]>,
+): Promise<Answer<Operations["listAllApprovals"]>> {
+  const status = wanted ?? "";
+  return createPageAnswer(query, {
+    order: textDescending,
+    find: (before, limit) => listApprovalsOfAll(read, { status, before, limit }),
     keyOf: ({ sequence }) => sequence,
     show: async (rows) => ({
       approvals: await Promise.all(rows.map((row) => loadApproval(read, row))),

@@ -141,6 +141,24 @@ const approvalsByApprover = compile<ApprovalQuery>()(
     .limit(param("limit")),
 );
 
+const approvalsOfAll = compile<Omit<ApprovalQuery, "agent_id">>()(
+  queryBuilder
+    .selectFrom("approvals")
+    .selectAll()
+    .where("sequence", "<", param("before"))
+    .where(matchesStatus)
+    .orderBy("sequence", "desc")
+    .limit(param("limit")),
+);
+
+/** Lists the approvals of all agents, newest first. */
+export function listApprovalsOfAll(
+  read: Reader,
+  query: Omit<ApprovalQuery, "agent_id">,
+): Promise<ApprovalRow[]> {
+  return read.all(approvalsOfAll, query);
+}
+
 /** Lists the approvals that an agent requested, newest first. */
 export function listApprovalsByAgent(read: Reader, query: ApprovalQuery): Promise<ApprovalRow[]> {
   return read.all(approvalsByAgent, query);

@@ -1,5 +1,6 @@
 import type { Caller } from "../identity/caller.ts";
 import type { Tx } from "../storage/storage.ts";
+import { recordRelayEvent } from "../feed/record-event.ts";
 import { insertAuditEntry } from "./store.ts";
 
 /** Actions on an agent that its owner must be able to review. */
@@ -46,5 +47,7 @@ export async function recordAudit(
     device_id: isAgent ? caller.deviceId : null,
     action,
     detail: detail ?? null,
+    result: null,
   });
+  await recordRelayEvent(tx, { at: now, type: action, agent_id: agentId, detail: detail ?? null });
 }

@@ -1,8 +1,9 @@
 import { accountOf, asMicro, type Micro, type Posting } from "@agent/budget";
 import type { Runtime } from "../runtime.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
+import type { PostingRow } from "../storage/tables/budget.ts";
 import { postMovement, type PostedRow } from "./post-movement.ts";
-import { findAccount } from "./store.ts";
+import { findAccount, listPostings } from "./store.ts";
 
 /** Returns what this relay owes a peer, in micro-units; negative when the peer owes. */
 export async function getClearingBalance(read: Reader, relayId: string): Promise<Micro> {
@@ -21,4 +22,15 @@ export async function postClearing(
   const posted = await postMovement(tx, runtime, postings, { reference: taskId, description });
   if (posted.ok) return posted.rows;
   throw new Error(`a movement between relays for task ${taskId} failed: ${posted.code}`);
+}
+
+/** Lists the movements of the account between this relay and a peer, newest first. */
+export function listClearingPostings(
+  read: Reader,
+  {
+    relayId,
+    ...page
+  }: { readonly relayId: string; readonly before: number; readonly limit: number },
+): Promise<PostingRow[]> {
+  return listPostings(read, { account: accountOf.peer(relayId), ...page });
 }

@@ -1,6 +1,7 @@
 import { toDollars } from "@agent/budget";
 import { SUITE } from "@agent/crypto";
 import { entryOf } from "@agent/transparency";
+import { recordRelayEvent } from "../feed/record-event.ts";
 import { appendLog } from "../log/entries/append.ts";
 import type { Log } from "../observability/log.ts";
 import type { Services } from "../services.ts";
@@ -54,6 +55,16 @@ export async function recordSettlement(
     outcome_hash: recorded.outcomeHash ?? null,
   };
   const row = await insertSettlement(tx, settlement);
+  await recordRelayEvent(tx, {
+    at: settlement.settled_at,
+    type: "money.settled",
+    task_id: settlement.task_id,
+    settlement_id: settlement.settlement_id,
+    payer_id: settlement.payer_id,
+    payee_id: settlement.payee_id,
+    amount: toDollars(gross),
+    fee: toDollars(fee),
+  });
   const record = { ...buildSettlementBody(row, identity), suite: SUITE };
   await appendLog(tx, entryOf.settlement(record, { time: settlement.settled_at }));
   return settlement;

@@ -5,6 +5,7 @@ import type { Services } from "../services.ts";
 import { addPeer } from "./peering/add-peer.ts";
 import { clearDefaults } from "./exposure/clear-defaults.ts";
 import type { FederationServices } from "./federation-services.ts";
+import { listPeerHistory, listPeerPayments } from "./peers/peer-records.ts";
 import {
   giveUpOutbox,
   listFederationPeers,
@@ -22,6 +23,8 @@ type OperatorOperation =
   | "removePeer"
   | "clearPeerDefaults"
   | "settlePeer"
+  | "listPeerPayments"
+  | "listPeerHistory"
   | "listOutbox"
   | "retryOutbox"
   | "giveUpOutbox";
@@ -72,6 +75,12 @@ export function operatorHandlers(services: Services): OperatorHandlers {
       "settlePeer",
       (federationServices, { params, body }, { saveResponse }) =>
         settlePeer(federationServices, params.relayId, body, saveResponse),
+    ),
+    listPeerPayments: operatorHandler("listPeerPayments", (federationServices, { params, query }) =>
+      listPeerPayments(federationServices, params.relayId, query),
+    ),
+    listPeerHistory: operatorHandler("listPeerHistory", (federationServices, { params, query }) =>
+      listPeerHistory(federationServices, params.relayId, query),
     ),
     listOutbox: operatorHandler("listOutbox", (federationServices, { query }) =>
       listOutboxPage(federationServices, query),

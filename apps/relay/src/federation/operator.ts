@@ -8,6 +8,7 @@ import {
 } from "@agent/federation-protocol/settlement";
 import { refuse, type Answer, type BodyOf, type Operations, type QueryOf } from "@agent/wire";
 import { getClearingBalance, postClearing } from "../budget/post-clearing.ts";
+import { recordRelayEvent } from "../feed/record-event.ts";
 import { createPageAnswer, textDescending } from "../http/paging/page.ts";
 import type { SaveResponse } from "../http/server/idempotency.ts";
 import { applyTransition } from "./settlement/send-settlement.ts";
@@ -18,6 +19,7 @@ import { sendRemoval } from "./peering/heartbeat.ts";
 import { findOutbox, listOutbox, type OutboxEntry } from "./settlement/outbox-store.ts";
 import { toPeerRecord, withPeerRecord } from "./peers/peer-state.ts";
 import { findPeer, listKnownPeers, savePeer } from "./peers/peer-store.ts";
+import { recordPeerChange } from "./peers/record-peer-change.ts";
 import { buildPeerView, toPendingPeerView } from "./peers/peer-view.ts";
 import { toWireRefusal } from "./transport/to-wire-refusal.ts";
 
@@ -64,7 +66,9 @@ export async function removePeer(
     const before = await findPeer(tx, relayId);
     if (before === undefined) return undefined;
     const life = applyPeerEvent(toPeerRecord(before), { type: "removal", byOperator: true });
-    await savePeer(tx, withPeerRecord({ ...before, credit_limit: 0, admitted: 0 }, life));
+    const after = withPeerRecord({ ...before, credit_limit: 0, admitted: 0 }, life);
+    await savePeer(tx, after);
+    await recordPeerChange(tx, services.runtime.now(), before, after);
     return before;
   });
   if (removed === undefined) return refuse("peer.not_found");
@@ -99,6 +103,8 @@ export async function settlePeer(
         amount: toMicro(amount),
       });
       await postClearing(tx, runtime, postings, { taskId: reference, description: direction });
+      const paidOn = { at: runtime.now(), type: "money.peer_paid", amount, direction, reference };
+      await recordRelayEvent(tx, paidOn, relayId);
     }
     const position = fromMicro(await getClearingBalance(tx, relayId));
     const body = { relay_id: relayId, position, idempotent: !isNew };

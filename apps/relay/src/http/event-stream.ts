@@ -41,3 +41,12 @@ function formatEvent({ id, event, data }: ServerSentEvent): string {
   ];
   return `${lines.join("\n")}\n\n`;
 }
+
+/**
+ * Parses the id of the last event that a disconnected client received; undefined unless it is a
+ * number.
+ */
+export function parseLastEventId(headers: Headers): number | undefined {
+  const given = headers.get("last-event-id") ?? "";
+  return /^\d{1,9}$/.test(given) ? Number(given) : undefined;
+}

@@ -3,10 +3,25 @@ export type Caller = { readonly kind: "anonymous" } | OperatorCaller | AgentCall
 
 export interface OperatorCaller {
   readonly kind: "master";
-  /** The name in the audit: `operator`, or `operator:1` and `operator:2` while there are two tokens. */
+  /**
+   * The name in the audit: `operator`, or `operator:1` and `operator:2` while there are two tokens; of a
+   * console session `session:` and its id.
+   */
   readonly name: string;
-  /** Aborts when the token is removed from the configuration while the relay runs. */
+  /** Names the token itself, so that a session ends with the token that it goes back to. */
+  readonly tokenTag: string;
+  /** Aborts when the token is removed from the configuration, or the session ends, while the relay runs. */
   readonly removed: AbortSignal;
+  /** Only of a console session. */
+  readonly session?: CallerSession;
+}
+
+/** The console session of an operator's page. */
+export interface CallerSession {
+  readonly id: string;
+  readonly level: "view" | "operate";
+  /** The expiry of the token, in ms. */
+  readonly expiresAt: number;
 }
 
 export interface AgentCaller {
@@ -25,8 +40,15 @@ export const anonymousCaller: Caller = { kind: "anonymous" };
 export const operatorCaller: OperatorCaller = {
   kind: "master",
   name: "operator",
+  tokenTag: "",
   removed: new AbortController().signal,
 };
+
+/** Returns the time, in ms, from which a caller must show another token; Infinity for the operator's own. */
+export function getCallerExpiry(caller: Caller): number {
+  if (caller.kind === "agent") return caller.expiresAt;
+  return (caller.kind === "master" ? caller.session?.expiresAt : undefined) ?? Infinity;
+}
 
 /** Returns the agent that a caller acts for; the operator acts for the agent that the request names. */
 export function resolveActingAgent(caller: Caller, named: string | undefined): string | undefined {

@@ -9,6 +9,8 @@ export interface OperatorTokens {
    * the answer of `looksLikeToken` for the bearer.
    */
   find(bearer: string, looksSigned: boolean): OperatorCaller | undefined;
+  /** Returns whether one of the current tokens has this tag. */
+  hasTag(tag: string): boolean;
   /** Replaces the current tokens, and ends streams and sockets that a removed token opened. */
   replace(tokens: readonly string[]): void;
 }
@@ -40,6 +42,7 @@ export function createOperatorTokens(tokens: readonly string[]): OperatorTokens 
       const matches = known.filter((token) => timingSafeEqual(digest, token.digest));
       return matches[0]?.caller;
     },
+    hasTag: (tag) => known.some(({ caller }) => caller.tokenTag === tag),
     replace(next) {
       const before = known;
       known = next.map((token, index) => {
@@ -60,8 +63,18 @@ function createKnownToken(
   name: string,
   removal = new AbortController(),
 ): KnownToken {
-  const caller: OperatorCaller = { kind: "master", name, removed: removal.signal };
+  const caller: OperatorCaller = {
+    kind: "master",
+    name,
+    tokenTag: toTokenTag(digest),
+    removed: removal.signal,
+  };
   return { digest, looksSigned, caller, removal };
+}
+
+/** Sixteen digits tell tokens apart, and do not help to guess one that is as random as it should be. */
+function toTokenTag(digest: Buffer): string {
+  return hash("sha256", digest, "hex").slice(0, 16);
 }
 
 /** A single token has the name from before two were possible. */

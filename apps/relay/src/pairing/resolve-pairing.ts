@@ -13,7 +13,7 @@ import { findPairing, markPairingResolved } from "./store.ts";
 type ResolveDependencies = Pick<Services, "storage" | "runtime">;
 
 /** Scopes that only the owner's first device has unless the owner grants them. */
-const withheldScopes: readonly Scope[] = ["account:write", "pair", "agent:write"];
+const withheldScopes: readonly Scope[] = ["account:write", "pair", "agent:write", "approvals:vote"];
 
 interface Resolution {
   readonly pairingId: string;

@@ -26,6 +26,7 @@ const renewed: AgentCaller = { ...device, tokenId: "token-2", expiresAt: NOW + 5
 const operator: OperatorCaller = {
   kind: "master",
   name: "operator",
+  tokenTag: "",
   removed: new AbortController().signal,
 };
 const signedIn = { agentId: AGENT_ID, deviceId: "device-1", caller: device };

@@ -159,7 +159,8 @@ function signIn(state: Open, caller: Caller, now: number): SessionStep {
 
 /** A socket stays with the device that signed in; only the operator may take it over. */
 function isAdmitted(state: Open, caller: Caller): caller is AgentCaller | OperatorCaller {
-  if (caller.kind === "master") return true;
+  // A console session's page has no work to do on a socket.
+  if (caller.kind === "master") return caller.session === undefined;
   if (caller.kind !== "agent" || caller.agentId !== state.agentId) return false;
   if (!caller.scopes.has("socket")) return false;
   return state.name === "unauthenticated" || state.deviceId === caller.deviceId;

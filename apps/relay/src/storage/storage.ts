@@ -57,6 +57,12 @@ export interface Storage {
 /** A transaction was refused because the relay is frozen. */
 export class StorageFrozen extends Error {
   override readonly name = "StorageFrozen";
+  /** The reason that the operator, or the relay itself, has given. */
+  readonly reason: string;
+  constructor(reason: string) {
+    super(`the relay is frozen: ${reason}`);
+    this.reason = reason;
+  }
 }
 
 /** A transaction met another one that a lock did not keep apart. It is run again. */

@@ -39,6 +39,17 @@ import type {
   LogStateRow,
   LogTileRow,
 } from "./tables/log.ts";
+import type {
+  ConsoleCodeRow,
+  ConsoleSessionRow,
+  EndedTasksRow,
+  EventCounterRow,
+  ExpiredTaskRow,
+  QueuedEventRow,
+  RelayEventRow,
+  RelayMinuteRow,
+  TaskParentRow,
+} from "./tables/operator.ts";
 import type { PairingRow } from "./tables/pairing.ts";
 import type {
   CardCheckoutRow,
@@ -126,6 +137,15 @@ export interface Tables {
   witnessed: WitnessedRow;
   witness_evidence: WitnessEvidenceRow;
   peer_witnesses: PeerWitnessRow;
+  event_queue: QueuedEventRow;
+  relay_events: RelayEventRow;
+  event_counter: EventCounterRow;
+  ended_tasks: EndedTasksRow;
+  relay_minutes: RelayMinuteRow;
+  expired_tasks: ExpiredTaskRow;
+  task_parents: TaskParentRow;
+  console_codes: ConsoleCodeRow;
+  console_sessions: ConsoleSessionRow;
   log_entries: LogEntryRow;
   log_tiles: LogTileRow;
   log_index: LogIndexRow;

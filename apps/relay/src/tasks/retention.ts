@@ -4,7 +4,9 @@ import { getRetentionCutoff } from "../storage/retention-cutoff.ts";
 import { BATCH_SIZE, purgeInBatches } from "../storage/purge-in-batches.ts";
 import { purgeDelegationBudgets } from "./submission/delegation-store.ts";
 import { purgeEventsOfFinishedTasks, purgeEventsOfPeerTasks } from "./events/event-store.ts";
+import { purgeExpiredTasks } from "./assignment/expired-task-store.ts";
 import { purgeNoShows } from "./assignment/no-show-store.ts";
+import { purgeParents } from "./submission/parent-store.ts";
 import { purgeFinishedTasks, purgeFinishedPeerTasks } from "./store.ts";
 
 /** A submission that was admitted just before its token ended may not be stored yet. */
@@ -24,6 +26,8 @@ export async function purgeOldTasks({
   await purgeInBatches(() => storage.transaction((tx) => purgeFinishedTasks(tx, old)));
   await purgeInBatches(() => storage.transaction((tx) => purgeFinishedPeerTasks(tx, old)));
   await purgeInBatches(() => storage.transaction((tx) => purgeNoShows(tx, old)));
+  await purgeInBatches(() => storage.transaction((tx) => purgeExpiredTasks(tx, old)));
+  await purgeInBatches(() => storage.transaction((tx) => purgeParents(tx, old)));
 }
 
 /** Purges the sums of ended delegation tokens, under which nothing can be submitted again. */

@@ -1,5 +1,6 @@
 import { refuse } from "@agent/wire";
 import type { Handlers } from "../http/handler.ts";
+import { parseLastEventId } from "../http/event-stream.ts";
 import { submitWithPayment } from "../payments/x402/submit-with-payment.ts";
 import type { Services } from "../services.ts";
 import { acceptReceipt } from "./receipts/accept-receipt.ts";
@@ -33,15 +34,6 @@ type TaskHandlers = Pick<
   | "listReceipts"
   | "getReceipt"
 >;
-
-/**
- * Parses the id of the last event that a disconnected client received; undefined unless it is a
- * number.
- */
-function parseLastEventId(headers: Headers): number | undefined {
-  const given = headers.get("last-event-id") ?? "";
-  return /^\d{1,9}$/.test(given) ? Number(given) : undefined;
-}
 
 export function taskHandlers(services: Services): TaskHandlers {
   return {

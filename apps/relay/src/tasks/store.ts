@@ -3,6 +3,7 @@ import { peerClaimRef } from "../federation/peer-ref.ts";
 import { queryBuilder, param, params, compile, sql } from "../storage/queries/compiled-query.ts";
 import { indexedBy } from "../storage/queries/fragments.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
+import { recordTaskEvent } from "./events/record-task-event.ts";
 import { TASK_COLUMNS, type StoredTaskRow, type TaskRow } from "../storage/tables/tasks.ts";
 
 const taskById = compile<{ task_id: string }>()(
@@ -53,6 +54,7 @@ const addTask = compile<TaskRow>()(
 
 export async function insertTask(tx: Tx, task: TaskRow): Promise<void> {
   await tx.run(addTask, task);
+  await recordTaskEvent(tx, task, { type: "submitted", at: task.submitted_at });
 }
 
 /** Matches tasks that have not ended. */

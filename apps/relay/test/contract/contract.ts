@@ -9,6 +9,8 @@ import { devicesContract } from "./agents/devices.ts";
 import { federationAdminContract } from "./operator/federation-admin.ts";
 import { federationContract } from "./operator/federation.ts";
 import { inspectionsContract } from "./tasks/inspections.ts";
+import { oversightContract } from "./operator/oversight.ts";
+import { sessionsContract } from "./operator/sessions.ts";
 import { keysContract } from "./agents/keys.ts";
 import { ledgerContract } from "./tasks/ledger.ts";
 import { logContract } from "./operator/log.ts";
@@ -44,6 +46,8 @@ export const contract: Contract<OperationName> = {
   ...paymentsContract,
   ...freezeContract,
   ...clockContract,
+  ...oversightContract,
+  ...sessionsContract,
   ...logContract,
   ...marketContract,
   ...trustContract,

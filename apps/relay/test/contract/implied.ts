@@ -1,6 +1,6 @@
 import { mintToken } from "@agent/client";
 import type { TestAgent } from "@agent/testkit";
-import { limits, scopes, type Code, type Operation } from "@agent/wire";
+import { isScopeGranted, limits, scopes, type Code, type Operation } from "@agent/wire";
 import { StorageUnavailable } from "../../src/storage/storage.ts";
 import { openEditedRelay, createRevocationSql, type EditedRelay } from "../edited-relay.ts";
 import {
@@ -11,6 +11,7 @@ import {
   type TestRelay,
 } from "../test-relay.ts";
 import { createFakePeer, type FakePeer } from "../fake-peer.ts";
+import { consoleEnv, openConsole } from "../console-session.ts";
 import { createDisplacedAgent } from "../key-proof.ts";
 import { federated } from "./operator/federation.ts";
 import { buildPath, samples, UNKNOWN_ID } from "./samples.ts";
@@ -37,7 +38,7 @@ export interface ImpliedRelays {
 }
 
 export async function openImpliedRelays(): Promise<ImpliedRelays> {
-  const t = await startTestRelay(federated);
+  const t = await startTestRelay({ ...federated, ...consoleEnv });
   const narrow = await startTestRelay({ ...federated, AGENT_RATE_LIMIT_SCALE: "0.000001" });
   const draining = await startTestRelay(federated);
   draining.relay.drain();
@@ -132,7 +133,8 @@ const withoutScope: ProvokeRefusal = async ({ t, agent }, name) => {
   const { method, scope }: Operation = operations[name];
   const token = await t.token(
     agent,
-    scopes.filter((word) => word !== scope),
+    // A token with the scope that contains it would have it as well.
+    scopes.filter((word) => scope !== undefined && !isScopeGranted(new Set([word]), scope)),
   );
   const { body } = samples[name];
   return t.request(method, buildPath(name, agent.agentId), { token, body });
@@ -171,6 +173,10 @@ export const impliedRefusalCases: Partial<Record<Code, ProvokeRefusal>> = {
   },
   "agent.revoked": async ({ revoked: { t, agent } }, name) =>
     requestOperation(t, name, { token: await t.token(agent) }),
+  "session.level": async ({ t }, name) => {
+    const { token } = await openConsole(t, "view");
+    return requestOperation(t, name, { token });
+  },
   "auth.master_only": withToken(({ t, agent }) => t.token(agent)),
   "auth.not_owner": withToken(({ t, agent }) => t.token(agent)),
   "auth.scope_missing": withoutScope,

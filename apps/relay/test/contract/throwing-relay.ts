@@ -23,6 +23,7 @@ export function throwingRelay(error: Error) {
     authenticate: async () => ({ ok: true, caller: operatorCaller }),
     limiter: createRateLimiter({ scale: 0, now, maxEntries: 1 }),
     idempotency: { runOnce: (_, run) => run(async () => {}) as never },
+    recordAct: (_, run) => Promise.resolve(run()),
     spendToken: async () => undefined,
     clientIp: () => "127.0.0.1",
     corsOrigins: "*",
@@ -31,7 +32,7 @@ export function throwingRelay(error: Error) {
     log: createLog({ level: "debug", write: { stdout: write, stderr: write }, now }),
     recordRequest: () => {},
     isDraining: () => false,
-    isFrozen: () => false,
+    freezeReason: () => undefined,
     isPathDisabled: () => false,
   });
   return {

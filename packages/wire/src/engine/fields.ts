@@ -148,6 +148,15 @@ function integerText(min: number, max: number) {
   );
 }
 
+/** A text to search for in a query string. */
+export const freeText = v.pipe(
+  shortText,
+  v.check(
+    (text) => text.trim().split(/\s+/).length <= limits.searchedWords,
+    `must contain at most ${limits.searchedWords} words`,
+  ),
+);
+
 /** The query parameters of every list: `limit` from 1 to 200, default 50, and an opaque `cursor`. */
 export const pageQuery = {
   limit: v.optional(integerText(1, limits.maxPageSize)),

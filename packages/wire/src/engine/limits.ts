@@ -100,6 +100,24 @@ export const limits = {
   trustClosure: 1_000,
   trustHops: 32,
 
+  /** The time in which the code of a console session must be used. */
+  sessionCodeMs: 300_000,
+  /** A console session ends after so long, and earlier when its page was idle. */
+  sessionMs: 28_800_000,
+  sessionIdleMs: 3_600_000,
+  /** A session acts for so long after its code or the master token was given; then it only reads. */
+  sessionOperateMs: 600_000,
+  /** Console sessions that are open at once. */
+  sessions: 100,
+
+  /** Events of the relay are kept for so long, and minutes of its series. */
+  relayEventMs: 604_800_000,
+  seriesMs: 172_800_000,
+  /** A stream of the relay's events looks for new ones this often. */
+  relayEventPollMs: 250,
+  /** Characters of a failed result that the operator's lists show. */
+  reasonCharacters: 300,
+
   tokenLifetimeMs: 300_000,
   clockSkewMs: 300_000,
 

@@ -1,5 +1,6 @@
 import type { Code } from "../errors.ts";
 import type { Operation } from "./operation.ts";
+import { getOperatorLevel } from "./operator-level.ts";
 import { FEDERATION_PREFIX, WITNESS_PREFIX } from "./peer-requests.ts";
 
 /** Lists the refusals that the operation's row implies without declaring them. */
@@ -29,6 +30,11 @@ export function listImpliedRefusals(operation: Operation): Code[] {
       "agent.revoked",
       "agent.key_displaced",
     );
+  }
+  const readsToken =
+    ["bearer", "master"].includes(operation.auth) || operation.readsCaller === true;
+  if (readsToken && getOperatorLevel(operation) !== "view") {
+    codes.push("session.level");
   }
   if (operation.singleUse) codes.push("auth.token_used");
   if (operation.auth === "master") codes.push("auth.master_only");

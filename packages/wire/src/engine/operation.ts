@@ -13,11 +13,23 @@ export const scopes = [
   "account:write",
   "credentials:read",
   "ledger:write",
+  "approvals:vote",
   "socket",
   "pair",
 ] as const;
 
 export type Scope = (typeof scopes)[number];
+
+/**
+ * Returns whether granted scopes contain one. `agent:write` contains `approvals:vote`, which was split
+ * off so that a browser may vote and do nothing else.
+ */
+export function isScopeGranted(granted: ReadonlySet<string>, scope: Scope): boolean {
+  return granted.has(scope) || (scope === "approvals:vote" && granted.has("agent:write"));
+}
+
+/** The level that a console session needs for an operation. */
+export type OperatorLevel = "view" | "operate" | "never";
 
 type Schema = v.GenericSchema;
 
@@ -39,6 +51,16 @@ export interface Operation {
    * three signed headers of another relay.
    */
   readonly auth: "public" | "bearer" | "master" | "peer";
+  /**
+   * The console sessions that may call it: `view`, only those that may act (`operate`), or none
+   * (`never`). Without it `getOperatorLevel` decides.
+   */
+  readonly operator?: OperatorLevel;
+  /**
+   * Recorded in the operator's audit although it only reads: `session` when a console session calls it,
+   * because it shows texts of agents; `always` when it exists to show them.
+   */
+  readonly audited?: "session" | "always";
   /** Only of a public operation: a valid token identifies the caller, an invalid one is ignored. */
   readonly readsCaller?: true;
   /** With a signed token the path's `agentId` must be the caller. */

@@ -5,7 +5,7 @@ import type { AccountRow } from "../../storage/tables/budget.ts";
 /** An agent's account, with whether an agent of that id is known here. */
 export interface ListedAccount extends Pick<
   AccountRow,
-  "balance" | "held" | "pending_withdrawals" | "card_lots"
+  "balance" | "held" | "pending_withdrawals" | "card_lots" | "last_posted_at"
 > {
   readonly agent_id: string;
   readonly agent_known: 0 | 1;
@@ -20,19 +20,50 @@ export const accountAgentId = either({
   postgres: sql<string>`substr(account, 7)`,
 });
 
-const accountPage = compile<{ after: string; limit: number }>()(
+interface AccountPage {
+  readonly after: string;
+  readonly limit: number;
+  /** 1 leaves out accounts without a balance, a hold and a pending withdrawal. */
+  readonly nonzero: 0 | 1;
+}
+
+const columns = sql`${accountAgentId} as agent_id, balance, held, pending_withdrawals, card_lots,
+  last_posted_at, exists (select 1 from agents where agent_id = ${accountAgentId}) as agent_known`;
+
+const isShown = sql<boolean>`(cast(${param("nonzero")} as bigint) = 0
+  or balance <> 0 or held <> 0 or pending_withdrawals <> 0)`;
+
+const accountPage = compile<AccountPage>()(
   sql<ListedAccount>`
-    select ${accountAgentId} as agent_id, balance, held, pending_withdrawals, card_lots,
-      exists (select 1 from agents where agent_id = ${accountAgentId}) as agent_known
-    from accounts
-    where account > 'agent:' || ${param("after")} and account < 'agent;'
+    select ${columns} from accounts
+    where account > 'agent:' || ${param("after")} and account < 'agent;' and ${isShown}
     order by account limit ${param("limit")}`,
 );
 
-/** Ordered by agent id, ascending. */
-export function listAccountsAfter(
+const compileLargest = (column: "balance" | "held") => {
+  const amount = sql.ref(column);
+  return compile<AccountPage & { below: number }>()(
+    sql<ListedAccount>`
+      select ${columns} from accounts
+      where account > 'agent:' and account < 'agent;' and ${isShown}
+        and (${amount} < ${param("below")}
+          or (${amount} = ${param("below")} and account > 'agent:' || ${param("after")}))
+      order by ${amount} desc, account limit ${param("limit")}`,
+  );
+};
+
+const accountsByAmount = { balance: compileLargest("balance"), held: compileLargest("held") };
+
+/** Lists the accounts with the largest balance or holds first, behind one of `below` and an agent. */
+export function listLargestAccounts(
   read: Reader,
-  query: { after: string; limit: number },
+  column: keyof typeof accountsByAmount,
+  query: AccountPage & { readonly below: number },
 ): Promise<ListedAccount[]> {
+  return read.all(accountsByAmount[column], query);
+}
+
+/** Ordered by agent id, ascending. */
+export function listAccountsAfter(read: Reader, query: AccountPage): Promise<ListedAccount[]> {
   return read.all(accountPage, query);
 }

@@ -3,22 +3,50 @@ import type { AccountSummary } from "@agent/wire";
 import { createPageAnswer, type PageQuery } from "../../http/paging/page.ts";
 import type { Services } from "../../services.ts";
 import { getCardHeld } from "./card-lots.ts";
-import { listAccountsAfter, type ListedAccount } from "./account-store.ts";
+import { listAccountsAfter, listLargestAccounts, type ListedAccount } from "./account-store.ts";
 
 /** Older relays accepted any text as an account id, so a cursor may be any text. */
 const anyTextAscending = { form: /^.+$/su, start: "", keyFrom: String };
 
-/** Lists the accounts of agents, by agent id. */
+/** The key of an account in a list by amount: micro-units and the agent. */
+const largestFirst = {
+  form: /^-?\d{1,16} .*$/su,
+  start: `${Number.MAX_SAFE_INTEGER} `,
+  keyFrom: String,
+};
+
+type AccountQuery = PageQuery & {
+  readonly sort?: "id" | "balance" | "held" | undefined;
+  readonly nonzero?: "1" | undefined;
+};
+
+/** Lists the accounts of agents, by agent id or the largest first. */
 export async function listAccounts(
   { storage, runtime }: Pick<Services, "storage" | "runtime">,
-  query: PageQuery,
+  { sort = "id", nonzero: isNonzero, ...query }: AccountQuery,
 ) {
   const now = runtime.now();
+  const nonzero = isNonzero === undefined ? 0 : 1;
+  const show = (rows: ListedAccount[]) => ({
+    accounts: rows.map((row) => toAccountSummary(row, now)),
+  });
+  if (sort === "id") {
+    return createPageAnswer(query, {
+      order: anyTextAscending,
+      find: (after, limit) => listAccountsAfter(storage.read, { after, limit, nonzero }),
+      keyOf: ({ agent_id }) => agent_id,
+      show,
+    });
+  }
   return createPageAnswer(query, {
-    order: anyTextAscending,
-    find: (after, limit) => listAccountsAfter(storage.read, { after, limit }),
-    keyOf: ({ agent_id }) => agent_id,
-    show: (rows) => ({ accounts: rows.map((row) => toAccountSummary(row, now)) }),
+    order: largestFirst,
+    find(key, limit) {
+      const end = key.indexOf(" ");
+      const place = { below: Number(key.slice(0, end)), after: key.slice(end + 1) };
+      return listLargestAccounts(storage.read, sort, { ...place, limit, nonzero });
+    },
+    keyOf: (row) => `${row[sort]} ${row.agent_id}`,
+    show,
   });
 }
 
@@ -30,5 +58,6 @@ function toAccountSummary(row: ListedAccount, now: number): AccountSummary {
     pending_withdrawals: toDollars(row.pending_withdrawals),
     card_held: toDollars(getCardHeld(row, now)),
     agent_known: row.agent_known === 1,
+    last_at: row.last_posted_at === 0 ? null : row.last_posted_at,
   };
 }

@@ -43,7 +43,8 @@ export async function loadPostings(
   return postings.flatMap((posting) => (posting === undefined ? [] : [toTaskPosting(posting)]));
 }
 
-function toTaskPosting({
+/** Leaves out what is private to the account. */
+export function toTaskPosting({
   transaction_id,
   account,
   type,

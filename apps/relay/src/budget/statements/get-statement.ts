@@ -8,10 +8,10 @@ import {
   type Statement,
 } from "@agent/wire";
 import type { Services } from "../../services.ts";
-import type { Reader } from "../../storage/storage.ts";
 import { toTransaction } from "../accounts/history.ts";
 import { getTransactionAccount } from "../post-movement.ts";
 import { formatStatementCsv } from "./statement-csv.ts";
+import { findFirstSequence } from "./find-first-sequence.ts";
 import { findAccount, findPosting, listPostings } from "../store.ts";
 
 type Get = Operations["getStatement"];
@@ -49,22 +49,4 @@ export async function getStatement(
   return format === "csv"
     ? { status: 200, mediaType: "text/csv", content: formatStatementCsv(statement) }
     : { status: 200, body: statement };
-}
-
-/**
- * Finds the sequence of an account's first posting at or after a time; one past its last when there is
- * none. Sequences have no gaps and grow with time, so no index of times is needed.
- */
-async function findFirstSequence(
-  read: Reader,
-  { account, last, time }: { account: string; last: number; time: number },
-): Promise<number> {
-  let [low, high] = [1, last + 1];
-  while (low < high) {
-    const sequence = Math.floor((low + high) / 2);
-    const posting = await findPosting(read, { account, sequence });
-    if (posting !== undefined && posting.created_at < time) low = sequence + 1;
-    else high = sequence;
-  }
-  return low;
 }

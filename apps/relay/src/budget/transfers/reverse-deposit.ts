@@ -1,4 +1,5 @@
-import { accountOf, asMicro, buildReversalPostings, type Micro } from "@agent/budget";
+import { accountOf, asMicro, buildReversalPostings, toDollars, type Micro } from "@agent/budget";
+import { recordRelayEvent } from "../../feed/record-event.ts";
 import type { Runtime } from "../../runtime.ts";
 import type { Tx } from "../../storage/storage.ts";
 import type { Credit } from "../credit-account.ts";
@@ -14,6 +15,8 @@ export async function reverseDeposit(
   const posted = await postMovement(tx, runtime, buildReversalPostings({ agentId, amount }), entry);
   // The account may become negative, so a refusal is a bug.
   if (!posted.ok) throw new Error(`a deposit cannot be reversed: ${posted.code}`);
+  const reversed = { agent_id: agentId, amount: toDollars(amount), reference: entry.reference };
+  await recordRelayEvent(tx, { at: runtime.now(), type: "money.reversed", ...reversed });
   const account = await findAccount(tx, accountOf.agent(agentId));
   return { ok: true, balance: asMicro(account?.balance ?? 0) };
 }

@@ -75,7 +75,7 @@ export async function addPeer(
     ...(isSigned && features !== undefined && { features }),
     succession,
   };
-  const row = await storage.transaction((tx) => activatePeer(tx, config, peer, { added: true }));
+  const row = await storage.transaction((tx) => activatePeer(tx, services, peer, { added: true }));
   federation.log.info("federation.peer.active", { relay_id: relayId });
   return { status: 200, body: await buildPeerView(services, row) };
 }

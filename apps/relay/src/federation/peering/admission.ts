@@ -12,11 +12,13 @@ import {
   type ReportedKey,
 } from "@agent/federation-protocol/peering";
 import type { Config } from "../../config.ts";
+import type { Services } from "../../services.ts";
 import type { Reader, Tx } from "../../storage/storage.ts";
 import type { FederationPeerRow } from "../../storage/tables/federation.ts";
 import { toPeerPin, withPin } from "../peers/follow-peer-key.ts";
 import { toPeerRecord, withPeerRecord } from "../peers/peer-state.ts";
 import { findPeer, listPeers, savePeer } from "../peers/peer-store.ts";
+import { recordPeerChange } from "../peers/record-peer-change.ts";
 
 /** Builds the rules by which this relay accepts peers. */
 export function buildAdmissionPolicy({ federation }: Config): AdmissionPolicy {
@@ -62,7 +64,7 @@ export async function loadAdmissionInputUnderKey(
  */
 export async function activatePeer(
   tx: Tx,
-  config: Config,
+  { config, runtime }: Pick<Services, "config" | "runtime">,
   peer: RelayDescription,
   { added }: { readonly added: boolean },
 ): Promise<FederationPeerRow> {
@@ -114,6 +116,7 @@ export async function activatePeer(
     }),
   );
   await savePeer(tx, after);
+  await recordPeerChange(tx, runtime.now(), known, after);
   return after;
 }
 

@@ -110,7 +110,7 @@ export async function receiveConfirmation(
     if (known !== null && isRemovedByOperator(known)) return refuse("federation.peer_removed");
     const isLive = known?.state === "active" || known?.state === "suspended";
     if (!isLive && livePeers >= config.federation.maxPeers) return refuse("peer.limit_reached");
-    await activatePeer(tx, config, checked.peer, { added: false });
+    await activatePeer(tx, services, checked.peer, { added: false });
     return undefined;
   });
   if (refused !== undefined) return refused;

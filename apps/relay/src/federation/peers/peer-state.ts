@@ -8,6 +8,7 @@ import {
 import type { FederationPeerRow } from "../../storage/tables/federation.ts";
 import type { FederationServices } from "../federation-services.ts";
 import { findPeer, savePeer } from "./peer-store.ts";
+import { recordPeerChange } from "./record-peer-change.ts";
 
 /** Converts a peer's row to the record of the protocol's state machine. */
 export function toPeerRecord(row: FederationPeerRow): PeerRecord {
@@ -53,7 +54,11 @@ export function peerSupports(
 
 /** Applies an event to a peer, and logs changes of its state. */
 export async function recordPeerEvent(
-  { storage, federation: { log } }: Pick<FederationServices, "storage" | "federation">,
+  {
+    storage,
+    runtime,
+    federation: { log },
+  }: Pick<FederationServices, "storage" | "runtime" | "federation">,
   relayId: string,
   event: PeerEvent,
 ): Promise<FederationPeerRow | undefined> {
@@ -62,6 +67,7 @@ export async function recordPeerEvent(
     if (before === undefined) return undefined;
     const after = withPeerRecord(before, applyPeerEvent(toPeerRecord(before), event));
     await savePeer(tx, after);
+    await recordPeerChange(tx, runtime.now(), before, after);
     return { before, after };
   });
   if (change === undefined) return undefined;

@@ -1,13 +1,24 @@
 import { looksLikeToken } from "@agent/client";
-import { refuse, type Operation, type Refusal } from "@agent/wire";
-import type { Caller } from "../../identity/caller.ts";
+import {
+  getOperatorLevel,
+  isScopeGranted,
+  refuse,
+  type Operation,
+  type Refusal,
+} from "@agent/wire";
+import type { Caller, OperatorCaller } from "../../identity/caller.ts";
 import type { OperatorTokens } from "../../identity/operator-tokens.ts";
+import { isSessionToken, type SessionTokenVerifier } from "../../identity/session-token.ts";
 import type { TokenVerifier } from "../../identity/tokens.ts";
 
 type CallerResult<R extends Refusal> = { readonly ok: true; readonly caller: Caller } | R;
 
 /** Authenticates a bearer token of the operator or of a device (docs/decisions.md, 2). */
-export function createAuthenticator(operatorTokens: OperatorTokens, tokens: TokenVerifier) {
+export function createAuthenticator(
+  operatorTokens: OperatorTokens,
+  tokens: TokenVerifier,
+  sessionTokens: SessionTokenVerifier,
+) {
   return async function authenticate(header: string | undefined): Promise<CallerResult<Refusal>> {
     if (header === undefined) return refuse("auth.missing");
     const bearer = /^Bearer (\S+)$/i.exec(header)?.[1];
@@ -18,7 +29,8 @@ export function createAuthenticator(operatorTokens: OperatorTokens, tokens: Toke
     const looksSigned = looksLikeToken(bearer);
     const operator = operatorTokens.find(bearer, looksSigned);
     if (operator !== undefined) return { ok: true, caller: operator };
-    return looksSigned ? tokens.verify(bearer) : refuse("auth.unknown_token");
+    if (!looksSigned) return refuse("auth.unknown_token");
+    return isSessionToken(bearer) ? sessionTokens.verify(bearer) : tokens.verify(bearer);
   };
 }
 
@@ -28,16 +40,28 @@ function isOtherScheme(header: string): boolean {
   return scheme !== undefined && scheme !== "bearer";
 }
 
+/** Checks a console session by the level of the operation; the operator's own token may do everything. */
+function authorizeSession(
+  operation: Operation,
+  { session }: OperatorCaller,
+): Refusal<"session.level"> | undefined {
+  if (session === undefined) return undefined;
+  const level = getOperatorLevel(operation);
+  const isAllowed = level === "view" || (level === "operate" && session.level === "operate");
+  return isAllowed ? undefined : refuse("session.level");
+}
+
 /** Checks the caller by the operation's row: operator, owner of the path's agent, scope. */
 export function authorize(
   operation: Operation,
   caller: Caller,
   params: { readonly agentId?: string },
 ): Refusal | undefined {
+  if (caller.kind === "master") return authorizeSession(operation, caller);
   if (caller.kind !== "agent") return undefined;
   if (operation.auth === "master") return refuse("auth.master_only");
   if (operation.ownerOnly && params.agentId !== caller.agentId) return refuse("auth.not_owner");
-  if (operation.scope !== undefined && !caller.scopes.has(operation.scope)) {
+  if (operation.scope !== undefined && !isScopeGranted(caller.scopes, operation.scope)) {
     return refuse("auth.scope_missing", operation.scope);
   }
   return undefined;

@@ -71,7 +71,9 @@ export function failureResponse(
   log: Log,
   { id, headers }: { readonly id: string; readonly headers: ResponseHeaders },
 ): Response {
-  if (error instanceof StorageFrozen) return createRefusalResponse(refuseFrozen(), id, headers);
+  if (error instanceof StorageFrozen) {
+    return createRefusalResponse(refuseFrozen(error.reason), id, headers);
+  }
   const isOutage = error instanceof StorageUnavailable;
   const code = isOutage ? "server.unavailable" : "server.failed";
   log.error("request.failed", {
@@ -84,4 +86,7 @@ export function failureResponse(
   return createRefusalResponse({ ...refuse(code), ...retryAfter }, id, headers);
 }
 
-export const refuseFrozen = () => ({ ...refuse("server.frozen"), retryAfterSeconds: 60 });
+export const refuseFrozen = (reason: string) => ({
+  ...refuse("server.frozen", reason),
+  retryAfterSeconds: 60,
+});

@@ -1,4 +1,12 @@
-import { limits, refuse, type Operation, type ParsedRequest, type Refusal } from "@agent/wire";
+import { isJsonObject } from "@agent/crypto";
+import {
+  isAudited,
+  limits,
+  refuse,
+  type Operation,
+  type ParsedRequest,
+  type Refusal,
+} from "@agent/wire";
 import type { Context } from "hono";
 import { anonymousCaller, type Caller } from "../../identity/caller.ts";
 import type { Runtime } from "../../runtime.ts";
@@ -22,6 +30,13 @@ import { parseTrace, withTrace } from "../../observability/trace.ts";
 import { operations, type OperationName } from "../../operations.ts";
 import { validate } from "./validate.ts";
 
+/** An act of the operator: its operation, with the parameters of the path and the members of the body. */
+interface RecordedAct {
+  readonly actor: string;
+  readonly action: OperationName;
+  readonly detail: object;
+}
+
 /** The parts that serve every operation. */
 export interface ServeOptions {
   readonly handlers: Handlers;
@@ -30,6 +45,11 @@ export interface ServeOptions {
   readonly idempotency: Idempotency;
   /** Refuses a token that was already used for a single-use operation. */
   readonly spendToken: (caller: Caller) => Promise<Refusal | undefined>;
+  /** Runs an act of the operator and records it in its audit. */
+  readonly recordAct: (
+    act: RecordedAct,
+    run: () => Promise<OperationResult> | OperationResult,
+  ) => Promise<OperationResult>;
   readonly clientIp: (context: Context) => string;
   readonly corsOrigins: "*" | readonly string[];
   readonly runtime: Pick<Runtime, "now" | "randomBytes">;
@@ -39,7 +59,8 @@ export interface ServeOptions {
   /** Counts an answered request. */
   readonly recordRequest: (operation: OperationName, status: number, seconds: number) => void;
   readonly isDraining: () => boolean;
-  readonly isFrozen: () => boolean;
+  /** Returns undefined while the relay is not frozen. */
+  readonly freezeReason: () => string | undefined;
 }
 
 /** The state of a request between the steps. */
@@ -116,7 +137,12 @@ async function runSteps(options: ServeOptions, exchange: Exchange): Promise<Oper
   if (!input.ok) return input;
   const used = await checkToken(options, exchange, caller);
   if (used !== undefined) return used;
-  return handle(options, exchange, caller, input);
+  const run = () => handle(options, exchange, caller, input);
+  const { name, operation, params } = exchange;
+  if (caller.kind !== "master" || !isAudited(operation, caller.session !== undefined)) return run();
+  const body = input.parsed.body;
+  const detail = { ...params, ...(isJsonObject(body) && body) };
+  return options.recordAct({ actor: caller.name, action: name, detail }, run);
 }
 
 function limitRate(
@@ -153,14 +179,15 @@ async function identifyIfKnown(
 }
 
 function checkAccess(
-  { isFrozen }: ServeOptions,
+  { freezeReason }: ServeOptions,
   { operation, params }: Exchange,
   caller: Caller,
 ): Refusal | undefined {
   const forbidden = authorize(operation, caller, params);
   if (forbidden !== undefined) return forbidden;
   const writes = operation.method !== "GET" && !operation.whileFrozen;
-  return writes && isFrozen() ? refuseFrozen() : undefined;
+  const reason = writes ? freezeReason() : undefined;
+  return reason === undefined ? undefined : refuseFrozen(reason);
 }
 
 /** Reads, parses and validates the input. The query comes first: its refusal needs no body. */

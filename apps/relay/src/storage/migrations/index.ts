@@ -39,6 +39,7 @@ import { taskDepth } from "./039-task-depth.ts";
 import { unreachableAgents } from "./040-unreachable-agents.ts";
 import { transparencyLog } from "./042-transparency-log.ts";
 import { witnessTables } from "./043-witness.ts";
+import { operatorTables } from "./044-operator.ts";
 import { databaseOrigin } from "./046-database-origin.ts";
 import { inspections } from "./048-inspections.ts";
 
@@ -85,6 +86,7 @@ export const migrations = [
   unreachableAgents,
   transparencyLog,
   witnessTables,
+  operatorTables,
   databaseOrigin,
   inspections,
 ];

@@ -5,6 +5,8 @@ export interface FreezeRow {
   reason: string;
   /** 1 if the relay is frozen because its database was restored from a backup. */
   restored: number;
+  /** The operator that froze it; null for the relay itself. */
+  frozen_by: string | null;
 }
 
 /** One row with the incarnation of the relay. */

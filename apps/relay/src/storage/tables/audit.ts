@@ -9,4 +9,6 @@ export interface AuditEntryRow {
   device_id: string | null;
   action: string;
   detail: string | null;
+  /** Of an operator's act: the status or the code of its answer; null before it, and for agents. */
+  result: string | null;
 }

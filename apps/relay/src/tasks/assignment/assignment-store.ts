@@ -3,6 +3,7 @@ import { queryBuilder, param, params, compile, sql } from "../../storage/queries
 import { lowerWhole, smallerOf } from "../../storage/queries/fragments.ts";
 import type { Reader, Tx } from "../../storage/storage.ts";
 import { TASK_COLUMNS, type StoredTaskRow, type TaskRow } from "../../storage/tables/tasks.ts";
+import { recordTaskEvent } from "../events/record-task-event.ts";
 import { firstClaimedAt, insertTaskEvent, nextEventCount } from "../events/event-store.ts";
 import { taskIsOpen } from "../store.ts";
 
@@ -31,7 +32,7 @@ const claimUpdate = compile<ClaimRequest>()(
     .where("status", "=", "pending")
     .where("expires_at", ">", param("now"))
     .where(executor, "=", param("executor"))
-    .returning(["task_id", "event_count"]),
+    .returning(["task_id", "event_count", "agent_id", "assigned_to", "submitted_by"]),
 );
 
 /** Gives a pending task to one worker of its executor; the first claim wins. */
@@ -42,6 +43,7 @@ export async function claimPending(tx: Tx, request: ClaimRequest): Promise<boole
   if (claimed.event_count > 1) {
     await insertTaskEvent(tx, claimed, { type: "claimed", at: request.now });
   }
+  await recordTaskEvent(tx, claimed, { type: "claimed", at: request.now });
   return true;
 }
 
@@ -144,7 +146,9 @@ async function recordRelease(
   released: StoredTaskRow | undefined,
   now: number,
 ): Promise<StoredTaskRow | undefined> {
-  if (released !== undefined) await insertTaskEvent(tx, released, { type: "released", at: now });
+  if (released === undefined) return undefined;
+  await insertTaskEvent(tx, released, { type: "released", at: now });
+  await recordTaskEvent(tx, released, { type: "released", at: now });
   return released;
 }
 
@@ -246,7 +250,7 @@ const reassign = compile<Omit<Reassignment, "now">>()(
     .where("task_id", "=", param("task_id"))
     .where("attempt", "=", param("from_attempt"))
     .where("status", "=", "pending")
-    .returning(["task_id", "event_count"]),
+    .returning(["task_id", "event_count", "agent_id", "assigned_to", "submitted_by"]),
 );
 
 /** Assigns a pending task to the next executor, unless it was claimed or reassigned meanwhile. */
@@ -255,6 +259,7 @@ export async function reassignTask(tx: Tx, change: Reassignment): Promise<boolea
   if (reassigned === undefined) return false;
   const { assigned_to, now } = change;
   await insertTaskEvent(tx, reassigned, { type: "reassigned", at: now, assigned_to });
+  await recordTaskEvent(tx, reassigned, { type: "reassigned", at: now });
   return true;
 }
 

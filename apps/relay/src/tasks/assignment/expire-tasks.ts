@@ -10,6 +10,7 @@ import { markNoShowsExpired } from "./no-show-store.ts";
 import { recordNoShow } from "./record-no-show.ts";
 import { isClaimedByEndpoint } from "../task.ts";
 import { publishEndWithoutReceipt, endWithoutReceipt } from "../receipts/end-without-receipt.ts";
+import { saveExpiredTask } from "./expired-task.ts";
 import { listExpiredTasks, deleteExpiredTask } from "../store.ts";
 
 /**
@@ -28,6 +29,7 @@ export async function expireTasks(services: ExpireServices): Promise<void> {
           const reputationUpdate = await recordNoShowAtExpiry(tx, services, row);
           await markNoShowsExpired(tx, task_id);
           await endWithoutReceipt(tx, services, row, "expired");
+          await saveExpiredTask(tx, row, runtime.now());
           return { row, reputationUpdate };
         });
         if (removed === undefined) return;

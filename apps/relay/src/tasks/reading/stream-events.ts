@@ -8,7 +8,7 @@ import {
 } from "@agent/wire";
 import { cutStalledStream } from "../../http/cut-stalled-stream.ts";
 import { createEventStream, type ServerSentEvent } from "../../http/event-stream.ts";
-import type { Caller } from "../../identity/caller.ts";
+import { getCallerExpiry, type Caller } from "../../identity/caller.ts";
 import type { Services } from "../../services.ts";
 import { findWatchedTask, type WatchedTask } from "../events/event-store.ts";
 import { listNextEvents, newestEventId } from "./task-events.ts";
@@ -76,7 +76,7 @@ export async function* followEvents(
 ): AsyncGenerator<TaskEvent | null> {
   const { storage, waiters, runtime } = services;
   const { taskId, caller, signal } = subscription;
-  const until = caller.kind === "agent" ? caller.expiresAt : Infinity;
+  const until = getCallerExpiry(caller);
   let lastSeenId = subscription.after;
   while (!signal.aborted) {
     // Watching begins before the read, so that a change between the two is not missed.

@@ -17,6 +17,7 @@ import type { NewSettlement } from "../../storage/tables/budget.ts";
 import type { InspectionRow } from "../../storage/tables/inspections.ts";
 import type { TaskRow } from "../../storage/tables/tasks.ts";
 import { enqueueTaskEnded } from "../../webhooks/enqueue-task-webhooks.ts";
+import { recordTaskEvent } from "../events/record-task-event.ts";
 import { recordTaskOutcome, type ReputationUpdate } from "./record-task-outcome.ts";
 import { releaseTaskSlot } from "../submission/task-quota.ts";
 import { releaseDelegationBudget } from "../submission/delegation-budget.ts";
@@ -98,6 +99,8 @@ async function endTask(
     now,
   });
   if (!finished) return false;
+  const duration_ms = now - task.submitted_at;
+  await recordTaskEvent(tx, task, { type: receipt.status, at: now, duration_ms });
   const archived = { task_id: task.task_id, receipt_hash: hash, agent_id: receipt.agent_id };
   const nested = listNestedSignatures(receipt);
   await archiveReceipt(tx, { ...archived, body: text, received_at: now }, nested);

@@ -3,6 +3,7 @@ import { voidForwardedTask } from "../../federation/void-forwarded-task.ts";
 import type { Services } from "../../services.ts";
 import type { Tx } from "../../storage/storage.ts";
 import type { TaskRow } from "../../storage/tables/tasks.ts";
+import { recordTaskEvent } from "../events/record-task-event.ts";
 import { releaseTaskSlot } from "../submission/task-quota.ts";
 import { releaseDelegationBudget } from "../submission/delegation-budget.ts";
 import { executorOf } from "../task.ts";
@@ -21,6 +22,7 @@ export async function endWithoutReceipt(
   await releaseDelegationBudget(tx, row);
   await voidForwardedTask(tx, row);
   await releaseTaskSlot(tx, row.submitted_by);
+  await recordTaskEvent(tx, row, { type: reason, at: runtime.now() });
 }
 
 /** Notifies waiting requests and the executor's devices, once the end is durable. */

@@ -11,6 +11,8 @@ export interface Lineage {
   readonly depth: number;
   /** The executors of the tasks above it that are at this relay, the first one first. */
   readonly ancestors: readonly string[];
+  /** The task that it was submitted under. */
+  readonly parentId?: string;
 }
 
 export interface NamedParent {
@@ -43,7 +45,8 @@ export async function findLineage(
   const depth = parent.depth + 1;
   const allowed = checkTaskDepth(depth);
   if (!allowed.ok) return refuse(allowed.code);
-  return { ok: true, depth, ancestors: [...parseAncestors(parent.ancestors), executorOf(parent)] };
+  const ancestors = [...parseAncestors(parent.ancestors), executorOf(parent)];
+  return { ok: true, depth, ancestors, parentId };
 }
 
 function parseAncestors(text: string | null): string[] {

@@ -33,6 +33,7 @@ import { findLineage, type Lineage } from "./find-lineage.ts";
 import { reserveDelegatedHold } from "./delegation-budget.ts";
 import { buildTaskRow } from "../build-task-row.ts";
 import { checkLifetime } from "../lifetime.ts";
+import { insertParent } from "./parent-store.ts";
 import { insertTask } from "../store.ts";
 import type { TaskAcceptance } from "../task-view.ts";
 
@@ -213,7 +214,7 @@ function buildRow(
 function storeTask(
   services: ExecutorServices,
   row: TaskRow,
-  { taskId, payerId, maxBudget, attempts, chain, choice, record, acceptance }: Plan,
+  { taskId, payerId, maxBudget, lineage, attempts, chain, choice, record, acceptance }: Plan,
   { body, saveResponse }: Submission,
 ) {
   const { storage, runtime, identity } = services;
@@ -253,6 +254,9 @@ function storeTask(
       allocation_id: locked > 0 ? newId(runtime) : null,
     };
     await insertTask(tx, task);
+    if (lineage.parentId !== undefined) {
+      await insertParent(tx, { task_id: taskId, parent_id: lineage.parentId });
+    }
     await enqueueTaskAssigned(tx, services, task);
     if (record !== undefined) await saveDecision(tx, taskId, record);
     const answer = {

@@ -66,6 +66,21 @@ const request =
 const payment = { amount: 1, direction: "received", reference: "wire 1" };
 const reason = { reason: "lost" };
 
+/** The outcomes of a list of a peer. */
+const askOfPeer = (list: string) => ({
+  200: whenFederated(async (t) => {
+    const { relayId } = await createFakePeer(t).completeHandshake();
+    await t.asOperator("POST", `${path}/peers/${relayId}/settle`, payment);
+    return t.asOperator("GET", `${path}/peers/${relayId}/${list}`);
+  }),
+  "federation.disabled": request("GET", `/peers/${UNKNOWN_RELAY_ID}/${list}`),
+  "peer.not_found": whenFederated(request("GET", `/peers/${UNKNOWN_RELAY_ID}/${list}`)),
+  "request.invalid": whenFederated(async (t) => {
+    const { relayId } = await createFakePeer(t).completeHandshake();
+    return t.asOperator("GET", `${path}/peers/${relayId}/${list}?cursor=%20`);
+  }),
+});
+
 export const federationAdminContract: Contract<
   | "addPeer"
   | "listFederationPeers"
@@ -73,6 +88,8 @@ export const federationAdminContract: Contract<
   | "removePeer"
   | "clearPeerDefaults"
   | "settlePeer"
+  | "listPeerPayments"
+  | "listPeerHistory"
   | "listOutbox"
   | "retryOutbox"
   | "giveUpOutbox"
@@ -166,6 +183,9 @@ export const federationAdminContract: Contract<
       return t.asOperator("POST", `${path}/peers/${relayId}/settle`, sent);
     }),
   },
+
+  listPeerPayments: askOfPeer("payments"),
+  listPeerHistory: askOfPeer("history"),
 
   listOutbox: {
     200: withFailedSettlement(request("GET", "/outbox")),

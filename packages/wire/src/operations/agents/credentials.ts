@@ -125,6 +125,7 @@ export const credentials = {
     summary: "Revoke a credential permanently, as its subject or its issuer.",
     section: "Credentials",
     auth: "bearer",
+    operator: "operate",
     ownerOnly: true,
     scope: "agent:write",
     singleUse: true,

@@ -45,6 +45,7 @@ export const devices = {
     summary: "Revoke a device permanently, with its tokens and sockets.",
     section: "Registry",
     auth: "bearer",
+    operator: "operate",
     ownerOnly: true,
     scope: "agent:write",
     singleUse: true,

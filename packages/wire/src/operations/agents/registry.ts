@@ -6,6 +6,7 @@ import {
   count,
   endpointUrl,
   extensibleEnum,
+  freeText,
   longText,
   looseObject,
   nextCursor,
@@ -123,15 +124,6 @@ const AgentEntry = v.object({
     }),
   ),
 });
-
-/** Words that an agent's own texts must contain, all of them and in any order. */
-const freeText = v.pipe(
-  shortText,
-  v.check(
-    (text) => text.trim().split(/\s+/).length <= limits.searchedWords,
-    `must contain at most ${limits.searchedWords} words`,
-  ),
-);
 
 export const registry = {
   bootstrap: defineOperation({

@@ -73,6 +73,8 @@ export const AccountSummary = v.object({
   card_held: v.optional(money),
   /** False for an id that no agent has registered or bootstrapped, for example a mistyped one. */
   agent_known: v.boolean(),
+  /** The time of its last movement; null before the first one. */
+  last_at: v.optional(v.nullable(v.number())),
 });
 export type AccountSummary = v.InferOutput<typeof AccountSummary>;
 
@@ -147,11 +149,17 @@ export const budget = {
   listAccounts: defineOperation({
     method: "GET",
     path: "/api/v1/admin/accounts",
-    summary: "List all accounts by agent id; ids without an agent are marked.",
+    summary:
+      "List all accounts by agent id, or the largest balance or hold first; ids without an agent are marked.",
     section: "Operator",
     auth: "master",
     tier: "read",
-    query: v.object(pageQuery),
+    query: v.object({
+      sort: v.optional(v.picklist(["id", "balance", "held"])),
+      /** Only accounts with a balance, a hold or a pending withdrawal. */
+      nonzero: v.optional(v.literal("1")),
+      ...pageQuery,
+    }),
     ok: { 200: v.object({ accounts: v.array(AccountSummary), next_cursor: nextCursor }) },
     refusals: ["request.invalid"],
   }),

@@ -1,3 +1,4 @@
+import { transactionTypes } from "@agent/budget";
 import * as v from "valibot";
 import { extensibleEnum } from "../../engine/extensible-enum.ts";
 import {
@@ -11,6 +12,7 @@ import {
 } from "../../engine/fields.ts";
 import { defineOperation } from "../../engine/operation.ts";
 import { ADMISSION_CODES, PeerEntrySchema } from "./peer-entry.ts";
+import { RelayEvent } from "./relay-events.ts";
 
 /** A peer as the operator sees it; money in USD. */
 export const FederationPeer = v.object({
@@ -29,6 +31,18 @@ export const FederationPeer = v.object({
   incarnation: v.optional(v.number()),
 });
 export type FederationPeer = v.InferInput<typeof FederationPeer>;
+
+/** A movement of the account between this relay and a peer. */
+const PeerPayment = v.object({
+  at: v.number(),
+  type: extensibleEnum(transactionTypes),
+  /** Above 0 if this relay then owes the peer more. */
+  amount: money,
+  position_after: money,
+  /** The task, or the reference of a payment that was made elsewhere. */
+  reference: v.nullable(v.string()),
+  description: v.nullable(v.string()),
+});
 
 const OutboxState = v.picklist(["pending", "completed", "failed"]);
 
@@ -136,6 +150,30 @@ export const federationAdmin = {
       200: v.object({ relay_id: v.string(), position: money, idempotent: v.boolean() }),
     },
     refusals: ["federation.disabled", "peer.not_found", "clearing.limit_exceeded"],
+  }),
+  listPeerPayments: defineOperation({
+    method: "GET",
+    path: "/api/v1/admin/federation/peers/:relayId/payments",
+    summary:
+      "List the movements between this relay and a peer, newest first; their sum is the position.",
+    section: "Operator",
+    auth: "master",
+    tier: "read",
+    query: v.object(pageQuery),
+    ok: { 200: v.object({ payments: v.array(PeerPayment), next_cursor: nextCursor }) },
+    refusals: ["federation.disabled", "peer.not_found", "request.invalid"],
+  }),
+  listPeerHistory: defineOperation({
+    method: "GET",
+    path: "/api/v1/admin/federation/peers/:relayId/history",
+    summary:
+      "List the changes of a peer's state and its missed heartbeats, newest first, of 7 days.",
+    section: "Operator",
+    auth: "master",
+    tier: "read",
+    query: v.object(pageQuery),
+    ok: { 200: v.object({ history: v.array(RelayEvent), next_cursor: nextCursor }) },
+    refusals: ["federation.disabled", "peer.not_found", "request.invalid"],
   }),
   listOutbox: defineOperation({
     method: "GET",

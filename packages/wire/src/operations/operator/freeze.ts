@@ -8,7 +8,21 @@ const Frozen = v.object({
   since: v.nullable(v.number()),
 });
 
+/** Whether the relay is frozen, why, since when and by which operator; null where that is unknown. */
+export const FreezeReport = v.object({ ...Frozen.entries, by: v.nullable(v.string()) });
+export type FreezeReport = v.InferInput<typeof FreezeReport>;
+
 export const freeze = {
+  getFreeze: defineOperation({
+    method: "GET",
+    path: "/api/v1/admin/freeze",
+    summary: "Get whether the relay is frozen, why, since when and by whom.",
+    section: "Operator",
+    auth: "master",
+    tier: "read",
+    ok: { 200: FreezeReport },
+    refusals: [],
+  }),
   freeze: defineOperation({
     method: "POST",
     path: "/api/v1/admin/freeze",

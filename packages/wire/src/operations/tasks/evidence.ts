@@ -8,6 +8,7 @@ export const evidence = {
     summary: "Get all evidence of a finished task, signed by the relay, as canonical JSON.",
     section: "Tasks",
     auth: "bearer",
+    audited: "session",
     scope: "task:read",
     tier: "read",
     // `@agent/verify` defines the form, and every byte of it is signed.

@@ -1,0 +1,17 @@
+import type { Services } from "../../services.ts";
+import { AWAKE_MS } from "./freshness.ts";
+import { countAwakeAgents } from "./online-store.ts";
+
+/** Counts the agents that are online: with a socket, or by the rule of `isOnline`. */
+export async function countOnlineAgents({
+  storage,
+  runtime,
+  connections,
+}: Pick<Services, "storage" | "runtime" | "connections">): Promise<number> {
+  const connected = new Set([...connections.all()].map(({ agentId }) => agentId));
+  const awake = await countAwakeAgents(storage.read, {
+    since: runtime.now() - AWAKE_MS,
+    connected: JSON.stringify([...connected]),
+  });
+  return connected.size + awake;
+}

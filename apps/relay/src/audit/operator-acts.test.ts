@@ -1,0 +1,107 @@
+import type { OperatorAuditEntry } from "@agent/wire";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { consoleEnv, openConsole } from "../../test/console-session.ts";
+import { federated } from "../../test/contract/operator/federation.ts";
+import { buildPath, samples } from "../../test/contract/samples.ts";
+import { createBuyer, createSeller, submitAcceptedTask } from "../../test/market.ts";
+import { startTestRelay, type TestRelay } from "../../test/test-relay.ts";
+import { operations, type OperationName } from "../operations.ts";
+
+let t: TestRelay;
+beforeEach(async () => {
+  t = await startTestRelay({ ...federated, ...consoleEnv });
+});
+afterEach(() => t.close());
+
+async function listActs(query = ""): Promise<OperatorAuditEntry[]> {
+  const { status, body } = await t.asOperator("GET", `/api/v1/admin/audit?limit=200${query}`);
+  expect(status).toBe(200);
+  return body["entries"] as OperatorAuditEntry[];
+}
+
+describe("what the operator does", () => {
+  test("OP8: every operation of the operator that changes something is recorded", async () => {
+    const acts = (Object.keys(operations) as OperationName[]).filter(
+      (name) => operations[name].auth === "master" && operations[name].method !== "GET",
+    );
+    for (const name of acts) {
+      await t.asOperator(operations[name].method, buildPath(name), samples[name].body);
+    }
+    const recorded = (await listActs("&actor=operator")).map(({ action }) => action);
+    expect(recorded.toReversed()).toEqual(acts);
+    expect(acts).toEqual(expect.arrayContaining(["freeze", "deposit", "addPeer"]));
+  });
+
+  test("OP8: an act is recorded with its actor, its target, its reason and its answer", async () => {
+    const agent = await t.createAgent();
+    const at = t.clock.now();
+    await t.asOperator("POST", `/api/v1/agents/${agent.agentId}/deposit`, {
+      amount: 5,
+      reference: "wire 7",
+    });
+    await t.asOperator("POST", "/api/v1/admin/withdrawals/unknown/fail", { reason: "no account" });
+    const [failed, deposit] = await listActs("&actor=operator");
+    expect(deposit).toMatchObject({ at, action: "deposit", agent_id: null, result: "200" });
+    expect(deposit?.detail).toContain(agent.agentId);
+    expect(deposit?.detail).toContain("wire 7");
+    expect(failed).toMatchObject({ action: "failWithdrawal", result: "withdrawal.not_found" });
+    expect(failed?.detail).toContain("no account");
+  });
+
+  test("OP8: acts while the relay is frozen are recorded too", async () => {
+    await t.asOperator("POST", "/api/v1/admin/freeze", { reason: "an audit" });
+    await t.asOperator("POST", `/api/v1/agents/${t.createUnknownAgent().agentId}/deposit`, {
+      amount: 1,
+    });
+    const acts = await listActs("&actor=operator");
+    expect(acts.map(({ action }) => action)).toEqual(["freeze"]);
+    await t.asOperator("POST", "/api/v1/admin/unfreeze");
+    expect((await listActs("&actor=operator"))[0]).toMatchObject({ action: "unfreeze" });
+  });
+
+  test("OP9: showing a task's texts is recorded, and its lists show none", async () => {
+    const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
+    const prompt = "the secret plan";
+    const task = await submitAcceptedTask(t, boss, worker, { prompt });
+    const path = `/api/v1/admin/tasks/${task.task_id}`;
+    for (const list of [path, "/api/v1/admin/tasks", "/api/v1/admin/events"]) {
+      expect((await t.asOperator("GET", list)).text).not.toContain(prompt);
+    }
+    expect(await listActs("&action=getTaskTexts")).toEqual([]);
+    expect(await t.asOperator("GET", `${path}/texts`)).toMatchObject({ body: { prompt } });
+    const [shown] = await listActs("&action=getTaskTexts");
+    expect(shown).toMatchObject({ actor: "operator", result: "200" });
+    expect(shown?.detail).toContain(task.task_id);
+  });
+
+  test("OP9: a console session leaves its name, also where it only reads texts", async () => {
+    const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
+    const task = await submitAcceptedTask(t, boss, worker);
+    const { token, sessionId } = await openConsole(t);
+    await t.request("GET", task.path, { token });
+    await t.request("POST", "/api/v1/admin/freeze", { token, body: { reason: "an audit" } });
+    const acts = await listActs(`&actor=session:${sessionId}`);
+    expect(acts.map(({ action }) => action)).toEqual(["freeze", "getTask"]);
+    const { body } = await t.asOperator("GET", "/api/v1/admin/freeze");
+    expect(body).toMatchObject({ frozen: true, by: `session:${sessionId}` });
+  });
+
+  test("the list shows agents and operators in one order, page by page", async () => {
+    for (let made = 0; made < 3; made += 1) {
+      await t.createWorker(1);
+      await t.clock.advance(10);
+      await t.deposit(await t.createAgent(), 1);
+    }
+    const all = await listActs();
+    expect(new Set(all.map(({ actor }) => actor)).size).toBeGreaterThan(3);
+    const paged: OperatorAuditEntry[] = [];
+    let cursor = "";
+    do {
+      const { body } = await t.asOperator("GET", `/api/v1/admin/audit?limit=2${cursor}`);
+      paged.push(...(body["entries"] as OperatorAuditEntry[]));
+      cursor = body["next_cursor"] === null ? "" : `&cursor=${String(body["next_cursor"])}`;
+    } while (cursor !== "");
+    expect(paged).toEqual(all);
+    expect(all.map(({ at }) => at)).toEqual(all.map(({ at }) => at).toSorted((a, b) => b - a));
+  });
+});

@@ -1,0 +1,75 @@
+import { createRedactor } from "@agent/wire";
+import { encodeLogValue } from "../observability/log-value.ts";
+import type { Services } from "../services.ts";
+import { StorageFrozen, type Tx } from "../storage/storage.ts";
+import { insertAuditEntry, setAuditResult } from "./store.ts";
+
+/** The key of the operator's acts among the entries of agents, whose ids are UUIDs. */
+export const OPERATOR_ENTRIES = "operator";
+
+/** An act of the operator or of one of its console sessions. */
+export interface OperatorAct {
+  /** The name of the token or the session. */
+  readonly actor: string;
+  /** The name of the operation. */
+  readonly action: string;
+  /** The parameters of the path and the members of the body; secrets in it are not recorded. */
+  readonly detail: object;
+}
+
+const MAX_DETAIL_CHARACTERS = 1_000;
+const redact = createRedactor([]);
+
+/** Records an act in the transaction that makes it. */
+export function insertOperatorAct(
+  tx: Tx,
+  now: number,
+  { actor, action, detail }: OperatorAct,
+  result: string | null,
+): Promise<number> {
+  const text = encodeLogValue(detail, redact);
+  return insertAuditEntry(tx, {
+    agent_id: OPERATOR_ENTRIES,
+    at: now,
+    actor,
+    device_id: null,
+    action,
+    detail: text === "{}" ? null : text.slice(0, MAX_DETAIL_CHARACTERS),
+    result,
+  });
+}
+
+/**
+ * Runs an act and records it: before it begins, so that none is missing after a crash, and again with its
+ * answer. Also while the relay is frozen; once its database is damaged only the log shows it.
+ */
+export async function recordOperatorAct<Answer extends object>(
+  { freezer, runtime, log }: Pick<Services, "freezer" | "runtime" | "log">,
+  act: OperatorAct,
+  run: () => Promise<Answer> | Answer,
+): Promise<Answer> {
+  let sequence: number | undefined;
+  try {
+    sequence = await freezer.writeAlways((tx) => insertOperatorAct(tx, runtime.now(), act, null));
+  } catch (error) {
+    if (!(error instanceof StorageFrozen)) throw error;
+    log.warn("operator.act_not_recorded", { actor: act.actor, action: act.action });
+  }
+  const answer = await run();
+  if (sequence !== undefined) {
+    const answered = { agent_id: OPERATOR_ENTRIES, sequence, result: toResult(answer) };
+    await freezer
+      .writeAlways((tx) => setAuditResult(tx, answered))
+      .catch((error: unknown) => {
+        // The act has happened, so its answer must not be lost.
+        log.error("operator.result_not_recorded", { action: act.action, error: String(error) });
+      });
+  }
+  return answer;
+}
+
+/** The code of a refusal, else the status. */
+function toResult(answer: object): string {
+  const { code, status } = answer as { readonly code?: string; readonly status?: number };
+  return code ?? String(status ?? 200);
+}

@@ -1,0 +1,130 @@
+import type { CommandCall, CommandResult } from "./operator-command.ts";
+import { formatDuration } from "./format-values.ts";
+
+interface Finding {
+  readonly name: string;
+  readonly ok: boolean;
+  readonly detail: string;
+  /** What to do about it; only of a fault. */
+  readonly remedy?: string;
+}
+
+const DAY_MS = 86_400_000;
+
+const REMEDIES: Readonly<Record<string, string>> = {
+  clock: "correct the wall clock; if it is right, POST /api/v1/admin/clock/accept",
+  books: "freeze the relay, and compare the named rows with your records",
+  storage_check: "restore the last good backup",
+  log: "see docs/transparency.md: begin a new generation by `agent-relay log restart`",
+  database: "see the log of the relay",
+  migrations: "stop the relay and run `agent-relay migrate`",
+};
+
+/** Checks everything that an operator would look at, and names a remedy for each fault. */
+export async function checkRelay({ client, now }: CommandCall): Promise<CommandResult> {
+  const overview = await client.getOverview();
+  if (!overview.ok) return overview;
+  const [ready, books] = [await client.ready(), await client.reconcile()];
+  const checks = ready.ok
+    ? ready.body.checks
+    : [{ check: "ready", ok: false, detail: `${ready.message} (${ready.code})` }];
+  const findings: Finding[] = [
+    // The freeze is in the overview too, also while the relay is not ready.
+    ...checks
+      .filter(({ check }) => check !== "freeze")
+      .map(({ check, ok, detail }) => ({
+        name: check,
+        ok,
+        detail,
+        ...(!ok && { remedy: REMEDIES[check] ?? "see the log of the relay" }),
+      })),
+    ...(books.ok
+      ? books.body.checks.map(({ name, ok, detail }) => ({
+          name: "books",
+          ok,
+          detail: `${name}: ${detail}`,
+        }))
+      : [{ name: "books", ok: false, detail: `${books.message} (${books.code})` }]),
+    ...checkState(overview.body, now()),
+  ];
+  const faults = findings.filter(({ ok }) => !ok);
+  return {
+    ok: true,
+    isGood: faults.length === 0,
+    body: { healthy: faults.length === 0, findings },
+    blocks: [
+      ...findings.flatMap(({ name, ok, detail, remedy }) => [
+        {
+          text: `${ok ? "ok   " : "FAULT"}  ${name}: ${detail}`,
+          tone: ok ? "good" : "bad",
+        } as const,
+        ...(remedy === undefined ? [] : [`       ${remedy}`]),
+      ]),
+      faults.length === 0 ? "healthy" : `faults: ${faults.length}`,
+    ],
+  };
+}
+
+type Overview = Extract<
+  Awaited<ReturnType<CommandCall["client"]["getOverview"]>>,
+  { ok: true }
+>["body"];
+
+function checkState(
+  { freeze, jobs, database, outbox_failed }: Overview,
+  now: number,
+): readonly Finding[] {
+  const late = jobs.filter(({ ok }) => !ok);
+  return [
+    freeze.frozen
+      ? {
+          name: "freeze",
+          ok: false,
+          detail: `frozen: ${freeze.reason ?? ""}`,
+          remedy: "end it by `agent-relay unfreeze`",
+        }
+      : { name: "freeze", ok: true, detail: "not frozen" },
+    late.length === 0
+      ? { name: "jobs", ok: true, detail: `${jobs.length} jobs run in time` }
+      : {
+          name: "jobs",
+          ok: false,
+          detail: `late: ${late.map(({ job, failures }) => `${job} (${failures} failures)`).join(", ")}`,
+          remedy: "look for job.failed in the log of the relay",
+        },
+    checkBackup(database, now),
+    outbox_failed === 0
+      ? { name: "settlements", ok: true, detail: "none failed" }
+      : {
+          name: "settlements",
+          ok: false,
+          detail: `${outbox_failed} failed`,
+          remedy: "retry or give up: `agent-relay outbox --state failed`",
+        },
+  ];
+}
+
+function checkBackup({ in_memory, last_backup_at }: Overview["database"], now: number): Finding {
+  const name = "backup";
+  if (in_memory) {
+    return {
+      name,
+      ok: false,
+      detail: "the database is in memory: everything is lost at the end",
+      remedy: "set AGENT_DB_PATH or AGENT_DATABASE_URL",
+    };
+  }
+  if (last_backup_at === null) {
+    return {
+      name,
+      ok: false,
+      detail: "no backup is known",
+      remedy: "run `agent-relay backup FILE`; backups of PostgreSQL by pg_dump are not known here",
+    };
+  }
+  const age = now - last_backup_at;
+  const detail = `made ${formatDuration(age)} ago`;
+  return age < DAY_MS
+    ? { name, ok: true, detail }
+    : { name, ok: false, detail, remedy: "run `agent-relay backup FILE` every day" };
+}

@@ -1,0 +1,218 @@
+import {
+  formatDuration,
+  formatMoney,
+  formatTime,
+  parseDuration,
+  parseMoney,
+  parseTime,
+  toStateCell,
+} from "./format-values.ts";
+import {
+  PAGE_OPTIONS,
+  usageFault,
+  type CommandCall,
+  type CommandResult,
+  type OperatorCommand,
+} from "./operator-command.ts";
+import { describeNextPage, omitMissing, readPageQuery } from "./page-query.ts";
+
+/** The commands about money. */
+export const moneyCommands = {
+  accounts: {
+    usage: "accounts [--sort balance|held] [--all]",
+    purpose: "whose money is here; --all also shows empty accounts",
+    options: ["sort", "all", ...PAGE_OPTIONS],
+    run: listAccounts,
+  },
+  holds: {
+    usage: "holds [--older-than 1h]",
+    purpose: "what is held, for which task and payer, since when; the oldest first",
+    options: ["older-than", ...PAGE_OPTIONS],
+    run: listHolds,
+  },
+  statement: {
+    usage: "statement ID [--from TIME] [--to TIME] [--csv]",
+    purpose: "the movements of one account with the balances at both ends",
+    options: ["from", "to", "csv"],
+    run: showStatement,
+  },
+  deposit: {
+    usage: "deposit ID AMOUNT --reference R [--description TEXT]",
+    purpose: "credit an account, once per reference",
+    options: ["reference", "description"],
+    run: deposit,
+  },
+  withdrawals: {
+    usage:
+      "withdrawals [--state pending] | withdrawals complete ID --payout-reference R | withdrawals fail ID --reason R",
+    purpose: "list what agents take out, and say how it was paid or why not",
+    options: ["state", "payout-reference", "reason", ...PAGE_OPTIONS],
+    run: (call) => (call.args.length === 0 ? listWithdrawals(call) : resolveWithdrawal(call)),
+  },
+} as const satisfies Record<string, OperatorCommand>;
+
+async function listAccounts(call: CommandCall): Promise<CommandResult> {
+  const { sort, all } = call.options;
+  const query = {
+    ...readPageQuery(call),
+    ...omitMissing({ sort }),
+    ...(all !== true && { nonzero: "1" }),
+  };
+  const answer = await call.client.listAccounts({ query: query as object });
+  if (!answer.ok) return answer;
+  const { accounts, next_cursor } = answer.body;
+  const rows = accounts.map((account) => [
+    account.agent_id,
+    account.agent_known ? "" : { text: "no such agent", tone: "bad" as const },
+    formatMoney(account.balance),
+    formatMoney(account.held),
+    formatMoney(account.pending_withdrawals),
+    formatTime(account.last_at),
+  ]);
+  const columns = [
+    { title: "account", isId: true },
+    { title: "owner", isFlexible: true },
+    { title: "balance", align: "right" },
+    { title: "held", align: "right" },
+    { title: "to be paid out", align: "right" },
+    { title: "last move" },
+  ] as const;
+  const table = { columns, rows, empty: "no account holds money" };
+  return { ok: true, body: answer.body, blocks: [table, ...describeNextPage(next_cursor)] };
+}
+
+async function listHolds(call: CommandCall): Promise<CommandResult> {
+  const { "older-than": text } = call.options;
+  const age = text === undefined ? undefined : parseDuration(text);
+  if (text !== undefined && age === undefined) {
+    return usageFault("--older-than is a duration such as 90s, 15m, 2h or 1d");
+  }
+  const query = { ...readPageQuery(call), ...omitMissing({ older_than: age }) };
+  const answer = await call.client.listHolds({ query });
+  if (!answer.ok) return answer;
+  const { holds, next_cursor } = answer.body;
+  const now = call.now();
+  const rows = holds.map((hold) => [
+    hold.task_id,
+    hold.payer_id,
+    formatMoney(hold.amount),
+    formatDuration(now - hold.since),
+    hold.until === null ? "-" : formatDuration(Math.max(0, hold.until - now)),
+    hold.state,
+  ]);
+  const columns = [
+    { title: "task", isId: true },
+    { title: "payer", isId: true },
+    { title: "amount", align: "right" },
+    { title: "since", align: "right" },
+    { title: "ends in", align: "right" },
+    { title: "state" },
+  ] as const;
+  const table = { columns, rows, empty: "nothing is held" };
+  return { ok: true, body: answer.body, blocks: [table, ...describeNextPage(next_cursor)] };
+}
+
+async function showStatement(call: CommandCall): Promise<CommandResult> {
+  const [agentId] = call.args;
+  if (agentId === undefined) return usageFault("name the account by its agent id");
+  const { from, to, csv } = call.options;
+  const now = call.now();
+  const [start, end] = [from, to].map((text) =>
+    text === undefined ? undefined : parseTime(text, now),
+  );
+  if ((from !== undefined && start === undefined) || (to !== undefined && end === undefined)) {
+    return usageFault("--from and --to are times: 2h (ago) or 2026-01-31T10:00:00Z");
+  }
+  const format = csv === true ? "csv" : "json";
+  const query = { ...omitMissing({ from: start, to: end }), format } as const;
+  const answer = await call.client.getStatement({ params: { agentId }, query });
+  if (!answer.ok) return answer;
+  const { body } = answer;
+  if (typeof body === "string") return { ok: true, body, blocks: [], raw: body };
+  const rows = body.transactions.map((row) => [
+    formatTime(row.created_at),
+    row.type,
+    formatMoney(row.amount),
+    formatMoney(row.balance_after),
+    row.reference_id ?? "",
+    row.description ?? "",
+  ]);
+  const columns = [
+    { title: "when" },
+    { title: "type" },
+    { title: "amount", align: "right" },
+    { title: "balance", align: "right" },
+    { title: "reference", isFlexible: true },
+    { title: "description", isFlexible: true },
+  ] as const;
+  return {
+    ok: true,
+    body,
+    blocks: [
+      `opening balance ${formatMoney(body.opening_balance)}`,
+      { columns, rows, empty: "no movements" },
+      `closing balance ${formatMoney(body.closing_balance)}`,
+    ],
+  };
+}
+
+async function deposit(call: CommandCall): Promise<CommandResult> {
+  const [agentId, text] = call.args;
+  const amount = parseMoney(text);
+  const { reference, description } = call.options;
+  if (agentId === undefined || amount === undefined || reference === undefined) {
+    return usageFault("give the account, the amount in USD and --reference, which counts once");
+  }
+  const body = { amount, reference, ...omitMissing({ description }) };
+  const answer = await call.client.deposit({ params: { agentId }, body });
+  if (!answer.ok) return answer;
+  const blocks = [`${formatMoney(amount)} for ${agentId}, paid as ${reference}`];
+  return { ok: true, body: answer.body, blocks };
+}
+
+async function listWithdrawals(call: CommandCall): Promise<CommandResult> {
+  const { state: status } = call.options;
+  const query = { ...readPageQuery(call), ...omitMissing({ status }) };
+  const answer = await call.client.listAllWithdrawals({ query: query as object });
+  if (!answer.ok) return answer;
+  const { withdrawals, next_cursor } = answer.body;
+  const rows = withdrawals.map((withdrawal) => [
+    withdrawal.withdrawal_id,
+    withdrawal.agent_id,
+    formatMoney(withdrawal.amount),
+    withdrawal.destination,
+    toStateCell(withdrawal.status),
+    formatTime(withdrawal.created_at),
+  ]);
+  const columns = [
+    { title: "withdrawal", isId: true },
+    { title: "agent", isId: true },
+    { title: "amount", align: "right" },
+    { title: "destination", isFlexible: true },
+    { title: "state" },
+    { title: "requested" },
+  ] as const;
+  const table = { columns, rows, empty: "no withdrawals" };
+  return { ok: true, body: answer.body, blocks: [table, ...describeNextPage(next_cursor)] };
+}
+
+async function resolveWithdrawal({ client, args, options }: CommandCall): Promise<CommandResult> {
+  const [act, withdrawalId] = args;
+  const { "payout-reference": payout_reference, reason } = options;
+  const params = { withdrawalId: withdrawalId ?? "" };
+  if (act === "complete" && withdrawalId !== undefined && payout_reference !== undefined) {
+    const answer = await client.completeWithdrawal({ params, body: { payout_reference } });
+    if (!answer.ok) return answer;
+    return { ok: true, body: answer.body, blocks: [`${withdrawalId} is completed`] };
+  }
+  if (act === "fail" && withdrawalId !== undefined && reason !== undefined) {
+    const answer = await client.failWithdrawal({ params, body: { reason } });
+    if (!answer.ok) return answer;
+    return {
+      ok: true,
+      body: answer.body,
+      blocks: [`${withdrawalId} has failed; the money is back`],
+    };
+  }
+  return usageFault("complete ID --payout-reference R, or fail ID --reason R");
+}

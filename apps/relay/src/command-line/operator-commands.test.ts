@@ -1,0 +1,122 @@
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { endRelays, minimalEnv, startRelay } from "../../test/relay-process.ts";
+import { OPERATOR_TOKEN } from "../../test/test-relay.ts";
+import { operatorCommands } from "./operator-commands.ts";
+
+// A start takes half a second of CPU, and the machine may be busy.
+vi.setConfig({ testTimeout: 60_000 });
+
+const folder = mkdtempSync(join(tmpdir(), "relay-commands-"));
+let url: string;
+beforeAll(async () => {
+  url = await startRelay(minimalEnv).baseUrl;
+}, 60_000);
+afterAll(async () => {
+  await endRelays();
+  rmSync(folder, { recursive: true });
+});
+
+/** Runs the command in a process of its own. */
+async function run(args: readonly string[], env: Record<string, string> = {}) {
+  const command = startRelay(
+    { AGENT_RELAY_URL: url, AGENT_API_TOKEN: OPERATOR_TOKEN, ...env },
+    { args, isExact: true },
+  );
+  const { code } = await command.ended;
+  return { code, stdout: command.stdout(), stderr: command.stderr() };
+}
+
+describe("a command against a relay", () => {
+  test("exits with 0 and prints for people, or one line of JSON", async () => {
+    const shown = await run(["status"]);
+    expect(shown).toMatchObject({ code: 0, stderr: "" });
+    expect(shown.stdout).toContain("state     running");
+    expect(shown.stdout).not.toContain("\u001b");
+    const { stdout } = await run(["status", "--json"]);
+    expect(stdout.trim().split("\n")).toHaveLength(1);
+    expect(JSON.parse(stdout)).toMatchObject({ freeze: { frozen: false } });
+  });
+
+  test("exits with 1 when the relay refuses, and names the code", async () => {
+    const { code, stderr } = await run(["task", "019b7d21-53eb-7ccd-926c-3badff397897"]);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(
+      /Task not found or expired \(task.not_found\)\n.*agent-relay tasks`\nrequest /,
+    );
+    const wrong = await run(["status"], { AGENT_API_TOKEN: "another-token-0123456789" });
+    expect(wrong).toMatchObject({ code: 1 });
+    expect(wrong.stderr).toContain("(auth.unknown_token)");
+  });
+
+  test("exits with 3 when there is no relay, and names the address that it asked", async () => {
+    const { code, stderr } = await run(["status", "--relay", "http://127.0.0.1:1"]);
+    expect(code).toBe(3);
+    expect(stderr).toContain("http://127.0.0.1:1");
+  });
+
+  test.each([
+    [["deposit", "agent"], "give the account"],
+    [["status", "--csv"], "this command takes no --csv"],
+    [["withdrawals", "complete"], "complete ID"],
+    [["series", "speed"], "METRIC is one of"],
+    [["holds", "--older-than", "long"], "is a duration"],
+  ])("exits with 2 for %j and shows the usage of that command only", async (args, message) => {
+    const { code, stdout, stderr } = await run(args);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toContain(message);
+    expect(stderr.trim().split("\n")).toHaveLength(2);
+  });
+
+  test("OP11: a token file that others may read is refused", async () => {
+    const file = join(folder, "token");
+    writeFileSync(file, `${OPERATOR_TOKEN}\n`);
+    const env = { AGENT_API_TOKEN: "" };
+    for (const mode of [0o644, 0o640, 0o604]) {
+      chmodSync(file, mode);
+      const { code, stdout, stderr } = await run(["status", "--token-file", file], env);
+      expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+      expect(stderr).toContain(`chmod 600 ${file}`);
+      expect(stderr).not.toContain(OPERATOR_TOKEN);
+    }
+    chmodSync(file, 0o600);
+    expect(await run(["status", "--token-file", file], env)).toMatchObject({ code: 0 });
+    expect(await run(["status"], env)).toMatchObject({ code: 2 });
+  });
+
+  test("prints a link that holds the code in its fragment", async () => {
+    const { stdout } = await run(["console"]);
+    expect(stdout).toMatch(new RegExp(`^${url}/console#code=[\\w-]{22}\\n$`));
+  });
+});
+
+test("every command has a purpose, and its usage begins with its name", () => {
+  for (const [name, { usage, purpose }] of Object.entries(operatorCommands)) {
+    expect(usage.split(" ")[0]).toBe(name);
+    expect(purpose).not.toBe("");
+  }
+  expect(Object.keys(operatorCommands)).toEqual(
+    expect.arrayContaining(
+      (
+        "status agents tasks task accounts holds statement deposit withdrawals freeze unfreeze peers " +
+        "outbox approvals events sessions console doctor"
+      ).split(" "),
+    ),
+  );
+});
+
+test("dev starts a relay with work to look at from nothing, and ends on Ctrl-C", async () => {
+  const dev = startRelay({}, { args: ["dev"], isExact: true });
+  await expect.poll(() => dev.stdout(), { timeout: 50_000 }).toContain("ask it: ");
+  const [, baseUrl = "", token = ""] =
+    /AGENT_RELAY_URL=(\S+) AGENT_API_TOKEN=(\S+)/.exec(dev.stdout()) ?? [];
+  expect(dev.stdout()).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/console#code=[\w-]{22}\n/);
+  const env = { AGENT_RELAY_URL: baseUrl, AGENT_API_TOKEN: token };
+  const hasWork = async () => (await run(["tasks"], env)).stdout;
+  await expect.poll(hasWork, { timeout: 40_000 }).toContain("completed");
+  dev.kill("SIGINT");
+  expect(await dev.ended).toEqual({ code: 0, signal: null });
+  expect(dev.stderr()).toBe("");
+}, 120_000);

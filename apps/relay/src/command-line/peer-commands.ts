@@ -1,0 +1,207 @@
+import { formatMoney, formatTime, parseMoney, toStateCell } from "./format-values.ts";
+import {
+  PAGE_OPTIONS,
+  usageFault,
+  type CommandCall,
+  type CommandResult,
+  type OperatorCommand,
+} from "./operator-command.ts";
+import { describeNextPage, omitMissing, readPageQuery } from "./page-query.ts";
+
+/** The commands about other relays. */
+export const peerCommands = {
+  peers: {
+    usage:
+      "peers | peers add URL | peers credit ID AMOUNT | peers remove ID | peers payments ID | peers history ID | " +
+      "peers pay ID AMOUNT --sent|--received --reference R | peers clear-defaults ID --reason R",
+    purpose: "the relays that this one knows, who owes whom, and dealings with one of them",
+    options: ["sent", "received", "reference", "reason", ...PAGE_OPTIONS],
+    run: runPeers,
+  },
+  outbox: {
+    usage:
+      "outbox [--state pending|completed|failed] | outbox retry ID | outbox give-up ID --reason R",
+    purpose: "settlements on their way to other relays",
+    options: ["state", "reason", ...PAGE_OPTIONS],
+    run: runOutbox,
+  },
+} as const satisfies Record<string, OperatorCommand>;
+
+async function runPeers(call: CommandCall): Promise<CommandResult> {
+  const { client, args, options } = call;
+  const [act, first = "", second] = args;
+  const params = { relayId: first };
+  const isNamed = first !== "";
+  switch (act) {
+    case undefined:
+      return listPeers(call);
+    case "add":
+      if (isNamed) return show(await client.addPeer({ body: { endpoint_url: first } }));
+      return usageFault("peers add URL");
+    case "credit": {
+      const credit_limit = parseMoney(second);
+      if (!isNamed || credit_limit === undefined) return usageFault("peers credit ID AMOUNT");
+      return show(await client.setPeerCredit({ params, body: { credit_limit } }));
+    }
+    case "remove":
+      if (isNamed) return show(await client.removePeer({ params }));
+      return usageFault("peers remove ID");
+    case "payments":
+      return isNamed ? listPayments(call, first) : usageFault("peers payments ID");
+    case "history":
+      return isNamed ? listHistory(call, first) : usageFault("peers history ID");
+    case "pay":
+      return recordPayment(call, first, parseMoney(second));
+    case "clear-defaults": {
+      const { reason } = options;
+      if (!isNamed || reason === undefined) return usageFault("peers clear-defaults ID --reason R");
+      return show(await client.clearPeerDefaults({ params, body: { reason } }));
+    }
+    default:
+      return usageFault("peers add, credit, remove, payments, history, pay or clear-defaults");
+  }
+}
+
+/** Shows an answer of few members. */
+function show<R extends { readonly ok: true; readonly body: object } | { readonly ok: false }>(
+  answer: R,
+): CommandResult {
+  if (!answer.ok) return answer as unknown as CommandResult;
+  const { body } = answer as { readonly body: object };
+  const blocks = Object.entries(body).map(([name, value]) => `${name}  ${String(value)}`);
+  return { ok: true, body, blocks };
+}
+
+async function listPeers({ client }: CommandCall): Promise<CommandResult> {
+  const answer = await client.listFederationPeers();
+  if (!answer.ok) return answer;
+  const rows = answer.body.peers.map((peer) => [
+    peer.relay_id,
+    peer.display_name,
+    toStateCell(peer.state),
+    describePosition(peer.position),
+    formatMoney(peer.credit_limit),
+    formatMoney(peer.reserved),
+    formatTime(peer.last_heartbeat_at),
+    peer.endpoint_url,
+  ]);
+  const columns = [
+    { title: "relay", isId: true },
+    { title: "name", isFlexible: true },
+    { title: "state" },
+    { title: "owed", align: "right" },
+    { title: "credit", align: "right" },
+    { title: "reserved", align: "right" },
+    { title: "last heartbeat" },
+    { title: "address", isFlexible: true },
+  ] as const;
+  const table = { columns, rows, empty: "no peers" };
+  return { ok: true, body: answer.body, blocks: [table] };
+}
+
+function describePosition(position: number): string {
+  if (position === 0) return "nothing";
+  return position > 0 ? `we owe ${formatMoney(position)}` : `owes us ${formatMoney(-position)}`;
+}
+
+async function listPayments(call: CommandCall, relayId: string): Promise<CommandResult> {
+  const query = readPageQuery(call);
+  const answer = await call.client.listPeerPayments({ params: { relayId }, query });
+  if (!answer.ok) return answer;
+  const { payments, next_cursor } = answer.body;
+  const rows = payments.map((payment) => [
+    formatTime(payment.at),
+    payment.type,
+    formatMoney(payment.amount),
+    formatMoney(payment.position_after),
+    payment.reference ?? "",
+    payment.description ?? "",
+  ]);
+  const columns = [
+    { title: "when" },
+    { title: "type" },
+    { title: "amount", align: "right" },
+    { title: "we owe then", align: "right" },
+    { title: "reference", isFlexible: true },
+    { title: "description", isFlexible: true },
+  ] as const;
+  const table = { columns, rows, empty: "no payments" };
+  return { ok: true, body: answer.body, blocks: [table, ...describeNextPage(next_cursor)] };
+}
+
+async function listHistory(call: CommandCall, relayId: string): Promise<CommandResult> {
+  const query = readPageQuery(call);
+  const answer = await call.client.listPeerHistory({ params: { relayId }, query });
+  if (!answer.ok) return answer;
+  const { history, next_cursor } = answer.body;
+  const rows = history.map(({ at, type, sequence: _, peer_id: _peer, ...members }) => [
+    formatTime(at),
+    type,
+    Object.entries(members)
+      .map(([name, value]) => `${name}=${JSON.stringify(value)}`)
+      .join(" "),
+  ]);
+  const columns = [
+    { title: "when" },
+    { title: "what" },
+    { title: "detail", isFlexible: true },
+  ] as const;
+  const table = { columns, rows, empty: "nothing happened in the last 7 days" };
+  return { ok: true, body: answer.body, blocks: [table, ...describeNextPage(next_cursor)] };
+}
+
+async function recordPayment(
+  { client, options }: CommandCall,
+  relayId: string,
+  amount: number | undefined,
+): Promise<CommandResult> {
+  const { sent, received, reference } = options;
+  if (relayId === "" || amount === undefined || reference === undefined || sent === received) {
+    return usageFault("peers pay ID AMOUNT --sent or --received, and --reference R");
+  }
+  const direction = sent === true ? "sent" : "received";
+  const body = { amount, direction, reference } as const;
+  return show(await client.settlePeer({ params: { relayId }, body }));
+}
+
+async function runOutbox(call: CommandCall): Promise<CommandResult> {
+  const { client, args, options } = call;
+  const [act, settlementId] = args;
+  if (act === undefined) return listOutbox(call);
+  const params = { settlementId: settlementId ?? "" };
+  if (act === "retry" && settlementId !== undefined)
+    return show(await client.retryOutbox({ params }));
+  const { reason } = options;
+  if (act === "give-up" && settlementId !== undefined && reason !== undefined) {
+    return show(await client.giveUpOutbox({ params, body: { reason } }));
+  }
+  return usageFault("outbox retry ID, or outbox give-up ID --reason R");
+}
+
+async function listOutbox(call: CommandCall): Promise<CommandResult> {
+  const { state } = call.options;
+  const query = { ...readPageQuery(call), ...omitMissing({ state }) };
+  const answer = await call.client.listOutbox({ query: query as object });
+  if (!answer.ok) return answer;
+  const { settlements, next_cursor } = answer.body;
+  const rows = settlements.map((entry) => [
+    entry.settlement_id,
+    entry.relay_id,
+    formatMoney(entry.amount),
+    toStateCell(entry.state),
+    String(entry.attempts),
+    formatTime(entry.next_attempt_at),
+    entry.last_error ?? "",
+  ]);
+  const columns = [
+    { title: "settlement", isId: true },
+    { title: "relay", isId: true },
+    { title: "amount", align: "right" },
+    { title: "state" },
+    { title: "attempts", align: "right" },
+    { title: "next" },
+    { title: "last error", isFlexible: true },
+  ] as const;
+  const table = { columns, rows, empty: "nothing is on its way" };
+  return { ok: true, body: answer.body, blocks: [table, ...describeNextPage(next_cursor)] };
+}

@@ -1,0 +1,127 @@
+import { createRelayClient, type CallRefusal } from "@agent/client";
+import { formatBlocks, makeSafe, type Display } from "./format-blocks.ts";
+import {
+  SHARED_OPTIONS,
+  type CommandOutput,
+  type OperatorCommand,
+  type OperatorOptions,
+  type OptionName,
+} from "./operator-command.ts";
+import { readOperatorToken } from "./read-operator-token.ts";
+
+/** How a command ended: done, refused by the relay, wrongly called, or without a relay. */
+export const EXIT = { done: 0, refused: 1, usage: 2, unreachable: 3 } as const;
+
+/** The process around a command. */
+export interface CommandEnvironment {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly display: Display;
+  readonly writeOut: (text: string) => void;
+  readonly writeError: (text: string) => void;
+  readonly now: () => number;
+  readonly wait: (ms: number) => Promise<void>;
+  readonly isInterrupted: () => boolean;
+}
+
+interface CommandLine {
+  readonly args: readonly string[];
+  readonly options: OperatorOptions;
+}
+
+/** Runs a command against a relay and returns the exit code. */
+export async function runOperatorCommand(
+  command: OperatorCommand,
+  { args, options }: CommandLine,
+  environment: CommandEnvironment,
+): Promise<number> {
+  const { env, display, writeOut, now, wait, isInterrupted } = environment;
+  const foreign = findForeignOption(command, options);
+  if (foreign !== undefined) {
+    return failUsage(environment, command, `this command takes no --${foreign}`);
+  }
+  const token = readOperatorToken(options["token-file"], env);
+  if (!token.ok) return failUsage(environment, command, token.message);
+  const baseUrl = findRelayAddress(options.relay, env);
+  const client = createRelayClient({ baseUrl, identity: { masterToken: token.token } });
+  const print = (output: CommandOutput) => {
+    if (output.raw !== undefined) return writeOut(output.raw);
+    if (options.json === true) return writeOut(`${JSON.stringify(output.body)}\n`);
+    writeOut(`${formatBlocks(output.blocks, display)}\n`);
+  };
+  const result = await command.run({
+    client,
+    baseUrl,
+    args,
+    options,
+    now,
+    wait,
+    isInterrupted,
+    print,
+  });
+  if (result.ok) {
+    if (result.body !== undefined) print(result);
+    return result.isGood === false ? EXIT.refused : EXIT.done;
+  }
+  if ("usage" in result) return failUsage(environment, command, result.usage);
+  return failCall(environment, result, baseUrl);
+}
+
+function findForeignOption(
+  { options: own = [] }: OperatorCommand,
+  given: OperatorOptions,
+): string | undefined {
+  const known: readonly string[] = [...SHARED_OPTIONS, ...own];
+  return (Object.keys(given) as OptionName[]).find((name) => !known.includes(name));
+}
+
+/** The relay that is named, else the one of the environment, else the one on this machine. */
+function findRelayAddress(
+  given: string | undefined,
+  env: Readonly<Record<string, string | undefined>>,
+): string {
+  const named = (given ?? env["AGENT_RELAY_URL"] ?? "").trim();
+  return named === "" ? `http://127.0.0.1:${env["PORT"] ?? "3000"}` : named;
+}
+
+function failUsage(
+  { writeError }: CommandEnvironment,
+  { usage }: OperatorCommand,
+  message: string,
+): number {
+  writeError(`agent-relay: ${makeSafe(message)}\nusage: agent-relay ${usage}\n`);
+  return EXIT.usage;
+}
+
+/** Prints the sentence, the code and, where one is known, what to do. */
+function failCall(
+  { writeError }: CommandEnvironment,
+  { code, message, retryAfterSeconds, requestId }: CallRefusal,
+  baseUrl: string,
+): number {
+  const isUnreachable = code.startsWith("network.");
+  const remedy = isUnreachable
+    ? `asked ${baseUrl}; name another relay by --relay URL or AGENT_RELAY_URL`
+    : (REMEDIES[code] ??
+      (retryAfterSeconds === undefined ? undefined : `try again in ${retryAfterSeconds} s`));
+  const lines = [
+    `agent-relay: ${makeSafe(message)} (${makeSafe(code)})`,
+    ...(remedy === undefined ? [] : [makeSafe(remedy)]),
+    ...(requestId === undefined ? [] : [`request ${makeSafe(requestId)}`]),
+  ];
+  writeError(`${lines.join("\n")}\n`);
+  return isUnreachable ? EXIT.unreachable : EXIT.refused;
+}
+
+const REMEDIES: Readonly<Record<string, string>> = {
+  "auth.missing": "set AGENT_API_TOKEN to the master token of this relay",
+  "auth.unknown_token": "the token is not the master token of this relay",
+  "auth.master_only": "the token is an agent's; this needs the master token",
+  "server.frozen": "see why by `agent-relay freeze`, end it by `agent-relay unfreeze`",
+  "server.damaged": "stop the relay and restore a backup: `agent-relay restore FILE`",
+  "federation.disabled": "federation is on once AGENT_FEDERATION_ENDPOINT_URL is set",
+  "agent.not_found": "list the agents by `agent-relay agents`",
+  "task.not_found": "list the tasks by `agent-relay tasks`",
+  "peer.not_found": "list the relays by `agent-relay peers`",
+  "withdrawal.not_found": "list the withdrawals by `agent-relay withdrawals`",
+  "session.not_found": "list the sessions by `agent-relay sessions`",
+};

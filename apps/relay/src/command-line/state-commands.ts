@@ -1,0 +1,128 @@
+import { formatDuration, formatMoney, formatTime } from "./format-values.ts";
+import type { Block } from "./format-blocks.ts";
+import { checkRelay } from "./check-relay.ts";
+import type { CommandCall, CommandResult, OperatorCommand } from "./operator-command.ts";
+
+type Overview = Extract<
+  Awaited<ReturnType<CommandCall["client"]["getOverview"]>>,
+  { ok: true }
+>["body"];
+
+/** The commands about the relay as a whole. */
+export const stateCommands = {
+  status: {
+    usage: "status",
+    purpose: "the state of the relay on one screen, and what needs you",
+    run: showStatus,
+  },
+  doctor: {
+    usage: "doctor",
+    purpose: "check readiness, jobs, books, backup and settings, with a remedy for each fault",
+    run: checkRelay,
+  },
+  freeze: {
+    usage: "freeze [REASON]",
+    purpose: "refuse writes from now on; without a reason, show whether and why it is frozen",
+    run: async ({ client, args }) => {
+      const reason = args.join(" ");
+      const answer =
+        reason === "" ? await client.getFreeze() : await client.freeze({ body: { reason } });
+      if (!answer.ok) return answer;
+      return { ok: true, body: answer.body, blocks: describeFreeze(answer.body) };
+    },
+  },
+  unfreeze: {
+    usage: "unfreeze [--restored]",
+    purpose: "accept writes again; after a restore you must say --restored",
+    options: ["restored"],
+    run: async ({ client, options: { restored } }) => {
+      const answer = await client.unfreeze({ body: restored === true ? { restored } : {} });
+      if (!answer.ok) return answer;
+      return { ok: true, body: answer.body, blocks: describeFreeze(answer.body) };
+    },
+  },
+} as const satisfies Record<string, OperatorCommand>;
+
+async function showStatus({ client, now }: CommandCall): Promise<CommandResult> {
+  const [info, answer] = [await client.relayInfo(), await client.getOverview()];
+  if (!info.ok) return info;
+  if (!answer.ok) return answer;
+  const { name, relay_id, version } = info.body;
+  const { body } = answer;
+  return {
+    ok: true,
+    body,
+    blocks: [
+      { text: `${name}  ${relay_id}  ${version}`, tone: "strong" },
+      ...describeFreeze(body.freeze),
+      ...describeWork(body, now()),
+      ...describeMoney(body),
+      `network   ${describePeers(body)}`,
+      `database  ${describeDatabase(body, now())}`,
+      ...listNeeds(body),
+    ],
+  };
+}
+
+function describeFreeze({
+  frozen,
+  reason,
+  since,
+  by,
+}: {
+  readonly frozen: boolean;
+  readonly reason: string | null;
+  readonly since: number | null;
+  readonly by?: string | null;
+}): readonly Block[] {
+  if (!frozen) return [{ text: "state     running", tone: "good" }];
+  const author = by === null || by === undefined ? "" : ` by ${by}`;
+  const text = `state     FROZEN since ${formatTime(since)}${author}: ${reason ?? "no reason"}`;
+  return [{ text, tone: "bad" }];
+}
+
+function describeWork({ tasks, open, agents, sockets }: Overview, now: number): readonly Block[] {
+  const oldest =
+    open.oldest_at === null ? "" : `, the oldest for ${formatDuration(now - open.oldest_at)}`;
+  return [
+    `tasks     ${open.count} open (${tasks.claimed} claimed)${oldest}`,
+    `          ${tasks.completed} completed, ${tasks.failed} failed, ${tasks.denied} denied, ` +
+      `${tasks.cancelled} cancelled, ${tasks.expired} expired`,
+    `agents    ${agents.online} online of ${agents.registered} registered, ${agents.bound} bound, ${sockets} sockets`,
+  ];
+}
+
+function describeMoney({ money }: Overview): readonly Block[] {
+  return [
+    `money     ${formatMoney(money.balances)} in accounts, ${formatMoney(money.held)} held, ` +
+      `${formatMoney(money.pending_withdrawals)} to be paid out`,
+    `fees      ${formatMoney(money.fees_today)} today, ${formatMoney(money.fees_total)} in all`,
+  ];
+}
+
+function describePeers({ peers }: Overview): string {
+  const states = Object.entries(peers).map(([state, count]) => `${count} ${state}`);
+  return states.length === 0 ? "no peers" : `peers: ${states.join(", ")}`;
+}
+
+export function describeDatabase({ database }: Overview, now: number): string {
+  if (database.in_memory) return "in memory: everything is lost at the end";
+  const size = database.bytes === null ? "" : `${(database.bytes / 1e6).toFixed(1)} MB, `;
+  const { last_backup_at: at } = database;
+  return `${size}${at === null ? "no backup known" : `backup ${formatDuration(now - at)} ago`}`;
+}
+
+/** What waits for a decision of the operator. */
+function listNeeds(overview: Overview): readonly Block[] {
+  const { withdrawals_pending, outbox_failed, approvals_pending, jobs, books } = overview;
+  const late = jobs.filter(({ ok }) => !ok).map(({ job }) => job);
+  const needs = [
+    ...(withdrawals_pending > 0 ? [`${withdrawals_pending} withdrawals wait: withdrawals`] : []),
+    ...(outbox_failed > 0 ? [`${outbox_failed} settlements failed: outbox --state failed`] : []),
+    ...(late.length > 0 ? [`jobs are late: ${late.join(", ")}`] : []),
+    ...(books?.consistent === false ? ["the books do not balance: doctor"] : []),
+  ];
+  const waiting = approvals_pending === 0 ? [] : [`${approvals_pending} approvals wait for votes`];
+  if (needs.length === 0) return [...waiting, { text: "nothing needs you", tone: "good" }];
+  return [...waiting, ...needs.map((need) => ({ text: `! ${need}`, tone: "bad" as const }))];
+}

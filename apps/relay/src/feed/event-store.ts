@@ -1,0 +1,104 @@
+import { compile, param, params, queryBuilder, sql } from "../storage/queries/compiled-query.ts";
+import type { Reader, Tx } from "../storage/storage.ts";
+import type { QueuedEventRow, RelayEventRow } from "../storage/tables/operator.ts";
+
+const queueInsert = compile<QueuedEventRow>()(
+  queryBuilder.insertInto("event_queue").values(params("at", "type", "peer_id", "body")),
+);
+
+export async function queueEvent(tx: Tx, event: QueuedEventRow): Promise<void> {
+  await tx.run(queueInsert, event);
+}
+
+const anyQueued = compile()(sql<{ one: number }>`select 1 as one from event_queue limit 1`);
+
+/** Returns whether a change waits for its number. */
+export async function hasQueuedEvents(read: Reader): Promise<boolean> {
+  return (await read.get(anyQueued, {})) !== undefined;
+}
+
+type TakenEvent = QueuedEventRow & { readonly place: number };
+
+const queueTake = compile<{ limit: number }>()(
+  sql<TakenEvent>`
+    delete from event_queue
+    where rowid in (select rowid from event_queue order by rowid limit ${param("limit")})
+    returning rowid as place, at, type, peer_id, body`,
+);
+
+/** Removes the changes that were queued first and returns them in their order. */
+export async function takeQueuedEvents(tx: Tx, limit: number): Promise<TakenEvent[]> {
+  const taken = await tx.all(queueTake, { limit });
+  return taken.sort((a, b) => a.place - b.place);
+}
+
+const counterUpdate = compile<{ by: number }>()(
+  sql<{ last: number }>`
+    update event_counter set last = last + cast(${param("by")} as bigint) where one = 1 returning last`,
+);
+
+/** Reserves so many numbers, and returns the last of them. */
+export async function reserveSequences(tx: Tx, by: number): Promise<number> {
+  const reserved = await tx.get(counterUpdate, { by });
+  if (reserved === undefined) throw new Error("the counter of the events is missing");
+  return reserved.last;
+}
+
+const eventInsert = compile<RelayEventRow>()(
+  queryBuilder
+    .insertInto("relay_events")
+    .values(params("sequence", "at", "type", "peer_id", "body")),
+);
+
+export async function insertEvent(tx: Tx, event: RelayEventRow): Promise<void> {
+  await tx.run(eventInsert, event);
+}
+
+const eventPage = compile<{ after: number; limit: number }>()(
+  queryBuilder
+    .selectFrom("relay_events")
+    .selectAll()
+    .where("sequence", ">", param("after"))
+    .orderBy("sequence")
+    .limit(param("limit")),
+);
+
+/** Lists events after a number, oldest first. */
+export function listEventsAfter(
+  read: Reader,
+  page: { after: number; limit: number },
+): Promise<RelayEventRow[]> {
+  return read.all(eventPage, page);
+}
+
+const peerEventPage = compile<{ peer_id: string; before: number; limit: number }>()(
+  queryBuilder
+    .selectFrom("relay_events")
+    .selectAll()
+    .where("peer_id", "=", param("peer_id"))
+    .where("sequence", "<", param("before"))
+    .orderBy("sequence", "desc")
+    .limit(param("limit")),
+);
+
+/** Lists the events of a peer, newest first. */
+export function listPeerEvents(
+  read: Reader,
+  page: { peer_id: string; before: number; limit: number },
+): Promise<RelayEventRow[]> {
+  return read.all(peerEventPage, page);
+}
+
+// Only the oldest rows are looked at, because no index orders events by time.
+const eventPurge = compile<{ until: number; limit: number }>()(
+  sql<never>`
+    delete from relay_events where sequence in (
+      select sequence from (
+        select sequence, at from relay_events order by sequence limit ${param("limit")}
+      ) as oldest where at <= ${param("until")})`,
+);
+
+/** Deletes events of the time until then; returns their number. */
+export function deleteOldEvents(tx: Tx, old: { until: number; limit: number }): Promise<number> {
+  return tx.run(eventPurge, old);
+}

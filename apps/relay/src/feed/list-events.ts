@@ -1,0 +1,32 @@
+import type { Answer, Operations, QueryOf, RelayEvent } from "@agent/wire";
+import { createPageAnswer, numberAscending } from "../http/paging/page.ts";
+import type { RelayEventRow } from "../storage/tables/operator.ts";
+import { listEventsAfter, listPeerEvents } from "./event-store.ts";
+import { numberEvents, type FeedServices } from "./number-events.ts";
+
+/** Lists the events after a number, oldest first. */
+export async function listRelayEvents(
+  services: FeedServices,
+  { after = 0, ...query }: QueryOf<Operations["listRelayEvents"]>,
+): Promise<Answer<Operations["listRelayEvents"]>> {
+  await numberEvents(services);
+  return createPageAnswer(query, {
+    order: { ...numberAscending, start: after },
+    find: (from, limit) => listEventsAfter(services.storage.read, { after: from, limit }),
+    keyOf: ({ sequence }) => sequence,
+    show: (rows) => ({ events: rows.map(toRelayEvent) }),
+  });
+}
+
+/** Lists the events of a peer before a number, newest first. */
+export async function listRecentPeerEvents(
+  services: FeedServices,
+  page: { readonly peer_id: string; readonly before: number; readonly limit: number },
+): Promise<RelayEvent[]> {
+  await numberEvents(services);
+  return (await listPeerEvents(services.storage.read, page)).map(toRelayEvent);
+}
+
+export function toRelayEvent({ sequence, at, type, body }: RelayEventRow): RelayEvent {
+  return { sequence, at, type, ...(JSON.parse(body) as Record<string, unknown>) };
+}

@@ -1,0 +1,69 @@
+import type { Services } from "../services.ts";
+import { StorageFrozen, type Tx } from "../storage/storage.ts";
+import { hasQueuedEvents, insertEvent, reserveSequences, takeQueuedEvents } from "./event-store.ts";
+import { foldEvents, type MinuteChange } from "./fold-minutes.ts";
+import { addDurations, type LatencyHistogram } from "./latency-histogram.ts";
+import { addEndedTasks, findMinute, saveMinute } from "./minute-store.ts";
+
+const BATCH_SIZE = 500;
+
+export type FeedServices = Pick<Services, "storage" | "freezer">;
+
+/**
+ * Numbers the changes that were recorded so far, without gaps, and adds them to the figures of their
+ * minutes. Also while the relay is frozen, but not once its database is damaged.
+ */
+export async function numberEvents({ storage, freezer }: FeedServices): Promise<void> {
+  try {
+    while (await hasQueuedEvents(storage.read)) {
+      if ((await freezer.writeAlways(numberBatch)) < BATCH_SIZE) return;
+    }
+  } catch (error) {
+    if (!(error instanceof StorageFrozen)) throw error;
+  }
+}
+
+async function numberBatch(tx: Tx): Promise<number> {
+  const events = await takeQueuedEvents(tx, BATCH_SIZE);
+  if (events.length === 0) return 0;
+  const first = (await reserveSequences(tx, events.length)) - events.length + 1;
+  for (const [index, { place: _, ...event }] of events.entries()) {
+    await insertEvent(tx, { sequence: first + index, ...event });
+  }
+  const { ended, minutes } = foldEvents(events);
+  for (const [state, tasks] of ended) await addEndedTasks(tx, state, tasks);
+  for (const [minute, change] of minutes) await addToMinute(tx, minute, change);
+  return events.length;
+}
+
+const noFigures = {
+  submitted: 0,
+  completed: 0,
+  failed: 0,
+  expired: 0,
+  settled: 0,
+  fees: 0,
+  online: null,
+  durations: "{}",
+};
+
+/** Adds to the figures of a minute, and replaces its sample of agents that are online. */
+export async function addToMinute(
+  tx: Tx,
+  minute: number,
+  { durations, ...change }: Partial<MinuteChange> & { readonly online?: number },
+): Promise<void> {
+  const before = (await findMinute(tx, minute)) ?? { ...noFigures, minute };
+  const histogram = JSON.parse(before.durations) as LatencyHistogram;
+  await saveMinute(tx, {
+    minute,
+    submitted: before.submitted + (change.submitted ?? 0),
+    completed: before.completed + (change.completed ?? 0),
+    failed: before.failed + (change.failed ?? 0),
+    expired: before.expired + (change.expired ?? 0),
+    settled: before.settled + (change.settled ?? 0),
+    fees: before.fees + (change.fees ?? 0),
+    online: change.online ?? before.online,
+    durations: JSON.stringify(addDurations(histogram, durations ?? [])),
+  });
+}

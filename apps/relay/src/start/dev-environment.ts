@@ -1,0 +1,21 @@
+import { bytesToHex } from "@agent/crypto";
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * The environment of `agent-relay dev`: in memory, on this machine only, with a token of its own. PORT is
+ * taken from the given environment; nothing else is, because it may be that of a real relay.
+ */
+export function createDevEnvironment(
+  { PORT }: Environment,
+  randomBytes: (length: number) => Uint8Array,
+): Record<string, string> {
+  return {
+    AGENT_API_TOKEN: bytesToHex(randomBytes(16)),
+    X402_PAY_TO_ADDRESS: `0x${"0".repeat(40)}`,
+    AGENT_HOST: "127.0.0.1",
+    PORT: PORT ?? "0",
+    AGENT_RELAY_NAME: "dev",
+    LOG_LEVEL: "error",
+  };
+}

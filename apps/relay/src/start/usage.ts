@@ -1,0 +1,38 @@
+import { commands } from "../commands.ts";
+import { operatorCommands } from "../command-line/operator-commands.ts";
+import { formatVariables } from "../config-variables.ts";
+import { version } from "../version.ts";
+
+const PURPOSE_INDENT = "      ";
+
+const describe = (list: typeof operatorCommands | typeof commands) =>
+  Object.values(list)
+    .map(({ usage, purpose }) => `  ${usage}\n${PURPOSE_INDENT}${purpose}`)
+    .join("\n");
+
+/** Formats everything that the command can do. */
+export function formatUsage(): string {
+  return `agent-relay ${version}
+
+Usage: agent-relay [--check-config | --help | --version]
+       agent-relay <command>
+
+Without a command it listens on AGENT_HOST:PORT until SIGTERM or SIGINT. To try it:
+
+  dev
+${PURPOSE_INDENT}a relay in memory with two sample agents and the console, until Ctrl-C
+
+Commands that ask a running relay. They take --relay URL (else AGENT_RELAY_URL, else the relay on this
+machine), AGENT_API_TOKEN or --token-file FILE, and --json. They exit with 1 if the relay refuses, 2 if the
+arguments are wrong and 3 if there is no relay.
+
+${describe(operatorCommands)}
+
+Commands on the database of the environment:
+
+${describe(commands)}
+
+The relay is configured by environment:
+
+${formatVariables()}`;
+}

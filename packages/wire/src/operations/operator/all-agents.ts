@@ -1,0 +1,42 @@
+import * as v from "valibot";
+import { extensibleEnum, freeText, money, nextCursor, pageQuery } from "../../engine/fields.ts";
+import { defineOperation } from "../../engine/operation.ts";
+
+/** An agent that was ever bound to a key here. */
+export const OperatorAgent = v.object({
+  agent_id: v.string(),
+  /** The name of its registration; null without one. */
+  name: v.nullable(v.string()),
+  state: extensibleEnum(["bound", "registered", "revoked"]),
+  online: v.boolean(),
+  sockets: v.number(),
+  capabilities: v.array(v.string()),
+  first_seen_at: v.number(),
+  last_seen_at: v.number(),
+  open_tasks: v.number(),
+  balance: money,
+  /** Its tasks that failed or were denied in the last 24 hours. */
+  failed_24h: v.number(),
+});
+export type OperatorAgent = v.InferInput<typeof OperatorAgent>;
+
+export const allAgents = {
+  listAllAgents: defineOperation({
+    method: "GET",
+    path: "/api/v1/admin/agents",
+    summary: "List every agent that is bound to a key, whether or not it is registered.",
+    section: "Operator",
+    auth: "master",
+    tier: "read",
+    query: v.object({
+      state: v.optional(v.picklist(["bound", "registered", "revoked"])),
+      /** A part of the id or of the registered name or capabilities. */
+      q: v.optional(freeText),
+      /** By id, or the agent that was seen last first. */
+      sort: v.optional(v.picklist(["id", "seen"])),
+      ...pageQuery,
+    }),
+    ok: { 200: v.object({ agents: v.array(OperatorAgent), next_cursor: nextCursor }) },
+    refusals: ["request.invalid"],
+  }),
+} as const;

@@ -1,0 +1,34 @@
+import * as v from "valibot";
+import { eventNumber, nextCursor, pageQuery } from "../../engine/fields.ts";
+import { defineOperation } from "../../engine/operation.ts";
+
+/**
+ * A change at the relay, numbered from 1 without gaps; `type` is like `task.completed` or `relay.frozen`.
+ * Further members depend on it: ids, and money in USD.
+ */
+export const RelayEvent = v.looseObject({
+  sequence: v.number(),
+  at: v.number(),
+  type: v.string(),
+});
+export type RelayEvent = v.InferInput<typeof RelayEvent>;
+
+export const relayEvents = {
+  listRelayEvents: defineOperation({
+    method: "GET",
+    path: "/api/v1/admin/events",
+    summary:
+      "List what changed at the relay, oldest first; with `Accept: text/event-stream` as a stream. " +
+      "Events are kept for 7 days.",
+    section: "Operator",
+    auth: "master",
+    tier: "read",
+    query: v.object({ after: eventNumber, ...pageQuery }),
+    headers: {
+      "Last-Event-ID": "The number of the last received event; takes precedence over `after`.",
+    },
+    media: ["text/event-stream"],
+    ok: { 200: v.object({ events: v.array(RelayEvent), next_cursor: nextCursor }) },
+    refusals: ["request.invalid", "stream.too_many"],
+  }),
+} as const;
