@@ -118,7 +118,15 @@ export async function openRelay(
     relayId: identity.relayId,
     metrics: services.metrics.registry,
     operatorTokens: services.operatorTokens,
-    transparencyLog: { ...relayLog, intervalMs: config.log.intervalMs },
+    transparencyLog: {
+      ...relayLog,
+      intervalMs: config.log.intervalMs,
+      // Without the database the next round does what this one could not.
+      integrate: () =>
+        relayLog.integrate().catch((error: unknown) => {
+          log.error("log.integrate_failed", { error: String(error) });
+        }),
+    },
     checkStorage: storageCheck.start,
     async close() {
       relay.drain();
