@@ -11,6 +11,7 @@ import { reverseDeposit } from "../../src/budget/transfers/reverse-deposit.ts";
 import { readConfig } from "../../src/config.ts";
 import { operatorCaller as caller } from "../../src/identity/caller.ts";
 import { loadRelayIdentity } from "../../src/identity/relay-identity.ts";
+import { createLog } from "../../src/observability/log.ts";
 import { newId } from "../../src/runtime.ts";
 import type { Services } from "../../src/services.ts";
 import { compile, sql } from "../../src/storage/queries/compiled-query.ts";
@@ -91,9 +92,9 @@ async function createServices(storage: Storage, seed: number): Promise<MoneyServ
   if (!read.ok) throw new Error("the configuration is invalid");
   const loaded = await loadRelayIdentity(storage, runtime, undefined);
   if (!loaded.ok) throw new Error(loaded.detail);
-  const silent = (): void => {};
-  const log = { debug: silent, info: silent, warn: silent, error: silent };
-  return { storage, runtime, identity: loaded.identity, config: read.config, log } as MoneyServices;
+  const ignore = (): void => {};
+  const log = createLog({ level: "error", write: { stdout: ignore, stderr: ignore }, now });
+  return { storage, runtime, identity: loaded.identity, config: read.config, log };
 }
 
 /** Applies operations to the relay's own rows. */
