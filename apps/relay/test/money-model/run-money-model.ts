@@ -26,7 +26,7 @@ type MoneyServices = Pick<Services, "storage" | "runtime" | "identity" | "config
 const AGENTS = 12;
 /** As many as can wait for one commit. */
 const MAX_AT_ONCE = 64;
-/** How often all accounts are compared. */
+/** The number of comparisons of all accounts in a run. */
 const COMPARISONS = 50;
 
 export interface ModelOptions {
@@ -37,7 +37,7 @@ export interface ModelOptions {
 
 export interface ModelResult {
   readonly operations: number;
-  /** How often each outcome came. */
+  /** The number of operations with each outcome. */
   readonly outcomes: Readonly<Record<string, number>>;
 }
 
@@ -141,7 +141,8 @@ class MoneyRelay {
         const request = { payerId, taskId, charge, maxBudget };
         return outcomeOf(await storage.transaction((tx) => reserveHold(tx, runtime, request)));
       }
-      default:
+      case "release":
+      case "settle":
         return this.#end(operation);
     }
   }
