@@ -6,7 +6,7 @@ import type { FederationWork } from "./federation/worker.ts";
 import { retryScrub } from "./identity/finish-scrub.ts";
 import { purgeIdempotencyKeys } from "./http/server/idempotency.ts";
 import { purgeSpentTokens } from "./identity/spend-token.ts";
-import { lapseInspections } from "./inspections/lapse.ts";
+import { expireInspections } from "./inspections/expire-inspections.ts";
 import { purgePairings } from "./pairing/purge-pairings.ts";
 import { connectFacilitator } from "./payments/x402/connect-facilitator.ts";
 import { finishPayments } from "./payments/x402/x402-settle.ts";
@@ -32,7 +32,7 @@ const localJobs: readonly Job[] = [
   { name: "scrub", everyMs: 15_000, run: retryScrub },
   { name: "route-waiting", everyMs: Infinity, run: ({ router }) => router.retryAllPending() },
   { name: "expire-tasks", everyMs: 1_000, run: expireTasks },
-  { name: "lapse-inspections", everyMs: 1_000, run: lapseInspections },
+  { name: "expire-inspections", everyMs: 1_000, run: expireInspections },
   { name: "renew-leases", everyMs: 15_000, run: renewLeases },
   { name: "meet-facilitator", everyMs: 30_000, run: connectFacilitator },
   { name: "finish-payments", everyMs: 30_000, runsDetached: true, run: finishPayments },
