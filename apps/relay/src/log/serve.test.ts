@@ -45,7 +45,7 @@ test("states its key and its address under the relay's key", async () => {
     prefix: "https://relay.test/log/v1",
     witness_prefix: "https://relay.test/witness/v1",
   });
-  expect(log.witness_vkey).toContain("/witness+");
+  expect(log["witness_vkey"]).toContain("/witness+");
   expect(verifyJson(log, hexToBytes(public_key))).toBe(true);
 });
 
