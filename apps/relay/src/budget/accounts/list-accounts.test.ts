@@ -94,7 +94,8 @@ describe("The operator's list of accounts", () => {
         const { status, body } = await t.asOperator("GET", path);
         expect(status).toBe(200);
         ids.push(...(body["accounts"] as { agent_id: string }[]).map((row) => row.agent_id));
-        cursor = body["next_cursor"] === null ? null : `&cursor=${String(body["next_cursor"])}`;
+        const next = body["next_cursor"] as string | null;
+        cursor = next === null ? null : `&cursor=${next}`;
       }
       return ids;
     };
