@@ -53,12 +53,11 @@ export interface Relay {
 const MAX_RATE_LIMIT_ENTRIES = 100_000;
 
 export function createRelay(services: Services, federationWork?: FederationWork): Relay {
-  const { config, runtime, clock, log, tokens, connections, waiters, router } = services;
-  const { operatorTokens, consoleSessions } = services;
+  const { config, runtime, clock, log, connections, waiters, router } = services;
   let draining = false;
   const isDraining = () => draining;
 
-  const authenticate = createAuthenticator(operatorTokens, tokens, consoleSessions);
+  const authenticate = createAuthenticator(services);
   const clientIpOf = createClientIpResolver(config.server.trustedProxies);
   const clientIp = (c: Context) =>
     clientIpOf(getSocketAddress(c.env), c.req.header("x-forwarded-for"));
