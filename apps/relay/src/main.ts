@@ -36,6 +36,7 @@ const clock = createRelayClock({ wall: Date.now, monotonic: () => performance.no
 const runtime: Runtime = {
   now: clock.now,
   clock,
+  monotonic: clock.elapsed,
   randomBytes: createRandomPool(),
   schedule(ms, task) {
     const timer = setTimeout(task, ms);

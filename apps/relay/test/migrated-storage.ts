@@ -21,9 +21,9 @@ export const openMigrated: typeof openStorage = async (options) => {
   return isShort ? openSqliteMemory(options.migrations, image()) : openStorage(options);
 };
 
-async function openNamed({ migrations: steps }: OpenOptions, path: string) {
-  const template = steps === migrations ? undefined : "template1";
-  return openCounted({ url: await openDatabaseOf(path, template), migrations: steps });
+async function openNamed(options: OpenOptions, path: string) {
+  const template = options.migrations === migrations ? undefined : "template1";
+  return openCounted({ ...options, path: undefined, url: await openDatabaseOf(path, template) });
 }
 
 async function openCounted(options: OpenOptions) {
@@ -35,7 +35,7 @@ async function openCounted(options: OpenOptions) {
 async function openUnnamed(options: OpenOptions) {
   if (options.migrations !== migrations) return openNamed(options, randomUUID());
   const url = await acquireDatabase();
-  const opened = await openCounted({ url, migrations });
+  const opened = await openCounted({ ...options, path: undefined, url });
   if (!opened.ok) return opened;
   const { storage } = opened;
   let isReleased = false;

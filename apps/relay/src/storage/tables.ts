@@ -45,6 +45,14 @@ import type {
   CardReversalRow,
   X402PaymentRow,
 } from "./tables/payments.ts";
+import type {
+  ChangeRow,
+  LeaseRow,
+  PendingPeerRow,
+  PresenceRow,
+  ProcessRow,
+  SeenRow,
+} from "./tables/processes.ts";
 import type { AgentEventRow, ConversationRow, MessageRow, PlanRow } from "./tables/records.ts";
 import type { RoutingDecisionRow } from "./tables/routing.ts";
 import type {
@@ -121,6 +129,7 @@ export interface Tables {
   federation_holds: FederationHoldRow;
   federation_payments: FederationPaymentRow;
   federation_agent_keys: FederationAgentKeyRow;
+  federation_pending: PendingPeerRow;
   witnessed: WitnessedRow;
   witness_evidence: WitnessEvidenceRow;
   peer_witnesses: PeerWitnessRow;
@@ -129,4 +138,9 @@ export interface Tables {
   log_index: LogIndexRow;
   log_heads: LogHeadRow;
   log_state: LogStateRow;
+  processes: ProcessRow;
+  leases: LeaseRow;
+  presences: PresenceRow;
+  changes: ChangeRow;
+  seen: SeenRow;
 }

@@ -39,6 +39,7 @@ import { taskDepth } from "./039-task-depth.ts";
 import { unreachableAgents } from "./040-unreachable-agents.ts";
 import { transparencyLog } from "./042-transparency-log.ts";
 import { witnessTables } from "./043-witness.ts";
+import { processTables } from "./047-processes.ts";
 
 /** All migrations in the order in which they are applied. A released one is never changed. */
 export const migrations = [
@@ -83,4 +84,5 @@ export const migrations = [
   unreachableAgents,
   transparencyLog,
   witnessTables,
+  processTables,
 ];

@@ -3,6 +3,7 @@ import type { Client } from "pg";
 import { StorageUnavailable, type Isolation, type Storage, type Tx } from "../storage.ts";
 import { AgentChanges, type ChangeListener } from "../writing/agent-changes.ts";
 import { isRefusal, yieldToEventLoop } from "../writing/group-commit.ts";
+import { NotedChanges } from "./noted-changes.ts";
 import { isConflict } from "./postgres-error.ts";
 import { PostgresTx } from "./postgres-tx.ts";
 import type { WritingConnection } from "./writing-connection.ts";
@@ -16,6 +17,12 @@ const BEGIN: Readonly<Record<Isolation, string>> = {
   serializable: "BEGIN ISOLATION LEVEL SERIALIZABLE",
   locked: "BEGIN ISOLATION LEVEL READ COMMITTED",
 };
+
+/**
+ * The batches of all processes take turns, so each sees everything that was acknowledged before it and
+ * none meets another. Locking a table takes no snapshot, so the batch reads what the turn before it wrote.
+ */
+const TAKE_TURN = "LOCK TABLE schema_migrations IN EXCLUSIVE MODE";
 
 /** The parts that a batch can undo: all, each job, or each statement of each job. */
 type Undo = "batch" | "job" | "statement";
@@ -47,7 +54,10 @@ export interface TransactionQueue {
  * one write of the server's log. As on SQLite a batch first runs without savepoints, and again with them
  * when one job must be undone. A batch of which it is unknown whether it was committed never runs again.
  */
-export function createTransactionQueue(connection: WritingConnection): TransactionQueue {
+export function createTransactionQueue(
+  connection: WritingConnection,
+  { isShared }: { readonly isShared: boolean },
+): TransactionQueue {
   const changes = new AgentChanges();
   const waiting: PendingJob[] = [];
   let draining: Promise<void> | undefined;
@@ -65,7 +75,7 @@ export function createTransactionQueue(connection: WritingConnection): Transacti
     try {
       let undo: Undo = "batch";
       for (let conflicts = 0; ;) {
-        const pass = await runPass({ connection, changes }, batch, undo);
+        const pass = await runPass({ connection, changes, isShared }, batch, undo);
         if ("acknowledgements" in pass) {
           changes.publish();
           for (const acknowledge of pass.acknowledgements) acknowledge();
@@ -112,10 +122,12 @@ function countOfOneIsolation(waiting: readonly PendingJob[]): number {
 interface Writer {
   readonly connection: WritingConnection;
   readonly changes: AgentChanges;
+  /** Whether other processes write to the database as well. */
+  readonly isShared: boolean;
 }
 
 async function runPass(
-  { connection, changes }: Writer,
+  { connection, changes, isShared }: Writer,
   batch: readonly PendingJob[],
   undo: Undo,
 ): Promise<Pass> {
@@ -123,13 +135,29 @@ async function runPass(
   try {
     // Awaited, because a statement behind a BEGIN that failed would commit by itself.
     await client.query(BEGIN[batch[0]?.isolation ?? "serializable"]);
-    const pass = await runJobs({ client, changes }, batch, undo);
-    if (pass.kind === "committed") return await commit(client, pass);
+    const noted = new NotedChanges();
+    const missed = isShared ? await takeTurn(client) : undefined;
+    const pass = missed ?? (await runJobs({ client, changes, noted }, batch, undo));
+    if (pass.kind === "committed") {
+      if (isShared) await noted.save(client);
+      return await commit(client, pass);
+    }
     await client.query("ROLLBACK");
     return pass;
   } catch (error) {
     // Closing the connection rolls back what was not committed.
     connection.discard(client);
+    throw error;
+  }
+}
+
+/** Waits for the batches of other processes; returns a conflict when they take too long. */
+async function takeTurn(client: Client): Promise<Pass | undefined> {
+  try {
+    await client.query(TAKE_TURN);
+    return undefined;
+  } catch (error) {
+    if (isConflict(error)) return { kind: "conflict", error };
     throw error;
   }
 }
@@ -153,6 +181,7 @@ async function commit(client: Client, pass: Pass): Promise<Pass> {
 interface OpenTransaction {
   readonly client: Client;
   readonly changes: AgentChanges;
+  readonly noted: NotedChanges;
 }
 
 /** Runs the jobs of a begun transaction. The caller commits it, or rolls it back to run it again. */
@@ -191,13 +220,14 @@ interface JobEnd {
 }
 
 async function runJob(
-  { client, changes }: OpenTransaction,
+  { client, changes, noted }: OpenTransaction,
   job: PendingJob,
   undo: Undo,
 ): Promise<JobEnd> {
   const { promise, resolve, reject } = Promise.withResolvers<unknown>();
   const tx = new PostgresTx(client, {
     changes,
+    noted,
     withSavepoints: undo === "statement",
     onStalled: () => reject(new Error("a transaction awaited something other than its tx")),
   });
