@@ -20,6 +20,7 @@ import { mountOperations } from "./http/server/mount-operations.ts";
 import { createRateLimiter, type RateLimiter } from "./http/limits/rate-limit.ts";
 import { createJobs } from "./jobs.ts";
 import { spendToken } from "./identity/spend-token.ts";
+import type { KeepUp } from "./processes/keep-up.ts";
 import { ledgerHandlers } from "./ledger/routes.ts";
 import { logHandlers } from "./log/routes.ts";
 import { pairingHandlers } from "./pairing/routes.ts";
@@ -47,7 +48,13 @@ export interface Relay {
 
 const MAX_RATE_LIMIT_ENTRIES = 100_000;
 
-export function createRelay(services: Services, federationWork?: FederationWork): Relay {
+export function createRelay(
+  services: Services,
+  {
+    federationWork,
+    keepUp,
+  }: { readonly federationWork?: FederationWork | undefined; readonly keepUp: KeepUp },
+): Relay {
   const { config, runtime, clock, log, tokens, connections, waiters, router } = services;
   const { operatorTokens } = services;
   let draining = false;
@@ -102,6 +109,7 @@ export function createRelay(services: Services, federationWork?: FederationWork)
     elapsed: clock.elapsed,
     log,
     isDraining,
+    mayServe: keepUp.mayServe,
     recordRequest: services.metrics.recordRequest,
     isFrozen: () => services.freezer.frozen() !== undefined,
     isPathDisabled: (path) =>

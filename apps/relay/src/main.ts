@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { hostname } from "node:os";
 import { parseArgs } from "node:util";
 import { collectDefaultMetrics } from "prom-client";
 import { createRelayClock } from "./clock/relay-clock.ts";
@@ -90,7 +91,9 @@ async function runRelay(config: Config): Promise<void> {
 }
 
 async function startRelay(config: Config, log: RootLog): Promise<void> {
-  const relay = await openRelay(config, runtime, log);
+  const processName = config.storage.processName ?? `${hostname()}-${process.pid}`;
+  const named = { ...config, storage: { ...config.storage, processName } };
+  const relay = await openRelay(named, runtime, log);
   if (!relay.ok) {
     log.error("relay.start_refused", { code: relay.code, detail: relay.detail });
     return exit(1);

@@ -3,7 +3,8 @@ import { resumeOutbound } from "../federation/outbound/resume-outbound.ts";
 import { beginRestoredGeneration } from "../log/generation.ts";
 import { bindCurrentTrace } from "../observability/trace.ts";
 import type { Runtime } from "../runtime.ts";
-import { StorageFrozen, type Reader, type Storage } from "../storage/storage.ts";
+import { StorageFrozen, type Reader, type Storage, type Tx } from "../storage/storage.ts";
+import type { FreezeRow } from "../storage/tables/admin.ts";
 import { clearPeerClaimTimes, postponeOpenTasks } from "../tasks/assignment/postpone-store.ts";
 import { findFreeze, findIncarnation, insertFreeze, deleteFreeze } from "./freeze-store.ts";
 
@@ -31,6 +32,8 @@ export interface Freezer {
   /** Freezes in memory only and until the relay ends, because its database is damaged. */
   freezeDamaged(reason: string): void;
   unfreeze(): Promise<void>;
+  /** Reads again whether the relay is frozen, because another process can freeze and unfreeze it. */
+  refresh(): Promise<void>;
   /** Reads a snapshot, also while the relay is frozen. */
   readSnapshot<T>(work: (read: Reader) => Promise<T>): Promise<T>;
   /** The storage for all other code. It refuses transactions while the relay is frozen. */
@@ -42,12 +45,7 @@ export async function loadFreezer(
   storage: Storage,
   { now }: Pick<Runtime, "now">,
 ): Promise<Freezer> {
-  const stored = await findFreeze(storage.read);
-  let current: FreezeState | undefined = stored && {
-    ...stored,
-    restored: stored.restored === 1,
-    damaged: false,
-  };
+  let current = toFreezeState(await findFreeze(storage.read));
   const incarnation = await findIncarnation(storage.read);
   let runningSince = now();
 
@@ -62,12 +60,16 @@ export async function loadFreezer(
       // Set before the transaction, so that no other transaction starts after it.
       current = next;
       try {
-        await storage.transaction((tx) => insertFreeze(tx, next));
+        const stored = await storage.transaction(async (tx) => {
+          await insertFreeze(tx, next);
+          return findFreeze(tx);
+        });
+        if (current === next) current = toFreezeState(stored);
       } catch (error) {
         if (current === next) current = undefined;
         throw error;
       }
-      return next;
+      return current ?? next;
     },
     freezeDamaged(reason) {
       const since = current?.since ?? now();
@@ -89,14 +91,44 @@ export async function loadFreezer(
       // Damage that was found meanwhile keeps the relay frozen.
       if (current?.damaged !== true) current = undefined;
     },
+    async refresh() {
+      const before = current;
+      const stored = toFreezeState(await findFreeze(storage.read));
+      // This process has changed it since the read began, or keeps it because of damage.
+      if (current !== before || current?.damaged === true) return;
+      if (before !== undefined && stored === undefined) runningSince = now();
+      if (before === undefined || stored === undefined) current = stored;
+    },
     readSnapshot: (work) => storage.snapshot(work),
     storage: {
       ...storage,
-      transaction: (work) =>
+      transaction: (work, isolation) =>
         current === undefined
           ? // A batch runs the transactions of many requests, each in its own trace.
-            storage.transaction(bindCurrentTrace(work))
+            storage.transaction(bindCurrentTrace(whileRunning(storage, work)), isolation)
           : Promise.reject(new StorageFrozen("the relay is frozen")),
     },
+  };
+}
+
+function toFreezeState(row: FreezeRow | undefined): FreezeState | undefined {
+  if (row === undefined) return undefined;
+  const { since, reason, restored } = row;
+  return { since, reason, restored: restored === 1, damaged: false };
+}
+
+/**
+ * Rejects a transaction that begins after another process has frozen the relay. Transactions of all
+ * processes take turns, so a freeze is acknowledged after those that began before it.
+ */
+function whileRunning<T>(
+  { isShared }: Pick<Storage, "isShared">,
+  work: (tx: Tx) => Promise<T>,
+): (tx: Tx) => Promise<T> {
+  if (!isShared) return work;
+  return async (tx) => {
+    const [frozen, value] = await Promise.all([findFreeze(tx), work(tx)]);
+    if (frozen !== undefined) throw new StorageFrozen("the relay is frozen");
+    return value;
   };
 }

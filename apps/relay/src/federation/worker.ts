@@ -25,14 +25,24 @@ export interface FederationWork {
 
 /** Returns undefined while federation is off. */
 export function startFederationWork(services: Services): FederationWork | undefined {
-  const { federation, router } = services;
-  return federation && createFederationWork({ ...services, federation }, router.reassignStalled);
+  const { federation, processes, router } = services;
+  const mayDeliver = () => processes.isLeader();
+  return (
+    federation &&
+    createFederationWork(
+      { ...services, federation },
+      { reroute: router.reassignStalled, mayDeliver },
+    )
+  );
 }
 
 /** Calls `reroute` with each task that certainly did not arrive. */
 function createFederationWork(
   services: FederationServices,
-  reroute: (taskId: string) => void,
+  {
+    reroute,
+    mayDeliver,
+  }: { readonly reroute: (taskId: string) => void; readonly mayDeliver: () => boolean },
 ): FederationWork {
   const { storage, runtime, federation } = services;
   const inFlight = new Map<string, Promise<void>>();
@@ -50,7 +60,7 @@ function createFederationWork(
   }
 
   async function deliver(): Promise<void> {
-    if (stopped) return;
+    if (stopped || !mayDeliver()) return;
     const now = runtime.now();
     const capacity = limits.federationDeliveries - inFlight.size;
     if (capacity <= 0) return;

@@ -17,6 +17,9 @@ const MARGIN_MS = 2_000;
 /** A larger difference would let this process judge times of rows wrongly. */
 export const MAX_CLOCK_SKEW_MS = 2_000;
 
+/** With older knowledge a process asks the database what it would otherwise take from memory. */
+const MAX_KNOWLEDGE_AGE_MS = 5_000;
+
 const LEADER = "leader";
 
 interface JoinDependencies {
@@ -44,7 +47,9 @@ class Member implements Membership {
   /** The times just before the last successful renewals were sent. */
   #renewedAt = 0;
   #leasedAt = 0;
+  #upToDateAt: number;
   #skew = 0;
+  #hasResigned = false;
   #hasLeft = false;
   #renewing: Promise<void> | undefined;
 
@@ -53,6 +58,7 @@ class Member implements Membership {
     this.#storage = storage;
     this.#runtime = runtime;
     this.#log = log;
+    this.#upToDateAt = this.#elapsed();
   }
 
   id(): string {
@@ -65,6 +71,14 @@ class Member implements Membership {
 
   isAlive(): boolean {
     return !this.#hasLeft && this.#since(this.#renewedAt) < PROCESS_LIFETIME_MS - MARGIN_MS;
+  }
+
+  isUpToDate(): boolean {
+    return this.#since(this.#upToDateAt) < MAX_KNOWLEDGE_AGE_MS;
+  }
+
+  markUpToDate(age: number): void {
+    this.#upToDateAt = this.#elapsed() - age;
   }
 
   clockSkew(): number {
@@ -91,17 +105,23 @@ class Member implements Membership {
     return this.#renewing;
   }
 
-  async leave(): Promise<void> {
-    this.#hasLeft = true;
+  async resign(): Promise<void> {
+    this.#hasResigned = true;
     await this.#renewing?.catch(() => {});
-    const [id, lease] = [this.#id, this.#lease];
+    const lease = this.#lease;
     this.#lease = undefined;
     if (lease !== undefined) await giveUpLease(this.#storage, lease);
-    if (id !== undefined) await deleteProcess(this.#storage, id);
+  }
+
+  async leave(): Promise<void> {
+    this.#hasLeft = true;
+    await this.resign();
+    if (this.#id !== undefined) await deleteProcess(this.#storage, this.#id);
   }
 
   async #renewRows(): Promise<void> {
     await this.#renewOwnRow();
+    if (this.#hasResigned) return;
     const holder = this.id();
     const sentAt = this.#elapsed();
     const fence = await takeLease(this.#storage, { name: LEADER, holder });
@@ -114,7 +134,8 @@ class Member implements Membership {
   async #renewOwnRow(): Promise<void> {
     const sentAt = this.#elapsed();
     const before = this.#runtime.now();
-    const renewed = this.#id === undefined ? undefined : await renewProcess(this.#storage, this.#id);
+    const renewed =
+      this.#id === undefined ? undefined : await renewProcess(this.#storage, this.#id);
     const { now } = renewed ?? (await this.#join());
     this.#renewedAt = sentAt;
     // The database read its clock between the request and its answer.

@@ -12,12 +12,18 @@ export interface Membership {
   isLeader(): boolean;
   /** False once it could not renew its row for so long that others may count it as dead. */
   isAlive(): boolean;
+  /** Whether it has recently read what the other processes have changed. */
+  isUpToDate(): boolean;
+  /** Notes that everything was read that had changed `age` ms ago. */
+  markUpToDate(age: number): void;
   /** Returns how far the clock of this machine is from the database's, in ms, by the last renewal. */
   clockSkew(): number;
   /** Returns a storage whose transactions reject as soon as another process leads. */
   asLeader(storage: Storage): Storage;
   /** Renews its row, and leads if no other process does. */
   renew(): Promise<void>;
+  /** Lets another process lead, and never leads again. */
+  resign(): Promise<void>;
   /** Gives up its rows, so that others take over at once. */
   leave(): Promise<void>;
 }
@@ -37,9 +43,12 @@ export function createSoleMembership(name: string): Membership {
     id: () => "",
     isLeader: () => true,
     isAlive: () => true,
+    isUpToDate: () => true,
+    markUpToDate() {},
     clockSkew: () => 0,
     asLeader: (storage) => storage,
     renew: () => Promise.resolve(),
+    resign: () => Promise.resolve(),
     leave: () => Promise.resolve(),
   };
 }

@@ -68,7 +68,7 @@ class StoredPresences implements Presences {
   #live: ReadonlySet<string> = new Set();
   #changed = new Set<string>();
   #savedAs = "";
-  #saving: Promise<void> | undefined;
+  #cancelSaving: (() => void) | undefined;
   #hasLeft = false;
 
   constructor(dependencies: PresenceDependencies) {
@@ -120,7 +120,7 @@ class StoredPresences implements Presences {
 
   async leave(): Promise<void> {
     this.#hasLeft = true;
-    await this.#saving;
+    this.#cancelSaving?.();
     const { storage, processes } = this.#dependencies;
     await storage.transaction(async (tx) => {
       for (const agentId of await deletePresencesOf(tx, processes.id())) {
@@ -154,13 +154,10 @@ class StoredPresences implements Presences {
   }
 
   #saveSoon(): void {
-    if (this.#saving !== undefined || this.#hasLeft) return;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#saving = promise;
-    this.#dependencies.runtime.schedule(SAVE_DELAY_MS, () => {
+    if (this.#cancelSaving !== undefined || this.#hasLeft) return;
+    this.#cancelSaving = this.#dependencies.runtime.schedule(SAVE_DELAY_MS, () => {
       void this.#saveChanged().then(() => {
-        this.#saving = undefined;
-        resolve();
+        this.#cancelSaving = undefined;
         if (this.#changed.size > 0) this.#saveSoon();
       });
     });
@@ -198,8 +195,13 @@ const toStoredDevice =
     return { capabilities: capabilities ?? null, agent_announces: agentAnnounces };
   };
 
-/** The presences of a process that is alone. */
-export const noRemoteDevices: RemoteDevices = {
+/** Those of a process that is alone. */
+export const noPresences: Presences = {
   isOnline: () => false,
   canServe: () => false,
+  markChanged() {},
+  load: () => Promise.resolve(),
+  reload: () => Promise.resolve(),
+  checkProcesses: () => Promise.resolve(),
+  leave: () => Promise.resolve(),
 };

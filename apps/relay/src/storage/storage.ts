@@ -54,6 +54,8 @@ export type Isolation = "serializable" | "locked";
 export interface Storage {
   /** Whether other processes may use the database at the same time. */
   readonly isShared: boolean;
+  /** Marks the changes that this storage notes; others have other marks. */
+  readonly origin: string;
   /**
    * Runs one statement as a transaction of its own, past those that wait, even while the relay is frozen.
    * Rejects where the database is not shared, because nothing needs it there.
@@ -88,9 +90,12 @@ export interface Storage {
   close(): Promise<void>;
 }
 
-/** A storage whose database is not shared runs no statement past its transactions. */
-export const refuseAlone: Storage["runAlone"] = () =>
-  Promise.reject(new Error("the database is not shared"));
+/** The parts of a storage whose database has no other process. */
+export const unsharedStorage: Pick<Storage, "isShared" | "origin" | "runAlone"> = {
+  isShared: false,
+  origin: "",
+  runAlone: () => Promise.reject(new Error("the database is not shared")),
+};
 
 /** A transaction was refused because the relay is frozen. */
 export class StorageFrozen extends Error {

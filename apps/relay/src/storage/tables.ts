@@ -60,7 +60,7 @@ import type {
   NestedReceiptRow,
   NoShowRow,
   ReceiptRow,
-  StoredTaskRow,
+  ManagedTaskRow,
   TaskCounterRow,
   TaskEventRow,
 } from "./tables/tasks.ts";
@@ -83,7 +83,7 @@ export interface Tables {
   devices: StoredDeviceRow;
   agent_capabilities: AgentCapabilityRow;
   listings: ListingRow;
-  tasks: StoredTaskRow;
+  tasks: ManagedTaskRow;
   task_events: TaskEventRow;
   task_counters: TaskCounterRow;
   no_shows: NoShowRow;

@@ -66,7 +66,7 @@ async function attemptDelivery(
   if (fault === undefined) {
     await storage.transaction(async (tx) => {
       await deleteDelivery(tx, delivery_id);
-      if (webhook.failures > 0) await updateWebhookState(tx, healthyState(webhook_id));
+      if (webhook.failures > 0) await updateWebhookState(tx, healthyState(webhook));
     });
     return true;
   }
@@ -87,7 +87,8 @@ async function recordFailure(
   const now = runtime.now();
   const paused_until = now + (failures === 1 ? PAUSES_MS[0] : PAUSES_MS[1]);
   await storage.transaction(async (tx) => {
-    await updateWebhookState(tx, { webhook_id, state, failures, last_error, paused_until });
+    const changed = { webhook_id, agent_id, state, failures, last_error, paused_until };
+    await updateWebhookState(tx, changed);
     if (isOver) return deleteDeliveriesByWebhook(tx, webhook_id);
     const wait = RETRY_DELAYS_MS[attempt];
     if (wait === undefined) return deleteDelivery(tx, delivery_id);
@@ -100,8 +101,18 @@ async function recordFailure(
 
 const GONE = "answers 410: gone";
 
-export const healthyState = (webhook_id: string) =>
-  ({ webhook_id, state: "active", failures: 0, last_error: null, paused_until: 0 }) as const;
+export const healthyState = ({
+  webhook_id,
+  agent_id,
+}: Pick<WebhookRow, "webhook_id" | "agent_id">) =>
+  ({
+    webhook_id,
+    agent_id,
+    state: "active",
+    failures: 0,
+    last_error: null,
+    paused_until: 0,
+  }) as const;
 
 /** Sends a message in the format of Standard Webhooks; returns undefined when accepted, else the reason. */
 export async function sendWebhook(

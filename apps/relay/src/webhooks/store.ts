@@ -49,6 +49,7 @@ const insertWebhookQuery = compile<WebhookRow>()(
 
 export async function insertWebhook(tx: Tx, webhook: WebhookRow): Promise<void> {
   await tx.run(insertWebhookQuery, webhook);
+  tx.noteChange("webhooks", webhook.agent_id);
 }
 
 const deleteWebhookQuery = compile<{ webhook_id: string; agent_id: string }>()(
@@ -62,6 +63,7 @@ export async function deleteWebhook(
   tx: Tx,
   webhook: { webhook_id: string; agent_id: string },
 ): Promise<boolean> {
+  tx.noteChange("webhooks", webhook.agent_id);
   return (await tx.run(deleteWebhookQuery, webhook)) === 1;
 }
 
@@ -76,10 +78,10 @@ export async function deleteDeliveriesByWebhook(tx: Tx, webhook_id: string): Pro
 
 type WebhookState = Pick<
   WebhookRow,
-  "webhook_id" | "state" | "failures" | "last_error" | "paused_until"
+  "webhook_id" | "agent_id" | "state" | "failures" | "last_error" | "paused_until"
 >;
 
-const updateStateQuery = compile<WebhookState>()(
+const updateStateQuery = compile<Omit<WebhookState, "agent_id">>()(
   queryBuilder
     .updateTable("webhooks")
     .set(params("state", "failures", "last_error", "paused_until"))
@@ -88,6 +90,7 @@ const updateStateQuery = compile<WebhookState>()(
 
 export async function updateWebhookState(tx: Tx, state: WebhookState): Promise<void> {
   await tx.run(updateStateQuery, state);
+  tx.noteChange("webhooks", state.agent_id);
 }
 
 const insertDeliveryQuery = compile<WebhookDeliveryRow>()(

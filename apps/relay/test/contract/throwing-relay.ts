@@ -32,6 +32,7 @@ export function throwingRelay(error: Error) {
     recordRequest: () => {},
     isDraining: () => false,
     isFrozen: () => false,
+    mayServe: () => true,
     isPathDisabled: () => false,
   });
   return {

@@ -3,7 +3,7 @@ import type { ChangeKind } from "../storage.ts";
 
 const INSERT_CHANGES = {
   name: "insert-changes",
-  text: "INSERT INTO changes (kind, key) SELECT * FROM unnest($1::text[], $2::text[])",
+  text: "INSERT INTO changes (origin, kind, key) SELECT $1, * FROM unnest($2::text[], $3::text[])",
 };
 
 /** Collects what the transactions of a batch tell other processes, each of it once. */
@@ -16,10 +16,10 @@ export class NotedChanges {
   }
 
   /** Stores the changes in the transaction that makes them. */
-  async save(client: Client): Promise<void> {
+  async save(client: Client, origin: string): Promise<void> {
     if (this.#noted.size === 0) return;
     const rows = [...this.#noted.values()];
-    const values = [rows.map(([kind]) => kind), rows.map(([, key]) => key)];
+    const values = [origin, rows.map(([kind]) => kind), rows.map(([, key]) => key)];
     await client.query({ ...INSERT_CHANGES, values });
   }
 }

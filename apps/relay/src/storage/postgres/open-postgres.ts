@@ -2,7 +2,7 @@ import type { Client } from "pg";
 import { refuseDatabase, type DatabaseRefusal } from "../database/database-refusal.ts";
 import { getOldestPosition, type Migration } from "../database/migrate.ts";
 import type { OpenResult } from "../database/open-result.ts";
-import { refuseAlone } from "../storage.ts";
+import { unsharedStorage } from "../storage.ts";
 import { describeDatabase } from "./connection-settings.ts";
 import { inspectPostgres } from "./inspect-postgres.ts";
 import { migratePostgres } from "./migrate-postgres.ts";
@@ -35,19 +35,20 @@ export async function openPostgres(options: PostgresOptions): Promise<OpenResult
   const name = describeDatabase(url);
   const connection = new WritingConnection(url, { isShared });
   try {
-    const updated = await updateSchema(await connection.acquire(), { name, migrations, isShared });
+    const client = await connection.acquire();
+    const updated = await updateSchema(client, { name, migrations, isShared });
     if (!updated.ok) {
       await connection.close();
       return updated;
     }
+    const origin = await createOrigin(client);
     const pool = createReadingPool(url, poolSize);
-    const queue = createTransactionQueue(connection, { isShared });
+    const queue = createTransactionQueue(connection, isShared ? { origin } : {});
     return {
       ok: true,
       migrated: updated.migrated,
       storage: {
-        isShared,
-        runAlone: isShared ? pool.read.get : refuseAlone,
+        ...(isShared ? { isShared, origin, runAlone: pool.read.get } : unsharedStorage),
         read: pool.read,
         transaction: queue.transaction,
         onAgentsChanged: queue.onAgentsChanged,
@@ -65,6 +66,13 @@ export async function openPostgres(options: PostgresOptions): Promise<OpenResult
     await connection.close();
     return toPostgresRefusal(error, name);
   }
+}
+
+async function createOrigin(client: Client): Promise<string> {
+  const { rows } = await client.query<{ origin: string }>(
+    "SELECT gen_random_uuid()::text AS origin",
+  );
+  return rows[0]?.origin ?? "";
 }
 
 interface SchemaUpdate {

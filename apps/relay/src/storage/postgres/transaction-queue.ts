@@ -56,7 +56,7 @@ export interface TransactionQueue {
  */
 export function createTransactionQueue(
   connection: WritingConnection,
-  { isShared }: { readonly isShared: boolean },
+  { origin }: { readonly origin?: string },
 ): TransactionQueue {
   const changes = new AgentChanges();
   const waiting: PendingJob[] = [];
@@ -75,7 +75,7 @@ export function createTransactionQueue(
     try {
       let undo: Undo = "batch";
       for (let conflicts = 0; ;) {
-        const pass = await runPass({ connection, changes, isShared }, batch, undo);
+        const pass = await runPass({ connection, changes, origin }, batch, undo);
         if ("acknowledgements" in pass) {
           changes.publish();
           for (const acknowledge of pass.acknowledgements) acknowledge();
@@ -122,12 +122,12 @@ function countOfOneIsolation(waiting: readonly PendingJob[]): number {
 interface Writer {
   readonly connection: WritingConnection;
   readonly changes: AgentChanges;
-  /** Whether other processes write to the database as well. */
-  readonly isShared: boolean;
+  /** The mark of this process's changes; undefined while no other process may write. */
+  readonly origin: string | undefined;
 }
 
 async function runPass(
-  { connection, changes, isShared }: Writer,
+  { connection, changes, origin }: Writer,
   batch: readonly PendingJob[],
   undo: Undo,
 ): Promise<Pass> {
@@ -136,10 +136,10 @@ async function runPass(
     // Awaited, because a statement behind a BEGIN that failed would commit by itself.
     await client.query(BEGIN[batch[0]?.isolation ?? "serializable"]);
     const noted = new NotedChanges();
-    const missed = isShared ? await takeTurn(client) : undefined;
+    const missed = origin === undefined ? undefined : await takeTurn(client);
     const pass = missed ?? (await runJobs({ client, changes, noted }, batch, undo));
     if (pass.kind === "committed") {
-      if (isShared) await noted.save(client);
+      if (origin !== undefined) await noted.save(client, origin);
       return await commit(client, pass);
     }
     await client.query("ROLLBACK");

@@ -31,6 +31,8 @@ export interface ChangeRow {
   id: number;
   /** The transaction that wrote it. */
   xid: number;
+  /** The process that wrote it. */
+  origin: string;
   kind: string;
   key: string;
   at: number;
