@@ -45,7 +45,9 @@ export async function listChanges(
   return { changes, next: rows[0]?.oldest_running ?? query.since };
 }
 
-const lookStart = compile()(sql<{ oldest_running: number }>`select ${oldestRunning} as oldest_running`);
+const lookStart = compile()(
+  sql<{ oldest_running: number }>`select ${oldestRunning} as oldest_running`,
+);
 
 /** Returns where a first look must begin to miss nothing that is uncommitted now. */
 export async function findLookStart(read: Reader): Promise<number> {
