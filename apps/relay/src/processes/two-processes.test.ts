@@ -71,7 +71,7 @@ describe.runIf(onlyOn("postgres"))("two processes on one database", () => {
       `/api/v1/agents/${worker.agentId}/balance`,
     );
     expect(balance.body["balance"]).toBe(9.5);
-    const books = await cluster.asOperator(a(), "GET", "/api/v1/admin/reconcile");
+    const books = await cluster.asOperator(a(), "GET", "/api/v1/admin/reconciliation");
     expect(books.body).toMatchObject({ consistent: true });
   });
 
