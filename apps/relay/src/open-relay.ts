@@ -169,8 +169,7 @@ async function join(
   const named = log.child({ process: name });
   const processes = await joinProcesses({ storage, runtime, name, log: named });
   const skew = processes.clockSkew();
-  // A clock of a test has no relation to that of the database.
-  if (runtime.monotonic !== undefined && skew > MAX_CLOCK_SKEW_MS) {
+  if (skew > MAX_CLOCK_SKEW_MS) {
     await processes.leave();
     const detail = `the clock of this machine differs from the database's by ${skew} ms`;
     return { ok: false, code: "clock.skewed", detail };
