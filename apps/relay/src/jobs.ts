@@ -52,7 +52,7 @@ const localJobs: readonly Job[] = [
     runsDetached: true,
     run: finishPayments,
   },
-  { name: "deliver-webhooks", who: "leader", everyMs: 1_000, run: deliverWebhooks },
+  { name: "deliver-webhooks", who: "claims", everyMs: 1_000, run: deliverWebhooks },
   { name: "lapse-leases", who: "leader", everyMs: 5_000, run: expireLeases },
   { name: "forget-old-tasks", who: "leader", everyMs: 60_000, run: purgeOldTasks },
   { name: "forget-ended-budgets", who: "leader", everyMs: 60_000, run: purgeEndedBudgets },
@@ -131,7 +131,7 @@ const reconcileJob = ({ config }: Services): Job => ({
 });
 
 const federationJobs = ({ config }: Services, federationWork: FederationWork): readonly Job[] => [
-  { name: "deliver-to-peers", who: "leader", everyMs: 0, run: () => federationWork.deliver() },
+  { name: "deliver-to-peers", who: "claims", everyMs: 0, run: () => federationWork.deliver() },
   {
     name: "heartbeat",
     who: "leader",

@@ -1,4 +1,5 @@
 import {
+  isTaskWaiting,
   listExecutorsWithPendingTasks,
   listPendingTaskIds,
   takeWaitingTasks,
@@ -67,6 +68,7 @@ export function createRouter(parts: RouteDependencies): Router {
 
   async function bringWaiting(): Promise<void> {
     const query = { now: runtime.now(), limit: MAX_BROUGHT };
+    if (!(await isTaskWaiting(storage.read, query.now))) return;
     const due = await storage.transaction((tx) => takeWaitingTasks(tx, query));
     const bring = async (taskId: string) => {
       if (!(await offerHere(services, taskId))) await routePending(services, taskId);

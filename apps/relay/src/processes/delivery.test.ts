@@ -1,8 +1,8 @@
-import { connectSocket, createRelayClient, type AgentSocket } from "@agent/client";
+import type { AgentSocket } from "@agent/client";
 import { createReceipt, createSeededRandom, createTestAgent, type TestAgent } from "@agent/testkit";
 import { runStatement } from "@agent/test-postgres";
-import type { ServerMessage } from "@agent/wire";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { connectDevice, type Device } from "../../test/cluster/connect-device.ts";
 import { call, startCluster, type Cluster, type Member } from "../../test/cluster/start-cluster.ts";
 import { onlyOn } from "../../test/engine/engine.ts";
 
@@ -22,32 +22,10 @@ describe.runIf(onlyOn("postgres"))("three processes deliver to each other's agen
   const member = (at: number) => cluster.members[at] as Member;
 
   /** Connects a device of an agent to one process. */
-  function connect(worker: TestAgent, { url: baseUrl }: Pick<Member, "url">) {
-    const received: ServerMessage[] = [];
-    const codes: number[] = [];
-    const world = {
-      now: Date.now,
-      ...createSeededRandom(Date.now()),
-      schedule(ms: number, task: () => void) {
-        const timer = setTimeout(task, ms);
-        return () => clearTimeout(timer);
-      },
-    };
-    const client = createRelayClient({ baseUrl, identity: worker, ...world });
-    const socket = connectSocket({
-      ...world,
-      baseUrl,
-      agentId: worker.agentId,
-      bearer: () => client.getBearer("socket"),
-      onMessage: (message) => received.push(message),
-      onDisconnect: ({ code }) => codes.push(code),
-    });
-    sockets.push(socket);
-    const heard = (type: ServerMessage["type"], times = 1) =>
-      expect
-        .poll(() => received.filter((message) => message.type === type).length)
-        .toBeGreaterThanOrEqual(times);
-    return { socket, received, codes, heard };
+  function connect(worker: TestAgent, { url }: Pick<Member, "url">): Device {
+    const device = connectDevice(worker, url);
+    sockets.push(device.socket);
+    return device;
   }
 
   async function submit(boss: TestAgent, worker: TestAgent, at: Pick<Member, "url">) {

@@ -48,8 +48,8 @@ describe.runIf(onlyOn("postgres"))("two processes on one database", () => {
   test("settle a task once, whichever of them gets its receipt", async () => {
     const [boss, worker] = [await cluster.createAgent(), await cluster.createWorker(1)];
     await cluster.deposit(boss, 100);
-    const tasks = await Promise.all(Array.from({ length: 10 }, () => submit(boss, worker)));
-    expect(tasks.map(({ status }) => status)).toEqual(Array(10).fill(201));
+    const tasks = await Promise.all(Array.from({ length: 5 }, () => submit(boss, worker)));
+    expect(tasks.map(({ status }) => status)).toEqual(Array(5).fill(201));
     const paid = await Promise.all(
       tasks.flatMap(({ body }) => {
         const task_id = String(body["task_id"]);
@@ -59,7 +59,7 @@ describe.runIf(onlyOn("postgres"))("two processes on one database", () => {
           submitted_at: Date.now(),
         });
         const path = `/agent/${worker.agentId}/task/${task_id}/result`;
-        return Array.from({ length: 6 }, () =>
+        return Array.from({ length: 4 }, () =>
           cluster.as(worker, cluster.next(), "POST", path, { body: receipt }),
         );
       }),
@@ -70,15 +70,15 @@ describe.runIf(onlyOn("postgres"))("two processes on one database", () => {
       "GET",
       `/api/v1/agents/${worker.agentId}/balance`,
     );
-    expect(balance.body["balance"]).toBe(9.5);
+    expect(balance.body["balance"]).toBe(4.75);
     const books = await cluster.asOperator(a(), "GET", "/api/v1/admin/reconciliation");
     expect(books.body).toMatchObject({ consistent: true });
   });
 
   test("never spend more than a payer has", async () => {
     const [boss, worker] = [await cluster.createAgent(), await cluster.createWorker(1)];
-    await cluster.deposit(boss, 20);
-    const answers = await Promise.all(Array.from({ length: 80 }, () => submit(boss, worker)));
+    await cluster.deposit(boss, 10);
+    const answers = await Promise.all(Array.from({ length: 40 }, () => submit(boss, worker)));
     const counts = Object.groupBy(answers, ({ status }) => status);
     expect(Object.keys(counts).toSorted()).toEqual(["201", "402"]);
     const own = await cluster.asOperator(b(), "GET", `/api/v1/agents/${boss.agentId}/balance`);
@@ -88,7 +88,7 @@ describe.runIf(onlyOn("postgres"))("two processes on one database", () => {
   test("run a request under an Idempotency-Key once, also when both get it at once", async () => {
     const [boss, worker] = [await cluster.createAgent(), await cluster.createWorker(1)];
     await cluster.deposit(boss, 100);
-    for (let round = 0; round < 5; round += 1) {
+    for (let round = 0; round < 3; round += 1) {
       const headers = { "idempotency-key": `at-both-${round}` };
       const answers = await Promise.all(
         Array.from({ length: 4 }, () => submit(boss, worker, headers)),
@@ -105,7 +105,7 @@ describe.runIf(onlyOn("postgres"))("two processes on one database", () => {
       "SELECT 1 FROM tasks WHERE submitted_by = $1",
       [boss.agentId],
     );
-    expect(tasks).toHaveLength(5);
+    expect(tasks).toHaveLength(3);
   });
 
   test("refuse a token that the other has revoked", async () => {

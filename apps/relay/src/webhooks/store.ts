@@ -93,6 +93,41 @@ export async function updateWebhookState(tx: Tx, state: WebhookState): Promise<v
   tx.noteChange("webhooks", state.agent_id);
 }
 
+const takeQuery = compile<{ webhook_id: string; now: number; until: number; taken: number }>()(
+  queryBuilder
+    .updateTable("webhooks")
+    .set({ paused_until: param("until") })
+    .where("webhook_id", "=", param("webhook_id"))
+    .where(sql<boolean>`(paused_until <= ${param("now")} or paused_until = ${param("taken")})`),
+);
+
+/**
+ * Pauses a webhook for the other processes until a time, and again before that pause `taken` ends; false
+ * if another process has it.
+ */
+export async function takeWebhook(
+  tx: Tx,
+  webhook: { webhook_id: string; now: number; until: number; taken: number },
+): Promise<boolean> {
+  return (await tx.run(takeQuery, webhook)) === 1;
+}
+
+const giveBackQuery = compile<{ webhook_id: string; taken: number }>()(
+  queryBuilder
+    .updateTable("webhooks")
+    .set({ paused_until: 0 })
+    .where("webhook_id", "=", param("webhook_id"))
+    .where("paused_until", "=", param("taken")),
+);
+
+/** Ends the pause `taken` of a webhook, unless a failure has begun another. */
+export async function giveBackWebhook(
+  tx: Tx,
+  webhook: { webhook_id: string; taken: number },
+): Promise<void> {
+  await tx.run(giveBackQuery, webhook);
+}
+
 const insertDeliveryQuery = compile<WebhookDeliveryRow>()(
   queryBuilder
     .insertInto("webhook_deliveries")

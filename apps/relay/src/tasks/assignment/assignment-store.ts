@@ -325,6 +325,22 @@ const nextBring = sql<number>`cast(${param("now")} as bigint) + ${smallerOf(
   sql`cast(${sql.lit(MAX_BRING_PAUSE_MS)} as bigint)`,
 )}`;
 
+const selectWaiting = compile<{ now: number }>()(
+  queryBuilder
+    .selectFrom("tasks")
+    .select("task_id")
+    .where("status", "=", "pending")
+    .where("bring_at", "is not", null)
+    .where("bring_at", "<=", param("now"))
+    .where("expires_at", ">", param("now"))
+    .limit(1),
+);
+
+/** Returns whether a pending task is due to be brought to an executor. */
+export async function isTaskWaiting(read: Reader, now: number): Promise<boolean> {
+  return (await read.get(selectWaiting, { now })) !== undefined;
+}
+
 const takeWaitingUpdate = compile<{ now: number; limit: number }>()(
   queryBuilder
     .updateTable("tasks")
