@@ -65,7 +65,7 @@ const localJobs: readonly Job[] = [
     who: "claims",
     ifShared: true,
     everyMs: 1_000,
-    run: ({ router }) => router.bringWaiting(),
+    run: ({ router }) => router.rerouteWaiting(),
   },
   {
     name: "forget-ended-processes",
@@ -189,7 +189,7 @@ export function createJobs(services: Services, federationWork?: FederationWork):
         const { name, everyMs } = job;
         if (job.who === "leader" && !processes.isLeader()) {
           lastRun.delete(name);
-          jobMonitor.forget(name);
+          jobMonitor.delete(name);
           continue;
         }
         if (now - (lastRun.get(name) ?? -Infinity) < everyMs || running.has(name)) continue;

@@ -3,6 +3,7 @@ import Sqlite from "better-sqlite3";
 import { migrate } from "../src/storage/database/migrate.ts";
 import { migrations } from "../src/storage/migrations/index.ts";
 import { openStorage, type OpenOptions } from "../src/storage/open-storage.ts";
+import type { Storage } from "../src/storage/storage.ts";
 import { openSqliteMemory } from "../src/storage/database/sqlite-memory.ts";
 import { openDatabaseOf } from "./engine/database-of-path.ts";
 import { engine } from "./engine/engine.ts";
@@ -26,9 +27,17 @@ async function openNamed(options: OpenOptions, path: string) {
   return openCounted({ ...options, path: undefined, url: await openDatabaseOf(path, template) });
 }
 
+/** The database of each storage that is open on Postgres. */
+const urls = new WeakMap<Storage, string>();
+
 async function openCounted(options: OpenOptions) {
   const opened = await openStorage(options);
   return opened.ok ? { ...opened, storage: countWork(opened.storage) } : opened;
+}
+
+/** Returns how to open the database of a storage for another process of the same relay. */
+export function openBeside(storage: Storage): typeof openStorage {
+  return (options) => openCounted({ ...options, path: undefined, url: urls.get(storage) });
 }
 
 /** Opens a database that another relay gets when this one has closed it. */
@@ -44,7 +53,9 @@ async function openUnnamed(options: OpenOptions) {
     if (!isReleased) releaseDatabase(url);
     isReleased = true;
   };
-  return { ...opened, storage: { ...storage, close } };
+  const own: Storage = { ...storage, close };
+  urls.set(own, url);
+  return { ...opened, storage: own };
 }
 
 let serialized: Buffer | undefined;

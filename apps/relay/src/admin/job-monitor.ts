@@ -11,7 +11,7 @@ export interface JobState {
 export interface JobMonitor {
   recordRun(job: { readonly name: string; readonly everyMs: number }, ok: boolean): void;
   /** Forgets a job that another process runs now. */
-  forget(name: string): void;
+  delete(name: string): void;
   /** Restarts the ages of all jobs after a freeze. */
   resetAges(): void;
   listStates(): readonly JobState[];
@@ -44,7 +44,7 @@ export function createJobMonitor(now: () => number): JobMonitor {
         entry.succeeded = true;
       } else entry.failures += 1;
     },
-    forget: (name) => void entries.delete(name),
+    delete: (name) => void entries.delete(name),
     resetAges() {
       for (const entry of entries.values()) entry.ageStartsAt = now();
     },

@@ -19,7 +19,7 @@ import type { Router } from "./router.ts";
 import { parseRequiredCapabilities } from "../tasks/task.ts";
 
 const MAX_PENDING_PER_RETRY = 1_000;
-const MAX_BROUGHT = 500;
+const MAX_REROUTED = 500;
 /** A dead endpoint fails at most this many parallel attempts; the others are not made. */
 const MAX_PARALLEL_ATTEMPTS = 8;
 
@@ -66,14 +66,14 @@ export function createRouter(parts: RouteDependencies): Router {
     await runForEach(unoffered, (taskId) => routePending(services, taskId));
   }
 
-  async function bringWaiting(): Promise<void> {
-    const query = { now: runtime.now(), limit: MAX_BROUGHT };
+  async function rerouteWaiting(): Promise<void> {
+    const query = { now: runtime.now(), limit: MAX_REROUTED };
     if (!(await isTaskWaiting(storage.read, query.now))) return;
     const due = await storage.transaction((tx) => takeWaitingTasks(tx, query));
-    const bring = async (taskId: string) => {
+    const reroute = async (taskId: string) => {
       if (!(await offerHere(services, taskId))) await routePending(services, taskId);
     };
-    begin(() => runForEach(due, bring), {});
+    begin(() => runForEach(due, reroute), {});
   }
 
   return {
@@ -89,8 +89,8 @@ export function createRouter(parts: RouteDependencies): Router {
         retryPendingFor(executor);
       }
     },
-    async bringWaiting() {
-      if (!stopped) await bringWaiting();
+    async rerouteWaiting() {
+      if (!stopped) await rerouteWaiting();
     },
     offerHere: (taskId) =>
       begin(async () => void (await offerHere(services, taskId)), { correlationId: taskId }),

@@ -186,7 +186,7 @@ async function dispatch(services: RouteServices, task: TaskRow): Promise<boolean
 
 /**
  * Tells the processes that have devices of the executor to send it the task. If they end before they do,
- * `bringWaiting` routes it again.
+ * `rerouteWaiting` routes it again.
  */
 async function offerElsewhere(
   { storage, remoteDevices }: Pick<Services, "storage" | "remoteDevices">,
@@ -209,7 +209,7 @@ export async function offerHere(
   const able = devices.filter((device) =>
     services.connections.canServe(device, view.required_capabilities),
   );
-  for (const device of able) if (device.told.get(taskId) !== view.event_id) device.offer(view);
+  for (const device of able) if (device.offered.get(taskId) !== view.event_id) device.offer(view);
   return able.length > 0;
 }
 

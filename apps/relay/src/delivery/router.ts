@@ -18,7 +18,7 @@ export interface Router {
   /** Routes the waiting tasks of all agents; a later start resumes an interrupted run. */
   readonly retryAllPending: () => Promise<void>;
   /** Brings tasks to an executor whose process may have ended before it did. */
-  readonly bringWaiting: () => Promise<void>;
+  readonly rerouteWaiting: () => Promise<void>;
   /** Sends a task to devices of this process, because another process has none. */
   readonly offerHere: (taskId: string) => void;
   /** Starts nothing from now on. */

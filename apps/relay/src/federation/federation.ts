@@ -5,7 +5,7 @@ import type { SeenOnce } from "../processes/seen-once.ts";
 import type { PendingPeers } from "./peering/pending-peers.ts";
 import type { RemoteAgents } from "./discovery/remote-agents.ts";
 
-/** What all processes of a federated relay must agree on. */
+/** The state that all processes of a federated relay must agree on. */
 export interface AgreedState {
   /** Signatures that may be used once only. */
   readonly seenSignatures: SeenOnce;

@@ -128,7 +128,7 @@ class Member implements Membership {
     this.#leasedAt = sentAt;
     const isNew = fence !== undefined && fence !== this.#lease?.fence;
     this.#lease = fence === undefined ? undefined : { name: LEADER, holder, fence };
-    if (isNew) this.#log.info("process.leads", { process_id: holder, fence });
+    if (isNew) this.#log.info("processes.leads", { process_id: holder, fence });
   }
 
   async #renewOwnRow(): Promise<void> {
@@ -152,7 +152,7 @@ class Member implements Membership {
     if (joined === undefined) throw new Error("the process was not stored");
     this.#id = process_id;
     this.#lease = undefined;
-    this.#log.info("process.joined", { process_id, name });
+    this.#log.info("processes.joined", { process_id, name });
     return joined;
   }
 

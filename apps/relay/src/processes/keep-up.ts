@@ -42,8 +42,8 @@ export function createKeepUp(
     const wasServing = isServing;
     isServing = mayServe();
     if (isServing === wasServing) return;
-    if (isServing) return log.info("process.serves_again", { process_id: processes.id() });
-    log.error("process.stepped_down", { process_id: processes.id(), changes_age: tail.age() });
+    if (isServing) return log.info("processes.serves_again", { process_id: processes.id() });
+    log.error("processes.stepped_down", { process_id: processes.id(), changes_age: tail.age() });
     tokens.evictAll();
     for (const connection of connections.all()) connection.close(1001, "relay lost its database");
   }
@@ -52,7 +52,7 @@ export function createKeepUp(
     try {
       await work();
     } catch (error) {
-      log.warn("process.not_up_to_date", { error: String(error) });
+      log.warn("processes.not_up_to_date", { error: String(error) });
     }
     checkLife();
   }

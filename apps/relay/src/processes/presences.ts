@@ -52,7 +52,7 @@ interface RemotePresence {
   readonly devices: readonly Ability[];
 }
 
-/** What a device may be sent, as it is stored: null where it made no announcement. */
+/** The tasks that a device may be sent, as they are stored: null where it made no announcement. */
 interface StoredDevice {
   readonly capabilities: readonly string[] | null;
   readonly agent_announces: boolean;
@@ -163,7 +163,7 @@ class StoredPresences implements Presences {
     });
   }
 
-  /** What could not be stored is stored later. */
+  /** Agents that could not be stored are stored later. */
   async #saveChanged(): Promise<void> {
     const agentIds = [...this.#changed].slice(0, MAX_PER_TRANSACTION);
     for (const agentId of agentIds) this.#changed.delete(agentId);

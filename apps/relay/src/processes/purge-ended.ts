@@ -2,7 +2,7 @@ import type { Services } from "../services.ts";
 import { deleteOldChanges } from "./changes-store.ts";
 import { deleteEndedPresences } from "./presence-store.ts";
 import { deleteDeadProcesses } from "./process-store.ts";
-import { deleteForgotten } from "./seen-store.ts";
+import { deleteExpiredSeen } from "./seen-store.ts";
 
 /** Deletes what processes left behind that ended without giving it up, and what none needs any more. */
 export async function purgeEndedProcesses({
@@ -13,6 +13,6 @@ export async function purgeEndedProcesses({
     await deleteDeadProcesses(tx);
     await deleteEndedPresences(tx);
     await deleteOldChanges(tx);
-    await deleteForgotten(tx, runtime.now());
+    await deleteExpiredSeen(tx, runtime.now());
   });
 }

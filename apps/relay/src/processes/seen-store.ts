@@ -77,6 +77,6 @@ const deleteQuery = compile<{ forget_at: number }>()(
   queryBuilder.deleteFrom("seen").where("forget_at", "<=", param("forget_at")),
 );
 
-export async function deleteForgotten(tx: Tx, now: number): Promise<void> {
+export async function deleteExpiredSeen(tx: Tx, now: number): Promise<void> {
   await tx.run(deleteQuery, { forget_at: now });
 }

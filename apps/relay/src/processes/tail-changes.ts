@@ -1,7 +1,7 @@
 import type { ChangeKind, Storage } from "../storage/storage.ts";
 import { findLookStart, KEEP_CHANGES_MS, listChanges } from "./changes-store.ts";
 
-/** What to do about each kind of change, with the words of its key. */
+/** Handles each kind of change, with the words of its key. */
 export type ChangeHandlers = {
   readonly [Kind in ChangeKind]: (words: readonly string[]) => Promise<void> | void;
 };

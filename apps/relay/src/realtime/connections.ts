@@ -17,7 +17,7 @@ export interface Connection {
   /** Sends a task that the device may claim. */
   offer(task: Task): void;
   /** The newest event of each task at which it was last sent to the device. */
-  readonly told: BoundedMap<string, number>;
+  readonly offered: BoundedMap<string, number>;
   close(code: number, reason: string): void;
 }
 
@@ -58,7 +58,7 @@ export function meetsRequirements(
     : required.every((name) => capabilities.includes(name));
 }
 
-/** What the connections of this process need to know of, and tell, the others. */
+/** The other processes, as the connections of this one need to know of and tell them. */
 export interface OtherProcesses {
   /** Whether a device of the agent is connected to another process. */
   isOnline(agentId: string): boolean;

@@ -13,8 +13,8 @@ export interface Reader {
 }
 
 /**
- * What other processes on the database must read again or do, with the words of its key. A key without
- * words concerns all.
+ * Something that other processes on the database must read again or do, with the words of its key. A key
+ * without words concerns all.
  */
 export type ChangeKind =
   /** Facts from which agents are ranked: the agent. */

@@ -21,16 +21,16 @@ export function findTask(read: Reader, task_id: string): Promise<StoredTaskRow |
 }
 
 /** Longer than a process needs to route a task that it has just stored. */
-const BRING_AFTER_MS = 5_000;
+const REROUTE_AFTER_MS = 5_000;
 
 /**
  * Returns when a process must bring a pending task to an executor, in case the one that stored it ended
  * first: a while after a time. SQLite has one process, which routes what waits when it starts.
  */
-export const bringAfter = (time: string) =>
+export const rerouteAfter = (time: string) =>
   either({
     sqlite: sql<number | null>`null`,
-    postgres: sql<number | null>`cast(${param(time)} as bigint) + ${sql.lit(BRING_AFTER_MS)}`,
+    postgres: sql<number | null>`cast(${param(time)} as bigint) + ${sql.lit(REROUTE_AFTER_MS)}`,
   });
 
 const addTask = compile<TaskRow>()(
@@ -67,7 +67,7 @@ const addTask = compile<TaskRow>()(
     ),
     event_count: 0,
     note_bytes: 0,
-    bring_at: bringAfter("submitted_at"),
+    bring_at: rerouteAfter("submitted_at"),
   }),
 );
 

@@ -37,7 +37,7 @@ CREATE INDEX tasks_to_bring ON tasks (bring_at) WHERE status = 'pending' AND bri
 `;
 
 /**
- * What the processes of a relay on one Postgres database share. SQLite has one process, which leaves the
+ * The tables that the processes of a relay on one Postgres database share. SQLite has one process, which leaves the
  * tables empty and the column NULL.
  */
 export const processTables = {

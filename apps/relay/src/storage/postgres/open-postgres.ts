@@ -27,7 +27,7 @@ const START_LOCK = RELAY_LOCK + 1;
 const MAX_START_WAIT_MS = 60_000;
 
 /**
- * Opens a Postgres database. It is locked, against commands or against everybody else, and inspected
+ * Opens a Postgres database. It is locked, against commands or every other program, and inspected
  * before the first write, so a refused one is not changed.
  */
 export async function openPostgres(options: PostgresOptions): Promise<OpenResult> {

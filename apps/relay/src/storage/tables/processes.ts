@@ -9,7 +9,7 @@ export interface ProcessRow {
   until: number;
 }
 
-/** What one process does for all. */
+/** Work that one process does for all. */
 export interface LeaseRow {
   name: string;
   holder: string;

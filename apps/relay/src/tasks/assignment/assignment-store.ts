@@ -4,7 +4,7 @@ import { largerOf, lowerWhole, smallerOf, takeUnlocked } from "../../storage/que
 import type { Reader, Tx } from "../../storage/storage.ts";
 import { TASK_COLUMNS, type StoredTaskRow, type TaskRow } from "../../storage/tables/tasks.ts";
 import { firstClaimedAt, insertTaskEvent, nextEventCount } from "../events/event-store.ts";
-import { bringAfter, taskIsOpen } from "../store.ts";
+import { rerouteAfter, taskIsOpen } from "../store.ts";
 
 const executor = sql<string>`coalesce(assigned_to, agent_id)`;
 
@@ -125,7 +125,7 @@ const releaseUpdate = queryBuilder
     claimed_at: null,
     worked_at: null,
     event_count: nextEventCount,
-    bring_at: bringAfter("now"),
+    bring_at: rerouteAfter("now"),
   })
   .where("task_id", "=", param("task_id"))
   .where("status", "=", "claimed")
@@ -243,7 +243,7 @@ const reassign = compile<Reassignment>()(
     .set({
       ...params("assigned_to", "attempt", "via_peer", "charge"),
       event_count: nextEventCount,
-      bring_at: bringAfter("now"),
+      bring_at: rerouteAfter("now"),
     })
     .where("task_id", "=", param("task_id"))
     .where("attempt", "=", param("from_attempt"))
@@ -313,16 +313,16 @@ export function listExecutorsWithPendingTasks(
   return read.all(selectWaitingExecutors, { now });
 }
 
-const MIN_BRING_PAUSE_MS = 30_000;
-const MAX_BRING_PAUSE_MS = 600_000;
+const MIN_REROUTE_PAUSE_MS = 30_000;
+const MAX_REROUTE_PAUSE_MS = 600_000;
 
 /** The older a task, the longer the pause before it is brought again. */
-const nextBring = sql<number>`cast(${param("now")} as bigint) + ${smallerOf(
+const nextReroute = sql<number>`cast(${param("now")} as bigint) + ${smallerOf(
   largerOf(
     sql`cast(${param("now")} as bigint) - submitted_at`,
-    sql`cast(${sql.lit(MIN_BRING_PAUSE_MS)} as bigint)`,
+    sql`cast(${sql.lit(MIN_REROUTE_PAUSE_MS)} as bigint)`,
   ),
-  sql`cast(${sql.lit(MAX_BRING_PAUSE_MS)} as bigint)`,
+  sql`cast(${sql.lit(MAX_REROUTE_PAUSE_MS)} as bigint)`,
 )}`;
 
 const selectWaiting = compile<{ now: number }>()(
@@ -344,7 +344,7 @@ export async function isTaskWaiting(read: Reader, now: number): Promise<boolean>
 const takeWaitingUpdate = compile<{ now: number; limit: number }>()(
   queryBuilder
     .updateTable("tasks")
-    .set({ bring_at: nextBring })
+    .set({ bring_at: nextReroute })
     .where(
       sql<boolean>`task_id in (
         select task_id from tasks

@@ -11,7 +11,7 @@ export async function wakeWatchers({
   if (taskIds.length === 0) return;
   const rows = await listNewestEvents(storage.read, taskIds);
   const newest = new Map(rows.map((row) => [row.task_id, newestEventId(row)]));
-  // What was watched only after the read is not missing.
+  // A task that was watched only after the read is not missing.
   for (const taskId of waiters.listWatched()) {
     if (!taskIds.includes(taskId)) newest.set(taskId, 0);
   }
