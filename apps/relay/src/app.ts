@@ -23,6 +23,7 @@ import { createRateLimiter, type RateLimiter } from "./http/limits/rate-limit.ts
 import { createJobs } from "./jobs.ts";
 import { spendToken } from "./identity/spend-token.ts";
 import { inspectionHandlers } from "./inspections/routes.ts";
+import type { KeepUp } from "./processes/keep-up.ts";
 import { ledgerHandlers } from "./ledger/routes.ts";
 import { logHandlers } from "./log/routes.ts";
 import { operatorHandlers } from "./operator/routes.ts";
@@ -52,7 +53,13 @@ export interface Relay {
 
 const MAX_RATE_LIMIT_ENTRIES = 100_000;
 
-export function createRelay(services: Services, federationWork?: FederationWork): Relay {
+export function createRelay(
+  services: Services,
+  {
+    federationWork,
+    keepUp,
+  }: { readonly federationWork?: FederationWork | undefined; readonly keepUp: KeepUp },
+): Relay {
   const { config, runtime, clock, log, tokens, connections, waiters, router } = services;
   const { operatorTokens, consoleSessions } = services;
   let draining = false;
@@ -112,6 +119,7 @@ export function createRelay(services: Services, federationWork?: FederationWork)
     elapsed: clock.elapsed,
     log,
     isDraining,
+    mayServe: keepUp.mayServe,
     recordRequest: services.metrics.recordRequest,
     freezeReason: () => services.freezer.frozen()?.reason,
     isPathDisabled: (path) =>

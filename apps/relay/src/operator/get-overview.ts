@@ -39,7 +39,7 @@ export async function getOverview(
     findDatabaseBytes(read),
   ]);
   const { bound, registered, ...counts } = waiting;
-  const pendingPeers = federation === undefined ? 0 : [...federation.pendingPeers].length;
+  const pendingPeers = (await federation?.pendingPeers.list())?.length ?? 0;
   const { databasePath, databaseUrl } = config.storage;
   const isFile = databaseUrl === undefined && databasePath !== ":memory:";
   const held = open.reduce((sum, { locked }) => sum + locked, money.awaiting);

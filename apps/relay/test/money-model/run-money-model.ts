@@ -92,7 +92,7 @@ async function createServices(storage: Storage, seed: number): Promise<MoneyServ
   const loaded = await loadRelayIdentity(storage, runtime, undefined);
   if (!loaded.ok) throw new Error(loaded.detail);
   const silent = (): void => {};
-  const log = { debug: silent, info: silent, warn: silent, error: silent };
+  const log = { debug: silent, info: silent, warn: silent, error: silent, child: () => log };
   return { storage, runtime, identity: loaded.identity, config: read.config, log } as MoneyServices;
 }
 
