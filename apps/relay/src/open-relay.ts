@@ -116,10 +116,8 @@ export async function openRelay(
   await applyTrustThresholds(opened.storage, config.trust.thresholds);
   reportTrustBasis(config, log);
   const storageCheck = createStorageCheck({ ...opened, freezer, runtime, log });
-  const core = {
-    ...{ config, runtime, log, clock, freezer, identity, storage, storageCheck, relayLog },
-    processes,
-  };
+  const opening = { config, runtime, log, clock, freezer, identity, storage, processes };
+  const core = { ...opening, storageCheck, relayLog };
   const tailStart = storage.isShared ? await beginTail(storage.read) : 0;
   const { presences, ...baseServices } = await createServices(core, opened.storage);
   const { egress, reconciler } = baseServices;
