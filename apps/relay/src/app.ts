@@ -51,15 +51,15 @@ export interface Relay {
   drain(): void;
 }
 
+interface RelayParts {
+  /** Absent while federation is off. */
+  readonly federationWork: FederationWork | undefined;
+  readonly keepUp: KeepUp;
+}
+
 const MAX_RATE_LIMIT_ENTRIES = 100_000;
 
-export function createRelay(
-  services: Services,
-  {
-    federationWork,
-    keepUp,
-  }: { readonly federationWork?: FederationWork | undefined; readonly keepUp: KeepUp },
-): Relay {
+export function createRelay(services: Services, { federationWork, keepUp }: RelayParts): Relay {
   const { config, runtime, clock, log, tokens, connections, waiters, router } = services;
   const { operatorTokens, consoleSessions } = services;
   let draining = false;
@@ -119,7 +119,7 @@ export function createRelay(
     elapsed: clock.elapsed,
     log,
     isDraining,
-    mayServe: keepUp.mayServe,
+    mayServe: () => keepUp.mayServe(),
     recordRequest: services.metrics.recordRequest,
     freezeReason: () => services.freezer.frozen()?.reason,
     isPathDisabled: (path) =>

@@ -131,10 +131,8 @@ export async function openRelay(
   const hasPaused = freezer.frozen() === undefined && processes.isLeader();
   if (hasPaused) await extendInspections(opened.storage, runtime.now());
   const storageCheck = createStorageCheck({ ...opened, freezer, runtime, log });
-  const core = {
-    ...{ config, runtime, log, clock, freezer, identity, storage, storageCheck, relayLog },
-    processes,
-  };
+  const opening = { config, runtime, log, clock, freezer, identity, storage, processes };
+  const core = { ...opening, storageCheck, relayLog };
   const tailStart = storage.isShared ? await beginTail(storage.read) : 0;
   const { presences, ...baseServices } = await createServices(core, opened.storage);
   const { egress, reconciler } = baseServices;

@@ -31,7 +31,7 @@ describe.runIf(onlyOn("postgres"))("three processes deliver to each other's agen
   async function submit(boss: TestAgent, worker: TestAgent, at: Pick<Member, "url">) {
     const path = `/agent/${worker.agentId}/task`;
     const answer = await cluster.as(boss, at, "POST", path, { body: { prompt: PROMPT } });
-    expect(answer.status, answer.text).toBe(201);
+    expect(answer).toMatchObject({ status: 201 });
     const task_id = String(answer.body["task_id"]);
     return { task_id, prompt: PROMPT, submitted_at: Date.now(), path: `${path}/${task_id}` };
   }
@@ -101,7 +101,7 @@ describe.runIf(onlyOn("postgres"))("three processes deliver to each other's agen
     const blocked = await cluster.as(boss, member(0), "PUT", path, {
       body: { trust_level: "blocked" },
     });
-    expect(blocked.status, blocked.text).toBe(200);
+    expect(blocked).toMatchObject({ status: 200 });
     device.socket.send({ type: "claim", task_id: task.task_id });
     await device.heard("error");
     expect(device.received.at(-1)).toMatchObject({ code: "task.not_pending" });

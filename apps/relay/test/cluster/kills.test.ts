@@ -103,7 +103,7 @@ describe.runIf(onlyOn("postgres"))("two relays in processes of their own on one 
         prompt,
         submitted_by: load.payer.agentId,
       });
-      expect(status, JSON.stringify(body)).toBe(201);
+      expect({ status, body }).toMatchObject({ status: 201 });
       return { task_id: String(body["task_id"]), prompt, submitted_at: Date.now() };
     };
     const task = await submit("claimed before");

@@ -55,7 +55,6 @@ const HOUR_MS = 3_600_000;
 /** Creates the log of an opened database; one integration runs at a time. */
 export function createRelayLog(dependencies: RelayLogDependencies): RelayLog {
   const { storage, freezer, config, runtime, elapsed, log, served, opened } = dependencies;
-  const { processes } = dependencies;
   const derive = ({ origin, generation }: LogStateRow) =>
     deriveLogKeys(opened.rootKey, { origin, ...(generation > 0 && { generation }) });
   const { isOn, quorum } = config.log;
@@ -82,7 +81,7 @@ export function createRelayLog(dependencies: RelayLogDependencies): RelayLog {
   }
 
   async function signHeads(): Promise<void> {
-    const signing = processes.asLeader(storage);
+    const signing = dependencies.processes.asLeader(storage);
     while (maySign()) {
       const size = (await findNewestHead(storage.read))?.size ?? 0;
       const current = edge?.size === size ? edge : await loadEdge(storage.read, size);
@@ -111,10 +110,8 @@ export function createRelayLog(dependencies: RelayLogDependencies): RelayLog {
 
   async function integrate(): Promise<void> {
     if (!isOn || freezer.frozen() !== undefined) return;
-    running ??= (processes.isLeader() ? integrateAll() : followState())
-      .catch((error: unknown) => {
-        if (!(error instanceof LeadershipLost)) throw error;
-      })
+    running ??= (dependencies.processes.isLeader() ? integrateAll() : followState())
+      .catch(ignoreLostLeadership)
       .finally(() => {
         running = undefined;
       });
@@ -126,9 +123,7 @@ export function createRelayLog(dependencies: RelayLogDependencies): RelayLog {
     isOn,
     integrate,
     addCosignatures: (size, lines) => addHeadCosignatures(storage, { size, lines, quorum }),
-    async prune() {
-      await storage.transaction((tx) => pruneHeads(tx, listPruneTimes(runtime.now())));
-    },
+    prune: () => storage.transaction((tx) => pruneHeads(tx, listPruneTimes(runtime.now()))),
     holdSigning(detail) {
       if (held === undefined) log.error("log.behind_witness", { origin: keys.origin, detail });
       held ??= detail;
@@ -136,6 +131,11 @@ export function createRelayLog(dependencies: RelayLogDependencies): RelayLog {
     holdReason: () => held,
     lastDuration: () => lastDuration,
   };
+}
+
+/** The process that signs now goes on where this one ended. */
+function ignoreLostLeadership(error: unknown): void {
+  if (!(error instanceof LeadershipLost)) throw error;
 }
 
 const listPruneTimes = (now: number) => ({

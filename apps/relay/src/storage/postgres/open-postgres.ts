@@ -2,7 +2,7 @@ import type { Client } from "pg";
 import { refuseDatabase, type DatabaseRefusal } from "../database/database-refusal.ts";
 import { getOldestPosition, type Migration } from "../database/migrate.ts";
 import type { OpenResult } from "../database/open-result.ts";
-import { unsharedStorage } from "../storage.ts";
+import { unsharedStorage, type Reader, type Storage } from "../storage.ts";
 import { createPostgresCheck } from "./check-postgres.ts";
 import { describeDatabase } from "./connection-settings.ts";
 import { inspectPostgres } from "./inspect-postgres.ts";
@@ -52,7 +52,7 @@ export async function openPostgres(options: PostgresOptions): Promise<OpenResult
       migrated: updated.migrated,
       fileCheck,
       storage: {
-        ...(isShared ? { isShared, origin, runAlone: pool.read.get } : unsharedStorage),
+        ...(isShared ? share(pool.read, origin) : unsharedStorage),
         read: pool.read,
         transaction: queue.transaction,
         onAgentsChanged: queue.onAgentsChanged,
@@ -70,6 +70,11 @@ export async function openPostgres(options: PostgresOptions): Promise<OpenResult
     await connection.close();
     return toPostgresRefusal(error, name);
   }
+}
+
+/** Returns the parts of a storage whose database has other processes. */
+function share(read: Reader, origin: string): Pick<Storage, "isShared" | "origin" | "runAlone"> {
+  return { isShared: true, origin, runAlone: (query, params) => read.get(query, params) };
 }
 
 async function createOrigin(client: Client): Promise<string> {
