@@ -38,7 +38,7 @@ const DAY_MS = 86_400_000;
 /** The fees, in USD, behind a level; see docs/trust.md. */
 export const DEFAULT_FEES = { verified: 0.05, trusted: 0.5 } as const;
 
-/** Nobody inspects in less, except tests. */
+/** A party needs at least so long to inspect; only tests use less. */
 export const DEFAULT_MIN_WINDOW_MS = 60_000;
 
 /** Every variable of the relay, in the order of the help text. */

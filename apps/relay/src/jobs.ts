@@ -6,7 +6,7 @@ import type { FederationWork } from "./federation/worker.ts";
 import { retryScrub } from "./identity/finish-scrub.ts";
 import { purgeIdempotencyKeys } from "./http/server/idempotency.ts";
 import { purgeSpentTokens } from "./identity/spend-token.ts";
-import { lapseInspections } from "./inspections/lapse.ts";
+import { expireInspections } from "./inspections/expire-inspections.ts";
 import { LeadershipLost } from "./processes/membership.ts";
 import { purgeEndedProcesses } from "./processes/purge-ended.ts";
 import { purgePairings } from "./pairing/purge-pairings.ts";
@@ -46,7 +46,7 @@ const localJobs: readonly Job[] = [
     run: ({ router }) => router.retryAllPending(),
   },
   { name: "expire-tasks", who: "leader", everyMs: 1_000, run: expireTasks },
-  { name: "lapse-inspections", who: "leader", everyMs: 1_000, run: lapseInspections },
+  { name: "expire-inspections", who: "leader", everyMs: 1_000, run: expireInspections },
   { name: "renew-leases", who: "each", everyMs: 15_000, run: renewLeases },
   { name: "meet-facilitator", who: "each", everyMs: 30_000, run: connectFacilitator },
   {

@@ -142,7 +142,7 @@ async function runCommand(
   process.exitCode = code;
 }
 
-/** One line and a hint, because nobody reads a whole help after a typing error. */
+/** Prints one line and a hint: after a typing error the whole help would hide the fault. */
 function failUsage(message: string, code: number = EXIT.usage): void {
   process.stderr.write(`agent-relay: ${message}\ntry agent-relay --help\n`);
   return exit(code);

@@ -151,7 +151,15 @@ export async function openRelay(
     operatorTokens: services.operatorTokens,
     freezer,
     consoleSessions: services.consoleSessions,
-    transparencyLog: { ...relayLog, intervalMs: config.log.intervalMs },
+    transparencyLog: {
+      ...relayLog,
+      intervalMs: config.log.intervalMs,
+      // Without the database the next round does what this one could not.
+      integrate: () =>
+        relayLog.integrate().catch((error: unknown) => {
+          log.error("log.integrate_failed", { error: String(error) });
+        }),
+    },
     checkStorage: storageCheck.start,
     async close() {
       relay.drain();

@@ -73,7 +73,7 @@ export interface WantedInspection {
 export type DelegateResult = CheckedResult & {
   readonly taskId?: string;
   readonly recommendation?: RecommendResult;
-  /** What `inspect` answered, as the relay took it; absent if the result is paid by silence. */
+  /** The case after the answer of `inspect`; absent if the result is paid by silence. */
   readonly inspection?: InspectionResult;
 };
 

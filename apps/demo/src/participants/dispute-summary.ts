@@ -10,7 +10,7 @@ export interface DecidedDispute {
   readonly inspection: Received<typeof Inspection>;
   /** The signed evidence, as it is stored. */
   readonly evidence: Record<string, unknown>;
-  /** What the seller has at the end, of its deposit and its pay. */
+  /** The balance of the seller at the end, from its deposit and its pay. */
   readonly sellerBalance: number;
 }
 
@@ -22,7 +22,7 @@ const OFFER = 0.25;
 const SHARE = 0.75;
 const TIMEOUT_MS = 10_000;
 
-/** What the seller must have at the end: 75% of the price without the fee of 5%, and its bond back. */
+/** The seller must have 75% of the price without the fee of 5%, and its bond back. */
 export const EXPECTED_SELLER_BALANCE = DEPOSIT + PRICE * SHARE * 0.95;
 
 /** Lets the editor buy a summary that it inspects, rejects and disputes. */

@@ -1,8 +1,10 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { isWholeRun, onlyOn } from "../../test/engine/engine.ts";
 import { openMigrated } from "../../test/migrated-storage.ts";
 import { runMoneyModel } from "../../test/money-model/run-money-model.ts";
 import { migrations } from "../storage/migrations/index.ts";
+
+vi.setConfig({ testTimeout: 600_000 });
 
 /** As many as take seconds on the engine of the run; `pnpm money-model` runs any number. */
 const OPERATIONS = onlyOn("sqlite") || isWholeRun ? 20_000 : 1_500;

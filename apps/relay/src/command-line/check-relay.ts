@@ -5,7 +5,7 @@ interface Finding {
   readonly name: string;
   readonly ok: boolean;
   readonly detail: string;
-  /** What to do about it; only of a fault. */
+  /** The way to end it; only of a fault. */
   readonly remedy?: string;
 }
 

@@ -21,7 +21,7 @@ export interface Table {
 /** A line of words, or a table. */
 export type Block = Cell | Table;
 
-/** How the reader sees it: the width of a terminal, or no limit for a pipe. */
+/** The reader's side: the width of a terminal, or no limit for a pipe. */
 export interface Display {
   readonly width: number | undefined;
   readonly hasColor: boolean;

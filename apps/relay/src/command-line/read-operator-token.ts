@@ -4,7 +4,7 @@ type TokenResult =
   | { readonly ok: true; readonly token: string }
   | { readonly ok: false; readonly message: string };
 
-/** The permissions of everybody but the owner of a file. */
+/** The permissions of all but the owner of a file. */
 const OTHERS = 0o077;
 
 /**

@@ -9,7 +9,7 @@ import {
 } from "./operator-command.ts";
 import { readOperatorToken } from "./read-operator-token.ts";
 
-/** How a command ended: done, refused by the relay, wrongly called, or without a relay. */
+/** The exit codes: done, refused by the relay, wrongly called, or without a relay. */
 export const EXIT = { done: 0, refused: 1, usage: 2, unreachable: 3 } as const;
 
 /** The process around a command. */

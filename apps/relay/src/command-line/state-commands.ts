@@ -112,7 +112,7 @@ export function describeDatabase({ database }: Overview, now: number): string {
   return `${size}${at === null ? "no backup known" : `backup ${formatDuration(now - at)} ago`}`;
 }
 
-/** What waits for a decision of the operator. */
+/** Lists everything that waits for a decision of the operator. */
 function listNeeds(overview: Overview): readonly Block[] {
   const { withdrawals_pending, outbox_failed, approvals_pending, jobs, books } = overview;
   const late = jobs.filter(({ ok }) => !ok).map(({ job }) => job);

@@ -3,7 +3,7 @@ import type { QueuedEventRow } from "../storage/tables/operator.ts";
 
 export const MINUTE_MS = 60_000;
 
-/** What the events of one minute add to its figures; money in micro-units. */
+/** The sums that events add to the figures of one minute; money in micro-units. */
 export interface MinuteChange {
   submitted: number;
   completed: number;

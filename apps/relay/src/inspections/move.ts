@@ -14,7 +14,7 @@ import { updateInspection } from "./store.ts";
 export type MoveServices = CloseServices &
   Pick<Services, "storage" | "log" | "waiters" | "trustGraph" | "freezer">;
 
-/** What comes with a move: a word as it arrived, and the bond of a contest. */
+/** The changes that come with a move: a word as it arrived, and the bond of a contest. */
 interface MoveChanges {
   readonly verdict?: object;
   readonly decision?: object;
@@ -78,7 +78,7 @@ function addVerdict({ verdicts }: InspectionRow, added: object | undefined): str
   return JSON.stringify([...(JSON.parse(verdicts) as object[]), added]);
 }
 
-/** Tells everybody concerned about a move, once it is durable. */
+/** Publishes a move to its parties, once it is durable. */
 export function publishMove(
   services: MoveServices,
   { row, closed, isChanged }: MovedInspection,

@@ -22,7 +22,7 @@ export async function toOperatorTask(read: Reader, row: ListedTaskRow): Promise<
   };
 }
 
-/** What is kept of an expired task beside its view. */
+/** The view of an expired task, with the executors that it could be assigned to. */
 type ExpiredTask = Task & { readonly attempts: string; readonly attempt: number };
 
 export function parseExpiredTask({ task }: Pick<ExpiredTaskRow, "task">): ExpiredTask {

@@ -60,7 +60,7 @@ type SessionDependencies = Pick<
   "storage" | "freezer" | "runtime" | "identity" | "operatorTokens"
 >;
 
-/** Who opens a session, and for how much. */
+/** The token that a session goes back to, and its level. */
 interface Opener {
   readonly opened_by: string;
   readonly token_tag: string;

@@ -20,7 +20,7 @@ const MAX_COMPARED_CAPABILITIES = 1_000;
  * listens.
  */
 export async function checkVisibility(
-  services: Pick<Services, "storage" | "egress">,
+  services: Pick<Services, "storage" | "egress" | "connections">,
   agent: AgentRow,
   listing: Pick<ListingRow, "body"> | undefined,
 ): Promise<VisibilityCheck[]> {
@@ -61,14 +61,16 @@ async function findMisspelled(
 }
 
 function checkAddress(
-  { egress }: Pick<Services, "egress">,
-  { endpoint_url }: Pick<AgentRow, "endpoint_url">,
+  { egress, connections }: Pick<Services, "egress" | "connections">,
+  { agent_id, endpoint_url }: Pick<AgentRow, "agent_id" | "endpoint_url">,
 ): VisibilityCheck {
   const check = "endpoint_url";
   if (endpoint_url === null) return { check, ok: false, detail: "none; register the agent" };
-  return egress.checkUrl(endpoint_url).ok
-    ? { check, ok: true, detail: "may be called" }
-    : { check, ok: false, detail: "the relay will not call this address" };
+  if (egress.checkUrl(endpoint_url).ok) return { check, ok: true, detail: "may be called" };
+  const detail = "the relay will not call this address";
+  return connections.isOnline(agent_id)
+    ? { check, ok: true, detail: `${detail}, and does not need to: tasks arrive by its socket` }
+    : { check, ok: false, detail };
 }
 
 /** Without the fees at hand a submitter may reject open work that the agent cannot contest. */

@@ -73,7 +73,7 @@ describe("A8: a database that was restored beside the one that the relay went on
 
     expect(await sayRestored({ url: toUrl(restored) })).toMatchObject({
       ok: true,
-      text: expect.stringContaining(`is incarnation ${SECONDS} of the relay`),
+      text: expect.stringContaining(`is incarnation ${SECONDS} of the relay`) as string,
     });
     const again = await start(restored);
     expect((await again.request("GET", "/health")).body).toMatchObject({ incarnation: SECONDS });
@@ -109,7 +109,10 @@ describe("A8: a database that was restored beside the one that the relay went on
     await start();
     const before = await stored(path);
     const refused = await sayRestored({ url: toUrl(path) });
-    expect(refused).toMatchObject({ ok: false, text: expect.stringContaining("database.locked") });
+    expect(refused).toMatchObject({
+      ok: false,
+      text: expect.stringContaining("database.locked") as string,
+    });
     expect(await stored(path)).toEqual(before);
   });
 
@@ -133,7 +136,7 @@ describe("A8: a database that was restored beside the one that the relay went on
     if (!opened.ok) throw new Error(opened.detail);
     expect(await checkDatabaseOrigin(opened.storage)).toEqual({ ok: true });
     expect(await runStatement(url.href, "SELECT database_id FROM incarnation")).toEqual([
-      { database_id: expect.stringMatching(/^\d+\/\d+$/) },
+      { database_id: expect.stringMatching(/^\d+\/\d+$/) as string },
     ]);
     await opened.storage.close();
     await dropDatabase(serverUrl, name);

@@ -30,12 +30,18 @@ async function run(location: DatabaseLocation): Promise<void> {
 
 if (engine === "sqlite") {
   const folder = mkdtempSync(join(tmpdir(), "money-model-"));
-  await run({ path: join(folder, "relay.db") }).finally(() => rmSync(folder, { recursive: true }));
+  try {
+    await run({ path: join(folder, "relay.db") });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 } else if (engine === "postgres") {
   const server = await startPostgres();
-  await createDatabase(server.url, "model")
-    .then((url) => run({ url }))
-    .finally(() => server.stop());
+  try {
+    await run({ url: await createDatabase(server.url, "model") });
+  } finally {
+    await server.stop();
+  }
 } else {
   console.error("name the engine: sqlite or postgres");
   process.exitCode = 1;

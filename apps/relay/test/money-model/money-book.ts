@@ -32,7 +32,7 @@ export class MoneyBook {
   readonly holds = new Map<string, MoneyHold>();
   readonly withdrawals = new Map<string, Withdrawal>();
   fees = 0;
-  /** What came from outside, less what left. */
+  /** The money from outside, less the money that left. */
   deposited = 0;
   readonly #references = new Set<string>();
   readonly #feeRate: number;

@@ -11,6 +11,7 @@ import { reverseDeposit } from "../../src/budget/transfers/reverse-deposit.ts";
 import { readConfig } from "../../src/config.ts";
 import { operatorCaller as caller } from "../../src/identity/caller.ts";
 import { loadRelayIdentity } from "../../src/identity/relay-identity.ts";
+import { createLog } from "../../src/observability/log.ts";
 import { newId } from "../../src/runtime.ts";
 import type { Services } from "../../src/services.ts";
 import { compile, sql } from "../../src/storage/queries/compiled-query.ts";
@@ -25,7 +26,7 @@ type MoneyServices = Pick<Services, "storage" | "runtime" | "identity" | "config
 const AGENTS = 12;
 /** As many as can wait for one commit. */
 const MAX_AT_ONCE = 64;
-/** How often all accounts are compared. */
+/** The number of comparisons of all accounts in a run. */
 const COMPARISONS = 50;
 
 export interface ModelOptions {
@@ -36,7 +37,7 @@ export interface ModelOptions {
 
 export interface ModelResult {
   readonly operations: number;
-  /** How often each outcome came. */
+  /** The number of operations with each outcome. */
   readonly outcomes: Readonly<Record<string, number>>;
 }
 
@@ -91,9 +92,9 @@ async function createServices(storage: Storage, seed: number): Promise<MoneyServ
   if (!read.ok) throw new Error("the configuration is invalid");
   const loaded = await loadRelayIdentity(storage, runtime, undefined);
   if (!loaded.ok) throw new Error(loaded.detail);
-  const silent = (): void => {};
-  const log = { debug: silent, info: silent, warn: silent, error: silent, child: () => log };
-  return { storage, runtime, identity: loaded.identity, config: read.config, log } as MoneyServices;
+  const ignore = (): void => {};
+  const log = createLog({ level: "error", write: { stdout: ignore, stderr: ignore }, now });
+  return { storage, runtime, identity: loaded.identity, config: read.config, log };
 }
 
 /** Applies operations to the relay's own rows. */
@@ -140,7 +141,8 @@ class MoneyRelay {
         const request = { payerId, taskId, charge, maxBudget };
         return outcomeOf(await storage.transaction((tx) => reserveHold(tx, runtime, request)));
       }
-      default:
+      case "release":
+      case "settle":
         return this.#end(operation);
     }
   }

@@ -51,6 +51,15 @@ export function buildPath(
   return search.size === 0 ? path : `${path}?${search.toString()}`;
 }
 
+/** Names the first parameter of a path that is missing or no path segment; undefined if all are given. */
+export function findMissingParam(
+  pattern: string,
+  { params = {} }: UntypedRequest,
+): string | undefined {
+  const names = pattern.split("/").flatMap((part) => (part.startsWith(":") ? [part.slice(1)] : []));
+  return names.find((name) => buildPath(`/:${name}`, { params }) === null);
+}
+
 /** Joins a relay's address, which may have a base path, with a path of the contract. */
 export function buildUrl(baseUrl: string, path: string): string {
   return baseUrl.replace(/\/+$/, "") + path;

@@ -1,6 +1,12 @@
 import type { Operation, Result } from "@agent/wire";
 import { parseAnswer, readText, type UntypedAnswer } from "./parse-answer.ts";
-import { buildPath, buildUrl, type CallRequest, type UntypedRequest } from "./call-request.ts";
+import {
+  buildPath,
+  buildUrl,
+  findMissingParam,
+  type CallRequest,
+  type UntypedRequest,
+} from "./call-request.ts";
 import { createEnvironment } from "../environment.ts";
 import { refusal, type CallRefusal } from "./refusal.ts";
 
@@ -50,8 +56,10 @@ async function sendRequest(
   options: CallOptions,
 ): Promise<UntypedAnswer> {
   const path = buildPath(op.path, request);
-  if (path === null)
-    return refusal("request.invalid", "A path parameter is missing or is not a valid path segment");
+  if (path === null) {
+    const name = findMissingParam(op.path, request) ?? "";
+    return refusal("request.invalid", `\`${name}\` is missing or is not a valid path segment`);
+  }
   const { baseUrl, signal, timeoutMs = CALL_TIMEOUT_MS } = options;
   const environment = createEnvironment(options);
   const timeout = new AbortController();

@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { toMicro } from "@agent/budget";
 import { createManualClock, createSeededRandom } from "@agent/testkit";
 import { openConnection } from "@agent/test-postgres";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
@@ -22,7 +21,7 @@ describe.runIf(onlyOn("postgres"))(
     let storage: Storage;
     let identity: RelayIdentity;
     let other: Awaited<ReturnType<typeof openConnection>>;
-    /** How often the work of a transaction ran. */
+    /** The number of times that the work of a transaction ran. */
     let runs: number;
 
     beforeEach(async () => {
@@ -78,7 +77,7 @@ describe.runIf(onlyOn("postgres"))(
       await other.query("COMMIT");
       expect(await paying).toMatchObject({ status: 200, body: { balance: 3 } });
       expect(runs).toBe(1);
-      expect(await balanceOf("world")).toBe(-toMicro(8));
+      expect(await balanceOf("world")).toBe(-8_000_000);
     });
 
     test("runs again when it opened the account first, and loses nothing", async () => {
@@ -92,7 +91,7 @@ describe.runIf(onlyOn("postgres"))(
       await other.query("COMMIT");
       expect(await paying).toMatchObject({ status: 200, body: { balance: 2 } });
       expect(runs).toBe(2);
-      expect(await balanceOf("world")).toBe(-toMicro(7));
+      expect(await balanceOf("world")).toBe(-7_000_000);
     });
 
     test("two of one reference credit once, whichever commits first", async () => {

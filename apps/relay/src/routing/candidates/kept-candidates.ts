@@ -54,7 +54,7 @@ export function createKeptCandidates({
   let kept = new Map<string, KeptCapability>();
   let changed = new Set<string>();
   let lastTurn: Promise<unknown> = Promise.resolve();
-  let rankedSincePause = 0;
+  const pauseBefore = createPauses();
 
   function dropAll(): void {
     // A turn that is loading adds its capability to the former map.
@@ -99,17 +99,13 @@ export function createKeptCandidates({
     rank: (list: CandidateList) => Steps<T>,
   ): Promise<T> {
     const [name = ""] = query.required;
-    if (rankedSincePause >= CANDIDATES_PER_PAUSE) {
-      rankedSincePause = 0;
-      await yieldToEventLoop();
-    }
     await refresh();
     const capability = await load(name);
+    await pauseBefore(capability.size);
     const records = await listAskerRecords(storage.read, query.reader, name);
     const release = trustGraph.hold();
     try {
       const presence = { connections, now: runtime.now() };
-      rankedSincePause += capability.size;
       const list = await runWithPauses(collectCandidates(capability, query, records, presence));
       return await runWithPauses(rank(list));
     } finally {
@@ -124,6 +120,18 @@ export function createKeptCandidates({
       return turn;
     },
     invalidate,
+  };
+}
+
+/** Returns a function that pauses before a ranking if enough candidates were ranked since the last pause. */
+function createPauses(): (candidates: number) => Promise<void> {
+  let ranked = 0;
+  return async (candidates) => {
+    if (ranked >= CANDIDATES_PER_PAUSE) {
+      ranked = 0;
+      await yieldToEventLoop();
+    }
+    ranked += candidates;
   };
 }
 

@@ -1,6 +1,6 @@
 /**
- * What the operator asks about: the changes of the relay, numbered; counts and figures of each minute; the
- * tasks that expired, whose own rows are deleted; the parents of tasks; console sessions.
+ * Stores the answers to the operator's questions: the changes of the relay, numbered; counts and figures of each
+ * minute; the tasks that expired, whose own rows are deleted; the parents of tasks; console sessions.
  *
  * A change is queued in its own transaction and numbered by a later one, so that transactions of several
  * processes never wait for a common number, and the numbers still have no gaps.
@@ -52,7 +52,7 @@ CREATE TABLE task_parents (
 CREATE INDEX task_children ON task_parents (parent_id, task_id);
 CREATE INDEX failed_tasks ON tasks (task_id) WHERE status IN ('failed', 'denied');
 
-ALTER TABLE freeze ADD COLUMN frozen_by TEXT;
+ALTER TABLE "freeze" ADD COLUMN frozen_by TEXT;
 ALTER TABLE audit_entries ADD COLUMN result TEXT;
 CREATE INDEX audit_by_time ON audit_entries (at, agent_id, sequence);
 CREATE INDEX approvals_by_time ON approvals (sequence);

@@ -269,7 +269,7 @@ function findConflict(
   mayRepeat: boolean,
 ): unknown {
   if (end.status === "fulfilled") return undefined;
-  const { reason } = end as PromiseRejectedResult;
+  const reason: unknown = end.reason;
   const isTaken = isolation === "locked" && mayRepeat && isUniqueViolation(reason);
   return isTaken || reason instanceof TransactionConflict ? reason : undefined;
 }

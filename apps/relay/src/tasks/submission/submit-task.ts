@@ -17,6 +17,7 @@ import { saveDecision } from "../../routing/decision.ts";
 import { listRepriced } from "../../routing/price.ts";
 import { selectExecutors, type ExecutorRequest } from "../../routing/select-executors.ts";
 import { newId } from "../../runtime.ts";
+import type { Services } from "../../services.ts";
 import type { TaskRow } from "../../storage/tables/tasks.ts";
 import { enqueueTaskAssigned } from "../../webhooks/enqueue-task-webhooks.ts";
 import {
@@ -178,7 +179,7 @@ async function selectAndStore(
     });
   }
   return !stored.ok && stored.code === "budget.insufficient"
-    ? withEstimatedCost(stored, least)
+    ? { ...withEstimatedCost(stored, least), detail: describeWaysToPay(config) }
     : stored;
 }
 
@@ -279,6 +280,16 @@ function storeTask(
 /** Adds the price to a refusal, so that the payer learns how much it needs. */
 function withEstimatedCost<R extends Refusal>(refusal: R, charge: number): R {
   return { ...refusal, members: { estimated_cost: toDollars(charge) } };
+}
+
+/** Names the ways in which money reaches an account of this relay. */
+function describeWaysToPay({ payments }: Services["config"]): string {
+  const ways = [
+    "a deposit by the operator",
+    ...(payments.cardSecretKey === undefined ? [] : ["a card (POST .../checkout)"]),
+    ...(payments.realPayments ? ["an x402 payment with the task"] : []),
+  ];
+  return `this relay takes ${ways.join(", ")}`;
 }
 
 /** Checks a price against the submission's limits, before any account is read. */

@@ -4,17 +4,17 @@ import { moveInspection, publishMove, type MoveServices } from "./move.ts";
 import { findInspection, listDueInspections } from "./store.ts";
 
 /** Moves every inspection whose deadline has passed: it is closed, or its arbiter replaced. */
-export async function lapseInspections(services: MoveServices): Promise<void> {
+export async function expireInspections(services: MoveServices): Promise<void> {
   const { storage, runtime } = services;
   await purgeInBatches(async () => {
     const query = { until: runtime.now(), limit: BATCH_SIZE };
     const due = await listDueInspections(storage.read, query);
-    await Promise.all(due.map(({ task_id }) => lapseInspection(services, task_id)));
+    await Promise.all(due.map(({ task_id }) => expireDueInspection(services, task_id)));
     return due.length;
   });
 }
 
-async function lapseInspection(services: MoveServices, taskId: string): Promise<void> {
+async function expireDueInspection(services: MoveServices, taskId: string): Promise<void> {
   const { storage, runtime, identity } = services;
   const moved = await storage.transaction(async (tx) => {
     const row = await findInspection(tx, taskId);
