@@ -60,12 +60,11 @@ interface RelayParts {
 const MAX_RATE_LIMIT_ENTRIES = 100_000;
 
 export function createRelay(services: Services, { federationWork, keepUp }: RelayParts): Relay {
-  const { config, runtime, clock, log, tokens, connections, waiters, router } = services;
-  const { operatorTokens, consoleSessions } = services;
+  const { config, runtime, clock, log, connections, waiters, router } = services;
   let draining = false;
   const isDraining = () => draining;
 
-  const authenticate = createAuthenticator(operatorTokens, tokens, consoleSessions);
+  const authenticate = createAuthenticator(services);
   const clientIpOf = createClientIpResolver(config.server.trustedProxies);
   const clientIp = (c: Context) =>
     clientIpOf(getSocketAddress(c.env), c.req.header("x-forwarded-for"));

@@ -247,9 +247,9 @@ describe.runIf(onlyOn("sqlite"))("the other commands", () => {
     expect(await run(name)).toEqual({ ok: false, text: "name a file" });
   });
 
-  test("an unknown command, or one without a database, exits with 1 and a reason", async () => {
+  test("an unknown command, or one without a database, exits with a reason", async () => {
     const unknown = startRelay({ ...minimalEnv, AGENT_DB_PATH: path }, { args: ["bake"] });
-    expect(await unknown.ended).toEqual({ code: 1, signal: null });
+    expect(await unknown.ended).toEqual({ code: 2, signal: null });
     expect(unknown.stderr()).toContain('there is no command "bake"');
     const placeless = startRelay(minimalEnv, { args: ["check"] });
     expect(await placeless.ended).toEqual({ code: 1, signal: null });

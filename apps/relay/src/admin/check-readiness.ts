@@ -71,8 +71,8 @@ export async function checkReadiness(
 }
 
 /** Reports a freeze. The relay stays ready, because it answers every request that reads. */
-function formatFreezeCheck({ frozen }: Services["freezer"]) {
-  const state = frozen();
+function formatFreezeCheck(freezer: Services["freezer"]) {
+  const state = freezer.frozen();
   const since = state === undefined ? "" : new Date(state.since).toISOString();
   const detail = state === undefined ? "not frozen" : `since ${since}: ${state.reason}`;
   return { check: "freeze", ok: state === undefined, detail };

@@ -99,7 +99,8 @@ describe("what the operator does", () => {
     do {
       const { body } = await t.asOperator("GET", `/api/v1/admin/audit?limit=2${cursor}`);
       paged.push(...(body["entries"] as OperatorAuditEntry[]));
-      cursor = body["next_cursor"] === null ? "" : `&cursor=${String(body["next_cursor"])}`;
+      const next = body["next_cursor"] as string | null;
+      cursor = next === null ? "" : `&cursor=${next}`;
     } while (cursor !== "");
     expect(paged).toEqual(all);
     expect(all.map(({ at }) => at)).toEqual(all.map(({ at }) => at).toSorted((a, b) => b - a));

@@ -27,7 +27,7 @@ describe("a table", () => {
 
   test.each([120, 80, 60, 45, 34])("fits a terminal of %d columns", (width) => {
     const lines = formatBlocks([table], { width, hasColor: false }).split("\n");
-    for (const line of lines) expect([...line].length).toBeLessThanOrEqual(width);
+    for (const line of lines) expect(Array.from(line).length).toBeLessThanOrEqual(width);
     expect(lines[1]).toContain("ff397897");
   });
 

@@ -88,7 +88,7 @@ function fitWidths(
 }
 
 function cutText(text: string, width: number, { isId }: Column): string {
-  const characters = [...text];
+  const characters = Array.from(text);
   if (characters.length <= width) return text;
   if (isId === true) return `…${characters.slice(1 - width).join("")}`;
   return `${characters.slice(0, Math.max(0, width - 1)).join("")}…`;
@@ -99,7 +99,7 @@ function alignText(text: string, width: number, { align }: Column): string {
   return align === "right" ? padding + text : text + padding;
 }
 
-const lengthOf = (text: string) => [...text].length;
+const lengthOf = (text: string) => Array.from(text).length;
 
 /** Shows control characters and marks of direction as what they are. */
 export function makeSafe(text: string): string {

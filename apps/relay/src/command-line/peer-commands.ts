@@ -134,13 +134,13 @@ async function listHistory(call: CommandCall, relayId: string): Promise<CommandR
   const answer = await call.client.listPeerHistory({ params: { relayId }, query });
   if (!answer.ok) return answer;
   const { history, next_cursor } = answer.body;
-  const rows = history.map(({ at, type, sequence: _, peer_id: _peer, ...members }) => [
-    formatTime(at),
-    type,
-    Object.entries(members)
-      .map(([name, value]) => `${name}=${JSON.stringify(value)}`)
-      .join(" "),
-  ]);
+  const rows = history.map((event) => {
+    const { at, type, sequence: _, peer_id: _peer, ...members } = event;
+    const words = Object.entries(members).map(
+      ([name, value]) => `${name}=${JSON.stringify(value)}`,
+    );
+    return [formatTime(at), type, words.join(" ")];
+  });
   const columns = [
     { title: "when" },
     { title: "what" },

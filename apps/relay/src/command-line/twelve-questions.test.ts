@@ -33,7 +33,7 @@ beforeAll(async () => {
   running = task.task_id;
   await t.clock.advance(5_000);
   await t.relay.tick();
-}, 120_000);
+}, 400_000);
 afterAll(async () => {
   await t.close();
   rmSync(folder, { recursive: true });

@@ -32,20 +32,15 @@ export async function getSeries(
 
 /** Returns the figure of a step: sums of counts and money, a percentile, or the mean of the samples. */
 function toValue(metric: SeriesMetric, rows: readonly RelayMinuteRow[]): number | null {
-  switch (metric) {
-    case "p50":
-    case "p95": {
-      const histograms = rows.map(({ durations }) => JSON.parse(durations) as LatencyHistogram);
-      return getPercentile(mergeHistograms(histograms), metric === "p50" ? 0.5 : 0.95);
-    }
-    case "online": {
-      const samples = rows.flatMap(({ online }) => (online === null ? [] : [online]));
-      const sum = samples.reduce((total, each) => total + each, 0);
-      return samples.length === 0 ? null : Math.round(sum / samples.length);
-    }
-    default: {
-      const sum = rows.reduce((total, row) => total + row[metric], 0);
-      return metric === "settled" || metric === "fees" ? toDollars(sum) : sum;
-    }
+  if (metric === "p50" || metric === "p95") {
+    const histograms = rows.map(({ durations }) => JSON.parse(durations) as LatencyHistogram);
+    return getPercentile(mergeHistograms(histograms), metric === "p50" ? 0.5 : 0.95);
   }
+  if (metric === "online") {
+    const samples = rows.flatMap(({ online }) => (online === null ? [] : [online]));
+    const total = samples.reduce((sum, each) => sum + each, 0);
+    return samples.length === 0 ? null : Math.round(total / samples.length);
+  }
+  const total = rows.reduce((sum, row) => sum + row[metric], 0);
+  return metric === "settled" || metric === "fees" ? toDollars(total) : total;
 }

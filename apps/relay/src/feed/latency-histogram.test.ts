@@ -15,8 +15,8 @@ describe("a histogram of durations", () => {
   });
 
   test("separates the middle from the slow end", () => {
-    const durations = [...Array.from({ length: 94 }, () => 100), ...Array(6).fill(10_000)];
-    const histogram = addDurations({}, durations as number[]);
+    const durations = Array.from({ length: 100 }, (_, at) => (at < 94 ? 100 : 10_000));
+    const histogram = addDurations({}, durations);
     expect(getPercentile(histogram, 0.5)).toBeLessThan(110);
     expect(getPercentile(histogram, 0.95)).toBeGreaterThan(9_000);
   });

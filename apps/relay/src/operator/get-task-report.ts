@@ -63,8 +63,13 @@ async function reportStored(
     postings: await listTaskPostings(services, { task_id, payerId }),
     settlement_ids: settlements.map(({ settlement_id }) => settlement_id),
     // Notes are texts of the executor.
-    events: events.map(({ note: _, ...event }) => event),
+    events: events.map(withoutNote),
   };
+}
+
+function withoutNote(event: TaskEvent): Omit<TaskEvent, "note"> {
+  const { note: _, ...facts } = event;
+  return facts;
 }
 
 async function reportExpired(read: Reader, taskId: string): Promise<OwnReport | undefined> {

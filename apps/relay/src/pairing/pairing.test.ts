@@ -69,7 +69,7 @@ describe("Pairing", () => {
     expect(await may("DELETE", `/api/v1/agents/${owner.agentId}`)).toBe(false);
     const listed = await t.as(owner, "GET", `/api/v1/agents/${owner.agentId}/devices`);
     const [, second] = listed.body["devices"] as { scopes: string[] }[];
-    const withheld = ["account:write", "pair", "agent:write"];
+    const withheld = ["account:write", "pair", "agent:write", "approvals:vote"];
     expect(second?.scopes).toEqual(scopes.filter((scope) => !withheld.includes(scope)));
   });
 

@@ -10,6 +10,7 @@ import {
 } from "../identity/session-token.ts";
 import { newId } from "../runtime.ts";
 import type { Services } from "../services.ts";
+import type { Tx } from "../storage/storage.ts";
 import type { ConsoleSessionRow } from "../storage/tables/operator.ts";
 import {
   deleteExcessSessions,
@@ -69,124 +70,33 @@ interface Opener {
 
 const MAX_KNOWN_SESSIONS = 1_000;
 
-export function createConsoleSessions({
-  storage,
-  freezer,
-  runtime,
-  identity,
-  operatorTokens,
-}: SessionDependencies): ConsoleSessions {
+export function createConsoleSessions(services: SessionDependencies): ConsoleSessions {
+  const { storage, freezer, runtime } = services;
   /** Ends what a session opened at this process, such as streams. */
   const endings = new BoundedMap<string, AbortController>(MAX_KNOWN_SESSIONS);
 
-  /** A session ends with its time, with its page, and with the token that it goes back to. */
-  function isAlive({ expires_at, renewed_at, token_tag }: ConsoleSessionRow): boolean {
-    const now = runtime.now();
-    const isIdle = now - renewed_at >= limits.sessionIdleMs;
-    return now < expires_at && !isIdle && operatorTokens.hasTag(token_tag);
-  }
-
-  const levelOf = ({ operate_until }: ConsoleSessionRow): Level =>
-    operate_until !== null && runtime.now() < operate_until ? "operate" : "view";
-
-  function toToken(row: ConsoleSessionRow): SessionToken {
-    const now = runtime.now();
-    const level = levelOf(row);
-    const ends = level === "operate" ? (row.operate_until ?? now) : row.expires_at;
-    // A token states whole seconds, and must not outlive its right to act.
-    const lasts = Math.min(now + limits.tokenLifetimeMs, row.expires_at, ends);
-    const expires_at = Math.floor(lasts / 1_000) * 1_000;
-    const { session_id, operate_until } = row;
-    const claims = { sessionId: session_id, level, expiresAt: expires_at };
-    const token = mintSessionToken(identity, claims, now);
-    return { session_id, level, operate_until, token, expires_at };
-  }
-
-  /** Builds a session with its cookie; the caller stores it. */
-  function createSession({ opened_by, token_tag, level }: Opener) {
-    const now = runtime.now();
-    const cookie = toBase64Url(runtime.randomBytes(32));
-    const row: ConsoleSessionRow = {
-      session_id: newId(runtime),
-      cookie_hash: sha256Hex(cookie),
-      opened_by,
-      token_tag,
-      opened_at: now,
-      renewed_at: now,
-      operate_until: level === "operate" ? now + limits.sessionOperateMs : null,
-      expires_at: now + limits.sessionMs,
-    };
-    return { row, cookie };
-  }
-
-  async function open(
-    findOpener: (tx: Parameters<typeof takeCode>[0]) => Promise<Opener | undefined>,
-  ): Promise<OpenedSession | Refusal<"session.code_invalid">> {
-    const opened = await freezer.writeAlways(async (tx) => {
-      const now = runtime.now();
-      const opener = await findOpener(tx);
-      if (opener === undefined) return undefined;
-      await purgeSessions(tx, { now, idle: now - limits.sessionIdleMs });
-      await deleteExcessSessions(tx, limits.sessions - 1);
-      const created = createSession(opener);
-      await insertSession(tx, created.row);
-      const { session_id } = created.row;
-      const { opened_by: actor, level } = opener;
-      const act = { actor, action: "openConsoleSession", detail: { session_id, level } };
-      await insertOperatorAct(tx, now, act, "201");
-      await recordRelayEvent(tx, { at: now, type: "session.opened", session_id, level });
-      return created;
-    });
-    if (opened === undefined) return refuse("session.code_invalid");
-    return { ok: true, session: toToken(opened.row), cookie: opened.cookie };
-  }
-
   return {
-    levelOf,
-    async createCode({ name, tokenTag }, level) {
-      const code = toBase64Url(runtime.randomBytes(16));
-      const expires_at = runtime.now() + limits.sessionCodeMs;
-      const row = {
-        code_hash: sha256Hex(code),
-        level,
-        created_by: name,
-        token_tag: tokenTag,
-        expires_at,
-      };
-      await freezer.writeAlways((tx) => insertCode(tx, row));
-      return { code, expires_at };
-    },
-    openByCode: (code) =>
-      open(async (tx) => {
-        const row = await takeCode(tx, sha256Hex(code));
-        const isValid =
-          row !== undefined &&
-          runtime.now() < row.expires_at &&
-          operatorTokens.hasTag(row.token_tag);
-        if (!isValid) return undefined;
-        return { opened_by: row.created_by, token_tag: row.token_tag, level: row.level };
-      }),
+    levelOf: (row) => getLevel(services, row),
+    createCode: (by, level) => createCode(services, by, level),
+    openByCode: (code) => openSession(services, (tx) => takeOpener(services, tx, code)),
     async openByToken({ name, tokenTag }) {
-      const opened = await open(async () => ({
-        opened_by: name,
-        token_tag: tokenTag,
-        level: "operate",
-      }));
+      const opener: Opener = { opened_by: name, token_tag: tokenTag, level: "operate" };
+      const opened = await openSession(services, async () => opener);
       if (!opened.ok) throw new Error(`a session was refused: ${opened.code}`);
       return opened;
     },
     async renew(cookie) {
       const row = await findSessionByCookie(storage.read, sha256Hex(cookie));
-      if (row === undefined || !isAlive(row)) return refuse("session.ended");
+      if (row === undefined || !isAlive(services, row)) return refuse("session.ended");
       const now = runtime.now();
       const renewed = await freezer.writeAlways((tx) => renewSession(tx, row.session_id, now));
-      return renewed ? { ok: true, ...toToken(row) } : refuse("session.ended");
+      return renewed ? { ok: true, ...toToken(services, row) } : refuse("session.ended");
     },
     async findByCookie(cookie) {
       const row = await findSessionByCookie(storage.read, sha256Hex(cookie));
-      return row !== undefined && isAlive(row) ? row : undefined;
+      return row !== undefined && isAlive(services, row) ? row : undefined;
     },
-    list: async () => (await listSessions(storage.read)).filter(isAlive),
+    list: async () => (await listSessions(storage.read)).filter((row) => isAlive(services, row)),
     async end(sessionId) {
       const ended = await freezer.writeAlways(async (tx) => {
         if (!(await deleteSession(tx, sessionId))) return false;
@@ -199,24 +109,123 @@ export function createConsoleSessions({
       return ended;
     },
     async verify(token) {
-      const checked = verifySessionToken(token, identity, runtime.now());
+      const checked = await verifyToken(services, token);
       if (!checked.ok) return checked;
-      const { sessionId, level, expiresAt } = checked;
-      const row = await findSession(storage.read, sessionId);
-      if (row === undefined || !isAlive(row)) return refuse("auth.token_revoked");
-      const ending = endings.get(sessionId) ?? new AbortController();
-      void endings.set(sessionId, ending);
-      const current = level === "operate" ? levelOf(row) : "view";
-      return {
-        ok: true,
-        caller: {
-          kind: "master",
-          name: `session:${sessionId}`,
-          tokenTag: row.token_tag,
-          removed: ending.signal,
-          session: { id: sessionId, level: current, expiresAt },
-        },
-      };
+      const { id } = checked.caller.session;
+      const ending = endings.get(id) ?? new AbortController();
+      void endings.set(id, ending);
+      return { ok: true, caller: { ...checked.caller, removed: ending.signal } };
     },
+  };
+}
+
+/** A session ends with its time, with its page, and with the token that it goes back to. */
+function isAlive(
+  { runtime, operatorTokens }: SessionDependencies,
+  { expires_at, renewed_at, token_tag }: ConsoleSessionRow,
+): boolean {
+  const now = runtime.now();
+  const isIdle = now - renewed_at >= limits.sessionIdleMs;
+  return now < expires_at && !isIdle && operatorTokens.hasTag(token_tag);
+}
+
+function getLevel({ runtime }: SessionDependencies, { operate_until }: ConsoleSessionRow): Level {
+  return operate_until !== null && runtime.now() < operate_until ? "operate" : "view";
+}
+
+function toToken(services: SessionDependencies, row: ConsoleSessionRow): SessionToken {
+  const now = services.runtime.now();
+  const level = getLevel(services, row);
+  const ends = level === "operate" ? (row.operate_until ?? now) : row.expires_at;
+  // A token states whole seconds, and must not outlive its right to act.
+  const lasts = Math.min(now + limits.tokenLifetimeMs, row.expires_at, ends);
+  const expires_at = Math.floor(lasts / 1_000) * 1_000;
+  const { session_id, operate_until } = row;
+  const claims = { sessionId: session_id, level, expiresAt: expires_at };
+  const token = mintSessionToken(services.identity, claims, now);
+  return { session_id, level, operate_until, token, expires_at };
+}
+
+async function createCode(
+  { freezer, runtime }: SessionDependencies,
+  { name, tokenTag }: OperatorCaller,
+  level: Level,
+): Promise<{ code: string; expires_at: number }> {
+  const code = toBase64Url(runtime.randomBytes(16));
+  const expires_at = runtime.now() + limits.sessionCodeMs;
+  const owner = { created_by: name, token_tag: tokenTag };
+  const row = { code_hash: sha256Hex(code), level, ...owner, expires_at };
+  await freezer.writeAlways((tx) => insertCode(tx, row));
+  return { code, expires_at };
+}
+
+/** Takes a code, so that it works once; undefined if it is not valid now. */
+async function takeOpener(
+  { runtime, operatorTokens }: SessionDependencies,
+  tx: Tx,
+  code: string,
+): Promise<Opener | undefined> {
+  const row = await takeCode(tx, sha256Hex(code));
+  if (row === undefined || runtime.now() >= row.expires_at) return undefined;
+  if (!operatorTokens.hasTag(row.token_tag)) return undefined;
+  return { opened_by: row.created_by, token_tag: row.token_tag, level: row.level };
+}
+
+async function openSession(
+  services: SessionDependencies,
+  findOpener: (tx: Tx) => Promise<Opener | undefined>,
+): Promise<OpenedSession | Refusal<"session.code_invalid">> {
+  const opened = await services.freezer.writeAlways(async (tx) => {
+    const now = services.runtime.now();
+    const opener = await findOpener(tx);
+    if (opener === undefined) return undefined;
+    await purgeSessions(tx, { now, idle: now - limits.sessionIdleMs });
+    await deleteExcessSessions(tx, limits.sessions - 1);
+    const created = createSession(services, opener);
+    await insertSession(tx, created.row);
+    const { session_id } = created.row;
+    const { opened_by: actor, level } = opener;
+    const act = { actor, action: "openConsoleSession", detail: { session_id, level } };
+    await insertOperatorAct(tx, now, act, "201");
+    await recordRelayEvent(tx, { at: now, type: "session.opened", session_id, level });
+    return created;
+  });
+  if (opened === undefined) return refuse("session.code_invalid");
+  return { ok: true, session: toToken(services, opened.row), cookie: opened.cookie };
+}
+
+/** Builds a session with its cookie; the caller stores it. */
+function createSession(
+  { runtime }: SessionDependencies,
+  { opened_by, token_tag, level }: Opener,
+): { readonly row: ConsoleSessionRow; readonly cookie: string } {
+  const now = runtime.now();
+  const cookie = toBase64Url(runtime.randomBytes(32));
+  const row: ConsoleSessionRow = {
+    session_id: newId(runtime),
+    cookie_hash: sha256Hex(cookie),
+    opened_by,
+    token_tag,
+    opened_at: now,
+    renewed_at: now,
+    operate_until: level === "operate" ? now + limits.sessionOperateMs : null,
+    expires_at: now + limits.sessionMs,
+  };
+  return { row, cookie };
+}
+
+async function verifyToken(services: SessionDependencies, token: string) {
+  const { identity, runtime, storage } = services;
+  const checked = verifySessionToken(token, identity, runtime.now());
+  if (!checked.ok) return checked;
+  const { sessionId, level, expiresAt } = checked;
+  const row = await findSession(storage.read, sessionId);
+  if (row === undefined || !isAlive(services, row)) return refuse("auth.token_revoked");
+  const current = level === "operate" ? getLevel(services, row) : "view";
+  const session = { id: sessionId, level: current, expiresAt };
+  const name = `session:${sessionId}`;
+  return {
+    ok: true as const,
+    caller: { kind: "master" as const, name, tokenTag: row.token_tag, session },
   };
 }

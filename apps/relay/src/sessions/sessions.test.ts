@@ -79,7 +79,9 @@ describe("a code", () => {
     const { body } = await createCode(t);
     const { code } = body;
     const replies = await Promise.all([openSession(t, { code }), openSession(t, { code })]);
-    expect(replies.map(({ status }) => status).sort()).toEqual([201, 403]);
+    expect(replies.map(({ status }) => status).toSorted((one, other) => one - other)).toEqual([
+      201, 403,
+    ]);
     expect(await openSession(t, { code })).toMatchObject({
       status: 403,
       body: { code: "session.code_invalid" },

@@ -98,7 +98,7 @@ async function announce(
     print(`${baseUrl}/console#code=${code}`);
     print("two sample agents work at this relay in memory; Ctrl-C ends it");
     print(`ask it: AGENT_RELAY_URL=${baseUrl} AGENT_API_TOKEN=${masterToken} agent-relay status`);
-    return samples.stop;
+    return () => samples.stop();
   }
   if (isTerminal) {
     const code = await createConsoleCode(config, relay);

@@ -37,6 +37,7 @@ describe("Deposits to unknown accounts", () => {
         pending_withdrawals: 0,
         card_held: 0,
         agent_known: false,
+        last_at: t.clock.now(),
       },
     ]);
     await expectConsistentBooks(t, { balances: 1 });
@@ -75,8 +76,35 @@ describe("The operator's list of accounts", () => {
         pending_withdrawals: 3,
         card_held: 0,
         agent_known: true,
+        last_at: t.clock.now(),
       },
     ]);
+  });
+
+  test("A14: lists the largest balances or holds first, page by page, and no empty accounts", async () => {
+    const [small, large] = [await createBuyer(t, 1), await createBuyer(t, 100)];
+    const holder = await createBuyer(t, 5);
+    await submitAcceptedTask(t, holder, await createSeller(t, 2));
+    const seller = t.createUnknownAgent();
+    await deposit(seller.agentId);
+    const list = async (query: string) => {
+      const ids: string[] = [];
+      for (let cursor: string | null = ""; cursor !== null;) {
+        const path = `/api/v1/admin/accounts?limit=1&${query}${cursor}`;
+        const { status, body } = await t.asOperator("GET", path);
+        expect(status).toBe(200);
+        ids.push(...(body["accounts"] as { agent_id: string }[]).map((row) => row.agent_id));
+        const next = body["next_cursor"] as string | null;
+        cursor = next === null ? null : `&cursor=${next}`;
+      }
+      return ids;
+    };
+    const [first, second] = await list("sort=balance&nonzero=1");
+    expect([first, second]).toEqual([large.agentId, holder.agentId]);
+    expect((await list("sort=held&nonzero=1"))[0]).toBe(holder.agentId);
+    const all = await list("sort=balance");
+    expect(all).toHaveLength(4);
+    expect(all).toContain(small.agentId);
   });
 
   test("A14: lists accounts page by page in the order of agent ids", async () => {

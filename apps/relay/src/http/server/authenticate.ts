@@ -13,12 +13,14 @@ import type { TokenVerifier } from "../../identity/tokens.ts";
 
 type CallerResult<R extends Refusal> = { readonly ok: true; readonly caller: Caller } | R;
 
+interface TokenReaders {
+  readonly operatorTokens: OperatorTokens;
+  readonly tokens: TokenVerifier;
+  readonly consoleSessions: SessionTokenVerifier;
+}
+
 /** Authenticates a bearer token of the operator or of a device (docs/decisions.md, 2). */
-export function createAuthenticator(
-  operatorTokens: OperatorTokens,
-  tokens: TokenVerifier,
-  sessionTokens: SessionTokenVerifier,
-) {
+export function createAuthenticator({ operatorTokens, tokens, consoleSessions }: TokenReaders) {
   return async function authenticate(header: string | undefined): Promise<CallerResult<Refusal>> {
     if (header === undefined) return refuse("auth.missing");
     const bearer = /^Bearer (\S+)$/i.exec(header)?.[1];
@@ -30,7 +32,7 @@ export function createAuthenticator(
     const operator = operatorTokens.find(bearer, looksSigned);
     if (operator !== undefined) return { ok: true, caller: operator };
     if (!looksSigned) return refuse("auth.unknown_token");
-    return isSessionToken(bearer) ? sessionTokens.verify(bearer) : tokens.verify(bearer);
+    return isSessionToken(bearer) ? consoleSessions.verify(bearer) : tokens.verify(bearer);
   };
 }
 

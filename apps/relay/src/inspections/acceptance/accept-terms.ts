@@ -20,13 +20,13 @@ interface ChosenExecutors {
 }
 
 /** The terms of a task, and the executors that offer them. */
-interface AcceptedTerms {
+export interface AcceptedTerms {
   readonly ok: true;
   readonly attempts: readonly [Attempt, ...Attempt[]];
   readonly acceptance: TaskAcceptance;
 }
 
-type AcceptanceRefusal =
+export type AcceptanceRefusal =
   | "acceptance.not_offered"
   | "acceptance.free_task"
   | "acceptance.arbiter_invalid"
