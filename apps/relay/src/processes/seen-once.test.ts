@@ -29,7 +29,7 @@ describe.runIf(onlyOn("postgres"))("what may happen once at two processes", () =
       createSharedOnce(storage, { kind: "signature", lifetimeMs: 100 }),
     );
     const answers = await Promise.all(
-      Array.from({ length: 10 }, (_, turn) => sets[turn % 2]?.add("signed", 1_000)),
+      Array.from({ length: 10 }, async (_, turn) => sets[turn % 2]?.add("signed", 1_000)),
     );
     expect(answers.filter(Boolean)).toHaveLength(1);
     expect(await sets[1]?.add("other", 1_000)).toBe(true);
@@ -41,7 +41,7 @@ describe.runIf(onlyOn("postgres"))("what may happen once at two processes", () =
     let now = 1_000;
     const trackers = both.map((storage) => createSharedCodeTracker(storage, () => now, 60_000));
     await Promise.all(
-      Array.from({ length: limits.pairingAttempts }, (_, turn) =>
+      Array.from({ length: limits.pairingAttempts }, async (_, turn) =>
         trackers[turn % 2]?.recordFailure("192.0.2.1"),
       ),
     );
