@@ -251,7 +251,7 @@ const readers: Readonly<Record<string, readonly string[]>> = {
   "agents/discovery/listing-store.ts": ["a2a", "inspections", "routing", "tasks", "visibility"],
   "agents/discovery/profile-store.ts": ["credentials", "federation", "routing", "visibility"],
   "inspections/reading/count-store.ts": ["visibility"],
-  "inspections/store.ts": ["admin"],
+  "inspections/store.ts": ["admin", "processes"],
   "ledger/store.ts": ["budget", "inspections"],
   "processes/seen-store.ts": ["federation", "pairing"],
   "payments/x402/x402-store.ts": ["federation"],

@@ -33,6 +33,7 @@ const ALLOWED: Readonly<Record<string, readonly [collections: number, reason: st
   ],
   "src/federation/peering/pending-peers.ts": [1, "of a relay with one process; several share rows"],
   "src/federation/worker.ts": [1, "deliveries of this process that are in flight"],
+  "src/feed/fold-minutes.ts": [2, "of one call"],
   "src/http/limits/guard-connections.ts": [1, "connections of this process"],
   "src/http/limits/rate-limit.ts": [1, "limits are per process, as docs/scale-out.md says"],
   "src/http/limits/sliding-window.ts": [1, "limits are per process, as docs/scale-out.md says"],
@@ -61,6 +62,10 @@ const ALLOWED: Readonly<Record<string, readonly [collections: number, reason: st
   "src/routing/trust-graph.ts": [
     3,
     "levels for rankings, read again by the change `trust`; a claim asks the database",
+  ],
+  "src/sessions/console-sessions.ts": [
+    1,
+    "what ends the streams of this process, told by the change `session`",
   ],
   "src/storage/postgres/noted-changes.ts": [1, "changes of one batch"],
   "src/storage/writing/agent-changes.ts": [2, "changes of one batch"],

@@ -1,3 +1,5 @@
+import { publishInspectionChanged } from "../inspections/notify.ts";
+import { findInspection } from "../inspections/store.ts";
 import { findTrust } from "../trust/store.ts";
 import type { Services } from "../services.ts";
 import { notifyOfCancelRequest } from "../tasks/assignment/cancel-task.ts";
@@ -15,6 +17,8 @@ type HandlerServices = Pick<
   | "candidates"
   | "waiters"
   | "router"
+  | "identity"
+  | "consoleSessions"
 >;
 
 /** Returns what this process does about the changes of the others. */
@@ -31,6 +35,8 @@ export function createChangeHandlers(
     presence: ([agentId = ""]) => presences.reload(agentId),
     offer: ([taskId = ""]) => router.offerHere(taskId),
     ended: ([taskId = "", executor = ""]) => notifyOfEnd(services, taskId, executor),
+    inspection: ([taskId = "", what]) => publishInspection(services, taskId, what === "state"),
+    session: ([sessionId = ""]) => services.consoleSessions.endStreams(sessionId),
     cancel([task_id = "", executor = "", ...claimant]) {
       notifyOfCancelRequest(services, { task_id, executor, claimed_by: claimant.join(" ") });
     },
@@ -49,6 +55,17 @@ function endSessions(
       connection.close(4401, "token revoked");
     }
   }
+}
+
+/** Tells the requests and devices of this process of an inspection that moved. */
+async function publishInspection(
+  services: Pick<Services, "storage" | "waiters" | "connections" | "identity">,
+  taskId: string,
+  isNewState: boolean,
+): Promise<void> {
+  const row = isNewState ? await findInspection(services.storage.read, taskId) : undefined;
+  if (row === undefined) services.waiters.notify(taskId);
+  else publishInspectionChanged(services, row);
 }
 
 async function reloadTrust(

@@ -17,6 +17,8 @@ import {
 /** The devices that are connected to other processes. */
 export interface RemoteDevices {
   isOnline(agentId: string): boolean;
+  listAgents(): Iterable<string>;
+  countSockets(agentId: string): number;
   /** Returns whether a task that requires these capabilities may be sent to a device elsewhere. */
   canServe(agentId: string, required: readonly string[]): boolean;
 }
@@ -77,6 +79,14 @@ class StoredPresences implements Presences {
 
   isOnline(agentId: string): boolean {
     return this.#listLive(agentId).length > 0;
+  }
+
+  *listAgents(): Iterable<string> {
+    for (const agentId of this.#byAgent.keys()) if (this.isOnline(agentId)) yield agentId;
+  }
+
+  countSockets(agentId: string): number {
+    return this.#listLive(agentId).reduce((sum, { devices }) => sum + devices.length, 0);
   }
 
   canServe(agentId: string, required: readonly string[]): boolean {
@@ -198,6 +208,8 @@ const toStoredDevice =
 /** Those of a process that is alone. */
 export const noPresences: Presences = {
   isOnline: () => false,
+  listAgents: () => [],
+  countSockets: () => 0,
   canServe: () => false,
   markChanged() {},
   load: () => Promise.resolve(),

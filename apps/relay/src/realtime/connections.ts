@@ -27,6 +27,10 @@ export interface Connections {
   remove(connection: Connection): void;
   /** Whether a device of the agent is connected, to this process or another. */
   isOnline(agentId: string): boolean;
+  /** Lists the agents with a connected device, at this process or another. */
+  listAgents(): ReadonlySet<string>;
+  /** Counts the connected devices of an agent, those of other processes included. */
+  countSockets(agentId: string): number;
   /** Lists the devices that are connected to this process. */
   forAgent(agentId: string): readonly Connection[];
   /** Records that a device of the agent, connected or not, has announced capabilities. */
@@ -62,11 +66,20 @@ export function meetsRequirements(
 export interface OtherProcesses {
   /** Whether a device of the agent is connected to another process. */
   isOnline(agentId: string): boolean;
+  /** Lists the agents with a device that is connected to another process. */
+  listAgents(): Iterable<string>;
+  /** Counts the devices of an agent that are connected to other processes. */
+  countSockets(agentId: string): number;
   /** Called when the connected devices of an agent, or what they may be sent, have changed. */
   markChanged(agentId: string): void;
 }
 
-const noOtherProcesses: OtherProcesses = { isOnline: () => false, markChanged: () => {} };
+const noOtherProcesses: OtherProcesses = {
+  isOnline: () => false,
+  listAgents: () => [],
+  countSockets: () => 0,
+  markChanged: () => {},
+};
 
 export function createConnections(
   getOthers: () => OtherProcesses = () => noOtherProcesses,
@@ -94,6 +107,9 @@ export function createConnections(
       announcing.delete(connection.agentId);
     },
     isOnline: (agentId) => byAgent.has(agentId) || getOthers().isOnline(agentId),
+    listAgents: () => new Set([...byAgent.keys(), ...getOthers().listAgents()]),
+    countSockets: (agentId) =>
+      (byAgent.get(agentId)?.size ?? 0) + getOthers().countSockets(agentId),
     forAgent: (agentId) => [...(byAgent.get(agentId) ?? [])],
     markAnnounced(agentId) {
       if (!byAgent.has(agentId)) return;

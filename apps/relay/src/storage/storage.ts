@@ -32,7 +32,11 @@ export type ChangeKind =
   /** A task that ended without a receipt: the task and its executor. */
   | "ended"
   /** A cancel of a claimed task: the task, its executor and the claimant. */
-  | "cancel";
+  | "cancel"
+  /** An inspection that moved: its task, and `state` if its parties must be told of a new state. */
+  | "inspection"
+  /** A session of the operator's pages that ended: the session. */
+  | "session";
 
 export interface Tx extends Reader {
   /** Returns the number of changed rows. A statement with RETURNING must use `get` or `all`. */
