@@ -33,7 +33,7 @@ const project = (name: string, include: string, ...exclude: string[]) => ({
 });
 
 /** Where the engines differ most. A relay of a test costs a database there, so the rest takes too long. */
-const nearTheEngine = ["storage", "budget", "admin"];
+const nearTheEngine = ["storage", "budget", "admin", "processes"];
 
 /**
  * The relay once more on PostgreSQL. With AGENT_TEST_ENGINE=postgres these are all of its tests, as
@@ -59,6 +59,17 @@ const onPostgres = {
   },
 };
 
+/** The kills and the contract of several processes on one database: `pnpm test:cluster`. */
+const onSeveralProcesses = {
+  ...onPostgres,
+  test: {
+    ...onPostgres.test,
+    name: "cluster",
+    include: ["apps/relay/test/cluster/*.test.ts", "apps/relay/src/http/contract.test.ts"],
+    env: { ...onPostgres.test.env, AGENT_TEST_PROCESSES: "2" },
+  },
+};
+
 export default defineConfig({
   resolve: { conditions },
   ssr: { resolve: { conditions } },
@@ -78,6 +89,7 @@ export default defineConfig({
       project("packages", "packages/*/src/**/*.test.ts"),
       project("apps", "apps/*/src/**/*.test.ts"),
       onPostgres,
+      onSeveralProcesses,
       project("workspace", "{test,examples,bench}/**/*.test.ts", "test/browser/**", IMAGE_TEST),
       // The Dockerfile of docs/deployment.md, which builds everything again: `pnpm test:image`.
       project("image", IMAGE_TEST),

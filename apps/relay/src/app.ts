@@ -23,6 +23,7 @@ import { createRateLimiter, type RateLimiter } from "./http/limits/rate-limit.ts
 import { createJobs } from "./jobs.ts";
 import { spendToken } from "./identity/spend-token.ts";
 import { inspectionHandlers } from "./inspections/routes.ts";
+import type { KeepUp } from "./processes/keep-up.ts";
 import { ledgerHandlers } from "./ledger/routes.ts";
 import { logHandlers } from "./log/routes.ts";
 import { operatorHandlers } from "./operator/routes.ts";
@@ -50,9 +51,15 @@ export interface Relay {
   drain(): void;
 }
 
+interface RelayParts {
+  /** Absent while federation is off. */
+  readonly federationWork: FederationWork | undefined;
+  readonly keepUp: KeepUp;
+}
+
 const MAX_RATE_LIMIT_ENTRIES = 100_000;
 
-export function createRelay(services: Services, federationWork?: FederationWork): Relay {
+export function createRelay(services: Services, { federationWork, keepUp }: RelayParts): Relay {
   const { config, runtime, clock, log, connections, waiters, router } = services;
   let draining = false;
   const isDraining = () => draining;
@@ -110,6 +117,7 @@ export function createRelay(services: Services, federationWork?: FederationWork)
     elapsed: clock.elapsed,
     log,
     isDraining,
+    mayServe: () => keepUp.mayServe(),
     recordRequest: services.metrics.recordRequest,
     freezeReason: () => services.freezer.frozen()?.reason,
     isPathDisabled: (path) =>

@@ -102,6 +102,11 @@ export const variables = {
     purpose: "Connections that read from PostgreSQL; one more writes",
     schema: v.optional(integerBetween(1, 1_000), "8"),
   },
+  AGENT_PROCESS_NAME: {
+    purpose: "Name of this process in logs, metrics and readiness, where several share PostgreSQL",
+    schema: v.optional(plainText),
+    unset: "the host's name and the process id",
+  },
   AGENT_RETENTION_DAYS: {
     purpose: "Days for which finished tasks can be polled; 0 keeps them for ever",
     schema: v.optional(integerBetween(0, 36_500), "30"),

@@ -47,6 +47,7 @@ test("gives every other variable its default when only the two required ones are
       databasePath: ":memory:",
       databaseUrl: undefined,
       databasePool: 8,
+      processName: undefined,
       retentionDays: 30,
     },
     witness: { isOn: true, logs: [], asked: [], askIntervalMs: 10_000 },

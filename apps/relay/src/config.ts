@@ -37,6 +37,8 @@ export interface Config {
     /** A PostgreSQL database, used instead of a file. */
     readonly databaseUrl: string | undefined;
     readonly databasePool: number;
+    /** Names this process among those that share the database. */
+    readonly processName: string | undefined;
     /** 0 keeps tasks for ever. */
     readonly retentionDays: number;
   };
@@ -274,6 +276,7 @@ function buildConfig(values: VariableValues, apiTokens: readonly string[]): Conf
       databasePath: values.AGENT_DB_PATH ?? ":memory:",
       databaseUrl: values.AGENT_DATABASE_URL,
       databasePool: values.AGENT_DATABASE_POOL,
+      processName: values.AGENT_PROCESS_NAME,
       retentionDays: values.AGENT_RETENTION_DAYS,
     },
     disputes: {

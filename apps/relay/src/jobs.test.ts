@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from "vitest";
 import { createJobs } from "./jobs.ts";
+import { createSoleMembership } from "./processes/membership.ts";
 import type { Services } from "./services.ts";
 import { BATCH_SIZE } from "./storage/purge-in-batches.ts";
 import { createBuyer, submitAcceptedTask, createSeller } from "../test/market.ts";
@@ -50,6 +51,7 @@ test("runs every job of a turn even though each purge has a backlog without end"
     clock: { elapsed: () => 1e12, lastMovedAt: () => 0 },
     freezer: { frozen: () => undefined },
     relayLog: { isOn: false },
+    processes: createSoleMembership("alone"),
     log: { error: () => {} },
     jobMonitor: {
       recordRun: ({ name }: { name: string }, ok: boolean) => void (ok && ran.push(name)),

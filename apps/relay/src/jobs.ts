@@ -7,6 +7,8 @@ import { retryScrub } from "./identity/finish-scrub.ts";
 import { purgeIdempotencyKeys } from "./http/server/idempotency.ts";
 import { purgeSpentTokens } from "./identity/spend-token.ts";
 import { expireInspections } from "./inspections/expire-inspections.ts";
+import { LeadershipLost } from "./processes/membership.ts";
+import { purgeEndedProcesses } from "./processes/purge-ended.ts";
 import { purgePairings } from "./pairing/purge-pairings.ts";
 import { connectFacilitator } from "./payments/x402/connect-facilitator.ts";
 import { finishPayments } from "./payments/x402/x402-settle.ts";
@@ -20,6 +22,13 @@ import { purgeEndedBudgets, purgeOldTasks } from "./tasks/retention.ts";
 interface Job {
   readonly name: string;
   readonly everyMs: number;
+  /**
+   * The processes that run it: each for itself, each with the rows that it claims, or only the leader,
+   * whose transactions fail once another process leads.
+   */
+  readonly who: "each" | "claims" | "leader";
+  /** Only where the database may have several processes. */
+  readonly ifShared?: true;
   /** The other jobs do not wait for it. */
   readonly runsDetached?: true;
   /** Also runs while the relay is frozen, because peers expect it; it then writes nothing. */
@@ -28,34 +37,72 @@ interface Job {
 }
 
 const localJobs: readonly Job[] = [
-  { name: "record-time", everyMs: 15_000, run: recordTime },
-  { name: "scrub", everyMs: 15_000, run: retryScrub },
-  { name: "route-waiting", everyMs: Infinity, run: ({ router }) => router.retryAllPending() },
-  { name: "expire-tasks", everyMs: 1_000, run: expireTasks },
-  { name: "expire-inspections", everyMs: 1_000, run: expireInspections },
-  { name: "renew-leases", everyMs: 15_000, run: renewLeases },
-  { name: "meet-facilitator", everyMs: 30_000, run: connectFacilitator },
-  { name: "finish-payments", everyMs: 30_000, runsDetached: true, run: finishPayments },
-  { name: "deliver-webhooks", everyMs: 1_000, run: deliverWebhooks },
-  { name: "lapse-leases", everyMs: 5_000, run: expireLeases },
-  { name: "number-events", everyMs: 1_000, whileFrozen: true, run: numberEvents },
-  { name: "sample-minute", everyMs: 60_000, run: sampleMinute },
-  { name: "forget-old-tasks", everyMs: 60_000, run: purgeOldTasks },
-  { name: "forget-ended-budgets", everyMs: 60_000, run: purgeEndedBudgets },
-  { name: "forget-old-keys", everyMs: 60_000, run: purgeIdempotencyKeys },
-  { name: "forget-spent-tokens", everyMs: 60_000, run: purgeSpentTokens },
-  { name: "forget-old-decisions", everyMs: 600_000, run: purgeOldDecisions },
-  { name: "forget-old-pairings", everyMs: 60_000, run: purgePairings },
+  { name: "record-time", who: "leader", everyMs: 15_000, run: recordTime },
+  { name: "scrub", who: "leader", everyMs: 15_000, run: retryScrub },
+  {
+    name: "route-waiting",
+    who: "leader",
+    everyMs: Infinity,
+    run: ({ router }) => router.retryAllPending(),
+  },
+  { name: "expire-tasks", who: "leader", everyMs: 1_000, run: expireTasks },
+  { name: "expire-inspections", who: "leader", everyMs: 1_000, run: expireInspections },
+  { name: "renew-leases", who: "each", everyMs: 15_000, run: renewLeases },
+  { name: "meet-facilitator", who: "each", everyMs: 30_000, run: connectFacilitator },
+  {
+    name: "finish-payments",
+    who: "leader",
+    everyMs: 30_000,
+    runsDetached: true,
+    run: finishPayments,
+  },
+  { name: "deliver-webhooks", who: "claims", everyMs: 1_000, run: deliverWebhooks },
+  { name: "lapse-leases", who: "leader", everyMs: 5_000, run: expireLeases },
+  {
+    name: "number-events",
+    who: "leader",
+    everyMs: 1_000,
+    whileFrozen: true,
+    run: numberEvents,
+  },
+  { name: "sample-minute", who: "leader", everyMs: 60_000, run: sampleMinute },
+  { name: "forget-old-tasks", who: "leader", everyMs: 60_000, run: purgeOldTasks },
+  { name: "forget-ended-budgets", who: "leader", everyMs: 60_000, run: purgeEndedBudgets },
+  { name: "forget-old-keys", who: "leader", everyMs: 60_000, run: purgeIdempotencyKeys },
+  { name: "forget-spent-tokens", who: "leader", everyMs: 60_000, run: purgeSpentTokens },
+  { name: "forget-old-decisions", who: "leader", everyMs: 600_000, run: purgeOldDecisions },
+  { name: "forget-old-pairings", who: "leader", everyMs: 60_000, run: purgePairings },
+  {
+    name: "bring-waiting",
+    who: "claims",
+    ifShared: true,
+    everyMs: 1_000,
+    run: ({ router }) => router.rerouteWaiting(),
+  },
+  {
+    name: "forget-ended-processes",
+    who: "leader",
+    ifShared: true,
+    everyMs: 10_000,
+    run: purgeEndedProcesses,
+  },
 ];
 
 const logJobs = ({ config }: Services): readonly Job[] => [
   {
     name: "integrate-log",
+    // Only the leader signs; the others follow the state of the log.
+    who: "each",
     // A shorter interval has a timer of its own, and each round then signs what that one left.
     everyMs: config.log.intervalMs > 1_000 ? config.log.intervalMs : 0,
     run: ({ relayLog }) => relayLog.integrate(),
   },
-  { name: "prune-log-heads", everyMs: 60_000, run: ({ relayLog }) => relayLog.prune() },
+  {
+    name: "prune-log-heads",
+    who: "leader",
+    everyMs: 60_000,
+    run: ({ relayLog }) => relayLog.prune(),
+  },
 ];
 
 const witnessJobs = ({ config, relayLog, federation }: Services): readonly Job[] => [
@@ -63,6 +110,7 @@ const witnessJobs = ({ config, relayLog, federation }: Services): readonly Job[]
     ? [
         {
           name: "ask-witnesses",
+          who: "leader" as const,
           everyMs: config.witness.askIntervalMs,
           run: ({ logWitnesses }: Services) => logWitnesses.ask(),
         },
@@ -72,6 +120,7 @@ const witnessJobs = ({ config, relayLog, federation }: Services): readonly Job[]
     ? [
         {
           name: "read-log-statements",
+          who: "leader" as const,
           everyMs: 1_000,
           runsDetached: true as const,
           run: ({ logWitnesses }: Services) => logWitnesses.readStatements(),
@@ -82,6 +131,7 @@ const witnessJobs = ({ config, relayLog, federation }: Services): readonly Job[]
 
 const reconcileJob = ({ config }: Services): Job => ({
   name: "reconcile",
+  who: "leader",
   everyMs: config.books.reconcileIntervalMs,
   // A check of large books takes long.
   runsDetached: true,
@@ -93,14 +143,15 @@ const reconcileJob = ({ config }: Services): Job => ({
 });
 
 const federationJobs = ({ config }: Services, federationWork: FederationWork): readonly Job[] => [
-  { name: "deliver-to-peers", everyMs: 0, run: () => federationWork.deliver() },
+  { name: "deliver-to-peers", who: "claims", everyMs: 0, run: () => federationWork.deliver() },
   {
     name: "heartbeat",
+    who: "leader",
     everyMs: config.federation.heartbeatIntervalMs,
     whileFrozen: true,
     run: async () => federationWork.heartbeat(),
   },
-  { name: "forget-old-forwards", everyMs: 60_000, run: purgeOldForwards },
+  { name: "forget-old-forwards", who: "leader", everyMs: 60_000, run: purgeOldForwards },
 ];
 
 /** The background jobs of a relay. */
@@ -116,22 +167,27 @@ export interface Jobs {
  * While the relay is frozen only jobs with `whileFrozen` run. Jobs that wait for other parties run detached.
  */
 export function createJobs(services: Services, federationWork?: FederationWork): Jobs {
+  const { processes, jobMonitor } = services;
   const jobs = [
     ...localJobs,
     ...(services.relayLog.isOn ? logJobs(services) : []),
     ...witnessJobs(services),
     reconcileJob(services),
     ...(federationWork === undefined ? [] : federationJobs(services, federationWork)),
-  ];
+  ].filter(({ ifShared = false }) => !ifShared || processes.isShared);
   const lastRun = new Map<string, number>();
   const running = new Map<string, Promise<void>>();
 
   async function runJob(job: Job): Promise<void> {
     try {
-      await job.run(services);
-      services.jobMonitor.recordRun(job, true);
+      const storage =
+        job.who === "leader" ? processes.asLeader(services.storage) : services.storage;
+      await job.run({ ...services, storage });
+      jobMonitor.recordRun(job, true);
     } catch (error) {
-      services.jobMonitor.recordRun(job, false);
+      // Another process runs it from now on.
+      if (error instanceof LeadershipLost) return;
+      jobMonitor.recordRun(job, false);
       services.log.error("job.failed", { job: job.name, error: String(error) });
     }
   }
@@ -143,6 +199,11 @@ export function createJobs(services: Services, federationWork?: FederationWork):
       for (const job of jobs) {
         if (isFrozen && job.whileFrozen !== true) continue;
         const { name, everyMs } = job;
+        if (job.who === "leader" && !processes.isLeader()) {
+          lastRun.delete(name);
+          jobMonitor.delete(name);
+          continue;
+        }
         if (now - (lastRun.get(name) ?? -Infinity) < everyMs || running.has(name)) continue;
         lastRun.set(name, now);
         const run = runJob(job);

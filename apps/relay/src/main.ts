@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { hostname } from "node:os";
 import { createRelayClock } from "./clock/relay-clock.ts";
 import type { Display } from "./command-line/format-blocks.ts";
 import type { OperatorOptions } from "./command-line/operator-command.ts";
@@ -21,6 +22,7 @@ const clock = createRelayClock({ wall: Date.now, monotonic: () => performance.no
 const runtime: Runtime = {
   now: clock.now,
   clock,
+  monotonic: clock.elapsed,
   randomBytes: createRandomPool(),
   schedule(ms, task) {
     const timer = setTimeout(task, ms);
@@ -67,6 +69,7 @@ function exit(code: number): void {
 }
 
 const relayProcess: RelayProcess = {
+  name: `${hostname()}-${process.pid}`,
   runtime,
   display,
   isTerminal,

@@ -22,7 +22,13 @@ import { createTokenVerifier, type TokenVerifier } from "./identity/tokens.ts";
 import type { RelayLog } from "./log/heads/relay-log.ts";
 import { startLog } from "./log/start-log.ts";
 import { createFacilitator } from "./payments/x402/x402-facilitator.ts";
-import { createConnections } from "./realtime/connections.ts";
+import { createChangeHandlers } from "./processes/handle-changes.ts";
+import { joinProcesses, MAX_CLOCK_SKEW_MS } from "./processes/join.ts";
+import { createKeepUp, createNoKeepUp, type KeepUp } from "./processes/keep-up.ts";
+import { createSoleMembership, type Membership } from "./processes/membership.ts";
+import { createPresences, noPresences, type Presences } from "./processes/presences.ts";
+import { beginTail, createChangeTail } from "./processes/tail-changes.ts";
+import { createConnections, type Connections } from "./realtime/connections.ts";
 import { createRouter } from "./delivery/create-router.ts";
 import { createKeptCandidates } from "./routing/candidates/kept-candidates.ts";
 import { loadTrustGraph } from "./routing/trust-graph.ts";
@@ -30,6 +36,7 @@ import type { Runtime } from "./runtime.ts";
 import type { Services } from "./services.ts";
 import { migrations } from "./storage/migrations/index.ts";
 import { openStorage, type DatabaseLocation } from "./storage/open-storage.ts";
+import type { Storage } from "./storage/storage.ts";
 import { moveOldEvents } from "./tasks/events/move-old-events.ts";
 import { createConsoleSessions, type ConsoleSessions } from "./sessions/console-sessions.ts";
 import { createStreamSlots } from "./tasks/reading/stream-slots.ts";
@@ -49,6 +56,8 @@ export interface OpenRelay extends Relay {
   readonly freezer: Pick<Freezer, "frozen">;
   readonly consoleSessions: Pick<ConsoleSessions, "createCode">;
   readonly transparencyLog: RelayLog & { readonly intervalMs: number };
+  /** Keeps this process up to date with those that share its database. */
+  readonly keepUp: KeepUp;
   /** Begins to read the whole file of the database, behind the running relay. */
   checkStorage(): void;
   /** Finishes accepted work and closes the database. */
@@ -71,22 +80,29 @@ function getDatabaseLocation({ storage }: Config): DatabaseLocation {
 export async function openRelay(
   config: Config,
   runtime: Runtime,
-  log: Log,
+  rootLog: Log,
   openDatabase = openStorage,
 ): Promise<OpenRelay | StartRefusal> {
-  const opened = await openDatabase({ ...getDatabaseLocation(config), migrations });
+  const opened = await openDatabase({ ...getDatabaseLocation(config), migrations, isShared: true });
   if (!opened.ok) return opened;
   const origin = await checkDatabaseOrigin(opened.storage);
   if (!origin.ok) {
     await opened.storage.close();
     return origin;
   }
+  const joined = await join(opened.storage, { config, runtime, log: rootLog });
+  if (!joined.ok) {
+    await opened.storage.close();
+    return joined;
+  }
+  const { processes, log } = joined;
   const clock = runtime.clock ?? createTrustedClock(runtime.now);
   await resumeClock(clock, opened.storage.read, log);
   const freezer = await loadFreezer(opened.storage, runtime);
   const { storage } = freezer;
   const loaded = await loadRelayIdentity(opened.storage, runtime, config.identity.keyPassphrase);
   if (!loaded.ok) {
+    await processes.leave();
     await storage.close();
     return loaded;
   }
@@ -99,8 +115,10 @@ export async function openRelay(
     runtime,
     elapsed: clock.elapsed,
     log,
+    processes,
   });
   if (!startedLog.ok) {
+    await processes.leave();
     await storage.close();
     return startedLog;
   }
@@ -109,20 +127,25 @@ export async function openRelay(
   await applyTrustThresholds(opened.storage, config.trust.thresholds);
   reportTrustBasis(config, log);
   reportShortWindows(config, log);
-  // While the relay is frozen its deadlines stand still.
-  if (freezer.frozen() === undefined) await extendInspections(opened.storage, runtime.now());
+  // While the relay is frozen its deadlines stand still; while another process leads it can be reached.
+  const hasPaused = freezer.frozen() === undefined && processes.isLeader();
+  if (hasPaused) await extendInspections(opened.storage, runtime.now());
   const storageCheck = createStorageCheck({ ...opened, freezer, runtime, log });
-  const core = { config, runtime, log, clock, freezer, identity, storage, storageCheck, relayLog };
-  const baseServices = await createServices(core);
+  const opening = { config, runtime, log, clock, freezer, identity, storage, processes };
+  const core = { ...opening, storageCheck, relayLog };
+  const tailStart = storage.isShared ? await beginTail(storage.read) : 0;
+  const { presences, ...baseServices } = await createServices(core, opened.storage);
   const { egress, reconciler } = baseServices;
   const router = createRouter(baseServices);
   const services = { ...baseServices, router };
   const federationWork = startFederationWork(services);
-  const relay = createRelay(services, federationWork);
+  const keepUp = await createKeepUpWith(services, { presences, tailStart });
+  const relay = createRelay(services, { federationWork, keepUp });
   await reportRestore(services);
   return {
     ok: true,
     ...relay,
+    keepUp,
     relayId: identity.relayId,
     metrics: services.metrics.registry,
     operatorTokens: services.operatorTokens,
@@ -145,9 +168,52 @@ export async function openRelay(
       await router.close();
       await egress.close();
       await Promise.all([federationWork?.idle(), relay.idle()]);
+      await keepUp.leave();
       await storage.close();
     },
   };
+}
+
+type JoinResult =
+  | { readonly ok: true; readonly processes: Membership; readonly log: Log }
+  | StartRefusal;
+
+/** Adds the process to those that share the database; one without others is alone. */
+async function join(
+  storage: Storage,
+  {
+    config,
+    runtime,
+    log,
+  }: { readonly config: Config; readonly runtime: Runtime; readonly log: Log },
+): Promise<JoinResult> {
+  const { processName: name = "relay" } = config.storage;
+  if (!storage.isShared) return { ok: true, processes: createSoleMembership(name), log };
+  const named = log.child({ process: name });
+  const processes = await joinProcesses({ storage, runtime, name, log: named });
+  const skew = processes.clockSkew();
+  if (skew > MAX_CLOCK_SKEW_MS) {
+    await processes.leave();
+    const detail = `the clock of this machine differs from the database's by ${skew} ms`;
+    return { ok: false, code: "clock.skewed", detail };
+  }
+  return { ok: true, processes, log: named };
+}
+
+/** Begins to follow the other processes; what they changed since `tailStart` is read in the first round. */
+async function createKeepUpWith(
+  services: Services,
+  { presences, tailStart }: { readonly presences: Presences; readonly tailStart: number },
+): Promise<KeepUp> {
+  if (!services.processes.isShared) return createNoKeepUp();
+  const tail = createChangeTail({
+    storage: services.storage,
+    elapsed: services.runtime.monotonic ?? (() => 0),
+    start: tailStart,
+    handlers: createChangeHandlers(services, presences),
+  });
+  await presences.load();
+  return createKeepUp(services, { tail, presences });
 }
 
 type CoreServices = Pick<
@@ -161,16 +227,25 @@ type CoreServices = Pick<
   | "storage"
   | "storageCheck"
   | "relayLog"
+  | "processes"
 >;
 
 /** Adds the parts of a relay that need nothing but its configuration, clock and opened database. */
-async function createServices(core: CoreServices): Promise<Omit<Services, "router">> {
-  const { config, runtime, log, clock, freezer, identity, storage } = core;
-  const connections = createConnections();
+async function createServices(
+  core: CoreServices,
+  raw: Storage,
+): Promise<Omit<Services, "router"> & { readonly presences: Presences }> {
+  const { config, runtime, log, clock, freezer, identity, storage, processes } = core;
+  const connections: Connections = createConnections(() => presences);
+  // Devices may connect to a frozen relay as well.
+  const presences = storage.isShared
+    ? createPresences({ storage: raw, runtime, processes, connections, log })
+    : noPresences;
   const tokens: TokenVerifier = createTokenVerifier({
     read: storage.read,
     audience: identity.did,
     now: runtime.now,
+    mayCache: () => processes.isUpToDate(),
     recordProof: (key, caller) =>
       recordProofByToken({ storage, freezer, runtime, tokens, connections }, key, caller),
   });
@@ -196,6 +271,8 @@ async function createServices(core: CoreServices): Promise<Omit<Services, "route
     operatorTokens,
     consoleSessions: createConsoleSessions({ ...core, operatorTokens }),
     connections,
+    remoteDevices: presences,
+    presences,
     waiters: createTaskWaiters(runtime.schedule),
     streamSlots: createStreamSlots(),
     subscriptions: await loadSubscriptions(storage.read),
@@ -204,6 +281,6 @@ async function createServices(core: CoreServices): Promise<Omit<Services, "route
     facilitator: createFacilitator(config.payments, log),
     trustGraph,
     candidates: createKeptCandidates({ storage, runtime, connections, trustGraph }),
-    federation: createFederation(config.federation, runtime, log),
+    federation: createFederation(config.federation, runtime, { storage, log }),
   };
 }

@@ -7,6 +7,11 @@ export interface Runtime {
   readonly now: () => number;
   /** The clock behind `now`; without it every value of `now` is trusted. */
   readonly clock?: RelayClock;
+  /**
+   * Milliseconds at the machine's own pace, by which a process knows that others may count it as dead;
+   * without it the process never does.
+   */
+  readonly monotonic?: () => number;
   readonly randomBytes: (length: number) => Uint8Array;
   /** Runs `task` after `ms`; the returned function cancels it. */
   readonly schedule: (ms: number, task: () => void) => () => void;

@@ -40,6 +40,8 @@ export const SERVER_TIMEOUTS: ServerTimeouts = {
 };
 
 const TICK_INTERVAL_MS = 1_000;
+/** A process whose row or lease is not renewed for 10 s counts as dead. */
+const RENEW_INTERVAL_MS = 3_000;
 
 /** Listens for HTTP and WebSocket and runs the background jobs. */
 export async function serve(
@@ -76,6 +78,9 @@ export async function serve(
   const { port } = await promise;
   // Begins before the jobs, because the check of the books waits for it.
   relay.checkStorage();
+  const { keepUp } = relay;
+  const following = startTicker(() => keepUp.run(), TICK_INTERVAL_MS, runtime);
+  const renewing = startTicker(() => keepUp.renew(), RENEW_INTERVAL_MS, runtime);
   const ticking = startTicker(() => relay.tick(), TICK_INTERVAL_MS, runtime);
   const { transparencyLog } = relay;
   // The jobs sign the heads of a log with a longer interval.
@@ -92,9 +97,14 @@ export async function serve(
       ticking.stop();
       signing?.stop();
       relay.drain();
+      const resigned = Promise.all([ticking.waitForRound(), signing?.waitForRound()]).then(() =>
+        keepUp.resign(),
+      );
       await close(graceMs);
+      following.stop();
+      renewing.stop();
       guard.stop();
-      await Promise.all([ticking.waitForRound(), signing?.waitForRound()]);
+      await Promise.all([resigned, following.waitForRound(), renewing.waitForRound()]);
       await relay.close();
     },
   };

@@ -1,3 +1,5 @@
+import type { Membership } from "./processes/membership.ts";
+import type { RemoteDevices } from "./processes/presences.ts";
 import type { Freezer } from "./admin/freeze.ts";
 import type { JobMonitor } from "./admin/job-monitor.ts";
 import type { Reconciler } from "./admin/reconciler.ts";
@@ -47,6 +49,10 @@ export interface Services {
   readonly operatorTokens: OperatorTokens;
   readonly consoleSessions: ConsoleSessions;
   readonly connections: Connections;
+  /** The devices that are connected to other processes. */
+  readonly remoteDevices: RemoteDevices;
+  /** This process among those of the relay. */
+  readonly processes: Membership;
   readonly waiters: TaskWaiters;
   readonly streamSlots: StreamSlots;
   readonly subscriptions: Subscriptions;

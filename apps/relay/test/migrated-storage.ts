@@ -3,6 +3,7 @@ import Sqlite from "better-sqlite3";
 import { migrate } from "../src/storage/database/migrate.ts";
 import { migrations } from "../src/storage/migrations/index.ts";
 import { openStorage, type OpenOptions } from "../src/storage/open-storage.ts";
+import type { Storage } from "../src/storage/storage.ts";
 import { openSqliteMemory } from "../src/storage/database/sqlite-memory.ts";
 import { openDatabaseOf } from "./engine/database-of-path.ts";
 import { engine } from "./engine/engine.ts";
@@ -21,21 +22,29 @@ export const openMigrated: typeof openStorage = async (options) => {
   return isShort ? openSqliteMemory(options.migrations, image()) : openStorage(options);
 };
 
-async function openNamed({ migrations: steps }: OpenOptions, path: string) {
-  const template = steps === migrations ? undefined : "template1";
-  return openCounted({ url: await openDatabaseOf(path, template), migrations: steps });
+async function openNamed(options: OpenOptions, path: string) {
+  const template = options.migrations === migrations ? undefined : "template1";
+  return openCounted({ ...options, path: undefined, url: await openDatabaseOf(path, template) });
 }
+
+/** The database of each storage that is open on Postgres. */
+const urls = new WeakMap<Storage, string>();
 
 async function openCounted(options: OpenOptions) {
   const opened = await openStorage(options);
   return opened.ok ? { ...opened, storage: countWork(opened.storage) } : opened;
 }
 
+/** Returns how to open the database of a storage for another process of the same relay. */
+export function openBeside(storage: Storage): typeof openStorage {
+  return (options) => openCounted({ ...options, path: undefined, url: urls.get(storage) });
+}
+
 /** Opens a database that another relay gets when this one has closed it. */
 async function openUnnamed(options: OpenOptions) {
   if (options.migrations !== migrations) return openNamed(options, randomUUID());
   const url = await acquireDatabase();
-  const opened = await openCounted({ url, migrations });
+  const opened = await openCounted({ ...options, path: undefined, url });
   if (!opened.ok) return opened;
   const { storage } = opened;
   let isReleased = false;
@@ -44,7 +53,9 @@ async function openUnnamed(options: OpenOptions) {
     if (!isReleased) releaseDatabase(url);
     isReleased = true;
   };
-  return { ...opened, storage: { ...storage, close } };
+  const own: Storage = { ...storage, close };
+  urls.set(own, url);
+  return { ...opened, storage: own };
 }
 
 let serialized: Buffer | undefined;

@@ -9,13 +9,15 @@ import {
 } from "@agent/testkit";
 import type { Scope } from "@agent/wire";
 import { createTrustedClock, type RelayClock } from "../src/clock/relay-clock.ts";
-import { readConfig } from "../src/config.ts";
-import { createLog } from "../src/observability/log.ts";
+import { readConfig, type Config } from "../src/config.ts";
+import { createLog, type Log } from "../src/observability/log.ts";
 import { openRelay, type OpenRelay } from "../src/open-relay.ts";
+import type { Runtime } from "../src/runtime.ts";
+import type { Storage } from "../src/storage/storage.ts";
 import { carrier } from "./carrier.ts";
 import { engine } from "./engine/engine.ts";
 import { waitForServer } from "./engine/pending-work.ts";
-import { openMigrated } from "./migrated-storage.ts";
+import { openBeside, openMigrated } from "./migrated-storage.ts";
 
 export const OPERATOR_TOKEN = "test-master-token-0123456789";
 
@@ -92,6 +94,51 @@ export async function sendRequest(
   return { status: answer.status, headers: answer.headers, body: parsed, text };
 }
 
+/** With AGENT_TEST_PROCESSES=2 a relay of a test has two processes, which answer in turn. */
+const hasTwoProcesses = engine === "postgres" && process.env["AGENT_TEST_PROCESSES"] === "2";
+
+async function openTestRelay(config: Config, runtime: Runtime, log: Log): Promise<OpenRelay> {
+  let storage: Storage | undefined;
+  const first = await openRelay(config, runtime, log, async (options) => {
+    const opened = await openMigrated(options);
+    if (opened.ok) storage = opened.storage;
+    return opened;
+  });
+  if (!first.ok) throw new Error(`${first.code}: ${first.detail}`);
+  if (!hasTwoProcesses || storage === undefined) return first;
+  const second = await openRelay(config, runtime, log, openBeside(storage));
+  if (!second.ok) throw new Error(`${second.code}: ${second.detail}`);
+  return joinProcesses([first, second]);
+}
+
+/** Gives each request to the next process, which first reads what the others have changed. */
+function joinProcesses(processes: readonly [OpenRelay, OpenRelay]): OpenRelay {
+  let turn = 0;
+  const [first, second] = processes;
+  return {
+    ...first,
+    async fetch(request, env) {
+      turn += 1;
+      const next = turn % 2 === 0 ? first : second;
+      await next.keepUp.run();
+      return next.fetch(request, env);
+    },
+    async tick() {
+      for (const each of processes) await each.tick();
+    },
+    async idle() {
+      for (const each of processes) await each.idle();
+    },
+    drain() {
+      for (const each of processes) each.drain();
+    },
+    async close() {
+      await second.close();
+      await first.close();
+    },
+  };
+}
+
 export async function startTestRelay(
   env: Record<string, string> = {},
   seed = 1,
@@ -119,9 +166,7 @@ export async function startTestRelay(
   });
   const { now } = relayClock;
   const runtime = { ...world, now, clock: relayClock, schedule: clock.schedule };
-  const opened = await openRelay(read.config, runtime, log, openMigrated);
-  if (!opened.ok) throw new Error(`${opened.code}: ${opened.detail}`);
-  const relay: OpenRelay = opened;
+  const relay = await openTestRelay(read.config, runtime, log);
 
   const request: TestRelay["request"] = (method, path, options) =>
     sendRequest(relay.fetch, method, path, options);

@@ -1,5 +1,6 @@
 import { refuse, type Answer, type Operations } from "@agent/wire";
 import type { RelayClock } from "../clock/relay-clock.ts";
+import { MAX_CLOCK_SKEW_MS } from "../processes/join.ts";
 import type { Services } from "../services.ts";
 import { migrations } from "../storage/migrations/index.ts";
 import { StorageUnavailable } from "../storage/storage.ts";
@@ -17,9 +18,17 @@ export async function checkReadiness(
     reconciler,
     storageCheck,
     relayLog,
+    processes,
   }: Pick<
     Services,
-    "storage" | "jobMonitor" | "freezer" | "clock" | "reconciler" | "storageCheck" | "relayLog"
+    | "storage"
+    | "jobMonitor"
+    | "freezer"
+    | "clock"
+    | "reconciler"
+    | "storageCheck"
+    | "relayLog"
+    | "processes"
   >,
   draining: boolean,
 ): Promise<Answer<Operations["ready"]>> {
@@ -35,6 +44,7 @@ export async function checkReadiness(
         ok: applied >= migrations.length,
         detail: `${applied} of ${migrations.length}`,
       },
+      ...(processes.isShared ? [formatProcessCheck(processes)] : []),
       ...jobs.map(({ job, ageMs, isOverdue }) => ({
         check: `job ${job}`,
         ok: !isOverdue,
@@ -66,6 +76,24 @@ function formatFreezeCheck(freezer: Services["freezer"]) {
   const since = state === undefined ? "" : new Date(state.since).toISOString();
   const detail = state === undefined ? "not frozen" : `since ${since}: ${state.reason}`;
   return { check: "freeze", ok: state === undefined, detail };
+}
+
+/** A process that the others may count as dead, or that knows too little of them, must get no requests. */
+function formatProcessCheck(processes: Services["processes"]) {
+  const skew = processes.clockSkew();
+  const fault = !processes.isAlive()
+    ? "could not renew its row"
+    : !processes.isUpToDate()
+      ? "has not read what other processes changed"
+      : skew > MAX_CLOCK_SKEW_MS
+        ? `its clock differs from the database's by ${skew} ms`
+        : undefined;
+  const role = processes.isLeader() ? "leads" : "follows";
+  return {
+    check: "process",
+    ok: fault === undefined,
+    detail: `${processes.name} ${fault ?? role}`,
+  };
 }
 
 /** Reports a log that signs no head. The relay stays ready, because delegations go on. */

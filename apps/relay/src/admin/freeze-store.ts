@@ -17,9 +17,9 @@ const insertFreezeQuery = compile<NewFreeze>()(
     .onConflict((conflict) => conflict.doNothing()),
 );
 
-/** Stores that the relay is frozen. The first freeze is not replaced. */
-export async function insertFreeze(tx: Tx, row: NewFreeze): Promise<void> {
-  await tx.run(insertFreezeQuery, row);
+/** Stores that the relay is frozen; false if it already is, because the first freeze is not replaced. */
+export async function insertFreeze(tx: Tx, row: NewFreeze): Promise<boolean> {
+  return (await tx.run(insertFreezeQuery, row)) === 1;
 }
 
 const deleteFreezeQuery = compile()(queryBuilder.deleteFrom("freeze").returningAll());

@@ -5,7 +5,8 @@ import { recordRelayEvent } from "../feed/record-event.ts";
 import { beginRestoredGeneration } from "../log/generation.ts";
 import { bindCurrentTrace } from "../observability/trace.ts";
 import type { Runtime } from "../runtime.ts";
-import { StorageFrozen, type Reader, type Storage } from "../storage/storage.ts";
+import { StorageFrozen, type Reader, type Storage, type Tx } from "../storage/storage.ts";
+import type { FreezeRow } from "../storage/tables/admin.ts";
 import { clearPeerClaimTimes, postponeOpenTasks } from "../tasks/assignment/postpone-store.ts";
 import { findFreeze, insertFreeze, deleteFreeze } from "./freeze-store.ts";
 import { findIncarnation } from "./restore/incarnation-store.ts";
@@ -41,6 +42,8 @@ export interface Freezer {
    * or money. Rejects like `storage` while the database is damaged.
    */
   writeAlways: Storage["transaction"];
+  /** Reads again whether the relay is frozen, because another process can freeze and unfreeze it. */
+  refresh(): Promise<void>;
   /** Reads a snapshot, also while the relay is frozen. */
   readSnapshot<T>(work: (read: Reader) => Promise<T>): Promise<T>;
   /** The storage for all other code. It refuses transactions while the relay is frozen. */
@@ -52,14 +55,7 @@ export async function loadFreezer(
   storage: Storage,
   { now }: Pick<Runtime, "now">,
 ): Promise<Freezer> {
-  const stored = await findFreeze(storage.read);
-  let current: FreezeState | undefined = stored && {
-    since: stored.since,
-    reason: stored.reason,
-    restored: stored.restored === 1,
-    damaged: false,
-    by: stored.frozen_by,
-  };
+  let current = toFreezeState(await findFreeze(storage.read));
   const incarnation = await findIncarnation(storage.read);
   let runningSince = now();
 
@@ -74,15 +70,19 @@ export async function loadFreezer(
       // Set before the transaction, so that no other transaction starts after it.
       current = next;
       try {
-        await storage.transaction(async (tx) => {
-          await insertFreeze(tx, { since: next.since, reason, frozen_by: by });
-          await recordRelayEvent(tx, { at: next.since, type: "relay.frozen", reason, by });
+        const stored = await storage.transaction(async (tx) => {
+          const row = { since: next.since, reason, frozen_by: by };
+          if (await insertFreeze(tx, row)) {
+            await recordRelayEvent(tx, { at: next.since, type: "relay.frozen", reason, by });
+          }
+          return findFreeze(tx);
         });
+        if (current === next) current = toFreezeState(stored);
       } catch (error) {
         if (current === next) current = undefined;
         throw error;
       }
-      return next;
+      return current ?? next;
     },
     freezeDamaged(reason) {
       const since = current?.since ?? now();
@@ -110,14 +110,44 @@ export async function loadFreezer(
       current?.damaged === true
         ? Promise.reject(new StorageFrozen(current.reason))
         : storage.transaction(bindCurrentTrace(work), isolation),
+    async refresh() {
+      const before = current;
+      const stored = toFreezeState(await findFreeze(storage.read));
+      // This process has changed it since the read began, or keeps it because of damage.
+      if (current !== before || current?.damaged === true) return;
+      if (before !== undefined && stored === undefined) runningSince = now();
+      if (before === undefined || stored === undefined) current = stored;
+    },
     readSnapshot: (work) => storage.snapshot(work),
     storage: {
       ...storage,
       transaction: (work, isolation) =>
         current === undefined
           ? // A batch runs the transactions of many requests, each in its own trace.
-            storage.transaction(bindCurrentTrace(work), isolation)
+            storage.transaction(bindCurrentTrace(whileRunning(storage, work)), isolation)
           : Promise.reject(new StorageFrozen(current.reason)),
     },
+  };
+}
+
+function toFreezeState(row: FreezeRow | undefined): FreezeState | undefined {
+  if (row === undefined) return undefined;
+  const { since, reason, restored, frozen_by: by } = row;
+  return { since, reason, restored: restored === 1, damaged: false, by };
+}
+
+/**
+ * Rejects a transaction that begins after another process has frozen the relay. Transactions of all
+ * processes take turns, so a freeze is acknowledged after those that began before it.
+ */
+function whileRunning<T>(
+  { isShared }: Pick<Storage, "isShared">,
+  work: (tx: Tx) => Promise<T>,
+): (tx: Tx) => Promise<T> {
+  if (!isShared) return work;
+  return async (tx) => {
+    const [frozen, value] = await Promise.all([findFreeze(tx), work(tx)]);
+    if (frozen !== undefined) throw new StorageFrozen(frozen.reason);
+    return value;
   };
 }

@@ -10,6 +10,8 @@ export interface JobState {
 /** Records the runs of the background jobs. */
 export interface JobMonitor {
   recordRun(job: { readonly name: string; readonly everyMs: number }, ok: boolean): void;
+  /** Forgets a job that another process runs now. */
+  delete(name: string): void;
   /** Restarts the ages of all jobs after a freeze. */
   resetAges(): void;
   listStates(): readonly JobState[];
@@ -42,6 +44,7 @@ export function createJobMonitor(now: () => number): JobMonitor {
         entry.succeeded = true;
       } else entry.failures += 1;
     },
+    delete: (name) => void entries.delete(name),
     resetAges() {
       for (const entry of entries.values()) entry.ageStartsAt = now();
     },

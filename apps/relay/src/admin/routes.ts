@@ -76,6 +76,7 @@ export function systemHandlers(services: Services, isDraining: () => boolean): S
       return { status: 200, body: { frozen: true, ...frozen } };
     },
     async unfreeze({ body }) {
+      await freezer.refresh();
       if (freezer.frozen()?.damaged === true) return refuse("server.damaged");
       if (freezer.frozen()?.restored === true && body.restored !== true) {
         return refuseField(

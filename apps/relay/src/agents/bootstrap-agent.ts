@@ -116,6 +116,7 @@ export async function bindKey(
       unreachable_at: null,
     });
     await insertKeySteps(tx, claim, decision, now);
+    if (decision.kind === "rotated") tx.noteChange("tokens", agent_id);
     const action = isFirst ? "key.bound" : "key.rotated";
     await recordAudit(tx, now, caller, { agentId: agent_id, action, detail: public_key });
   }

@@ -35,6 +35,7 @@ export async function revokeAgent(
     const revokedRow = { ...agent, registered: 0 as const, revoked_at: now };
     await saveAgent(tx, revokedRow);
     await endAllAgentKeys(tx, agentId, now);
+    tx.noteChange("tokens", agentId);
     await deleteListing(tx, agentId);
     await reindexCapabilities(tx, revokedRow, undefined);
     await recordAudit(tx, now, caller, { agentId, action: "agent.revoked", detail: reason });

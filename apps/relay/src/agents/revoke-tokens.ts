@@ -26,6 +26,7 @@ export async function revokeTokens(
   const revoked = await storage.transaction(async (tx) => {
     if ((await findAgent(tx, agentId)) === undefined) return refuse("agent.not_found");
     for (const jti of ids) await revokeToken(tx, { agentId, jti, now });
+    tx.noteChange("tokens", agentId);
     const detail = String(ids.size);
     await recordAudit(tx, now, caller, { agentId, action: "tokens.revoked", detail });
     return { ok: true as const };

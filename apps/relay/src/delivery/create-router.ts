@@ -1,10 +1,13 @@
 import {
+  isTaskWaiting,
   listExecutorsWithPendingTasks,
   listPendingTaskIds,
+  takeWaitingTasks,
 } from "../tasks/assignment/assignment-store.ts";
 import { createEndpointBackoff } from "./endpoint-backoff.ts";
 import { createOpenCalls } from "./open-calls.ts";
 import {
+  offerHere,
   reassignToNext,
   routeTask,
   routePending,
@@ -16,6 +19,7 @@ import type { Router } from "./router.ts";
 import { parseRequiredCapabilities } from "../tasks/task.ts";
 
 const MAX_PENDING_PER_RETRY = 1_000;
+const MAX_REROUTED = 500;
 /** A dead endpoint fails at most this many parallel attempts; the others are not made. */
 const MAX_PARALLEL_ATTEMPTS = 8;
 
@@ -59,12 +63,17 @@ export function createRouter(parts: RouteDependencies): Router {
         .forAgent(executor)
         .some((connection) => connections.canServe(connection, required));
     });
-    const work = async () => {
-      for (let next = unoffered.shift(); next !== undefined; next = unoffered.shift()) {
-        await routePending(services, next.task_id);
-      }
+    await runForEach(unoffered, (taskId) => routePending(services, taskId));
+  }
+
+  async function rerouteWaiting(): Promise<void> {
+    const query = { now: runtime.now(), limit: MAX_REROUTED };
+    if (!(await isTaskWaiting(storage.read, query.now))) return;
+    const due = await storage.transaction((tx) => takeWaitingTasks(tx, query));
+    const reroute = async (taskId: string) => {
+      if (!(await offerHere(services, taskId))) await routePending(services, taskId);
     };
-    await Promise.all(Array.from({ length: MAX_PARALLEL_ATTEMPTS }, work));
+    begin(() => runForEach(due, reroute), {});
   }
 
   return {
@@ -80,6 +89,11 @@ export function createRouter(parts: RouteDependencies): Router {
         retryPendingFor(executor);
       }
     },
+    async rerouteWaiting() {
+      if (!stopped) await rerouteWaiting();
+    },
+    offerHere: (taskId) =>
+      begin(async () => void (await offerHere(services, taskId)), { correlationId: taskId }),
     stop,
     async close() {
       stop();
@@ -87,4 +101,16 @@ export function createRouter(parts: RouteDependencies): Router {
       while (inFlight.size > 0) await Promise.all(inFlight);
     },
   };
+}
+
+/** Works on a few tasks at a time. */
+async function runForEach(
+  tasks: readonly { readonly task_id: string }[],
+  work: (taskId: string) => Promise<void>,
+): Promise<void> {
+  const left = [...tasks];
+  const runNext = async () => {
+    for (let next = left.shift(); next !== undefined; next = left.shift()) await work(next.task_id);
+  };
+  await Promise.all(Array.from({ length: MAX_PARALLEL_ATTEMPTS }, runNext));
 }

@@ -33,6 +33,7 @@ export type RouteDependencies = Pick<
   | "subscriptions"
   | "trustGraph"
   | "connections"
+  | "remoteDevices"
   | "egress"
   | "identity"
   | "federation"
@@ -161,6 +162,7 @@ async function findNextReachable(
     const sockets = services.connections.forAgent(executor);
     if (sockets.some((socket) => services.connections.canServe(socket, required_capabilities)))
       return at;
+    if (services.remoteDevices.canServe(executor, required_capabilities)) return at;
     if ((await findCallableAgent(services, executor)) !== undefined) return at;
   }
   return undefined;
@@ -178,7 +180,37 @@ async function dispatch(services: RouteServices, task: TaskRow): Promise<boolean
     return federation !== undefined && forwardTask({ ...services, federation }, task, nextHop);
   }
   const devices = services.connections.forAgent(executorOf(task));
-  return offerToDevices(services, devices, task) || (await callEndpoint(services, task));
+  if (offerToDevices(services, devices, task)) return true;
+  return (await offerElsewhere(services, task)) || (await callEndpoint(services, task));
+}
+
+/**
+ * Tells the processes that have devices of the executor to send it the task. If they end before they do,
+ * `rerouteWaiting` routes it again.
+ */
+async function offerElsewhere(
+  { storage, remoteDevices }: Pick<Services, "storage" | "remoteDevices">,
+  task: TaskRow,
+): Promise<boolean> {
+  if (!remoteDevices.canServe(executorOf(task), toTask(task).required_capabilities)) return false;
+  await storage.transaction(async (tx) => tx.noteChange("offer", task.task_id));
+  return true;
+}
+
+/** Sends a pending task to the devices here that were not sent it yet; true if one may do it. */
+export async function offerHere(
+  services: Pick<Services, "storage" | "runtime" | "connections" | "trustGraph">,
+  taskId: string,
+): Promise<boolean> {
+  const task = await findPending(services, taskId);
+  if (task === undefined || isForwarded(task) || isBlocked(services, task)) return false;
+  const view = toTask(task);
+  const devices = services.connections.forAgent(executorOf(task));
+  const able = devices.filter((device) =>
+    services.connections.canServe(device, view.required_capabilities),
+  );
+  for (const device of able) if (device.offered.get(taskId) !== view.event_id) device.offer(view);
+  return able.length > 0;
 }
 
 function isBlocked({ trustGraph }: Pick<Services, "trustGraph">, task: TaskRow): boolean {

@@ -17,6 +17,10 @@ export interface Router {
   readonly retryPendingFor: (agentId: string) => void;
   /** Routes the waiting tasks of all agents; a later start resumes an interrupted run. */
   readonly retryAllPending: () => Promise<void>;
+  /** Brings tasks to an executor whose process may have ended before it did. */
+  readonly rerouteWaiting: () => Promise<void>;
+  /** Sends a task to devices of this process, because another process has none. */
+  readonly offerHere: (taskId: string) => void;
   /** Starts nothing from now on. */
   readonly stop: () => void;
   /** Aborts the work in flight, so that it can be started again, and resolves when it has ended. */

@@ -1,25 +1,26 @@
-import type { BoundedMap } from "@agent/crypto";
-import type { ReplayCache } from "@agent/federation-protocol";
 import type { RetrySchedule } from "@agent/federation-protocol/delivery";
-import type { PendingPeer } from "@agent/federation-protocol/peering";
 import type { Log } from "../observability/log.ts";
 import type { FederationPeerRow } from "../storage/tables/federation.ts";
+import type { SeenOnce } from "../processes/seen-once.ts";
+import type { PendingPeers } from "./peering/pending-peers.ts";
 import type { RemoteAgents } from "./discovery/remote-agents.ts";
+
+/** The state that all processes of a federated relay must agree on. */
+export interface AgreedState {
+  /** Signatures that may be used once only. */
+  readonly seenSignatures: SeenOnce;
+  /** Queries that were answered already. */
+  readonly seenQueries: SeenOnce;
+  readonly pendingPeers: PendingPeers;
+  /** Returns the timestamp for the next notice; it is strictly increasing. */
+  readonly nextNoticeTime: () => number | Promise<number>;
+}
 
 /**
  * The in-memory state of a federated relay; everything that must survive a restart is in the database.
  */
-export interface Federation {
+export interface Federation extends AgreedState {
   readonly endpointUrl: string;
-  /** Signatures that may be used once only. */
-  readonly seenSignatures: ReplayCache;
-  /** Queries that were answered already. */
-  readonly seenQueries: ReplayCache;
-  /**
-   * Proposals that await their confirmation, by relay id; bounded, because strangers can start
-   * handshakes without finishing any.
-   */
-  readonly pendingPeers: BoundedMap<string, PendingPeer>;
   /** Agents that peers have reported. */
   readonly remoteAgents: RemoteAgents;
   /** The last lookup of each peer's key succession, by relay id. */
@@ -36,8 +37,6 @@ export interface Federation {
   readonly log: Log;
   /** Ids of tasks that no peer has accepted yet; they are tried again with the heartbeats. */
   readonly undeliveredTasks: Set<string>;
-  /** Returns the timestamp for the next notice; it is strictly increasing. */
-  readonly nextNoticeTime: () => number;
   /** Sends what is due at once instead of at the next tick. */
   readonly wake: () => void;
   /** Sets the function that `wake` calls. */

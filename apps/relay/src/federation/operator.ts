@@ -29,9 +29,9 @@ export async function listFederationPeers(
   const known = await listKnownPeers(services.storage.read);
   const peers = await Promise.all(known.map((row) => buildPeerView(services, row)));
   const ids = new Set(known.map(({ relay_id }) => relay_id));
-  const pending = [...services.federation.pendingPeers]
-    .filter(([relayId]) => !ids.has(relayId))
-    .map(([, waiting]) => toPendingPeerView(waiting));
+  const pending = (await services.federation.pendingPeers.list())
+    .filter(({ peer }) => !ids.has(peer.relayId))
+    .map(toPendingPeerView);
   return { status: 200, body: { peers: [...peers, ...pending] } };
 }
 

@@ -77,7 +77,8 @@ function peeringHandlers(services: Services, { signedRoute, peerHandler }: Route
       {
         singleUse: true,
         unknownPeerCode: "peer.not_pending",
-        resolveKey: (relayId) => services.federation?.pendingPeers.get(relayId)?.peer.publicKey,
+        resolveKey: async (relayId) =>
+          (await services.federation?.pendingPeers.find(relayId))?.peer.publicKey,
       },
       (federationServices, { relayId, raw }) =>
         receiveConfirmation(federationServices, relayId, raw),

@@ -5,11 +5,15 @@ import { sendSettlement } from "./settlement/send-settlement.ts";
 import { withStoredTrace } from "../observability/trace.ts";
 import type { Services } from "../services.ts";
 import type { FederationServices } from "./federation-services.ts";
+import {
+  listDueDeliveries,
+  takeDueDeliveries,
+  type DueDeliveries,
+  type DueQuery,
+} from "./due-store.ts";
+import type { Storage } from "../storage/storage.ts";
 import { resendForward } from "./outbound/forward-task.ts";
-import { listDueInbound } from "./inbound/inbound-store.ts";
 import { sendHeartbeats } from "./peering/heartbeat.ts";
-import { listDueOutbound } from "./outbound/outbound-store.ts";
-import { listDueOutbox } from "./settlement/outbox-store.ts";
 import { sendResult } from "./inbound/send-result.ts";
 
 /** The background work of a federated relay, so that no request waits for a peer. */
@@ -54,23 +58,20 @@ function createFederationWork(
     const now = runtime.now();
     const capacity = limits.federationDeliveries - inFlight.size;
     if (capacity <= 0) return;
-    const [forwards, results, settlements] = await Promise.all([
-      listDueOutbound(storage.read, now, capacity),
-      listDueInbound(storage.read, now, capacity),
-      listDueOutbox(storage.read, now, capacity),
-    ]);
-    for (const { task_id, trace } of forwards) {
+    const due = { now, limit: capacity };
+    const { forwards, results, settlements } = await findDue(storage, due);
+    for (const { id: task_id, trace } of forwards) {
       const send = async () => {
         await resendForward(services, task_id, reroute);
         await sendPeerCancel(services, task_id);
       };
       begin(`forward ${task_id}`, send, trace);
     }
-    for (const { task_id, trace } of results) {
+    for (const { id: task_id, trace } of results) {
       const sendBack = () => sendResult(services, task_id, receiveSettlement);
       begin(`result ${task_id}`, sendBack, trace);
     }
-    for (const { settlement_id, trace } of settlements) {
+    for (const { id: settlement_id, trace } of settlements) {
       const deliver = () => sendSettlement(services, settlement_id);
       begin(`settlement ${settlement_id}`, deliver, trace);
     }
@@ -95,4 +96,12 @@ function createFederationWork(
       while (inFlight.size > 0) await Promise.all(inFlight.values());
     },
   };
+}
+
+/** Lists what is due; with several processes only what this one has taken. */
+async function findDue(storage: Storage, query: DueQuery): Promise<DueDeliveries> {
+  const due = await listDueDeliveries(storage.read, query);
+  const isAnyDue = Object.values(due).some((rows) => rows.length > 0);
+  if (!storage.isShared || !isAnyDue) return due;
+  return storage.transaction((tx) => takeDueDeliveries(tx, query));
 }

@@ -9,6 +9,7 @@ import {
 import { openSealedKey, parseSecretKeyHex, sealKey } from "@agent/crypto/sealed-key";
 import { newId, type Runtime } from "../runtime.ts";
 import type { Storage } from "../storage/storage.ts";
+import type { RelayIdentityRow } from "../storage/tables/identity.ts";
 import { finishScrub } from "./finish-scrub.ts";
 import { findIdentity, insertIdentity, listSuccessions, updateSecretKey } from "./store.ts";
 
@@ -41,21 +42,8 @@ export async function loadRelayIdentity(
   runtime: Pick<Runtime, "now" | "randomBytes">,
   passphrase: string | undefined,
 ): Promise<LoadIdentityResult> {
-  const stored = await findIdentity(storage.read);
-  if (stored === undefined) {
-    const { secretKey } = generateKeyPair(runtime.randomBytes(32));
-    const relayId = newId(runtime);
-    const text = await formatStoredKey(secretKey, passphrase);
-    await storage.transaction((tx) =>
-      insertIdentity(tx, {
-        one: 1,
-        relay_id: relayId,
-        secret_key: text,
-        created_at: runtime.now(),
-      }),
-    );
-    return buildIdentity(relayId, secretKey, []);
-  }
+  const stored =
+    (await findIdentity(storage.read)) ?? (await createIdentity(storage, runtime, passphrase));
   const opened = await openStoredKey(stored.secret_key, passphrase);
   if (!opened.ok) return opened;
   if (passphrase !== undefined && !isSealed(stored.secret_key)) {
@@ -66,6 +54,24 @@ export async function loadRelayIdentity(
   const rows = await listSuccessions(storage.read);
   const succession = rows.map(({ record }) => JSON.parse(record) as SignedSuccession);
   return buildIdentity(stored.relay_id, opened.secretKey, succession);
+}
+
+/** Returns the identity that is stored, which is that of another process if two start at once. */
+async function createIdentity(
+  storage: Storage,
+  runtime: Pick<Runtime, "now" | "randomBytes">,
+  passphrase: string | undefined,
+): Promise<RelayIdentityRow> {
+  const { secretKey } = generateKeyPair(runtime.randomBytes(32));
+  const relay_id = newId(runtime);
+  const secret_key = await formatStoredKey(secretKey, passphrase);
+  const row = { one: 1 as const, relay_id, secret_key, created_at: runtime.now() };
+  return storage.transaction(async (tx) => {
+    await insertIdentity(tx, row);
+    const stored = await findIdentity(tx);
+    if (stored === undefined) throw new Error("the identity was not stored");
+    return stored;
+  });
 }
 
 function buildIdentity(

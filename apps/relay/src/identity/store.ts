@@ -11,9 +11,11 @@ export function findIdentity(read: Reader): Promise<RelayIdentityRow | undefined
 const insertIdentityQuery = compile<Omit<RelayIdentityRow, "scrub_pending">>()(
   queryBuilder
     .insertInto("relay_identity")
-    .values({ ...params("one", "relay_id", "secret_key", "created_at"), scrub_pending: 0 }),
+    .values({ ...params("one", "relay_id", "secret_key", "created_at"), scrub_pending: 0 })
+    .onConflict((conflict) => conflict.doNothing()),
 );
 
+/** Stores the identity of a new relay, unless another process has just stored one. */
 export async function insertIdentity(
   tx: Tx,
   row: Omit<RelayIdentityRow, "scrub_pending">,

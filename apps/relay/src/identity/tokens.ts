@@ -11,6 +11,8 @@ export interface TokenVerifier {
   verify(token: string): Promise<{ readonly ok: true; readonly caller: AgentCaller } | Refusal>;
   /** Drops an agent's tokens from the cache: its key changed, or some of them were revoked. */
   evictAgent(agentId: string): void;
+  /** Drops all tokens from the cache. */
+  evictAll(): void;
 }
 
 /** A key that has just verified a token of an agent. */
@@ -29,6 +31,8 @@ export function createTokenVerifier(options: {
   read: Reader;
   audience: string;
   now: () => number;
+  /** Whether this process knows in time what others revoke; otherwise nothing is taken from the cache. */
+  mayCache?: () => boolean;
   /** Records that a token proves an agent's key; optional. */
   recordProof?: (
     key: TokenKey,
@@ -41,7 +45,7 @@ export function createTokenVerifier(options: {
   return {
     async verify(token) {
       const now = options.now();
-      const caller = cache.get(token);
+      const caller = options.mayCache?.() === false ? undefined : cache.get(token);
       if (caller !== undefined) {
         if (now < caller.expiresAt) return { ok: true, caller };
         cache.delete(token);
@@ -91,6 +95,11 @@ export function createTokenVerifier(options: {
     evictAgent(agentId) {
       evictions += 1;
       for (const [token, caller] of cache) if (caller.agentId === agentId) cache.delete(token);
+    },
+
+    evictAll() {
+      evictions += 1;
+      for (const [token] of cache) cache.delete(token);
     },
   };
 }

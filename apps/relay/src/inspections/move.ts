@@ -70,6 +70,7 @@ export async function moveInspection(
   if (!(await updateInspection(tx, before, next))) return refuse("inspection.wrong_state");
   const isChanged = was.state !== after.state;
   if (isChanged) await enqueueInspectionChanged(tx, services, next);
+  else tx.noteChange("inspection", next.task_id);
   return { ok: true, row: next, closed, isChanged };
 }
 

@@ -32,12 +32,13 @@ function listRecipients(row: InspectionRow, relayId: string): string[] {
   return [submitter_id, executor_id, ...(isAgents ? [arbiter_id] : [])];
 }
 
-/** Enqueues the webhooks of a new state, in the transaction of the change. */
+/** Enqueues the webhooks of a new state and notes it for other processes, in the transaction of the change. */
 export function enqueueInspectionChanged(
   tx: Tx,
   services: Pick<Services, "runtime" | "subscriptions" | "identity">,
   row: InspectionRow,
 ): Promise<void> {
+  tx.noteChange("inspection", row.task_id, "state");
   const type: WebhookEvent = `task.${getEventName(row)}`;
   const recipients = listRecipients(row, services.identity.relayId);
   return enqueueWebhook(tx, services, recipients, { type, data: buildNotice(row) });

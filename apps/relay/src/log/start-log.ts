@@ -6,7 +6,10 @@ import { openLog } from "./open-log.ts";
 import { createRelayLog } from "./heads/relay-log.ts";
 import { createServedHead } from "./heads/served-head.ts";
 
-type LogParts = Pick<Services, "storage" | "freezer" | "config" | "runtime" | "log"> & {
+type LogParts = Pick<
+  Services,
+  "storage" | "freezer" | "config" | "runtime" | "log" | "processes"
+> & {
   readonly identity: RelayIdentity;
   readonly elapsed: () => number;
 };

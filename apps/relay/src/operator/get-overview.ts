@@ -39,7 +39,7 @@ export async function getOverview(
     findDatabaseBytes(read),
   ]);
   const { bound, registered, ...counts } = waiting;
-  const pendingPeers = federation === undefined ? 0 : [...federation.pendingPeers].length;
+  const pendingPeers = (await federation?.pendingPeers.list())?.length ?? 0;
   const { databasePath, databaseUrl } = config.storage;
   const isFile = databaseUrl === undefined && databasePath !== ":memory:";
   const held = open.reduce((sum, { locked }) => sum + locked, money.awaiting);
@@ -59,7 +59,7 @@ export async function getOverview(
         fees_total: toDollars(fees.total),
       },
       agents: { bound, registered, online },
-      sockets: [...connections.all()].length,
+      sockets: countSockets(connections),
       peers: {
         ...Object.fromEntries(peers.map((row) => [row.state, row.peers])),
         ...(pendingPeers > 0 && { pending: pendingPeers }),
@@ -85,6 +85,13 @@ export async function getOverview(
       version,
     },
   };
+}
+
+/** Counts the devices that are connected to the relay, at any of its processes. */
+function countSockets(connections: Services["connections"]): number {
+  let sockets = 0;
+  for (const agentId of connections.listAgents()) sockets += connections.countSockets(agentId);
+  return sockets;
 }
 
 /** Every state has a number, also one in which no task ever was. */

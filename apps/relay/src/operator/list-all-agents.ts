@@ -67,7 +67,7 @@ async function showAgents(
       name: typeof name === "string" ? name : null,
       state: stateOf(row),
       online: isOnline(row, connections, now),
-      sockets: connections.forAgent(row.agent_id).length,
+      sockets: connections.countSockets(row.agent_id),
       capabilities: JSON.parse(row.capabilities) as string[],
       first_seen_at: row.created_at,
       last_seen_at: row.last_seen_at,

@@ -18,7 +18,7 @@ export async function claimPairing(
   { pairing_code, device_name, public_key }: BodyOf<Claim>,
   address: string,
 ): Promise<Answer<Claim>> {
-  const waitMs = wrongCodes.getWaitMs(address);
+  const waitMs = await wrongCodes.getWaitMs(address);
   if (waitMs > 0) {
     const retryAfterSeconds = Math.ceil(waitMs / 1_000);
     return { ...refuse("pairing.too_many_tries"), retryAfterSeconds };
@@ -45,7 +45,7 @@ export async function claimPairing(
     await markPairingClaimed(tx, { pairing_id, device_name, public_key });
     return toClaimAnswer({ ...session, status: "claimed" });
   });
-  if (!answer.ok && answer.code === "pairing.not_found") wrongCodes.recordFailure(address);
+  if (!answer.ok && answer.code === "pairing.not_found") await wrongCodes.recordFailure(address);
   return answer;
 }
 

@@ -7,7 +7,7 @@ import { claimPairing } from "./claim-pairing.ts";
 import { getPairing } from "./get-pairing.ts";
 import { initiatePairing } from "./initiate-pairing.ts";
 import { approvePairing, denyPairing } from "./resolve-pairing.ts";
-import { createFailedCodeTracker } from "./failed-code-tracker.ts";
+import { createFailedCodeTracker, createSharedCodeTracker } from "./failed-code-tracker.ts";
 
 type PairingHandlers = Pick<
   Handlers,
@@ -15,8 +15,11 @@ type PairingHandlers = Pick<
 >;
 
 export function pairingHandlers(services: Services): PairingHandlers {
-  const { clock, config } = services;
-  const wrongCodes = createFailedCodeTracker(clock.elapsed, config.agents.pairingTtlMs);
+  const { clock, config, storage, runtime } = services;
+  const { pairingTtlMs } = config.agents;
+  const wrongCodes = storage.isShared
+    ? createSharedCodeTracker(storage, runtime.now, pairingTtlMs)
+    : createFailedCodeTracker(clock.elapsed, pairingTtlMs);
   return {
     initiatePairing({ body }, { caller }) {
       const agentId = resolveActingAgent(caller, body.agent_id);

@@ -1,3 +1,4 @@
+import type { BoundedMap } from "@agent/crypto";
 import type { ServerMessage, Task } from "@agent/wire";
 
 /** A live, authenticated socket of one agent's device. */
@@ -15,14 +16,22 @@ export interface Connection {
   send(message: ServerMessage): void;
   /** Sends a task that the device may claim. */
   offer(task: Task): void;
+  /** The newest event of each task at which it was last sent to the device. */
+  readonly offered: BoundedMap<string, number>;
   close(code: number, reason: string): void;
 }
 
-/** The sockets that are open now. The database, not this, knows which agent has which task. */
+/** The sockets of this process that are open now. The database, not this, knows which agent has which task. */
 export interface Connections {
   add(connection: Connection): void;
   remove(connection: Connection): void;
+  /** Whether a device of the agent is connected, to this process or another. */
   isOnline(agentId: string): boolean;
+  /** Lists the agents with a connected device, at this process or another. */
+  listAgents(): ReadonlySet<string>;
+  /** Counts the connected devices of an agent, those of other processes included. */
+  countSockets(agentId: string): number;
+  /** Lists the devices that are connected to this process. */
   forAgent(agentId: string): readonly Connection[];
   /** Records that a device of the agent, connected or not, has announced capabilities. */
   markAnnounced(agentId: string): void;
@@ -53,7 +62,28 @@ export function meetsRequirements(
     : required.every((name) => capabilities.includes(name));
 }
 
-export function createConnections(): Connections {
+/** The other processes, as the connections of this one need to know of and tell them. */
+export interface OtherProcesses {
+  /** Whether a device of the agent is connected to another process. */
+  isOnline(agentId: string): boolean;
+  /** Lists the agents with a device that is connected to another process. */
+  listAgents(): Iterable<string>;
+  /** Counts the devices of an agent that are connected to other processes. */
+  countSockets(agentId: string): number;
+  /** Called when the connected devices of an agent, or what they may be sent, have changed. */
+  markChanged(agentId: string): void;
+}
+
+const noOtherProcesses: OtherProcesses = {
+  isOnline: () => false,
+  listAgents: () => [],
+  countSockets: () => 0,
+  markChanged: () => {},
+};
+
+export function createConnections(
+  getOthers: () => OtherProcesses = () => noOtherProcesses,
+): Connections {
   const byAgent = new Map<string, Set<Connection>>();
   /** Connected agents whose devices announce; an agent that reconnects is read again. */
   const announcing = new Set<string>();
@@ -66,17 +96,26 @@ export function createConnections(): Connections {
     add(connection) {
       const own = byAgent.get(connection.agentId) ?? new Set();
       byAgent.set(connection.agentId, own.add(connection));
+      getOthers().markChanged(connection.agentId);
     },
     remove(connection) {
       const own = byAgent.get(connection.agentId);
       if (own?.delete(connection) !== true) return;
+      getOthers().markChanged(connection.agentId);
       if (own.size > 0) return;
       byAgent.delete(connection.agentId);
       announcing.delete(connection.agentId);
     },
-    isOnline: (agentId) => byAgent.has(agentId),
+    isOnline: (agentId) => byAgent.has(agentId) || getOthers().isOnline(agentId),
+    listAgents: () => new Set([...byAgent.keys(), ...getOthers().listAgents()]),
+    countSockets: (agentId) =>
+      (byAgent.get(agentId)?.size ?? 0) + getOthers().countSockets(agentId),
     forAgent: (agentId) => [...(byAgent.get(agentId) ?? [])],
-    markAnnounced: (agentId) => void (byAgent.has(agentId) && announcing.add(agentId)),
+    markAnnounced(agentId) {
+      if (!byAgent.has(agentId)) return;
+      announcing.add(agentId);
+      getOthers().markChanged(agentId);
+    },
     abilityOf,
     canServe: (connection, required) => meetsRequirements(abilityOf(connection), required),
     *all() {

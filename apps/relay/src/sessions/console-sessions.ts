@@ -53,6 +53,8 @@ export interface ConsoleSessions extends SessionTokenVerifier {
   list(): Promise<ConsoleSessionRow[]>;
   /** Ends a session and its streams; false when there is none. */
   end(sessionId: string): Promise<boolean>;
+  /** Ends the streams of this process of a session that has ended. */
+  endStreams(sessionId: string): void;
   levelOf(session: ConsoleSessionRow): Level;
 }
 
@@ -75,7 +77,13 @@ export function createConsoleSessions(services: SessionDependencies): ConsoleSes
   /** Ends what a session opened at this process, such as streams. */
   const endings = new BoundedMap<string, AbortController>(MAX_KNOWN_SESSIONS);
 
+  function endStreams(sessionId: string): void {
+    endings.get(sessionId)?.abort();
+    endings.delete(sessionId);
+  }
+
   return {
+    endStreams,
     levelOf: (row) => getLevel(services, row),
     createCode: (by, level) => createCode(services, by, level),
     openByCode: (code) => openSession(services, (tx) => takeOpener(services, tx, code)),
@@ -102,10 +110,10 @@ export function createConsoleSessions(services: SessionDependencies): ConsoleSes
         if (!(await deleteSession(tx, sessionId))) return false;
         const at = runtime.now();
         await recordRelayEvent(tx, { at, type: "session.ended", session_id: sessionId });
+        tx.noteChange("session", sessionId);
         return true;
       });
-      endings.get(sessionId)?.abort();
-      endings.delete(sessionId);
+      endStreams(sessionId);
       return ended;
     },
     async verify(token) {

@@ -15,6 +15,8 @@ const SHUTDOWN_GRACE_MS = 8_000;
 
 /** The process in which a relay runs. */
 export interface RelayProcess {
+  /** Its name among those that share a database, where the operator gives it none. */
+  readonly name: string;
   readonly runtime: Runtime;
   readonly display: Display;
   /** Whether a person reads the output. */
@@ -54,7 +56,9 @@ async function startRelay(
   isDev: boolean,
 ): Promise<void> {
   const { runtime, exit } = host;
-  const relay = await openRelay(config, runtime, log);
+  const { processName = host.name } = config.storage;
+  const named = { ...config, storage: { ...config.storage, processName } };
+  const relay = await openRelay(named, runtime, log);
   if (!relay.ok) {
     log.error("relay.start_refused", { code: relay.code, detail: relay.detail });
     return exit(1);

@@ -15,6 +15,8 @@ export interface DatabaseLocation {
 
 export interface OpenOptions extends DatabaseLocation {
   readonly migrations: readonly Migration[];
+  /** Lets other processes use a Postgres database at the same time, if they ask for this as well. */
+  readonly isShared?: boolean | undefined;
 }
 
 /** Opens the storage and updates its schema; `migrated` lists the applied steps. */

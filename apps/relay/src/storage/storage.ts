@@ -12,9 +12,40 @@ export interface Reader {
   all<P, Row>(query: Query<P, Row>, params: NoInfer<P>): Promise<Row[]>;
 }
 
+/**
+ * Something that other processes on the database must read again or do, with the words of its key. A key
+ * without words concerns all.
+ */
+export type ChangeKind =
+  /** Facts from which agents are ranked: the agent. */
+  | "agents"
+  /** Tokens that end: the agent and, if only one device's end, the device. */
+  | "tokens"
+  /** Webhooks: their agent. */
+  | "webhooks"
+  /** The trust of one agent in another: both agents. */
+  | "trust"
+  /** Devices that connected or left: their agent. */
+  | "presence"
+  /** A task for devices of another process: the task. */
+  | "offer"
+  /** A task that ended without a receipt: the task and its executor. */
+  | "ended"
+  /** A cancel of a claimed task: the task, its executor and the claimant. */
+  | "cancel"
+  /** An inspection that moved: its task, and `state` if its parties must be told of a new state. */
+  | "inspection"
+  /** A session of the operator's pages that ended: the session. */
+  | "session";
+
 export interface Tx extends Reader {
   /** Returns the number of changed rows. A statement with RETURNING must use `get` or `all`. */
   run<P>(query: Query<P, never>, params: NoInfer<P>): Promise<number>;
+  /**
+   * Tells the other processes of a change, if the transaction commits. It costs nothing where there are
+   * none. A process may be told of a change that was rolled back.
+   */
+  noteChange(kind: ChangeKind, ...words: readonly string[]): void;
 }
 
 /**
@@ -25,6 +56,15 @@ export interface Tx extends Reader {
 export type Isolation = "serializable" | "locked";
 
 export interface Storage {
+  /** Whether other processes may use the database at the same time. */
+  readonly isShared: boolean;
+  /** Marks the changes that this storage notes; others have other marks. */
+  readonly origin: string;
+  /**
+   * Runs one statement as a transaction of its own, past those that wait, even while the relay is frozen.
+   * Rejects where the database is not shared, because nothing needs it there.
+   */
+  readonly runAlone: Reader["get"];
   /** Must not be used inside a transaction, where it would miss its writes or wait for itself. */
   readonly read: Reader;
   /**
@@ -53,6 +93,13 @@ export interface Storage {
   /** Finishes the transactions accepted so far; later calls are rejected. */
   close(): Promise<void>;
 }
+
+/** The parts of a storage whose database has no other process. */
+export const unsharedStorage: Pick<Storage, "isShared" | "origin" | "runAlone"> = {
+  isShared: false,
+  origin: "",
+  runAlone: () => Promise.reject(new Error("the database is not shared")),
+};
 
 /** A transaction was refused because the relay is frozen. */
 export class StorageFrozen extends Error {

@@ -57,6 +57,14 @@ import type {
   CardReversalRow,
   X402PaymentRow,
 } from "./tables/payments.ts";
+import type {
+  ChangeRow,
+  LeaseRow,
+  PendingPeerRow,
+  PresenceRow,
+  ProcessRow,
+  SeenRow,
+} from "./tables/processes.ts";
 import type { AgentEventRow, ConversationRow, MessageRow, PlanRow } from "./tables/records.ts";
 import type { RoutingDecisionRow } from "./tables/routing.ts";
 import type {
@@ -64,7 +72,7 @@ import type {
   NestedReceiptRow,
   NoShowRow,
   ReceiptRow,
-  StoredTaskRow,
+  ManagedTaskRow,
   TaskCounterRow,
   TaskEventRow,
 } from "./tables/tasks.ts";
@@ -87,7 +95,7 @@ export interface Tables {
   devices: StoredDeviceRow;
   agent_capabilities: AgentCapabilityRow;
   listings: ListingRow;
-  tasks: StoredTaskRow;
+  tasks: ManagedTaskRow;
   task_events: TaskEventRow;
   task_counters: TaskCounterRow;
   no_shows: NoShowRow;
@@ -134,6 +142,7 @@ export interface Tables {
   federation_holds: FederationHoldRow;
   federation_payments: FederationPaymentRow;
   federation_agent_keys: FederationAgentKeyRow;
+  federation_pending: PendingPeerRow;
   witnessed: WitnessedRow;
   witness_evidence: WitnessEvidenceRow;
   peer_witnesses: PeerWitnessRow;
@@ -151,4 +160,9 @@ export interface Tables {
   log_index: LogIndexRow;
   log_heads: LogHeadRow;
   log_state: LogStateRow;
+  processes: ProcessRow;
+  leases: LeaseRow;
+  presences: PresenceRow;
+  changes: ChangeRow;
+  seen: SeenRow;
 }

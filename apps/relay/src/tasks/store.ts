@@ -1,6 +1,13 @@
 import type { EndedBy } from "@agent/federation-protocol/forwarding";
 import { peerClaimRef } from "../federation/peer-ref.ts";
-import { queryBuilder, param, params, compile, sql } from "../storage/queries/compiled-query.ts";
+import {
+  queryBuilder,
+  param,
+  params,
+  compile,
+  either,
+  sql,
+} from "../storage/queries/compiled-query.ts";
 import { indexedBy } from "../storage/queries/fragments.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
 import { recordTaskEvent } from "./events/record-task-event.ts";
@@ -13,6 +20,19 @@ const taskById = compile<{ task_id: string }>()(
 export function findTask(read: Reader, task_id: string): Promise<StoredTaskRow | undefined> {
   return read.get(taskById, { task_id });
 }
+
+/** Longer than a process needs to route a task that it has just stored. */
+const REROUTE_AFTER_MS = 5_000;
+
+/**
+ * Returns when a process must bring a pending task to an executor, in case the one that stored it ended
+ * first: a while after a time. SQLite has one process, which routes what waits when it starts.
+ */
+export const rerouteAfter = (time: string) =>
+  either({
+    sqlite: sql<number | null>`null`,
+    postgres: sql<number | null>`cast(${param(time)} as bigint) + ${sql.lit(REROUTE_AFTER_MS)}`,
+  });
 
 const addTask = compile<TaskRow>()(
   queryBuilder.insertInto("tasks").values({
@@ -49,6 +69,7 @@ const addTask = compile<TaskRow>()(
     ),
     event_count: 0,
     note_bytes: 0,
+    bring_at: rerouteAfter("submitted_at"),
   }),
 );
 

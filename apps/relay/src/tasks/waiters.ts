@@ -6,6 +6,13 @@ export interface TaskWaiters {
    */
   watch(taskId: string, ms: number, signal: AbortSignal): Watch;
   notify(taskId: string): void;
+  /**
+   * Wakes those who have seen an earlier event of a task than its newest, by task; a task that is
+   * missing wakes all of its watchers.
+   */
+  wakeBehind(newest: ReadonlyMap<string, number>): void;
+  /** Lists the tasks of which a watcher has seen an event. */
+  listWatched(): readonly string[];
   /** Ends all waiting, now and from now on, because the relay shuts down. */
   releaseAll(): void;
   /** Returns whether all waiting was ended. */
@@ -14,40 +21,62 @@ export interface TaskWaiters {
 
 export interface Watch {
   readonly changed: Promise<void>;
+  /** Notes the newest event that the watcher has read, so that a change elsewhere is noticed. */
+  saw(eventId: number): void;
   stop(): void;
 }
+
+interface Waiter {
+  readonly stop: () => void;
+  /** Undefined until the watcher has read the task. */
+  seen: number | undefined;
+}
+
+const isReader = ({ seen }: Waiter) => seen !== undefined;
 
 export function createTaskWaiters(
   schedule: (ms: number, task: () => void) => () => void,
 ): TaskWaiters {
-  const waiting = new Map<string, Set<() => void>>();
+  const waiting = new Map<string, Set<Waiter>>();
   let released = false;
 
   function watch(taskId: string, ms: number, signal: AbortSignal): Watch {
     const { promise, resolve } = Promise.withResolvers<void>();
+    const waiter: Waiter = { stop, seen: undefined };
     const own = waiting.get(taskId) ?? new Set();
     waiting.set(taskId, own);
-    const stop = () => {
+    function stop(): void {
       cancel();
       signal.removeEventListener("abort", stop);
-      own.delete(stop);
+      own.delete(waiter);
       if (own.size === 0 && waiting.get(taskId) === own) waiting.delete(taskId);
       resolve();
-    };
+    }
     const cancel = schedule(ms, stop);
     signal.addEventListener("abort", stop, { once: true });
-    own.add(stop);
+    own.add(waiter);
     if (released || signal.aborted) stop();
-    return { changed: promise, stop };
+    const saw = (eventId: number) => void (waiter.seen = eventId);
+    return { changed: promise, saw, stop };
   }
 
   return {
     watch,
-    notify: (taskId) => waiting.get(taskId)?.forEach((stop) => stop()),
+    notify: (taskId) => waiting.get(taskId)?.forEach(({ stop }) => stop()),
+    wakeBehind(newest) {
+      for (const [taskId, own] of waiting) {
+        const eventId = newest.get(taskId);
+        for (const { seen, stop } of own) {
+          if (seen !== undefined && (eventId === undefined || seen < eventId)) stop();
+        }
+      }
+    },
+    listWatched: () =>
+      [...waiting].filter(([, own]) => [...own].some(isReader)).map(([taskId]) => taskId),
     isReleased: () => released,
     releaseAll() {
       released = true;
-      waiting.forEach((own) => own.forEach((stop) => stop()));
+      waiting.forEach((own) => own.forEach(({ stop }) => stop()));
     },
   };
 }

@@ -82,6 +82,7 @@ export async function deleteTrustRecords(tx: Tx, executorId: string): Promise<Tr
   const about = { remote_agent_id: executorId };
   const pairs = await tx.all(recordsAbout, about);
   await tx.run(deleteRecordsAbout, about);
+  for (const pair of pairs) tx.noteChange("trust", pair.agent_id, pair.remote_agent_id);
   return pairs;
 }
 

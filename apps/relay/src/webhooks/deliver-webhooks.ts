@@ -5,6 +5,8 @@ import type { Services } from "../services.ts";
 import type { WebhookDeliveryRow, WebhookRow } from "../storage/tables/webhooks.ts";
 import {
   deleteDeliveriesByWebhook,
+  giveBackWebhook,
+  takeWebhook,
   findDueDelivery,
   listDueWebhooks,
   findWebhook,
@@ -40,11 +42,40 @@ export async function deliverWebhooks(services: DeliveryDependencies): Promise<v
 /** Sends the due deliveries of one webhook one after another, until one fails. */
 async function deliverInOrder(services: DeliveryDependencies, webhook_id: string): Promise<void> {
   const { storage, runtime } = services;
+  const turn = storage.isShared ? createTurn(services, webhook_id) : undefined;
   for (;;) {
+    if (turn !== undefined && !(await turn.take())) return;
     const query = { webhook_id, now: runtime.now() };
     const delivery = await findDueDelivery(storage.read, query);
-    if (delivery === undefined || !(await attemptDelivery(services, delivery))) return;
+    if (delivery === undefined) return turn?.giveBack();
+    if (!(await attemptDelivery(services, delivery))) return;
   }
+}
+
+/** Long enough that a turn does not end while a receiver may still answer. */
+const TURN_MS = 2 * TIMEOUT_MS;
+
+/** Keeps other processes from one webhook, so that its deliveries stay in order. */
+function createTurn(
+  { storage, runtime }: Pick<DeliveryDependencies, "storage" | "runtime">,
+  webhook_id: string,
+) {
+  let taken = 0;
+  return {
+    /** Takes or extends the turn; false if another process has it. */
+    async take(): Promise<boolean> {
+      const now = runtime.now();
+      const until = now + TURN_MS;
+      const isTaken = await storage.transaction(async (tx) => {
+        // Deliveries of a deleted webhook are deleted by the first process that comes.
+        if ((await findWebhook(tx, webhook_id)) === undefined) return true;
+        return takeWebhook(tx, { webhook_id, now, until, taken });
+      });
+      if (isTaken) taken = until;
+      return isTaken;
+    },
+    giveBack: () => storage.transaction((tx) => giveBackWebhook(tx, { webhook_id, taken })),
+  };
 }
 
 /** Returns whether the endpoint accepted the delivery. */
@@ -66,7 +97,7 @@ async function attemptDelivery(
   if (fault === undefined) {
     await storage.transaction(async (tx) => {
       await deleteDelivery(tx, delivery_id);
-      if (webhook.failures > 0) await updateWebhookState(tx, healthyState(webhook_id));
+      if (webhook.failures > 0) await updateWebhookState(tx, healthyState(webhook));
     });
     return true;
   }
@@ -87,7 +118,8 @@ async function recordFailure(
   const now = runtime.now();
   const paused_until = now + (failures === 1 ? PAUSES_MS[0] : PAUSES_MS[1]);
   await storage.transaction(async (tx) => {
-    await updateWebhookState(tx, { webhook_id, state, failures, last_error, paused_until });
+    const changed = { webhook_id, agent_id, state, failures, last_error, paused_until };
+    await updateWebhookState(tx, changed);
     if (isOver) return deleteDeliveriesByWebhook(tx, webhook_id);
     const wait = RETRY_DELAYS_MS[attempt];
     if (wait === undefined) return deleteDelivery(tx, delivery_id);
@@ -100,8 +132,18 @@ async function recordFailure(
 
 const GONE = "answers 410: gone";
 
-export const healthyState = (webhook_id: string) =>
-  ({ webhook_id, state: "active", failures: 0, last_error: null, paused_until: 0 }) as const;
+export const healthyState = ({
+  webhook_id,
+  agent_id,
+}: Pick<WebhookRow, "webhook_id" | "agent_id">) =>
+  ({
+    webhook_id,
+    agent_id,
+    state: "active",
+    failures: 0,
+    last_error: null,
+    paused_until: 0,
+  }) as const;
 
 /** Sends a message in the format of Standard Webhooks; returns undefined when accepted, else the reason. */
 export async function sendWebhook(

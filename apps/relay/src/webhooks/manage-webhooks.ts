@@ -106,7 +106,7 @@ export async function testWebhook(
   const body = formatWebhookBody("webhook.test", { webhook_id: webhookId }, runtime.now());
   const delivered = (await sendWebhook({ egress, runtime }, webhook, { id, body })) === undefined;
   if (delivered) {
-    await storage.transaction((tx) => updateWebhookState(tx, healthyState(webhookId)));
+    await storage.transaction((tx) => updateWebhookState(tx, healthyState(webhook)));
     subscriptions.put({ ...webhook, state: "active" });
   }
   return { status: 200, body: { delivered } };

@@ -49,6 +49,7 @@ const insertWebhookQuery = compile<WebhookRow>()(
 
 export async function insertWebhook(tx: Tx, webhook: WebhookRow): Promise<void> {
   await tx.run(insertWebhookQuery, webhook);
+  tx.noteChange("webhooks", webhook.agent_id);
 }
 
 const deleteWebhookQuery = compile<{ webhook_id: string; agent_id: string }>()(
@@ -62,6 +63,7 @@ export async function deleteWebhook(
   tx: Tx,
   webhook: { webhook_id: string; agent_id: string },
 ): Promise<boolean> {
+  tx.noteChange("webhooks", webhook.agent_id);
   return (await tx.run(deleteWebhookQuery, webhook)) === 1;
 }
 
@@ -76,10 +78,10 @@ export async function deleteDeliveriesByWebhook(tx: Tx, webhook_id: string): Pro
 
 type WebhookState = Pick<
   WebhookRow,
-  "webhook_id" | "state" | "failures" | "last_error" | "paused_until"
+  "webhook_id" | "agent_id" | "state" | "failures" | "last_error" | "paused_until"
 >;
 
-const updateStateQuery = compile<WebhookState>()(
+const updateStateQuery = compile<Omit<WebhookState, "agent_id">>()(
   queryBuilder
     .updateTable("webhooks")
     .set(params("state", "failures", "last_error", "paused_until"))
@@ -88,6 +90,42 @@ const updateStateQuery = compile<WebhookState>()(
 
 export async function updateWebhookState(tx: Tx, state: WebhookState): Promise<void> {
   await tx.run(updateStateQuery, state);
+  tx.noteChange("webhooks", state.agent_id);
+}
+
+const takeQuery = compile<{ webhook_id: string; now: number; until: number; taken: number }>()(
+  queryBuilder
+    .updateTable("webhooks")
+    .set({ paused_until: param("until") })
+    .where("webhook_id", "=", param("webhook_id"))
+    .where(sql<boolean>`(paused_until <= ${param("now")} or paused_until = ${param("taken")})`),
+);
+
+/**
+ * Pauses a webhook for the other processes until a time, and again before that pause `taken` ends; false
+ * if another process has it.
+ */
+export async function takeWebhook(
+  tx: Tx,
+  webhook: { webhook_id: string; now: number; until: number; taken: number },
+): Promise<boolean> {
+  return (await tx.run(takeQuery, webhook)) === 1;
+}
+
+const giveBackQuery = compile<{ webhook_id: string; taken: number }>()(
+  queryBuilder
+    .updateTable("webhooks")
+    .set({ paused_until: 0 })
+    .where("webhook_id", "=", param("webhook_id"))
+    .where("paused_until", "=", param("taken")),
+);
+
+/** Ends the pause `taken` of a webhook, unless a failure has begun another. */
+export async function giveBackWebhook(
+  tx: Tx,
+  webhook: { webhook_id: string; taken: number },
+): Promise<void> {
+  await tx.run(giveBackQuery, webhook);
 }
 
 const insertDeliveryQuery = compile<WebhookDeliveryRow>()(

@@ -1,7 +1,7 @@
 import type { WebhookEvent } from "@agent/wire";
 import type { Reader } from "../storage/storage.ts";
 import type { WebhookRow } from "../storage/tables/webhooks.ts";
-import { listAllWebhooks } from "./store.ts";
+import { listAllWebhooks, listWebhooksByAgent } from "./store.ts";
 
 /** The active subscriptions in memory, so that an agent without webhooks costs a task nothing. */
 export interface Subscriptions {
@@ -9,6 +9,8 @@ export interface Subscriptions {
   listSubscribed(agentId: string, event: WebhookEvent): readonly string[];
   put(webhook: Pick<WebhookRow, "webhook_id" | "agent_id" | "events" | "state">): void;
   remove(webhook: Pick<WebhookRow, "webhook_id" | "agent_id">): void;
+  /** Reads the webhooks of an agent again, because another process has changed them. */
+  reload(agentId: string): Promise<void>;
 }
 
 const noWebhooks: readonly string[] = [];
@@ -31,6 +33,11 @@ export async function loadSubscriptions(read: Reader): Promise<Subscriptions> {
       const own = byAgent.get(agent_id);
       own?.delete(webhook_id);
       if (own?.size === 0) byAgent.delete(agent_id);
+    },
+    async reload(agentId) {
+      const webhooks = await listWebhooksByAgent(read, agentId);
+      byAgent.delete(agentId);
+      for (const webhook of webhooks) subscriptions.put(webhook);
     },
   };
   for (const webhook of await listAllWebhooks(read)) subscriptions.put(webhook);

@@ -33,6 +33,7 @@ export function throwingRelay(error: Error) {
     recordRequest: () => {},
     isDraining: () => false,
     freezeReason: () => undefined,
+    mayServe: () => true,
     isPathDisabled: () => false,
   });
   return {

@@ -27,6 +27,7 @@ export function countWork(storage: Storage): Storage {
       get: (query, params) => count(read.get(query, params)),
       all: (query, params) => count(read.all(query, params)),
     },
+    runAlone: (query, params) => count(storage.runAlone(query, params)),
     transaction: (work, isolation) => count(storage.transaction(work, isolation)),
     snapshot: (work) => count(storage.snapshot(work)),
   };

@@ -28,6 +28,7 @@ export async function revokeDevice(
     const agent = await findAgent(tx, agentId);
     if (agent?.public_key === device.public_key) return refuse("device.carries_agent_key");
     if (await markDeviceRevoked(tx, deviceId, now)) {
+      tx.noteChange("tokens", agentId, deviceId);
       await recordAudit(tx, now, caller, { agentId, action: "device.revoked", detail: deviceId });
     }
     return { ok: true as const };

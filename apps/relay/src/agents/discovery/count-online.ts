@@ -8,7 +8,7 @@ export async function countOnlineAgents({
   runtime,
   connections,
 }: Pick<Services, "storage" | "runtime" | "connections">): Promise<number> {
-  const connected = new Set([...connections.all()].map(({ agentId }) => agentId));
+  const connected = connections.listAgents();
   const awake = await countAwakeAgents(storage.read, {
     since: runtime.now() - AWAKE_MS,
     connected: JSON.stringify([...connected]),

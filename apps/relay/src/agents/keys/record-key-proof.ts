@@ -47,6 +47,7 @@ export async function displaceAgentKey(
 ): Promise<void> {
   const agent = await findAgent(tx, agent_id);
   await endAgentKey(tx, { agent_id, public_key, now });
+  tx.noteChange("tokens", agent_id);
   if (agent?.public_key === public_key) {
     const without = { ...agent, public_key: null, registered: 0 as const };
     await saveAgent(tx, without);

@@ -20,7 +20,7 @@ export async function receiveDiscovery(
   message: Discovery,
 ): Promise<Answer<PeerOperations["forwardDiscovery"]>> {
   const { federation, identity, runtime, config } = services;
-  const isNew = federation.seenQueries.add(message.query_id, runtime.now());
+  const isNew = await federation.seenQueries.add(message.query_id, runtime.now());
   const { isSearched, query, forwardedQuery } = planQuery(message, {
     self: identity.relayId,
     isNew,

@@ -15,10 +15,10 @@ export function searchRemoteAgents(
   { capability, q }: Pick<AgentQuery, "capability" | "q">,
 ): Promise<readonly ClaimedAgent[]> {
   const { federation, identity, runtime, config } = services;
-  return federation.remoteAgents.search(JSON.stringify([capability, q]), () => {
+  return federation.remoteAgents.search(JSON.stringify([capability, q]), async () => {
     const queryId = newId(runtime);
     // In a ring of peers the query may return to this relay.
-    federation.seenQueries.add(queryId, runtime.now());
+    await federation.seenQueries.add(queryId, runtime.now());
     const query = {
       ...(capability !== undefined && { capability }),
       ...(q !== undefined && { q }),

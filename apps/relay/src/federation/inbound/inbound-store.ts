@@ -145,25 +145,6 @@ export async function saveInbound(tx: Tx, inbound: InboundRecord): Promise<void>
   }
 }
 
-const selectDue = compile<{ now: number; limit: number }>()(
-  queryBuilder
-    .selectFrom("federation_inbound")
-    .select(["task_id", "trace"])
-    .where("due_at", "is not", null)
-    .where("due_at", "<=", param("now"))
-    .orderBy("due_at")
-    .limit(param("limit")),
-);
-
-/** Lists tasks whose results must be sent, and holds that were not settled in time. */
-export function listDueInbound(
-  reader: Reader,
-  now: number,
-  limit: number,
-): Promise<{ task_id: string; trace: string | null }[]> {
-  return reader.all(selectDue, { now, limit });
-}
-
 const selectUnsettled = compile()(
   queryBuilder
     .selectFrom("federation_inbound")

@@ -123,25 +123,6 @@ export async function listOpenOutbound(reader: Reader): Promise<OutboundRecord[]
   return (await reader.all(selectOpen, {})).map(fromRow);
 }
 
-const selectDue = compile<{ now: number; limit: number }>()(
-  queryBuilder
-    .selectFrom("federation_outbound")
-    .select(["task_id", "trace"])
-    .where("due_at", "is not", null)
-    .where("due_at", "<=", param("now"))
-    .orderBy("due_at")
-    .limit(param("limit")),
-);
-
-/** Lists tasks that may not have arrived, and those that must be cancelled. */
-export function listDueOutbound(
-  reader: Reader,
-  now: number,
-  limit: number,
-): Promise<{ task_id: string; trace: string | null }[]> {
-  return reader.all(selectDue, { now, limit });
-}
-
 const deleteEnded = compile<{ until: number; limit: number }>()(
   sql<never>`
     delete from federation_outbound where task_id in (

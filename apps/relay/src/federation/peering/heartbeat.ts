@@ -70,7 +70,7 @@ export async function sendRemoval(
   peer: FederationPeerRow,
 ): Promise<void> {
   const { identity, federation } = services;
-  const timestamp = federation.nextNoticeTime();
+  const timestamp = await federation.nextNoticeTime();
   const body = createRemoval(
     { relay_id: identity.relayId, timestamp, to: peer.relay_id },
     identity.secretKey,
@@ -142,7 +142,7 @@ async function buildHeartbeat(
   const position = peerSupports(peer, "position")
     ? { position: toPositionMessage(await getPeerPosition(storage.read, peer.relay_id)) }
     : {};
-  const timestamp = federation.nextNoticeTime();
+  const timestamp = await federation.nextNoticeTime();
   return createHeartbeat(
     {
       relay_id,

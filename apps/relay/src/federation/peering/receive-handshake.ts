@@ -1,7 +1,6 @@
 import type { PeerOperations } from "@agent/federation-protocol/http";
 import {
   buildProposalAnswer,
-  isProposalExpired,
   isRemovedByOperator,
   checkConfirmation,
   type PendingPeer,
@@ -15,7 +14,6 @@ import {
   loadAdmissionInput,
   loadAdmissionInputUnderKey,
 } from "./admission.ts";
-import type { Federation } from "../federation.ts";
 import type { FederationServices } from "../federation-services.ts";
 import { fetchIdentity } from "../peers/follow-peer-key.ts";
 import { buildSelfDescription } from "./self-description.ts";
@@ -45,7 +43,7 @@ export async function receiveProposal(
     return refuse("peer.identity_mismatch");
   const { pending } = answered;
   const pendingWithSuccession = { ...pending, peer: { ...pending.peer, succession } };
-  addPending(federation.pendingPeers, pendingWithSuccession, runtime.now());
+  await federation.pendingPeers.add(pendingWithSuccession, runtime.now());
   const signature = signAnswer(answered.answer, identity.secretKey);
   const headers = { "x-relay-signature": signature };
   return { status: 200, body: answered.answer, headers };
@@ -81,14 +79,6 @@ async function loadProposerAdmissionInput(
   });
 }
 
-/** Adds a pending handshake in place of those that have expired. */
-function addPending(pending: Federation["pendingPeers"], added: PendingPeer, now: number): void {
-  for (const [relayId, waiting] of pending) {
-    if (isProposalExpired(waiting, now)) pending.delete(relayId);
-  }
-  pending.set(added.peer.relayId, added);
-}
-
 /** Completes a handshake. Any failure aborts it (specification, "Relay peer"). */
 export async function receiveConfirmation(
   services: FederationServices,
@@ -96,12 +86,8 @@ export async function receiveConfirmation(
   confirmation: unknown,
 ): Promise<Answer<PeerOperations["confirmPeer"]>> {
   const { federation, runtime, config, storage } = services;
-  const checked = checkConfirmation(
-    federation.pendingPeers.get(relayId) ?? null,
-    confirmation,
-    runtime.now(),
-  );
-  federation.pendingPeers.delete(relayId);
+  const pending = (await federation.pendingPeers.take(relayId)) ?? null;
+  const checked = checkConfirmation(pending, confirmation, runtime.now());
   if (!checked.ok) return toWireRefusal(checked);
   const refused = await storage.transaction(async (tx) => {
     // Others may have become peers since the proposal.

@@ -110,25 +110,6 @@ export async function saveOutboxEntry(tx: Tx, entry: OutboxEntry): Promise<void>
   }
 }
 
-const selectDue = compile<{ now: number; limit: number }>()(
-  queryBuilder
-    .selectFrom("federation_outbox")
-    .select(["settlement_id", "trace"])
-    .where("due_at", "is not", null)
-    .where("due_at", "<=", param("now"))
-    .orderBy("due_at")
-    .limit(param("limit")),
-);
-
-/** Lists settlements that are due. */
-export function listDueOutbox(
-  reader: Reader,
-  now: number,
-  limit: number,
-): Promise<{ settlement_id: string; trace: string | null }[]> {
-  return reader.all(selectDue, { now, limit });
-}
-
 const selectPage = compile<{ state: string; before: string; limit: number }>()(
   queryBuilder
     .selectFrom("federation_outbox")

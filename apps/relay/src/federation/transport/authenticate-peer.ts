@@ -29,7 +29,10 @@ export interface PeerRequest {
 export interface PeerRoute {
   readonly operation: Operation;
   /** Resolves the key of a relay that is not a peer yet; a peer's key is on record. */
-  readonly resolveKey?: (relayId: string, raw: unknown) => string | undefined;
+  readonly resolveKey?: (
+    relayId: string,
+    raw: unknown,
+  ) => string | undefined | Promise<string | undefined>;
   /** The code for a relay without a key. */
   readonly unknownPeerCode?: "peer.not_pending";
   /** Allows each signature once, because no id in the body prevents a replay. */
@@ -57,7 +60,7 @@ export async function authenticatePeer(
 
   const row = await findPeer(storage.read, claim.relayId);
   const known = row !== undefined && isLive(row) ? row : undefined;
-  const key = resolveKey === undefined ? known?.public_key : resolveKey(claim.relayId, raw);
+  const key = resolveKey === undefined ? known?.public_key : await resolveKey(claim.relayId, raw);
   // A relay that is not a peer has no key, and learns nothing more.
   if (key === undefined) return refuse(unknownPeerCode ?? "federation.signature_invalid");
   const request = {
@@ -90,7 +93,7 @@ export async function authenticatePeer(
     now,
   });
   if (!envelope.ok) return toPeerRefusal(envelope);
-  if (singleUse && verified.bound && !federation.seenSignatures.add(claim.signature, now)) {
+  if (singleUse && verified.bound && !(await federation.seenSignatures.add(claim.signature, now))) {
     return refuse("federation.replayed");
   }
   if (activeOnly && peer?.state !== "active") return refuse("peer.suspended");

@@ -23,20 +23,26 @@ export function findIdempotencyKey(
 const insertKeyQuery = compile<IdempotencyKeyRow>()(
   queryBuilder
     .insertInto("idempotency_keys")
-    .values(params("scope", "key", "request_hash", "status", "body", "created_at")),
+    .values(params("scope", "key", "request_hash", "status", "body", "created_at"))
+    .onConflict((conflict) => conflict.doNothing()),
 );
 
-const deleteKeyQuery = compile<IdempotencyKey>()(
+const deleteKeyQuery = compile<IdempotencyKey & { since: number }>()(
   queryBuilder
     .deleteFrom("idempotency_keys")
     .where("scope", "=", param("scope"))
-    .where("key", "=", param("key")),
+    .where("key", "=", param("key"))
+    .where("created_at", "<=", param("since")),
 );
 
-/** Inserts a key and replaces an expired one. */
-export async function insertIdempotencyKey(tx: Tx, row: IdempotencyKeyRow): Promise<void> {
-  await tx.run(deleteKeyQuery, row);
-  await tx.run(insertKeyQuery, row);
+/** Inserts a key and replaces one that expired at `since`; false if another request has it. */
+export async function insertIdempotencyKey(
+  tx: Tx,
+  row: IdempotencyKeyRow,
+  since: number,
+): Promise<boolean> {
+  await tx.run(deleteKeyQuery, { ...row, since });
+  return (await tx.run(insertKeyQuery, row)) === 1;
 }
 
 const deleteExpiredKeysQuery = compile<{ until: number; limit: number }>()(

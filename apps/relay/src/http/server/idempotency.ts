@@ -4,6 +4,7 @@ import type { Caller } from "../../identity/caller.ts";
 import type { Runtime } from "../../runtime.ts";
 import { BATCH_SIZE, purgeInBatches } from "../../storage/purge-in-batches.ts";
 import type { Storage, Tx } from "../../storage/storage.ts";
+import type { IdempotencyKeyRow } from "../../storage/tables/http.ts";
 import {
   findIdempotencyKey,
   deleteExpiredIdempotencyKeys,
@@ -49,8 +50,25 @@ interface IdempotencyDependencies {
  * runs and for a day after a success; a refused or failed request releases it.
  */
 export function createIdempotency({ storage, runtime }: IdempotencyDependencies): Idempotency {
-  // One process owns the database, so all running requests are known here.
+  // A request that runs at another process is found out by the key that both must insert.
   const running = new Set<string>();
+
+  async function runNew<A extends SavedResponse | Refusal>(
+    keyed: NewKey,
+    run: (saveResponse: SaveResponse) => Promise<A> | A,
+  ): Promise<A | SavedResponse | Refusal> {
+    const { since, ...row } = keyed;
+    try {
+      return await run(async (tx, { status, body }) => {
+        const answer = { status, body: JSON.stringify(body), created_at: runtime.now() };
+        if (!(await insertIdempotencyKey(tx, { ...row, ...answer }, since))) throw new KeyTaken();
+      });
+    } catch (error) {
+      if (!(error instanceof KeyTaken)) throw error;
+      const saved = await findIdempotencyKey(storage.read, keyed);
+      return saved === undefined ? refuse("idempotency.key_in_use") : answerAgain(saved, keyed);
+    }
+  }
 
   return {
     async runOnce(request, run) {
@@ -66,26 +84,32 @@ export function createIdempotency({ storage, runtime }: IdempotencyDependencies)
       try {
         const since = runtime.now() - limits.idempotencyKeyMs;
         const saved = await findIdempotencyKey(storage.read, { scope, key, since });
-        if (saved === undefined) {
-          return await run((tx, { status, body }) =>
-            insertIdempotencyKey(tx, {
-              scope,
-              key,
-              request_hash,
-              status,
-              body: JSON.stringify(body),
-              created_at: runtime.now(),
-            }),
-          );
-        }
-        return saved.request_hash === request_hash
-          ? { status: saved.status, body: JSON.parse(saved.body) as unknown }
-          : refuse("idempotency.key_reused");
+        const keyed = { scope, key, request_hash, since };
+        return saved === undefined ? await runNew(keyed, run) : answerAgain(saved, keyed);
       } finally {
         running.delete(name);
       }
     },
   };
+}
+
+/** A key for which no answer was saved since a time. */
+interface NewKey extends Pick<IdempotencyKeyRow, "scope" | "key" | "request_hash"> {
+  readonly since: number;
+}
+
+/** Rolls back a transaction, because another process has saved an answer under its key. */
+class KeyTaken extends Error {
+  override readonly name = "KeyTaken";
+}
+
+function answerAgain(
+  saved: IdempotencyKeyRow,
+  { request_hash }: Pick<NewKey, "request_hash">,
+): SavedResponse | Refusal {
+  return saved.request_hash === request_hash
+    ? { status: saved.status, body: JSON.parse(saved.body) as unknown }
+    : refuse("idempotency.key_reused");
 }
 
 /** The operator acts for many agents, so its keys are separate for each of them. */

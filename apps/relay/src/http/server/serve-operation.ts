@@ -61,6 +61,8 @@ export interface ServeOptions {
   readonly isDraining: () => boolean;
   /** Returns undefined while the relay is not frozen. */
   readonly freezeReason: () => string | undefined;
+  /** False while this process may not be alive for the others that share its database. */
+  readonly mayServe: () => boolean;
 }
 
 /** The state of a request between the steps. */
@@ -146,11 +148,12 @@ async function runSteps(options: ServeOptions, exchange: Exchange): Promise<Oper
 }
 
 function limitRate(
-  { isDraining, limiter, clientIp }: ServeOptions,
+  { isDraining, mayServe, limiter, clientIp }: ServeOptions,
   { c, operation: { tier }, headers }: Exchange,
 ): Refusal | undefined {
   if (tier === null) return undefined;
   if (isDraining()) return { ...refuse("server.draining"), retryAfterSeconds: 10 };
+  if (!mayServe()) return { ...refuse("server.unavailable"), retryAfterSeconds: 2 };
   const key = `${tier} ${clientIp(c)}`;
   const decision = limiter.take(limits.tiers[tier], limits.rateWindowMs, key);
   Object.assign(headers, buildRateLimitHeaders(tier, decision));

@@ -2,6 +2,7 @@ import { deriveLogKeys, type LogKeys, type TreeEdge } from "@agent/transparency"
 import type { Freezer } from "../../admin/freeze.ts";
 import type { Config } from "../../config.ts";
 import type { Log } from "../../observability/log.ts";
+import { LeadershipLost, type Membership } from "../../processes/membership.ts";
 import type { Runtime } from "../../runtime.ts";
 import type { Storage } from "../../storage/storage.ts";
 import type { LogStateRow } from "../../storage/tables/log.ts";
@@ -19,8 +20,8 @@ export interface RelayLog {
   /** False while AGENT_LOG is off. */
   readonly isOn: boolean;
   /**
-   * Signs a head over every committed entry, unless nothing is new or the relay is frozen. Keys from
-   * before the log are entered first.
+   * Signs a head over every committed entry, unless nothing is new, the relay is frozen or another
+   * process signs. Keys from before the log are entered first.
    */
   integrate(): Promise<void>;
   /** Adds verified lines of witnesses to a head; publishes it when it has enough of them. */
@@ -43,6 +44,8 @@ interface RelayLogDependencies {
   readonly elapsed: () => number;
   readonly log: Log;
   readonly served: ServedHead;
+  /** One process signs the heads. */
+  readonly processes: Pick<Membership, "isLeader" | "asLeader">;
   readonly opened: { readonly state: LogStateRow; readonly rootKey: Uint8Array };
 }
 
@@ -78,12 +81,13 @@ export function createRelayLog(dependencies: RelayLogDependencies): RelayLog {
   }
 
   async function signHeads(): Promise<void> {
+    const signing = dependencies.processes.asLeader(storage);
     while (maySign()) {
       const size = (await findNewestHead(storage.read))?.size ?? 0;
       const current = edge?.size === size ? edge : await loadEdge(storage.read, size);
       // If storing fails, this edge is ahead of the store and is loaded again.
       edge = undefined;
-      const given = { storage, edge: current, keys, quorum, now: runtime.now() };
+      const given = { storage: signing, edge: current, keys, quorum, now: runtime.now() };
       const batch = await integrateBatch(given);
       if (batch?.stored !== false) edge = current;
       if (batch === undefined) break;
@@ -106,9 +110,11 @@ export function createRelayLog(dependencies: RelayLogDependencies): RelayLog {
 
   async function integrate(): Promise<void> {
     if (!isOn || freezer.frozen() !== undefined) return;
-    running ??= integrateAll().finally(() => {
-      running = undefined;
-    });
+    running ??= (dependencies.processes.isLeader() ? integrateAll() : followState())
+      .catch(ignoreLostLeadership)
+      .finally(() => {
+        running = undefined;
+      });
     await running;
   }
 
@@ -117,9 +123,7 @@ export function createRelayLog(dependencies: RelayLogDependencies): RelayLog {
     isOn,
     integrate,
     addCosignatures: (size, lines) => addHeadCosignatures(storage, { size, lines, quorum }),
-    async prune() {
-      await storage.transaction((tx) => pruneHeads(tx, listPruneTimes(runtime.now())));
-    },
+    prune: () => storage.transaction((tx) => pruneHeads(tx, listPruneTimes(runtime.now()))),
     holdSigning(detail) {
       if (held === undefined) log.error("log.behind_witness", { origin: keys.origin, detail });
       held ??= detail;
@@ -127,6 +131,11 @@ export function createRelayLog(dependencies: RelayLogDependencies): RelayLog {
     holdReason: () => held,
     lastDuration: () => lastDuration,
   };
+}
+
+/** The process that signs now goes on where this one ended. */
+function ignoreLostLeadership(error: unknown): void {
+  if (!(error instanceof LeadershipLost)) throw error;
 }
 
 const listPruneTimes = (now: number) => ({

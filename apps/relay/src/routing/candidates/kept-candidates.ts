@@ -18,7 +18,7 @@ export interface KeptCandidates {
    */
   rankInTurn<T>(query: CandidateQuery, rank: (list: CandidateList) => Steps<T>): Promise<T>;
   /** Reads agents again before the next ranking; needed only for changes of another process. */
-  invalidate(agentIds: Iterable<string>): void;
+  invalidate(agentIds: Iterable<string> | "all"): void;
 }
 
 interface KeptCandidatesDependencies {
@@ -62,12 +62,13 @@ export function createKeptCandidates({
     changed = new Set();
   }
 
-  function invalidate(agentIds: Iterable<string>): void {
+  function invalidate(agentIds: Iterable<string> | "all"): void {
+    if (agentIds === "all") return dropAll();
     for (const agentId of agentIds) changed.add(agentId);
     if (changed.size > MAX_CHANGED) dropAll();
   }
 
-  storage.onAgentsChanged((ids) => (ids === "all" ? dropAll() : invalidate(ids)));
+  storage.onAgentsChanged(invalidate);
 
   async function refresh(): Promise<void> {
     const agentIds = changed;

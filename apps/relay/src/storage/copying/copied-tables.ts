@@ -1,7 +1,7 @@
 import Sqlite, { type Database } from "better-sqlite3";
 import type { Client, QueryArrayConfig } from "pg";
 import { migrate, type Migration } from "../database/migrate.ts";
-import { escapeText } from "../postgres/escape-text.ts";
+import { escapeText } from "../postgres/values/escape-text.ts";
 
 /** A column that both engines have. `rowid` is one where Postgres numbers the rows as SQLite does. */
 interface CopiedColumn {

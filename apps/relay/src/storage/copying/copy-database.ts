@@ -78,7 +78,7 @@ async function copyOpened(
   const opened = await openPostgres({ url: to, migrations });
   if (!opened.ok) return opened;
   await opened.storage.close();
-  const connection = new WritingConnection(to);
+  const connection = new WritingConnection(to, { isShared: false });
   try {
     const target = await connection.acquire();
     const tables = await listCopiedTables(target, migrations);

@@ -1,6 +1,6 @@
 import type { Database } from "better-sqlite3";
 import type { Client } from "pg";
-import { escapeText } from "../postgres/escape-text.ts";
+import { escapeText } from "../postgres/values/escape-text.ts";
 import type { CopiedTable } from "./copied-tables.ts";
 
 const ROWS_PER_BATCH = 1_000;

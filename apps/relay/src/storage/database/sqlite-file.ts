@@ -12,7 +12,7 @@ import type { OpenResult } from "./open-result.ts";
 import { readDatabase } from "./read-database.ts";
 import { createReader } from "../reader.ts";
 import { Statements } from "../queries/statements.ts";
-import type { Reader, Storage } from "../storage.ts";
+import { unsharedStorage, type Reader, type Storage } from "../storage.ts";
 
 /**
  * Opens a database file that only its owner can read. It is locked against a second relay and
@@ -92,6 +92,7 @@ function createStorage(
   const statements = new Statements(db);
   const group = createGroupCommit(db, statements, createCommitUnit(db));
   return {
+    ...unsharedStorage,
     read: createReader(db, statements, group.runBetweenBatches),
     transaction: group.transaction,
     onAgentsChanged: (listener) => statements.changes.subscribe(listener),

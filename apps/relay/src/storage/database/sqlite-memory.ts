@@ -4,6 +4,7 @@ import { migrate, type Migration } from "./migrate.ts";
 import type { OpenResult } from "./open-result.ts";
 import { createReader } from "../reader.ts";
 import { Statements } from "../queries/statements.ts";
+import { unsharedStorage } from "../storage.ts";
 
 /** Opens an empty database or a copy of an image that `serialize` made. */
 export function openSqliteMemory(migrations: readonly Migration[], image?: Buffer): OpenResult {
@@ -15,6 +16,7 @@ export function openSqliteMemory(migrations: readonly Migration[], image?: Buffe
     ok: true,
     migrated,
     storage: {
+      ...unsharedStorage,
       read: createReader(db, statements, group.runBetweenBatches),
       transaction: group.transaction,
       onAgentsChanged: (listener) => statements.changes.subscribe(listener),

@@ -41,6 +41,7 @@ import { transparencyLog } from "./042-transparency-log.ts";
 import { witnessTables } from "./043-witness.ts";
 import { operatorTables } from "./044-operator.ts";
 import { databaseOrigin } from "./046-database-origin.ts";
+import { processTables } from "./047-processes.ts";
 import { inspections } from "./048-inspections.ts";
 
 /** All migrations in the order in which they are applied. A released one is never changed. */
@@ -88,5 +89,6 @@ export const migrations = [
   witnessTables,
   operatorTables,
   databaseOrigin,
+  processTables,
   inspections,
 ];

@@ -1,5 +1,5 @@
 import type { ClientConfig } from "pg";
-import { valueTypes } from "./parse-values.ts";
+import { valueTypes } from "./values/parse-values.ts";
 
 export const CONNECT_TIMEOUT_MS = 2_000;
 const STATEMENT_TIMEOUT_MS = 10_000;

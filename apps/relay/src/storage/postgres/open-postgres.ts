@@ -1,13 +1,17 @@
-import type { Migration } from "../database/migrate.ts";
+import type { Client } from "pg";
+import { refuseDatabase, type DatabaseRefusal } from "../database/database-refusal.ts";
+import { getOldestPosition, type Migration } from "../database/migrate.ts";
 import type { OpenResult } from "../database/open-result.ts";
+import { unsharedStorage, type Reader, type Storage } from "../storage.ts";
 import { createPostgresCheck } from "./check-postgres.ts";
 import { describeDatabase } from "./connection-settings.ts";
 import { inspectPostgres } from "./inspect-postgres.ts";
 import { migratePostgres } from "./migrate-postgres.ts";
+import { isConflict } from "./postgres-error.ts";
 import { toPostgresRefusal } from "./postgres-refusal.ts";
 import { createReadingPool } from "./reading-pool.ts";
 import { createTransactionQueue } from "./transaction-queue.ts";
-import { WritingConnection } from "./writing-connection.ts";
+import { DatabaseLocked, RELAY_LOCK, WritingConnection } from "./writing-connection.ts";
 
 const DEFAULT_POOL_SIZE = 8;
 
@@ -16,32 +20,39 @@ export interface PostgresOptions {
   readonly migrations: readonly Migration[];
   /** The most connections that read. */
   readonly poolSize?: number | undefined;
+  /** Whether other processes of the relay may use the database at the same time. */
+  readonly isShared?: boolean | undefined;
 }
 
+/** Held while a process inspects and updates the schema, so that only one does at a time. */
+const START_LOCK = RELAY_LOCK + 1;
+const MAX_START_WAIT_MS = 60_000;
+
 /**
- * Opens a Postgres database. It is locked against a second relay and inspected before the first write,
- * so a refused one is not changed.
+ * Opens a Postgres database. It is locked, against commands or every other program, and inspected
+ * before the first write, so a refused one is not changed.
  */
 export async function openPostgres(options: PostgresOptions): Promise<OpenResult> {
-  const { url, migrations, poolSize = DEFAULT_POOL_SIZE } = options;
+  const { url, migrations, poolSize = DEFAULT_POOL_SIZE, isShared = false } = options;
   const name = describeDatabase(url);
-  const connection = new WritingConnection(url);
+  const connection = new WritingConnection(url, { isShared });
   try {
     const client = await connection.acquire();
-    const inspected = await inspectPostgres(client, { name, migrations });
-    if (!inspected.ok) {
+    const updated = await updateSchema(client, { name, migrations, isShared });
+    if (!updated.ok) {
       await connection.close();
-      return inspected;
+      return updated;
     }
-    const migrated = await migratePostgres(client, migrations);
+    const origin = await createOrigin(client);
     const pool = createReadingPool(url, poolSize);
-    const queue = createTransactionQueue(connection);
+    const queue = createTransactionQueue(connection, isShared ? { origin } : {});
     const fileCheck = createPostgresCheck(url);
     return {
       ok: true,
-      migrated,
+      migrated: updated.migrated,
       fileCheck,
       storage: {
+        ...(isShared ? share(pool.read, origin) : unsharedStorage),
         read: pool.read,
         transaction: queue.transaction,
         onAgentsChanged: queue.onAgentsChanged,
@@ -59,4 +70,70 @@ export async function openPostgres(options: PostgresOptions): Promise<OpenResult
     await connection.close();
     return toPostgresRefusal(error, name);
   }
+}
+
+/** Returns the parts of a storage whose database has other processes. */
+function share(read: Reader, origin: string): Pick<Storage, "isShared" | "origin" | "runAlone"> {
+  return { isShared: true, origin, runAlone: (query, params) => read.get(query, params) };
+}
+
+async function createOrigin(client: Client): Promise<string> {
+  const { rows } = await client.query<{ origin: string }>(
+    "SELECT gen_random_uuid()::text AS origin",
+  );
+  return rows[0]?.origin ?? "";
+}
+
+interface SchemaUpdate {
+  readonly name: string;
+  readonly migrations: readonly Migration[];
+  readonly isShared: boolean;
+}
+
+/** Inspects the database and applies missing steps, one process after another. */
+async function updateSchema(
+  client: Client,
+  { name, migrations, isShared }: SchemaUpdate,
+): Promise<{ readonly ok: true; readonly migrated: string[] } | DatabaseRefusal> {
+  await waitForOtherStarts(client);
+  try {
+    const inspected = await inspectPostgres(client, { name, migrations });
+    if (!inspected.ok) return inspected;
+    const { length: applied } = inspected.applied;
+    const oldest = getOldestPosition(migrations, migrations.length - 1);
+    const isBreaking = applied > 0 && applied < migrations.length && oldest > applied;
+    if (isShared && isBreaking && !(await excludeOthers(client))) {
+      const detail = `${name} is in use by processes of an older version, which must be stopped first`;
+      return refuseDatabase("database.locked", detail);
+    }
+    const migrated = await migratePostgres(client, migrations);
+    if (isShared && isBreaking) await client.query("SELECT pg_advisory_unlock($1)", [RELAY_LOCK]);
+    return { ok: true, migrated };
+  } finally {
+    await client.query("SELECT pg_advisory_unlock($1)", [START_LOCK]).catch(() => {});
+  }
+}
+
+/** The session keeps the lock when the transaction, which only has its own time limits, has ended. */
+async function waitForOtherStarts(client: Client): Promise<void> {
+  await client.query("BEGIN");
+  await client.query(`SET LOCAL statement_timeout = 0`);
+  await client.query(`SET LOCAL lock_timeout = ${MAX_START_WAIT_MS}`);
+  const wait = { text: "SELECT pg_advisory_lock($1)", query_timeout: 2 * MAX_START_WAIT_MS };
+  try {
+    await client.query({ ...wait, values: [START_LOCK] });
+  } catch (cause) {
+    if (isConflict(cause)) throw new DatabaseLocked("another process starts", { cause });
+    throw cause;
+  }
+  await client.query("COMMIT");
+}
+
+/** Returns whether no other session has the lock that processes share; it then has it alone. */
+async function excludeOthers(client: Client): Promise<boolean> {
+  const { rows } = await client.query<{ locked: number }>(
+    "SELECT pg_try_advisory_lock($1) AS locked",
+    [RELAY_LOCK],
+  );
+  return rows[0]?.locked === 1;
 }

@@ -9,7 +9,7 @@ const DAMAGE_CODES = new Set(["XX001", "XX002"]);
 /** Turns an error of the server or the network into a refusal. Any other is a bug and thrown again. */
 export function toPostgresRefusal(error: unknown, name: string): DatabaseRefusal {
   if (error instanceof DatabaseLocked) {
-    return refuseDatabase("database.locked", `${name} is in use by another relay`);
+    return refuseDatabase("database.locked", `${name} is in use by another program`);
   }
   if (!isPostgresOutage(error)) throw error;
   const detail = `${name}: ${error instanceof Error ? error.message : String(error)}`;

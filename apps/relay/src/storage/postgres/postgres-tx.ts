@@ -1,8 +1,9 @@
 import { DatabaseError, type Client, type QueryResult } from "pg";
 import type { Query } from "../queries/compiled-query.ts";
-import { StorageUnavailable, type Tx } from "../storage.ts";
+import { StorageUnavailable, type ChangeKind, type Tx } from "../storage.ts";
 import type { AgentChanges } from "../writing/agent-changes.ts";
 import { isConflict, isConnectionLost, toStorageError } from "./postgres-error.ts";
+import type { NotedChanges } from "./noted-changes.ts";
 import { getAgentParameter, isWriting, toQueryConfig } from "./prepared-statement.ts";
 
 /**
@@ -12,6 +13,7 @@ import { getAgentParameter, isWriting, toQueryConfig } from "./prepared-statemen
 export class PostgresTx implements Tx {
   readonly #client: Client;
   readonly #changes: AgentChanges;
+  readonly #noted: NotedChanges;
   readonly #hasSavepoints: boolean;
   readonly #reportStalled: () => void;
   #inFlight = 0;
@@ -26,16 +28,19 @@ export class PostgresTx implements Tx {
     client: Client,
     {
       changes,
+      noted,
       withSavepoints,
       onStalled,
     }: {
       readonly changes: AgentChanges;
+      readonly noted: NotedChanges;
       readonly withSavepoints: boolean;
       readonly onStalled: () => void;
     },
   ) {
     this.#client = client;
     this.#changes = changes;
+    this.#noted = noted;
     this.#hasSavepoints = withSavepoints;
     this.#reportStalled = onStalled;
     this.#watch();
@@ -62,6 +67,10 @@ export class PostgresTx implements Tx {
     return (await this.#execute(query, params)).rowCount ?? 0;
   }
 
+  noteChange(kind: ChangeKind, ...words: readonly string[]): void {
+    this.#noted.add(kind, words);
+  }
+
   /** Refuses later statements and waits for those that the job did not await. */
   async end(): Promise<void> {
     this.#ended = true;
@@ -74,7 +83,10 @@ export class PostgresTx implements Tx {
     const config = toQueryConfig(query, params);
     this.#hasWritten ||= isWriting(query);
     const agentParameter = getAgentParameter(query);
-    if (agentParameter !== undefined) this.#changes.note(agentParameter, params);
+    if (agentParameter !== undefined) {
+      const agentId = this.#changes.note(agentParameter, params);
+      this.#noted.add("agents", agentId === undefined ? [] : [agentId]);
+    }
     this.#inFlight += 1;
     // Statements with savepoints run one after another, because each returns to the latest savepoint.
     const answer = this.#hasSavepoints

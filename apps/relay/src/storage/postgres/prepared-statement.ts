@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { QueryConfig } from "pg";
 import type { Query, SqlValue } from "../queries/compiled-query.ts";
 import { findAgentParameter } from "../writing/agent-changes.ts";
-import { escapeText } from "./escape-text.ts";
+import { escapeText } from "./values/escape-text.ts";
 
 interface PreparedStatement {
   readonly name: string;

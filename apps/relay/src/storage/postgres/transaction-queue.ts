@@ -9,6 +9,7 @@ import {
 } from "../storage.ts";
 import { AgentChanges, type ChangeListener } from "../writing/agent-changes.ts";
 import { isRefusal, yieldToEventLoop } from "../writing/group-commit.ts";
+import { NotedChanges } from "./noted-changes.ts";
 import { isConflict, isUniqueViolation } from "./postgres-error.ts";
 import { PostgresTx } from "./postgres-tx.ts";
 import type { WritingConnection } from "./writing-connection.ts";
@@ -25,6 +26,12 @@ const BEGIN: Readonly<Record<Isolation, string>> = {
   serializable: "BEGIN ISOLATION LEVEL SERIALIZABLE",
   locked: "BEGIN ISOLATION LEVEL READ COMMITTED",
 };
+
+/**
+ * The batches of all processes take turns, so each sees everything that was acknowledged before it and
+ * none meets another. Locking a table takes no snapshot, so the batch reads what the turn before it wrote.
+ */
+const TAKE_TURN = "LOCK TABLE schema_migrations IN EXCLUSIVE MODE";
 
 /** The parts that a batch can undo: all, each job, or each statement of each job. */
 type Undo = "batch" | "job" | "statement";
@@ -56,7 +63,10 @@ export interface TransactionQueue {
  * one write of the server's log. As on SQLite a batch first runs without savepoints, and again with them
  * when one job must be undone. A batch of which it is unknown whether it was committed never runs again.
  */
-export function createTransactionQueue(connection: WritingConnection): TransactionQueue {
+export function createTransactionQueue(
+  connection: WritingConnection,
+  { origin }: { readonly origin?: string },
+): TransactionQueue {
   const changes = new AgentChanges();
   const waiting: PendingJob[] = [];
   let draining: Promise<void> | undefined;
@@ -75,7 +85,7 @@ export function createTransactionQueue(connection: WritingConnection): Transacti
       let undo: Undo = "batch";
       for (let conflicts = 0; ;) {
         const mayRepeat = conflicts < MAX_KEY_CONFLICTS;
-        const pass = await runPass({ connection, changes, mayRepeat }, batch, undo);
+        const pass = await runPass({ connection, changes, origin, mayRepeat }, batch, undo);
         if ("acknowledgements" in pass) {
           changes.publish();
           for (const acknowledge of pass.acknowledgements) acknowledge();
@@ -124,10 +134,12 @@ interface Writer {
   readonly changes: AgentChanges;
   /** Whether a batch runs again because a key was taken. */
   readonly mayRepeat: boolean;
+  /** The mark of this process's changes; undefined while no other process may write. */
+  readonly origin: string | undefined;
 }
 
 async function runPass(
-  { connection, ...writer }: Writer,
+  { connection, origin, ...writer }: Writer,
   batch: readonly PendingJob[],
   undo: Undo,
 ): Promise<Pass> {
@@ -135,13 +147,29 @@ async function runPass(
   try {
     // Awaited, because a statement behind a BEGIN that failed would commit by itself.
     await client.query(BEGIN[batch[0]?.isolation ?? "serializable"]);
-    const pass = await runJobs({ client, ...writer }, batch, undo);
-    if (pass.kind === "committed") return await commit(client, pass);
+    const noted = new NotedChanges();
+    const missed = origin === undefined ? undefined : await takeTurn(client);
+    const pass = missed ?? (await runJobs({ client, noted, ...writer }, batch, undo));
+    if (pass.kind === "committed") {
+      if (origin !== undefined) await noted.save(client, origin);
+      return await commit(client, pass);
+    }
     await client.query("ROLLBACK");
     return pass;
   } catch (error) {
     // Closing the connection rolls back what was not committed.
     connection.discard(client);
+    throw error;
+  }
+}
+
+/** Waits for the batches of other processes; returns a conflict when they take too long. */
+async function takeTurn(client: Client): Promise<Pass | undefined> {
+  try {
+    await client.query(TAKE_TURN);
+    return undefined;
+  } catch (error) {
+    if (isConflict(error)) return { kind: "conflict", error };
     throw error;
   }
 }
@@ -162,8 +190,9 @@ async function commit(client: Client, pass: Pass): Promise<Pass> {
   }
 }
 
-interface OpenTransaction extends Omit<Writer, "connection"> {
+interface OpenTransaction extends Omit<Writer, "connection" | "origin"> {
   readonly client: Client;
+  readonly noted: NotedChanges;
 }
 
 /** Runs the jobs of a begun transaction. The caller commits it, or rolls it back to run it again. */
@@ -202,13 +231,14 @@ interface JobEnd {
 }
 
 async function runJob(
-  { client, changes, mayRepeat }: OpenTransaction,
+  { client, changes, noted, mayRepeat }: OpenTransaction,
   job: PendingJob,
   undo: Undo,
 ): Promise<JobEnd> {
   const { promise, resolve, reject } = Promise.withResolvers<unknown>();
   const tx = new PostgresTx(client, {
     changes,
+    noted,
     withSavepoints: undo === "statement",
     onStalled: () => reject(new Error("a transaction awaited something other than its tx")),
   });

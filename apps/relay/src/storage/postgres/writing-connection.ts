@@ -4,28 +4,36 @@ import { toClientConfig } from "./connection-settings.ts";
 import { isConflict } from "./postgres-error.ts";
 
 /** Any number that other programs are unlikely to lock: "ARLY" in the file header of SQLite. */
-const RELAY_LOCK = 0x41524c59;
+export const RELAY_LOCK = 0x41524c59;
 const MIN_PAUSE_MS = 50;
 const MAX_PAUSE_MS = 2_000;
 
-/** Another relay holds the lock of the database. */
+/** Whether this program shares the database with other processes of one relay, or needs it alone. */
+export interface ConnectionUse {
+  readonly isShared: boolean;
+}
+
+/** Another relay or command holds the lock of the database. */
 export class DatabaseLocked extends Error {
   override readonly name = "DatabaseLocked";
 }
 
 /**
- * The one connection that writes. Its session holds the lock that excludes a second relay, so nothing is
- * written without the lock: when the connection ends, the lock ends with it.
+ * The one connection that writes. Its session holds the lock that a command needs alone and that the
+ * processes of a relay share, so nothing is written without the lock: when the connection ends, the lock
+ * ends with it.
  */
 export class WritingConnection {
   readonly #url: string;
+  readonly #lockStatement: string;
   #client: Client | undefined;
   #pauseMs = MIN_PAUSE_MS;
   #isPausing = false;
   #isClosed = false;
 
-  constructor(url: string) {
+  constructor(url: string, { isShared }: ConnectionUse) {
     this.#url = url;
+    this.#lockStatement = `SELECT pg_advisory_lock${isShared ? "_shared" : ""}($1)`;
   }
 
   /** Returns the connection, and opens it again at most once in each pause. */
@@ -61,9 +69,9 @@ export class WritingConnection {
     try {
       await client.connect();
       // Waits for `lock_timeout`, because the server may not have noticed yet that the last holder ended.
-      await client.query("SELECT pg_advisory_lock($1)", [RELAY_LOCK]).catch((cause: unknown) => {
+      await client.query(this.#lockStatement, [RELAY_LOCK]).catch((cause: unknown) => {
         if (!isConflict(cause)) throw cause;
-        throw new DatabaseLocked("another relay uses the database", { cause });
+        throw new DatabaseLocked("another program uses the database", { cause });
       });
       return client;
     } catch (error) {

@@ -2,7 +2,7 @@ import Sqlite from "better-sqlite3";
 import { describe, expect, expectTypeOf, test } from "vitest";
 import { queryBuilder, param, params, compile, either, sql } from "./compiled-query.ts";
 import type { Reader, Tx } from "../storage.ts";
-import type { StoredTaskRow } from "../tables/tasks.ts";
+import type { ManagedTaskRow } from "../tables/tasks.ts";
 
 const taskById = compile<{ task_id: string }>()(
   queryBuilder.selectFrom("tasks").selectAll().where("task_id", "=", param("task_id")),
@@ -139,15 +139,15 @@ function fastest(run: () => unknown): number {
 /** Only compiled: each line that must not compile says so. */
 async function typeChecks(read: Reader, tx: Tx) {
   expectTypeOf(await read.get(taskById, { task_id: "t" })).toEqualTypeOf<
-    StoredTaskRow | undefined
+    ManagedTaskRow | undefined
   >();
   expectTypeOf(await tx.all(take, { account: "a", amount: 1 })).toEqualTypeOf<
     { balance: number }[]
   >();
-  const drop = compile<StoredTaskRow>()(
+  const drop = compile<ManagedTaskRow>()(
     queryBuilder.deleteFrom("tasks").where("task_id", "=", param("task_id")),
   );
-  expectTypeOf(await read.get(drop, {} as StoredTaskRow)).toEqualTypeOf<undefined>();
+  expectTypeOf(await read.get(drop, {} as ManagedTaskRow)).toEqualTypeOf<undefined>();
 
   // @ts-expect-error a parameter of another type
   await read.get(taskById, { task_id: 1 });

@@ -95,6 +95,21 @@ export const lockedRows: RawBuilder<unknown> = either({
   postgres: sql`for no key update`,
 });
 
+/**
+ * Returns the time of the database's own clock in ms, by which its processes judge each other. SQLite has
+ * one process and never asks.
+ */
+export const databaseTime = either({
+  sqlite: sql<number>`0`,
+  postgres: sql<number>`cast(extract(epoch from clock_timestamp()) * 1000 as bigint)`,
+});
+
+/** Passes by rows that another process has just taken; SQLite has no other. */
+export const takeUnlocked = either({ sqlite: sql``, postgres: sql`for update skip locked` });
+
+/** Keeps the read rows as they are until the transaction ends; SQLite runs one at a time anyway. */
+export const keepUnchanged = either({ sqlite: sql``, postgres: sql`for share` });
+
 /** Names the index that SQLite must use; the planner of Postgres knows how many rows each would find. */
 export function indexedBy(index: string): RawBuilder<unknown> {
   return either({ sqlite: sql`indexed by ${sql.ref(index)}`, postgres: sql`` });

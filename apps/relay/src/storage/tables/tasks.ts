@@ -61,6 +61,12 @@ export interface StoredTaskRow extends TaskRow {
   cancel_requested_at: number | null;
 }
 
+/** A task's row with what only the processes of a relay use. */
+export interface ManagedTaskRow extends StoredTaskRow {
+  /** The time from which any process may bring the pending task to an executor; null on SQLite. */
+  bring_at: number | null;
+}
+
 /** Named, because Postgres numbers the rows in one more column, which belongs to no row. */
 export const TASK_COLUMNS = [
   "task_id",

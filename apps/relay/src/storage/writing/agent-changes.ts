@@ -66,12 +66,19 @@ export class AgentChanges {
     this.#listeners.push(listener);
   }
 
-  /** Notes the agent that a statement changes; `parameter` is the result of `findAgentParameter`. */
-  note(parameter: string | null, params: unknown): void {
+  /**
+   * Notes and returns the agent that a statement changes; `parameter` is the result of
+   * `findAgentParameter`. Undefined if the statement does not name it.
+   */
+  note(parameter: string | null, params: unknown): string | undefined {
     const values = params as Readonly<Record<string, unknown>>;
     const agentId = parameter === null ? null : values[parameter];
-    if (typeof agentId === "string") this.#changed.add(agentId);
-    else this.#isAll = true;
+    if (typeof agentId === "string") {
+      this.#changed.add(agentId);
+      return agentId;
+    }
+    this.#isAll = true;
+    return undefined;
   }
 
   /** Publishes what was noted, after its commit. What was rolled back may be among it. */

@@ -27,6 +27,9 @@ export class JobTx implements Tx {
     return this.#attempt((statements) => statements.run(query, params));
   }
 
+  /** One process has the database, so there is none to tell. */
+  noteChange(): void {}
+
   end(): void {
     this.#ended = true;
   }

@@ -1,11 +1,11 @@
 import { limits } from "@agent/wire";
 import { queryBuilder, param, params, compile, sql } from "../../storage/queries/compiled-query.ts";
-import { lowerWhole, smallerOf } from "../../storage/queries/fragments.ts";
+import { largerOf, lowerWhole, smallerOf, takeUnlocked } from "../../storage/queries/fragments.ts";
 import type { Reader, Tx } from "../../storage/storage.ts";
 import { TASK_COLUMNS, type StoredTaskRow, type TaskRow } from "../../storage/tables/tasks.ts";
 import { recordTaskEvent } from "../events/record-task-event.ts";
 import { firstClaimedAt, insertTaskEvent, nextEventCount } from "../events/event-store.ts";
-import { taskIsOpen } from "../store.ts";
+import { rerouteAfter, taskIsOpen } from "../store.ts";
 
 const executor = sql<string>`coalesce(assigned_to, agent_id)`;
 
@@ -127,6 +127,7 @@ const releaseUpdate = queryBuilder
     claimed_at: null,
     worked_at: null,
     event_count: nextEventCount,
+    bring_at: rerouteAfter("now"),
   })
   .where("task_id", "=", param("task_id"))
   .where("status", "=", "claimed")
@@ -240,12 +241,13 @@ type Reassignment = Pick<TaskRow, "task_id" | "assigned_to" | "attempt" | "via_p
   readonly now: number;
 };
 
-const reassign = compile<Omit<Reassignment, "now">>()(
+const reassign = compile<Reassignment>()(
   queryBuilder
     .updateTable("tasks")
     .set({
       ...params("assigned_to", "attempt", "via_peer", "charge"),
       event_count: nextEventCount,
+      bring_at: rerouteAfter("now"),
     })
     .where("task_id", "=", param("task_id"))
     .where("attempt", "=", param("from_attempt"))
@@ -314,4 +316,54 @@ export function listExecutorsWithPendingTasks(
   now: number,
 ): Promise<{ executor: string }[]> {
   return read.all(selectWaitingExecutors, { now });
+}
+
+const MIN_REROUTE_PAUSE_MS = 30_000;
+const MAX_REROUTE_PAUSE_MS = 600_000;
+
+/** The older a task, the longer the pause before it is brought again. */
+const nextReroute = sql<number>`cast(${param("now")} as bigint) + ${smallerOf(
+  largerOf(
+    sql`cast(${param("now")} as bigint) - submitted_at`,
+    sql`cast(${sql.lit(MIN_REROUTE_PAUSE_MS)} as bigint)`,
+  ),
+  sql`cast(${sql.lit(MAX_REROUTE_PAUSE_MS)} as bigint)`,
+)}`;
+
+const selectWaiting = compile<{ now: number }>()(
+  queryBuilder
+    .selectFrom("tasks")
+    .select("task_id")
+    .where("status", "=", "pending")
+    .where("bring_at", "is not", null)
+    .where("bring_at", "<=", param("now"))
+    .where("expires_at", ">", param("now"))
+    .limit(1),
+);
+
+/** Returns whether a pending task is due to be brought to an executor. */
+export async function isTaskWaiting(read: Reader, now: number): Promise<boolean> {
+  return (await read.get(selectWaiting, { now })) !== undefined;
+}
+
+const takeWaitingUpdate = compile<{ now: number; limit: number }>()(
+  queryBuilder
+    .updateTable("tasks")
+    .set({ bring_at: nextReroute })
+    .where(
+      sql<boolean>`task_id in (
+        select task_id from tasks
+        where status = 'pending' and bring_at is not null and bring_at <= ${param("now")}
+          and expires_at > ${param("now")}
+        order by bring_at limit ${param("limit")} ${takeUnlocked})`,
+    )
+    .returning("task_id"),
+);
+
+/** Takes pending tasks that are due to be brought to an executor; no other process takes them as well. */
+export function takeWaitingTasks(
+  tx: Tx,
+  query: { readonly now: number; readonly limit: number },
+): Promise<{ task_id: string }[]> {
+  return tx.all(takeWaitingUpdate, query);
 }

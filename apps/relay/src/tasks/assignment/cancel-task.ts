@@ -87,6 +87,7 @@ export async function cancelInTransaction(
   const requested = await markCancelRequested(tx, taskId, now);
   if (requested === undefined) return refuse("task.not_pending");
   if (isClaimedByPeer(requested)) await enqueuePeerCancel(tx, requested.task_id, now);
+  else tx.noteChange("cancel", taskId, executorOf(requested), requested.claimed_by ?? "");
   return {
     ok: true,
     status: "claimed",
@@ -105,10 +106,26 @@ export function publishCancel(
   if (cancelled.status === "cancelled") return publishEndWithoutReceipt(services, row);
   services.waiters.notify(task_id);
   if (isClaimedByPeer(row)) return services.federation?.wake();
-  for (const connection of services.connections.forAgent(executorOf(row))) {
-    if (claimantIdOf(connection) === row.claimed_by) {
+  notifyOfCancelRequest(services, {
+    task_id,
+    executor: executorOf(row),
+    claimed_by: row.claimed_by,
+  });
+}
+
+/** Tells the holder of a claim, if it is connected to this process or called by it, to stop. */
+export function notifyOfCancelRequest(
+  { connections, router }: Pick<Services, "connections" | "router">,
+  {
+    task_id,
+    executor,
+    claimed_by,
+  }: { readonly task_id: string; readonly executor: string; readonly claimed_by: string | null },
+): void {
+  for (const connection of connections.forAgent(executor)) {
+    if (claimantIdOf(connection) === claimed_by) {
       connection.send({ type: "cancel_requested", task_id });
     }
   }
-  services.router.cancelCall(task_id);
+  router.cancelCall(task_id);
 }

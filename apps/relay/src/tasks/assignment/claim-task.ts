@@ -3,6 +3,7 @@ import type { Services } from "../../services.ts";
 import { claimPending, renewLeaseByProgress, type Lease } from "./assignment-store.ts";
 import { calculateClaimEnd } from "./claim-rules.ts";
 import { findTask } from "../store.ts";
+import { isBlockStored } from "../../trust/is-block-stored.ts";
 import { isForwarded } from "../task.ts";
 
 /** One device of an executor; only it renews and releases its claims. */
@@ -37,6 +38,9 @@ export async function claimTask(
     if (task.claimed_by === claimed_by)
       return renewLeaseByProgress(tx, { task_id, claimed_by, now });
     if (trustGraph.isBlocked(task.submitted_by, executor)) return undefined;
+    // Another process may have stored a block that this one does not know yet.
+    if (storage.isShared && (await isBlockStored(tx, task.submitted_by, executor)))
+      return undefined;
     const { wall_clock_ms } = task;
     const times = { claimed_at: now, last_sign_at: now, wall_clock_ms, cancel_requested_at: null };
     const lease_until = calculateClaimEnd(times);

@@ -1,6 +1,7 @@
 import { limits } from "@agent/wire";
 import { queryBuilder, param, params, compile, sql } from "../../storage/queries/compiled-query.ts";
 import { hasNoOpenInspection } from "../store.ts";
+import { jsonTexts } from "../../storage/queries/fragments.ts";
 import type { Reader, Tx } from "../../storage/storage.ts";
 import type { StoredTaskRow, TaskEventRow } from "../../storage/tables/tasks.ts";
 
@@ -79,6 +80,21 @@ const watchedById = compile<{ task_id: string }>()(
 
 export function findWatchedTask(read: Reader, task_id: string): Promise<WatchedTask | undefined> {
   return read.get(watchedById, { task_id });
+}
+
+const watchedByIds = compile<{ ids: string }>()(
+  queryBuilder
+    .selectFrom("tasks")
+    .select(["task_id", "event_count", "finished_at"])
+    .where(sql<boolean>`task_id in ${jsonTexts(param("ids"))}`),
+);
+
+/** Lists what tells the newest event of each task. */
+export function listNewestEvents(
+  read: Reader,
+  taskIds: readonly string[],
+): Promise<Pick<StoredTaskRow, "task_id" | "event_count" | "finished_at">[]> {
+  return read.all(watchedByIds, { ids: JSON.stringify(taskIds) });
 }
 
 const notesOfTask = compile<{ task_id: string }>()(

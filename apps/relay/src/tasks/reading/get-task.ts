@@ -51,7 +51,8 @@ export async function getTask(
   const mayWait =
     task !== undefined && !isNew && isParticipant(caller, task) && isOpen(task, now());
   if (watch !== undefined) {
-    if (!mayWait) watch.stop();
+    if (mayWait && task !== undefined) watch.saw(newestEventId(task));
+    else watch.stop();
     await watch.changed;
     if (mayWait) task = await find();
   }

@@ -97,6 +97,7 @@ export async function* followEvents(
       if (task === undefined) return;
       if (lastSeenId < newestEventId(task)) continue;
       if (task.finished_at !== null || waiters.isReleased() || runtime.now() >= until) return;
+      watch.saw(newestEventId(task));
       await watch.changed;
       if (fresh.length === 0 && !signal.aborted) yield null;
     } finally {

@@ -23,6 +23,7 @@ export async function endWithoutReceipt(
   await voidForwardedTask(tx, row);
   await releaseTaskSlot(tx, row.submitted_by);
   await recordTaskEvent(tx, row, { type: reason, at: runtime.now() });
+  tx.noteChange("ended", row.task_id, executorOf(row));
 }
 
 /** Notifies waiting requests and the executor's devices, once the end is durable. */
@@ -30,9 +31,17 @@ export function publishEndWithoutReceipt(
   { waiters, connections }: Pick<Services, "waiters" | "connections">,
   row: TaskRow,
 ): void {
-  const { task_id } = row;
+  notifyOfEnd({ waiters, connections }, row.task_id, executorOf(row));
+}
+
+/** Notifies the requests and devices of this process of a task's end without a receipt. */
+export function notifyOfEnd(
+  { waiters, connections }: Pick<Services, "waiters" | "connections">,
+  task_id: string,
+  executor: string,
+): void {
   waiters.notify(task_id);
-  for (const connection of connections.forAgent(executorOf(row))) {
+  for (const connection of connections.forAgent(executor)) {
     connection.claimed.delete(task_id);
     connection.send({ type: "task_cancelled", task_id });
   }

@@ -1,0 +1,160 @@
+import type { AgentSocket } from "@agent/client";
+import { createReceipt, createSeededRandom, createTestAgent, type TestAgent } from "@agent/testkit";
+import { runStatement } from "@agent/test-postgres";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { connectDevice, type Device } from "../../test/cluster/connect-device.ts";
+import { call, startCluster, type Cluster, type Member } from "../../test/cluster/start-cluster.ts";
+import { onlyOn } from "../../test/engine/engine.ts";
+
+const PROMPT = "count to three";
+
+describe.runIf(onlyOn("postgres"))("three processes deliver to each other's agents", () => {
+  let cluster: Cluster;
+  const sockets: AgentSocket[] = [];
+  beforeAll(async () => {
+    cluster = await startCluster(3);
+  });
+  afterEach(() => {
+    for (const socket of sockets.splice(0)) socket.close();
+  });
+  afterAll(() => cluster.stop());
+
+  const member = (at: number) => cluster.members[at] as Member;
+
+  /** Connects a device of an agent to one process. */
+  function connect(worker: TestAgent, { url }: Pick<Member, "url">): Device {
+    const device = connectDevice(worker, url);
+    sockets.push(device.socket);
+    return device;
+  }
+
+  async function submit(boss: TestAgent, worker: TestAgent, at: Pick<Member, "url">) {
+    const path = `/agent/${worker.agentId}/task`;
+    const answer = await cluster.as(boss, at, "POST", path, { body: { prompt: PROMPT } });
+    expect(answer).toMatchObject({ status: 201 });
+    const task_id = String(answer.body["task_id"]);
+    return { task_id, prompt: PROMPT, submitted_at: Date.now(), path: `${path}/${task_id}` };
+  }
+
+  async function createParties() {
+    const [boss, worker] = [await cluster.createAgent(), await cluster.createWorker(1)];
+    await cluster.deposit(boss, 10);
+    return { boss, worker };
+  }
+
+  const isOnlineAt = async (worker: TestAgent, at: Member) =>
+    (await cluster.asOperator(at, "GET", `/api/v1/agents/${worker.agentId}/state`)).body;
+
+  test("a task from one process reaches a socket of a second and a poll at a third", async () => {
+    const { boss, worker } = await createParties();
+    const device = connect(worker, member(1));
+    await device.heard("ready");
+    for (const each of cluster.members) {
+      await expect.poll(() => isOnlineAt(worker, each)).toMatchObject({ online: true });
+    }
+    const task = await submit(boss, worker, member(0));
+    const began = Date.now();
+    const poll = cluster.as(boss, member(2), "GET", `${task.path}?wait=20`);
+    await device.heard("task_assigned");
+    expect(Date.now() - began).toBeLessThan(3_500);
+    device.socket.send({ type: "claim", task_id: task.task_id });
+    await device.heard("claimed");
+    expect((await poll).body).toMatchObject({ task: { status: "claimed" } });
+    const after = cluster.as(boss, member(2), "GET", `${task.path}?wait=20`);
+    device.socket.send({
+      type: "result",
+      task_id: task.task_id,
+      receipt: { ...createReceipt(worker, task) },
+    });
+    await device.heard("result_accepted");
+    expect((await after).body).toMatchObject({ task: { status: "completed" } });
+    expect(device.received.filter(({ type }) => type === "task_assigned")).toHaveLength(1);
+  });
+
+  test("a cancel at one process reaches the socket of another", async () => {
+    const { boss, worker } = await createParties();
+    const device = connect(worker, member(1));
+    await device.heard("ready");
+    const task = await submit(boss, worker, member(1));
+    await device.heard("task_assigned");
+    device.socket.send({ type: "claim", task_id: task.task_id });
+    await device.heard("claimed");
+    const asked = await cluster.as(boss, member(0), "POST", `${task.path}/cancel`);
+    expect(asked.status).toBe(202);
+    await device.heard("cancel_requested");
+    device.socket.send({ type: "release", task_id: task.task_id });
+    await device.heard("task_cancelled");
+
+    const other = await submit(boss, worker, member(1));
+    await device.heard("task_assigned", 2);
+    expect((await cluster.as(boss, member(2), "POST", `${other.path}/cancel`)).status).toBe(200);
+    await device.heard("task_cancelled", 2);
+  });
+
+  test("a block at one process is respected by a claim at another at once", async () => {
+    const { boss, worker } = await createParties();
+    const device = connect(worker, member(1));
+    await device.heard("ready");
+    const task = await submit(boss, worker, member(1));
+    await device.heard("task_assigned");
+    const path = `/api/v1/agents/${boss.agentId}/trust/${worker.agentId}`;
+    const blocked = await cluster.as(boss, member(0), "PUT", path, {
+      body: { trust_level: "blocked" },
+    });
+    expect(blocked).toMatchObject({ status: 200 });
+    device.socket.send({ type: "claim", task_id: task.task_id });
+    await device.heard("error");
+    expect(device.received.at(-1)).toMatchObject({ code: "task.not_pending" });
+  });
+
+  test("a revoked agent's socket at another process is closed", async () => {
+    const { worker } = await createParties();
+    const device = connect(worker, member(2));
+    await device.heard("ready");
+    const path = `/api/v1/agents/${worker.agentId}/revoke`;
+    expect((await cluster.asOperator(member(0), "POST", path, {})).status).toBe(200);
+    await expect.poll(() => device.codes).toContain(4401);
+  });
+
+  test("a task that was stored and never routed is brought to its executor", async () => {
+    const { boss, worker } = await createParties();
+    const task = await submit(boss, worker, member(0));
+    // As if the process that stored it had ended before it offered it.
+    await runStatement(
+      cluster.databaseUrl,
+      "UPDATE tasks SET bring_at = 0, status = 'x' WHERE task_id = $1",
+      [task.task_id],
+    );
+    const device = connect(worker, member(1));
+    await device.heard("ready");
+    expect(device.received.map(({ type }) => type)).not.toContain("task_assigned");
+    await runStatement(
+      cluster.databaseUrl,
+      "UPDATE tasks SET status = 'pending' WHERE task_id = $1",
+      [task.task_id],
+    );
+    await device.heard("task_assigned");
+    await expect
+      .poll(async () => {
+        const [row] = await runStatement(
+          cluster.databaseUrl,
+          "SELECT bring_at > submitted_at AS moved FROM tasks WHERE task_id = $1",
+          [task.task_id],
+        );
+        return row;
+      })
+      .toEqual({ moved: true });
+  });
+
+  test("a pairing code that was guessed wrongly at all processes is refused at each", async () => {
+    const agent = createTestAgent({ now: Date.now, ...createSeededRandom(7) });
+    const guess = (at: Member) =>
+      call(at, "POST", "/pairing/claim", {
+        body: { pairing_code: "ABCD2345", device_name: "thief", public_key: agent.publicKey },
+      });
+    for (let tries = 0; tries < 5; tries += 1) {
+      expect((await guess(cluster.next())).body).toMatchObject({ code: "pairing.not_found" });
+    }
+    for (const each of cluster.members) expect((await guess(each)).status).toBe(429);
+  });
+});

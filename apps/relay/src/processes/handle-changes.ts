@@ -1,0 +1,79 @@
+import { publishInspectionChanged } from "../inspections/notify.ts";
+import { findInspection } from "../inspections/store.ts";
+import { findTrust } from "../trust/store.ts";
+import type { Services } from "../services.ts";
+import { notifyOfCancelRequest } from "../tasks/assignment/cancel-task.ts";
+import { notifyOfEnd } from "../tasks/receipts/end-without-receipt.ts";
+import type { Presences } from "./presences.ts";
+import type { ChangeHandlers } from "./tail-changes.ts";
+
+type HandlerServices = Pick<
+  Services,
+  | "storage"
+  | "tokens"
+  | "connections"
+  | "subscriptions"
+  | "trustGraph"
+  | "candidates"
+  | "waiters"
+  | "router"
+  | "identity"
+  | "consoleSessions"
+>;
+
+/** Returns what this process does about the changes of the others. */
+export function createChangeHandlers(
+  services: HandlerServices,
+  presences: Pick<Presences, "reload">,
+): ChangeHandlers {
+  const { candidates, router } = services;
+  return {
+    agents: (agentIds) => candidates.invalidate(agentIds.length === 0 ? "all" : agentIds),
+    tokens: ([agentId = "", deviceId]) => endSessions(services, agentId, deviceId),
+    webhooks: ([agentId = ""]) => services.subscriptions.reload(agentId),
+    trust: ([agentId = "", remoteId = ""]) => reloadTrust(services, agentId, remoteId),
+    presence: ([agentId = ""]) => presences.reload(agentId),
+    offer: ([taskId = ""]) => router.offerHere(taskId),
+    ended: ([taskId = "", executor = ""]) => notifyOfEnd(services, taskId, executor),
+    inspection: ([taskId = "", what]) => publishInspection(services, taskId, what === "state"),
+    session: ([sessionId = ""]) => services.consoleSessions.endStreams(sessionId),
+    cancel([task_id = "", executor = "", ...claimant]) {
+      notifyOfCancelRequest(services, { task_id, executor, claimed_by: claimant.join(" ") });
+    },
+  };
+}
+
+/** Ends the tokens and sockets of an agent, or only those of one device. */
+function endSessions(
+  { tokens, connections }: Pick<Services, "tokens" | "connections">,
+  agentId: string,
+  deviceId: string | undefined,
+): void {
+  tokens.evictAgent(agentId);
+  for (const connection of connections.forAgent(agentId)) {
+    if (deviceId === undefined || connection.deviceId === deviceId) {
+      connection.close(4401, "token revoked");
+    }
+  }
+}
+
+/** Tells the requests and devices of this process of an inspection that moved. */
+async function publishInspection(
+  services: Pick<Services, "storage" | "waiters" | "connections" | "identity">,
+  taskId: string,
+  isNewState: boolean,
+): Promise<void> {
+  const row = isNewState ? await findInspection(services.storage.read, taskId) : undefined;
+  if (row === undefined) services.waiters.notify(taskId);
+  else publishInspectionChanged(services, row);
+}
+
+async function reloadTrust(
+  { storage, trustGraph }: Pick<Services, "storage" | "trustGraph">,
+  agent_id: string,
+  remote_agent_id: string,
+): Promise<void> {
+  const record = await findTrust(storage.read, agent_id, remote_agent_id);
+  if (record === undefined) trustGraph.remove({ agent_id, remote_agent_id });
+  else trustGraph.update(record);
+}

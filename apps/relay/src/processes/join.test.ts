@@ -1,0 +1,128 @@
+import { randomBytes, randomUUID } from "node:crypto";
+import { runStatement } from "@agent/test-postgres";
+import { Client } from "pg";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { openDatabaseOf } from "../../test/engine/database-of-path.ts";
+import { onlyOn } from "../../test/engine/engine.ts";
+import { createLog } from "../observability/log.ts";
+import { migrations } from "../storage/migrations/index.ts";
+import { openStorage } from "../storage/open-storage.ts";
+import type { Storage } from "../storage/storage.ts";
+import { joinProcesses } from "./join.ts";
+import { LeadershipLost } from "./membership.ts";
+import { beginTail, createChangeTail, type ChangeHandlers } from "./tail-changes.ts";
+
+const log = createLog({ level: "error", write: { stdout() {}, stderr() {} }, now: Date.now });
+
+describe.runIf(onlyOn("postgres"))("processes on one database", () => {
+  let url: string;
+  let elapsed: number;
+  const opened: Storage[] = [];
+  beforeEach(async () => {
+    elapsed = 0;
+    url = await openDatabaseOf(randomUUID());
+  });
+  afterEach(async () => {
+    for (const storage of opened.splice(0)) await storage.close();
+  });
+
+  async function open(): Promise<Storage> {
+    const result = await openStorage({ url, migrations, poolSize: 2, isShared: true });
+    if (!result.ok) throw new Error(result.detail);
+    opened.push(result.storage);
+    return result.storage;
+  }
+
+  async function join(name: string) {
+    const storage = await open();
+    const runtime = { now: Date.now, monotonic: () => elapsed, randomBytes };
+    return { storage, member: await joinProcesses({ storage, runtime, name, log }) };
+  }
+
+  const countChanges = async () => (await runStatement(url, "SELECT id FROM changes")).length;
+
+  test("a process that still believes to lead writes nothing once another one leads", async () => {
+    const [old, next] = [await join("old"), await join("next")];
+    expect([old.member.isLeader(), next.member.isLeader()]).toEqual([true, false]);
+    const fenced = old.member.asLeader(old.storage);
+    await fenced.transaction(async (tx) => tx.noteChange("webhooks", "a"));
+    expect(await countChanges()).toBe(1);
+
+    await runStatement(url, "UPDATE leases SET until = 0");
+    await next.member.renew();
+    expect([old.member.isLeader(), next.member.isLeader()]).toEqual([true, true]);
+    const late = fenced.transaction(async (tx) => tx.noteChange("webhooks", "b"));
+    await expect(late).rejects.toThrow(LeadershipLost);
+    expect(await countChanges()).toBe(1);
+    await old.member.renew();
+    expect(old.member.isLeader()).toBe(false);
+    expect(await runStatement(url, "SELECT fence FROM leases")).toMatchObject([{ fence: 2 }]);
+  });
+
+  test("a process that could not renew for 8 s neither serves nor leads, and comes back under another id", async () => {
+    const { member } = await join("slow");
+    const id = member.id();
+    elapsed = 7_999;
+    expect([member.isAlive(), member.isLeader()]).toEqual([true, true]);
+    elapsed = 8_000;
+    expect([member.isAlive(), member.isLeader()]).toEqual([false, false]);
+    await runStatement(url, "DELETE FROM processes");
+    await member.renew();
+    expect(member.isAlive()).toBe(true);
+    expect(member.id()).not.toBe(id);
+  });
+
+  test("a process that leaves gives up its rows, and no fence is used twice", async () => {
+    const first = await join("first");
+    await first.member.leave();
+    expect(await runStatement(url, "SELECT 1 FROM processes")).toEqual([]);
+    const second = await join("second");
+    expect(second.member.isLeader()).toBe(true);
+    expect(await runStatement(url, "SELECT fence FROM leases")).toMatchObject([{ fence: 2 }]);
+  });
+
+  test("the tail misses no change that was committed after a later one, and handles each once", async () => {
+    const [reader, writer] = [await open(), await open()];
+    const handled: string[] = [];
+    const handlers = {
+      webhooks: ([agentId]: readonly string[]) => void handled.push(agentId ?? ""),
+    } as unknown as ChangeHandlers;
+    const start = await beginTail(reader.read);
+    const tail = createChangeTail({ storage: reader, elapsed: () => elapsed, start, handlers });
+    const slow = new Client({ connectionString: url });
+    await slow.connect();
+    await slow.query("BEGIN");
+    await slow.query("INSERT INTO changes (origin, kind, key) VALUES ('x', 'webhooks', 'slow')");
+    await writer.transaction(async (tx) => tx.noteChange("webhooks", "fast"));
+    await reader.transaction(async (tx) => tx.noteChange("webhooks", "own"));
+    await tail.look();
+    await tail.look();
+    expect(handled).toEqual(["fast"]);
+    await slow.query("COMMIT");
+    await slow.end();
+    await tail.look();
+    await tail.look();
+    expect(handled).toEqual(["fast", "slow"]);
+  });
+
+  test("a look whose handling failed is repeated", async () => {
+    const [reader, writer] = [await open(), await open()];
+    let failures = 1;
+    const handled: string[] = [];
+    const handlers = {
+      webhooks([agentId]: readonly string[]) {
+        if (failures-- > 0) throw new Error("the database is gone");
+        handled.push(agentId ?? "");
+      },
+    } as unknown as ChangeHandlers;
+    const start = await beginTail(reader.read);
+    const tail = createChangeTail({ storage: reader, elapsed: () => elapsed, start, handlers });
+    await writer.transaction(async (tx) => tx.noteChange("webhooks", "a"));
+    elapsed = 6_000;
+    await expect(tail.look()).rejects.toThrow("gone");
+    expect(tail.age()).toBe(6_000);
+    await tail.look();
+    expect(handled).toEqual(["a"]);
+    expect(tail.age()).toBe(0);
+  });
+});

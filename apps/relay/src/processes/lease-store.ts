@@ -1,0 +1,63 @@
+import { compile, param, queryBuilder, sql } from "../storage/queries/compiled-query.ts";
+import { databaseTime, keepUnchanged } from "../storage/queries/fragments.ts";
+import type { Reader, Storage } from "../storage/storage.ts";
+
+/** A lease that is not renewed for this long may be taken by another process. */
+export const LEASE_MS = 10_000;
+
+/** The hold of a process on a lease: the fence tells it from every other hold. */
+export interface HeldLease {
+  readonly name: string;
+  readonly holder: string;
+  readonly fence: number;
+}
+
+const takeQuery = compile<{ name: string; holder: string }>()(
+  sql<{ fence: number }>`
+    insert into leases (name, holder, fence, until)
+    values (${param("name")}, ${param("holder")}, 1, ${databaseTime} + ${sql.lit(LEASE_MS)})
+    on conflict (name) do update set
+      holder = excluded.holder,
+      until = excluded.until,
+      fence = leases.fence + case when leases.holder = excluded.holder then 0 else 1 end
+    where leases.holder = excluded.holder or leases.until <= ${databaseTime}
+    returning fence`,
+);
+
+/** Takes or renews a lease, and returns its fence; undefined while another process holds it. */
+export async function takeLease(
+  { runAlone }: Pick<Storage, "runAlone">,
+  lease: { readonly name: string; readonly holder: string },
+): Promise<number | undefined> {
+  return (await runAlone(takeQuery, lease))?.fence;
+}
+
+const holdQuery = compile<HeldLease>()(
+  sql<{ name: string }>`
+    select name from leases
+    where name = ${param("name")} and holder = ${param("holder")} and fence = ${param("fence")}
+    ${keepUnchanged}`,
+);
+
+/** Returns whether a hold is still in force, and keeps it so until the transaction ends. */
+export async function isLeaseHeld(read: Reader, lease: HeldLease): Promise<boolean> {
+  return (await read.get(holdQuery, lease)) !== undefined;
+}
+
+const giveUpQuery = compile<HeldLease>()(
+  queryBuilder
+    .updateTable("leases")
+    .set({ until: 0 })
+    .where("name", "=", param("name"))
+    .where("holder", "=", param("holder"))
+    .where("fence", "=", param("fence"))
+    .returning("name"),
+);
+
+/** Lets another process take the lease at once; the row stays, so that no fence is used twice. */
+export async function giveUpLease(
+  { runAlone }: Pick<Storage, "runAlone">,
+  lease: HeldLease,
+): Promise<void> {
+  await runAlone(giveUpQuery, lease);
+}

@@ -1,0 +1,63 @@
+import type { ChangeKind, Storage } from "../storage/storage.ts";
+import { findLookStart, KEEP_CHANGES_MS, listChanges } from "./changes-store.ts";
+
+/** Handles each kind of change, with the words of its key. */
+export type ChangeHandlers = {
+  readonly [Kind in ChangeKind]: (words: readonly string[]) => Promise<void> | void;
+};
+
+/** Follows what the other processes have changed. */
+export interface ChangeTail {
+  /** Reads the changes since the last look and handles each once. */
+  look(): Promise<void>;
+  /** Returns how long ago the last complete look began, in ms. */
+  age(): number;
+  /** Whether changes may have been deleted before this process read them. */
+  isLost(): boolean;
+}
+
+interface TailDependencies {
+  readonly storage: Pick<Storage, "read" | "origin">;
+  readonly elapsed: () => number;
+  /** The answer of `beginTail`. */
+  readonly start: number;
+  readonly handlers: ChangeHandlers;
+}
+
+/** Must be called before the state is loaded that the tail keeps up to date. */
+export const beginTail = findLookStart;
+
+/** Changes are deleted by the clock of the database, which may run faster than this machine's. */
+const MAX_AGE_MS = KEEP_CHANGES_MS / 2;
+
+export function createChangeTail({
+  storage: { read, origin },
+  elapsed,
+  start,
+  handlers,
+}: TailDependencies): ChangeTail {
+  let since = start;
+  let lookedAt = elapsed();
+  /** The handled changes that the next look lists again, with their transactions. */
+  const handled = new Map<number, number>();
+  const age = () => elapsed() - lookedAt;
+
+  return {
+    async look() {
+      const beganAt = elapsed();
+      const { changes, next } = await listChanges(read, { since, origin });
+      const fresh = changes.filter(({ id }) => !handled.has(id));
+      const distinct = new Map(fresh.map((change) => [`${change.kind} ${change.key}`, change]));
+      for (const { kind, key } of distinct.values()) {
+        await handlers[kind as ChangeKind]?.(key === "" ? [] : key.split(" "));
+      }
+      // A look whose handling failed is repeated as a whole, which does no harm.
+      for (const { id, xid } of fresh) handled.set(id, xid);
+      for (const [id, xid] of handled) if (xid < next) handled.delete(id);
+      since = next;
+      lookedAt = beganAt;
+    },
+    age,
+    isLost: () => age() > MAX_AGE_MS,
+  };
+}

@@ -1,0 +1,166 @@
+import { createReceipt, type TestAgent } from "@agent/testkit";
+import { runStatement } from "@agent/test-postgres";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { call, startCluster, startMember, type Cluster } from "../../test/cluster/start-cluster.ts";
+import { onlyOn } from "../../test/engine/engine.ts";
+import { OPERATOR_TOKEN } from "../../test/test-relay.ts";
+
+/** Two processes of one relay on one database, each with its own memory, connections and timers. */
+describe.runIf(onlyOn("postgres"))("two processes on one database", () => {
+  let cluster: Cluster;
+  beforeAll(async () => {
+    cluster = await startCluster(2);
+  });
+  afterAll(() => cluster.stop());
+
+  const a = () => cluster.members[0];
+  const b = () => cluster.members[1];
+
+  const PROMPT = "count to three";
+
+  async function submit(boss: TestAgent, worker: TestAgent, headers: Record<string, string> = {}) {
+    const path = `/agent/${worker.agentId}/task`;
+    const body = { prompt: PROMPT, required_capabilities: ["summarise"] };
+    return cluster.as(boss, cluster.next(), "POST", path, { body, headers });
+  }
+
+  test("have one identity, although both created it at their first start", async () => {
+    const ids = await Promise.all(
+      cluster.members.map(async (member) =>
+        call(member, "GET", "/.well-known/agent-relay.json").then(({ body }) => body["did"]),
+      ),
+    );
+    expect(new Set(ids).size).toBe(1);
+    expect(await runStatement(cluster.databaseUrl, "SELECT 1 FROM relay_identity")).toHaveLength(1);
+  });
+
+  test("have one leader, which the other replaces when it stops", async () => {
+    const leases = () =>
+      runStatement(cluster.databaseUrl, "SELECT holder, fence FROM leases WHERE name = 'leader'");
+    const [before] = await leases();
+    const third = await startMember(cluster.databaseUrl);
+    expect(await leases()).toEqual([before]);
+    await third.stop();
+    const ready = await cluster.asOperator(a(), "GET", "/health/ready");
+    expect(ready.status).toBe(200);
+  });
+
+  test("settle a task once, whichever of them gets its receipt", async () => {
+    const [boss, worker] = [await cluster.createAgent(), await cluster.createWorker(1)];
+    await cluster.deposit(boss, 100);
+    const tasks = await Promise.all(Array.from({ length: 5 }, () => submit(boss, worker)));
+    expect(tasks.map(({ status }) => status)).toEqual(Array(5).fill(201));
+    const paid = await Promise.all(
+      tasks.flatMap(({ body }) => {
+        const task_id = String(body["task_id"]);
+        const receipt = createReceipt(worker, {
+          task_id,
+          prompt: PROMPT,
+          submitted_at: Date.now(),
+        });
+        const path = `/agent/${worker.agentId}/task/${task_id}/result`;
+        return Array.from({ length: 4 }, () =>
+          cluster.as(worker, cluster.next(), "POST", path, { body: receipt }),
+        );
+      }),
+    );
+    expect(paid.filter(({ status }) => status >= 500)).toEqual([]);
+    const balance = await cluster.asOperator(
+      b(),
+      "GET",
+      `/api/v1/agents/${worker.agentId}/balance`,
+    );
+    expect(balance.body["balance"]).toBe(4.75);
+    const books = await cluster.asOperator(a(), "GET", "/api/v1/admin/reconciliation");
+    expect(books.body).toMatchObject({ consistent: true });
+  });
+
+  test("never spend more than a payer has", async () => {
+    const [boss, worker] = [await cluster.createAgent(), await cluster.createWorker(1)];
+    await cluster.deposit(boss, 10);
+    const answers = await Promise.all(Array.from({ length: 40 }, () => submit(boss, worker)));
+    const counts = Object.groupBy(answers, ({ status }) => status);
+    expect(Object.keys(counts).toSorted()).toEqual(["201", "402"]);
+    const own = await cluster.asOperator(b(), "GET", `/api/v1/agents/${boss.agentId}/balance`);
+    expect(own.body["balance"]).toBeGreaterThanOrEqual(0);
+  });
+
+  test("run a request under an Idempotency-Key once, also when both get it at once", async () => {
+    const [boss, worker] = [await cluster.createAgent(), await cluster.createWorker(1)];
+    await cluster.deposit(boss, 100);
+    for (let round = 0; round < 3; round += 1) {
+      const headers = { "idempotency-key": `at-both-${round}` };
+      const answers = await Promise.all(
+        Array.from({ length: 4 }, () => submit(boss, worker, headers)),
+      );
+      const stored = answers.filter(({ status }) => status === 201);
+      expect(new Set(stored.map(({ body }) => body["task_id"])).size).toBe(1);
+      const others = answers.filter(({ status }) => status !== 201);
+      expect(others.map(({ body }) => body["code"])).toEqual(
+        others.map(() => "idempotency.key_in_use"),
+      );
+    }
+    const tasks = await runStatement(
+      cluster.databaseUrl,
+      "SELECT 1 FROM tasks WHERE submitted_by = $1",
+      [boss.agentId],
+    );
+    expect(tasks).toHaveLength(3);
+  });
+
+  test("refuse a token that the other has revoked", async () => {
+    const agent = await cluster.createAgent();
+    const path = `/api/v1/agents/${agent.agentId}/balance`;
+    const token = await cluster.token(agent);
+    for (const member of cluster.members) {
+      expect((await call(member, "GET", path, { token })).status).toBe(200);
+    }
+    const revoked = await call(a(), "POST", `/api/v1/agents/${agent.agentId}/revoke`, {
+      token: OPERATOR_TOKEN,
+      body: {},
+    });
+    expect(revoked.status).toBe(200);
+    await expect
+      .poll(async () => (await call(b(), "GET", path, { token })).status, { timeout: 3_000 })
+      .toBe(403);
+  });
+
+  test("write nothing after either has acknowledged a freeze", async () => {
+    const [boss, worker] = [await cluster.createAgent(), await cluster.createWorker(1)];
+    await cluster.deposit(boss, 1_000);
+    const count = async () =>
+      (await runStatement(cluster.databaseUrl, "SELECT 1 FROM tasks")).length;
+    let isFrozen = false;
+    let isOver = false;
+    const late: number[] = [];
+    const writing = Array.from({ length: 8 }, async () => {
+      while (!isOver) {
+        const wasFrozen = isFrozen;
+        const { status } = await submit(boss, worker);
+        if (wasFrozen) late.push(status);
+      }
+    });
+    await expect.poll(count).toBeGreaterThan(30);
+    const frozen = await cluster.asOperator(a(), "POST", "/api/v1/admin/freeze", {
+      reason: "test",
+    });
+    expect(frozen.status).toBe(200);
+    isFrozen = true;
+    const atFreeze = await count();
+    await expect.poll(() => late.length).toBeGreaterThan(20);
+    isOver = true;
+    await Promise.all(writing);
+    expect(new Set(late)).toEqual(new Set([503]));
+    expect(await count()).toBe(atFreeze);
+    const ended = await cluster.asOperator(b(), "POST", "/api/v1/admin/unfreeze", {});
+    expect(ended.status).toBe(200);
+    for (const member of cluster.members) {
+      await expect
+        .poll(async () => {
+          const path = `/api/v1/agents/${boss.agentId}/deposit`;
+          return (await cluster.asOperator(member, "POST", path, { amount: 1 })).status;
+        })
+        .toBe(200);
+    }
+  });
+});

@@ -1,0 +1,25 @@
+import type { Client } from "pg";
+import type { ChangeKind } from "../storage.ts";
+
+const INSERT_CHANGES = {
+  name: "insert-changes",
+  text: "INSERT INTO changes (origin, kind, key) SELECT $1, * FROM unnest($2::text[], $3::text[])",
+};
+
+/** Collects what the transactions of a batch tell other processes, each of it once. */
+export class NotedChanges {
+  readonly #noted = new Map<string, readonly [kind: ChangeKind, key: string]>();
+
+  add(kind: ChangeKind, words: readonly string[]): void {
+    const key = words.join(" ");
+    this.#noted.set(`${kind} ${key}`, [kind, key]);
+  }
+
+  /** Stores the changes in the transaction that makes them. */
+  async save(client: Client, origin: string): Promise<void> {
+    if (this.#noted.size === 0) return;
+    const rows = [...this.#noted.values()];
+    const values = [origin, rows.map(([kind]) => kind), rows.map(([, key]) => key)];
+    await client.query({ ...INSERT_CHANGES, values });
+  }
+}

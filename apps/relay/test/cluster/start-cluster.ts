@@ -1,0 +1,187 @@
+import { randomBytes, randomUUID } from "node:crypto";
+import { createToken, createTestAgent, type TestAgent } from "@agent/testkit";
+import type { Scope } from "@agent/wire";
+import { createRelayClock } from "../../src/clock/relay-clock.ts";
+import { readConfig } from "../../src/config.ts";
+import { createLog } from "../../src/observability/log.ts";
+import { openRelay, type OpenRelay } from "../../src/open-relay.ts";
+import type { Runtime } from "../../src/runtime.ts";
+import { serve, type RunningServer } from "../../src/serve.ts";
+import { openDatabaseOf } from "../engine/database-of-path.ts";
+import { minimalEnv } from "../relay-process.ts";
+import { OPERATOR_TOKEN, type Reply } from "../test-relay.ts";
+
+/** The real clock, timers and randomness. */
+function createRealRuntime(): Runtime {
+  const clock = createRelayClock({ wall: Date.now, monotonic: () => performance.now() });
+  return {
+    now: clock.now,
+    clock,
+    monotonic: clock.elapsed,
+    randomBytes: (length) => randomBytes(length),
+    schedule(ms, task) {
+      const timer = setTimeout(task, ms);
+      return () => clearTimeout(timer);
+    },
+  };
+}
+
+/** A process of a relay, in the process of the test, that serves by HTTP. */
+export interface Member {
+  readonly relay: OpenRelay;
+  readonly url: string;
+  readonly lines: readonly string[];
+  stop(): Promise<void>;
+}
+
+/** Starts one process of a relay on a database. */
+export async function startMember(
+  databaseUrl: string,
+  env: Record<string, string> = {},
+): Promise<Member> {
+  const read = readConfig({
+    ...minimalEnv,
+    AGENT_DATABASE_URL: databaseUrl,
+    AGENT_DATABASE_POOL: "4",
+    AGENT_PROCESS_NAME: `process-${randomUUID().slice(0, 8)}`,
+    ...env,
+  });
+  if (!read.ok) throw new Error(read.faults.map((fault) => fault.message).join("; "));
+  const lines: string[] = [];
+  const write = (line: string) => void lines.push(line);
+  const log = createLog({ level: "debug", write: { stdout: write, stderr: write }, now: Date.now });
+  const runtime = createRealRuntime();
+  const relay = await openRelay(read.config, runtime, log);
+  if (!relay.ok) throw new Error(`${relay.code}: ${relay.detail}`);
+  const server: RunningServer = await serve(relay, runtime, read.config.server);
+  return {
+    relay,
+    url: `http://127.0.0.1:${server.port}`,
+    lines,
+    stop: () => server.stop(1_000),
+  };
+}
+
+type Body = Record<string, unknown>;
+
+export interface CallOptions {
+  readonly token?: string;
+  readonly body?: unknown;
+  readonly headers?: Record<string, string>;
+}
+
+/** Sends a request to one process. */
+export async function call(
+  { url }: Pick<Member, "url">,
+  method: string,
+  path: string,
+  { token, body, headers = {} }: CallOptions = {},
+): Promise<Reply> {
+  const answer = await fetch(url + path, {
+    method,
+    headers: {
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+      ...(body !== undefined && { "content-type": "application/json" }),
+      ...headers,
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  const text = await answer.text();
+  const isJson = /\bjson\b/.test(answer.headers.get("content-type") ?? "");
+  const parsed = isJson ? (JSON.parse(text) as Body) : {};
+  return { status: answer.status, headers: answer.headers, body: parsed, text };
+}
+
+/** Several processes of one relay on one database. */
+export interface Cluster {
+  readonly databaseUrl: string;
+  readonly members: readonly [Member, Member, ...Member[]];
+  readonly did: string;
+  /** Returns the process whose turn it is. */
+  next(): Member;
+  asOperator(
+    member: Pick<Member, "url">,
+    method: string,
+    path: string,
+    body?: unknown,
+  ): Promise<Reply>;
+  as(
+    agent: TestAgent,
+    member: Pick<Member, "url">,
+    method: string,
+    path: string,
+    options?: CallOptions,
+  ): Promise<Reply>;
+  token(agent: TestAgent, scope?: readonly Scope[]): Promise<string>;
+  createAgent(): Promise<TestAgent>;
+  /** Creates an agent with a listing and without an endpoint. */
+  createWorker(unitCost: number): Promise<TestAgent>;
+  deposit(agent: TestAgent, amount: number): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const world = {
+  now: Date.now,
+  randomBytes: (length: number) => new Uint8Array(randomBytes(length)),
+};
+
+/** Starts processes on a new database, all at once. */
+export async function startCluster(
+  size: number,
+  env: Record<string, string> = {},
+): Promise<Cluster> {
+  const databaseUrl = await openDatabaseOf(randomUUID());
+  const started = await Promise.all(
+    Array.from({ length: size }, () => startMember(databaseUrl, env)),
+  );
+  const members = started as unknown as Cluster["members"];
+  let turn = 0;
+  const next = () => members[turn++ % members.length] as Member;
+  const identity = await call(members[0], "GET", "/.well-known/agent-relay.json");
+  const { did } = identity.body as { did: string };
+  const token: Cluster["token"] = (agent, scope) => createToken(agent, did, world, scope);
+  const asOperator: Cluster["asOperator"] = (member, method, path, body) =>
+    call(member, method, path, { token: OPERATOR_TOKEN, body });
+  const as: Cluster["as"] = async (agent, member, method, path, options = {}) =>
+    call(member, method, path, { token: await token(agent), ...options });
+
+  async function createAgent(): Promise<TestAgent> {
+    const fresh = createTestAgent(world);
+    const { status, body } = await call(next(), "POST", "/api/v1/agents/bootstrap", {
+      body: { agent_id: fresh.agentId, public_key: fresh.publicKey },
+    });
+    if (status !== 201 && status !== 200) throw new Error(JSON.stringify(body));
+    return { ...fresh, deviceId: body["device_id"] as string };
+  }
+
+  return {
+    databaseUrl,
+    members,
+    did,
+    next,
+    asOperator,
+    as,
+    token,
+    createAgent,
+    async createWorker(unitCost) {
+      const worker = await createAgent();
+      const base = `/api/v1/agents/${worker.agentId}`;
+      const listed = await as(worker, next(), "POST", `${base}/listing`, {
+        body: {
+          capabilities: ["summarise"],
+          pricing: [{ capability: "summarise", unit_cost: unitCost, currency: "USD", per: "task" }],
+          sla: { max_latency_ms: 1_000, availability_guarantee: 0.9 },
+          description: "a worker",
+        },
+      });
+      if (listed.status !== 200) throw new Error(listed.text);
+      return worker;
+    },
+    async deposit(to, amount) {
+      const path = `/api/v1/agents/${to.agentId}/deposit`;
+      const { status, text } = await asOperator(next(), "POST", path, { amount });
+      if (status !== 200) throw new Error(text);
+    },
+    stop: async () => void (await Promise.all(members.map((member) => member.stop()))),
+  };
+}
