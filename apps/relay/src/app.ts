@@ -75,31 +75,7 @@ export function createRelay(services: Services, { federationWork, keepUp }: Rela
 
   const idempotency = createIdempotency(services);
 
-  const handlers: Handlers = {
-    ...systemHandlers(services, isDraining),
-    ...clockHandlers(services),
-    ...logHandlers(services),
-    ...agentHandlers(services, router.retryPendingFor),
-    ...pairingHandlers(services),
-    ...approvalHandlers(services),
-    ...taskHandlers(services),
-    ...inspectionHandlers(services),
-    ...budgetHandlers(services),
-    ...paymentHandlers(services),
-    ...webhookHandlers(services),
-    ...routingHandlers(services),
-    ...trustHandlers(services),
-    ...credentialHandlers(services),
-    ...ledgerHandlers(services),
-    ...recordHandlers(services),
-    ...visibilityHandlers(services),
-    ...a2aHandlers(services, idempotency),
-    ...federationHandlers(services, { limiter, isDraining }),
-    ...witnessHandlers(services, limiter),
-    ...feedHandlers(services),
-    ...sessionHandlers(services),
-    ...operatorHandlers(services, isDraining),
-  };
+  const handlers = collectHandlers(services, { idempotency, limiter, isDraining });
 
   const app = new Hono();
   mountSockets(app, { ...services, authenticate }, { isDraining, clientIp, limiter });
@@ -139,6 +115,47 @@ export function createRelay(services: Services, { federationWork, keepUp }: Rela
         connection.close(1001, "relay is shutting down");
       }
     },
+  };
+}
+
+/** Collects the handlers of all operations. */
+function collectHandlers(
+  services: Services,
+  {
+    idempotency,
+    limiter,
+    isDraining,
+  }: {
+    readonly idempotency: ReturnType<typeof createIdempotency>;
+    readonly limiter: RateLimiter;
+    readonly isDraining: () => boolean;
+  },
+): Handlers {
+  const { router } = services;
+  return {
+    ...systemHandlers(services, isDraining),
+    ...clockHandlers(services),
+    ...logHandlers(services),
+    ...agentHandlers(services, router.retryPendingFor),
+    ...pairingHandlers(services),
+    ...approvalHandlers(services),
+    ...taskHandlers(services),
+    ...inspectionHandlers(services),
+    ...budgetHandlers(services),
+    ...paymentHandlers(services),
+    ...webhookHandlers(services),
+    ...routingHandlers(services),
+    ...trustHandlers(services),
+    ...credentialHandlers(services),
+    ...ledgerHandlers(services),
+    ...recordHandlers(services),
+    ...visibilityHandlers(services),
+    ...a2aHandlers(services, idempotency),
+    ...federationHandlers(services, { limiter, isDraining }),
+    ...witnessHandlers(services, limiter),
+    ...feedHandlers(services),
+    ...sessionHandlers(services),
+    ...operatorHandlers(services, isDraining),
   };
 }
 

@@ -83,13 +83,8 @@ export async function openRelay(
   rootLog: Log,
   openDatabase = openStorage,
 ): Promise<OpenRelay | StartRefusal> {
-  const opened = await openDatabase({ ...getDatabaseLocation(config), migrations, isShared: true });
+  const opened = await openOwnDatabase(config, openDatabase);
   if (!opened.ok) return opened;
-  const origin = await checkDatabaseOrigin(opened.storage);
-  if (!origin.ok) {
-    await opened.storage.close();
-    return origin;
-  }
   const joined = await join(opened.storage, { config, runtime, log: rootLog });
   if (!joined.ok) {
     await opened.storage.close();
@@ -123,10 +118,7 @@ export async function openRelay(
     return startedLog;
   }
   const { relayLog } = startedLog;
-  await moveOldEvents(opened.storage);
-  await applyTrustThresholds(opened.storage, config.trust.thresholds);
-  reportTrustBasis(config, log);
-  reportShortWindows(config, log);
+  await applySettings(opened.storage, config, log);
   // While the relay is frozen its deadlines stand still; while another process leads it can be reached.
   const hasPaused = freezer.frozen() === undefined && processes.isLeader();
   if (hasPaused) await extendInspections(opened.storage, runtime.now());
@@ -151,15 +143,7 @@ export async function openRelay(
     operatorTokens: services.operatorTokens,
     freezer,
     consoleSessions: services.consoleSessions,
-    transparencyLog: {
-      ...relayLog,
-      intervalMs: config.log.intervalMs,
-      // Without the database the next round does what this one could not.
-      integrate: () =>
-        relayLog.integrate().catch((error: unknown) => {
-          log.error("log.integrate_failed", { error: String(error) });
-        }),
-    },
+    transparencyLog: { ...logFailures(relayLog, log), intervalMs: config.log.intervalMs },
     checkStorage: storageCheck.start,
     async close() {
       relay.drain();
@@ -171,6 +155,35 @@ export async function openRelay(
       await keepUp.leave();
       await storage.close();
     },
+  };
+}
+
+/** Opens the database, unless it is a restored copy that the relay was not told of. */
+async function openOwnDatabase(config: Config, openDatabase: typeof openStorage) {
+  const opened = await openDatabase({ ...getDatabaseLocation(config), migrations, isShared: true });
+  if (!opened.ok) return opened;
+  const origin = await checkDatabaseOrigin(opened.storage);
+  if (origin.ok) return opened;
+  await opened.storage.close();
+  return origin;
+}
+
+/** Brings the rows in line with the settings, and warns of settings that are for tests. */
+async function applySettings(storage: Storage, config: Config, log: Log): Promise<void> {
+  await moveOldEvents(storage);
+  await applyTrustThresholds(storage, config.trust.thresholds);
+  reportTrustBasis(config, log);
+  reportShortWindows(config, log);
+}
+
+/** Without the database a round fails, and the next one does what it could not. */
+function logFailures(relayLog: RelayLog, log: Log): RelayLog {
+  return {
+    ...relayLog,
+    integrate: () =>
+      relayLog.integrate().catch((error: unknown) => {
+        log.error("log.integrate_failed", { error: String(error) });
+      }),
   };
 }
 
