@@ -63,7 +63,6 @@ export function createRelay(services: Services, { federationWork, keepUp }: Rela
   const { config, runtime, clock, log, connections, waiters, router } = services;
   let draining = false;
   const isDraining = () => draining;
-
   const authenticate = createAuthenticator(services);
   const clientIpOf = createClientIpResolver(config.server.trustedProxies);
   const clientIp = (c: Context) =>

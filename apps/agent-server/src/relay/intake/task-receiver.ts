@@ -15,16 +15,18 @@ export interface TaskReceiver {
 
 const RETRY_DELAY_MS = 1_000;
 
-/** Creates the receiver of the relay's tasks, which claims each one and runs several at a time. */
-export function createTaskReceiver(parts: {
-  agentId: string;
-  relayId: () => string;
+interface TaskReceiverParts {
+  readonly agentId: string;
+  readonly relayId: () => string;
   /** Announced on each connection, so that the relay knows which tasks this device accepts. */
-  capabilities: readonly string[];
-  work: Work;
-  send: SendMessage;
-  runtime: Runtime;
-}): TaskReceiver {
+  readonly capabilities: readonly string[];
+  readonly work: Work;
+  readonly send: SendMessage;
+  readonly runtime: Runtime;
+}
+
+/** Creates the receiver of the relay's tasks, which claims each one and runs several at a time. */
+export function createTaskReceiver(parts: TaskReceiverParts): TaskReceiver {
   const { work, send, runtime } = parts;
   const queue = createTaskQueue({ ...parts, run: runClaimedTask });
 
@@ -75,12 +77,7 @@ export function createTaskReceiver(parts: {
           queue.startNext();
           return;
         case "task_rejected":
-          // Only the owner contests, so it must learn of the deadline.
-          runtime.log("warn", "inspection.rejected", {
-            task_id: message.task_id,
-            deadline: message.deadline,
-          });
-          return;
+          return logRejection(runtime, message);
         case "error":
           if (message.task_id !== undefined) queue.refused(message.task_id);
           runtime.log("warn", "socket.error", { code: message.code });
@@ -102,6 +99,14 @@ export function createTaskReceiver(parts: {
     },
     stop: () => queue.stop(),
   };
+}
+
+/** Only the owner contests, so the log must tell it of the deadline. */
+function logRejection(
+  { log }: Pick<Runtime, "log">,
+  { task_id, deadline }: Extract<ServerMessage, { type: "task_rejected" }>,
+): void {
+  log("warn", "inspection.rejected", { task_id, deadline });
 }
 
 function toWork(task: ListedTask): NewWork {

@@ -57,7 +57,9 @@ describe("Discovery", () => {
       },
     ]);
     const { body } = await t.asOperator("GET", `/api/v1/agents/${worker.agentId}`);
-    expect([body]).toEqual(await discover());
+    const { inspections, ...entry } = body;
+    expect([entry]).toEqual(await discover());
+    expect(inspections).toMatchObject({ as_arbiter: { decided: 0, passed: 0 } });
   });
 
   test("shows an agent without key and listing with the members that it has", async () => {
