@@ -64,9 +64,7 @@ export function createRelay(services: Services, { federationWork, keepUp }: Rela
   let draining = false;
   const isDraining = () => draining;
   const authenticate = createAuthenticator(services);
-  const clientIpOf = createClientIpResolver(config.server.trustedProxies);
-  const clientIp = (c: Context) =>
-    clientIpOf(getSocketAddress(c.env), c.req.header("x-forwarded-for"));
+  const clientIp = createClientIpReader(config);
   const limiter = createRateLimiter({
     scale: config.server.rateLimitScale,
     now: clock.elapsed,
@@ -140,6 +138,11 @@ export function createRelay(services: Services, { federationWork, keepUp }: Rela
       }
     },
   };
+}
+
+function createClientIpReader({ server }: Services["config"]): (c: Context) => string {
+  const clientIpOf = createClientIpResolver(server.trustedProxies);
+  return (c) => clientIpOf(getSocketAddress(c.env), c.req.header("x-forwarded-for"));
 }
 
 /** Serves the pages; other answers of their paths are those of the contract. */

@@ -83,19 +83,9 @@ export async function openRelay(
   rootLog: Log,
   openDatabase = openStorage,
 ): Promise<OpenRelay | StartRefusal> {
-  const opened = await openDatabase({ ...getDatabaseLocation(config), migrations, isShared: true });
-  if (!opened.ok) return opened;
-  const origin = await checkDatabaseOrigin(opened.storage);
-  if (!origin.ok) {
-    await opened.storage.close();
-    return origin;
-  }
-  const joined = await join(opened.storage, { config, runtime, log: rootLog });
-  if (!joined.ok) {
-    await opened.storage.close();
-    return joined;
-  }
-  const { processes, log } = joined;
+  const entered = await enterDatabase({ config, runtime, log: rootLog }, openDatabase);
+  if (!entered.ok) return entered;
+  const { opened, processes, log } = entered;
   const clock = runtime.clock ?? createTrustedClock(runtime.now);
   await resumeClock(clock, opened.storage.read, log);
   const freezer = await loadFreezer(opened.storage, runtime);
@@ -123,13 +113,7 @@ export async function openRelay(
     return startedLog;
   }
   const { relayLog } = startedLog;
-  await moveOldEvents(opened.storage);
-  await applyTrustThresholds(opened.storage, config.trust.thresholds);
-  reportTrustBasis(config, log);
-  reportShortWindows(config, log);
-  // While the relay is frozen its deadlines stand still; while another process leads it can be reached.
-  const hasPaused = freezer.frozen() === undefined && processes.isLeader();
-  if (hasPaused) await extendInspections(opened.storage, runtime.now());
+  await bringUpToDate(opened.storage, { config, runtime, log, freezer, processes });
   const storageCheck = createStorageCheck({ ...opened, freezer, runtime, log });
   const opening = { config, runtime, log, clock, freezer, identity, storage, processes };
   const core = { ...opening, storageCheck, relayLog };
@@ -172,6 +156,52 @@ export async function openRelay(
       await storage.close();
     },
   };
+}
+
+type EnterResult =
+  | {
+      readonly ok: true;
+      readonly opened: Extract<Awaited<ReturnType<typeof openStorage>>, { readonly ok: true }>;
+      readonly processes: Membership;
+      readonly log: Log;
+    }
+  | StartRefusal;
+
+/** Opens the database that the relay last used, and joins the processes that share it. */
+async function enterDatabase(
+  base: { readonly config: Config; readonly runtime: Runtime; readonly log: Log },
+  openDatabase: typeof openStorage,
+): Promise<EnterResult> {
+  const location = getDatabaseLocation(base.config);
+  const opened = await openDatabase({ ...location, migrations, isShared: true });
+  if (!opened.ok) return opened;
+  const origin = await checkDatabaseOrigin(opened.storage);
+  const joined = origin.ok ? await join(opened.storage, base) : origin;
+  if (!joined.ok) {
+    await opened.storage.close();
+    return joined;
+  }
+  return { ...joined, opened };
+}
+
+/** Applies to stored rows what this version, this configuration and the time without a relay demand. */
+async function bringUpToDate(
+  storage: Storage,
+  {
+    config,
+    runtime,
+    log,
+    freezer,
+    processes,
+  }: Pick<CoreServices, "config" | "runtime" | "log" | "freezer" | "processes">,
+): Promise<void> {
+  await moveOldEvents(storage);
+  await applyTrustThresholds(storage, config.trust.thresholds);
+  reportTrustBasis(config, log);
+  reportShortWindows(config, log);
+  // While the relay is frozen its deadlines stand still; while another process leads it can be reached.
+  if (freezer.frozen() !== undefined || !processes.isLeader()) return;
+  await extendInspections(storage, runtime.now());
 }
 
 type JoinResult =
