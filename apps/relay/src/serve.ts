@@ -79,8 +79,12 @@ export async function serve(
   // Begins before the jobs, because the check of the books waits for it.
   relay.checkStorage();
   const { keepUp } = relay;
-  const following = startTicker(() => keepUp.run(), TICK_INTERVAL_MS, runtime);
-  const renewing = startTicker(() => keepUp.renew(), RENEW_INTERVAL_MS, runtime);
+  const following = keepUp.isShared
+    ? [
+        startTicker(() => keepUp.run(), TICK_INTERVAL_MS, runtime),
+        startTicker(() => keepUp.renew(), RENEW_INTERVAL_MS, runtime),
+      ]
+    : [];
   const ticking = startTicker(() => relay.tick(), TICK_INTERVAL_MS, runtime);
   const { transparencyLog } = relay;
   // The jobs sign the heads of a log with a longer interval.
@@ -101,10 +105,9 @@ export async function serve(
         keepUp.resign(),
       );
       await close(graceMs);
-      following.stop();
-      renewing.stop();
+      for (const ticker of following) ticker.stop();
       guard.stop();
-      await Promise.all([resigned, following.waitForRound(), renewing.waitForRound()]);
+      await Promise.all([resigned, ...following.map((ticker) => ticker.waitForRound())]);
       await relay.close();
     },
   };

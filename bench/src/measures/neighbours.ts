@@ -139,7 +139,7 @@ async function createWebhookCase(
 /** Arguments that are costly to check, against the tools of an agent server. */
 async function measureAgentServer(): Promise<Figure[]> {
   const folder = mkdtempSync(join(tmpdir(), "agent-bench-"));
-  const modules = ["../echo-tool.ts", "../bad-tool.ts"].map((name) =>
+  const modules = ["../tools/echo-tool.ts", "../tools/bad-tool.ts"].map((name) =>
     fileURLToPath(new URL(name, import.meta.url)),
   );
   const child = await startChild("../../apps/agent-server/src/main.ts", {

@@ -83,7 +83,7 @@ export async function benchmarkSessions(): Promise<void> {
   const bareMcp = await openSession(await startChild("./bare-mcp-server.ts", {}), "/mcp");
   const agent = await openSession(
     await startChild("../../apps/agent-server/src/main.ts", {
-      AGENT_TOOLS: fileURLToPath(new URL("../echo-tool.ts", import.meta.url)),
+      AGENT_TOOLS: fileURLToPath(new URL("../tools/echo-tool.ts", import.meta.url)),
       AGENT_AUTH_TOKEN: OWNER_TOKEN,
       AGENT_PORT: "0",
       AGENT_DATA_DIR: folder,

@@ -81,8 +81,7 @@ export interface RelayLink extends RelayFeatures {
 /** Loads the undelivered receipts of the last run; sends nothing before `start`. */
 export async function connectToRelay(options: RelayLinkOptions): Promise<RelayLink> {
   const { identity, runtime, url } = options;
-  const { agentId } = identity;
-  const { capabilities } = options.profile;
+  const [{ agentId }, { capabilities }] = [identity, options.profile];
   let taskReceiver: TaskReceiver | undefined;
   let stopped = false;
   const counters = { delegations: createAttemptCounter(), heartbeats: createAttemptCounter() };

@@ -5,6 +5,8 @@ import type { ChangeTail } from "./tail-changes.ts";
 
 /** Keeps what this process has in memory up to date with the other processes. */
 export interface KeepUp {
+  /** False for a process that has the database to itself, which needs no rounds. */
+  readonly isShared: boolean;
   /** Reads what the others have changed; a failure is logged, and the next round repeats it. */
   run(): Promise<void>;
   /** Tells the others that this process is alive; without an answer for long it stops serving. */
@@ -25,7 +27,14 @@ type KeepUpServices = Pick<
 /** Returns the part of a process that is alone. */
 export function createNoKeepUp(): KeepUp {
   const nothing = () => Promise.resolve();
-  return { run: nothing, renew: nothing, mayServe: () => true, resign: nothing, leave: nothing };
+  return {
+    isShared: false,
+    run: nothing,
+    renew: nothing,
+    mayServe: () => true,
+    resign: nothing,
+    leave: nothing,
+  };
 }
 
 export function createKeepUp(
@@ -58,6 +67,7 @@ export function createKeepUp(
   }
 
   return {
+    isShared: true,
     run: () =>
       attempt(async () => {
         await freezer.refresh();

@@ -125,6 +125,25 @@ describe.runIf(onlyOn("postgres"))("two processes on one database", () => {
       .toBe(403);
   });
 
+  test("keep a console session together, and end its stream at the other", async () => {
+    const created = await cluster.asOperator(a(), "POST", "/api/v1/admin/session-codes", {});
+    const { code } = created.body;
+    const opened = await call(b(), "POST", "/api/v1/console/session", { body: { code } });
+    expect(opened.status).toBe(201);
+    const again = await call(a(), "POST", "/api/v1/console/session", { body: { code } });
+    expect(again.body["code"]).toBe("session.code_invalid");
+    const token = String(opened.body["token"]);
+    expect((await call(a(), "GET", "/api/v1/admin/overview", { token })).status).toBe(200);
+    const headers = { authorization: `Bearer ${token}`, accept: "text/event-stream" };
+    const stream = await fetch(`${b().url}/api/v1/admin/events`, { headers });
+    const reader = stream.body?.getReader();
+    expect((await reader?.read())?.done).toBe(false);
+    const path = `/api/v1/admin/console-sessions/${String(opened.body["session_id"])}`;
+    expect((await cluster.asOperator(a(), "DELETE", path)).status).toBe(200);
+    while ((await reader?.read())?.done === false);
+    expect((await call(b(), "GET", "/api/v1/admin/overview", { token })).status).toBe(401);
+  });
+
   test("write nothing after either has acknowledged a freeze", async () => {
     const [boss, worker] = [await cluster.createAgent(), await cluster.createWorker(1)];
     await cluster.deposit(boss, 1_000);

@@ -32,6 +32,8 @@ async function listBatch(read: Reader): Promise<string[]> {
 
 async function moveEventsOfTask(tx: Tx, task_id: string): Promise<void> {
   const events = JSON.parse(await findOldEvents(tx, task_id)) as NewTaskEvent[];
+  // Another process that started at the same time has moved them.
+  if (events.length === 0) return;
   const [first] = events;
   const first_claimed_at = first?.type === "claimed" ? first.at : null;
   let note_bytes = 0;
