@@ -113,7 +113,7 @@ export async function openRelay(
     return startedLog;
   }
   const { relayLog } = startedLog;
-  await bringUpToDate(opened.storage, { config, runtime, log, freezer, processes });
+  await updateStoredRows(opened.storage, { config, runtime, log, freezer, processes });
   const storageCheck = createStorageCheck({ ...opened, freezer, runtime, log });
   const opening = { config, runtime, log, clock, freezer, identity, storage, processes };
   const core = { ...opening, storageCheck, relayLog };
@@ -185,7 +185,7 @@ async function enterDatabase(
 }
 
 /** Applies to stored rows what this version, this configuration and the time without a relay demand. */
-async function bringUpToDate(
+async function updateStoredRows(
   storage: Storage,
   {
     config,

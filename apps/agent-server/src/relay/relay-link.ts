@@ -111,8 +111,7 @@ export async function connectToRelay(options: RelayLinkOptions): Promise<RelayLi
   const unsentReceipts = await loadUnsentReceipts(receiptStore, runtime);
   const signedLog = await openSignedLog(options.signedLogPath, runtime);
   const monitor = openMonitor(options, { membership, signedLog });
-  const approver = openApprover(options, membership);
-  const delegator = options.delegation ? await openDelegator(options, membership) : undefined;
+  const ownerParts = await openOwnerParts(options, membership);
   const socket = createRelaySocket({
     url,
     agentId,
@@ -135,8 +134,7 @@ export async function connectToRelay(options: RelayLinkOptions): Promise<RelayLi
     deviceId: () => membership()?.deviceId,
     ...createRelayRequests(options, { membership, delegations: counters.delegations }),
     credentials,
-    ...(delegator !== undefined && { delegator }),
-    ...(approver !== undefined && { approver }),
+    ...ownerParts,
     gradient: () => credentials.gradient(),
     recordSigned: signedLog.record,
     deliverReceipt: outbox.deliver,
@@ -187,6 +185,18 @@ function createRelayRequests(
     ...(options.profile.listing?.acceptance !== undefined && {
       contester: createContester(options, membership),
     }),
+  };
+}
+
+/** Opens what only some owners configure: delegation by the owner, and approvers in the owner's place. */
+async function openOwnerParts(
+  options: RelayLinkOptions,
+  membership: () => Membership | undefined,
+): Promise<Pick<RelayLink, "delegator" | "approver">> {
+  const approver = openApprover(options, membership);
+  return {
+    ...(options.delegation && { delegator: await openDelegator(options, membership) }),
+    ...(approver !== undefined && { approver }),
   };
 }
 
