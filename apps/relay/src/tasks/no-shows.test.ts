@@ -23,6 +23,7 @@ import {
   type Delegation,
 } from "../../test/market.ts";
 import { copyStored } from "../../test/engine/stored.ts";
+import { waitUntil } from "../../test/network.ts";
 import { createReceipt, startTestRelay, type TestRelay } from "../../test/test-relay.ts";
 
 let t: ServedRelay;
@@ -156,8 +157,15 @@ describe("B2: a worker that claims a task and does nothing", () => {
   test("B2: a no-show counts once for a task, however often it is claimed again", async () => {
     const { device, task } = await claimant({ wall_clock_ms: 1 });
     for (let i = 0; i < 5; i += 1) {
-      await t.advance(6_000);
-      await device.next("task_assigned");
+      let isOffered = false;
+      const offered = device.next("task_assigned").then(() => {
+        isOffered = true;
+      });
+      await waitUntil(async () => {
+        await t.advance(1_000);
+        return isOffered;
+      }, "the task is offered again");
+      await offered;
       device.send({ type: "claim", task_id: task.task_id });
       await device.next("claimed");
     }
