@@ -61,6 +61,7 @@ describe("the operation table", () => {
       "listAllTasks",
       "listAllWithdrawals",
       "listConsoleSessions",
+      "listDisputes",
       "listFederationPeers",
       "listHolds",
       "listOperatorAudit",
@@ -115,9 +116,11 @@ describe("the operation table", () => {
       "cancelTask",
       "completeWithdrawal",
       "createCheckout",
+      "decideDispute",
       "deposit",
       "failWithdrawal",
       "giveUpOutbox",
+      "giveVerdict",
       "postResult",
       "requestWithdrawal",
       "resolvePayment",
@@ -155,6 +158,7 @@ describe("the operation table", () => {
       "listDevices",
       "listEvents",
       "listGoals",
+      "listInspections",
       "listMessages",
       "listPlans",
       "listReceipts",
@@ -212,7 +216,14 @@ describe("the operation table", () => {
       expect.arrayContaining(withBody),
     );
     const unread = namesOf((row) => row.rawBody === true);
-    expect(unread).toEqual(["postResult", "stripeWebhook", "verifyCredential", "storeLedger"]);
+    expect(unread).toEqual([
+      "postResult",
+      "giveVerdict",
+      "decideDispute",
+      "stripeWebhook",
+      "verifyCredential",
+      "storeLedger",
+    ]);
     expect(withBody).toEqual(expect.arrayContaining(unread));
   });
 
