@@ -21,6 +21,7 @@ const tally: Reporter = {
     if (!modules.some(({ moduleId }) => moduleId.includes("/test/browser/"))) {
       console.log("not run here: the pages in a browser (pnpm test:browser)");
       console.log("not run here: the image of docs/deployment.md (pnpm test:image)");
+      console.log("not run here: several processes on one database (pnpm test:cluster)");
     }
   },
 };
@@ -59,7 +60,7 @@ const onPostgres = {
   },
 };
 
-/** The kills and the contract of several processes on one database: `pnpm test:cluster`. */
+/** What several processes on one database do together, their kills and the contract: `pnpm test:cluster`. */
 const onSeveralProcesses = {
   ...onPostgres,
   test: {

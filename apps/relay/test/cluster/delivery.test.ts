@@ -2,9 +2,9 @@ import type { AgentSocket } from "@agent/client";
 import { createReceipt, createSeededRandom, createTestAgent, type TestAgent } from "@agent/testkit";
 import { runStatement } from "@agent/test-postgres";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { connectDevice, type Device } from "../../test/cluster/connect-device.ts";
-import { call, startCluster, type Cluster, type Member } from "../../test/cluster/start-cluster.ts";
-import { onlyOn } from "../../test/engine/engine.ts";
+import { connectDevice, type Device } from "./connect-device.ts";
+import { call, startCluster, type Cluster, type Member } from "./start-cluster.ts";
+import { onlyOn } from "../engine/engine.ts";
 
 const PROMPT = "count to three";
 

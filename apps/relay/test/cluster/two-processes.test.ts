@@ -1,9 +1,9 @@
 import { createReceipt, type TestAgent } from "@agent/testkit";
 import { runStatement } from "@agent/test-postgres";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { call, startCluster, startMember, type Cluster } from "../../test/cluster/start-cluster.ts";
-import { onlyOn } from "../../test/engine/engine.ts";
-import { OPERATOR_TOKEN } from "../../test/test-relay.ts";
+import { call, startCluster, startMember, type Cluster } from "./start-cluster.ts";
+import { onlyOn } from "../engine/engine.ts";
+import { OPERATOR_TOKEN } from "../test-relay.ts";
 
 /** Two processes of one relay on one database, each with its own memory, connections and timers. */
 describe.runIf(onlyOn("postgres"))("two processes on one database", () => {
