@@ -353,6 +353,9 @@ export const federationContract: Contract<
   cancelForwardedTask: {
     200: withPeer(async (t, peer) => {
       const { taskId } = await receiveTaskFrom(t, peer);
+      // A call of the worker's endpoint claims the task until it fails.
+      const hasFailed = () => t.listLogged("mcp.forward_failed").length > 0;
+      await waitUntil(hasFailed, "the call of the endpoint fails");
       return peer.post(CANCEL_PATH, createCancellation(peer, taskId));
     }),
     202: withPeer(async (t, peer) => {
