@@ -81,7 +81,7 @@ function describeReport(report: Report): readonly Block[] {
         String(attempts),
         formatTime(last_at),
       ]),
-      empty: "nobody has taken it yet",
+      empty: "no executor has taken it yet",
     },
     {
       columns: [

@@ -35,7 +35,7 @@ const randomCase = fc.record({
   acts: fc.array(fc.constantFrom(...ACTS), { maxLength: 8 }),
 });
 
-test("random prices, ledgers, shares and acts end with books that balance, and pay nobody twice", async () => {
+test("random prices, ledgers, shares and acts end with books that balance, and make no payment twice", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.record({

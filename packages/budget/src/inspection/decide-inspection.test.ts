@@ -49,9 +49,9 @@ function after(inspection: Inspection, event: InspectionEvent, now = BEGUN): Ins
 function formatInspection(inspection: Inspection, now: number): string {
   const { state, deadline, offer, arbiter, outcome } = inspection;
   if (outcome !== null) {
-    return `${outcome.result} ${fromMicro(outcome.share)} ${outcome.lostBy ?? "nobody"}`;
+    return `${outcome.result} ${fromMicro(outcome.share)} ${outcome.lostBy ?? "none"}`;
   }
-  return `${state} ${deadline === null ? "never" : deadline - now} ${fromMicro(offer)} ${arbiter ?? "nobody"}`;
+  return `${state} ${deadline === null ? "never" : deadline - now} ${fromMicro(offer)} ${arbiter ?? "none"}`;
 }
 
 function decideAt(position: PositionName, event: EventName, offset: number): string {
@@ -68,23 +68,23 @@ const FOREIGN = "inspection.not_party";
 
 describe("decideInspection", () => {
   test.each<[PositionName, EventName, before: string, late: string]>([
-    ["inspecting", "accepted", "accepted 1 nobody", CLOSED],
-    ["inspecting", "rejected", "rejected 200 0.25 nobody", CLOSED],
+    ["inspecting", "accepted", "accepted 1 none", CLOSED],
+    ["inspecting", "rejected", "rejected 200 0.25 none", CLOSED],
     ["inspecting", "conceded", WRONG, CLOSED],
     ["inspecting", "contested", WRONG, CLOSED],
     ["inspecting", "unarbitrated", WRONG, CLOSED],
     ["inspecting", "decided", HIDDEN, HIDDEN],
     ["inspecting", "ruled", WRONG, CLOSED],
-    ["rejected", "accepted", "accepted 1 nobody", CLOSED],
+    ["rejected", "accepted", "accepted 1 none", CLOSED],
     ["rejected", "rejected", WRONG, CLOSED],
-    ["rejected", "conceded", "conceded 0 nobody", CLOSED],
+    ["rejected", "conceded", "conceded 0 none", CLOSED],
     ["rejected", "contested", "disputed 50 0 agent", CLOSED],
     ["rejected", "unarbitrated", "disputed 50 0 operator", CLOSED],
     ["rejected", "decided", HIDDEN, HIDDEN],
     ["rejected", "ruled", WRONG, CLOSED],
-    ["offering", "accepted", "accepted 1 nobody", CLOSED],
+    ["offering", "accepted", "accepted 1 none", CLOSED],
     ["offering", "rejected", WRONG, CLOSED],
-    ["offering", "conceded", "conceded 0.5 nobody", CLOSED],
+    ["offering", "conceded", "conceded 0.5 none", CLOSED],
     ["offering", "contested", "disputed 50 0.5 agent", CLOSED],
     ["offering", "unarbitrated", "disputed 50 0.5 operator", CLOSED],
     ["offering", "decided", HIDDEN, HIDDEN],
@@ -128,13 +128,13 @@ describe("decideInspection", () => {
   );
 
   test.each<[PositionName, before: string, at: string, later: string]>([
-    ["inspecting", "inspecting 1 0 nobody", "lapsed 1 nobody", "lapsed 1 nobody"],
-    ["rejected", "rejected 1 0 nobody", "unanswered 0 nobody", "unanswered 0 nobody"],
-    ["offering", "rejected 1 0.5 nobody", "unanswered 0.5 nobody", "unanswered 0.5 nobody"],
+    ["inspecting", "inspecting 1 0 none", "lapsed 1 none", "lapsed 1 none"],
+    ["rejected", "rejected 1 0 none", "unanswered 0 none", "unanswered 0 none"],
+    ["offering", "rejected 1 0.5 none", "unanswered 0.5 none", "unanswered 0.5 none"],
     ["disputed", "disputed 1 0.5 agent", "disputed 50 0.5 operator", "disputed 49 0.5 operator"],
-    ["operated", "disputed 1 0.5 operator", "undecided 0.75 nobody", "undecided 0.75 nobody"],
-    ["passed", "disputed 1 0.5 operator", "undecided 0.75 nobody", "undecided 0.75 nobody"],
-    ["closed", "accepted 1 nobody", "accepted 1 nobody", "accepted 1 nobody"],
+    ["operated", "disputed 1 0.5 operator", "undecided 0.75 none", "undecided 0.75 none"],
+    ["passed", "disputed 1 0.5 operator", "undecided 0.75 none", "undecided 0.75 none"],
+    ["closed", "accepted 1 none", "accepted 1 none", "accepted 1 none"],
   ])("ends %s by itself: %s before the deadline, %s at it, %s after it", (position, ...lines) => {
     const inspection = positions[position];
     const lineAt = (offset: number) => {
@@ -148,7 +148,7 @@ describe("decideInspection", () => {
     const lateBy = (ms: number) =>
       formatInspection(expireInspection(disputed, terms, BEGUN + ms), 0);
     expect(lateBy(99)).toBe(`disputed ${BEGUN + 100} 0.5 operator`);
-    expect(lateBy(100)).toBe("undecided 0.75 nobody");
+    expect(lateBy(100)).toBe("undecided 0.75 none");
     const now = BEGUN + 100;
     expect(decideInspection(disputed, events.ruled, terms, now)).toEqual({
       ok: false,

@@ -63,7 +63,7 @@ describe("a submission that asks for an inspection", () => {
     });
   });
 
-  test("names the operator by the id of the relay, or by nobody", async () => {
+  test("names the operator by the id of the relay, or by no arbiter at all", async () => {
     const { body: info } = await t.request("GET", "/.well-known/agent-relay.json");
     const arbiter_id = info["relay_id"];
     for (const acceptance of [{}, { arbiter_id }]) {
