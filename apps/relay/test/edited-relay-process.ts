@@ -6,6 +6,7 @@ import { readConfig } from "../src/config.ts";
 import { createLog } from "../src/observability/log.ts";
 import { openRelay, type OpenRelay } from "../src/open-relay.ts";
 import { serve } from "../src/serve.ts";
+import { systemRuntime as runtime } from "./system-runtime.ts";
 
 /**
  * A relay that tells two stories, in a process of its own. Its database was copied while it was down: one
@@ -18,15 +19,6 @@ type Story = OpenRelay;
 const { AGENT_DB_PATH: path = "", AGENT_LOG_WITNESSES = "", PORT = "0" } = process.env;
 const [, witnessPrefix = ""] = AGENT_LOG_WITNESSES.split(" ");
 const PAUSE_MS = 100;
-
-const runtime = {
-  now: Date.now,
-  randomBytes: (count: number) => crypto.getRandomValues(new Uint8Array(count)),
-  schedule(ms: number, task: () => void) {
-    const timer = setTimeout(task, ms);
-    return () => clearTimeout(timer);
-  },
-};
 
 function print(msg: string, fields: object): void {
   process.stdout.write(`${JSON.stringify({ msg, ...fields })}\n`);

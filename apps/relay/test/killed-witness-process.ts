@@ -5,6 +5,7 @@ import { openRelay } from "../src/open-relay.ts";
 import { openStorage } from "../src/storage/open-storage.ts";
 import { serve } from "../src/serve.ts";
 import { findWitnessed } from "../src/witness/store.ts";
+import { systemRuntime as runtime } from "./system-runtime.ts";
 
 /**
  * A relay in a process of its own that is killed between storing the cosigned head of the log
@@ -12,15 +13,6 @@ import { findWitnessed } from "../src/witness/store.ts";
  */
 
 const { WITNESSED_ORIGIN: origin = "", WITNESSED_SIZE } = process.env;
-
-const runtime = {
-  now: Date.now,
-  randomBytes: (count: number) => crypto.getRandomValues(new Uint8Array(count)),
-  schedule(ms: number, task: () => void) {
-    const timer = setTimeout(task, ms);
-    return () => clearTimeout(timer);
-  },
-};
 
 /** Kills the process after the commit that stored the head, before its caller learns of it. */
 function withKill(storage: Storage): Storage {

@@ -10,6 +10,7 @@ import { openRelay } from "../src/open-relay.ts";
 import { migrations } from "../src/storage/migrations/index.ts";
 import { openStorage } from "../src/storage/open-storage.ts";
 import type { Storage } from "../src/storage/storage.ts";
+import { systemRuntime as runtime } from "./system-runtime.ts";
 
 /**
  * Fills the log of a relay on the file AGENT_DB_PATH with a million entries, as a process of its own that
@@ -74,14 +75,6 @@ const opened = await openStorage({ path, migrations });
 if (!opened.ok) throw new Error(opened.detail);
 const read = readConfig(process.env);
 if (!read.ok) throw new Error(read.faults.map(({ message }) => message).join("; "));
-const runtime = {
-  now: Date.now,
-  randomBytes: (length: number) => crypto.getRandomValues(new Uint8Array(length)),
-  schedule(ms: number, task: () => void) {
-    const timer = setTimeout(task, ms);
-    return () => clearTimeout(timer);
-  },
-};
 const ignore = () => {};
 const log = createLog({ level: "error", write: { stdout: ignore, stderr: ignore }, now: Date.now });
 const relay = await openRelay(read.config, runtime, log, () => Promise.resolve(opened));
