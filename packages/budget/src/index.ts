@@ -61,7 +61,7 @@ export {
   type InspectionToSettle,
   settleInspection,
 } from "./inspection/settle-inspection.ts";
-export { MICRO, asMicro, negate, type Micro } from "./money.ts";
+export { MICRO, ZERO, asMicro, negate, type Micro } from "./money.ts";
 export {
   applyPostings,
   buildDepositPostings,

@@ -6,6 +6,7 @@ export type Micro = number & { readonly [unit]: "micro" };
 /** The micro-units of one currency unit. */
 export const MICRO = 1_000_000;
 
+/** No money. */
 export const ZERO: Micro = asMicro(0);
 
 /**

@@ -14,7 +14,10 @@ export type { DelegateResult, DelegateOptions, WantedInspection } from "./delega
 export type { Inspect, InspectionAnswer, InspectionResult } from "./results/inspect-result.ts";
 export { sendVerdict } from "./results/send-verdict.ts";
 export type { SendVerdictOptions, VerdictSigner } from "./results/send-verdict.ts";
+export { createEnvironment } from "./environment.ts";
 export type { Environment } from "./environment.ts";
+export { openEventStream } from "./calls/event-stream.ts";
+export type { StreamOptions, StreamResult } from "./calls/event-stream.ts";
 export { followTask } from "./follow-task.ts";
 export type { FollowedEvent, FollowTaskOptions } from "./follow-task.ts";
 export { connectSocket } from "./realtime/realtime.ts";

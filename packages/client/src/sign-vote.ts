@@ -3,7 +3,7 @@ import { buildApprovalVote, type ApprovalDecision, type ApprovalSubject } from "
 
 export interface SignVoteOptions {
   readonly approverId: string;
-  /** The seed of the approver's own key, 32 bytes; a vote by a device's key is invalid. */
+  /** The seed of the key that the quorum names for the approver, 32 bytes; mostly its own. */
   readonly secretKey: Uint8Array;
   readonly decision: ApprovalDecision;
   /** The did:key of the relay at which the vote is cast, known to the approver independently of it. */

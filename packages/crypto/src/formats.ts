@@ -19,11 +19,6 @@ const HEX_VALUES = buildDigitValues(HEX);
 const BASE64URL_VALUES = buildDigitValues(BASE64URL);
 const BASE64_VALUES = buildDigitValues(BASE64);
 
-/** Returns the two hex digits of the lowest byte of a number. */
-export function byteToHex(value: number): string {
-  return HEX_PAIRS[value & 0xff]!;
-}
-
 /** Encodes bytes as lower-case hex. */
 export function bytesToHex(bytes: Uint8Array): string {
   let text = "";

@@ -4,5 +4,7 @@ export { createManualClock } from "./clock.ts";
 export type { ManualClock } from "./clock.ts";
 export { createSeededRandom } from "./random.ts";
 export type { SeededRandom } from "./random.ts";
+export { startBalancer } from "./start-balancer.ts";
+export type { Balancer } from "./start-balancer.ts";
 export { loadHostileVectors, loadJsonVectors, loadReceiptVectors } from "./vectors.ts";
 export type { HostileVectors, JsonVector, ReceiptVector } from "./vectors.ts";

@@ -63,12 +63,12 @@ function formatSigner(
   { publicKey }: VerifyOptions,
 ): string {
   if (signer === null) return "it is not signed";
-  const by = kind !== null && isRelaySigned(kind) ? "by the word of" : "signed by";
+  const by = kind !== null && isRelaySigned(kind) ? "as stated by" : "signed by";
   const words = `${by} ${signer}, ${key === null ? "with a key that is not in it" : `key ${toPrintable(key)}`}`;
   if (kind === "log_proof" || kind === "checkpoint")
-    return valid ? `by the log key that you named` : words;
+    return valid ? "signed by the log key that you named" : words;
   if (publicKey === undefined) {
-    return `${words}, which is not vouched for (name it with --key or --trust)`;
+    return `${words}, which you have not named (name it with --key or --trust)`;
   }
   if (valid) return `${words}, which you named`;
   const isUnbound = checks.some(({ name, ok }) => name === "key_bound" && !ok);
@@ -155,5 +155,5 @@ function formatMark(check: CheckResult | undefined): string {
 }
 
 function formatExplanation({ proves, doesNotProve }: ProofLevel): string {
-  return `${proves} Not: ${doesNotProve}`;
+  return `${proves} It does not prove ${doesNotProve}`;
 }

@@ -77,6 +77,7 @@ export { RelayEvent } from "./operations/operator/relay-events.ts";
 export { SERIES_METRICS, type SeriesMetric } from "./operations/operator/series.ts";
 export { FreezeReport } from "./operations/operator/freeze.ts";
 export { FederationPeer, OutboxEntry } from "./operations/operator/federation-admin.ts";
+export { RelayProcess } from "./operations/operator/overview.ts";
 export {
   ADMISSION_CODES,
   PEER_STATES,

@@ -89,6 +89,7 @@ export function toComponentSchema(schema: v.GenericSchema): JsonObject {
 }
 
 /** Converts all named schemas to JSON Schema, for `#/components/schemas`. */
-export function buildNamedSchemas(): JsonObject {
-  return toJsonSchemaDefs(namedDefinitions, conversion);
+export function buildNamedSchemas(): { readonly [name: string]: JsonObject } {
+  const schemas = Object.entries(toJsonSchemaDefs(namedDefinitions, conversion));
+  return Object.fromEntries(schemas.map(([name, schema]) => [name, { ...schema }]));
 }

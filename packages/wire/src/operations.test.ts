@@ -58,6 +58,7 @@ describe("the operation table", () => {
       "listAccounts",
       "listAllAgents",
       "listAllApprovals",
+      "listAllInspections",
       "listAllTasks",
       "listAllWithdrawals",
       "listConsoleSessions",
@@ -68,7 +69,9 @@ describe("the operation table", () => {
       "listOutbox",
       "listPeerHistory",
       "listPeerPayments",
+      "listProcesses",
       "listRelayEvents",
+      "listTrustReceived",
       "metrics",
       "reconcile",
       "removePeer",
@@ -90,6 +93,7 @@ describe("the operation table", () => {
       (row) => row.auth === "bearer" && getOperatorLevel(row) === "operate",
     );
     expect(forAgents.toSorted()).toEqual([
+      "decideDispute",
       "revokeAgent",
       "revokeCredential",
       "revokeDevice",

@@ -11,9 +11,9 @@ export interface SignedVote extends ApprovalBallot {
 }
 
 /**
- * Verifies that a vote is signed over exactly this call by the approver's own key (64 hex digits).
- * Signatures of device keys are refused, because the verifier of a quorum knows one key of each approver
- * and trusts no relay to name others. Refused with `approval.vote_outdated` if the key signed the form
+ * Verifies that a vote is signed over exactly this call by one key of the approver (64 hex digits): its own,
+ * or that of the device by which its owner votes. The verifier of a quorum names one key of each approver
+ * and trusts no relay to name others, so signatures of every other key are refused. Refused with `approval.vote_outdated` if the key signed the form
  * without tool and relay, else with `approval.signature_invalid`.
  */
 export function verifyVote(

@@ -1,7 +1,8 @@
 import { BoundedMap, hexToBytes, getPublicKey, toBase64Url } from "@agent/crypto";
 import { importJWK } from "jose";
 
-type TokenKey = Exclude<Awaited<ReturnType<typeof importJWK>>, Uint8Array>;
+/** A key of the platform (WebCrypto), which may be one that cannot be exported. */
+export type TokenKey = Exclude<Awaited<ReturnType<typeof importJWK>>, Uint8Array>;
 
 // Importing a key costs about half a verification, so keys in use are cached.
 const CACHE_SIZE = 4_096;
@@ -17,7 +18,8 @@ export function importVerifyingKey(publicKey: string): Promise<TokenKey | null> 
 }
 
 /** Imports the key that signs with `secretKey` (a 32-byte seed); cached as long as that array exists. */
-export function importSigningKey(secretKey: Uint8Array): Promise<TokenKey> {
+export function importSigningKey(secretKey: Uint8Array | TokenKey): Promise<TokenKey> {
+  if (!(secretKey instanceof Uint8Array)) return Promise.resolve(secretKey);
   const key = signingKeys.get(secretKey) ?? importKey(getPublicKey(secretKey), secretKey);
   signingKeys.set(secretKey, key);
   return key;

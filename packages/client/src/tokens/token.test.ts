@@ -1,11 +1,12 @@
 import {
   bytesToHex,
+  fromBase64Url,
   generateKeyPair,
   publicKeyToDidKey,
   toBase64Url,
   utf8ToBytes,
 } from "@agent/crypto";
-import { CompactSign, importJWK } from "jose";
+import { CompactSign, exportJWK, generateKeyPair as generateJoseKeyPair, importJWK } from "jose";
 import { describe, expect, test } from "vitest";
 import { looksLikeToken } from "./parse-token.ts";
 import { verifyToken, mintToken, peekToken } from "./token.ts";
@@ -84,6 +85,16 @@ describe("a minted token", () => {
         jti: "token-1",
       },
     });
+  });
+
+  test("mintToken signs with a key that cannot be exported, as a browser keeps it", async () => {
+    const { publicKey, privateKey } = await generateJoseKeyPair("Ed25519", { extractable: false });
+    const { x = "" } = await exportJWK(publicKey);
+    const kept = { ...expected, publicKey: bytesToHex(fromBase64Url(x)) };
+    expect(await verifyToken(await mint({ secretKey: privateKey }), kept)).toMatchObject({
+      ok: true,
+    });
+    await expect(exportJWK(privateKey)).rejects.toThrow("extractable");
   });
 
   test("mintToken accepts a lifetime from 1 s to 300 s", async () => {

@@ -1,13 +1,13 @@
 import { limits, type Code } from "@agent/wire";
 import { errors as jose, jwtVerify, SignJWT } from "jose";
 import { parseToken, TOKEN_ALGORITHMS, TOKEN_TYPE } from "./parse-token.ts";
-import { importSigningKey, importVerifyingKey } from "./token-key.ts";
+import { importSigningKey, importVerifyingKey, type TokenKey } from "./token-key.ts";
 
 export interface MintTokenOptions {
   readonly agentId: string;
   readonly deviceId: string;
-  /** The device's Ed25519 seed, 32 bytes. */
-  readonly secretKey: Uint8Array;
+  /** The device's Ed25519 seed, 32 bytes, or its private key of WebCrypto. */
+  readonly secretKey: Uint8Array | TokenKey;
   /** The did:key of the called relay or agent server. */
   readonly audience: string;
   readonly scope: readonly string[];

@@ -57,7 +57,7 @@ export function filterKeysInForce<Key extends DatedKey>(
 /**
  * Returns the keys that can have signed a verdict or a decision with the timestamp `statedAt`, in their
  * order. Relays accept a timestamp up to five minutes from their clock, so a key counts that long before its
- * start and after its end, a device's too.
+ * start and after its end, a device's too; in the millisecond of its end a word may have come before it.
  */
 export function filterKeysAt<Key extends DatedKey>(
   keys: readonly Key[],
@@ -67,6 +67,6 @@ export function filterKeysAt<Key extends DatedKey>(
   return keys.filter(
     ({ valid_from, valid_until }) =>
       valid_from <= statedAt + wordSkewMs &&
-      (valid_until === null || statedAt < valid_until + wordSkewMs),
+      (valid_until === null || statedAt <= valid_until + wordSkewMs),
   );
 }

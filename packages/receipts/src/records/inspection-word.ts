@@ -12,6 +12,8 @@ export const reasonText = v.pipe(
   v.string("must be a string"),
   v.nonEmpty("must not be empty"),
   v.maxLength(MAX_REASON_LENGTH, `must have at most ${MAX_REASON_LENGTH} characters`),
+  // Canonical JSON has no form for it, so it could not be signed.
+  v.check((reason) => reason.isWellFormed(), "must be well-formed Unicode"),
 );
 
 /** The verifier's own values; checks whose value is left out do not run. */

@@ -136,8 +136,8 @@ test.each<[string, DatedKey, statedAt: number, counts: boolean]>([
   ["a key in use", key(HOUR, null), 9 * HOUR, true],
   ["a key five minutes before its start", key(HOUR, null), HOUR - SKEW, true],
   ["a key more than five minutes before its start", key(HOUR, null), HOUR - SKEW - 1, false],
-  ["a key less than five minutes after its end", key(0, HOUR), HOUR + SKEW - 1, true],
-  ["a key five minutes after its end", key(0, HOUR), HOUR + SKEW, false],
+  ["a key five minutes after its end", key(0, HOUR), HOUR + SKEW, true],
+  ["a key more than five minutes after its end", key(0, HOUR), HOUR + SKEW + 1, false],
 ])("%s counts for a word, or not", (_, dated, statedAt, counts) => {
   expect(filterKeysAt([dated], statedAt)).toEqual(counts ? [dated] : []);
   const device = { ...dated, device_id: "device" };

@@ -20,6 +20,8 @@ export interface Faults {
   readonly returnsCredit?: boolean;
   /** A5: the relay uses the wall clock's time unchecked. */
   readonly trustsWallClock?: boolean;
+  /** A5: the relay starts at the wall clock's time, though it has stored a later one. */
+  readonly ignoresStoredTime?: boolean;
   /** A8: results are not returned again after a restore. */
   readonly keepsResultsAfterRestore?: boolean;
   /** A8: a settlement in the answer to a result expires if the answer is slow. */

@@ -90,6 +90,7 @@ describe("the checks of the simulation", () => {
     ["A3: a relay that admits a removed peer again", { admitsRemovedPeers: true }],
     ["A3: a relay that gives credit to a peer that is admitted again", { returnsCredit: true }],
     ["A5: a relay that trusts its wall clock", { trustsWallClock: true }],
+    ["A5: a relay that starts before its newest stored time", { ignoresStoredTime: true }],
     [
       "A8: a relay that does not return results again after a restore",
       { keepsResultsAfterRestore: true },

@@ -25,12 +25,12 @@ test.each<[unknown, string]>([
 });
 
 test.each<[number[], string]>([
-  [[2], "2 USD"],
-  [[0.1, 0.2], "0.3 USD"],
+  [[2], "2.00 USD"],
+  [[0.1, 0.2], "0.30 USD"],
   [[1e-6], "0.000001 USD"],
-  [[100], "100 USD"],
-  [[1.5], "1.5 USD"],
-  [[], "0 USD"],
+  [[100], "100.00 USD"],
+  [[1.5], "1.50 USD"],
+  [[], "0.00 USD"],
 ])("D5: the amounts %j are written as %s", (amounts, written) => {
   expect(formatDollars(...amounts)).toBe(written);
 });

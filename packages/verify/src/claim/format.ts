@@ -26,5 +26,5 @@ export function formatTime(ms: unknown): string {
 /** Formats the sum of amounts in US dollars, exact to the millionth. */
 export function formatDollars(...amounts: readonly number[]): string {
   const micro = amounts.reduce((sum, amount) => sum + Math.round(amount * 1e6), 0);
-  return `${(micro / 1e6).toFixed(6).replace(/\.?0+$/, "")} USD`;
+  return `${(micro / 1e6).toFixed(6).replace(/0{1,4}$/, "")} USD`;
 }

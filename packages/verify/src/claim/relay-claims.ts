@@ -12,7 +12,7 @@ export function describeBundle(bundle: EvidenceBundle): Claim {
   return {
     statement: `${formatAgent(receipt.agent_id)}${place} ${statusVerbs[task.status]} task ${toPrintable(task.task_id)} for ${submitter}`,
     details: [
-      `submitted ${formatTime(task.submitted_at)}, ended ${formatTime(receipt.completed_at)}, taken ${formatTime(attestation.received_at)}`,
+      `submitted ${formatTime(task.submitted_at)}, ended ${formatTime(receipt.completed_at)}, received ${formatTime(attestation.received_at)}`,
       formatPayment(bundle),
       ...formatOutcome(bundle),
       ...(erased === undefined ? [] : [`its texts were erased ${formatTime(erased.erased_at)}`]),
@@ -54,8 +54,8 @@ export function describeSettlement(record: SettlementRecord): Claim {
 export function describeAttestation(attestation: RelayAttestation): Claim {
   const { relay_id, task_id, receipt_hash, received_at } = attestation;
   return {
-    statement: `relay ${relay_id} took receipt ${receipt_hash} for task ${toPrintable(task_id)}`,
-    details: [`taken ${formatTime(received_at)}`],
+    statement: `relay ${relay_id} received receipt ${receipt_hash} for task ${toPrintable(task_id)}`,
+    details: [`received ${formatTime(received_at)}`],
     signer: `relay ${relay_id}`,
     key: null,
   };
@@ -74,7 +74,7 @@ export function describeNoShow(value: NoShowRecord | object): Claim {
       .join("; "),
     details: records.map(
       ({ claimed_at, lapsed_at, priced }) =>
-        `claimed ${formatTime(claimed_at)}, lapsed ${formatTime(lapsed_at)}, ${priced === true ? "for a price" : "free of charge"}`,
+        `claimed ${formatTime(claimed_at)}, expired ${formatTime(lapsed_at)}, ${priced === true ? "for a price" : "free of charge"}`,
     ),
     signer: "a relay",
     key: issuer,

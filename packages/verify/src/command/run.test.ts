@@ -120,7 +120,9 @@ test("D5: --explain adds every proof level, with the facts that it proves and do
   expect(out).toMatch(/^ {2}bundle: valid$/m);
   const unlogged = PROOF_LEVELS.filter(({ name }) => name !== "logged" && name !== "witnessed");
   for (const { title, proves, doesNotProve } of unlogged) {
-    expect(out).toContain(`  ok  ${title.padEnd(22)}  ${proves} Not: ${doesNotProve}\n`);
+    expect(out).toContain(
+      `  ok  ${title.padEnd(22)}  ${proves} It does not prove ${doesNotProve}\n`,
+    );
   }
   expect(out).toContain("  inside: receipt: valid\n");
   expect(out).toContain("  inside: credential: valid\n");
@@ -132,8 +134,8 @@ test("D5: without --explain the report of a valid bundle is its claim and its ve
   expect(out.split("\n")).toEqual([
     `evidence.json: agent ${receipt.agent_id} completed task ${task.task_id} for agent ${task.submitted_by}`,
     expect.stringContaining(`submitted ${new Date(task.submitted_at).toISOString()}`),
-    "  paid 2 USD: 1.9 USD to the agent, 0.1 USD to the relay",
-    `  by the word of relay ${made.bundle.relay_id}, key ${relayDid}, which you named`,
+    "  paid 2.00 USD: 1.90 USD to the agent, 0.10 USD to the relay",
+    `  as stated by relay ${made.bundle.relay_id}, key ${relayDid}, which you named`,
     "  bundle: valid",
     "",
   ]);
@@ -145,7 +147,7 @@ test.each([
   ["ledger.json", "with a key that is not in it"],
 ])("D5: the first line of %s names the key that the caller did not name", async (file, key) => {
   const [first] = (await run(file)).out.split("\n");
-  expect(first).toContain(`${key}, which is not vouched for`);
+  expect(first).toContain(`${key}, which you have not named`);
 });
 
 test("D5: a refused artifact is reported as not proven, with the failed checks", async () => {

@@ -44,6 +44,7 @@ export const limits = {
   searchedAgents: 10_000,
   /** Words of one search text. */
   searchedWords: 16,
+  /** The longest `wait` of a long poll. */
   pollWaitSeconds: 60,
   statementRows: 10_000,
   /** Webhooks of one agent. */
@@ -88,7 +89,12 @@ export const limits = {
   goalEvents: 10_000,
 
   approvers: 50,
+  /** Characters of the arguments of a call that approvers may see, in canonical JSON. */
+  approvalArguments: 16_384,
+  /** The arguments of a call that its approvers have not decided are kept for so long. */
+  approvalArgumentsMs: 86_400_000,
   revokedTokens: 100,
+  /** Money of a card payment cannot be withdrawn for so long, because the payment may be reversed. */
   cardHoldMs: 604_800_000,
   pairingTtlMs: 300_000,
   pairingAttempts: 5,
@@ -122,6 +128,7 @@ export const limits = {
   clockSkewMs: 300_000,
 
   socketFrameBytes: 1_048_576,
+  /** A socket is closed when its client leaves more unread. */
   socketBacklogBytes: 4_194_304,
   socketMessages: 100,
   socketWindowMs: 10_000,

@@ -18,9 +18,14 @@ interface Described {
   readonly "x-operator-only"?: true;
   readonly "x-owner-only"?: true;
   readonly parameters?: readonly Parameter[];
-  readonly requestBody?: { readonly required: boolean };
-  readonly responses: Readonly<Record<string, { readonly description: string }>>;
+  readonly requestBody?: { readonly required: boolean; readonly content: Content };
+  readonly responses: Readonly<
+    Record<string, { readonly description: string; readonly content?: Content }>
+  >;
 }
+
+/** The examples of a body, by media type. */
+type Content = Readonly<Record<string, { readonly example?: unknown }>>;
 
 const document = buildOpenApi(operations, "1.2.3") as {
   readonly openapi: string;
@@ -133,6 +138,16 @@ describe.each<[string, Operation]>(Object.entries(operations))("%s", (_, row) =>
     expect(inPath.every(({ required }) => required)).toBe(true);
     expect(requestBody !== undefined).toBe(row.body !== undefined);
   });
+});
+
+test("an example of a request has what it must have and what callers usually send", () => {
+  const { requestBody } = describedAs(operations.submitTask);
+  const example = requestBody?.content["application/json"]?.example;
+  expect(Object.keys(example as object).toSorted()).toEqual([
+    "max_budget",
+    "prompt",
+    "required_capabilities",
+  ]);
 });
 
 describe("listImpliedRefusals", () => {

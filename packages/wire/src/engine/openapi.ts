@@ -2,9 +2,13 @@ import * as v from "valibot";
 import { errors, type Code } from "../errors.ts";
 import { listImpliedRefusals } from "./list-implied-refusals.ts";
 import { buildNamedSchemas, toComponentSchema, type JsonObject } from "../named-schemas.ts";
+import { buildAnswerExample, buildRequestExample } from "./examples/build-example.ts";
+import { textSamples } from "./examples/sample-values.ts";
 import { limits } from "./limits.ts";
 import type { Operation } from "./operation.ts";
 import { FEDERATION_HEADERS } from "./peer-requests.ts";
+
+type NamedSchemas = Readonly<Record<string, JsonObject>>;
 
 const errorSchema: JsonObject = {
   type: "object",
@@ -51,22 +55,57 @@ const successDescriptions: Readonly<Record<string, string>> = {
   409: "Conflict",
 };
 
-function buildSuccessResponses(operation: Operation): JsonObject {
+function buildSuccessResponses(
+  name: string,
+  operation: Operation,
+  named: NamedSchemas,
+): JsonObject {
   return Object.fromEntries(
     Object.entries(operation.ok).map(([status, schema]) => [
       status,
       {
         description: successDescriptions[status] ?? "Success",
-        ...(schema.type !== "undefined" && { content: buildContent(operation, schema) }),
+        ...(schema.type !== "undefined" && {
+          content: buildContent(name, { ...operation, answer: schema }, named),
+        }),
       },
     ]),
   );
 }
 
-function buildContent({ media = [] }: Operation, schema: v.GenericSchema): JsonObject {
-  const text = Object.fromEntries(media.map((type) => [type, { schema: { type: "string" } }]));
-  const textOnly = media.length > 0 && schema.type === "string";
-  return textOnly ? text : { "application/json": { schema: toComponentSchema(schema) }, ...text };
+function buildContent(
+  name: string,
+  { media = [], answer }: Operation & { readonly answer: v.GenericSchema },
+  named: NamedSchemas,
+): JsonObject {
+  const text = Object.fromEntries(
+    media.map((type) => [type, describeText(`${name} ${type}`, { type: "string" })]),
+  );
+  if (media.length > 0 && answer.type === "string") return text;
+  const schema = toComponentSchema(answer);
+  const example = buildAnswerExample(schema, name, named);
+  return { "application/json": { schema, example }, ...text };
+}
+
+function describeText(name: string, schema: JsonObject): JsonObject {
+  const example = textSamples[name];
+  return example === undefined ? { schema } : { schema, example };
+}
+
+function buildRequestBody(
+  name: string,
+  { body, textBytes }: Operation,
+  named: NamedSchemas,
+): JsonObject | undefined {
+  if (body === undefined) return undefined;
+  const schema = toComponentSchema(body);
+  // An empty body is read as an empty object.
+  const required = !v.is(body, {});
+  if (textBytes !== undefined) {
+    return { required, content: { "text/plain": describeText(`${name} text/plain`, schema) } };
+  }
+  const example = buildRequestExample(schema, name, named);
+  return { required, content: { "application/json": { schema, example } } };
 }
 
 const idempotencyKeyParameter: JsonObject = {
@@ -138,8 +177,9 @@ const security: Record<Operation["auth"], JsonObject[]> = {
   peer: [{ relayId: [], relaySignature: [], relayTimestamp: [] }],
 };
 
-function describeOperation(name: string, operation: Operation): JsonObject {
+function describeOperation(name: string, operation: Operation, named: NamedSchemas): JsonObject {
   const parameters = buildParameters(operation);
+  const requestBody = buildRequestBody(name, operation, named);
   return {
     operationId: name,
     summary: operation.summary,
@@ -153,18 +193,11 @@ function describeOperation(name: string, operation: Operation): JsonObject {
       "x-rate-limit": { tier: operation.tier, per_minute: limits.tiers[operation.tier] },
     }),
     ...(parameters.length > 0 && { parameters }),
-    ...(operation.body !== undefined && {
-      requestBody: {
-        // An empty body is read as an empty object.
-        required: !v.is(operation.body, {}),
-        content: {
-          [operation.textBytes === undefined ? "application/json" : "text/plain"]: {
-            schema: toComponentSchema(operation.body),
-          },
-        },
-      },
-    }),
-    responses: { ...buildSuccessResponses(operation), ...buildRefusalResponses(operation) },
+    ...(requestBody !== undefined && { requestBody }),
+    responses: {
+      ...buildSuccessResponses(name, operation, named),
+      ...buildRefusalResponses(operation),
+    },
   };
 }
 
@@ -177,12 +210,13 @@ export function buildOpenApi(
   operations: { readonly [name: string]: Operation },
   version: string,
 ): JsonObject {
+  const named: NamedSchemas = buildNamedSchemas();
   const paths: { [path: string]: JsonObject } = {};
   for (const [name, operation] of Object.entries(operations)) {
     const path = operation.path.replaceAll(/:(\w+)/g, "{$1}");
     paths[path] = {
       ...paths[path],
-      [operation.method.toLowerCase()]: describeOperation(name, operation),
+      [operation.method.toLowerCase()]: describeOperation(name, operation, named),
     };
   }
   const sections = new Set(Object.values(operations).map((operation) => operation.section));
@@ -201,7 +235,7 @@ export function buildOpenApi(
     paths,
     components: {
       securitySchemes,
-      schemas: { Error: errorSchema, ...buildNamedSchemas() },
+      schemas: { Error: errorSchema, ...named },
     },
   };
 }

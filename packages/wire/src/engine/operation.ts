@@ -57,8 +57,9 @@ export interface Operation {
    */
   readonly operator?: OperatorLevel;
   /**
-   * Recorded in the operator's audit although it only reads: `session` when a console session calls it,
-   * because it shows texts of agents; `always` when it exists to show them.
+   * Recorded in the operator's audit although it only reads or is an agent's: `session` when a console
+   * session calls it, because it shows texts of agents; `always` also with the operator's token, because
+   * it exists to show them or decides over an agent's money.
    */
   readonly audited?: "session" | "always";
   /** Only of a public operation: a valid token identifies the caller, an invalid one is ignored. */
@@ -67,6 +68,8 @@ export interface Operation {
   readonly ownerOnly?: true;
   /** The scope that a signed token must contain. */
   readonly scope?: Scope;
+  /** A device may call it about itself, the path's `deviceId`, without the scope. */
+  readonly ownDevice?: true;
   /** A signed token is accepted once, by its `jti`. */
   readonly singleUse?: true;
   /** The rate-limit tier; null for probes, and for most operations of peers, which are counted by id. */

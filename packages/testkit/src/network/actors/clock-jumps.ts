@@ -2,6 +2,8 @@ import type { SimRelay, Simulation } from "../relay/sim-relay.ts";
 import { MINUTE_MS } from "./network-faults.ts";
 
 const HOUR_MS = 60 * MINUTE_MS;
+/** A relay whose wall clock is behind for at least this long also restarts with it. */
+const MIN_BEHIND_MS = 30_000;
 
 /**
  * Sets the wall clock of a relay hours or days ahead or back, and corrects it before the relay
@@ -24,6 +26,8 @@ export function startClockJumps(
       relay.count("clock jumped");
       relay.clock.setAhead(ms);
       relay.tick();
+      // At once, because a relay that starts with such a clock does not see how long it was down.
+      if (ms < 0 && durationMs >= MIN_BEHIND_MS) relay.crash(0);
       queue.after(durationMs, () => {
         relay.clock.setAhead(0);
         relay.tick();

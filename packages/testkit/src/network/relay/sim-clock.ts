@@ -1,5 +1,6 @@
 import { type ClockState, advanceClock, createClock } from "@agent/federation-protocol/delivery";
 import type { EventQueue } from "../event-queue.ts";
+import type { Faults } from "../faults.ts";
 
 const START_TIME = 1_760_000_000_000;
 
@@ -8,16 +9,22 @@ export class SimClock {
   readonly #queue: EventQueue;
   readonly #skewMs: number;
   readonly #trustsWallClock: boolean;
+  readonly #ignoresStoredTime: boolean;
   #setAheadMs = 0;
   #state: ClockState;
 
   constructor(
     queue: EventQueue,
-    { skewMs, trustsWallClock }: { readonly skewMs: number; readonly trustsWallClock: boolean },
+    {
+      skewMs,
+      trustsWallClock = false,
+      ignoresStoredTime = false,
+    }: { readonly skewMs: number } & Pick<Faults, "trustsWallClock" | "ignoresStoredTime">,
   ) {
     this.#queue = queue;
     this.#skewMs = skewMs;
     this.#trustsWallClock = trustsWallClock;
+    this.#ignoresStoredTime = ignoresStoredTime;
     this.#state = createClock(this.#reading());
   }
 
@@ -31,10 +38,11 @@ export class SimClock {
     this.#setAheadMs = ms;
   }
 
-  /** Starts the machine with a correct wall clock and the relay's stored time. */
-  start(): void {
-    this.#setAheadMs = 0;
-    this.#state = createClock(this.#reading(), this.#state.now);
+  /** Starts the machine with the relay's stored time, and with a correct wall clock if it is set. */
+  start({ isSet }: { readonly isSet: boolean }): void {
+    if (isSet) this.#setAheadMs = 0;
+    const newestStored = this.#ignoresStoredTime ? undefined : this.#state.now;
+    this.#state = createClock(this.#reading(), newestStored);
   }
 
   #reading() {

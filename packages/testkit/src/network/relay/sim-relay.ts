@@ -102,8 +102,7 @@ export class SimRelay implements NetworkNode {
     this.world = world;
     this.name = settings.name;
     this.feeRate = settings.feeRate;
-    const { trustsWallClock = false } = world.faults;
-    this.clock = new SimClock(world.queue, { skewMs: settings.skewMs, trustsWallClock });
+    this.clock = new SimClock(world.queue, { ...world.faults, skewMs: settings.skewMs });
     this.publicKey = bytesToHex(publicKey);
     this.secretKey = secretKey;
     this.id = this.newId();
@@ -135,13 +134,14 @@ export class SimRelay implements NetworkNode {
     this.#queriesTaken.clear();
     this.differences = new Map();
     this.#wakesAt = Infinity;
-    this.world.queue.after(ms, () => this.restart());
+    // A machine that was down for a time has set its wall clock before its relay starts.
+    this.world.queue.after(ms, () => this.restart({ isClockSet: ms > 0 }));
   }
 
-  restart(): void {
+  restart({ isClockSet } = { isClockSet: true }): void {
     if (!this.isDown) return;
     this.isDown = false;
-    this.clock.start();
+    this.clock.start({ isSet: isClockSet });
     this.workingSince = this.world.queue.now;
     this.log("is back");
     this.tick();

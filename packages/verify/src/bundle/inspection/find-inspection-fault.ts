@@ -2,6 +2,7 @@ import type { ArtifactRefusal } from "../../refusals.ts";
 import type { EvidenceBundle } from "../schema.ts";
 import { findMoneyFault } from "./find-money-fault.ts";
 import { findWordFault } from "./find-word-fault.ts";
+import { isEndedEarly } from "./is-ended-early.ts";
 import { isReplayed } from "./replay-inspection.ts";
 
 /** Returns the code of the first rule of an inspection that a bundle breaks; undefined if it breaks none. */
@@ -17,6 +18,8 @@ export function findInspectionFault(
   }
   const wordFault = findWordFault(bundle, inspection, relayKeys);
   if (wordFault !== undefined) return wordFault;
-  if (!isReplayed(inspection, relay_id)) return "bundle.inspection_mismatch";
+  if (!isReplayed(inspection, relay_id) || isEndedEarly(bundle, inspection)) {
+    return "bundle.inspection_mismatch";
+  }
   return findMoneyFault(bundle, inspection);
 }

@@ -297,7 +297,7 @@ describe("the evidence of an inspection that is not closed", () => {
     expect(verdict.code).toBeUndefined();
     expect(verdict.checks.some(({ name }) => name === "settled")).toBe(false);
     expect(formatReport(verdict, JSON.parse(text))).toContain(
-      `not paid yet: 2 USD is held for an inspection, which is ${state}`,
+      `not paid yet: 2.00 USD is held for an inspection, which is ${state}`,
     );
   });
 
@@ -402,4 +402,21 @@ test("the fee of a case that the submitter gave up cannot be credited to a stran
   );
   const inspection = { ...closed.inspection, postings };
   expect(verifyEvidence({ ...closed, inspection }).code).toBe("bundle.postings_mismatch");
+});
+
+test.each([
+  ["closed in silence", "window_ms", evidence.received_at],
+  ["unanswered", "answer_ms", TIME],
+  ["undecided", "decision_ms", TIME],
+] as const)("IS20: a case that was %s may not end before its %s", (name, member, beganAt) => {
+  const closed = closeCase(closings[name]!);
+  const verifyWith = (length: number) => {
+    const { inspection } = closed;
+    const longer = { ...inspection, terms: { ...inspection.terms, [member]: length } };
+    return verifyEvidence({ ...closed, inspection: longer });
+  };
+  // A word may be up to five minutes from the relay's clock.
+  const least = TIME - beganAt + 300_000;
+  expect(verifyWith(least).valid).toBe(true);
+  expect(verifyWith(least + 1).code).toBe("bundle.inspection_mismatch");
 });

@@ -13,7 +13,7 @@ import type { BundleInspection } from "./schema.ts";
 /**
  * Returns whether the words lead to the state and the outcome that the relay states. Deadlines are not
  * repeated: a freeze and a restart of the relay move them, so an inspection that the relay closed without
- * a further word is taken to have run out of time.
+ * a further word is taken to have run out of time; `isEndedEarly` checks the least time.
  */
 export function isReplayed(inspection: BundleInspection, relayId: string): boolean {
   const { state, outcome } = inspection;

@@ -42,12 +42,14 @@ export const devices = {
   revokeDevice: defineOperation({
     method: "DELETE",
     path: "/api/v1/agents/:agentId/devices/:deviceId",
-    summary: "Revoke a device permanently, with its tokens and sockets.",
+    summary:
+      "Revoke a device permanently, with its tokens and sockets; a device may always revoke itself.",
     section: "Registry",
     auth: "bearer",
     operator: "operate",
     ownerOnly: true,
     scope: "agent:write",
+    ownDevice: true,
     singleUse: true,
     tier: "auth",
     ok: { 200: v.object({ device_id: v.string(), revoked: v.literal(true) }) },

@@ -37,6 +37,17 @@ export const trust = {
     ok: { 200: v.object({ records: v.array(TrustRecord), next_cursor: nextCursor }) },
     refusals: ["request.invalid"],
   }),
+  listTrustReceived: defineOperation({
+    method: "GET",
+    path: "/api/v1/admin/agents/:agentId/trust",
+    summary: "List the trust records that delegators have of an agent.",
+    section: "Operator",
+    auth: "master",
+    tier: "read",
+    query: v.object(pageQuery),
+    ok: { 200: v.object({ records: v.array(TrustRecord), next_cursor: nextCursor }) },
+    refusals: ["request.invalid"],
+  }),
   getTrust: defineOperation({
     method: "GET",
     path: "/api/v1/agents/:agentId/trust/:remoteId",

@@ -13,7 +13,11 @@ export const OperatorAgent = v.object({
   capabilities: v.array(v.string()),
   first_seen_at: v.number(),
   last_seen_at: v.number(),
+  /** The time at which a call found nothing at its endpoint, until its next sign of life. */
+  unreachable_at: v.nullable(v.number()),
   open_tasks: v.number(),
+  /** The credentials about it that the relay has, with revoked and expired ones. */
+  credentials: v.number(),
   balance: money,
   /** Its tasks that failed or were denied in the last 24 hours. */
   failed_24h: v.number(),

@@ -25,6 +25,8 @@ export const FederationPeer = v.object({
   reserved: money,
   /** The prices of results that it accepted and did not settle in time; counts as owed until cleared. */
   defaulted: v.optional(money),
+  /** The latest forwards to it, at most ten: once most of them failed, the circuit opens. */
+  forwards: v.optional(v.object({ latest: v.number(), failed: v.number() })),
   /** The features that it states in its signed identity. */
   features: v.optional(v.array(v.string())),
   /** Grows with every restore of its database; 0 if it states none. */

@@ -6,6 +6,7 @@ import {
   extensibleEnum,
   hash,
   id,
+  looseObject,
   nextCursor,
   pageQuery,
   shortText,
@@ -32,6 +33,8 @@ export const Approval = v.object({
   agent_id: v.string(),
   tool_name: v.string(),
   args_hash: v.string(),
+  /** The arguments if the agent showed them; only while the approval is pending, and for a day at most. */
+  arguments: v.exactOptional(looseObject),
   quorum_required: v.number(),
   quorum_approvers: v.array(v.string()),
   quorum_hash: v.string(),
@@ -47,6 +50,8 @@ const RequestApprovalBody = v.pipe(
     approval_id: v.optional(id),
     tool_name: capability,
     args_hash: hash,
+    /** Shows the approvers what they vote on; the hash of its canonical JSON must be `args_hash`. */
+    arguments: v.exactOptional(looseObject),
     quorum_required: v.pipe(
       v.number(),
       v.safeInteger("must be a whole number"),
@@ -64,7 +69,25 @@ const RequestApprovalBody = v.pipe(
     ),
     ["quorum_required"],
   ),
+  v.forward(
+    v.check(
+      (body) => body.arguments === undefined || isHashed(body.arguments, body.args_hash),
+      `must have the hash \`args_hash\` and at most ${limits.approvalArguments} characters of canonical JSON`,
+    ),
+    ["arguments"],
+  ),
 );
+
+/** Returns whether arguments are those of a hash, and short enough to be kept. */
+function isHashed(given: Record<string, unknown>, argsHash: string): boolean {
+  try {
+    const text = canonicalize(given);
+    return text.length <= limits.approvalArguments && sha256Hex(text) === argsHash;
+  } catch {
+    // A text that is not well-formed has no canonical form.
+    return false;
+  }
+}
 
 /** Returns the SHA-256 (hex) of the JCS of the required number and the sorted distinct approvers. */
 export function hashQuorum(quorum: Pick<Approval, "quorum_required" | "quorum_approvers">): string {
@@ -129,6 +152,7 @@ export const approvals = {
       "List the approvals an agent requested, or with `as=approver` those that it may vote on.",
     section: "Approvals",
     auth: "bearer",
+    audited: "session",
     ownerOnly: true,
     tier: "read",
     query: v.object({
@@ -156,6 +180,7 @@ export const approvals = {
     summary: "Get an approval with its votes, as its agent or one of its approvers.",
     section: "Approvals",
     auth: "bearer",
+    audited: "session",
     tier: "read",
     ok: { 200: Approval },
     refusals: ["approval.not_found", "approval.not_approver"],
