@@ -12,7 +12,7 @@ afterEach(() => t.close());
 describe("a relay that shuts down", () => {
   test("a relay that shuts down is alive but not ready", async () => {
     expect((await t.request("GET", "/health/ready")).status).toBe(200);
-    t.relay.drain();
+    await t.relay.drain();
     expect((await t.request("GET", "/health/ready")).status).toBe(503);
     expect((await t.request("GET", "/health/live")).status).toBe(200);
   });
@@ -20,7 +20,7 @@ describe("a relay that shuts down", () => {
   test("a relay that shuts down refuses requests with Retry-After", async () => {
     const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
     const task = await submitAcceptedTask(t, boss, worker);
-    t.relay.drain();
+    await t.relay.drain();
     const refused = await Promise.all([
       t.as(boss, "POST", `/agent/${worker.agentId}/task`, { prompt: "work" }),
       t.as(worker, "POST", `${task.path}/result`, createReceipt(worker, task)),

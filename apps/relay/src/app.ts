@@ -30,6 +30,7 @@ import { operatorHandlers } from "./operator/routes.ts";
 import { pairingHandlers } from "./pairing/routes.ts";
 import { paymentHandlers } from "./payments/routes.ts";
 import { recordHandlers } from "./records/routes.ts";
+import { releaseSockets } from "./realtime/release-sockets.ts";
 import { mountSockets } from "./realtime/upgrade.ts";
 import { routingHandlers } from "./routing/routes.ts";
 import type { Services } from "./services.ts";
@@ -47,8 +48,11 @@ export interface Relay {
   tick(): Promise<void>;
   /** Resolves when no job waits for another party. */
   idle(): Promise<void>;
-  /** Refuses new work from now on and tells every connected device. */
-  drain(): void;
+  /**
+   * Refuses new work from now on and tells every connected device; resolves when the last one is told. A
+   * second call tells those that are left at once.
+   */
+  drain(): Promise<void>;
 }
 
 interface RelayParts {
@@ -106,14 +110,13 @@ export function createRelay(services: Services, { federationWork, keepUp }: Rela
     fetch: app.fetch,
     ...createJobs(services, federationWork),
     drain() {
+      // Devices have another process to go to.
+      const isSpread = services.processes.isShared && !draining;
       draining = true;
       router.stop();
       federationWork?.stop();
       waiters.releaseAll();
-      for (const connection of connections.all()) {
-        connection.send({ type: "draining" });
-        connection.close(1001, "relay is shutting down");
-      }
+      return releaseSockets([...connections.all()], { schedule: runtime.schedule, isSpread });
     },
   };
 }

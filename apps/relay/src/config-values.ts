@@ -51,14 +51,24 @@ export const walletAddress = textMatching("0x and 40 hexadecimal digits", WALLET
 /** Blanks at either end are a part of a passphrase. */
 export const passphraseText = v.pipe(v.string(), v.description("any text"));
 
+function isPostgresUrl(text: string): boolean {
+  const url = URL.parse(text);
+  const isPostgres = url?.protocol === "postgres:" || url?.protocol === "postgresql:";
+  return url !== null && isPostgres && url.host !== "" && url.pathname.length > 1;
+}
+
+const POSTGRES_EXAMPLE = "an address such as postgres://user:password@host/database";
+
 export const postgresUrl = v.pipe(
   v.string(),
-  v.check((text) => {
-    const url = URL.parse(text);
-    const isPostgres = url?.protocol === "postgres:" || url?.protocol === "postgresql:";
-    return url !== null && isPostgres && url.host !== "" && url.pathname.length > 1;
-  }),
-  v.description("an address such as postgres://user:password@host/database"),
+  v.check(isPostgresUrl),
+  v.description(POSTGRES_EXAMPLE),
+);
+
+export const postgresUrlOrOff = v.pipe(
+  v.string(),
+  v.check((text) => text === "off" || isPostgresUrl(text)),
+  v.description(`off or ${POSTGRES_EXAMPLE}`),
 );
 
 export const oneOf = <const T extends string>(...words: readonly T[]) =>

@@ -19,6 +19,7 @@ import {
   plainText,
   relayIds,
   postgresUrl,
+  postgresUrlOrOff,
   walletAddress,
   witnessAddresses,
   type VariableSchema,
@@ -101,6 +102,13 @@ export const variables = {
   AGENT_DATABASE_POOL: {
     purpose: "Connections that read from PostgreSQL; one more writes",
     schema: v.optional(integerBetween(1, 1_000), "8"),
+  },
+  AGENT_DATABASE_LISTEN_URL: {
+    purpose:
+      "Address of the same database for notifications between processes, without a pooler that splits sessions; off leaves them to looks each second",
+    schema: v.optional(postgresUrlOrOff),
+    unset: "AGENT_DATABASE_URL",
+    secret: true,
   },
   AGENT_PROCESS_NAME: {
     purpose: "Name of this process in logs, metrics and readiness, where several share PostgreSQL",

@@ -47,6 +47,7 @@ test("gives every other variable its default when only the two required ones are
       databasePath: ":memory:",
       databaseUrl: undefined,
       databasePool: 8,
+      databaseListenUrl: undefined,
       processName: undefined,
       retentionDays: 30,
     },
@@ -127,6 +128,13 @@ const accepted: readonly [VariableName, string, (config: Config) => unknown, unk
     "postgres://relay@db.example/relay?sslmode=require",
   ],
   ["AGENT_DATABASE_POOL", "16", (c) => c.storage.databasePool, 16],
+  [
+    "AGENT_DATABASE_LISTEN_URL",
+    "postgres://localhost/relay",
+    (c) => c.storage.databaseListenUrl,
+    "postgres://localhost/relay",
+  ],
+  ["AGENT_DATABASE_LISTEN_URL", "off", (c) => c.storage.databaseListenUrl, undefined],
   ["AGENT_RETENTION_DAYS", "0", (c) => c.storage.retentionDays, 0],
   ["AGENT_RECONCILE_INTERVAL_MS", "1000", (c) => c.books.reconcileIntervalMs, 1000],
   ["AGENT_RELAY_NAME", "Réseau", (c) => c.identity.relayName, "Réseau"],
@@ -137,6 +145,13 @@ const accepted: readonly [VariableName, string, (config: Config) => unknown, unk
   ["AGENT_TASK_TTL_MAX_MS", "900000", (c) => c.tasks.ttlMaxMs, 900_000],
   ["AGENT_REQUIRE_MAX_BUDGET", "true", (c) => c.tasks.requireMaxBudget, true],
   ["AGENT_PRIVATE_ENDPOINTS", "block", (c) => c.agents.privateEndpoints, "block"],
+  ["AGENT_DISPUTE_ANSWER_MS", "100", (c) => c.disputes.answerMs, 100],
+  ["AGENT_DISPUTE_DECISION_MS", "100", (c) => c.disputes.decisionMs, 100],
+  ["AGENT_DISPUTE_FEE_RATE", "0.5", (c) => c.disputes.feeRate, 0.5],
+  ["AGENT_DISPUTE_FEE_RATE", "0.000001", (c) => c.disputes.feeRate, 0.000001],
+  ["AGENT_DISPUTE_FEE_MIN", "0", (c) => c.disputes.feeMin, 0],
+  ["AGENT_DISPUTE_FEE_MIN", "100", (c) => c.disputes.feeMin, 100],
+  ["AGENT_DISPUTE_WINDOW_MIN_MS", "100", (c) => c.disputes.windowMinMs, 100],
   ["AGENT_PLATFORM_FEE_RATE", "0.000001", (c) => c.payments.platformFeeRate, 0.000001],
   ["AGENT_TRUST_FEES_VERIFIED", "0.01", (c) => c.trust.thresholds.verified, 10_000],
   ["AGENT_TRUST_FEES_TRUSTED", "5", (c) => c.trust.thresholds.trusted, 5_000_000],
@@ -188,6 +203,7 @@ test.each<[VariableName, ...string[]]>([
   ["AGENT_DATABASE_URL", "postgres://localhost"],
   ["AGENT_DATABASE_URL", "relay.db"],
   ["AGENT_DATABASE_POOL", "0"],
+  ["AGENT_DATABASE_LISTEN_URL", "on"],
   ["AGENT_RETENTION_DAYS", "-1", "1.5"],
   ["AGENT_RECONCILE_INTERVAL_MS", "0", "86400001"],
   ["AGENT_RELAY_NAME", "a\nb"],
@@ -197,6 +213,11 @@ test.each<[VariableName, ...string[]]>([
   ["AGENT_TASK_TTL_MAX_MS", "59999", "90000.5", "604800001", "long"],
   ["AGENT_REQUIRE_MAX_BUDGET", "yes"],
   ["AGENT_PRIVATE_ENDPOINTS", "deny"],
+  ["AGENT_DISPUTE_ANSWER_MS", "99", "100.5", "soon"],
+  ["AGENT_DISPUTE_DECISION_MS", "99", "100.5", "soon"],
+  ["AGENT_DISPUTE_FEE_RATE", "0.500001", "-0.05", "0.0000001", "5%"],
+  ["AGENT_DISPUTE_FEE_MIN", "100.000001", "-0.01", "0.0000001"],
+  ["AGENT_DISPUTE_WINDOW_MIN_MS", "99", "60001", "100.5"],
   ["AGENT_PLATFORM_FEE_RATE", "1", "1.1", "-0.05", "0.0000001", "5%"],
   ["PAYMENT_SECRET_KEY", "sk test"],
   ["AGENT_FEDERATION_ENDPOINT_URL", "relay.example", "https://relay.example/#a"],
@@ -328,6 +349,7 @@ test("lists the values of the variables marked secret", () => {
     PAYMENT_SECRET_KEY: "three",
     PAYMENT_WEBHOOK_SECRET: "four",
     AGENT_DATABASE_URL: "postgres://relay:f%69ve@localhost/relay",
+    AGENT_DATABASE_LISTEN_URL: "postgres://relay:six@localhost/relay",
   };
   const address = secrets.AGENT_DATABASE_URL;
   expect(listSecrets(configOf(secrets))).toEqual([
@@ -338,6 +360,8 @@ test("lists the values of the variables marked secret", () => {
     address,
     "f%69ve",
     "five",
+    secrets.AGENT_DATABASE_LISTEN_URL,
+    "six",
   ]);
   expect(listSecrets(configOf({}))).toEqual(["master-token"]);
   const marked = Object.entries(variables).filter(([, variable]) => "secret" in variable);

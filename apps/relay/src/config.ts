@@ -37,6 +37,8 @@ export interface Config {
     /** A PostgreSQL database, used instead of a file. */
     readonly databaseUrl: string | undefined;
     readonly databasePool: number;
+    /** Where processes notify each other; undefined if they do not. */
+    readonly databaseListenUrl: string | undefined;
     /** Names this process among those that share the database. */
     readonly processName: string | undefined;
     /** 0 keeps tasks for ever. */
@@ -179,14 +181,17 @@ function resolveTokens(given: GivenVariables, faults: ConfigFault[]): readonly s
 export function listSecrets(config: Config): readonly string[] {
   const { apiTokens, identity, payments, storage } = config;
   const { cardSecretKey, cardWebhookSecret } = payments;
-  return [
+  const secrets = new Set([
     ...apiTokens,
     identity.keyPassphrase,
     cardSecretKey,
     cardWebhookSecret,
     storage.databaseUrl,
     ...listPasswords(storage.databaseUrl),
-  ].filter((secret) => secret !== undefined);
+    storage.databaseListenUrl,
+    ...listPasswords(storage.databaseListenUrl),
+  ]);
+  return [...secrets].filter((secret) => secret !== undefined);
 }
 
 /** Lists the password of an address as it is written there and as it is meant. */
@@ -258,6 +263,19 @@ const EXCLUSIVE_VARIABLES = [
   ["AGENT_API_TOKEN_FILE", "AGENT_API_TOKEN"],
 ] as const;
 
+/** A connection of its own receives hints; "off" leaves the polls alone to notice changes. */
+function buildStorageConfig(values: VariableValues): Config["storage"] {
+  const { AGENT_DATABASE_LISTEN_URL: listenUrl = values.AGENT_DATABASE_URL } = values;
+  return {
+    databasePath: values.AGENT_DB_PATH ?? ":memory:",
+    databaseUrl: values.AGENT_DATABASE_URL,
+    databasePool: values.AGENT_DATABASE_POOL,
+    databaseListenUrl: listenUrl === "off" ? undefined : listenUrl,
+    processName: values.AGENT_PROCESS_NAME,
+    retentionDays: values.AGENT_RETENTION_DAYS,
+  };
+}
+
 function buildConfig(values: VariableValues, apiTokens: readonly string[]): Config {
   return {
     apiTokens,
@@ -272,13 +290,7 @@ function buildConfig(values: VariableValues, apiTokens: readonly string[]): Conf
       logLevel: values.LOG_LEVEL,
       console: values.AGENT_CONSOLE,
     },
-    storage: {
-      databasePath: values.AGENT_DB_PATH ?? ":memory:",
-      databaseUrl: values.AGENT_DATABASE_URL,
-      databasePool: values.AGENT_DATABASE_POOL,
-      processName: values.AGENT_PROCESS_NAME,
-      retentionDays: values.AGENT_RETENTION_DAYS,
-    },
+    storage: buildStorageConfig(values),
     disputes: {
       answerMs: values.AGENT_DISPUTE_ANSWER_MS,
       decisionMs: values.AGENT_DISPUTE_DECISION_MS,

@@ -1,3 +1,4 @@
+import { purgeArguments } from "./approvals/purge-arguments.ts";
 import { recordTime } from "./clock/record-time.ts";
 import { numberEvents } from "./feed/number-events.ts";
 import { sampleMinute } from "./feed/sample-minute.ts";
@@ -72,12 +73,20 @@ const localJobs: readonly Job[] = [
   { name: "forget-spent-tokens", who: "leader", everyMs: 60_000, run: purgeSpentTokens },
   { name: "forget-old-decisions", who: "leader", everyMs: 600_000, run: purgeOldDecisions },
   { name: "forget-old-pairings", who: "leader", everyMs: 60_000, run: purgePairings },
+  { name: "forget-old-arguments", who: "leader", everyMs: 60_000, run: purgeArguments },
   {
     name: "bring-waiting",
     who: "claims",
     ifShared: true,
     everyMs: 1_000,
     run: ({ router }) => router.rerouteWaiting(),
+  },
+  {
+    name: "offer-young",
+    who: "each",
+    ifShared: true,
+    everyMs: 1_000,
+    run: ({ router }) => router.offerYoung(),
   },
   {
     name: "forget-ended-processes",

@@ -73,7 +73,7 @@ export interface StartRefusal {
 
 function getDatabaseLocation({ storage }: Config): DatabaseLocation {
   const { databasePath: path, databaseUrl: url, databasePool: poolSize } = storage;
-  return { path, url, poolSize };
+  return { path, url, poolSize, listenUrl: storage.databaseListenUrl };
 }
 
 /** Builds a relay from a configuration, a runtime and a log; only the listening socket is missing. */
@@ -83,7 +83,7 @@ export async function openRelay(
   rootLog: Log,
   openDatabase = openStorage,
 ): Promise<OpenRelay | StartRefusal> {
-  const opened = await openOwnDatabase(config, openDatabase);
+  const opened = await openOwnDatabase({ config, runtime }, openDatabase);
   if (!opened.ok) return opened;
   const joined = await join(opened.storage, { config, runtime, log: rootLog });
   if (!joined.ok) {
@@ -146,7 +146,7 @@ export async function openRelay(
     transparencyLog: { ...logFailures(relayLog, log), intervalMs: config.log.intervalMs },
     checkStorage: storageCheck.start,
     async close() {
-      relay.drain();
+      await relay.drain();
       reconciler.stop();
       await storageCheck.stop();
       await router.close();
@@ -159,8 +159,12 @@ export async function openRelay(
 }
 
 /** Opens the database, unless it is a restored copy that the relay was not told of. */
-async function openOwnDatabase(config: Config, openDatabase: typeof openStorage) {
-  const opened = await openDatabase({ ...getDatabaseLocation(config), migrations, isShared: true });
+async function openOwnDatabase(
+  { config, runtime }: Pick<Services, "config" | "runtime">,
+  openDatabase: typeof openStorage,
+) {
+  const location = getDatabaseLocation(config);
+  const opened = await openDatabase({ ...location, migrations, shared: runtime });
   if (!opened.ok) return opened;
   const origin = await checkDatabaseOrigin(opened.storage);
   if (origin.ok) return opened;
@@ -264,7 +268,7 @@ async function createServices(
   });
   const operatorTokens = createOperatorTokens(config.apiTokens);
   const trustGraph = await loadTrustGraph(storage.read);
-  const metrics = createMetrics();
+  const metrics = createMetrics(storage.isShared ? config.storage.processName : undefined);
   const egress = createEgress({
     privateEndpoints: config.agents.privateEndpoints,
     baseUrl: config.server.baseUrl,
@@ -286,7 +290,7 @@ async function createServices(
     connections,
     remoteDevices: presences,
     presences,
-    waiters: createTaskWaiters(runtime.schedule),
+    waiters: createTaskWaiters(runtime.schedule, (taskId) => storage.hints.sendTask(taskId)),
     streamSlots: createStreamSlots(),
     subscriptions: await loadSubscriptions(storage.read),
     webhookLanes: createWebhookLanes(log),

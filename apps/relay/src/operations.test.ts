@@ -1,35 +1,36 @@
-import { peerOperations } from "@agent/federation-protocol/http";
-import {
-  errors,
-  listImpliedRefusals,
-  operations as clientOperations,
-  witnessOperations,
-  type Operation,
-} from "@agent/wire";
-import { FEDERATION_PREFIX } from "@agent/wire/engine";
-import { expect, test } from "vitest";
+import { buildOpenApi, type Operation } from "@agent/wire";
+import * as v from "valibot";
+import { describe, expect, test } from "vitest";
 import { operations } from "./operations.ts";
 
-const rows: readonly [string, Operation][] = Object.entries(operations);
+/** The examples of a body, by media type. */
+type Content = Readonly<Record<string, { readonly example?: unknown }>>;
 
-test("the relay's contract holds every operation of clients, logs and relays under its own name", () => {
-  const names = [clientOperations, witnessOperations, peerOperations].flatMap(Object.keys);
-  expect(Object.keys(operations)).toEqual(names);
-});
+interface Described {
+  readonly requestBody?: { readonly content: Content };
+  readonly responses: Readonly<Record<string, { readonly content?: Content }>>;
+}
 
-test("the relay's contract has each method of a path once", () => {
-  const places = rows.map(([, { method, path }]) => `${method} ${path}`);
-  expect(new Set(places).size).toBe(places.length);
-});
+const { paths } = buildOpenApi(operations, "1.2.3") as {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Described>>>>;
+};
 
-test("only operations between relays are served under the federation prefix", () => {
-  const names = rows.filter(([, { path }]) => path.startsWith(FEDERATION_PREFIX));
-  expect(names.map(([name]) => name)).toEqual(Object.keys(peerOperations));
-});
+describe.each<[string, Operation]>(Object.entries(operations))("the examples of %s", (_, row) => {
+  const described = paths[row.path.replaceAll(/:(\w+)/g, "{$1}")]?.[row.method.toLowerCase()];
+  const answers = Object.entries(row.ok).map(
+    ([status, schema]) => [status, described?.responses[status]?.content, schema] as const,
+  );
+  const request = [["request", described?.requestBody?.content, row.body] as const];
+  const bodies = [...request, ...answers].flatMap(([what, content = {}, schema]) =>
+    schema === undefined || schema.type === "undefined" ? [] : [[what, content, schema] as const],
+  );
 
-test("the table of errors holds exactly the codes that the relay answers", () => {
-  const answered = rows.flatMap(([, row]) => [...row.refusals, ...listImpliedRefusals(row)]);
-  // Answered where there is no operation.
-  const elsewhere = ["route.method_not_allowed", "console.not_built"];
-  expect(new Set(Object.keys(errors))).toEqual(new Set([...answered, ...elsewhere]));
+  test.each(bodies)("are what the operation takes and answers: %s", (_what, content, schema) => {
+    expect(Object.keys(content)).not.toEqual([]);
+    for (const [type, { example }] of Object.entries(content)) {
+      const isText = type !== "application/json";
+      const checked = v.safeParse(isText ? v.pipe(v.string(), v.nonEmpty()) : schema, example);
+      expect([type, checked.issues ?? []]).toEqual([type, []]);
+    }
+  });
 });

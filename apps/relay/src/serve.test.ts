@@ -221,6 +221,9 @@ describe("IN9 a client that disconnects", () => {
     );
     await vi.waitFor(() => expect(t.clock.pending()).toContain(60_000), { interval: 5 });
     socket.destroy();
+    await vi.waitFor(() => expect(t.clock.pending()).not.toContain(60_000), { interval: 5 });
+    // The check of the connections stops at its next turn.
+    await t.clock.advance(5_000);
     await vi.waitFor(() => expect(t.clock.pending()).toEqual(before), { interval: 5 });
   });
 });

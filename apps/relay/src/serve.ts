@@ -100,11 +100,11 @@ export async function serve(
     async stop(graceMs) {
       ticking.stop();
       signing?.stop();
-      relay.drain();
+      const released = relay.drain();
       const resigned = Promise.all([ticking.waitForRound(), signing?.waitForRound()]).then(() =>
         keepUp.resign(),
       );
-      await close(graceMs);
+      await close(graceMs, released);
       for (const ticker of following) ticker.stop();
       guard.stop();
       await Promise.all([resigned, ...following.map((ticker) => ticker.waitForRound())]);

@@ -24,7 +24,10 @@ export const openMigrated: typeof openStorage = async (options) => {
 
 async function openNamed(options: OpenOptions, path: string) {
   const template = options.migrations === migrations ? undefined : "template1";
-  return openCounted({ ...options, path: undefined, url: await openDatabaseOf(path, template) });
+  const url = await openDatabaseOf(path, template);
+  const opened = await openCounted({ ...options, path: undefined, url });
+  if (opened.ok) urls.set(opened.storage, url);
+  return opened;
 }
 
 /** The database of each storage that is open on Postgres. */
@@ -37,7 +40,10 @@ async function openCounted(options: OpenOptions) {
 
 /** Returns how to open the database of a storage for another process of the same relay. */
 export function openBeside(storage: Storage): typeof openStorage {
-  return (options) => openCounted({ ...options, path: undefined, url: urls.get(storage) });
+  const url = urls.get(storage);
+  // Without an address the second process would have a database, and so an identity, of its own.
+  if (url === undefined) throw new Error("the storage has no address");
+  return (options) => openCounted({ ...options, path: undefined, url });
 }
 
 /** Opens a database that another relay gets when this one has closed it. */

@@ -85,7 +85,15 @@ export async function startNetwork(
     clock,
     sites,
     async close() {
-      await Promise.all(sites.map((site) => site.close()));
+      let isClosed = false;
+      const closing = Promise.all(sites.map((site) => site.close())).then(() => {
+        isClosed = true;
+      });
+      // A job that waits for a relay which is gone ends by the clock, which only the test moves.
+      while (!isClosed) {
+        await Promise.race([closing, new Promise((resolve) => setTimeout(resolve, 1_000))]);
+        if (!isClosed) await clock.advance(60_000);
+      }
     },
   };
 }

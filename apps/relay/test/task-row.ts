@@ -1,3 +1,4 @@
+import { ZERO } from "@agent/budget";
 import type { StoredTaskRow } from "../src/storage/tables/tasks.ts";
 
 /** Builds an unclaimed task that is pending until 1,000 ms after the epoch. */
@@ -19,8 +20,8 @@ export function createTaskRow(change: Partial<StoredTaskRow> = {}): StoredTaskRo
     attempts: "[]",
     attempt: 0,
     via_peer: null,
-    charge: 0,
-    locked: 0,
+    charge: ZERO,
+    locked: ZERO,
     allocation_id: null,
     claimed_by: null,
     lease_until: null,

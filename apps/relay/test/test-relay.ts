@@ -97,6 +97,9 @@ export async function sendRequest(
 /** With AGENT_TEST_PROCESSES=2 a relay of a test has two processes, which answer in turn. */
 const hasTwoProcesses = engine === "postgres" && process.env["AGENT_TEST_PROCESSES"] === "2";
 
+/** The number of processes of a relay of a test; each keeps its own limits of rates and streams. */
+export const processCount = hasTwoProcesses ? 2 : 1;
+
 async function openTestRelay(config: Config, runtime: Runtime, log: Log): Promise<OpenRelay> {
   let storage: Storage | undefined;
   const first = await openRelay(config, runtime, log, async (options) => {
@@ -129,8 +132,8 @@ function joinProcesses(processes: readonly [OpenRelay, OpenRelay]): OpenRelay {
     async idle() {
       for (const each of processes) await each.idle();
     },
-    drain() {
-      for (const each of processes) each.drain();
+    async drain() {
+      for (const each of processes) await each.drain();
     },
     async close() {
       await second.close();

@@ -256,6 +256,24 @@ describe("a message", () => {
     expect((await raw("SendMessage", later)).body).toMatchObject({ result: { task: {} } });
   });
 
+  const readCard = (by?: TestAgent) =>
+    (by === undefined ? fetch : as(by))(`${t.baseUrl}${cardPath(worker)}`);
+
+  test.each([
+    ["with a token, then without one", [() => boss, () => undefined]],
+    ["without a token, then with one", [() => undefined, () => boss]],
+  ])("A12: of two cards read %s the later one counts", async (_, [first, second]) => {
+    await readCard(first?.());
+    await putListing(t, worker, 9);
+    await readCard(second?.());
+    const later = { message: plain, configuration: { returnImmediately: true } };
+    expect((await raw("SendMessage", later)).body).toMatchObject({ result: { task: {} } });
+    await putListing(t, worker, 10);
+    const again = { ...later, message: { ...plain, messageId: "m-2" } };
+    const raisedAgain = [raised.data[0], { code: "budget.max_exceeded", estimated_cost: 10 }];
+    expect((await raw("SendMessage", again)).body).toMatchObject({ error: { data: raisedAgain } });
+  });
+
   test("A12: a card that another agent read counts for that agent alone", async () => {
     const other = await createBuyer(t, 10);
     await clientOf(other);

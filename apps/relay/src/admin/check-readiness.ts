@@ -3,7 +3,7 @@ import type { RelayClock } from "../clock/relay-clock.ts";
 import { MAX_CLOCK_SKEW_MS } from "../processes/join.ts";
 import type { Services } from "../services.ts";
 import { migrations } from "../storage/migrations/index.ts";
-import { StorageUnavailable } from "../storage/storage.ts";
+import { StorageUnavailable, type Hints } from "../storage/storage.ts";
 import { formatBooksCheck } from "./reconciler.ts";
 import { formatStorageCheck } from "./storage-check.ts";
 import { countMigrations, pingDatabase } from "./store.ts";
@@ -44,7 +44,7 @@ export async function checkReadiness(
         ok: applied >= migrations.length,
         detail: `${applied} of ${migrations.length}`,
       },
-      ...(processes.isShared ? [formatProcessCheck(processes)] : []),
+      ...(processes.isShared ? [formatProcessCheck(processes, storage.hints)] : []),
       ...jobs.map(({ job, ageMs, isOverdue }) => ({
         check: `job ${job}`,
         ok: !isOverdue,
@@ -79,7 +79,7 @@ function formatFreezeCheck(freezer: Services["freezer"]) {
 }
 
 /** A process that the others may count as dead, or that knows too little of them, must get no requests. */
-function formatProcessCheck(processes: Services["processes"]) {
+function formatProcessCheck(processes: Services["processes"], hints: Hints) {
   const skew = processes.clockSkew();
   const fault = !processes.isAlive()
     ? "could not renew its row"
@@ -89,10 +89,11 @@ function formatProcessCheck(processes: Services["processes"]) {
         ? `its clock differs from the database's by ${skew} ms`
         : undefined;
   const role = processes.isLeader() ? "leads" : "follows";
+  const deaf = hints.isMissing() ? ", without notifications" : "";
   return {
     check: "process",
     ok: fault === undefined,
-    detail: `${processes.name} ${fault ?? role}`,
+    detail: `${processes.name} ${fault ?? role + deaf}`,
   };
 }
 

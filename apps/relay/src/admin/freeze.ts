@@ -1,5 +1,6 @@
 import { resumeInbound } from "../federation/inbound/resume-inbound.ts";
 import { resumeOutbound } from "../federation/outbound/resume-outbound.ts";
+import { extendInspectionsIn } from "../inspections/extend-deadlines.ts";
 import { postponeInspections } from "../inspections/store.ts";
 import { recordRelayEvent } from "../feed/record-event.ts";
 import { beginRestoredGeneration } from "../log/generation.ts";
@@ -89,19 +90,7 @@ export async function loadFreezer(
       current = { since, reason, restored: current?.restored ?? false, damaged: true, by: null };
     },
     async unfreeze() {
-      await storage.transaction(async (tx) => {
-        const ended = await deleteFreeze(tx);
-        if (ended === undefined) return;
-        const pausedMs = Math.max(0, now() - ended.since);
-        const restored = ended.restored === 1;
-        await beginRestoredGeneration(tx, { incarnation, now: now() });
-        await postponeOpenTasks(tx, pausedMs);
-        await postponeInspections(tx, pausedMs);
-        if (restored) await clearPeerClaimTimes(tx);
-        await resumeOutbound(tx, pausedMs);
-        await resumeInbound(tx, { now: now(), pausedMs, restored });
-        await recordRelayEvent(tx, { at: now(), type: "relay.unfrozen", paused_ms: pausedMs });
-      });
+      await storage.transaction((tx) => endFreeze(tx, { incarnation, now: now() }));
       runningSince = now();
       // Damage that was found meanwhile keeps the relay frozen.
       if (current?.damaged !== true) current = undefined;
@@ -128,6 +117,28 @@ export async function loadFreezer(
           : Promise.reject(new StorageFrozen(current.reason)),
     },
   };
+}
+
+/** Ends the freeze, and moves every deadline by its length. */
+async function endFreeze(
+  tx: Tx,
+  { incarnation, now }: { readonly incarnation: number; readonly now: number },
+): Promise<void> {
+  const ended = await deleteFreeze(tx);
+  if (ended === undefined) return;
+  const pausedMs = Math.max(0, now - ended.since);
+  const restored = ended.restored === 1;
+  await beginRestoredGeneration(tx, { incarnation, now });
+  await postponeOpenTasks(tx, pausedMs);
+  await postponeInspections(tx, pausedMs);
+  if (restored) {
+    await clearPeerClaimTimes(tx);
+    // No party reached the relay between the backup and the freeze, and what was said then is lost.
+    await extendInspectionsIn(tx, now);
+  }
+  await resumeOutbound(tx, pausedMs);
+  await resumeInbound(tx, { now, pausedMs, restored });
+  await recordRelayEvent(tx, { at: now, type: "relay.unfrozen", paused_ms: pausedMs });
 }
 
 function toFreezeState(row: FreezeRow | undefined): FreezeState | undefined {

@@ -26,7 +26,7 @@ describe("the probes", () => {
   });
 
   test("a relay that shuts down is alive but not ready", async () => {
-    t.relay.drain();
+    await t.relay.drain();
     expect(await get("/health/live")).toMatchObject({ status: 200 });
     expect(await get("/health/ready")).toMatchObject({
       status: 503,

@@ -32,6 +32,10 @@ const METRICS_MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 /** Any cache may keep the contract for five minutes: it changes only with the relay's version. */
 const CONTRACT_CACHING = "public, max-age=300";
 
+/** The page of the contract has its style in it, and no script. */
+const DOCS_POLICY =
+  "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
 export function systemHandlers(services: Services, isDraining: () => boolean): SystemHandlers {
   const { freezer, router, log } = services;
   const liveAnswer = { status: 200, body: { status: "ok" } } as const;
@@ -49,7 +53,7 @@ export function systemHandlers(services: Services, isDraining: () => boolean): S
       mediaType: "text/html; charset=utf-8",
       content: getContractPage(),
       headers: {
-        "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'",
+        "content-security-policy": DOCS_POLICY,
         "cache-control": CONTRACT_CACHING,
       },
     }),

@@ -228,6 +228,21 @@ describe("An agent's devices", () => {
     });
   });
 
+  test("OB2: a device ends itself without any scope, and no other device", async () => {
+    const [browser, laptop] = [
+      await createPairedDevice(t, agent, ["task:read"]),
+      await createPairedDevice(t, agent, ["task:read"]),
+    ];
+    const end = (ended: TestAgent) =>
+      t.as(browser, "DELETE", pathOf(agent, `devices/${ended.deviceId}`));
+    const scopeMissing = { status: 403, body: { code: "auth.scope_missing" } };
+    expect(await end(laptop)).toMatchObject(scopeMissing);
+    expect(await end(browser)).toMatchObject({ status: 200, body: { revoked: true } });
+    const refused = { status: 403, body: { code: "auth.device_not_authorized" } };
+    expect(await t.as(browser, "GET", pathOf(agent, "devices"))).toMatchObject(refused);
+    expect(await t.as(laptop, "GET", pathOf(agent, "devices"))).toMatchObject({ status: 200 });
+  });
+
   test("ends tokens and sockets of a revoked device, not those of the others", async () => {
     const [phone, laptop] = [
       await createPairedDevice(t, agent),

@@ -1,8 +1,9 @@
-import { signJson } from "@agent/crypto";
+import { canonicalize, sha256Hex, signJson } from "@agent/crypto";
 import type { TestAgent } from "@agent/testkit";
 import {
   buildApprovalVote,
   buildLegacyApprovalVote,
+  limits,
   verifyQuorum,
   type Approval,
 } from "@agent/wire";
@@ -153,6 +154,50 @@ describe("a request for an approval", () => {
   });
 });
 
+describe("the arguments of a call", () => {
+  const args = { to: "ann", amount: 5 };
+  const asked = (given: unknown, of = args) =>
+    t.as(agent, "POST", approvalsPath(agent), {
+      tool_name: "pay",
+      args_hash: sha256Hex(canonicalize(of)),
+      arguments: given,
+      quorum_required: 1,
+      quorum_approvers: [ann.agentId],
+    });
+  const listed = async () => {
+    const { body } = await t.as(ann, "GET", `${approvalsPath(ann)}?as=approver`);
+    return (body["approvals"] as Approval[]).map((approval) => approval.arguments);
+  };
+
+  test("are shown to the approvers until they have decided, and never in the operator's list", async () => {
+    const approval = (await asked(args)).body as unknown as Approval;
+    expect(approval.arguments).toEqual(args);
+    expect(await listed()).toEqual([args]);
+    const { body } = await t.asOperator("GET", "/api/v1/admin/approvals");
+    expect((body["approvals"] as Approval[])[0]).not.toHaveProperty("arguments");
+    expect((await voteOn(t, approval, ann)).body).not.toHaveProperty("arguments");
+    expect(await listed()).toEqual([undefined]);
+  });
+
+  test("are deleted after a day without a decision", async () => {
+    await asked(args);
+    await t.clock.advance(limits.approvalArgumentsMs);
+    await t.relay.tick();
+    expect(await listed()).toEqual([undefined]);
+  });
+
+  test.each([
+    ["of another hash", { to: "eve", amount: 5 }, undefined],
+    ["that are a list", ["ann"], undefined],
+    ["that are too long", { text: "x".repeat(16_384) }, { text: "x".repeat(16_384) }],
+    ["without a canonical form", { text: "\ud800" }, undefined],
+  ])("are refused %s", async (_, given, of) => {
+    const reply = await asked(given, (of ?? args) as typeof args);
+    expect(reply).toMatchObject(refusal(400, "request.invalid"));
+    expect(reply.body["issues"]).toContainEqual(expect.objectContaining({ path: "arguments" }));
+  });
+});
+
 describe("a vote", () => {
   const invalid = refusal(403, "approval.signature_invalid");
   /** Builds a vote whose signature covers other members than it shows. */
@@ -228,6 +273,39 @@ describe("a vote", () => {
       status: 200,
       body: { status: "approved" },
     });
+  });
+
+  test("OB4: a vote by the key of a device counts if its owner granted that scope by name, until its end", async () => {
+    const browser = await createPairedDevice(t, ann, ["task:read", "approvals:vote"]);
+    const first = await requestApproval(t, agent, [ann]);
+    expect(await voteOn(t, first, browser)).toMatchObject({ body: { status: "approved" } });
+    const second = await requestApproval(t, agent, [ann]);
+    expect(await voteOn(t, second, browser, "deny")).toMatchObject({ body: { status: "denied" } });
+
+    const third = await requestApproval(t, agent, [ann]);
+    const other = await createPairedDevice(t, ann, ["approvals:vote"]);
+    const vote = { approver_id: ann.agentId, decision: "approve" as const };
+    const body = buildApprovalVote(third, { ...vote, relay: await getRelayDid(t) });
+    const { signature } = signJson(body, browser.secretKey);
+    const path = `${approvalsPath(agent)}/${third.approval_id}/vote`;
+    // The device that sends the vote must be the one that signed it.
+    expect(await t.as(other, "POST", path, { ...vote, signature })).toMatchObject(invalid);
+    await t.as(ann, "DELETE", `/api/v1/agents/${ann.agentId}/devices/${browser.deviceId}`);
+    expect(await voteOn(t, third, browser)).toMatchObject({ status: 403 });
+    expect(await t.as(ann, "POST", path, { ...vote, signature })).toMatchObject(invalid);
+  });
+
+  test("OB4: an agent counts a device's vote only if it names the key of that device", async () => {
+    const browser = await createPairedDevice(t, ann, ["approvals:vote"]);
+    const approval = await requestApproval(t, agent, [ann]);
+    const { body } = await voteOn(t, approval, browser);
+    const { votes } = body as unknown as Approval;
+    const relay = await getRelayDid(t);
+    const verifyNaming = ({ publicKey: public_key }: TestAgent) => {
+      const approvers = [{ agent_id: ann.agentId, public_key }];
+      return verifyQuorum(approval, { required: 1, approvers }, { votes, relay }).ok;
+    };
+    expect([verifyNaming(browser), verifyNaming(ann)]).toEqual([true, false]);
   });
 
   test("D3: the relay and an agent server count the same votes and refuse the same votes", async () => {

@@ -12,6 +12,9 @@ function toApproval(row: ApprovalRow, votes: readonly ApprovalVoteRow[]): Approv
     agent_id: row.agent_id,
     tool_name: row.tool_name,
     args_hash: row.args_hash,
+    ...(row.arguments !== null && {
+      arguments: JSON.parse(row.arguments) as Record<string, unknown>,
+    }),
     quorum_required,
     quorum_approvers,
     quorum_hash: hashQuorum({ quorum_required, quorum_approvers }),

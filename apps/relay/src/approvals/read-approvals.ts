@@ -50,8 +50,11 @@ export async function listAllApprovals(
     order: textDescending,
     find: (before, limit) => listApprovalsOfAll(read, { status, before, limit }),
     keyOf: ({ sequence }) => sequence,
+    // The operator's lists show no texts of agents.
     show: async (rows) => ({
-      approvals: await Promise.all(rows.map((row) => loadApproval(read, row))),
+      approvals: await Promise.all(
+        rows.map((row) => loadApproval(read, { ...row, arguments: null })),
+      ),
     }),
   });
 }

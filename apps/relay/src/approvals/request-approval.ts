@@ -1,3 +1,4 @@
+import { canonicalize } from "@agent/crypto";
 import { hashQuorum, refuse, type Answer, type BodyOf, type Operations } from "@agent/wire";
 import { findAgent } from "../agents/store.ts";
 import { recordAudit } from "../audit/record-audit.ts";
@@ -44,6 +45,7 @@ export async function requestApproval(
       status: "pending" as const,
       created_at: now,
       resolved_at: null,
+      arguments: body.arguments === undefined ? null : canonicalize(body.arguments),
     };
     await insertApproval(tx, row, new Set(body.quorum_approvers));
     const action = "approval.requested";

@@ -44,6 +44,7 @@ const insertApprovalQuery = compile<ApprovalRow>()(
         "status",
         "created_at",
         "resolved_at",
+        "arguments",
       ),
     ),
 );
@@ -93,7 +94,7 @@ type StatusChange = ApprovalKey & Pick<ApprovalRow, "status" | "resolved_at"> & 
 const updateStatusQuery = compile<StatusChange>()(
   queryBuilder
     .updateTable("approvals")
-    .set(params("status", "resolved_at"))
+    .set({ ...params("status", "resolved_at"), arguments: null })
     .where("agent_id", "=", param("agent_id"))
     .where("approval_id", "=", param("approval_id"))
     .where("status", "=", param("from")),
@@ -102,6 +103,18 @@ const updateStatusQuery = compile<StatusChange>()(
 /** Returns false when the approval was not in the state `from`. */
 export async function updateApprovalStatus(tx: Tx, change: StatusChange): Promise<boolean> {
   return (await tx.run(updateStatusQuery, change)) === 1;
+}
+
+const dropArgumentsQuery = compile<{ until: number; limit: number }>()(
+  sql<never>`
+    update approvals set arguments = null where (agent_id, approval_id) in (
+      select agent_id, approval_id from approvals
+      where arguments is not null and created_at <= ${param("until")} limit ${param("limit")})`,
+);
+
+/** Deletes the arguments of old approvals; returns their number. */
+export function dropOldArguments(tx: Tx, old: { until: number; limit: number }): Promise<number> {
+  return tx.run(dropArgumentsQuery, old);
 }
 
 export interface ApprovalQuery {

@@ -1,9 +1,11 @@
 import { hexToBytes, publicKeyToDidKey } from "@agent/crypto";
 import { refuse, verifyVote, type Answer, type BodyOf, type Operations } from "@agent/wire";
+import { findDevice } from "../agents/devices/device-store.ts";
 import { findAgent } from "../agents/store.ts";
 import { recordAudit } from "../audit/record-audit.ts";
 import { mayActFor, type Caller } from "../identity/caller.ts";
 import type { Services } from "../services.ts";
+import type { Reader } from "../storage/storage.ts";
 import { updateApprovalStatus, findApproval, recordVote } from "./store.ts";
 import { loadApproval } from "./load-approval.ts";
 
@@ -30,23 +32,22 @@ export async function voteOnApproval(
     return refuse("approval.not_approver");
   }
   const relay = publicKeyToDidKey(hexToBytes(identity.publicKey));
-  const approver = await findAgent(storage.read, approver_id);
-  if (approver === undefined || approver.public_key === null || approver.revoked_at !== null) {
-    return refuse("approval.signature_invalid");
-  }
   const signed = { approver_id, decision, relay, signature };
-  const verified = verifyVote(approval, signed, approver.public_key);
-  if (!verified.ok) return refuse(verified.code);
+  const keys = await listVotingKeys(storage.read, approver_id, caller);
+  const verdicts = keys.map((key) => ({ key, ...verifyVote(approval, signed, key) }));
+  const verified = verdicts.find(({ ok }) => ok);
+  if (verified === undefined) {
+    const isOutdated = verdicts.some((each) => !each.ok && each.code === "approval.vote_outdated");
+    return refuse(isOutdated ? "approval.vote_outdated" : "approval.signature_invalid");
+  }
 
   const now = runtime.now();
   return storage.transaction(async (tx) => {
     const row = await findApproval(tx, key);
     if (row?.status !== "pending") return refuse("approval.resolved");
-    const voter = await findAgent(tx, approver_id);
     // The key may have been rotated or revoked while the signature was verified.
-    if (voter?.public_key !== approver.public_key || voter.revoked_at !== null) {
-      return refuse("approval.signature_invalid");
-    }
+    const keysNow = await listVotingKeys(tx, approver_id, caller);
+    if (!keysNow.includes(verified.key)) return refuse("approval.signature_invalid");
     if (!(await recordVote(tx, { ...key, approver_id, decision, signature, now }))) {
       return refuse("approval.already_voted");
     }
@@ -59,6 +60,23 @@ export async function voteOnApproval(
     await updateApprovalStatus(tx, { ...key, status, resolved_at: now, from: "pending" });
     const detail = `${approvalId} ${status}`;
     await recordAudit(tx, now, caller, { agentId, action: "approval.resolved", detail });
-    return { status: 200 as const, body: { ...counted, status, resolved_at: now } };
+    const { arguments: _, ...decided } = counted;
+    return { status: 200 as const, body: { ...decided, status, resolved_at: now } };
   });
+}
+
+/**
+ * Lists the keys under which a caller's vote for an approver counts: the approver's own, and that of the
+ * calling device if its owner granted it `approvals:vote` by name. Those who verify the quorum themselves
+ * count a device's vote only if they name its key.
+ */
+async function listVotingKeys(read: Reader, approverId: string, caller: Caller): Promise<string[]> {
+  const approver = await findAgent(read, approverId);
+  if (approver === undefined || approver.public_key === null || approver.revoked_at !== null) {
+    return [];
+  }
+  if (caller.kind !== "agent" || !caller.scopes.has("approvals:vote")) return [approver.public_key];
+  const device = await findDevice(read, caller.deviceId);
+  const isInForce = device?.agent_id === approverId && device.revoked_at === null;
+  return isInForce ? [approver.public_key, device.public_key] : [approver.public_key];
 }

@@ -1,11 +1,19 @@
 import type { OperatorAuditEntry } from "@agent/wire";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { loadFreezer } from "../admin/freeze.ts";
+import { createLog } from "../observability/log.ts";
+import { migrations } from "../storage/migrations/index.ts";
+import { openMigrated } from "../../test/migrated-storage.ts";
+import { listOperatorAudit } from "./list-operator-audit.ts";
+import { recordOperatorAct } from "./operator-acts.ts";
 import { consoleEnv, openConsole } from "../../test/console-session.ts";
 import { federated } from "../../test/contract/operator/federation.ts";
 import { buildPath, samples } from "../../test/contract/samples.ts";
 import { createBuyer, createSeller, submitAcceptedTask } from "../../test/market.ts";
 import { startTestRelay, type TestRelay } from "../../test/test-relay.ts";
 import { operations, type OperationName } from "../operations.ts";
+
+const noOutput = { stdout: () => {}, stderr: () => {} };
 
 let t: TestRelay;
 beforeEach(async () => {
@@ -54,9 +62,63 @@ describe("what the operator does", () => {
       amount: 1,
     });
     const acts = await listActs("&actor=operator");
-    expect(acts.map(({ action }) => action)).toEqual(["freeze"]);
+    expect(acts.map(({ action, result }) => [action, result])).toEqual([
+      ["deposit", "server.frozen"],
+      ["freeze", "200"],
+    ]);
     await t.asOperator("POST", "/api/v1/admin/unfreeze");
     expect((await listActs("&actor=operator"))[0]).toMatchObject({ action: "unfreeze" });
+  });
+
+  test("OP8: an act that is refused before it runs is recorded with the code", async () => {
+    const { token, sessionId } = await openConsole(t, "view");
+    const agent = await t.createAgent();
+    const path = `/api/v1/agents/${agent.agentId}/deposit`;
+    await t.request("POST", path, { token, body: { amount: 1 } });
+    const [low] = await listActs(`&actor=session:${sessionId}`);
+    expect(low).toMatchObject({ action: "deposit", result: "session.level" });
+    expect(low?.detail).toContain(agent.agentId);
+    await t.asOperator("POST", path, { amount: "much" });
+    const [invalid] = await listActs("&actor=operator&action=deposit");
+    expect(invalid).toMatchObject({ result: "request.invalid" });
+    expect(await t.getBalance(agent)).toBe(0);
+  });
+
+  test("OP8: what the operator does with an agent's money in its place is recorded, without texts", async () => {
+    const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
+    const body = { prompt: "the secret plan", submitted_by: boss.agentId };
+    const made = await t.asOperator("POST", `/agent/${worker.agentId}/task`, body);
+    expect(made).toMatchObject({ status: 201 });
+    const task = `/agent/${worker.agentId}/task/${String(made.body["task_id"])}`;
+    await t.asOperator("POST", `${task}/cancel`);
+    await t.asOperator("POST", `${task}/decision`, { share: 1, reason: "it is good" });
+    const acts = await listActs("&actor=operator");
+    expect(acts.slice(0, 3).map(({ action, result }) => [action, result])).toEqual([
+      ["decideDispute", "inspection.not_found"],
+      ["cancelTask", "200"],
+      ["submitTask", "201"],
+    ]);
+    expect(acts[2]?.detail).toContain(boss.agentId);
+    expect(JSON.stringify(acts)).not.toContain("secret plan");
+    expect(
+      await t.as(boss, "POST", `/agent/${worker.agentId}/task`, { prompt: "own" }),
+    ).toMatchObject({ status: 201 });
+    expect(await listActs("&action=submitTask")).toHaveLength(1);
+  });
+
+  test("OP8: an act that fails by a fault of the relay has an answer in the audit", async () => {
+    const opened = await openMigrated({ path: ":memory:", migrations });
+    if (!opened.ok) throw new Error(opened.detail);
+    const { storage } = opened;
+    const freezer = await loadFreezer(storage, { now: () => 1 });
+    const log = createLog({ level: "error", write: noOutput, now: () => 1 });
+    const services = { freezer, log, runtime: { ...t.clock, randomBytes: () => new Uint8Array() } };
+    const act = { actor: "operator", action: "deposit", detail: {} };
+    const run = () => Promise.reject(new Error("the disk is full"));
+    await expect(recordOperatorAct(services, act, run)).rejects.toThrow("the disk is full");
+    const listed = await listOperatorAudit(storage.read, {});
+    expect(listed).toMatchObject({ body: { entries: [{ result: "server.failed" }] } });
+    await storage.close();
   });
 
   test("OP9: showing a task's texts is recorded, and its lists show none", async () => {

@@ -55,17 +55,24 @@ export async function recordOperatorAct<Answer extends object>(
     if (!(error instanceof StorageFrozen)) throw error;
     log.warn("operator.act_not_recorded", { actor: act.actor, action: act.action });
   }
-  const answer = await run();
-  if (sequence !== undefined) {
-    const answered = { agent_id: OPERATOR_ENTRIES, sequence, result: toResult(answer) };
+  const recordResult = async (result: string) => {
+    if (sequence === undefined) return;
+    const answered = { agent_id: OPERATOR_ENTRIES, sequence, result };
     await freezer
       .writeAlways((tx) => setAuditResult(tx, answered))
       .catch((error: unknown) => {
         // The act has happened, so its answer must not be lost.
         log.error("operator.result_not_recorded", { action: act.action, error: String(error) });
       });
+  };
+  try {
+    const answer = await run();
+    await recordResult(toResult(answer));
+    return answer;
+  } catch (error) {
+    await recordResult("server.failed");
+    throw error;
   }
-  return answer;
 }
 
 /** The code of a refusal, else the status. */

@@ -1,4 +1,4 @@
-import { accountOf, asMicro, type Micro, type Posting } from "@agent/budget";
+import { accountOf, ZERO, type Micro, type Posting } from "@agent/budget";
 import type { Runtime } from "../runtime.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
 import type { PostingRow } from "../storage/tables/budget.ts";
@@ -7,7 +7,7 @@ import { findAccount, listPostings } from "./store.ts";
 
 /** Returns what this relay owes a peer, in micro-units; negative when the peer owes. */
 export async function getClearingBalance(read: Reader, relayId: string): Promise<Micro> {
-  return asMicro((await findAccount(read, accountOf.peer(relayId)))?.balance ?? 0);
+  return (await findAccount(read, accountOf.peer(relayId)))?.balance ?? ZERO;
 }
 
 /** Posts a decision of the clearing rules; the rules ensure cover, so a refusal is a bug. */

@@ -7,6 +7,8 @@ import {
   isReversal,
   type Account,
   type Posting,
+  asMicro,
+  ZERO,
 } from "@agent/budget";
 import { refuse, type Refusal } from "@agent/wire";
 import { newId, type Runtime } from "../runtime.ts";
@@ -53,10 +55,14 @@ export async function postMovement(
   for (const posting of postings) {
     const { account, type, amount } = posting;
     const known = accounts.get(account) ?? openAccount(account);
+    const heldChange = getHeldChange(account, type, amount);
+    const balance = known.now.balance + amount;
+    // The sum of all deposits may reach what an integer can hold, before any agent reaches its limit.
+    if (!Number.isSafeInteger(balance)) return refuse("money.balance_limit");
     const now = {
       ...known.now,
-      balance: known.now.balance + amount,
-      held: known.now.held + getHeldChange(account, type, amount),
+      balance: asMicro(balance),
+      held: asMicro(known.now.held + heldChange),
       sequence: known.now.sequence + 1,
       // Times must grow with sequences even when the clock went back, because statements search by them.
       last_posted_at: Math.max(time, known.now.last_posted_at),
@@ -65,7 +71,8 @@ export async function postMovement(
     if (!covered.ok && !mayBeNegative(posting)) return refuse(covered.code);
     // Held and pending amounts count, so that they can always be returned.
     const due = now.balance + now.held + now.pending_withdrawals;
-    const isOver = account.startsWith("agent:") && due > MAX_BALANCE;
+    // A debit, and a move into its hold, are booked for an account above the limit too.
+    const isOver = account.startsWith("agent:") && amount + heldChange > 0 && due > MAX_BALANCE;
     if (isOver && entry.ignoresLimit !== true) return refuse("money.balance_limit");
     accounts.set(account, { opening: known.opening, now });
     rows.push({
@@ -117,9 +124,9 @@ function openAccount(account: Account, row?: AccountRow): MovedAccount {
 }
 
 const unopenedAccount = {
-  balance: 0,
-  held: 0,
-  pending_withdrawals: 0,
+  balance: ZERO,
+  held: ZERO,
+  pending_withdrawals: ZERO,
   sequence: 0,
   last_posted_at: 0,
   card_lots: null,

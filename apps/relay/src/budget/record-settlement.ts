@@ -1,4 +1,4 @@
-import { toDollars } from "@agent/budget";
+import { toDollars, ZERO, type Micro } from "@agent/budget";
 import { SUITE } from "@agent/crypto";
 import { entryOf } from "@agent/transparency";
 import { recordRelayEvent } from "../feed/record-event.ts";
@@ -9,7 +9,7 @@ import type { Tx } from "../storage/storage.ts";
 import type { NewSettlement } from "../storage/tables/budget.ts";
 import type { PostedRow } from "./post-movement.ts";
 import { buildSettlementBody } from "./sign-settlement.ts";
-import { insertSettlement } from "./store.ts";
+import { findSettlement, insertSettlement } from "./store.ts";
 
 interface RecordedSettlement {
   readonly taskId: string;
@@ -19,7 +19,7 @@ interface RecordedSettlement {
   /** Of the ledger that the amount follows from; absent where none does. */
   readonly ledgerHash?: string | undefined;
   /** In micro-units; absent for a refund, which moves nothing to the payee. */
-  readonly terms?: { readonly gross: number; readonly fee: number; readonly net: number };
+  readonly terms?: { readonly gross: Micro; readonly fee: Micro; readonly net: Micro };
   readonly payerId: string;
   readonly payeeId: string;
   readonly status: NewSettlement["status"];
@@ -36,7 +36,7 @@ export async function recordSettlement(
   recorded: RecordedSettlement,
   rows: readonly PostedRow[],
 ): Promise<NewSettlement> {
-  const { gross, fee, net } = recorded.terms ?? { gross: 0, fee: 0, net: 0 };
+  const { gross, fee, net } = recorded.terms ?? { gross: ZERO, fee: ZERO, net: ZERO };
   const settlement: NewSettlement = {
     task_id: recorded.taskId,
     settlement_id: recorded.settlementId,
@@ -54,7 +54,7 @@ export async function recordSettlement(
     postings: JSON.stringify(rows),
     outcome_hash: recorded.outcomeHash ?? null,
   };
-  const row = await insertSettlement(tx, settlement);
+  await insertSettlement(tx, settlement);
   await recordRelayEvent(tx, {
     at: settlement.settled_at,
     type: "money.settled",
@@ -65,8 +65,12 @@ export async function recordSettlement(
     amount: toDollars(gross),
     fee: toDollars(fee),
   });
-  const record = { ...buildSettlementBody(row, identity), suite: SUITE };
-  await appendLog(tx, entryOf.settlement(record, { time: settlement.settled_at }));
+  await appendLog(tx, async () => {
+    const row = await findSettlement(tx, settlement.task_id);
+    if (row === undefined) throw new Error("an inserted settlement was not found");
+    const record = { ...buildSettlementBody(row, identity), suite: SUITE };
+    return entryOf.settlement(record, { time: settlement.settled_at });
+  });
   return settlement;
 }
 

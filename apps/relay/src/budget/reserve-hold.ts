@@ -9,6 +9,7 @@ import {
   buildReleasePostings,
   type ArbitrationRate,
   type Micro,
+  ZERO,
 } from "@agent/budget";
 import { refuse, type Refusal } from "@agent/wire";
 import type { Runtime } from "../runtime.ts";
@@ -44,7 +45,7 @@ export async function reserveHold(
   | Refusal<"budget.insufficient" | "account.overdrawn">
 > {
   const account = await findAccount(tx, accountOf.agent(payerId));
-  const available = computeAvailableBalance({ balance: asMicro(account?.balance ?? 0), maxBudget });
+  const available = computeAvailableBalance({ balance: account?.balance ?? ZERO, maxBudget });
   const estimated = { estimate: charge, available };
   const locked =
     arbitration === undefined
@@ -69,14 +70,14 @@ export async function reserveHold(
 export async function releaseHold(
   tx: Tx,
   runtime: Runtime,
-  task: { readonly task_id: string; readonly submitted_by: string | null; readonly locked: number },
+  task: { readonly task_id: string; readonly submitted_by: string | null; readonly locked: Micro },
   reason: string,
 ): Promise<void> {
   if (task.submitted_by === null || task.locked === 0) return;
   const postings = buildReleasePostings({
     payerId: task.submitted_by,
     taskId: task.task_id,
-    amount: asMicro(task.locked),
+    amount: task.locked,
   });
   const posted = await postMovement(tx, runtime, postings, {
     reference: task.task_id,

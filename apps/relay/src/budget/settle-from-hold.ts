@@ -1,9 +1,4 @@
-import {
-  asMicro,
-  decideSettlement,
-  buildSettlementPostings,
-  type ReceiptStatus,
-} from "@agent/budget";
+import { decideSettlement, buildSettlementPostings, type ReceiptStatus } from "@agent/budget";
 import { findLedgerStepCount } from "../ledger/store.ts";
 import { newId } from "../runtime.ts";
 import type { Services } from "../services.ts";
@@ -30,12 +25,12 @@ export async function settleFromHold(
 ): Promise<{ readonly ok: true; readonly settlement: NewSettlement | undefined } | PostRefusal> {
   const { task_id, submitted_by: payerId, allocation_id } = task;
   if (payerId === null || allocation_id === null) return { ok: true, settlement: undefined };
-  const locked = asMicro(task.locked);
+  const locked = task.locked;
   const ledger = await findLedgerStepCount(tx, { agent_id: payeeId, goal_id: task_id });
   const decision = decideSettlement({
     receiptStatus: status,
     locked,
-    charge: asMicro(task.charge),
+    charge: task.charge,
     steps: ledger && { completed: ledger.steps_completed, total: ledger.steps_total },
     feeRate: config.payments.platformFeeRate,
   });

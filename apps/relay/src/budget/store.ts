@@ -145,45 +145,40 @@ function selectPaymentOfTask(what: ReturnType<typeof sql>) {
 }
 
 const insertSettlementQuery = compile<Omit<SettlementRow, "relay_key">>()(
-  queryBuilder
-    .insertInto("settlements")
-    .values({
-      ...params(
-        "task_id",
-        "settlement_id",
-        "allocation_id",
-        "receipt_hash",
-        "ledger_hash",
-        "amount_settled",
-        "fee",
-        "net",
-        "payer_id",
-        "payee_id",
-        "status",
-        "settled_at",
-        "postings",
-        "outcome_hash",
-      ),
-      x402_tx_hash: sql`coalesce(${param("x402_tx_hash")}, ${selectPaymentOfTask(sql`tx_hash`)})`,
-      x402_network: sql`coalesce(${param("x402_network")},
+  queryBuilder.insertInto("settlements").values({
+    ...params(
+      "task_id",
+      "settlement_id",
+      "allocation_id",
+      "receipt_hash",
+      "ledger_hash",
+      "amount_settled",
+      "fee",
+      "net",
+      "payer_id",
+      "payee_id",
+      "status",
+      "settled_at",
+      "postings",
+      "outcome_hash",
+    ),
+    x402_tx_hash: sql`coalesce(${param("x402_tx_hash")}, ${selectPaymentOfTask(sql`tx_hash`)})`,
+    x402_network: sql`coalesce(${param("x402_network")},
       ${selectPaymentOfTask(jsonMember("requirements", "network"))})`,
-      relay_key: sql`(select count(*) from relay_successions)`,
-    })
-    .returning(["x402_tx_hash", "x402_network", "relay_key"]),
+    relay_key: sql`(select count(*) from relay_successions)`,
+  }),
 );
 
-/** Stores a settlement and returns its row, with the payment of its task. */
+/** Stores a settlement, with the payment of its task. */
 export async function insertSettlement(
   tx: Tx,
   { x402, ...settlement }: NewSettlement,
-): Promise<SettlementRow> {
-  const stored = await tx.get(insertSettlementQuery, {
+): Promise<void> {
+  await tx.run(insertSettlementQuery, {
     ...settlement,
     x402_tx_hash: x402?.txHash ?? null,
     x402_network: x402?.network ?? null,
   });
-  if (stored === undefined) throw new Error("an inserted settlement was not returned");
-  return { ...settlement, ...stored };
 }
 
 /** Named, because a settlement is signed as it is read, and Postgres numbers its rows in one more column. */

@@ -33,12 +33,14 @@ export const moneyCommands = {
   statement: {
     usage: "statement ID [--from TIME] [--to TIME] [--csv]",
     purpose: "the movements of one account with the balances at both ends",
+    maxArguments: 1,
     options: ["from", "to", "csv"],
     run: showStatement,
   },
   deposit: {
     usage: "deposit ID AMOUNT --reference R [--description TEXT]",
     purpose: "credit an account, once per reference",
+    maxArguments: 2,
     options: ["reference", "description"],
     run: deposit,
   },
@@ -46,6 +48,7 @@ export const moneyCommands = {
     usage:
       "withdrawals [--state pending] | withdrawals complete ID --payout-reference R | withdrawals fail ID --reason R",
     purpose: "list what agents take out, and say how it was paid or why not",
+    maxArguments: 2,
     options: ["state", "payout-reference", "reason", ...PAGE_OPTIONS],
     run: (call) => (call.args.length === 0 ? listWithdrawals(call) : resolveWithdrawal(call)),
   },

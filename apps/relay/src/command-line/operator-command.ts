@@ -88,6 +88,8 @@ export interface OperatorCommand {
   /** Its arguments and options; the first word is its name. */
   readonly usage: string;
   readonly purpose: string;
+  /** The most arguments that it takes; without it none. */
+  readonly maxArguments?: number;
   /** The options that it takes besides the shared ones. */
   readonly options?: readonly OptionName[];
   readonly run: (call: CommandCall) => Promise<CommandResult>;

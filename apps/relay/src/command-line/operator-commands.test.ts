@@ -51,6 +51,19 @@ describe("a command against a relay", () => {
     expect(wrong.stderr).toContain("(auth.unknown_token)");
   });
 
+  test("a relay is not frozen by an empty reason, and a deposit of too many words credits nothing", async () => {
+    await run(["freeze", " "]);
+    await run(["deposit", "01890000-0000-7000-8000-0000000000a7", "1", "000", "--reference", "r"]);
+    const { stdout } = await run(["status", "--json"]);
+    expect(JSON.parse(stdout)).toMatchObject({ freeze: { frozen: false }, money: { balances: 0 } });
+  });
+
+  test("exits with 2 for a token that no header can carry, and does not show it", async () => {
+    const { code, stderr } = await run(["status"], { AGENT_API_TOKEN: "secret\u20ac\ncanary" });
+    expect(code).toBe(2);
+    expect(stderr).not.toContain("canary");
+  });
+
   test("exits with 3 when there is no relay, and names the address that it asked", async () => {
     const { code, stderr } = await run(["status", "--relay", "http://127.0.0.1:1"]);
     expect(code).toBe(3);
@@ -62,6 +75,12 @@ describe("a command against a relay", () => {
     [["status", "--csv"], "this command takes no --csv"],
     [["withdrawals", "complete"], "complete ID"],
     [["series", "speed"], "METRIC is one of"],
+    [["deposit", "agent", "1", "000", "--reference", "r"], '"000" is an argument too many'],
+    [["tasks", "failed"], '"failed" is an argument too many'],
+    [["peers", "remove", "a", "b", "c"], '"c" is an argument too many'],
+    [["freeze", ""], "the reason must not be empty"],
+    [["status", "--relay", "nonsense"], "must be an http or https address"],
+    [["status", "--relay", "ftp://relay.example"], "must be an http or https address"],
     [["holds", "--older-than", "long"], "is a duration"],
   ])("exits with 2 for %j and shows the usage of that command only", async (args, message) => {
     const { code, stdout, stderr } = await run(args);

@@ -15,6 +15,7 @@ export const peerCommands = {
       "peers | peers add URL | peers credit ID AMOUNT | peers remove ID | peers payments ID | peers history ID | " +
       "peers pay ID AMOUNT --sent|--received --reference R | peers clear-defaults ID --reason R",
     purpose: "the relays that this one knows, who owes whom, and dealings with one of them",
+    maxArguments: 3,
     options: ["sent", "received", "reference", "reason", ...PAGE_OPTIONS],
     run: runPeers,
   },
@@ -22,6 +23,7 @@ export const peerCommands = {
     usage:
       "outbox [--state pending|completed|failed] | outbox retry ID | outbox give-up ID --reason R",
     purpose: "settlements on their way to other relays",
+    maxArguments: 2,
     options: ["state", "reason", ...PAGE_OPTIONS],
     run: runOutbox,
   },

@@ -17,7 +17,7 @@ export function readOperatorToken(
 ): TokenResult {
   if (file === undefined) {
     const token = firstToken(env["AGENT_API_TOKEN"] ?? "");
-    if (token !== "") return { ok: true, token };
+    if (token !== "") return checkToken(token, "AGENT_API_TOKEN");
     const named = env["AGENT_API_TOKEN_FILE"]?.trim() ?? "";
     if (named !== "") return readTokenFrom(named);
     return {
@@ -34,10 +34,17 @@ function readTokenFrom(file: string): TokenResult {
       return { ok: false, message: `others may read ${file}: chmod 600 ${file}` };
     }
     const token = firstToken(readFileSync(file, "utf8"));
-    return token === "" ? { ok: false, message: `${file} contains no token` } : { ok: true, token };
+    if (token === "") return { ok: false, message: `${file} contains no token` };
+    return checkToken(token, file);
   } catch {
     return { ok: false, message: `${file} cannot be read` };
   }
+}
+
+/** Anything else cannot be sent in a header. */
+function checkToken(token: string, source: string): TokenResult {
+  if (/^[\x21-\x7e]+$/.test(token)) return { ok: true, token };
+  return { ok: false, message: `the token in ${source} must be printable ASCII without blanks` };
 }
 
 const firstToken = (text: string) => text.split(",")[0]?.trim() ?? "";

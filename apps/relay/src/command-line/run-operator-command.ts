@@ -39,9 +39,16 @@ export async function runOperatorCommand(
   if (foreign !== undefined) {
     return failUsage(environment, command, `this command takes no --${foreign}`);
   }
+  const surplus = args[command.maxArguments ?? 0];
+  if (surplus !== undefined) {
+    return failUsage(environment, command, `${JSON.stringify(surplus)} is an argument too many`);
+  }
   const token = readOperatorToken(options["token-file"], env);
   if (!token.ok) return failUsage(environment, command, token.message);
   const baseUrl = findRelayAddress(options.relay, env);
+  if (!isWebAddress(baseUrl)) {
+    return failUsage(environment, command, `${baseUrl} must be an http or https address`);
+  }
   const client = createRelayClient({ baseUrl, identity: { masterToken: token.token } });
   const print = (output: CommandOutput) => {
     if (output.raw !== undefined) return writeOut(output.raw);
@@ -81,6 +88,10 @@ function findRelayAddress(
 ): string {
   const named = (given ?? env["AGENT_RELAY_URL"] ?? "").trim();
   return named === "" ? `http://127.0.0.1:${env["PORT"] ?? "3000"}` : named;
+}
+
+function isWebAddress(text: string): boolean {
+  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
 }
 
 function failUsage(

@@ -18,6 +18,7 @@ export const sessionCommands = {
   sessions: {
     usage: "sessions | sessions end ID",
     purpose: "the open sessions of the console, and the end of one",
+    maxArguments: 2,
     run: async ({ client, args }) => {
       const [act, sessionId] = args;
       if (act === "end" && sessionId !== undefined) {

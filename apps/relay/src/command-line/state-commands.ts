@@ -1,7 +1,12 @@
 import { formatDuration, formatMoney, formatTime } from "./format-values.ts";
 import type { Block } from "./format-blocks.ts";
 import { checkRelay } from "./check-relay.ts";
-import type { CommandCall, CommandResult, OperatorCommand } from "./operator-command.ts";
+import {
+  usageFault,
+  type CommandCall,
+  type CommandResult,
+  type OperatorCommand,
+} from "./operator-command.ts";
 
 type Overview = Extract<
   Awaited<ReturnType<CommandCall["client"]["getOverview"]>>,
@@ -20,13 +25,21 @@ export const stateCommands = {
     purpose: "check readiness, jobs, books, backup and settings, with a remedy for each fault",
     run: checkRelay,
   },
+  processes: {
+    usage: "processes",
+    purpose: "the processes that are this relay together, and which of them leads",
+    run: listProcesses,
+  },
   freeze: {
     usage: "freeze [REASON]",
     purpose: "refuse writes from now on; without a reason, show whether and why it is frozen",
+    maxArguments: Infinity,
     run: async ({ client, args }) => {
-      const reason = args.join(" ");
+      const reason = args.join(" ").trim();
+      // An empty variable of a script must not look like a freeze that was done.
+      if (args.length > 0 && reason === "") return usageFault("the reason must not be empty");
       const answer =
-        reason === "" ? await client.getFreeze() : await client.freeze({ body: { reason } });
+        args.length === 0 ? await client.getFreeze() : await client.freeze({ body: { reason } });
       if (!answer.ok) return answer;
       return { ok: true, body: answer.body, blocks: describeFreeze(answer.body) };
     },
@@ -95,6 +108,7 @@ function describeWork({ tasks, open, agents, sockets }: Overview, now: number): 
 function describeMoney({ money }: Overview): readonly Block[] {
   return [
     `money     ${formatMoney(money.balances)} in accounts, ${formatMoney(money.held)} held, ` +
+      `${formatMoney(money.inspected)} under inspection, ` +
       `${formatMoney(money.pending_withdrawals)} to be paid out`,
     `fees      ${formatMoney(money.fees_today)} today, ${formatMoney(money.fees_total)} in all`,
   ];
@@ -112,12 +126,40 @@ export function describeDatabase({ database }: Overview, now: number): string {
   return `${size}${at === null ? "no backup known" : `backup ${formatDuration(now - at)} ago`}`;
 }
 
+async function listProcesses({ client, now }: CommandCall): Promise<CommandResult> {
+  const answer = await client.listProcesses();
+  if (!answer.ok) return answer;
+  const rows = answer.body.processes.map((each) => [
+    each.name,
+    each.process_id ?? "-",
+    each.alive
+      ? { text: each.leads ? "leads" : "follows", tone: "good" as const }
+      : { text: "ended without notice", tone: "bad" as const },
+    each.version,
+    String(each.agents),
+    formatDuration(now() - each.started_at),
+    formatTime(each.renewed_at),
+  ]);
+  const columns = [
+    { title: "name", isFlexible: true },
+    { title: "process", isId: true },
+    { title: "state" },
+    { title: "version" },
+    { title: "agents", align: "right" },
+    { title: "up for", align: "right" },
+    { title: "last sign of life" },
+  ] as const;
+  return { ok: true, body: answer.body, blocks: [{ columns, rows, empty: "no processes" }] };
+}
+
 /** Lists everything that waits for a decision of the operator. */
 function listNeeds(overview: Overview): readonly Block[] {
-  const { withdrawals_pending, outbox_failed, approvals_pending, jobs, books } = overview;
+  const { withdrawals_pending, disputes_pending, outbox_failed, approvals_pending, jobs, books } =
+    overview;
   const late = jobs.filter(({ ok }) => !ok).map(({ job }) => job);
   const needs = [
     ...(withdrawals_pending > 0 ? [`${withdrawals_pending} withdrawals wait: withdrawals`] : []),
+    ...(disputes_pending > 0 ? [`${disputes_pending} disputes to decide: disputes`] : []),
     ...(outbox_failed > 0 ? [`${outbox_failed} settlements failed: outbox --state failed`] : []),
     ...(late.length > 0 ? [`jobs are late: ${late.join(", ")}`] : []),
     ...(books?.consistent === false ? ["the books do not balance: doctor"] : []),

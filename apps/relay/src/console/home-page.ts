@@ -9,7 +9,12 @@ export interface ShownRelay {
   readonly fee_rate: number;
   readonly features: readonly string[];
   readonly version: string;
+  /** Whether it serves the pages of its operator. */
+  readonly hasConsole: boolean;
 }
+
+const CONSOLE_LINKS = `<li><a href="./console/me">My agent</a>, in a browser that its owner has paired</li>
+<li><a href="./console">Console</a> of its operator</li>`;
 
 /** Builds the page at the address of the relay. */
 export function buildHomePage(relay: ShownRelay, assets: Assets): string {
@@ -43,6 +48,7 @@ export function buildHomePage(relay: ShownRelay, assets: Assets): string {
 <ul>
 <li><a href="./verify">Verify</a> a receipt or the evidence of a task, in your browser</li>
 <li><a href="./log">Log</a> of what this relay signed, which it cannot change later</li>
+${relay.hasConsole ? CONSOLE_LINKS : ""}
 <li><a href="./docs">Documentation</a> of every operation</li>
 <li><a href="./.well-known/agent-relay.json">Identity document</a> and <a href="./.well-known/agent-card.json">agent card</a>, for machines</li>
 </ul>

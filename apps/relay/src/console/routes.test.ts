@@ -16,6 +16,7 @@ const script = `console.log("${"a".repeat(1_000)}");\n`;
 mkdirSync(join(folder, "console/assets"), { recursive: true });
 writeFileSync(join(folder, "verify.html"), "<!doctype html><title>Verify</title>");
 writeFileSync(join(folder, "log.html"), "<!doctype html><title>Log</title>");
+writeFileSync(join(folder, "console.html"), "<!doctype html><title>Console</title>");
 writeFileSync(join(folder, "agent-verify.html"), "<!doctype html><title>One file</title>");
 writeFileSync(join(folder, "console/assets/verify-AbCd_12-.js"), script);
 writeFileSync(join(folder, "console/assets/home-AbCd_123.js"), "");
@@ -67,18 +68,19 @@ describe("the pages of a relay", () => {
     ]);
   });
 
-  test("let the page of the log read from its own relay, and start no worker", () => {
-    const policy = createHandler()("/log")?.headers.get("content-security-policy") ?? "";
+  test.each(["/log", "/console"])("let %s read from its own relay, and start no worker", (path) => {
+    const policy = createHandler()(path)?.headers.get("content-security-policy") ?? "";
     expect(policy).toContain("connect-src 'self'; trusted-types 'none'");
   });
 
-  test("are without the log where the operator wants the page of /verify alone", () => {
+  test("are without log and console where the operator wants the page of /verify alone", async () => {
     const get = createHandler(undefined, "north", "verify");
-    expect(get("/log")).toBeUndefined();
+    for (const path of ["/log", "/console", "/console.html"]) expect(get(path)).toBeUndefined();
+    expect(await get("/", html)?.text()).not.toContain('./console"');
     expect(get("/verify")?.status).toBe(200);
   });
 
-  test.each(["/", "/verify", "/log", "/agent-verify.html", SCRIPT_PATH])(
+  test.each(["/", "/verify", "/log", "/console", "/agent-verify.html", SCRIPT_PATH])(
     "send %s with the headers that keep it apart from other origins",
     (path) => {
       const { status, headers } = createHandler()(path, html)!;
@@ -159,5 +161,27 @@ describe("the pages of a relay", () => {
     expect((await on.request("GET", "/")).body).toMatchObject({ code: "route.not_found" });
     expect((await on.request("GET", "/console/none")).status).not.toBe(200);
     await on.close();
+  });
+});
+
+describe("the page of an owner", () => {
+  const get = (pages: string) => {
+    mkdirSync(join(folder, "console"), { recursive: true });
+    writeFileSync(join(folder, "console/me.html"), "<!doctype html><title>My agent</title>");
+    return createHandler(readAssets(folder), "north", pages)("/console/me", html);
+  };
+
+  test("reads from its own relay only, by the policy of the console", () => {
+    const { status, headers } = get("on")!;
+    expect(status).toBe(200);
+    expect(headers.get("content-security-policy")).toContain(
+      "connect-src 'self'; trusted-types 'none'",
+    );
+    expect(headers.get("cache-control")).toBe("no-cache");
+    expect(headers.get("referrer-policy")).toBe("no-referrer");
+  });
+
+  test("is absent where the operator wants the page of /verify alone", () => {
+    expect(get("verify")).toBeUndefined();
   });
 });

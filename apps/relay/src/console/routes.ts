@@ -14,7 +14,7 @@ import { buildPageHeaders, type PageNeeds } from "./page-headers.ts";
 export type PageHandler = (request: Request, clientIp: string) => Response | undefined;
 
 /** The paths of the pages in the syntax of the router. */
-export const PAGE_PATHS = ["/", "/verify", "/log", "/agent-verify.html", "/console/*"];
+export const PAGE_PATHS = ["/", "/verify", "/log", "/agent-verify.html", "/console", "/console/*"];
 
 interface PageOptions {
   readonly limiter: RateLimiter;
@@ -26,19 +26,34 @@ const NO_NEEDS: PageNeeds = { trustedTypesPolicy: "'none'" };
 /** The page of `/verify` starts its worker by a Trusted Types policy. */
 const VERIFY_NEEDS: PageNeeds = { trustedTypesPolicy: "verify-worker" };
 
-const LOG_NEEDS: PageNeeds = { ...NO_NEEDS, readsRelay: true };
+/** Pages that read from their own relay. */
+const READER_NEEDS: PageNeeds = { ...NO_NEEDS, readsRelay: true };
+
+/** The needs of the pages; the files beside them are served with those of `/verify`. */
+const NEEDS_BY_FILE: Readonly<Record<string, PageNeeds>> = {
+  "log.html": READER_NEEDS,
+  "console.html": READER_NEEDS,
+  "console/me.html": READER_NEEDS,
+};
 
 /** The files of the pages that have an address of their own. */
 const PAGE_FILES: Readonly<Record<string, string>> = {
   "/verify": "verify.html",
   "/log": "log.html",
+  "/console": "console.html",
+  "/console/me": "console/me.html",
 };
+
+/** The pages that `AGENT_CONSOLE=verify` leaves out. */
+const OPERATOR_PAGES = new Set(["log.html", "console.html", "console/me.html"]);
 
 export function createPageHandler(
   services: Pick<Services, "config" | "identity" | "freezer" | "runtime">,
   { limiter, assets }: PageOptions,
 ): PageHandler {
-  const home = assets.size === 0 ? "" : buildHomePage(buildRelayInfo(services), assets);
+  const hasConsole = services.config.server.console === "on";
+  const shown = { ...buildRelayInfo(services), hasConsole };
+  const home = assets.size === 0 ? "" : buildHomePage(shown, assets);
 
   function answerPath(path: string, { headers }: Request): Response | undefined {
     const accept = headers.get("accept") ?? "";
@@ -48,8 +63,8 @@ export function createPageHandler(
       return createRefusalResponse(refuse("console.not_built"), newId(services.runtime));
     }
     if (path === "/") return answerHome(home);
-    if (path === "/log" && services.config.server.console === "verify") return undefined;
     const name = PAGE_FILES[path] ?? path.slice(1);
+    if (!hasConsole && OPERATOR_PAGES.has(name)) return undefined;
     const asset = assets.get(name);
     return asset && answerAsset(asset, name, headers);
   }
@@ -90,7 +105,7 @@ function answerAsset(asset: Asset, name: string, given: Headers): Response {
     : asset.bytes;
   const etag = body === asset.gzip ? `"${asset.tag}-gzip"` : `"${asset.tag}"`;
   const headers = {
-    ...buildPageHeaders(name === "log.html" ? LOG_NEEDS : VERIFY_NEEDS),
+    ...buildPageHeaders(NEEDS_BY_FILE[name] ?? VERIFY_NEEDS),
     "content-type": asset.mediaType,
     "cache-control": asset.isHashed ? `public, ${CACHE_FOR_EVER}` : "no-cache",
     etag,

@@ -79,6 +79,6 @@ async function issueAndStore<Type extends CredentialType>(
   await insertCredential(tx, row);
   const publicKey = getSubjectKey(credential) ?? "";
   const facts = { time: runtime.now(), agentId: row.agent_id, publicKey };
-  await appendLog(tx, entryOf.credential(credential, facts));
+  await appendLog(tx, () => entryOf.credential(credential, facts));
   return row;
 }

@@ -53,7 +53,7 @@ export async function revokeCredential(
       const publicKey = getSubjectKey(parseCredential(row)) ?? "";
       const facts = { agentId: row.agent_id, publicKey, time: now };
       const record = { credential_id, revoked_at: now };
-      await appendLog(tx, entryOf.credentialRevoked(record, facts));
+      await appendLog(tx, () => entryOf.credentialRevoked(record, facts));
     }
     return findCredential(tx, credential_id);
   });

@@ -405,6 +405,58 @@ describe("H16: the wall clock of one submitter and the tasks of another", () => 
     expect(endpoint.calls).toHaveLength(2);
   });
 
+  /** Returns whether the market shows the worker as online. */
+  const isOnline = async () =>
+    (await t.asOperator("GET", `/api/v1/agents/${worker.agentId}`)).body["online"];
+
+  test.each<[string, (response: ServerResponse) => void]>([
+    ["closes its connections", (response) => response.destroy()],
+    ["answers something else than MCP", (response) => response.end("<html>")],
+  ])("H16: an endpoint that %s is paused, and its agent is offline", async (_, answer) => {
+    const broken = opened(await startHttpEndpoint((__, response) => answer(response)));
+    await registerEndpoint(t, worker, broken.url);
+    expect(await isOnline()).toBe(true);
+    await submitAcceptedTask(t, boss, worker);
+    await failures();
+    await expect.poll(isOnline).toBe(false);
+    const asked = broken.requests.length;
+    const other = await createBuyer(t, 10);
+    const waiting = await submitAcceptedTask(t, other, worker);
+    // The manual clock does not advance, so the pause lasts while another agent does a later task.
+    const rival = await createSeller(t, 2);
+    const proving = (args: TaskArguments) =>
+      textResult(
+        JSON.stringify(
+          createReceipt(rival, {
+            task_id: args.relay_task_id,
+            prompt: args.prompt,
+            submitted_at: t.clock.now(),
+          }),
+        ),
+      );
+    await registerEndpoint(t, rival, opened(await startMcpEndpoint(proving)).url);
+    await ended(await submitAcceptedTask(t, other, rival));
+    expect(broken.requests).toHaveLength(asked);
+    await ended(waiting, "pending");
+    await t.clock.advance(1_000);
+    await expect.poll(() => broken.requests.length).toBeGreaterThan(asked);
+  });
+
+  test("H16: an endpoint that does not answer for 9,999 ms is neither paused nor offline", async () => {
+    const endpoint = opened(await startMcpEndpoint(slowFor(200)));
+    await registerEndpoint(t, worker, endpoint.url);
+    const slow = { prompt: "slow", wall_clock_ms: 9_999 };
+    const timedOut = await submitAcceptedTask(t, boss, worker, slow);
+    await expect.poll(() => endpoint.calls).toHaveLength(1);
+    await t.clock.advance(9_999);
+    await failures();
+    await ended(timedOut, "pending");
+    const other = await createBuyer(t, 10);
+    expect(await isOnline()).toBe(true);
+    // The manual clock does not advance, so a pause would never end.
+    await ended(await submitAcceptedTask(t, other, worker));
+  });
+
   test("H16: an endpoint that does not answer for 10 s is paused", async () => {
     const endpoint = opened(await startMcpEndpoint(slowFor(200)));
     await registerEndpoint(t, worker, endpoint.url);

@@ -1,8 +1,9 @@
-import { limits } from "@agent/wire";
+import { limits, type Task } from "@agent/wire";
 import { findAgent, markUnreachable, updateLastSeen } from "../agents/store.ts";
 import { forwardTask } from "../federation/outbound/forward-task.ts";
 import { withStoredTrace } from "../observability/trace.ts";
 import { operatorCaller } from "../identity/caller.ts";
+import { hasRoomForTask } from "../inspections/acceptance/find-offer.ts";
 import type { Connection } from "../realtime/connections.ts";
 import type { Attempt } from "../routing/attempt.ts";
 import { newId } from "../runtime.ts";
@@ -34,6 +35,7 @@ export type RouteDependencies = Pick<
   | "trustGraph"
   | "connections"
   | "remoteDevices"
+  | "processes"
   | "egress"
   | "identity"
   | "federation"
@@ -118,7 +120,7 @@ async function findPending(
 
 /**
  * Assigns a pending task to the next executor that can be reached, and returns the changed task;
- * undefined when all have been tried: then it waits for the first of them again.
+ * undefined when all have been tried: then it waits for the first of them again, if that has room for it.
  */
 async function moveToNextExecutor(
   services: RouteServices,
@@ -136,6 +138,7 @@ async function moveToNextExecutor(
     charge: next.charge,
   };
   const changed = await storage.transaction(async (tx) => {
+    if (!(await hasRoomForTask(tx, task, next))) return false;
     const change = { task_id: task.task_id, from_attempt: task.attempt, ...reassignment };
     if (!(await reassignTask(tx, { ...change, now: services.runtime.now() }))) return false;
     await enqueueTaskAssigned(tx, services, { ...task, ...reassignment });
@@ -146,8 +149,8 @@ async function moveToNextExecutor(
 }
 
 /**
- * Skips unreachable executors without assigning them: while they were assigned, the receipt of another
- * would be refused.
+ * Skips executors that are unreachable, or have as much open as they offer, without assigning them: while
+ * they were assigned, the receipt of another would be refused.
  */
 async function findNextReachable(
   services: RouteServices,
@@ -155,10 +158,11 @@ async function findNextReachable(
   attempts: readonly Attempt[],
 ): Promise<number | undefined> {
   const { required_capabilities } = toTask(task);
-  for (let at = task.attempt + 1; at < attempts.length; at += 1) {
-    const executor = attempts[at]?.agent_id ?? "";
-    if (services.trustGraph.isBlocked(task.submitted_by, executor)) continue;
-    if (attempts[at]?.via !== undefined && services.federation !== undefined) return at;
+  for (const [at, attempt] of attempts.entries()) {
+    const { agent_id: executor, via } = attempt;
+    if (at <= task.attempt || services.trustGraph.isBlocked(task.submitted_by, executor)) continue;
+    if (!(await hasRoomForTask(services.storage.read, task, attempt))) continue;
+    if (via !== undefined && services.federation !== undefined) return at;
     const sockets = services.connections.forAgent(executor);
     if (sockets.some((socket) => services.connections.canServe(socket, required_capabilities)))
       return at;
@@ -197,10 +201,25 @@ async function offerElsewhere(
   return true;
 }
 
+type OfferServices = Pick<Services, "storage" | "runtime" | "connections" | "trustGraph">;
+
 /** Sends a pending task to the devices here that were not sent it yet; true if one may do it. */
-export async function offerHere(
-  services: Pick<Services, "storage" | "runtime" | "connections" | "trustGraph">,
+export function offerHere(services: OfferServices, taskId: string): Promise<boolean> {
+  const isUnsent = (device: Connection, { event_id }: Task) =>
+    device.offered.get(taskId) !== event_id;
+  return offerTo(services, taskId, isUnsent);
+}
+
+/** Sends a pending task to the devices here that were never sent it, not even before a release. */
+export async function offerToNewcomers(services: OfferServices, taskId: string): Promise<void> {
+  await offerTo(services, taskId, (device) => device.offered.get(taskId) === undefined);
+}
+
+/** Sends a pending task to chosen devices of this process; true if one, chosen or not, may do it. */
+async function offerTo(
+  services: OfferServices,
   taskId: string,
+  isChosen: (device: Connection, view: Task) => boolean,
 ): Promise<boolean> {
   const task = await findPending(services, taskId);
   if (task === undefined || isForwarded(task) || isBlocked(services, task)) return false;
@@ -209,7 +228,7 @@ export async function offerHere(
   const able = devices.filter((device) =>
     services.connections.canServe(device, view.required_capabilities),
   );
-  for (const device of able) if (device.offered.get(taskId) !== view.event_id) device.offer(view);
+  for (const device of able) if (isChosen(device, view)) device.offer(view);
   return able.length > 0;
 }
 

@@ -19,6 +19,11 @@ export interface Router {
   readonly retryAllPending: () => Promise<void>;
   /** Brings tasks to an executor whose process may have ended before it did. */
   readonly rerouteWaiting: () => Promise<void>;
+  /**
+   * Sends devices of this process the tasks that another process stored while it did not know of them, and
+   * so neither sent nor told this one of.
+   */
+  readonly offerYoung: () => Promise<void>;
   /** Sends a task to devices of this process, because another process has none. */
   readonly offerHere: (taskId: string) => void;
   /** Starts nothing from now on. */

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestAgent } from "@agent/testkit";
+import type { OperatorAgent } from "@agent/wire";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { serveTestRelay, type ServedRelay } from "../../test/devices.ts";
 import {
@@ -53,6 +54,11 @@ async function shown(): Promise<readonly unknown[]> {
     candidate?.sub_scores.availability,
   ];
 }
+async function getUnreachableAt(): Promise<unknown> {
+  const { body } = await t.asOperator("GET", `/api/v1/admin/agents?q=${worker.agentId}`);
+  return (body["agents"] as OperatorAgent[])[0]?.unreachable_at;
+}
+
 const ONLINE = [true, true, true, 1];
 const OFFLINE = [false, false, false, 0.45];
 
@@ -69,9 +75,11 @@ test("G5: a forward that meets no MCP takes an agent offline until its next sign
   expect(await shown()).toEqual(ONLINE);
   await submitAcceptedTask(t, boss, worker);
   await expect.poll(shown).toEqual(OFFLINE);
+  expect(await getUnreachableAt()).toBe(t.clock.now());
   const heartbeat = { agent_id: worker.agentId };
   expect((await t.as(worker, "POST", "/api/v1/agents/heartbeat", heartbeat)).status).toBe(200);
   expect(await shown()).toEqual(ONLINE);
+  expect(await getUnreachableAt()).toBeNull();
   await t.advance(60_000);
   await expect.poll(shown).toEqual(OFFLINE);
   await registerEndpoint(t, worker, url);
@@ -155,7 +163,9 @@ async function startPickyEndpoint(answerCall: AnswerCall) {
       headers.delete("content-length");
       const hasBody = request.method === "POST";
       const init = { method: request.method ?? "", headers, ...(hasBody && { body }) };
-      const answer = await fetch(mcp.url, init);
+      // A test may end, and close the server, while a request is on its way.
+      const answer = await fetch(mcp.url, init).catch(() => undefined);
+      if (answer === undefined) return response.destroy();
       response.writeHead(answer.status, {
         "content-type": answer.headers.get("content-type") ?? "",
       });
@@ -164,7 +174,7 @@ async function startPickyEndpoint(answerCall: AnswerCall) {
   );
 }
 
-test.each<[string, AnswerCall]>([
+const failedAnswers: [string, AnswerCall][] = [
   ["413", (response) => response.writeHead(413).end()],
   ["500", (response) => response.writeHead(500).end()],
   ["a closed connection", (response) => response.destroy()],
@@ -178,18 +188,35 @@ test.each<[string, AnswerCall]>([
         .end(JSON.stringify({ jsonrpc: "2.0", id, error }));
     },
   ],
-])("G5: a task that its endpoint answers with %s takes no agent offline", async (_, answer) => {
+];
+
+/** Starts an endpoint that has failed another submitter's task with this answer. */
+async function failForAttacker(answer: AnswerCall) {
   const picky = await startPickyEndpoint(answer);
   await registerEndpoint(t, worker, picky.url);
   const attacker = await t.createAgent();
   await submitAcceptedTask(t, attacker, worker, { prompt: "x".repeat(10_000) });
   await expect.poll(() => t.listLogged("mcp.forward_failed"), { timeout: 10_000 }).toHaveLength(1);
-  const calls = picky.requests.length;
-  expect(await shown()).toEqual(ONLINE);
-  // The endpoint is not paused for others either.
-  await submitAcceptedTask(t, boss, worker);
-  await expect.poll(() => picky.requests.length).toBeGreaterThan(calls);
-});
+  return picky;
+}
+
+test.each(failedAnswers)(
+  "G5: a task that its endpoint answers with %s takes no agent offline",
+  async (_, answer) => {
+    await failForAttacker(answer);
+    expect(await shown()).toEqual(ONLINE);
+  },
+);
+
+test.each(failedAnswers)(
+  "H16: a task that its endpoint answers with %s pauses the endpoint for no other submitter",
+  async (_, answer) => {
+    const picky = await failForAttacker(answer);
+    const calls = picky.requests.length;
+    await submitAcceptedTask(t, boss, worker);
+    await expect.poll(() => picky.requests.length).toBeGreaterThan(calls);
+  },
+);
 
 test("G5: an endpoint that dies while it works takes its agent offline", async () => {
   const picky = await startPickyEndpoint((response) => {

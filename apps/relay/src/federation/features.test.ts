@@ -1,7 +1,12 @@
 import { createHeartbeat } from "@agent/federation-protocol/peering";
 import { signAnswer } from "@agent/federation-protocol/signing";
 import { afterEach, describe, expect, test } from "vitest";
-import { federated, forwardTaskToPeer } from "../../test/contract/operator/federation.ts";
+import {
+  completeTaskOfPeer,
+  federated,
+  forwardTaskToPeer,
+  relayTask,
+} from "../../test/contract/operator/federation.ts";
 import { createFakePeer, type FakePeer } from "../../test/fake-peer.ts";
 import { startListeningPeer, type ListeningPeer } from "../../test/listening-peer.ts";
 import { startNetwork, waitUntil } from "../../test/network.ts";
@@ -72,6 +77,67 @@ describe("H18: a peer of the version before", () => {
     );
     expect(await peerOf(t)).toMatchObject({ state: "active", missed_heartbeats: 0, features: [] });
     expect(listening.requests.some(({ path }) => path.endsWith("/heartbeat"))).toBe(true);
+  });
+
+  test.each([
+    ["is shown no forward of an earlier relay", [], false],
+    ["that names relayed is shown the forward of an earlier relay", ["relayed"], true],
+  ])("H18: a next relay %s", async (_, features, isShown) => {
+    const { passed } = await relayTask(await start(), undefined, {}, features);
+    expect("relayed" in passed).toBe(isShown);
+  });
+
+  test("H18: a task at it is not cancelled and ends by expiry", async () => {
+    const t = await start();
+    const { boss, task, listening } = await forwardTaskToPeer(t);
+    closing.push(() => listening.close());
+    const path = `/agent/${boss.agentId}/task/${task.task_id}`;
+    expect((await t.as(boss, "POST", `${path}/cancel`)).status).toBe(202);
+    const hasReceived = (end: string) =>
+      listening.requests.some((request) => request.path.endsWith(end));
+    await advanceHeartbeat(t);
+    await waitUntil(() => hasReceived("/peer/heartbeat"), "a later request");
+    expect(hasReceived("/task/cancel")).toBe(false);
+    expect((await t.as(boss, "GET", path)).body).toMatchObject({ task: { status: "claimed" } });
+    await waitUntil(async () => {
+      await advanceHeartbeat(t);
+      return (await t.as(boss, "GET", path)).status === 404;
+    }, "the task expires");
+    expect(await t.getBalance(boss)).toBe(10);
+  });
+
+  test.each([
+    ["counts, and no signature is missed", [], 0],
+    ["counts, though one that names signed_accepted should sign it", ["signed_accepted"], 1],
+  ])("H18: its unsigned acceptance of a result %s", async (_, features, missed) => {
+    const t = await start();
+    const listening = await startListeningPeer(({ path }) =>
+      path.endsWith("/task/result") ? { status: "accepted" } : {},
+    );
+    closing.push(() => listening.close());
+    const peer = await createFakePeer(t, listening.url).completeHandshake({ features });
+    await completeTaskOfPeer(t, peer);
+    const returned = () => t.listLogged("federation.result.returned");
+    await waitUntil(() => returned().length > 0, "an answer");
+    expect(returned()).toMatchObject([{ state: "completed" }]);
+    expect(t.listLogged("federation.accepted_unsigned")).toHaveLength(missed);
+  });
+
+  test.each([
+    ["without the settlement", [], false],
+    ["that names position, with the settlement", ["position"], true],
+  ])("H18: is answered to the result of a settled task %s", async (_, features, isRepeated) => {
+    const t = await start();
+    const version = { features, books: true };
+    const { peer, receipt, listening } = await forwardTaskToPeer(t, 1, undefined, version);
+    closing.push(() => listening.close());
+    const send = () => peer.post("/federation/v1/task/result", peer.createResult(receipt));
+    expect(await send()).toMatchObject({ status: 200 });
+    // The amount of a pending settlement is reserved.
+    await waitUntil(async () => (await peerOf(t))["reserved"] === 0, "the settlement is booked");
+    const again = await send();
+    expect(again).toMatchObject({ status: 200, body: { status: "accepted" } });
+    expect("settlement" in again.body).toBe(isRepeated);
   });
 
   test("loses the features that it no longer names after a downgrade", async () => {

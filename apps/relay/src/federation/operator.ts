@@ -1,4 +1,4 @@
-import { fromMicro, toMicro, toDollars } from "@agent/budget";
+import { fromMicro, toMicro, toDollars, ZERO } from "@agent/budget";
 import { isLive, applyPeerEvent } from "@agent/federation-protocol/peering";
 import {
   refundHeldSettlement,
@@ -66,7 +66,7 @@ export async function removePeer(
     const before = await findPeer(tx, relayId);
     if (before === undefined) return undefined;
     const life = applyPeerEvent(toPeerRecord(before), { type: "removal", byOperator: true });
-    const after = withPeerRecord({ ...before, credit_limit: 0, admitted: 0 }, life);
+    const after = withPeerRecord({ ...before, credit_limit: ZERO, admitted: 0 }, life);
     await savePeer(tx, after);
     await recordPeerChange(tx, services.runtime.now(), before, after);
     return before;

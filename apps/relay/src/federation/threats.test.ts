@@ -1,5 +1,6 @@
 import { bytesToHex, canonicalize, fromBase64Url, hexToBytes, verify } from "@agent/crypto";
 import { hashReceipt } from "@agent/receipts";
+import type { FederationPeer } from "@agent/wire";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
   completeTaskOfPeer,
@@ -769,6 +770,11 @@ test("FE19 six failed forwards suspend a peer until its next heartbeat", async (
     () => t.listLogged("federation.peer.suspended").length === 1,
     "the peer is suspended",
   );
+  const { body } = await t.asOperator("GET", "/api/v1/admin/federation/peers");
+  const shown = (body["peers"] as FederationPeer[]).find(
+    ({ relay_id }) => relay_id === broken.relayId,
+  );
+  expect(shown).toMatchObject({ state: "suspended", forwards: { latest: 6, failed: 6 } });
   expect(await broken.heartbeat()).toMatchObject({ status: 200 });
   expect(t.listLogged("federation.peer.active").at(-1)).toMatchObject({ relay_id: broken.relayId });
   await listening.close();

@@ -103,7 +103,7 @@ test("a task that no peer accepted is tried again when the peer returns", async 
   const worker = await b.createWorker(0);
   const path = `/agent/${worker.agentId}/task`;
   await a.as(boss, "GET", `/api/v1/agents/${worker.agentId}`);
-  b.relay.drain();
+  await b.relay.drain();
   const { body } = await a.as(boss, "POST", path, { prompt: "work" });
   const taskId = String(body["task_id"]);
   await waitUntil(

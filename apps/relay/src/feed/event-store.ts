@@ -17,19 +17,41 @@ export async function hasQueuedEvents(read: Reader): Promise<boolean> {
   return (await read.get(anyQueued, {})) !== undefined;
 }
 
-type TakenEvent = QueuedEventRow & { readonly place: number };
+type WaitingEvent = QueuedEventRow & { readonly place: number };
 
-const queueTake = compile<{ limit: number }>()(
-  sql<TakenEvent>`
-    delete from event_queue
-    where rowid in (select rowid from event_queue order by rowid limit ${param("limit")})
-    returning rowid as place, at, type, peer_id, body`,
+const queueHead = compile<{ limit: number }>()(
+  sql<WaitingEvent>`
+    select rowid as place, at, type, peer_id, body from event_queue
+    order by rowid limit ${param("limit")}`,
 );
 
-/** Removes the changes that were queued first and returns them in their order. */
-export async function takeQueuedEvents(tx: Tx, limit: number): Promise<TakenEvent[]> {
-  const taken = await tx.all(queueTake, { limit });
-  return taken.sort((a, b) => a.place - b.place);
+/** Lists the changes that were queued first, in their order. */
+export function listQueuedEvents(read: Reader, limit: number): Promise<WaitingEvent[]> {
+  return read.all(queueHead, { limit });
+}
+
+const queueCopy = compile<{ before: number; last: number }>()(
+  sql<never>`
+    insert into relay_events (sequence, at, type, peer_id, body)
+    select cast(${param("before")} as bigint) + row_number() over (order by rowid), at, type, peer_id, body
+    from event_queue where rowid <= ${param("last")}`,
+);
+
+const queueDelete = compile<{ last: number }>()(
+  sql<never>`delete from event_queue where rowid <= ${param("last")}`,
+);
+
+/**
+ * Moves the changes up to a place of the queue to the events, with the numbers after `before`. All
+ * statements of the transaction must see one snapshot, because a change of another process may still get an
+ * earlier place.
+ */
+export async function moveQueuedEvents(
+  tx: Tx,
+  moved: { readonly before: number; readonly last: number },
+): Promise<void> {
+  await tx.run(queueCopy, moved);
+  await tx.run(queueDelete, { last: moved.last });
 }
 
 const counterUpdate = compile<{ by: number }>()(
@@ -42,16 +64,6 @@ export async function reserveSequences(tx: Tx, by: number): Promise<number> {
   const reserved = await tx.get(counterUpdate, { by });
   if (reserved === undefined) throw new Error("the counter of the events is missing");
   return reserved.last;
-}
-
-const eventInsert = compile<RelayEventRow>()(
-  queryBuilder
-    .insertInto("relay_events")
-    .values(params("sequence", "at", "type", "peer_id", "body")),
-);
-
-export async function insertEvent(tx: Tx, event: RelayEventRow): Promise<void> {
-  await tx.run(eventInsert, event);
 }
 
 const eventPage = compile<{ after: number; limit: number }>()(

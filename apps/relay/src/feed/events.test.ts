@@ -112,7 +112,7 @@ describe("the events of the relay", () => {
     await t.deposit(agent, 3);
     await t.clock.advance(limits.relayEventPollMs);
     const all = await listEvents();
-    t.relay.drain();
+    await t.relay.drain();
     const ids = [...(await text).matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id));
     expect(ids).toEqual(all.slice(before.length).map(({ sequence }) => sequence));
     expect(await text).toContain("event: money.deposited");

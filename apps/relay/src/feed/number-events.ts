@@ -1,6 +1,12 @@
+import { asMicro, ZERO } from "@agent/budget";
 import type { Services } from "../services.ts";
 import { StorageFrozen, type Tx } from "../storage/storage.ts";
-import { hasQueuedEvents, insertEvent, reserveSequences, takeQueuedEvents } from "./event-store.ts";
+import {
+  hasQueuedEvents,
+  listQueuedEvents,
+  moveQueuedEvents,
+  reserveSequences,
+} from "./event-store.ts";
 import { foldEvents, type MinuteChange } from "./fold-minutes.ts";
 import { addDurations, type LatencyHistogram } from "./latency-histogram.ts";
 import { addEndedTasks, findMinute, saveMinute } from "./minute-store.ts";
@@ -24,12 +30,11 @@ export async function numberEvents({ storage, freezer }: FeedServices): Promise<
 }
 
 async function numberBatch(tx: Tx): Promise<number> {
-  const events = await takeQueuedEvents(tx, BATCH_SIZE);
-  if (events.length === 0) return 0;
-  const first = (await reserveSequences(tx, events.length)) - events.length + 1;
-  for (const [index, { place: _, ...event }] of events.entries()) {
-    await insertEvent(tx, { sequence: first + index, ...event });
-  }
+  const events = await listQueuedEvents(tx, BATCH_SIZE);
+  const last = events.at(-1)?.place;
+  if (last === undefined) return 0;
+  const reserved = await reserveSequences(tx, events.length);
+  await moveQueuedEvents(tx, { before: reserved - events.length, last });
   const { ended, minutes } = foldEvents(events);
   for (const [state, tasks] of ended) await addEndedTasks(tx, state, tasks);
   for (const [minute, change] of minutes) await addToMinute(tx, minute, change);
@@ -41,8 +46,8 @@ const noFigures = {
   completed: 0,
   failed: 0,
   expired: 0,
-  settled: 0,
-  fees: 0,
+  settled: ZERO,
+  fees: ZERO,
   online: null,
   durations: "{}",
 };
@@ -61,8 +66,8 @@ export async function addToMinute(
     completed: before.completed + (change.completed ?? 0),
     failed: before.failed + (change.failed ?? 0),
     expired: before.expired + (change.expired ?? 0),
-    settled: before.settled + (change.settled ?? 0),
-    fees: before.fees + (change.fees ?? 0),
+    settled: asMicro(before.settled + (change.settled ?? 0)),
+    fees: asMicro(before.fees + (change.fees ?? 0)),
     online: change.online ?? before.online,
     durations: JSON.stringify(addDurations(histogram, durations ?? [])),
   });

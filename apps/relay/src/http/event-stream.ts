@@ -48,5 +48,5 @@ function formatEvent({ id, event, data }: ServerSentEvent): string {
  */
 export function parseLastEventId(headers: Headers): number | undefined {
   const given = headers.get("last-event-id") ?? "";
-  return /^\d{1,9}$/.test(given) ? Number(given) : undefined;
+  return /^\d{1,15}$/.test(given) ? Number(given) : undefined;
 }

@@ -62,7 +62,7 @@ export async function rotateRelayKey(
     const now = runtime.now();
     await keepLogKeys(tx, { oldKey, isStolen, now });
     await updateSecretKey(tx, secret_key);
-    await appendLog(tx, entryOf.relayKey(record, { time: now }));
+    await appendLog(tx, () => entryOf.relayKey(record, { time: now }));
   });
   // The old key must not remain readable in the write-ahead log.
   await finishScrub(storage);

@@ -17,6 +17,9 @@ import type { RelayIdentity } from "./relay-identity.ts";
 const TOKEN_TYPE = "operator-token+jwt";
 const MAX_CHARACTERS = 2_048;
 
+/** These 42 bytes are 56 characters of base64url without a remainder, whatever follows them. */
+const HEADER_START = toBase64Url(utf8ToBytes(`{"alg":"EdDSA","typ":"${TOKEN_TYPE}",`));
+
 type SigningIdentity = Pick<RelayIdentity, "relayId" | "did" | "secretKey" | "publicKey">;
 
 export interface SessionClaims {
@@ -51,10 +54,12 @@ export function mintSessionToken(
   return `${text}.${toBase64Url(sign(utf8ToBytes(text), secretKey))}`;
 }
 
-/** Returns whether a bearer states the type of a session's. Its signature must be verified then. */
+/**
+ * Returns whether a bearer begins as those that this relay mints; its signature must be verified
+ * then. Every request asks, so this compares characters instead of parsing the header.
+ */
 export function isSessionToken(token: string): boolean {
-  const [header = ""] = token.split(".", 1);
-  return token.length <= MAX_CHARACTERS && parsePart(header)?.["typ"] === TOKEN_TYPE;
+  return token.startsWith(HEADER_START);
 }
 
 /**

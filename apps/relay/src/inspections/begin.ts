@@ -4,6 +4,7 @@ import {
   computeArbitrationFee,
   decideSettlement,
   openInspection,
+  ZERO,
 } from "@agent/budget";
 import { postMovement } from "../budget/post-movement.ts";
 import { findLedgerStepCount } from "../ledger/store.ts";
@@ -37,8 +38,8 @@ export async function beginInspection(
   const ledger = await findLedgerStepCount(tx, { agent_id: executorId, goal_id: task_id });
   const { amount: due, status } = decideSettlement({
     receiptStatus: "completed",
-    locked: asMicro(task.locked),
-    charge: asMicro(task.charge),
+    locked: task.locked,
+    charge: task.charge,
     steps: ledger && { completed: ledger.steps_completed, total: ledger.steps_total },
     feeRate: terms.platform_fee_rate,
   });
@@ -73,7 +74,7 @@ export async function beginInspection(
     due,
     due_status: status,
     fee,
-    bond: 0,
+    bond: ZERO,
     offer: null,
     deadline,
     moved: 0,

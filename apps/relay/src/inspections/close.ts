@@ -56,7 +56,7 @@ export async function closeInspection(
     throw new Error(`task ${row.task_id} of an inspection is not stored`);
   }
   const outcome = buildOutcome(services, row, ended, now);
-  await appendLog(tx, entryOf.outcome(outcome, { time: now, agentId: row.executor_id }));
+  await appendLog(tx, () => entryOf.outcome(outcome, { time: now, agentId: row.executor_id }));
   const settled = settleInspection({
     taskId: row.task_id,
     disputeId: row.dispute_id,
@@ -64,10 +64,10 @@ export async function closeInspection(
     payeeId: row.executor_id,
     arbiterId:
       row.contested_at === null || row.arbiter_id === identity.relayId ? null : row.arbiter_id,
-    due: asMicro(row.due),
+    due: row.due,
     dueStatus: row.due_status,
-    fee: asMicro(row.fee),
-    bond: asMicro(row.bond),
+    fee: row.fee,
+    bond: row.bond,
     platformFeeRate: parseTerms(row).platform_fee_rate,
     outcome: ended,
   });
@@ -90,7 +90,7 @@ export async function closeInspection(
     },
     paid,
   );
-  const held = { delegation_token: task.delegation_token, locked: row.due + row.fee };
+  const held = { delegation_token: task.delegation_token, locked: asMicro(row.due + row.fee) };
   await releaseDelegationBudget(tx, held, settled.paid + settled.arbitration.submitter);
   const reputationUpdate = await recordInspectionOutcome(tx, services, {
     row,

@@ -1,9 +1,9 @@
 import {
-  asMicro,
   expireInspection,
   type Inspection,
   type InspectionOutcome,
   type InspectionResult,
+  ZERO,
 } from "@agent/budget";
 import type { OutcomeRecord } from "@agent/receipts";
 import { limits } from "@agent/wire";
@@ -20,7 +20,7 @@ export function toInspection(row: InspectionRow, { relayId }: Relay): Inspection
   return {
     state: row.state,
     deadline: row.deadline,
-    offer: asMicro(row.offer ?? 0),
+    offer: row.offer ?? ZERO,
     arbiter: row.contested_at === null ? null : arbiter,
     outcome: toOutcome(row),
   };
@@ -29,7 +29,7 @@ export function toInspection(row: InspectionRow, { relayId }: Relay): Inspection
 function toOutcome({ outcome, share, lost_by }: InspectionRow): InspectionOutcome | null {
   if (outcome === null || share === null) return null;
   const result: InspectionResult = (JSON.parse(outcome) as OutcomeRecord).outcome;
-  return { result, share: asMicro(share), lostBy: lost_by };
+  return { result, share, lostBy: lost_by };
 }
 
 /** Returns the state with every deadline applied that has passed, as the job will. */

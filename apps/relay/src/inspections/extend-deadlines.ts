@@ -1,5 +1,5 @@
 import { extendDeadline } from "@agent/budget";
-import type { Storage } from "../storage/storage.ts";
+import type { Storage, Tx } from "../storage/storage.ts";
 import type { InspectionRow } from "../storage/tables/inspections.ts";
 import { listUnmovedInspections, updateInspection } from "./store.ts";
 import { parseTerms, toLengths } from "./terms.ts";
@@ -12,17 +12,27 @@ const LOOK_AHEAD_MS = 600_000;
  * Each state is moved once, because otherwise starts in a row would never let it end.
  */
 export async function extendInspections(storage: Storage, now: number): Promise<void> {
-  const until = now + LOOK_AHEAD_MS;
-  for (let after = ""; ;) {
-    const page = { until, after, limit: PAGE_SIZE };
-    const rows = await listUnmovedInspections(storage.read, page);
-    await storage.transaction(async (tx) => {
-      for (const row of rows) await updateInspection(tx, row, extendRow(row, now));
-    });
-    const last = rows.at(-1);
-    if (last === undefined || rows.length < PAGE_SIZE) return;
-    after = last.task_id;
+  const extendAfter = (after: string) =>
+    storage.transaction((tx) => extendPage(tx, { now, after }));
+  for (let after: string | undefined = ""; after !== undefined;) after = await extendAfter(after);
+}
+
+/** The same in one transaction, for a relay that started frozen. */
+export async function extendInspectionsIn(tx: Tx, now: number): Promise<void> {
+  for (let after: string | undefined = ""; after !== undefined;) {
+    after = await extendPage(tx, { now, after });
   }
+}
+
+/** Returns the last task of the page; undefined if there are no more. */
+async function extendPage(
+  tx: Tx,
+  { now, after }: { readonly now: number; readonly after: string },
+): Promise<string | undefined> {
+  const page = { until: now + LOOK_AHEAD_MS, after, limit: PAGE_SIZE };
+  const rows = await listUnmovedInspections(tx, page);
+  for (const row of rows) await updateInspection(tx, row, extendRow(row, now));
+  return rows.length < PAGE_SIZE ? undefined : rows.at(-1)?.task_id;
 }
 
 function extendRow(row: InspectionRow, now: number): InspectionRow {

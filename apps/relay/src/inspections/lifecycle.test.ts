@@ -4,8 +4,10 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
+import { DAY_MS, startJumpingRelay } from "../../test/clock-jump-relay.ts";
 import { credentialsPath } from "../../test/credentials.ts";
 import { serveTestRelay } from "../../test/devices.ts";
+import { editStored } from "../../test/engine/stored.ts";
 import {
   beginCase,
   beginDispute,
@@ -19,8 +21,13 @@ import {
   submitInspected,
 } from "../../test/inspections.ts";
 import { storeLedger, createLedger } from "../../test/ledgers.ts";
-import { expectConsistentBooks, getAgentStates, getTaskAt } from "../../test/market.ts";
-import { startTestRelay, type TestRelay } from "../../test/test-relay.ts";
+import {
+  expectConsistentBooks,
+  getAgentStates,
+  getTaskAt,
+  submitAcceptedTask,
+} from "../../test/market.ts";
+import { createReceipt, startTestRelay, type TestRelay } from "../../test/test-relay.ts";
 
 const open: TestRelay[] = [];
 afterEach(async () => {
@@ -132,6 +139,26 @@ describe("the deadlines of an inspection", () => {
     rmSync(folder, { recursive: true });
   });
 
+  test("IS9: a clock that jumps ahead and back ends no state early, and time itself does", async () => {
+    const t = await startJumpingRelay({ AGENT_DISPUTE_ANSWER_MS: "60000" });
+    open.push(t);
+    const parties = await createParties(t);
+    const [given, silent] = [await beginCase(t, parties), await beginCase(t, parties)];
+    const { deadline } = await getCase(t, given);
+    for (const ahead of [3 * DAY_MS, 0, -3 * DAY_MS, 30 * DAY_MS]) {
+      t.setAhead(ahead);
+      await t.advance(5_000);
+      expect(await getCase(t, given)).toMatchObject({ state: "inspecting", deadline });
+    }
+    expect((await giveVerdict(t, given, "rejected", { offer: 0.25 })).status).toBe(200);
+    await t.advance(41_000);
+    expect(await getCase(t, silent)).toMatchObject({ outcome: { outcome: "lapsed" } });
+    expect(await getCase(t, given)).toMatchObject({ state: "rejected" });
+    await t.advance(20_000);
+    expect(await getCase(t, given)).toMatchObject({ outcome: { outcome: "unanswered" } });
+    await expectConsistentBooks(t, { holds: 0 });
+  });
+
   test("end by the clock alone, one after the other", async () => {
     const t = await start();
     const given = await beginDispute(t, await createParties(t));
@@ -184,6 +211,75 @@ describe("a task with an open inspection", () => {
     await giveVerdict(t, given, "accepted");
     expect((await erase()).status).toBe(200);
   });
+});
+
+test.each(["submitter", "operator"] as const)(
+  "IS21: the %s erases no work that an inspected result contains until the close",
+  async (by) => {
+    const t = await start();
+    const [parties, inner] = [await createParties(t), await createParties(t)];
+    const submitted = await submitInspected(t, parties);
+    // The submitter of both tasks may erase the copy in the outer receipt too.
+    const part = await submitAcceptedTask(t, parties.boss, inner.worker);
+    const nested = createReceipt(inner.worker, part, { result: "the seventh row" });
+    await t.as(inner.worker, "POST", `${part.path}/result`, nested);
+    const receipt = createReceipt(parties.worker, submitted.task, {
+      delegation_receipts: [nested],
+    });
+    await t.as(parties.worker, "POST", `${submitted.task.path}/result`, receipt);
+    const given = { ...submitted, receiptHash: (await getCase(t, submitted)).receipt_hash };
+    const path = `/api/v1/admin/tasks/${part.task_id}/texts`;
+    const erase = () =>
+      by === "operator" ? t.asOperator("DELETE", path) : t.as(parties.boss, "DELETE", path);
+    const isShown = async () =>
+      (await t.asOperator("GET", `${given.task.path}/evidence`)).text.includes("the seventh row");
+    expect((await erase()).body["code"]).toBe("task.not_finished");
+    expect(await isShown()).toBe(true);
+    await giveVerdict(t, given, "accepted");
+    expect(await erase()).toMatchObject({ status: 200, body: { copies_left: 0 } });
+    expect(await isShown()).toBe(false);
+  },
+);
+
+test("a block between the parties and the arbiter changes nothing of a case that began", async () => {
+  const t = await start();
+  const parties = await createParties(t);
+  const given = await beginCase(t, parties, { arbiter_id: parties.arbiter.agentId });
+  const all = [parties.boss, parties.worker, parties.arbiter];
+  for (const by of all) {
+    for (const { agentId } of all.filter((agent) => agent !== by)) {
+      const path = `/api/v1/agents/${by.agentId}/trust/${agentId}`;
+      expect((await t.as(by, "PUT", path, { trust_level: "blocked" })).status).toBe(200);
+    }
+  }
+  await giveVerdict(t, given, "rejected");
+  await giveVerdict(t, given, "contested");
+  expect(await getCase(t, given)).toMatchObject({ arbiter_id: parties.arbiter.agentId });
+  expect((await decide(t, given, 0.75)).status).toBe(200);
+  await expectConsistentBooks(t, { holds: 0 });
+});
+
+test.each([
+  ["its fee", "fee = fee + 1"],
+  ["its bond", "bond = 0"],
+  ["its end", "deadline = NULL, closed_at = 1"],
+])("the books show an inspection of which %s was changed", async (_, change) => {
+  const folder = mkdtempSync(join(tmpdir(), "relay-inspections-"));
+  const AGENT_DB_PATH = join(folder, "relay.db");
+  let t = await startTestRelay({ AGENT_DB_PATH });
+  const { task } = await beginDispute(t, await createParties(t));
+  await expectConsistentBooks(t);
+  await t.close();
+  await editStored(AGENT_DB_PATH, `UPDATE inspections SET ${change}`);
+  t = await startTestRelay({ AGENT_DB_PATH }, 2, t.clock);
+  const { body } = await t.asOperator("GET", "/api/v1/admin/reconciliation");
+  const checks = body["checks"] as { name: string }[];
+  expect(checks.find(({ name }) => name === "inspections")).toMatchObject({
+    ok: false,
+    ids: [task.task_id],
+  });
+  await t.close();
+  rmSync(folder, { recursive: true });
 });
 
 test("webhooks and sockets tell the parties and the arbiter in charge, without reasons", async () => {

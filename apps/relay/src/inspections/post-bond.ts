@@ -1,4 +1,4 @@
-import { asMicro, buildHoldPostings } from "@agent/budget";
+import { buildHoldPostings } from "@agent/budget";
 import { refuse, type Refusal } from "@agent/wire";
 import { postMovement } from "../budget/post-movement.ts";
 import type { Services } from "../services.ts";
@@ -18,7 +18,7 @@ export async function postBond(
   row: InspectionRow,
 ): Promise<PostedBond | Refusal<"dispute.bond_required">> {
   const { executor_id: payerId, dispute_id: taskId, fee } = row;
-  const postings = buildHoldPostings({ payerId, taskId, amount: asMicro(fee) });
+  const postings = buildHoldPostings({ payerId, taskId, amount: fee });
   const entry = { reference: taskId, description: "bond" };
   const posted = await postMovement(tx, runtime, postings, entry);
   if (!posted.ok) return refuse("dispute.bond_required");

@@ -1,4 +1,4 @@
-import { asMicro, type InspectionOutcome, splitFee } from "@agent/budget";
+import { type InspectionOutcome, splitFee, type Micro } from "@agent/budget";
 import { getInspectedStatus } from "@agent/routing-semiring";
 import type { IssuerDependencies } from "../credentials/issue.ts";
 import { issueForTask } from "../credentials/issue-for-task.ts";
@@ -17,17 +17,21 @@ interface PaidInspection {
   readonly outcome: InspectionOutcome;
   readonly paid: number;
   readonly platformFee: number;
-  readonly price: number;
+  readonly price: Micro;
   /** From the submission to the receipt, because the inspection is not the executor's time. */
   readonly latencyMs: number;
 }
 
-/** Counts a closed inspection for its executor, and issues the credentials that follow from it. */
+/**
+ * Counts a closed inspection for its executor, and issues the credentials that follow from it. One between
+ * agents that count as one changes nothing.
+ */
 export async function recordInspectionOutcome(
   tx: Tx,
   services: OutcomeServices,
   { row, outcome, paid, platformFee, price, latencyMs }: PaidInspection,
 ): Promise<ReputationUpdate> {
+  if (row.counted === 0) return { trust: undefined, credentials: [] };
   const { task_id: taskId, submitter_id: delegatorId, executor_id: executorId } = row;
   const { result, share } = outcome;
   const status = getInspectedStatus({ result, share, paid, due: row.due, price });
@@ -44,6 +48,6 @@ export async function recordInspectionOutcome(
   return { trust, credentials };
 }
 
-function getFeeOfPrice(price: number, row: InspectionRow): number {
-  return splitFee(asMicro(price), parseTerms(row).platform_fee_rate).fee;
+function getFeeOfPrice(price: Micro, row: InspectionRow): number {
+  return splitFee(price, parseTerms(row).platform_fee_rate).fee;
 }

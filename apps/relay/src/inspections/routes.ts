@@ -2,11 +2,21 @@ import type { Handlers } from "../http/handler.ts";
 import type { Services } from "../services.ts";
 import { decideDispute } from "./words/decide-dispute.ts";
 import { giveVerdict } from "./words/give-verdict.ts";
-import { getInspection, listDisputes, listInspections } from "./reading/read-inspections.ts";
+import {
+  getInspection,
+  listAllInspections,
+  listDisputes,
+  listInspections,
+} from "./reading/read-inspections.ts";
 
 type InspectionHandlers = Pick<
   Handlers,
-  "giveVerdict" | "decideDispute" | "getInspection" | "listInspections" | "listDisputes"
+  | "giveVerdict"
+  | "decideDispute"
+  | "getInspection"
+  | "listInspections"
+  | "listDisputes"
+  | "listAllInspections"
 >;
 
 export function inspectionHandlers(services: Services): InspectionHandlers {
@@ -20,5 +30,6 @@ export function inspectionHandlers(services: Services): InspectionHandlers {
     listInspections: ({ params, query }) =>
       listInspections(services, { agentId: params.agentId, role: query.role, query }),
     listDisputes: ({ query }) => listDisputes(services, query),
+    listAllInspections: ({ query }) => listAllInspections(services, query),
   };
 }

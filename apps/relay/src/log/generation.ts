@@ -40,7 +40,9 @@ export async function beginGeneration(
   };
   await clearLog(tx);
   await saveLogState(tx, next);
-  await appendLog(tx, entryOf.continued(text, { time: now, olderOrigin: formatOrigin(state) }));
+  await appendLog(tx, () =>
+    entryOf.continued(text, { time: now, olderOrigin: formatOrigin(state) }),
+  );
   return next;
 }
 

@@ -10,8 +10,10 @@ const DURATION_BUCKETS_S = [
   0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60,
 ];
 
-export function createMetrics(): RequestMetrics {
+/** Creates the metrics of a relay; those of one of several processes carry its name. */
+export function createMetrics(processName?: string): RequestMetrics {
   const registry = new Registry();
+  if (processName !== undefined) registry.setDefaultLabels({ process: processName });
   const registers = [registry];
   const requests = new Counter({
     name: "agent_relay_http_requests_total",

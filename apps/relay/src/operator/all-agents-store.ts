@@ -14,7 +14,7 @@ export type ListedAgentRow = Pick<
   | "last_seen_at"
   | "unreachable_at"
   | "revoked_at"
-> & { readonly open_tasks: number; readonly balance: number };
+> & { readonly open_tasks: number; readonly credentials: number; readonly balance: number };
 
 interface AgentPageQuery {
   /** An empty text matches any state. */
@@ -29,6 +29,7 @@ const columns = sql`agent_id, endpoint_url, capabilities, metadata, registered, 
   last_seen_at, unreachable_at, revoked_at,
   (select count(*) from tasks where coalesce(assigned_to, tasks.agent_id) = agents.agent_id
     and status in ('pending', 'claimed')) as open_tasks,
+  (select count(*) from credentials where credentials.agent_id = agents.agent_id) as credentials,
   coalesce((select balance from accounts where account = 'agent:' || agents.agent_id), 0) as balance`;
 
 const isFiltered = sql<boolean>`

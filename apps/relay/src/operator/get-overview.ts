@@ -4,6 +4,8 @@ import { getFreezeReport } from "../admin/freeze-report.ts";
 import { countOnlineAgents } from "../agents/discovery/count-online.ts";
 import { getFees } from "../budget/accounts/get-fees.ts";
 import { numberEvents } from "../feed/number-events.ts";
+import { countDisputesToDecide } from "../inspections/reading/dispute-terms.ts";
+import { countProcesses } from "../processes/list-processes.ts";
 import type { Services } from "../services.ts";
 import { readBackupNote } from "../storage/database/backup-note.ts";
 import { version } from "../version.ts";
@@ -28,7 +30,7 @@ export async function getOverview(
   const { read } = storage;
   await numberEvents(services);
   const midnight = Math.floor(runtime.now() / DAY_MS) * DAY_MS;
-  const [open, ended, money, fees, waiting, online, peers, bytes] = await Promise.all([
+  const [open, ended, money, fees, waiting, online, peers, bytes, disputes] = await Promise.all([
     countOpenTasksByState(read),
     listEndedTasks(read),
     sumMoney(read),
@@ -37,6 +39,7 @@ export async function getOverview(
     countOnlineAgents(services),
     countPeersByState(read),
     findDatabaseBytes(read),
+    countDisputesToDecide(services),
   ]);
   const { bound, registered, ...counts } = waiting;
   const pendingPeers = (await federation?.pendingPeers.list())?.length ?? 0;
@@ -54,6 +57,7 @@ export async function getOverview(
       money: {
         balances: toDollars(money.balances),
         held: toDollars(held),
+        inspected: toDollars(money.inspected),
         pending_withdrawals: toDollars(money.pending_withdrawals),
         fees_today: toDollars(fees.recent),
         fees_total: toDollars(fees.total),
@@ -65,8 +69,10 @@ export async function getOverview(
         ...(pendingPeers > 0 && { pending: pendingPeers }),
       },
       ...counts,
+      disputes_pending: disputes,
       freeze: getFreezeReport(freezer),
       draining: isDraining,
+      processes: await countProcesses(services),
       jobs: jobMonitor.listStates().map(({ job, ageMs, failures, isOverdue }) => ({
         job,
         // The jobs of a frozen relay wait by design.

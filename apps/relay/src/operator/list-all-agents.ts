@@ -71,7 +71,9 @@ async function showAgents(
       capabilities: JSON.parse(row.capabilities) as string[],
       first_seen_at: row.created_at,
       last_seen_at: row.last_seen_at,
+      unreachable_at: row.unreachable_at,
       open_tasks: row.open_tasks,
+      credentials: row.credentials,
       balance: toDollars(row.balance),
       failed_24h: failed.get(row.agent_id) ?? 0,
     };

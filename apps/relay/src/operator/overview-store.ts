@@ -31,6 +31,8 @@ export function listEndedTasks(read: Reader): Promise<{ state: string; tasks: nu
 interface MoneyTotals {
   readonly balances: number;
   readonly pending_withdrawals: number;
+  /** The money that open inspections hold. */
+  readonly inspected: number;
   /** The holds of ended tasks that wait for another relay. */
   readonly awaiting: number;
 }
@@ -39,12 +41,14 @@ const moneyTotals = compile()(
   sql<MoneyTotals>`
     select coalesce(sum(balance), 0) as balances,
       coalesce(sum(pending_withdrawals), 0) as pending_withdrawals,
-      (select coalesce(sum(amount), 0) from federation_holds) as awaiting
+      (select coalesce(sum(amount), 0) from federation_holds) as awaiting,
+      (select coalesce(sum(due + fee + bond), 0) from inspections
+        where deadline is not null) as inspected
     from accounts where account > 'agent:' and account < 'agent;'`,
 );
 
 export async function sumMoney(read: Reader): Promise<MoneyTotals> {
-  const none = { balances: 0, pending_withdrawals: 0, awaiting: 0 };
+  const none = { balances: 0, pending_withdrawals: 0, awaiting: 0, inspected: 0 };
   return (await read.get(moneyTotals, {})) ?? none;
 }
 

@@ -6,6 +6,7 @@ import { getTaskReport, getTaskTexts } from "./get-task-report.ts";
 import { listAllAgents } from "./list-all-agents.ts";
 import { listAllTasks } from "./list-all-tasks.ts";
 import { listHolds } from "./list-holds.ts";
+import { listProcesses } from "../processes/list-processes.ts";
 
 type OperatorHandlers = Pick<
   Handlers,
@@ -15,6 +16,7 @@ type OperatorHandlers = Pick<
   | "getTaskTexts"
   | "listAllAgents"
   | "listHolds"
+  | "listProcesses"
   | "listOperatorAudit"
 >;
 
@@ -33,6 +35,7 @@ export function operatorHandlers(services: Services, isDraining: () => boolean):
     getTaskTexts: ({ params }) => getTaskTexts(services, params.taskId),
     listAllAgents: ({ query }) => listAllAgents(services, query),
     listHolds: ({ query }) => listHolds(services, query),
+    listProcesses: () => listProcesses(services, clock.elapsed() - startedAt),
     listOperatorAudit: ({ query }) => listOperatorAudit(storage.read, query),
   };
 }

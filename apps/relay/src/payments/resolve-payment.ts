@@ -1,4 +1,4 @@
-import { asMicro, fromMicro } from "@agent/budget";
+import { fromMicro } from "@agent/budget";
 import { refuse, type Answer, type BodyOf, type Operations } from "@agent/wire";
 import { creditAccount } from "../budget/credit-account.ts";
 import type { SaveResponse } from "../http/server/idempotency.ts";
@@ -24,7 +24,7 @@ export async function resolvePayment(
       return refuse(known === undefined ? "payment.not_found" : "payment.resolved");
     }
     const { payer_id } = row;
-    const amount = asMicro(row.amount);
+    const amount = row.amount;
     if (outcome === "settled") {
       const credited = await creditAccount(tx, runtime, {
         agentId: payer_id,

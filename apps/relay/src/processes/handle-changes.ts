@@ -64,7 +64,7 @@ async function publishInspection(
   isNewState: boolean,
 ): Promise<void> {
   const row = isNewState ? await findInspection(services.storage.read, taskId) : undefined;
-  if (row === undefined) services.waiters.notify(taskId);
+  if (row === undefined) services.waiters.wake(taskId);
   else publishInspectionChanged(services, row);
 }
 

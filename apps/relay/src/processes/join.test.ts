@@ -4,6 +4,7 @@ import { Client } from "pg";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openDatabaseOf } from "../../test/engine/database-of-path.ts";
 import { onlyOn } from "../../test/engine/engine.ts";
+import { systemRuntime } from "../../test/system-runtime.ts";
 import { createLog } from "../observability/log.ts";
 import { migrations } from "../storage/migrations/index.ts";
 import { openStorage } from "../storage/open-storage.ts";
@@ -27,7 +28,7 @@ describe.runIf(onlyOn("postgres"))("processes on one database", () => {
   });
 
   async function open(): Promise<Storage> {
-    const result = await openStorage({ url, migrations, poolSize: 2, isShared: true });
+    const result = await openStorage({ url, migrations, poolSize: 2, shared: systemRuntime });
     if (!result.ok) throw new Error(result.detail);
     opened.push(result.storage);
     return result.storage;

@@ -20,7 +20,8 @@ export const MAX_CLOCK_SKEW_MS = 2_000;
 /** With older knowledge a process asks the database what it would otherwise take from memory. */
 const MAX_KNOWLEDGE_AGE_MS = 5_000;
 
-const LEADER = "leader";
+/** The lease of the process that works for all. */
+export const LEADER = "leader";
 
 interface JoinDependencies {
   readonly storage: Pick<Storage, "runAlone">;

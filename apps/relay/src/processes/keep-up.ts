@@ -21,7 +21,7 @@ export interface KeepUp {
 
 type KeepUpServices = Pick<
   Services,
-  "processes" | "freezer" | "storage" | "waiters" | "tokens" | "connections" | "log"
+  "processes" | "freezer" | "storage" | "runtime" | "waiters" | "tokens" | "connections" | "log"
 >;
 
 /** Returns the part of a process that is alone. */
@@ -37,17 +37,25 @@ export function createNoKeepUp(): KeepUp {
   };
 }
 
+/** Hints that arrive within this time lead to one look. */
+const HINT_DELAY_MS = 5;
+
 export function createKeepUp(
   services: KeepUpServices,
   { tail, presences }: { readonly tail: ChangeTail; readonly presences: Presences },
 ): KeepUp {
-  const { processes, freezer, tokens, connections, log } = services;
+  const { processes, freezer, tokens, connections, log, runtime, waiters } = services;
+  const { hints } = services.storage;
   let isServing = true;
+  let hasLeft = false;
+  let isLookPlanned = false;
+  let wasDeaf = false;
 
   const mayServe = () => processes.isAlive() && !tail.isLost();
 
-  /** Ends what relies on being alive, once each time that it is not. */
+  /** Ends what relies on being alive, once each time that it is not. A process that leaves has ended it. */
   function checkLife(): void {
+    if (hasLeft) return;
     const wasServing = isServing;
     isServing = mayServe();
     if (isServing === wasServing) return;
@@ -66,14 +74,39 @@ export function createKeepUp(
     checkLife();
   }
 
+  /** Without hints the looks of each second find everything, a little later. */
+  function keepHints(): void {
+    const isDeaf = hints.isMissing();
+    if (isDeaf && !wasDeaf) log.warn("processes.no_notifications", {});
+    wasDeaf = isDeaf;
+    hints.keepOpen(presences.hasOthers());
+  }
+
+  async function look(): Promise<void> {
+    await tail.look();
+    processes.markUpToDate(tail.age());
+  }
+
+  hints.listen({
+    onTask: (taskId) => waiters.wake(taskId),
+    onChanges() {
+      if (isLookPlanned) return;
+      isLookPlanned = true;
+      runtime.schedule(HINT_DELAY_MS, () => {
+        isLookPlanned = false;
+        if (!hasLeft) void attempt(look);
+      });
+    },
+  });
+
   return {
     isShared: true,
     run: () =>
       attempt(async () => {
         await freezer.refresh();
         await presences.checkProcesses();
-        await tail.look();
-        processes.markUpToDate(tail.age());
+        keepHints();
+        await look();
         await wakeWatchers(services);
       }),
     renew: () => attempt(() => processes.renew()),
@@ -81,6 +114,7 @@ export function createKeepUp(
     resign: () => attempt(() => processes.resign()),
     leave: () =>
       attempt(async () => {
+        hasLeft = true;
         await presences.leave();
         await processes.leave();
       }),

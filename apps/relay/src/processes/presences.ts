@@ -33,6 +33,8 @@ export interface Presences extends RemoteDevices {
   reload(agentId: string): Promise<void>;
   /** Reads which processes are alive. */
   checkProcesses(): Promise<void>;
+  /** Whether another process was alive at the last check. */
+  hasOthers(): boolean;
   /** Deletes the rows of this process and stores none from now on. */
   leave(): Promise<void>;
 }
@@ -128,6 +130,11 @@ class StoredPresences implements Presences {
     }
   }
 
+  hasOthers(): boolean {
+    const own = this.#dependencies.processes.id();
+    return [...this.#live].some((processId) => processId !== own);
+  }
+
   async leave(): Promise<void> {
     this.#hasLeft = true;
     this.#cancelSaving?.();
@@ -215,5 +222,6 @@ export const noPresences: Presences = {
   load: () => Promise.resolve(),
   reload: () => Promise.resolve(),
   checkProcesses: () => Promise.resolve(),
+  hasOthers: () => false,
   leave: () => Promise.resolve(),
 };

@@ -1,6 +1,6 @@
 import { compile, param, params, queryBuilder, sql } from "../storage/queries/compiled-query.ts";
 import { databaseTime } from "../storage/queries/fragments.ts";
-import type { Storage, Tx } from "../storage/storage.ts";
+import type { Reader, Storage, Tx } from "../storage/storage.ts";
 import type { ProcessRow } from "../storage/tables/processes.ts";
 
 /** A process counts as dead when it has not renewed its row for this long. */
@@ -73,4 +73,36 @@ const deleteDead = compile()(
 /** Deletes the rows of processes that ended without giving them up. */
 export async function deleteDeadProcesses(tx: Tx): Promise<void> {
   await tx.run(deleteDead, {});
+}
+
+const isLive = sql<0 | 1>`processes.until > ${databaseTime}`;
+
+/** A process with what the others know of it. */
+export interface KnownProcess extends ProcessRow {
+  readonly is_live: 0 | 1;
+  readonly leads: 0 | 1;
+  readonly agents: number;
+}
+
+const knownProcesses = compile<{ lease: string }>()(
+  sql<KnownProcess>`
+    select process_id, name, version, started_at, until, ${isLive} as is_live,
+      (select count(*) from presences
+        where presences.process_id = processes.process_id) as agents,
+      (select count(*) from leases where leases.name = ${param("lease")}
+        and leases.holder = processes.process_id and leases.until > ${databaseTime}) as leads
+    from processes order by started_at, process_id`,
+);
+
+/** Lists the processes with a row, the oldest first; the holder of `lease` leads. */
+export function listKnownProcesses(read: Reader, lease: string): Promise<KnownProcess[]> {
+  return read.all(knownProcesses, { lease });
+}
+
+const liveCount = compile()(
+  sql<{ count: number }>`select count(*) as count from processes where ${isLive}`,
+);
+
+export async function countLiveProcesses(read: Reader): Promise<number> {
+  return (await read.get(liveCount, {}))?.count ?? 0;
 }

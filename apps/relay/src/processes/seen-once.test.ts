@@ -3,6 +3,7 @@ import { limits } from "@agent/wire";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openDatabaseOf } from "../../test/engine/database-of-path.ts";
 import { onlyOn } from "../../test/engine/engine.ts";
+import { systemRuntime } from "../../test/system-runtime.ts";
 import { createSharedPendingPeers } from "../federation/peering/pending-peer-store.ts";
 import { createSharedCodeTracker } from "../pairing/failed-code-tracker.ts";
 import { migrations } from "../storage/migrations/index.ts";
@@ -16,7 +17,7 @@ describe.runIf(onlyOn("postgres"))("what may happen once at two processes", () =
   beforeEach(async () => {
     const url = await openDatabaseOf(randomUUID());
     const open = async () => {
-      const opened = await openStorage({ url, migrations, poolSize: 2, isShared: true });
+      const opened = await openStorage({ url, migrations, poolSize: 2, shared: systemRuntime });
       if (!opened.ok) throw new Error(opened.detail);
       return opened.storage;
     };

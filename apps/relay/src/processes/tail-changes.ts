@@ -8,7 +8,10 @@ export type ChangeHandlers = {
 
 /** Follows what the other processes have changed. */
 export interface ChangeTail {
-  /** Reads the changes since the last look and handles each once. */
+  /**
+   * Reads the changes since the last look and handles each once. During a look the callers wait for the one
+   * after it, which they share.
+   */
   look(): Promise<void>;
   /** Returns how long ago the last complete look began, in ms. */
   age(): number;
@@ -42,22 +45,41 @@ export function createChangeTail({
   const handled = new Map<number, number>();
   const age = () => elapsed() - lookedAt;
 
-  return {
-    async look() {
-      const beganAt = elapsed();
-      const { changes, next } = await listChanges(read, { since, origin });
-      const fresh = changes.filter(({ id }) => !handled.has(id));
-      const distinct = new Map(fresh.map((change) => [`${change.kind} ${change.key}`, change]));
-      for (const { kind, key } of distinct.values()) {
-        await handlers[kind as ChangeKind]?.(key === "" ? [] : key.split(" "));
-      }
-      // A look whose handling failed is repeated as a whole, which does no harm.
-      for (const { id, xid } of fresh) handled.set(id, xid);
-      for (const [id, xid] of handled) if (xid < next) handled.delete(id);
-      since = next;
-      lookedAt = beganAt;
-    },
-    age,
-    isLost: () => age() > MAX_AGE_MS,
+  async function lookOnce(): Promise<void> {
+    const beganAt = elapsed();
+    const { changes, next } = await listChanges(read, { since, origin });
+    const fresh = changes.filter(({ id }) => !handled.has(id));
+    const distinct = new Map(fresh.map((change) => [`${change.kind} ${change.key}`, change]));
+    for (const { kind, key } of distinct.values()) {
+      await handlers[kind as ChangeKind]?.(key === "" ? [] : key.split(" "));
+    }
+    // A look whose handling failed is repeated as a whole, which does no harm.
+    for (const { id, xid } of fresh) handled.set(id, xid);
+    for (const [id, xid] of handled) if (xid < next) handled.delete(id);
+    since = next;
+    lookedAt = beganAt;
+  }
+
+  return { look: shareRuns(lookOnce), age, isLost: () => age() > MAX_AGE_MS };
+}
+
+/** Returns a function that runs `work` once at a time, and once more for all calls during a run. */
+function shareRuns(work: () => Promise<void>): () => Promise<void> {
+  let running: Promise<void> | undefined;
+  let next: Promise<void> | undefined;
+  const run = (): Promise<void> => {
+    running = work().finally(() => {
+      running = undefined;
+    });
+    return running;
+  };
+  const runNext = () => {
+    next = undefined;
+    return run();
+  };
+  return () => {
+    if (running === undefined) return run();
+    next ??= running.then(runNext, runNext);
+    return next;
   };
 }

@@ -60,7 +60,7 @@ test("the client outlives its tokens, because it sends a fresh one in time", asy
 });
 
 test("the client learns that the relay shuts down, and why it is refused afterwards", async () => {
-  t.relay.drain();
+  await t.relay.drain();
   await heard("draining");
   await expect.poll(() => down).toEqual([1_001]);
   await t.clock.advance(60_000);

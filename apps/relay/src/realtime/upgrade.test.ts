@@ -171,7 +171,7 @@ describe("HO15 a relay that shuts down", () => {
 
   test("answers 503 with Retry-After while it drains", async () => {
     const own = await t.createAgent();
-    t.relay.drain();
+    await t.relay.drain();
     const answer = await requestRefusedUpgrade(socketUrl(t.baseUrl, own.agentId), {});
     expect(answer).toMatchObject({ status: 503, headers: { "retry-after": "10" } });
   });

@@ -33,6 +33,16 @@ afterEach(() => t.close());
  */
 const secondDevice = () => t.connectDevice(worker, OPERATOR_TOKEN);
 
+/** Lets the worker's device announce a capability and lose its connection. */
+async function announceAndLeave(): Promise<void> {
+  const device = await t.connectDevice(worker);
+  device.send({ type: "capabilities", capabilities: ["summarise"] });
+  await settleEventLoop();
+  device.socket.terminate();
+  await device.closed;
+  await settleEventLoop();
+}
+
 async function claimed(device: Device, { task_id }: Delegation): Promise<void> {
   device.send({ type: "claim", task_id });
   expect(await device.next("claimed")).toMatchObject({ task_id });
@@ -85,6 +95,9 @@ describe("a task that is submitted while devices are connected", () => {
 
   test("B7: a task with required capabilities goes to all devices when none of the agent announced any", async () => {
     const [first, second] = [await t.connectDevice(worker), await secondDevice()];
+    const another = await t.connectDevice(boss);
+    another.send({ type: "capabilities", capabilities: ["summarise"] });
+    await settleEventLoop();
     const task = await submitAcceptedTask(t, boss, worker, {
       required_capabilities: ["summarise"],
     });
@@ -94,12 +107,7 @@ describe("a task that is submitted while devices are connected", () => {
   });
 
   test("B7: a task waits for the device that announced the capability, though another one is connected", async () => {
-    const able = await t.connectDevice(worker);
-    able.send({ type: "capabilities", capabilities: ["summarise"] });
-    await settleEventLoop();
-    able.socket.terminate();
-    await able.closed;
-    await settleEventLoop();
+    await announceAndLeave();
     const silent = await secondDevice();
     const task = await submitAcceptedTask(t, boss, worker, {
       required_capabilities: ["summarise"],
@@ -113,13 +121,26 @@ describe("a task that is submitted while devices are connected", () => {
     expect((await silent.next("task_assigned")).task.task_id).toBe(task.task_id);
   });
 
+  test("B7: a silent device that connects later gets only the waiting tasks without required capabilities", async () => {
+    await announceAndLeave();
+    const required = await submitAcceptedTask(t, boss, worker, {
+      required_capabilities: ["summarise"],
+    });
+    const free = await submitAcceptedTask(t, boss, worker);
+    const silent = await secondDevice();
+    expect((await silent.next("task_assigned")).task.task_id).toBe(free.task_id);
+    expect(await silent.takeRemaining()).toEqual([]);
+    const again = await t.connectDevice(worker);
+    const received = [
+      (await again.next("task_assigned")).task.task_id,
+      (await again.next("task_assigned")).task.task_id,
+    ];
+    // Tasks of one millisecond have no order.
+    expect(received.toSorted()).toEqual([required.task_id, free.task_id].toSorted());
+  });
+
   test("B7: a task comes once to a device that repeats its earlier announcement at once", async () => {
-    const first = await t.connectDevice(worker);
-    first.send({ type: "capabilities", capabilities: ["summarise"] });
-    await settleEventLoop();
-    first.socket.terminate();
-    await first.closed;
-    await settleEventLoop();
+    await announceAndLeave();
     const tasks = [
       await submitAcceptedTask(t, boss, worker, { required_capabilities: ["summarise"] }),
       await submitAcceptedTask(t, boss, worker),
@@ -127,9 +148,10 @@ describe("a task that is submitted while devices are connected", () => {
     const again = await t.connectDevice(worker);
     again.send({ type: "capabilities", capabilities: ["summarise"] });
     const received = await again.takeRemaining();
-    expect(
-      received.flatMap((message) => ("task" in message ? [message.task.task_id] : [])),
-    ).toEqual(tasks.map(({ task_id }) => task_id));
+    const receivedIds = received.flatMap((message) =>
+      "task" in message ? [message.task.task_id] : [],
+    );
+    expect(receivedIds.toSorted()).toEqual(tasks.map(({ task_id }) => task_id).toSorted());
   });
 
   test("is sent to a device that announces the capability later", async () => {

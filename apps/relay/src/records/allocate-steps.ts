@@ -78,7 +78,7 @@ async function chooseAgent(
   const wanted = { payerId, required, excluded: [], maxBudget, explorationDrive: 0 };
   const { executors } = await rankExecutors(services, wanted);
   const [first] = executors;
-  return first && { agentId: first.agent_id, cost: asMicro(first.charge) };
+  return first && { agentId: first.agent_id, cost: first.charge };
 }
 
 /**

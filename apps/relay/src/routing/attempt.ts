@@ -1,3 +1,4 @@
+import type { Micro } from "@agent/budget";
 /** The way of a task to an agent of another relay. */
 export interface NextHop {
   /** The peer that receives the task from this relay. */
@@ -8,10 +9,10 @@ export interface NextHop {
   readonly route: readonly string[];
 }
 
-/** One executor to try, with the price that it charges, in micro-units. */
+/** One executor to try, with the price that it charges. */
 export interface Attempt {
   readonly agent_id: string;
-  readonly charge: number;
+  readonly charge: Micro;
   /** The next relay, if the executor is an agent of another relay. */
   readonly via?: NextHop;
 }

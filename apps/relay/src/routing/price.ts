@@ -1,4 +1,4 @@
-import { asMicro, isPriced, quoteTask, type Micro } from "@agent/budget";
+import { isPriced, quoteTask, type Micro, ZERO } from "@agent/budget";
 import { toCapabilityPrices, type PricedListing } from "@agent/wire";
 import { findListing } from "../agents/discovery/listing-store.ts";
 import type { Reader } from "../storage/storage.ts";
@@ -14,7 +14,7 @@ export async function getTaskPrice(
   required: readonly string[],
 ): Promise<Micro | null> {
   const listing = await findListing(read, agentId);
-  if (listing === undefined) return asMicro(0);
+  if (listing === undefined) return ZERO;
   return calculateTaskPrice(parseListing(listing.body), required);
 }
 

@@ -80,9 +80,9 @@ async function checkTarget(
     excluded,
   }: Omit<ExecutorRequest, "leftOut" | "accepts"> & { readonly excluded: readonly string[] },
 ): Promise<Target> {
-  const quote = await getQuote(services, targetId, body);
-  if ("ok" in quote) return quote;
-  const { charge: price, ...target } = quote;
+  const quoted = await getQuote(services, targetId, body);
+  if (!quoted.ok) return quoted;
+  const { charge: price, ...target } = quoted.quote;
   const eligible = checkTargetEligibility({
     isBlocked: services.trustGraph.isBlocked(payerId, targetId),
     isExcluded: excluded.includes(targetId),
@@ -97,11 +97,14 @@ async function getQuote(
   services: ExecutorServices,
   targetId: string,
   body: SubmitTaskBody,
-): Promise<RemoteTarget | Refusal<"task.id_conflict" | "agent.not_found">> {
+): Promise<
+  | { readonly ok: true; readonly quote: RemoteTarget }
+  | Refusal<"task.id_conflict" | "agent.not_found">
+> {
   const { federation, storage } = services;
   const required = body.required_capabilities ?? [];
   const charge = await getTaskPrice(storage.read, targetId, required);
-  const local = { agent_id: targetId, charge };
+  const local = { ok: true as const, quote: { agent_id: targetId, charge } };
   const pinned = { agentId: targetId, publicKey: body.public_key };
   // Tokens do not cross relays.
   const remote =

@@ -1,3 +1,4 @@
+import { ZERO } from "@agent/budget";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { migrations } from "../storage/migrations/index.ts";
 import { openMigrated } from "../../test/migrated-storage.ts";
@@ -26,7 +27,7 @@ const record = (agent_id: string, remote_agent_id: string, trust_level: number) 
     successful_tasks: 0,
     failed_tasks: 0,
     paid_tasks: 0,
-    fees_kept: 0,
+    fees_kept: ZERO,
     avg_latency_ms: null,
   }) satisfies TrustRecordRow;
 

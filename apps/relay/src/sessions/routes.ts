@@ -24,8 +24,10 @@ export function sessionHandlers({ config, consoleSessions }: Services): SessionH
       const created = await consoleSessions.createCode(by, level);
       return { status: 201, body: { ...created, level } };
     },
-    async openConsoleSession({ body }, { caller, clientIp }) {
-      if (!mayUseCookie(config.server.baseUrl, clientIp())) return refuse("session.https_required");
+    async openConsoleSession({ body }, { caller, clientIp, headers: asked }) {
+      const isLocal = isLoopback(clientIp(), asked.get("host") ?? "");
+      const isSecure = config.server.baseUrl?.startsWith("https://") === true;
+      if (!isLocal && !isSecure) return refuse("session.https_required");
       const isMaster = caller.kind === "master" && caller.session === undefined;
       if (body.code === undefined && !isMaster) return refuse("session.code_invalid");
       const opened =
@@ -73,11 +75,14 @@ export function sessionHandlers({ config, consoleSessions }: Services): SessionH
   };
 }
 
-/** Over plain http the cookie and the bearer could be read on the way, except on the machine itself. */
-function mayUseCookie(baseUrl: string | undefined, clientIp: string): boolean {
+/**
+ * Over plain http the cookie and the bearer could be read on the way, except on the machine itself. A proxy
+ * on it has a loopback address too, but passes on the name that its client asked for.
+ */
+function isLoopback(clientIp: string, host: string): boolean {
   // Requests are counted by networks: this is the one of ::1.
-  const isLoopback = clientIp.startsWith("127.") || clientIp === "0:0:0:0::/64";
-  return isLoopback || baseUrl?.startsWith("https://") === true;
+  const isOwnAddress = clientIp.startsWith("127.") || clientIp === "0:0:0:0::/64";
+  return isOwnAddress && /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?$/i.test(host);
 }
 
 function formatCookie(value: string, maxAge: number): string {

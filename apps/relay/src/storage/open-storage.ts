@@ -2,13 +2,15 @@ import type { Migration } from "./database/migrate.ts";
 import type { OpenResult } from "./database/open-result.ts";
 import { openSqliteFile } from "./database/sqlite-file.ts";
 import { openSqliteMemory } from "./database/sqlite-memory.ts";
-import { openPostgres } from "./postgres/open-postgres.ts";
+import { openPostgres, type SharedUse } from "./postgres/open-postgres.ts";
 
 /** Where the data is: a Postgres database, a file, or memory, whose data ends with the process. */
 export interface DatabaseLocation {
   readonly url?: string | undefined;
   /** `:memory:` is the same as no path. */
   readonly path?: string | undefined;
+  /** Where Postgres notifies other processes at once; without it they only look each second. */
+  readonly listenUrl?: string | undefined;
   /** The most connections of Postgres that read. */
   readonly poolSize?: number | undefined;
 }
@@ -16,7 +18,7 @@ export interface DatabaseLocation {
 export interface OpenOptions extends DatabaseLocation {
   readonly migrations: readonly Migration[];
   /** Lets other processes use a Postgres database at the same time, if they ask for this as well. */
-  readonly isShared?: boolean | undefined;
+  readonly shared?: SharedUse | undefined;
 }
 
 /** Opens the storage and updates its schema; `migrated` lists the applied steps. */

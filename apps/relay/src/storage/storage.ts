@@ -55,6 +55,27 @@ export interface Tx extends Reader {
  */
 export type Isolation = "serializable" | "locked";
 
+/**
+ * Short messages to the other processes on the database. Any may be lost, so what a hint is about is also
+ * found by a look at the database that is made without one.
+ */
+export interface Hints {
+  /** Connects while there are other processes, also when an earlier connection has ended. */
+  keepOpen(hasOthers: boolean): void;
+  /** Whether there are other processes and hints are neither sent nor heard. */
+  isMissing(): boolean;
+  /** Tells within a few milliseconds that a task has changed. */
+  sendTask(taskId: string): void;
+  /** Calls the listeners for the hints of other processes. */
+  listen(listeners: HintListeners): void;
+}
+
+export interface HintListeners {
+  /** Another process has committed changes that this one must read soon. */
+  readonly onChanges: () => void;
+  readonly onTask: (taskId: string) => void;
+}
+
 export interface Storage {
   /** Whether other processes may use the database at the same time. */
   readonly isShared: boolean;
@@ -65,6 +86,8 @@ export interface Storage {
    * Rejects where the database is not shared, because nothing needs it there.
    */
   readonly runAlone: Reader["get"];
+  /** Does nothing where the database is not shared. */
+  readonly hints: Hints;
   /** Must not be used inside a transaction, where it would miss its writes or wait for itself. */
   readonly read: Reader;
   /**
@@ -95,9 +118,10 @@ export interface Storage {
 }
 
 /** The parts of a storage whose database has no other process. */
-export const unsharedStorage: Pick<Storage, "isShared" | "origin" | "runAlone"> = {
+export const unsharedStorage: Pick<Storage, "isShared" | "origin" | "runAlone" | "hints"> = {
   isShared: false,
   origin: "",
+  hints: { keepOpen() {}, isMissing: () => false, sendTask() {}, listen() {} },
   runAlone: () => Promise.reject(new Error("the database is not shared")),
 };
 

@@ -1,3 +1,4 @@
+import { ZERO } from "@agent/budget";
 import type { SubmitTaskBody } from "@agent/wire";
 import { formatCurrentTrace } from "../observability/trace.ts";
 import type { Attempt } from "../routing/attempt.ts";
@@ -31,7 +32,7 @@ export function buildTaskRow({ work, attempts, now, ...ids }: NewTask): TaskRow 
     attempt: 0,
     via_peer: first.via?.relay_id ?? null,
     charge: first.charge,
-    locked: 0,
+    locked: ZERO,
     allocation_id: null,
     claimed_by: null,
     lease_until: null,

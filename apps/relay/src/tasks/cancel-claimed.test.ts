@@ -217,6 +217,37 @@ describe("B2: the cancel of a task that a device has claimed", () => {
     await expectCancelled(task);
   });
 
+  test("B2: a cancel takes effect 60 s after the request, however old the lease of a polling worker is", async () => {
+    const task = await submitAcceptedTask(t, boss, worker);
+    await t.as(worker, "POST", `${task.path}/claim`);
+    await t.advance(40_000);
+    expect((await cancel(task)).status).toBe(202);
+    await t.advance(58_000);
+    expect(await statusOf(task)).toBe("claimed");
+    await t.advance(7_000);
+    await expectCancelled(task);
+  });
+
+  test.each([
+    ["renews its claim", "claim", undefined],
+    ["reports progress", "progress", {}],
+  ])(
+    "B2: a cancel waits for a polling worker that %s, and its receipt is paid",
+    async (...given) => {
+      const [, verb, body] = given;
+      const task = await submitAcceptedTask(t, boss, worker);
+      await t.as(worker, "POST", `${task.path}/claim`);
+      expect((await cancel(task)).status).toBe(202);
+      for (let minutes = 0; minutes < 3; minutes += 1) {
+        await t.advance(50_000);
+        expect((await t.as(worker, "POST", `${task.path}/${verb}`, body)).status).toBe(200);
+      }
+      const receipt = createReceipt(worker, task);
+      expect((await t.as(worker, "POST", `${task.path}/result`, receipt)).status).toBe(200);
+      expect([await t.getBalance(boss), await t.getBalance(worker)]).toEqual([8, 1.9]);
+    },
+  );
+
   test.each(["progress", "claim"] as const)(
     "B2: a device that was offline learns of a cancel when it reconnects and sends %s",
     async (type) => {

@@ -6,7 +6,7 @@ import { hashOrderPrompt } from "../federation/inbound/hash-order-prompt.ts";
 import { isResultPending } from "../federation/inbound/is-result-pending.ts";
 import { mayActFor, type Caller } from "../identity/caller.ts";
 import { finishScrub, requestScrub } from "../identity/finish-scrub.ts";
-import { hasOpenInspection } from "../inspections/reading/find-readable.ts";
+import { isBeingInspected } from "../inspections/reading/find-readable.ts";
 import type { Services } from "../services.ts";
 import type { Tx } from "../storage/storage.ts";
 import type { ReceiptRow, StoredTaskRow } from "../storage/tables/tasks.ts";
@@ -48,16 +48,20 @@ export async function eraseTaskTexts(
       return refuse("task.not_submitter");
     }
     if (await isResultPending(tx, taskId)) return refuse("task.not_finished");
-    // The parties and their arbiter need the texts.
-    if (task !== undefined && (await hasOpenInspection(tx, task))) {
-      return refuse("task.not_finished", "its result is being inspected");
+    const copies = archived === undefined ? noCopies : await listCopies(tx, archived, caller);
+    // The parties and their arbiter need the texts, also those of the work that a result contains.
+    for (const { task_id } of [{ task_id: taskId }, ...copies.erasable]) {
+      if (await isBeingInspected(tx, task_id)) {
+        return refuse("task.not_finished", "its result is being inspected");
+      }
     }
     const now = runtime.now();
     const before = task === undefined ? archived?.erased_at : task.erased_at;
     if (task !== undefined && before === null && !(await eraseTask(tx, task, now))) {
       return refuse("task.not_finished");
     }
-    const copies_left = archived === undefined ? 0 : await eraseReceipt(tx, archived, caller, now);
+    if (archived !== undefined) await eraseReceipt(tx, archived, copies.erasable, now);
+    const copies_left = copies.all - copies.erasable.length;
     if (task?.submitted_by != null && before === null) {
       const change = { action: "task.texts_erased", detail: taskId } as const;
       await recordAudit(tx, now, caller, { agentId: task.submitted_by, ...change });
@@ -79,28 +83,33 @@ async function eraseTask(tx: Tx, task: StoredTaskRow, now: number): Promise<bool
   return replacePrompt(tx, { task_id, prompt: sha256Hex(prompt), now });
 }
 
-/**
- * Erases a receipt and its copies in others as far as the caller may; returns the number of copies
- * left.
- */
+interface Copies {
+  /** The number of all receipts that contain the one to erase. */
+  readonly all: number;
+  /** Those in which the caller may erase it. */
+  readonly erasable: readonly ReceiptRow[];
+}
+
+const noCopies: Copies = { all: 0, erasable: [] };
+
+async function listCopies(tx: Tx, { body }: ReceiptRow, caller: Caller): Promise<Copies> {
+  const outer = await listReceiptsContaining(tx, parseArchivedReceipt(body).signature);
+  const erasable = outer.filter(({ submitted_by }) => mayActFor(caller, [submitted_by]));
+  return { all: outer.length, erasable };
+}
+
+/** Erases a receipt, and its copies in others. */
 async function eraseReceipt(
   tx: Tx,
   { task_id, body }: ReceiptRow,
-  caller: Caller,
+  copies: Copies["erasable"],
   now: number,
-): Promise<number> {
+): Promise<void> {
   const receipt = parseArchivedReceipt(body);
-  const { signature } = receipt;
   await replaceReceiptBody(tx, { task_id, body: JSON.stringify(eraseTexts(receipt)), now });
-  let remaining = 0;
-  for (const outer of await listReceiptsContaining(tx, signature)) {
-    if (!mayActFor(caller, [outer.submitted_by])) {
-      remaining += 1;
-      continue;
-    }
+  for (const outer of copies) {
     const carrying = parseArchivedReceipt(outer.body);
-    const without = JSON.stringify(eraseNestedTexts(carrying, signature));
+    const without = JSON.stringify(eraseNestedTexts(carrying, receipt.signature));
     await replaceReceiptBody(tx, { task_id: outer.task_id, body: without, now });
   }
-  return remaining;
 }

@@ -116,6 +116,29 @@ describe("B2: a worker that claims a task and does nothing", () => {
     });
   });
 
+  test("B2: an idle worker loses the task at the wall clock to the next executor, which is paid", async () => {
+    const rival = await createSeller(t, 2);
+    const devices = new Map<string | null, Device>();
+    for (const each of [worker, rival]) devices.set(each.agentId, await t.connectDevice(each));
+    const task = await submitAcceptedTask(t, boss, boss, {
+      required_capabilities: ["summarise"],
+      wall_clock_ms: 30_000,
+    });
+    const { assigned_to } = await getTaskAt(t, task.path);
+    const next = assigned_to === worker.agentId ? rival : worker;
+    const idle = devices.get(assigned_to);
+    await idle?.next("task_assigned");
+    idle?.send({ type: "claim", task_id: task.task_id });
+    await idle?.next("claimed");
+    await t.advance(36_000);
+    expect(await devices.get(next.agentId)?.next("task_assigned")).toMatchObject({
+      task: { task_id: task.task_id, assigned_to: next.agentId },
+    });
+    const receipt = createReceipt(next, task);
+    expect((await t.as(next, "POST", `${task.path}/result`, receipt)).status).toBe(200);
+    expect([await t.getBalance(next), await failuresFor()]).toEqual([1.9, 1]);
+  });
+
   test("B2: an idle claim until the task expires leaves a row, a failed task and a signed statement", async () => {
     const { task } = await claimant();
     const claimed_at = t.clock.now();
@@ -247,6 +270,27 @@ describe("B2: ends of a claim that are no no-show", () => {
     expect(await failuresFor()).toBe(0);
   });
 
+  test.each([
+    ["within", 45_000, 0],
+    ["more than", 75_000, 1],
+  ])(
+    "B2: a claim from before a freeze that ends %s 2 minutes after it, its last sign at %i ms, counts %i times",
+    async (_, lastSignMs, counted) => {
+      const task = await submitAcceptedTask(t, boss, worker);
+      await t.as(worker, "POST", `${task.path}/claim`);
+      await t.asOperator("POST", "/api/v1/admin/freeze", { reason: "test" });
+      await t.advance(1_000);
+      expect((await t.asOperator("POST", "/api/v1/admin/unfreeze")).status).toBe(200);
+      for (const at of [30_000, lastSignMs - 30_000]) {
+        await t.advance(at);
+        expect((await t.as(worker, "POST", `${task.path}/progress`, {})).status).toBe(200);
+      }
+      await t.advance(66_000);
+      expect((await getTaskAt(t, task.path)).status).toBe("pending");
+      expect(await failuresFor()).toBe(counted);
+    },
+  );
+
   test("B2: a claim from before a restart that ends within 2 minutes after it is no no-show", async () => {
     const clock = createManualClock();
     const env = { AGENT_DB_PATH: join(folder, "relay.db") };
@@ -313,16 +357,39 @@ describe("B2: no-shows in the view of strangers", () => {
     expect(await countNoShow(price, wall_clock_ms)).toBe(expected);
   });
 
+  test.each([
+    [60_000, 1],
+    [59_999, 0],
+  ])(
+    "B2: a priced no-show after %i ms of an executor that promises no latency counts %i times",
+    async (wall_clock_ms, expected) => {
+      const paid = await submitAcceptedTask(t, boss, worker);
+      await t.as(worker, "POST", `${paid.path}/result`, createReceipt(worker, paid));
+      const executor = await t.createAgent();
+      const listing = {
+        capabilities: ["summarise"],
+        pricing: [{ capability: "summarise", unit_cost: 2 }],
+      };
+      const path = `/api/v1/agents/${executor.agentId}/listing`;
+      expect((await t.as(executor, "POST", path, listing)).status).toBe(200);
+      expect(await countNoShowOf(executor, wall_clock_ms)).toBe(expected);
+    },
+  );
+
   test("C7: a no-show of a payer that left no fees counts for its customer only", async () => {
     expect(await countNoShow(2, 1_000)).toBe(0);
   });
 
-  /** Returns the number of failures that strangers see after a no-show of another executor. */
   async function countNoShow(price: number, wall_clock_ms: number): Promise<number> {
-    const executor = await createSeller(t, price);
+    return countNoShowOf(await createSeller(t, price), wall_clock_ms);
+  }
+
+  /** Returns the number of failures that strangers see after a no-show of another executor. */
+  async function countNoShowOf(executor: TestAgent, wall_clock_ms: number): Promise<number> {
     const before = await countedByStrangers(executor);
     const task = await submitAcceptedTask(t, boss, executor, { wall_clock_ms });
     await t.as(executor, "POST", `${task.path}/claim`);
+    await t.advance(Math.floor(wall_clock_ms / 1_000) * 1_000);
     // The jobs of a second need several turns, so the clock waits for those of each.
     for (let second = 1; second <= 8; second += 1) {
       await t.advance(1_000);

@@ -1,3 +1,4 @@
+import { asMicro, ZERO } from "@agent/budget";
 import { canEndTask, type EndedBy } from "@agent/federation-protocol/forwarding";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createTaskRow } from "../../test/task-row.ts";
@@ -84,7 +85,7 @@ describe("A1: the statement that finishes a task agrees with the rule", () => {
   const ways = { registered, unregistered, byPeer, byOther };
   const places = { "not claimed": {}, "claimed here": here, "with a peer": away };
   const cases = Object.entries(places).flatMap(([place, row]) =>
-    [0, 1].flatMap((locked) =>
+    [ZERO, asMicro(1)].flatMap((locked) =>
       Object.entries(ways).map(([way, endedBy]) => ({ place, row, locked, way, endedBy })),
     ),
   );

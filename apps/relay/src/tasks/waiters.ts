@@ -5,7 +5,10 @@ export interface TaskWaiters {
    * or on `stop`.
    */
   watch(taskId: string, ms: number, signal: AbortSignal): Watch;
+  /** Wakes the watchers of a task, also those at other processes. */
   notify(taskId: string): void;
+  /** Wakes the watchers of a task that another process has changed. */
+  wake(taskId: string): void;
   /**
    * Wakes those who have seen an earlier event of a task than its newest, by task; a task that is
    * missing wakes all of its watchers.
@@ -36,6 +39,7 @@ const isReader = ({ seen }: Waiter) => seen !== undefined;
 
 export function createTaskWaiters(
   schedule: (ms: number, task: () => void) => () => void,
+  notifyOthers: (taskId: string) => void = () => {},
 ): TaskWaiters {
   const waiting = new Map<string, Set<Waiter>>();
   let released = false;
@@ -60,9 +64,15 @@ export function createTaskWaiters(
     return { changed: promise, saw, stop };
   }
 
+  const wake = (taskId: string) => waiting.get(taskId)?.forEach(({ stop }) => stop());
+
   return {
     watch,
-    notify: (taskId) => waiting.get(taskId)?.forEach(({ stop }) => stop()),
+    wake,
+    notify(taskId) {
+      wake(taskId);
+      notifyOthers(taskId);
+    },
     wakeBehind(newest) {
       for (const [taskId, own] of waiting) {
         const eventId = newest.get(taskId);

@@ -1,3 +1,4 @@
+import { ZERO, type Micro } from "@agent/budget";
 import type { Backing } from "@agent/routing-semiring";
 import { compile, param, params, queryBuilder, sql } from "../storage/queries/compiled-query.ts";
 import type { Tx } from "../storage/storage.ts";
@@ -13,7 +14,7 @@ export const EMPTY_STEP: HistoryStep = {
   free_successful_tasks: 0,
   free_failed_tasks: 0,
   free_latency_total_ms: 0,
-  fees_kept: 0,
+  fees_kept: ZERO,
   first_contact_backing: 0,
   verified_backing: 0,
   trusted_backing: 0,
@@ -21,12 +22,12 @@ export const EMPTY_STEP: HistoryStep = {
 
 const stepColumns = Object.keys(EMPTY_STEP) as (keyof HistoryStep)[];
 
-const executorRow = { ...params("agent_id", ...stepColumns), fees_paid: sql.lit(0) };
+const executorRow = { ...params("agent_id", ...stepColumns), fees_paid: sql.lit(ZERO) };
 const payerRow = {
   agent_id: param("payer_id"),
-  ...(Object.fromEntries(stepColumns.map((column) => [column, sql.lit(0)])) as Record<
+  ...(Object.fromEntries(stepColumns.map((column) => [column, sql.lit(ZERO)])) as Record<
     keyof HistoryStep,
-    ReturnType<typeof sql.lit<number>>
+    ReturnType<typeof sql.lit<Micro>>
   >),
   fees_paid: param("fees_paid"),
 };

@@ -1,3 +1,4 @@
+import { asMicro, ZERO } from "@agent/budget";
 import { createTrustRecord, type TrustLevel } from "@agent/routing-semiring";
 import { describe, expect, test } from "vitest";
 import { BLOCKED, levelName, toTrustRecord, toTrustRow, scoreOfLevel, UNKNOWN } from "./levels.ts";
@@ -16,7 +17,7 @@ describe("a stored level", () => {
     (index, level) => {
       expect(levelName(index)).toBe(level);
       const record = { ...createTrustRecord("a", "b", 1), trust_level: level };
-      expect(toTrustRow(record, { paid_tasks: 0, fees_kept: 0 }).trust_level).toBe(index);
+      expect(toTrustRow(record, { paid_tasks: 0, fees_kept: ZERO }).trust_level).toBe(index);
     },
   );
 
@@ -33,7 +34,7 @@ describe("a stored level", () => {
 
 test("a record is read as it was stored, without the relay's internal counters", () => {
   const record = { ...createTrustRecord("a", "b", 1), successful_tasks: 3, avg_latency_ms: 2.5 };
-  const row = toTrustRow(record, { paid_tasks: 2, fees_kept: 7 });
+  const row = toTrustRow(record, { paid_tasks: 2, fees_kept: asMicro(7) });
   expect(row).toMatchObject({ paid_tasks: 2, fees_kept: 7 });
   expect(toTrustRecord(row)).toEqual(record);
 });

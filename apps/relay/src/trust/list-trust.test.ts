@@ -36,6 +36,16 @@ describe("an agent's trust records", () => {
     expect(await records(worker)).toEqual([]);
   });
 
+  test("are listed by executor for the operator only", async () => {
+    await work("completed");
+    const path = `/api/v1/admin/agents/${worker.agentId}/trust`;
+    const received = await t.asOperator("GET", path);
+    expect(received.body["records"]).toEqual(await records());
+    expect((await t.as(worker, "GET", path)).body["code"]).toBe("auth.master_only");
+    const none = await t.asOperator("GET", `/api/v1/admin/agents/${boss.agentId}/trust`);
+    expect(none.body).toEqual({ records: [], next_cursor: null });
+  });
+
   test("hold the outcomes of its tasks, with times by the relay's clock", async () => {
     const first = t.clock.now();
     await work("completed", { ms: 300 });

@@ -1,3 +1,4 @@
+import { asMicro } from "@agent/budget";
 import {
   createTrustRecord,
   applyPayment,
@@ -63,7 +64,7 @@ export async function recordTrustOutcome(
   const keptFee = status === "completed" ? fee : 0;
   const record = toTrustRow(after, {
     paid_tasks: (stored?.paid_tasks ?? 0) + (priced && status === "completed" ? 1 : 0),
-    fees_kept: (stored?.fees_kept ?? 0) + keptFee,
+    fees_kept: asMicro((stored?.fees_kept ?? 0) + keptFee),
   });
   const payerFees = before.payerFees + keptFee;
   const isPublic = countsForStrangers({ priced, fee, payerFees }, before.thresholds);

@@ -1,3 +1,4 @@
+import { asMicro } from "@agent/budget";
 import {
   computeBacking,
   subtractBacking,
@@ -31,7 +32,7 @@ export async function saveTrustChange(
   const { agent_id: payer_id, remote_agent_id: agent_id } = record;
   await saveTrustRecord(tx, record);
   if (before.record?.trust_level !== record.trust_level) tx.noteChange("trust", payer_id, agent_id);
-  const fees_paid = record.fees_kept - (before.record?.fees_kept ?? 0);
+  const fees_paid = asMicro(record.fees_kept - (before.record?.fees_kept ?? 0));
   const change = await computeBackingChange(tx, before, record);
   const isBackingChanged = Object.values(change).some((amount) => amount !== 0);
   if (step === undefined && fees_paid === 0 && !isBackingChanged) return;

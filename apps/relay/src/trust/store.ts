@@ -1,3 +1,4 @@
+import { ZERO } from "@agent/budget";
 import { queryBuilder, param, params, compile, sql } from "../storage/queries/compiled-query.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
 import type { AgentHistoryRow, TrustRecordRow } from "../storage/tables/trust.ts";
@@ -107,6 +108,24 @@ export function listTrustRecords(
   return read.all(recordsByAgent, query);
 }
 
+const recordsOfExecutor = compile<{ remote_agent_id: string; after: string; limit: number }>()(
+  queryBuilder
+    .selectFrom("trust_records")
+    .selectAll()
+    .where("remote_agent_id", "=", param("remote_agent_id"))
+    .where("agent_id", ">", param("after"))
+    .orderBy("agent_id")
+    .limit(param("limit")),
+);
+
+/** Lists the records that delegators have of an executor, by the delegators' ids. */
+export function listTrustOfExecutor(
+  read: Reader,
+  query: { remote_agent_id: string; after: string; limit: number },
+): Promise<TrustRecordRow[]> {
+  return read.all(recordsOfExecutor, query);
+}
+
 const recordsByCapability = compile<{
   reader: string;
   capability: string;
@@ -175,7 +194,7 @@ const recordsWithFees = compile<{ agent_id: string }>()(
     .selectFrom("trust_records")
     .selectAll()
     .where("agent_id", "=", param("agent_id"))
-    .where("fees_kept", ">", sql.lit(0))
+    .where("fees_kept", ">", sql.lit(ZERO))
     .orderBy("fees_kept", "desc")
     .orderBy("remote_agent_id"),
 );

@@ -1,3 +1,4 @@
+import { ZERO } from "@agent/budget";
 import { isUuid } from "@agent/crypto";
 import { createTrustRecord, setTrustLevel } from "@agent/routing-semiring";
 import { refuse, type Answer, type Operations, type TrustLevel } from "@agent/wire";
@@ -37,7 +38,7 @@ export async function updateTrustLevel(
     const changed = setTrustLevel(trusted, level);
     if (!changed.ok) return refuse(changed.code);
     if (level !== "blocked") return refuse("trust.level_earned");
-    const row = toTrustRow(changed.record, stored ?? { paid_tasks: 0, fees_kept: 0 });
+    const row = toTrustRow(changed.record, stored ?? { paid_tasks: 0, fees_kept: ZERO });
     await saveTrustChange(tx, { before, record: row });
     return { ok: true as const, row };
   });

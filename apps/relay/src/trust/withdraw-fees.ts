@@ -1,3 +1,4 @@
+import { asMicro } from "@agent/budget";
 import type { Tx } from "../storage/storage.ts";
 import { findTrustPair } from "./pair-store.ts";
 import { saveTrustChange } from "./save-trust-change.ts";
@@ -16,7 +17,7 @@ export async function withdrawFees(tx: Tx, payerId: string, lost: number): Promi
     const before = await findTrustPair(tx, payerId, stored.remote_agent_id);
     await saveTrustChange(tx, {
       before,
-      record: { ...stored, fees_kept: stored.fees_kept - fees },
+      record: { ...stored, fees_kept: asMicro(stored.fees_kept - fees) },
     });
   }
 }

@@ -20,11 +20,11 @@ type DeliveryDependencies = Pick<
   "storage" | "runtime" | "egress" | "subscriptions" | "log" | "webhookLanes"
 >;
 
-/** Delays after each failed attempt: 5 s, 1 min, 10 min, 1 h, 6 h. */
+/** A delivery waits at least so long after each failed attempt: 5 s, 1 min, 10 min, 1 h, 6 h. */
 const RETRY_DELAYS_MS = [5_000, 60_000, 600_000, 3_600_000, 21_600_000];
 const MAX_FAILURES = 20;
 const TIMEOUT_MS = 15_000;
-/** The pause of a webhook after its first failure in a row, and after each further one. */
+/** All deliveries of a webhook wait so long after its first failure in a row, and after each further one. */
 const PAUSES_MS = [5_000, 60_000] as const;
 /** More webhooks than one round can begin with. */
 const MAX_LISTED = 1_000;

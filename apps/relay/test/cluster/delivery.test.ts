@@ -8,11 +8,15 @@ import { onlyOn } from "../engine/engine.ts";
 
 const PROMPT = "count to three";
 
-describe.runIf(onlyOn("postgres"))("three processes deliver to each other's agents", () => {
+/** Notifications only make processes look sooner, so all of this must work without them. */
+describe.runIf(onlyOn("postgres")).each([
+  ["with notifications", {}],
+  ["by looks alone", { AGENT_DATABASE_LISTEN_URL: "off" }],
+] as const)("three processes deliver to each other's agents %s", (_, env) => {
   let cluster: Cluster;
   const sockets: AgentSocket[] = [];
   beforeAll(async () => {
-    cluster = await startCluster(3);
+    cluster = await startCluster(3, env);
   });
   afterEach(() => {
     for (const socket of sockets.splice(0)) socket.close();

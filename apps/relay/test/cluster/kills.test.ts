@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { createReceipt } from "@agent/testkit";
+import { createReceipt, startBalancer, type Balancer } from "@agent/testkit";
 import { runStatement } from "@agent/test-postgres";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { onlyOn } from "../engine/engine.ts";
@@ -8,7 +8,6 @@ import { createLoadAgents, listMissing, requestJson, runLoad } from "../load.ts"
 import { endRelays, minimalEnv, startRelay, type RelayProcess } from "../relay-process.ts";
 import { OPERATOR_TOKEN } from "../test-relay.ts";
 import { connectDevice } from "./connect-device.ts";
-import { startBalancer, type Balancer } from "./start-balancer.ts";
 
 let databaseUrl: string;
 /** The processes that run, each with its address once it listens. */
@@ -154,5 +153,7 @@ describe.runIf(onlyOn("postgres"))("two relays in processes of their own on one 
     expect(await query("SELECT 1 FROM processes")).toHaveLength(1);
     const ready = await fetch(`${urlOf(second)}/health/ready`);
     expect(ready.status).toBe(200);
+    // An orderly end is no fault, for which an operator would be called.
+    expect([first.stderr(), second.stderr()]).toEqual(["", ""]);
   });
 });

@@ -7,6 +7,9 @@ import { createLog } from "../../src/observability/log.ts";
 import { openRelay, type OpenRelay } from "../../src/open-relay.ts";
 import type { Runtime } from "../../src/runtime.ts";
 import { serve, type RunningServer } from "../../src/serve.ts";
+import type { Migration } from "../../src/storage/database/migrate.ts";
+import { migrations } from "../../src/storage/migrations/index.ts";
+import { openStorage } from "../../src/storage/open-storage.ts";
 import { openDatabaseOf } from "../engine/database-of-path.ts";
 import { minimalEnv } from "../relay-process.ts";
 import { OPERATOR_TOKEN, type Reply } from "../test-relay.ts";
@@ -34,10 +37,11 @@ export interface Member {
   stop(): Promise<void>;
 }
 
-/** Starts one process of a relay on a database. */
+/** Starts one process of a relay on a database; `steps` are those of the schema that it knows. */
 export async function startMember(
   databaseUrl: string,
   env: Record<string, string> = {},
+  steps: readonly Migration[] = migrations,
 ): Promise<Member> {
   const read = readConfig({
     ...minimalEnv,
@@ -51,7 +55,9 @@ export async function startMember(
   const write = (line: string) => void lines.push(line);
   const log = createLog({ level: "debug", write: { stdout: write, stderr: write }, now: Date.now });
   const runtime = createRealRuntime();
-  const relay = await openRelay(read.config, runtime, log);
+  const relay = await openRelay(read.config, runtime, log, (options) =>
+    openStorage({ ...options, migrations: steps }),
+  );
   if (!relay.ok) throw new Error(`${relay.code}: ${relay.detail}`);
   const server: RunningServer = await serve(relay, runtime, read.config.server);
   return {

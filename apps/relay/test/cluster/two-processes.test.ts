@@ -1,5 +1,6 @@
 import { createReceipt, type TestAgent } from "@agent/testkit";
 import { runStatement } from "@agent/test-postgres";
+import type { RelayProcess } from "@agent/wire";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { call, startCluster, startMember, type Cluster } from "./start-cluster.ts";
 import { onlyOn } from "../engine/engine.ts";
@@ -43,6 +44,21 @@ describe.runIf(onlyOn("postgres"))("two processes on one database", () => {
     await third.stop();
     const ready = await cluster.asOperator(a(), "GET", "/health/ready");
     expect(ready.status).toBe(200);
+  });
+
+  test("are listed by each of them, with the one that leads and the one that answers", async () => {
+    for (const member of [a(), b()]) {
+      const { body } = await cluster.asOperator(member, "GET", "/api/v1/admin/processes");
+      const processes = body["processes"] as RelayProcess[];
+      const live = processes.filter(({ alive }) => alive);
+      expect(live).toHaveLength(2);
+      expect(live.filter(({ leads }) => leads)).toHaveLength(1);
+      const ready = await call(member, "GET", "/health/ready", { token: OPERATOR_TOKEN });
+      const [answering] = live.filter(({ answers }) => answers);
+      expect(ready.text).toContain(`${answering?.name} ${answering?.leads ? "leads" : "follows"}`);
+      const overview = await cluster.asOperator(member, "GET", "/api/v1/admin/overview");
+      expect(overview.body["processes"]).toBe(2);
+    }
   });
 
   test("settle a task once, whichever of them gets its receipt", async () => {

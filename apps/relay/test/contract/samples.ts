@@ -187,6 +187,7 @@ export const samples: { readonly [N in OperationName]: Sample } = {
   getInspection: {},
   listInspections: { query: "role=executor&limit=10" },
   listDisputes: { query: "limit=10" },
+  listAllInspections: { query: "state=closed&limit=10" },
   getRouting: {},
   getTask: { query: "wait=0" },
   getTaskEvents: { query: "after=0" },
@@ -241,6 +242,7 @@ export const samples: { readonly [N in OperationName]: Sample } = {
   getTaskTexts: {},
   listAllAgents: { query: "state=registered&sort=seen&limit=10" },
   listHolds: { query: "older_than=60000&limit=10" },
+  listProcesses: {},
   listRelayEvents: { query: "after=0&limit=10" },
   listOperatorAudit: { query: "actor=operator&limit=10" },
   listAllApprovals: { query: "status=pending&limit=10" },
@@ -294,6 +296,7 @@ export const samples: { readonly [N in OperationName]: Sample } = {
   getTrustClosure: {},
   getTrustPath: {},
   listTrust: { query: "limit=10" },
+  listTrustReceived: { query: "limit=10" },
   listCredentials: { query: "type=AgentReputationCredential&limit=10" },
   submitCredentials: { body: { credentials: [credential] } },
   presentCredentials: {

@@ -71,9 +71,16 @@ function createServerReader(url: string): Reader {
   return { all, get: async (query, params) => (await all(query, params))[0] };
 }
 
-/** Copies a database that may be in use, as a crash would leave it. */
+/** Copies a database that may be in use, as a crash that was some time ago would leave it. */
 export async function copyStored(from: string, to: string): Promise<void> {
-  if (engine === "postgres") return loadTables(await openDatabaseOf(to), await dumpTables(from));
+  if (engine === "postgres") {
+    const url = await openDatabaseOf(to);
+    await loadTables(url, await dumpTables(from));
+    for (const table of ["leases", "processes"]) {
+      await runStatement(url, `UPDATE ${table} SET until = 0`);
+    }
+    return;
+  }
   const db = new Sqlite(from);
   db.prepare("VACUUM INTO ?").run(to);
   db.close();

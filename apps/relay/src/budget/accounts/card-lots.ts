@@ -1,11 +1,11 @@
 import {
-  asMicro,
   sumHeldCardMoney,
   moveCardMoney,
   type Account,
   type CardHolding,
   type CardLot,
   type Posting,
+  type Micro,
 } from "@agent/budget";
 import { refuse, type Refusal } from "@agent/wire";
 import type { AccountRow } from "../../storage/tables/budget.ts";
@@ -48,8 +48,8 @@ export function getCardHeld(row: StoredLots, now: number): number {
 
 function parseLots({ card_lots }: StoredLots): CardLot[] {
   if (card_lots === null) return [];
-  const lots = JSON.parse(card_lots) as readonly (readonly [number, number])[];
-  return lots.map(([releaseAt, amount]) => ({ releaseAt, amount: asMicro(amount) }));
+  const lots = JSON.parse(card_lots) as readonly (readonly [number, Micro])[];
+  return lots.map(([releaseAt, amount]) => ({ releaseAt, amount }));
 }
 
 function formatLots(lots: readonly CardLot[]): string | null {

@@ -1,4 +1,4 @@
-import { accountOf } from "@agent/budget";
+import { accountOf, negate } from "@agent/budget";
 import type { Services } from "../../services.ts";
 import type { Reader } from "../../storage/storage.ts";
 import type { PostingRow } from "../../storage/tables/budget.ts";
@@ -47,6 +47,7 @@ async function findPayersSide(
     limit: MAX_SEARCHED,
   });
   return rows.find(
-    (row) => row.type === type && row.amount === -amount && row.reference_id === reference_id,
+    (row) =>
+      row.type === type && row.amount === negate(amount) && row.reference_id === reference_id,
   );
 }

@@ -16,8 +16,11 @@ export interface TaskMoney {
 /** One posting of the movement, without the resulting balance, which is private to its account. */
 export interface TaskPosting extends Pick<
   PostingRow,
-  "transaction_id" | "account" | "type" | "amount" | "created_at"
-> {}
+  "transaction_id" | "account" | "type" | "created_at"
+> {
+  /** In currency units. */
+  readonly amount: number;
+}
 
 export async function getTaskMoney(
   { storage, identity }: Pick<Services, "storage" | "identity">,

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { accountOf, buildDepositPostings, toMicro } from "@agent/budget";
 import { createManualClock, createSeededRandom } from "@agent/testkit";
 import { openConnection } from "@agent/test-postgres";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
@@ -9,10 +10,12 @@ import { loadFreezer } from "../../admin/freeze.ts";
 import { loadRelayIdentity, type RelayIdentity } from "../../identity/relay-identity.ts";
 import { migrations } from "../../storage/migrations/index.ts";
 import type { Storage } from "../../storage/storage.ts";
+import { postMovement } from "../post-movement.ts";
 import { findAccount } from "../store.ts";
 import { deposit } from "./deposit.ts";
 
 const agentId = "018f5d3a-0000-7000-8000-000000000001";
+const accountOfAgent = accountOf.agent(agentId);
 
 describe.runIf(onlyOn("postgres"))(
   "a deposit beside another program that moves the same account",
@@ -93,6 +96,33 @@ describe.runIf(onlyOn("postgres"))(
       expect(runs).toBe(2);
       expect(await balanceOf("world")).toBe(-7_000_000);
     });
+
+    test.each(["as a deposit names them", "the other way round"])(
+      "locks accounts in one order, %s, so that two movements never wait for each other",
+      async (order) => {
+        await pay(1);
+        const named = buildDepositPostings({ agentId, amount: toMicro(2) });
+        const postings = order === "the other way round" ? named.toReversed() : named;
+        const entry = { reference: null, description: null };
+        runs = 0;
+        await other.query("BEGIN");
+        const moveAgent = moveWorld
+          .replace("- 5000000", "+ 5000000")
+          .replace("world", accountOfAgent);
+        await other.query(moveAgent);
+        const moved = storage.transaction(
+          (tx) => postMovement(tx, runtime, postings, entry),
+          "locked",
+        );
+        await untilItWaits();
+        // Would wait for the relay, which waits for this program, if the relay had locked it first.
+        await other.query(moveWorld);
+        await other.query("COMMIT");
+        expect(await moved).toMatchObject({ ok: true });
+        expect(runs).toBe(1);
+        expect(await balanceOf("world")).toBe(-8_000_000);
+      },
+    );
 
     test("two of one reference credit once, whichever commits first", async () => {
       await other.query("BEGIN");

@@ -148,6 +148,15 @@ describe("Amounts of deposits", () => {
     expect((await account())["balance"]).toBe(9e9);
     await expectConsistentBooks(t, { deposits: 9e9, balances: 9e9 });
   });
+
+  test("MN1 refuses a deposit with which the sum of all deposits is no safe integer any more", async () => {
+    for (let i = 0; i < 9; i += 1) await deposit({ amount: 1e9 });
+    const other = await t.createAgent();
+    expect(await deposit({ amount: 7e6 }, other)).toMatchObject({ status: 200 });
+    const refused = await deposit({ amount: 1e6 }, other);
+    expect(refused).toMatchObject({ status: 400, body: { code: "money.balance_limit" } });
+    await expectConsistentBooks(t, { deposits: 9.007e9, balances: 9.007e9 });
+  });
 });
 
 describe("References of deposits", () => {

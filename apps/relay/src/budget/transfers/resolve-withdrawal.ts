@@ -1,4 +1,4 @@
-import { accountOf, asMicro, buildPayoutPostings, buildReturnPostings } from "@agent/budget";
+import { accountOf, buildPayoutPostings, buildReturnPostings, negate } from "@agent/budget";
 import { refuse, type Refusal, type Withdrawal } from "@agent/wire";
 import { recordAudit } from "../../audit/record-audit.ts";
 import type { SaveResponse } from "../../http/server/idempotency.ts";
@@ -44,9 +44,12 @@ export async function resolveWithdrawal(
       return refuse(known === undefined ? "withdrawal.not_found" : "withdrawal.resolved");
     }
     const { agent_id: agentId } = row;
-    const movement = { agentId, withdrawalId, amount: asMicro(row.amount) };
+    const movement = { agentId, withdrawalId, amount: row.amount };
     // This comes first, because pending withdrawals count toward the limit of the balance.
-    await adjustPendingWithdrawals(tx, { account: accountOf.agent(agentId), change: -row.amount });
+    await adjustPendingWithdrawals(tx, {
+      account: accountOf.agent(agentId),
+      change: negate(row.amount),
+    });
     const posted = await postMovement(
       tx,
       runtime,
@@ -54,6 +57,7 @@ export async function resolveWithdrawal(
       {
         reference: withdrawalId,
         description: paid ? "withdrawal paid" : "withdrawal failed",
+        ignoresLimit: true,
       },
     );
     if (!posted.ok) throw new Error(`withdrawal ${withdrawalId} cannot be moved: ${posted.code}`);

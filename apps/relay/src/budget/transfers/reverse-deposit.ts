@@ -1,4 +1,4 @@
-import { accountOf, asMicro, buildReversalPostings, toDollars, type Micro } from "@agent/budget";
+import { accountOf, buildReversalPostings, toDollars, type Micro, ZERO } from "@agent/budget";
 import { recordRelayEvent } from "../../feed/record-event.ts";
 import type { Runtime } from "../../runtime.ts";
 import type { Tx } from "../../storage/storage.ts";
@@ -18,5 +18,5 @@ export async function reverseDeposit(
   const reversed = { agent_id: agentId, amount: toDollars(amount), reference: entry.reference };
   await recordRelayEvent(tx, { at: runtime.now(), type: "money.reversed", ...reversed });
   const account = await findAccount(tx, accountOf.agent(agentId));
-  return { ok: true, balance: asMicro(account?.balance ?? 0) };
+  return { ok: true, balance: account?.balance ?? ZERO };
 }

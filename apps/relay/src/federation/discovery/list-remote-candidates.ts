@@ -1,4 +1,4 @@
-import { asMicro, fromMicro, toMicro, type Micro } from "@agent/budget";
+import { fromMicro, toMicro, type Micro, ZERO } from "@agent/budget";
 import {
   findClaimWithKey,
   isReachable,
@@ -67,7 +67,7 @@ export function calculateRemotePrice(agent: KnownAgent, required: readonly strin
 }
 
 // The relays take their fees out of the price, so a longer route costs the payer nothing more.
-const PASSING_COST = asMicro(0);
+const PASSING_COST = ZERO;
 
 function buildCandidate(
   { identity }: Pick<FederationServices, "identity">,

@@ -22,15 +22,14 @@ export async function locateAgent(
   services: FederationServices,
   { agentId, publicKey }: PinnedAgent,
   required: readonly string[],
-): Promise<RemoteTarget | Refusal<"task.id_conflict"> | undefined> {
+): Promise<
+  { readonly ok: true; readonly quote: RemoteTarget } | Refusal<"task.id_conflict"> | undefined
+> {
   if ((await findAgent(services.storage.read, agentId)) !== undefined) return undefined;
   const claimed = await findRemoteAgent(services, agentId);
   if (claimed === undefined || !isReachable(claimed)) return undefined;
   const known = findClaimWithKey(claimed, publicKey);
   if (known === undefined || !isReachable(known)) return refuse("task.id_conflict");
-  return {
-    agent_id: agentId,
-    charge: calculateRemotePrice(known, required),
-    via: nextHopTo(services, known),
-  };
+  const charge = calculateRemotePrice(known, required);
+  return { ok: true, quote: { agent_id: agentId, charge, via: nextHopTo(services, known) } };
 }

@@ -1,4 +1,4 @@
-import { asMicro, fromMicro } from "@agent/budget";
+import { fromMicro, ZERO } from "@agent/budget";
 import { isAgentIdOfKey, isKeyDerivedId } from "@agent/crypto";
 import type { AgentQuery, RemoteAgent } from "@agent/federation-protocol/discovery";
 import { HALF_SCORE_LATENCY_MS } from "@agent/routing-semiring";
@@ -57,7 +57,7 @@ function toRemoteAgents(
   // Without a key its receipts cannot be verified.
   if (row.public_key === null) return [];
   const listing = parseListing(row.listing);
-  const price = listing === undefined ? asMicro(0) : calculateTaskPrice(listing, required);
+  const price = listing === undefined ? ZERO : calculateTaskPrice(listing, required);
   // A peer must not send a task here that this relay would refuse.
   if (price === null) return [];
   const metadata = JSON.parse(row.metadata) as { name?: unknown };

@@ -1,4 +1,3 @@
-import { asMicro } from "@agent/budget";
 import type { PeerDebt } from "@agent/federation-protocol/settlement";
 import { getClearingBalance } from "../../budget/post-clearing.ts";
 import type { Reader } from "../../storage/storage.ts";
@@ -12,7 +11,7 @@ export async function getPeerDebt(
 ): Promise<PeerDebt> {
   return {
     balance: await getClearingBalance(read, relay_id),
-    limit: asMicro(credit_limit),
+    limit: credit_limit,
     defaulted: await getPeerDefaultedAmount(read, relay_id),
   };
 }

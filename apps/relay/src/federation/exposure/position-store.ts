@@ -1,11 +1,11 @@
-import { asMicro } from "@agent/budget";
+import { ZERO, type Micro } from "@agent/budget";
 import type { OwnPosition } from "@agent/federation-protocol/settlement";
 import { compile, param, sql } from "../../storage/queries/compiled-query.ts";
 import type { Reader } from "../../storage/storage.ts";
 
 // One statement, so that the balance and the work in flight are of the same moment.
 const selectPosition = compile<{ relay_id: string }>()(
-  sql<{ balance: number | null; moved_at: number | null; under_way: number }>`
+  sql<{ balance: Micro | null; moved_at: number | null; under_way: number }>`
     select
       (select balance from accounts where account = 'peer:' || ${param("relay_id")}) as balance,
       (select created_at from postings
@@ -23,7 +23,7 @@ const selectPosition = compile<{ relay_id: string }>()(
 export async function getPeerPosition(read: Reader, relay_id: string): Promise<OwnPosition> {
   const row = await read.get(selectPosition, { relay_id });
   return {
-    amount: asMicro(row?.balance ?? 0),
+    amount: row?.balance ?? ZERO,
     underWay: row?.under_way === 1,
     movedAt: row?.moved_at ?? null,
   };

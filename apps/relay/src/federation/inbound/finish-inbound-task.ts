@@ -1,4 +1,4 @@
-import { asMicro } from "@agent/budget";
+import type { Micro } from "@agent/budget";
 import { createRetrySchedule } from "@agent/federation-protocol/delivery";
 import { finishInbound, releasePayable } from "@agent/federation-protocol/forwarding";
 import { buildInboundRelease } from "@agent/federation-protocol/settlement";
@@ -43,17 +43,12 @@ export async function releaseInboundHold(
     taskId,
     peerId,
     amount,
-  }: { readonly taskId: string; readonly peerId: string; readonly amount: number },
+  }: { readonly taskId: string; readonly peerId: string; readonly amount: Micro },
 ): Promise<void> {
-  await postClearing(
-    tx,
-    runtime,
-    buildInboundRelease({ taskId, peerId, amount: asMicro(amount) }),
-    {
-      taskId,
-      description: "not settled",
-    },
-  );
+  await postClearing(tx, runtime, buildInboundRelease({ taskId, peerId, amount }), {
+    taskId,
+    description: "not settled",
+  });
   await deleteHold(tx, taskId);
   await releaseOutboundReservation(tx, taskId);
 }

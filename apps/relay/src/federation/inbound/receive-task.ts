@@ -1,5 +1,5 @@
 import type { PeerOperations } from "@agent/federation-protocol/http";
-import { asMicro } from "@agent/budget";
+import { ZERO, type Micro } from "@agent/budget";
 import {
   findClaimWithKey,
   isReachable,
@@ -140,7 +140,7 @@ function buildForwardedRow(
     readonly payer: string;
     readonly peer: FederationPeerRow;
     readonly worker: Awaited<ReturnType<typeof findForwardTarget>>;
-    readonly amount: number;
+    readonly amount: Micro;
     readonly now: number;
     readonly expiresAt: number;
   },
@@ -214,7 +214,7 @@ async function findForwardTarget(
   const peer = await findPeer(storage.read, next);
   if (peer?.state !== "active") return undefined;
   return {
-    details: { publicKeys: null, price: asMicro(0) },
+    details: { publicKeys: null, price: ZERO },
     nextHop: { relay_id: next, public_key, route: path },
   };
 }

@@ -1,4 +1,4 @@
-import { asMicro } from "@agent/budget";
+import { ZERO } from "@agent/budget";
 import { classifyDelivery } from "@agent/federation-protocol/delivery";
 import {
   beginForward,
@@ -66,13 +66,13 @@ async function sendToPeer(
     // Another executor has claimed the task meanwhile.
     if (!claimed) return { ok: true as const, outbound: undefined };
     const { platformFeeRate } = services.config.payments;
-    const terms = computeTerms(asMicro(task.charge), platformFeeRate);
+    const terms = computeTerms(task.charge, platformFeeRate);
     const creditPeer = await findPeer(tx, peer.relay_id);
     const credit = checkPayable(
       {
         balance: await getClearingBalance(tx, peer.relay_id),
         payable: await getReservedAmount(tx, peer.relay_id),
-        limit: asMicro(creditPeer?.credit_limit ?? 0),
+        limit: creditPeer?.credit_limit ?? ZERO,
       },
       terms.net,
     );

@@ -1,4 +1,4 @@
-import { toMicro } from "@agent/budget";
+import { toMicro, ZERO, type Micro } from "@agent/budget";
 import {
   computeCreditAfterHandshake,
   updatePeerPin,
@@ -76,14 +76,14 @@ export async function activatePeer(
     allowed: allowedPeers?.includes(peer.relayId) === true,
     autoAccept: autoAcceptPeers,
   };
-  const initial = selectInitialCreditLimit<number>(admissionGrounds, { standard, none: 0 });
+  const initial = selectInitialCreditLimit<Micro>(admissionGrounds, { standard, none: ZERO });
   const before: FederationPeerRow = known ?? {
     relay_id: peer.relayId,
     public_key: peer.publicKey,
     endpoint_url: peer.endpointUrl,
     display_name: peer.displayName,
     state: "pending",
-    credit_limit: 0,
+    credit_limit: ZERO,
     missed_heartbeats: 0,
     last_timestamp: 0,
     last_heartbeat_at: null,

@@ -36,13 +36,18 @@ export async function buildPeerView(
   services: PeerViewServices,
   row: FederationPeerRow,
 ): Promise<FederationPeer> {
+  const { features, forwards } = toPeerRecord(row);
   return {
     ...(await buildPeerEntry(services, row)),
     credit_limit: toDollars(row.credit_limit),
     position: fromMicro(await getClearingBalance(services.storage.read, row.relay_id)),
     reserved: fromMicro(await getReservedAmount(services.storage.read, row.relay_id)),
     defaulted: fromMicro(await getPeerDefaultedAmount(services.storage.read, row.relay_id)),
-    features: [...toPeerRecord(row).features],
+    forwards: {
+      latest: forwards.length,
+      failed: forwards.filter((succeeded) => !succeeded).length,
+    },
+    features: [...features],
     incarnation: row.incarnation,
   };
 }

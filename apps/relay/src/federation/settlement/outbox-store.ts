@@ -1,3 +1,4 @@
+import type { Micro } from "@agent/budget";
 import {
   getSettlementPayable,
   type OutgoingSettlement,
@@ -13,7 +14,7 @@ export interface OutboxEntry {
   readonly settlement: OutgoingSettlement;
   readonly payerId: string;
   /** The amount in the hold of the task. */
-  readonly locked: number;
+  readonly locked: Micro;
   readonly allocationId: string;
   /** The postings of a middle relay's fee, made when it was paid itself. */
   readonly feePostings?: readonly PostedRow[];

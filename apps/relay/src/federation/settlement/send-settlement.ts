@@ -1,4 +1,4 @@
-import { asMicro, buildRetentionPostings } from "@agent/budget";
+import { buildRetentionPostings } from "@agent/budget";
 import type { Delivery } from "@agent/federation-protocol/delivery";
 import {
   beginAsk,
@@ -171,7 +171,7 @@ async function recordPayment(
   const entry = { taskId, description: "completed" };
   const postings = isPeerPayer(payerId)
     ? buildForwardedPayment({ peerId, taskId, amount: terms.net })
-    : buildOutboundPayment({ peerId, taskId, payerId, locked: asMicro(locked), terms });
+    : buildOutboundPayment({ peerId, taskId, payerId, locked, terms });
   const rows = await postClearing(tx, runtime, postings, entry);
   await recordSettlement(
     tx,
@@ -208,7 +208,7 @@ async function recordRefund(
   await deleteHold(tx, taskId);
   const description = "settlement refunded";
   if (isPeerPayer(payerId)) {
-    const postings = buildRetentionPostings({ taskId, amount: asMicro(locked) });
+    const postings = buildRetentionPostings({ taskId, amount: locked });
     await postClearing(tx, runtime, postings, { taskId, description });
   } else {
     await releaseHold(tx, runtime, { task_id: taskId, submitted_by: payerId, locked }, description);

@@ -39,7 +39,6 @@ export function createConnectionGuard(
   { schedule }: Pick<Runtime, "schedule">,
 ): ConnectionGuard {
   const connections = new Map<Socket, Connection>();
-  let answering = 0;
   let cancelCheck: (() => void) | undefined;
 
   function open(socket: Socket): Connection {
@@ -61,27 +60,22 @@ export function createConnectionGuard(
   ): void {
     const { answers, waiting } = connection;
     answers.push(outgoing);
-    answering += 1;
     cancelCheck ??= schedule(CHECK_INTERVAL_MS, check);
     outgoing.once("close", () => {
       answers.splice(answers.indexOf(outgoing), 1);
-      answering -= 1;
       // Requests of a closed connection have no reader.
       const next = incoming.socket.destroyed ? undefined : waiting.shift();
-      if (next === undefined) return stopIfIdle();
+      if (next === undefined) return;
       next();
       if (waiting.length === 0) resumeReading(incoming.socket);
     });
     listener(incoming, outgoing);
   }
 
-  function stopIfIdle(): void {
-    if (answering > 0) return;
-    cancelCheck?.();
-    cancelCheck = undefined;
-  }
-
-  /** Checks all connections, and again later while any answer is in the making. */
+  /**
+   * Checks all connections, and again later while any answer is in the making. The last answer leaves the
+   * timer running, because setting one for each request costs more than a check of idle connections.
+   */
   function check(): void {
     let isAnswering = false;
     for (const [socket, connection] of connections) {

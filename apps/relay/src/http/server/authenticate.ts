@@ -57,12 +57,13 @@ function authorizeSession(
 export function authorize(
   operation: Operation,
   caller: Caller,
-  params: { readonly agentId?: string },
+  params: { readonly agentId?: string; readonly deviceId?: string },
 ): Refusal | undefined {
   if (caller.kind === "master") return authorizeSession(operation, caller);
   if (caller.kind !== "agent") return undefined;
   if (operation.auth === "master") return refuse("auth.master_only");
   if (operation.ownerOnly && params.agentId !== caller.agentId) return refuse("auth.not_owner");
+  if (operation.ownDevice === true && params.deviceId === caller.deviceId) return undefined;
   if (operation.scope !== undefined && !isScopeGranted(caller.scopes, operation.scope)) {
     return refuse("auth.scope_missing", operation.scope);
   }

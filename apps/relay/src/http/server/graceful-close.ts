@@ -11,14 +11,17 @@ interface Sockets {
   on(event: "connection", opened: (socket: unknown, request: IncomingMessage) => void): unknown;
 }
 
-/** Closes a server. Running requests may finish within `graceMs`; nothing else keeps it open. */
+/**
+ * Closes a server. Running requests may finish within `graceMs`; nothing else keeps it open. Devices have a
+ * moment to answer the end of their sockets after `released`, when the last one was told of it.
+ */
 export function createGracefulClose(
   server: Server,
   sockets: Sockets,
   { schedule }: Pick<Runtime, "schedule">,
-): (graceMs: number) => Promise<void> {
+): (graceMs: number, released: Promise<void>) => Promise<void> {
   const silent = trackSilentConnections(server, sockets);
-  return async (graceMs) => {
+  return async (graceMs, released) => {
     const closed = new Promise((done) => server.close(done));
     server.prependListener("request", (_: IncomingMessage, answer: ServerResponse) => {
       answer.shouldKeepAlive = false;
@@ -30,12 +33,20 @@ export function createGracefulClose(
       cancelIdle = schedule(CLOSE_IDLE_INTERVAL_MS, closeIdle);
     };
     closeIdle();
-    const cancelSockets = schedule(Math.min(graceMs, limits.socketCloseMs), () => {
+    const terminateSockets = () => {
       for (const socket of sockets.clients) socket.terminate();
+    };
+    let cancelSockets = () => {};
+    void released.then(() => {
+      cancelSockets = schedule(Math.min(graceMs, limits.socketCloseMs), terminateSockets);
     });
-    const cancelAll = schedule(graceMs, () => server.closeAllConnections());
+    const cancelAll = schedule(graceMs, () => {
+      terminateSockets();
+      server.closeAllConnections();
+    });
     await closed;
-    for (const cancel of [cancelIdle, cancelSockets, cancelAll]) cancel();
+    cancelSockets();
+    for (const cancel of [cancelIdle, cancelAll]) cancel();
   };
 }
 

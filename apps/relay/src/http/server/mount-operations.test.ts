@@ -41,6 +41,17 @@ describe("a request that no operation takes", () => {
     expect(body).toMatchObject({ code: "route.not_found", status: 404, error: "No such path" });
   });
 
+  test.each([
+    ["/api/v1/agents//balance", "No such path: agentId is missing"],
+    ["/agent/a/task/", "No such path: taskId is missing"],
+    ["/agent//task/b/events", "No such path: agentId is missing"],
+    ["/api/v1//agents", "No such path"],
+    ["//", "No such path"],
+  ])("names the parameter that is missing in %s", async (path, error) => {
+    const { status, body } = await t.request("GET", path);
+    expect([status, body["error"]]).toEqual([404, error]);
+  });
+
   test.each(paths)(
     "answers another method of %s with 405 and its methods %j",
     async (path, methods) => {
@@ -199,7 +210,7 @@ describe("a refusal", () => {
 
   test("sends Retry-After while shutting down", async () => {
     const draining = await startTestRelay();
-    draining.relay.drain();
+    await draining.relay.drain();
     const { status, headers, body } = await draining.request("GET", "/health");
     expect([status, headers.get("retry-after")]).toEqual([503, "10"]);
     expect(body).toMatchObject({ code: "server.draining", retry_after: 10 });

@@ -43,9 +43,24 @@ export function mountOperations(app: Hono, options: MountOptions): void {
 
   app.notFound((c) => {
     const { id, headers } = frameOf(c);
-    return createRefusalResponse(refuse("route.not_found"), id, headers);
+    const missing = findMissingParameter(c.req.path);
+    const detail = missing === undefined ? undefined : `${missing} is missing`;
+    return createRefusalResponse(refuse("route.not_found", detail), id, headers);
   });
   app.onError((error, c) => failureResponse(error, options.log, frameOf(c)));
+}
+
+/** Names the parameter that is empty in a path, as an unset variable of a shell leaves it. */
+function findMissingParameter(path: string): string | undefined {
+  const given = path.split("/");
+  if (!given.includes("", 1)) return undefined;
+  for (const { path: pattern } of Object.values<Operation>(operations)) {
+    const wanted = pattern.split("/");
+    const fits = (part: string, at: number) => part === given[at] || part.startsWith(":");
+    if (wanted.length !== given.length || !wanted.every(fits)) continue;
+    return wanted[given.indexOf("", 1)]?.slice(1);
+  }
+  return undefined;
 }
 
 /** Orders fixed paths before those with parameters, so that `:agentId` never matches `bootstrap`. */

@@ -9,6 +9,7 @@ import {
 } from "@agent/wire";
 import type { Context } from "hono";
 import { anonymousCaller, type Caller } from "../../identity/caller.ts";
+import { ACT_REASON_HEADER, readActReason } from "../../identity/read-act-reason.ts";
 import type { Runtime } from "../../runtime.ts";
 import { authorize, type createAuthenticator } from "./authenticate.ts";
 import { parseJsonObject, readBodyText, readPlainText } from "./body.ts";
@@ -46,10 +47,7 @@ export interface ServeOptions {
   /** Refuses a token that was already used for a single-use operation. */
   readonly spendToken: (caller: Caller) => Promise<Refusal | undefined>;
   /** Runs an act of the operator and records it in its audit. */
-  readonly recordAct: (
-    act: RecordedAct,
-    run: () => Promise<OperationResult> | OperationResult,
-  ) => Promise<OperationResult>;
+  readonly recordAct: (act: RecordedAct, run: Run) => Promise<OperationResult>;
   readonly clientIp: (context: Context) => string;
   readonly corsOrigins: "*" | readonly string[];
   readonly runtime: Pick<Runtime, "now" | "randomBytes">;
@@ -133,18 +131,34 @@ async function runSteps(options: ServeOptions, exchange: Exchange): Promise<Oper
   const identified = await identifyCaller(options, exchange);
   if (!identified.ok) return identified;
   const { caller } = identified;
+  const record = createActRecorder(options, exchange, caller);
   const forbidden = checkAccess(options, exchange, caller);
-  if (forbidden !== undefined) return forbidden;
+  if (forbidden !== undefined) return record({}, () => forbidden);
   const input = await readInput(exchange);
-  if (!input.ok) return input;
+  if (!input.ok) return record({}, () => input);
   const used = await checkToken(options, exchange, caller);
-  if (used !== undefined) return used;
-  const run = () => handle(options, exchange, caller, input);
-  const { name, operation, params } = exchange;
-  if (caller.kind !== "master" || !isAudited(operation, caller.session !== undefined)) return run();
-  const body = input.parsed.body;
-  const detail = { ...params, ...(isJsonObject(body) && body) };
-  return options.recordAct({ actor: caller.name, action: name, detail }, run);
+  if (used !== undefined) return record({}, () => used);
+  return record(input.parsed.body, () => handle(options, exchange, caller, input));
+}
+
+type Run = () => Promise<OperationResult> | OperationResult;
+
+/** Records what the operator tries in its audit, also what is refused; runs the calls of others as they are. */
+function createActRecorder(
+  { recordAct }: ServeOptions,
+  { c, name, operation, params }: Exchange,
+  caller: Caller,
+): (body: unknown, run: Run) => Promise<OperationResult> | OperationResult {
+  if (caller.kind !== "master" || !isAudited(operation, caller.session !== undefined)) {
+    return (_body, run) => run();
+  }
+  return (body, run) => {
+    // The audit shows what was done, not the texts of agents.
+    const { prompt: _prompt, ...members } = isJsonObject(body) ? body : {};
+    const stated = readActReason(c.req.header(ACT_REASON_HEADER));
+    const detail = { ...stated, ...params, ...members };
+    return recordAct({ actor: caller.name, action: name, detail }, run);
+  };
 }
 
 function limitRate(

@@ -1,13 +1,12 @@
 import { refuse, type AcceptanceTerms, type Refusal } from "@agent/wire";
-import { findListing } from "../../agents/discovery/listing-store.ts";
-import { parseListing } from "../../agents/discovery/parse-listing.ts";
 import type { Attempt } from "../../routing/attempt.ts";
 import type { Services } from "../../services.ts";
 import type { Reader } from "../../storage/storage.ts";
 import type { TaskAcceptance } from "../../tasks/task-view.ts";
-import { countInspectedTasks, countInspections, sumOpenWork } from "../reading/count-store.ts";
+import { countInspections } from "../reading/count-store.ts";
 import { mayArbitrate } from "./check-arbiter.ts";
 import { checkSubmitter } from "./check-submitter.ts";
+import { findOffer, hasRoom } from "./find-offer.ts";
 import { isOffered, isWindowOffered, type WantedTerms } from "./offer.ts";
 
 type AcceptServices = Pick<Services, "storage" | "runtime" | "config" | "identity" | "trustGraph">;
@@ -91,12 +90,6 @@ function buildTerms(
   };
 }
 
-/** An agent of another relay offers no inspection. */
-async function findOffer(read: Reader, { agent_id, via }: Attempt) {
-  if (via !== undefined) return undefined;
-  return parseListing((await findListing(read, agent_id))?.body)?.acceptance;
-}
-
 interface TaskParties {
   readonly submitterId: string;
   readonly targetId: string;
@@ -109,10 +102,10 @@ async function mayDecide(
   { submitterId, targetId, executorId }: TaskParties,
 ): Promise<boolean> {
   if (arbiterId === null) return true;
-  if ([submitterId, executorId].some((party) => trustGraph.isBlocked(party, arbiterId)))
-    return false;
   const parties = [submitterId, targetId, executorId];
-  return mayArbitrate(storage.read, arbiterId, parties, runtime.now());
+  if (parties.some((party) => trustGraph.isBlocked(party, arbiterId))) return false;
+  const asked = { parties, now: runtime.now(), ignoresClaims: false };
+  return mayArbitrate(storage.read, arbiterId, asked);
 }
 
 /**
@@ -135,14 +128,4 @@ export async function listWithdrawnOffers(
     if (!isOpen) withdrawn.push(attempt.agent_id);
   }
   return withdrawn;
-}
-
-async function hasRoom(
-  read: Reader,
-  executorId: string,
-  maxOpen: number | undefined,
-): Promise<boolean> {
-  if (maxOpen === undefined) return true;
-  const { count } = await sumOpenWork(read, executorId);
-  return count + (await countInspectedTasks(read, executorId)) < maxOpen;
 }

@@ -149,6 +149,20 @@ describe("a submission that asks for an inspection", () => {
     expect(await getAgentStates(t, [boss])).toEqual(before);
   });
 
+  test("is refused if the target is the arbiter or blocks it, although another agent is chosen", async () => {
+    const { boss, worker, arbiter } = parties;
+    await putOffer(t, worker, { price: 1, arbiters: [arbiter.agentId] });
+    const target = await t.createAgent();
+    await block(target, arbiter);
+    const body = { ...summarise, acceptance: { arbiter_id: arbiter.agentId } };
+    for (const agent of [arbiter, target]) {
+      const answer = await submitTask(t, boss, agent, body);
+      expect(answer.body["code"]).toBe("acceptance.arbiter_invalid");
+    }
+    const { body: chosen } = await submitTask(t, boss, worker, body);
+    expect(chosen).toMatchObject({ routing_choice: { selected_agent: worker.agentId } });
+  });
+
   test("is refused for a submitter that has no key here", async () => {
     const { agentId: submitted_by } = t.createUnknownAgent();
     const { worker } = parties;
@@ -213,6 +227,33 @@ describe("a submission that asks for an inspection", () => {
     await expectConsistentBooks(t);
   });
 
+  test("is refused for the first rule that it breaks, and for money last", async () => {
+    const { boss, worker, arbiter } = parties;
+    await t.deposit(boss, 200);
+    const ask = async (acceptance: object, more: object = {}) =>
+      (await submitTask(t, boss, worker, { acceptance, ...more })).body["code"];
+    const foreign = { arbiter_id: (await createArbiter(t)).agentId };
+    const poor = { max_budget: 0.000001 };
+    const begun = [];
+    for (let count = 0; count < 25; count += 1) begun.push(await beginCase(t, parties));
+    for (const given of begun.slice(0, 20)) await giveVerdict(t, given, "rejected");
+    expect(await ask({ ...foreign, window_ms: 60_001 }, poor)).toBe("acceptance.not_offered");
+    expect(await ask(foreign, poor)).toBe("acceptance.arbiter_invalid");
+    expect(await ask({}, poor)).toBe("dispute.too_many");
+    await t.deposit(worker, 10);
+    for (const given of begun.slice(15, 20)) {
+      await giveVerdict(t, given, "contested");
+      await giveVerdict(t, given, "accepted");
+    }
+    for (const given of begun.slice(20)) await giveVerdict(t, given, "rejected");
+    expect(await ask({ ...foreign, window_ms: 60_001 })).toBe("acceptance.not_offered");
+    expect(await ask(foreign)).toBe("acceptance.arbiter_invalid");
+    expect(await ask({ arbiter_id: arbiter.agentId }, poor)).toBe("acceptance.suspended");
+    const other = await createBuyer(t, 1);
+    const { body } = await submitTask(t, other, worker, { acceptance: {} });
+    expect(body["code"]).toBe("budget.insufficient");
+  }, 30_000);
+
   test("is refused for a free task before its arbiter is looked at", async () => {
     const worker = await t.createAgent();
     await putOffer(t, worker, { price: 0 });
@@ -261,6 +302,19 @@ describe("scored routing for an inspected task", () => {
     expect(direct.body["code"]).toBe("acceptance.not_offered");
   });
 });
+
+test("IS10: routing finds the agent that has room behind 60 cheaper ones that are full", async () => {
+  const { boss, worker } = parties;
+  await t.deposit(boss, 100);
+  await putOffer(t, worker, { price: 1 });
+  const full = await Promise.all(Array.from({ length: 60 }, () => t.createAgent()));
+  for (const agent of full) {
+    await putOffer(t, agent, { price: 0.01, max_open: 1 });
+    expect((await submitTask(t, boss, agent, { acceptance: {} })).status).toBe(201);
+  }
+  const { body } = await submitTask(t, boss, worker, { ...summarise, acceptance: {} });
+  expect(body).toMatchObject({ routing_choice: { selected_agent: worker.agentId } });
+}, 60_000);
 
 describe("limits against abuse", () => {
   test("IS4: a submitter with 20 rejected results may still reject, but ask for no other inspection", async () => {
@@ -327,14 +381,17 @@ describe("limits against abuse", () => {
   });
 });
 
-test("a task whose receipt says failed is refunded at once", async () => {
-  const submitted = await submitInspected(t, parties);
-  const { worker, boss, task } = submitted;
-  const receipt = createReceipt(worker, task, { status: "failed" });
-  expect((await t.as(worker, "POST", `${task.path}/result`, receipt)).status).toBe(200);
-  expect(await t.getBalance(boss)).toBe(10);
-  expect((await t.as(boss, "GET", `${task.path}/inspection`)).body["code"]).toBe(
-    "inspection.not_found",
-  );
-  await expectConsistentBooks(t, { holds: 0 });
-});
+test.each(["failed", "denied"] as const)(
+  "a task whose receipt says %s is refunded at once",
+  async (status) => {
+    const submitted = await submitInspected(t, parties);
+    const { worker, boss, task } = submitted;
+    const receipt = createReceipt(worker, task, { status });
+    expect((await t.as(worker, "POST", `${task.path}/result`, receipt)).status).toBe(200);
+    expect(await t.getBalance(boss)).toBe(10);
+    expect((await t.as(boss, "GET", `${task.path}/inspection`)).body["code"]).toBe(
+      "inspection.not_found",
+    );
+    await expectConsistentBooks(t, { holds: 0 });
+  },
+);

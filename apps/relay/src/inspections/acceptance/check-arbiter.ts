@@ -1,12 +1,22 @@
 import { isArbiterSuspended } from "@agent/budget";
 import { findListing } from "../../agents/discovery/listing-store.ts";
 import { parseListing } from "../../agents/discovery/parse-listing.ts";
-import { listOtherBindings } from "../../agents/keys/key-proof-store.ts";
+import { findKeyProof, listOtherBindings } from "../../agents/keys/key-proof-store.ts";
 import { listSigningKeys } from "../../agents/keys/key-store.ts";
 import { findAgent } from "../../agents/store.ts";
 import type { Reader } from "../../storage/storage.ts";
 import { areOneAgent } from "../../trust/backing/are-one-agent.ts";
 import { listArbiterCases } from "../reading/count-store.ts";
+
+interface ArbiterCheck {
+  readonly parties: readonly string[];
+  readonly now: number;
+  /**
+   * Whether a key counts only if it was proven under another id than the arbiter's. A party may claim any
+   * public key without proof, and could so keep the arbiter that it named from a case.
+   */
+  readonly ignoresClaims: boolean;
+}
 
 /**
  * Returns whether an agent may decide between parties: it takes cases, is not revoked, has no key in common
@@ -15,8 +25,7 @@ import { listArbiterCases } from "../reading/count-store.ts";
 export async function mayArbitrate(
   read: Reader,
   arbiterId: string,
-  parties: readonly string[],
-  now: number,
+  { parties, now, ignoresClaims }: ArbiterCheck,
 ): Promise<boolean> {
   const agent = await findAgent(read, arbiterId);
   if (agent === undefined || agent.revoked_at !== null) return false;
@@ -24,7 +33,7 @@ export async function mayArbitrate(
   if (listing?.arbitrates !== true) return false;
   if (isArbiterSuspended(await listArbiterCases(read, arbiterId), now)) return false;
   for (const party of new Set(parties)) {
-    if (await haveCommonKey(read, arbiterId, party)) return false;
+    if (await haveCommonKey(read, { arbiterId, party, ignoresClaims })) return false;
   }
   return true;
 }
@@ -38,8 +47,23 @@ export async function listAgentsOfKeys(read: Reader, agentId: string): Promise<s
   return [agentId, ...others.flat()];
 }
 
-async function haveCommonKey(read: Reader, one: string, other: string): Promise<boolean> {
-  if (await areOneAgent(read, one, other)) return true;
-  const keys = new Set((await listSigningKeys(read, one)).map(({ public_key }) => public_key));
-  return (await listSigningKeys(read, other)).some(({ public_key }) => keys.has(public_key));
+interface KeyOwners extends Pick<ArbiterCheck, "ignoresClaims"> {
+  readonly arbiterId: string;
+  readonly party: string;
+}
+
+async function haveCommonKey(
+  read: Reader,
+  { arbiterId, party, ignoresClaims }: KeyOwners,
+): Promise<boolean> {
+  if (await areOneAgent(read, arbiterId, party)) return true;
+  const keys = new Set(
+    (await listSigningKeys(read, arbiterId)).map(({ public_key }) => public_key),
+  );
+  for (const { public_key } of await listSigningKeys(read, party)) {
+    if (!keys.has(public_key)) continue;
+    const prover = ignoresClaims ? (await findKeyProof(read, public_key))?.agent_id : party;
+    if (prover !== undefined && prover !== arbiterId) return true;
+  }
+  return false;
 }

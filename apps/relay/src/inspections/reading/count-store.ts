@@ -54,7 +54,8 @@ const operatorCounts = compile<OfAgent>()(
   sql<{ opened: number; decided: number; undecided: number }>`
     select count(*) as opened, count(decision) as decided,
       count(case when closed_at is not null and decision is null and lost_by is null then 1 end) as undecided
-    from inspections where arbiter_id = ${param("agent_id")} and contested_at is not null`,
+    from inspections where arbiter_id = ${param("agent_id")} and contested_at is not null
+      and counted = 1`,
 );
 
 /** Counts the disputes of the operator: all, those that it decided, and those that it let pass. */
@@ -80,10 +81,13 @@ export async function countRejected(read: Reader, agent_id: string): Promise<num
 const begunCount = compile<OfAgent & { since: number }>()(
   sql<{ count: number }>`
     select count(*) as count from inspections
-    where submitter_id = ${param("agent_id")} and begun_at >= ${param("since")}`,
+    where submitter_id = ${param("agent_id")} and begun_at >= ${param("since")} and counted = 1`,
 );
 
-/** Counts the inspections of a submitter that began at `since` or later. */
+/**
+ * Counts the inspections of a submitter that began at `since` or later; those with itself under another id
+ * are left out, because with them it could raise its own limit.
+ */
 export async function countBegun(
   read: Reader,
   query: { agent_id: string; since: number },
@@ -115,9 +119,10 @@ const arbiterCases = compile<OfAgent & { limit: number }>()(
     select ended_at, is_passed from (
       select closed_at as ended_at, 0 as is_passed from inspections
         where arbiter_id = ${param("agent_id")} and contested_at is not null
-          and closed_at is not null and decision is not null
+          and closed_at is not null and decision is not null and counted = 1
       union all
-      select passed_at, 1 from inspections where passed_by = ${param("agent_id")}) as cases
+      select passed_at, 1 from inspections
+        where passed_by = ${param("agent_id")} and counted = 1) as cases
     order by ended_at desc limit ${param("limit")}`,
 );
 
@@ -167,4 +172,22 @@ const openTaskCount = compile<OfAgent>()(
 /** Counts the open tasks of an executor that will be inspected. */
 export async function countInspectedTasks(read: Reader, agent_id: string): Promise<number> {
   return (await read.get(openTaskCount, { agent_id }))?.count ?? 0;
+}
+
+const openWorkOfAll = compile()(
+  sql<{ executor_id: string; count: number }>`
+    select executor_id, cast(sum(open) as bigint) as count from (
+      select executor_id, count(*) as open from inspections
+        where deadline is not null group by executor_id
+      union all
+      select coalesce(assigned_to, agent_id), count(*) from tasks
+        where status in ('pending', 'claimed') and acceptance is not null
+        group by coalesce(assigned_to, agent_id)) as work
+    group by executor_id`,
+);
+
+/** Counts the open inspections of each executor, and its open tasks that will be inspected. */
+export async function loadOpenWork(read: Reader): Promise<ReadonlyMap<string, number>> {
+  const rows = await read.all(openWorkOfAll, {});
+  return new Map(rows.map(({ executor_id, count }) => [executor_id, count]));
 }

@@ -1,5 +1,5 @@
 import type { Services } from "../../services.ts";
-import { countOperatorDisputes } from "./count-store.ts";
+import { countOpenDisputes, countOperatorDisputes } from "./count-store.ts";
 
 /** Returns the terms of inspections at this relay, and how its operator has decided until now. */
 export async function loadDisputeTerms({
@@ -16,4 +16,12 @@ export async function loadDisputeTerms({
     window_min_ms: windowMinMs,
     ...(await countOperatorDisputes(storage.read, identity.relayId)),
   };
+}
+
+/** Counts the disputes that wait for the decision of the operator. */
+export function countDisputesToDecide({
+  identity,
+  storage,
+}: Pick<Services, "identity" | "storage">): Promise<number> {
+  return countOpenDisputes(storage.read, identity.relayId);
 }

@@ -1,6 +1,6 @@
 import { parseVerifierKey } from "@agent/transparency";
 import { verifyArtifact } from "@agent/verify";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import {
   beginCase,
   beginDispute,
@@ -97,6 +97,29 @@ describe("the evidence of an inspected task", () => {
     await expectOpen("rejected");
     await giveVerdict(t, given, "contested");
     await expectOpen("disputed");
+  });
+
+  test("IS18: is valid and of one moment while the case closes", async () => {
+    const { log } = await getRelay();
+    for (let round = 0; round < 4; round += 1) {
+      const given = await begin();
+      const texts: string[] = [];
+      let isClosed = false;
+      const readers = Array.from({ length: 12 }, async (_, turn) => {
+        // Readers that begin one after the other are at every point of their work when the case closes.
+        await vi.waitUntil(() => texts.length >= turn / 2, { interval: 1, timeout: 30_000 });
+        while (!isClosed) {
+          texts.push((await t.as(given.boss, "GET", `${given.task.path}/evidence`)).text);
+        }
+      });
+      await vi.waitUntil(() => texts.length >= 12, { interval: 1, timeout: 30_000 });
+      const closed = await giveVerdict(t, given, "accepted");
+      isClosed = true;
+      expect(closed.status).toBe(200);
+      await Promise.all(readers);
+      const verdicts = texts.map((text) => verifyArtifact(text, { log }));
+      expect(verdicts.filter(({ valid }) => !valid)).toEqual([]);
+    }
   });
 
   test("stays valid after its parties changed their keys", async () => {

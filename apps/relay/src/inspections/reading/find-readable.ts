@@ -60,10 +60,6 @@ export async function mayReadAsArbiter(
 }
 
 /** Returns whether a task is being inspected, so that nothing of it may be removed. */
-export async function hasOpenInspection(
-  read: Reader,
-  { task_id, acceptance }: Pick<StoredTaskRow, "task_id" | "acceptance">,
-): Promise<boolean> {
-  if (acceptance === null) return false;
-  return (await findInspection(read, task_id))?.closed_at === null;
+export async function isBeingInspected(read: Reader, taskId: string): Promise<boolean> {
+  return (await findInspection(read, taskId))?.closed_at === null;
 }

@@ -9,6 +9,9 @@ export interface InspectionQuery {
   /** A task id: only smaller ones. */
   readonly before: string;
   readonly limit: number;
+  readonly now: number;
+  /** Closed cases are listed for their arbiter only if they closed after this time. */
+  readonly closed_after: number;
 }
 
 const stateIs = sql<boolean>`(${param("state")} = '' or state = ${param("state")})`;
@@ -27,7 +30,9 @@ const ofDelegator = compile<InspectionQuery>()(
 const ofExecutor = compile<InspectionQuery>()(
   selectPage.where("executor_id", "=", param("agent_id")),
 );
-const isArbiter = sql<boolean>`(arbiter_id = ${param("agent_id")} and contested_at is not null)`;
+/** As `isArbiterInCharge`, whose cases end at a deadline that the job may not have seen yet. */
+const isArbiter = sql<boolean>`(arbiter_id = ${param("agent_id")} and contested_at is not null
+  and (deadline > ${param("now")} or closed_at > ${param("closed_after")}))`;
 const ofArbiter = compile<InspectionQuery>()(selectPage.where(isArbiter));
 const ofAnyRole = compile<InspectionQuery>()(
   selectPage.where((where) =>
@@ -53,6 +58,18 @@ export function listInspectionsOf(
   query: InspectionQuery,
 ): Promise<InspectionRow[]> {
   return read.all(queries[role], query);
+}
+
+type EveryInspectionQuery = Pick<InspectionQuery, "state" | "before" | "limit">;
+
+const ofEveryAgent = compile<EveryInspectionQuery>()(selectPage);
+
+/** Lists the inspections of all tasks, newest task first. */
+export function listEveryInspection(
+  read: Reader,
+  query: EveryInspectionQuery,
+): Promise<InspectionRow[]> {
+  return read.all(ofEveryAgent, query);
 }
 
 const waitingDisputes = compile<{ arbiter_id: string; after: string; limit: number }>()(

@@ -1,4 +1,10 @@
-import type { Answer, InspectionRole, Operations, QueryOf } from "@agent/wire";
+import {
+  limits,
+  type Answer,
+  type InspectionRole,
+  type Operations,
+  type QueryOf,
+} from "@agent/wire";
 import {
   createPageAnswer,
   textAscending,
@@ -8,7 +14,7 @@ import {
 import type { Services } from "../../services.ts";
 import { findReadableInspection, type InspectionPath, type ReadServices } from "./find-readable.ts";
 import { toInspectionView } from "./inspection-view.ts";
-import { listInspectionsOf, listWaitingDisputes } from "./list-store.ts";
+import { listEveryInspection, listInspectionsOf, listWaitingDisputes } from "./list-store.ts";
 
 interface InspectionRequest extends InspectionPath {
   readonly waitSeconds: number;
@@ -39,16 +45,32 @@ interface ListRequest {
   readonly query: QueryOf<Operations["listInspections"]>;
 }
 
-/** Lists an agent's inspections, newest task first. */
+/** Lists the inspections that an agent may read, newest task first. */
 export function listInspections(
-  { storage }: Pick<Services, "storage">,
-  { agentId, role, query }: ListRequest,
+  { storage, freezer }: Pick<Services, "storage" | "freezer">,
+  { agentId: agent_id, role, query }: ListRequest,
 ): Promise<Answer<Operations["listInspections"]>> {
   const { state = "" } = query;
+  const now = freezer.taskTime();
+  const listed = { agent_id, state, now, closed_after: now - limits.arbiterAccessMs };
   return createPageAnswer(query, {
     order: textDescending,
     find: (before, limit) =>
-      listInspectionsOf(storage.read, role ?? "all", { agent_id: agentId, state, before, limit }),
+      listInspectionsOf(storage.read, role ?? "all", { ...listed, before, limit }),
+    keyOf: ({ task_id }) => task_id,
+    show: (rows) => ({ inspections: rows.map(toInspectionView) }),
+  });
+}
+
+/** Lists the inspections of all tasks for the operator, newest task first. */
+export function listAllInspections(
+  { storage }: Pick<Services, "storage">,
+  query: QueryOf<Operations["listAllInspections"]>,
+): Promise<Answer<Operations["listAllInspections"]>> {
+  const { state = "" } = query;
+  return createPageAnswer(query, {
+    order: textDescending,
+    find: (before, limit) => listEveryInspection(storage.read, { state, before, limit }),
     keyOf: ({ task_id }) => task_id,
     show: (rows) => ({ inspections: rows.map(toInspectionView) }),
   });

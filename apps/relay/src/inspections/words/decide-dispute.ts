@@ -19,7 +19,13 @@ import { toInspectionView } from "../reading/inspection-view.ts";
 import { moveInspection, publishMove, type MoveServices } from "../move.ts";
 import { findInspection } from "../store.ts";
 import { parseTerms, toLengths } from "../terms.ts";
-import { checkSubject, checkTimestamp, checkWordForm, listKeysInForce } from "./verify-word.ts";
+import {
+  checkSubject,
+  checkTimestamp,
+  checkWordForm,
+  type VerifiedWord,
+  verifyInForce,
+} from "./verify-word.ts";
 
 /**
  * Takes the decision of the arbiter in charge. The operator's own has only a share and a reason, and the
@@ -37,11 +43,12 @@ export async function decideDispute(
   const found = await findReadableInspection(services, path);
   if (!found.ok) return found;
   const word = own === undefined ? (value as DecisionRecord) : signOwn(services, found.row, own);
-  const refused = await checkDecision(services, found.row, word, path.caller);
-  if (refused !== undefined) return refused;
+  const checked = await checkDecision(services, found.row, word, path.caller);
+  if (!checked.ok) return checked;
   const done = await storage.transaction(async (tx) => {
     const row = await findInspection(tx, path.taskId);
     if (row === undefined) return refuse("inspection.not_found");
+    if (!(await checked.verified.isInForce(tx))) return refuse("inspection.signature_invalid");
     const moved = isSaid(row, word) ? undefined : await applyDecision(tx, services, row, word);
     if (moved?.ok === false) return moved;
     const answer = { status: 200 as const, body: toInspectionView(moved?.row ?? row) };
@@ -75,8 +82,8 @@ async function checkDecision(
   word: DecisionRecord,
   caller: Caller,
 ): Promise<
+  | { readonly ok: true; readonly verified: VerifiedWord }
   | Refusal<"inspection.not_party" | "inspection.receipt_mismatch" | "inspection.signature_invalid">
-  | undefined
 > {
   const { arbiter_id: signerId } = word;
   const isOperators = signerId === identity.relayId;
@@ -86,12 +93,12 @@ async function checkDecision(
   }
   const mismatch = checkSubject(word, row);
   if (mismatch !== undefined) return mismatch;
-  const publicKeys = isOperators
-    ? [identity.publicKey]
-    : await listKeysInForce(storage.read, signerId);
-  return verifyDecisionRecord(word, { signerId, publicKeys }).valid
-    ? undefined
-    : refuse("inspection.signature_invalid");
+  const isSigned = (publicKeys: readonly string[]) =>
+    verifyDecisionRecord(word, { signerId, publicKeys }).valid;
+  const verified = isOperators
+    ? isSigned([identity.publicKey]) && { isInForce: () => Promise.resolve(true) }
+    : await verifyInForce(storage.read, signerId, isSigned);
+  return verified ? { ok: true, verified } : refuse("inspection.signature_invalid");
 }
 
 function isSaid({ decision }: InspectionRow, word: DecisionRecord): boolean {

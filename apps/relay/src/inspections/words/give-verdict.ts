@@ -19,7 +19,7 @@ import { moveInspection, publishMove, type MoveServices } from "../move.ts";
 import { postBond } from "../post-bond.ts";
 import { findInspection } from "../store.ts";
 import { parseTerms, toLengths } from "../terms.ts";
-import { checkSubject, checkTimestamp, checkWordForm, listKeysInForce } from "./verify-word.ts";
+import { checkSubject, checkTimestamp, checkWordForm, verifyInForce } from "./verify-word.ts";
 
 type GiveVerdict = Operations["giveVerdict"];
 
@@ -49,13 +49,16 @@ export async function giveVerdict(
   }
   const mismatch = checkSubject(word, found.row);
   if (mismatch !== undefined) return mismatch;
-  const publicKeys = await listKeysInForce(storage.read, speakerId);
-  if (!verifyVerdictRecord(value, { signerId: speakerId, publicKeys }).valid) {
-    return refuse("inspection.signature_invalid");
-  }
+  const verified = await verifyInForce(
+    storage.read,
+    speakerId,
+    (publicKeys) => verifyVerdictRecord(value, { signerId: speakerId, publicKeys }).valid,
+  );
+  if (verified === undefined) return refuse("inspection.signature_invalid");
   const done = await storage.transaction(async (tx) => {
     const row = await findInspection(tx, path.taskId);
     if (row === undefined) return refuse("inspection.not_found");
+    if (!(await verified.isInForce(tx))) return refuse("inspection.signature_invalid");
     const moved = isSaid(row, word) ? undefined : await applyVerdict(tx, services, row, word);
     if (moved?.ok === false) return moved;
     const body = toInspectionView(moved?.row ?? row);
@@ -133,5 +136,6 @@ async function isNamedAvailable(
 ): Promise<boolean> {
   if (arbiter_id === identity.relayId) return false;
   if ((await countOpenDisputes(tx, arbiter_id)) >= limits.arbiterCases) return false;
-  return mayArbitrate(tx, arbiter_id, [agent_id, submitter_id, executor_id], runtime.now());
+  const parties = [agent_id, submitter_id, executor_id];
+  return mayArbitrate(tx, arbiter_id, { parties, now: runtime.now(), ignoresClaims: true });
 }

@@ -1,3 +1,4 @@
+import { RECEIPT_LIMITS } from "@agent/receipts";
 import { refuse, type Refusal } from "@agent/wire";
 import type { GenericSchema } from "valibot";
 import { listSigningKeys } from "../../agents/keys/key-store.ts";
@@ -40,18 +41,39 @@ export function checkSubject(
   return isSame ? undefined : refuse("inspection.receipt_mismatch");
 }
 
-const MAX_SKEW_MS = 300_000;
-
 /** Refuses a word that was not said now, so that it cannot be kept for later. */
 export function checkTimestamp(
   { timestamp }: WordSubject,
   now: number,
 ): Refusal<"inspection.timestamp"> | undefined {
-  return Math.abs(now - timestamp) <= MAX_SKEW_MS ? undefined : refuse("inspection.timestamp");
+  const skew = Math.abs(now - timestamp);
+  return skew <= RECEIPT_LIMITS.wordSkewMs ? undefined : refuse("inspection.timestamp");
+}
+
+/** A word that was signed by a key in force. */
+export interface VerifiedWord {
+  /** Returns whether that is still so, because its key may have ended before the transaction began. */
+  readonly isInForce: (tx: Reader) => Promise<boolean>;
+}
+
+/** Verifies a word by the keys in force of its signer; undefined if none of them has signed it. */
+export async function verifyInForce(
+  read: Reader,
+  signerId: string,
+  isSigned: (publicKeys: readonly string[]) => boolean,
+): Promise<VerifiedWord | undefined> {
+  const publicKeys = await listKeysInForce(read, signerId);
+  if (!isSigned(publicKeys)) return undefined;
+  return {
+    async isInForce(tx) {
+      const present = await listKeysInForce(tx, signerId);
+      return publicKeys.every((key) => present.includes(key)) || isSigned(present);
+    },
+  };
 }
 
 /** Lists the keys with which an agent signs now: its own and those of its devices. */
-export async function listKeysInForce(read: Reader, agentId: string): Promise<string[]> {
+async function listKeysInForce(read: Reader, agentId: string): Promise<string[]> {
   const rows = await listSigningKeys(read, agentId);
   return rows.filter(({ valid_until }) => valid_until === null).map((row) => row.public_key);
 }

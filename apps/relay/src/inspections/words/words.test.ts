@@ -148,6 +148,17 @@ describe("a signed word", () => {
     expect((await post(given.boss, given, "verdict", word)).status).toBe(200);
   });
 
+  test("IS24: a reason that no signature can cover is refused by its form", async () => {
+    const given = await beginDispute(t, parties, { named: false });
+    const reason = "row \ud800";
+    const ruling = { share: 0.5, reason };
+    await expectRefused(given, "request.invalid", () =>
+      t.asOperator("POST", `${given.task.path}/decision`, ruling),
+    );
+    const word = { ...signVerdict(t, await beginCase(t, parties), "rejected"), reason };
+    await expectRefused(given, "request.invalid", () => post(given.boss, given, "verdict", word));
+  });
+
   test("may be carried by the operator for its speaker", async () => {
     const given = await beginDispute(t, parties);
     const word = signDecision(t, given, 0.75);
@@ -267,6 +278,35 @@ describe("access to an inspection", () => {
     expect(await list(arbiter, "?role=arbiter")).toEqual([disputed.task.task_id]);
     expect(await list(boss, "?state=disputed")).toEqual([disputed.task.task_id]);
     expect(await list(boss, "?limit=1")).toEqual([open.task.task_id]);
+  });
+
+  test("IS23: an arbiter lists what it may read: from the contest to its deadline, or 30 days from the close", async () => {
+    const { arbiter } = parties;
+    const [passed, decided] = [await beginDispute(t, parties), await beginDispute(t, parties)];
+    const list = async (query: string) => {
+      const path = `/api/v1/agents/${arbiter.agentId}/inspections${query}`;
+      const { body } = await t.as(arbiter, "GET", path);
+      return (body["inspections"] as { task_id: string }[]).map(({ task_id }) => task_id);
+    };
+    const expectListed = async (...cases: readonly Case[]) => {
+      const ids = cases.map(({ task }) => task.task_id);
+      expect(await list("?role=arbiter")).toEqual(ids);
+      expect(await list("")).toEqual(ids);
+    };
+    await decide(t, decided, 0.75);
+    const { deadline } = await getCase(t, passed);
+    await t.clock.advance((deadline ?? 0) - t.clock.now() - 1);
+    await expectListed(decided, passed);
+    // The job has not seen the deadline yet.
+    await t.clock.advance(1);
+    await expectListed(decided);
+    await t.relay.tick();
+    await expectListed(decided);
+    const closedAt = (await getCase(t, decided)).outcome?.closed_at ?? 0;
+    await t.clock.advance(closedAt + 30 * 86_400_000 - t.clock.now() - 1);
+    await expectListed(decided);
+    await t.clock.advance(1);
+    await expectListed();
   });
 
   test("waits for a change of an open inspection", async () => {

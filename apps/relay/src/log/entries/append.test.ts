@@ -1,6 +1,6 @@
 import type { LogEntry } from "@agent/transparency";
 import type { TestAgent } from "@agent/testkit";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import {
   artifactHashOf,
   NO_TAG,
@@ -341,29 +341,46 @@ describe("the credentials in the log", () => {
   });
 });
 
+const logState = {
+  one: 1 as const,
+  origin: "log.example",
+  generation: 0,
+  incarnation: 0,
+  began_at: 0,
+  keys_entered: 1,
+  published: 0,
+  root_key: null,
+};
+
+test("builds no entry while the log is off", async () => {
+  await start();
+  const opened = await openMigrated({ migrations });
+  if (!opened.ok) throw new Error(opened.detail);
+  const { storage } = opened;
+  const build = vi.fn<() => Uint8Array>(() => new Uint8Array(90));
+  for (const is_on of [0, 1]) {
+    await storage.transaction(async (tx) => {
+      await saveLogState(tx, { ...logState, is_on });
+      await appendLog(tx, build);
+      await appendLog(tx, build);
+    });
+    expect(build).toHaveBeenCalledTimes(2 * is_on);
+    expect(await listEntriesAfter(storage.read, { after: 0, limit: 9 })).toHaveLength(2 * is_on);
+  }
+  await storage.close();
+});
+
 test("TL9 a batch with transactions that fail leaves no gap and no entry of them", async () => {
   await start();
   const opened = await openMigrated({ migrations });
   if (!opened.ok) throw new Error(opened.detail);
   const { storage } = opened;
-  await storage.transaction((tx) =>
-    saveLogState(tx, {
-      one: 1,
-      origin: "log.example",
-      generation: 0,
-      incarnation: 0,
-      is_on: 1,
-      began_at: 0,
-      keys_entered: 1,
-      published: 0,
-      root_key: null,
-    }),
-  );
+  await storage.transaction((tx) => saveLogState(tx, { ...logState, is_on: 1 }));
   const entryOf = (number: number) => new Uint8Array(90).fill(number);
   const outcomes = await Promise.allSettled(
     Array.from({ length: 30 }, (_, number) =>
       storage.transaction(async (tx) => {
-        await appendLog(tx, entryOf(number));
+        await appendLog(tx, () => entryOf(number));
         if (number % 3 === 1) throw new Error("a transaction that fails");
         return { ok: number % 3 === 0 } as const;
       }),

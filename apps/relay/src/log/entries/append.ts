@@ -1,13 +1,21 @@
 import { entryOf } from "@agent/transparency";
 import type { Tx } from "../../storage/storage.ts";
-import { insertEntry } from "./entry-store.ts";
+import { insertEntry, isLogOn } from "./entry-store.ts";
+
+/** Asked once a transaction, because many make two entries. */
+const answers = new WeakMap<Tx, boolean>();
 
 /**
- * Appends an entry to the relay's transparency log, in the transaction that makes it true. Nothing is
- * appended while the log is off.
+ * Appends an entry to the relay's transparency log, in the transaction that makes it true. While the log
+ * is off nothing is appended, and the entry is not even built.
  */
-export async function appendLog(tx: Tx, entry: Uint8Array): Promise<void> {
-  await insertEntry(tx, entry);
+export async function appendLog(
+  tx: Tx,
+  build: () => Uint8Array | Promise<Uint8Array>,
+): Promise<void> {
+  const isOn = answers.get(tx) ?? (await isLogOn(tx));
+  answers.set(tx, isOn);
+  if (isOn) await insertEntry(tx, await build());
 }
 
 /** A key of an agent, its own or a device's. */
@@ -24,7 +32,7 @@ export function appendKeyBound(
   binding: BoundKey & { readonly valid_from: number },
   time: number,
 ): Promise<void> {
-  return appendLog(tx, entryOf.keyBound(binding, { time }));
+  return appendLog(tx, () => entryOf.keyBound(binding, { time }));
 }
 
 /** Appends that a key no longer signs for an agent. */
@@ -33,5 +41,5 @@ export function appendKeyEnded(
   binding: BoundKey & { readonly valid_until: number },
   time: number,
 ): Promise<void> {
-  return appendLog(tx, entryOf.keyEnded(binding, { time }));
+  return appendLog(tx, () => entryOf.keyEnded(binding, { time }));
 }

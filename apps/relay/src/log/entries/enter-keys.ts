@@ -47,6 +47,6 @@ async function enterPage(tx: Tx, rows: readonly KeyPageRow[], time: number): Pro
     const hash = getArtifactHash(entry)!;
     const found = (await findEntries(tx, hash)).map((each) => each.entry);
     const known = [...found, ...(recent.get(hash) ?? [])];
-    if (!known.some((each) => isSameArtifact(each, entry))) await appendLog(tx, entry);
+    if (!known.some((each) => isSameArtifact(each, entry))) await appendLog(tx, () => entry);
   }
 }

@@ -3,6 +3,13 @@ import { either } from "../../storage/queries/dialects.ts";
 import type { Reader, Tx } from "../../storage/storage.ts";
 import type { LogEntryRow, LogIndexRow } from "../../storage/tables/log.ts";
 
+const switchQuery = compile()(queryBuilder.selectFrom("log_state").select("is_on"));
+
+/** Returns whether entries are added. */
+export async function isLogOn(read: Reader): Promise<boolean> {
+  return (await read.get(switchQuery, {}))?.is_on === 1;
+}
+
 /**
  * The database has one writer, so the entries have no gaps, also after transactions that ran twice.
  * SQLite counts itself: a select from the table that is written would go through a temporary table.

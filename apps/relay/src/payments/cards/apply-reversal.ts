@@ -36,8 +36,8 @@ export async function applyReversal(
   if (checkout === undefined) return { ok: true, isWaiting: true };
   const { session_id: sessionId, agent_id: agentId, paid, credited_at } = checkout;
   const owed = computeReversedAmount({
-    paid: asMicro(paid),
-    refunded: asMicro(reversal.refunded),
+    paid,
+    refunded: reversal.refunded,
     disputes: await listDisputes(tx, paymentId),
   });
   const change = owed - reversal.booked;

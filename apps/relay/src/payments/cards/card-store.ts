@@ -1,3 +1,4 @@
+import type { Micro } from "@agent/budget";
 import { queryBuilder, param, params, compile, sql } from "../../storage/queries/compiled-query.ts";
 import type { Reader, Tx } from "../../storage/storage.ts";
 import type { CardCheckoutRow } from "../../storage/tables/payments.ts";
@@ -27,7 +28,7 @@ export async function insertCheckout(
 interface CheckoutPayment {
   readonly session_id: string;
   readonly agent_id: string;
-  readonly paid: number;
+  readonly paid: Micro;
   readonly now: number;
 }
 
@@ -75,7 +76,7 @@ export async function setCheckoutPaymentId(
 
 /** A session whose payment was credited. */
 type CreditedCheckout = Pick<CardCheckoutRow, "session_id" | "agent_id"> & {
-  readonly paid: number;
+  readonly paid: Micro;
   readonly credited_at: number;
 };
 

@@ -1,4 +1,4 @@
-import { asMicro, selectNewerDispute, type CardDispute, type Micro } from "@agent/budget";
+import { selectNewerDispute, type CardDispute, type Micro, ZERO } from "@agent/budget";
 import { queryBuilder, param, params, compile, sql } from "../../storage/queries/compiled-query.ts";
 import { largerOf } from "../../storage/queries/fragments.ts";
 import type { Reader, Tx } from "../../storage/storage.ts";
@@ -10,13 +10,13 @@ const upsertRefundQuery = compile<{ payment_id: string; refunded: number; now: n
     .values({
       ...params("payment_id", "refunded"),
       agent_id: null,
-      booked: 0,
+      booked: ZERO,
       created_at: param("now"),
     })
     // Refunds are reported as a sum, so a delayed event reports a smaller one.
     .onConflict((conflict) =>
       conflict.column("payment_id").doUpdateSet({
-        refunded: largerOf(
+        refunded: largerOf<Micro>(
           sql.ref("card_reversals.refunded"),
           sql`cast(excluded.refunded as bigint)`,
         ),
@@ -75,7 +75,7 @@ export async function recordDispute(
     is_final: newer.isFinal ? 1 : 0,
     said_at: newer.reportedAt,
   });
-  await recordRefund(tx, { paymentId, refunded: asMicro(0), now });
+  await recordRefund(tx, { paymentId, refunded: ZERO, now });
 }
 
 const disputesByPayment = compile<{ payment_id: string }>()(
@@ -91,7 +91,7 @@ export async function listDisputes(reader: Reader, payment_id: string): Promise<
 
 function toCardDispute({ amount, is_taken, is_final, said_at }: CardDisputeRow): CardDispute {
   const [isTaken, isFinal] = [is_taken === 1, is_final === 1];
-  return { amount: asMicro(amount), isTaken, isFinal, reportedAt: said_at };
+  return { amount, isTaken, isFinal, reportedAt: said_at };
 }
 
 const reversalByPayment = compile<{ payment_id: string }>()(

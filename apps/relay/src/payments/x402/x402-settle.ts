@@ -1,4 +1,4 @@
-import { asMicro, toDollars } from "@agent/budget";
+import { toDollars } from "@agent/budget";
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import { creditAccount } from "../../budget/credit-account.ts";
 import type { Services } from "../../services.ts";
@@ -22,7 +22,7 @@ export async function creditPayment(
     if (!(await endPayment(tx, paymentEnd))) return { ok: true as const, isNew: false };
     const credited = await creditAccount(tx, runtime, {
       agentId: payer_id,
-      amount: asMicro(amount),
+      amount,
       reference: `x402:${tx_hash}`,
       description: "x402 payment",
     });

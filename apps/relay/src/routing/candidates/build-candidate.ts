@@ -1,4 +1,4 @@
-import { asMicro, fromMicro, quoteTask } from "@agent/budget";
+import { fromMicro, quoteTask, ZERO } from "@agent/budget";
 import { computeRecordLatency, type Candidate } from "@agent/routing-semiring";
 import { BLOCKED, getLevelForReader, scoreOfLevel } from "../../trust/levels.ts";
 import type { AgentFacts, TaskHistory } from "./agent-facts.ts";
@@ -26,7 +26,7 @@ export function buildCandidate(
   { record, required, online }: CandidateView,
 ): Candidate | undefined {
   const { offer, promisedLatencyMs } = facts;
-  const price = offer === undefined ? asMicro(0) : quoteTask({ ...offer, required });
+  const price = offer === undefined ? ZERO : quoteTask({ ...offer, required });
   if (price === null) return undefined;
   const history = record !== undefined && record.counted > 0 ? record : facts.paid;
   const trust_score = scoreOfLevel(

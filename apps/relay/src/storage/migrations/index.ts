@@ -43,6 +43,7 @@ import { operatorTables } from "./044-operator.ts";
 import { databaseOrigin } from "./046-database-origin.ts";
 import { processTables } from "./047-processes.ts";
 import { inspections } from "./048-inspections.ts";
+import { approvalArguments } from "./049-approval-arguments.ts";
 
 /** All migrations in the order in which they are applied. A released one is never changed. */
 export const migrations = [
@@ -91,4 +92,5 @@ export const migrations = [
   databaseOrigin,
   processTables,
   inspections,
+  approvalArguments,
 ];

@@ -1,9 +1,11 @@
 import type { Client } from "pg";
 import { getOldestPosition, type AppliedMigration, type Migration } from "../database/migrate.ts";
 import { toPostgresSql } from "../migrations/to-postgres-sql.ts";
+import { isConflict } from "./postgres-error.ts";
 
 /** A step can rewrite a large table. */
 const MAX_STEP_MS = 24 * 3_600_000;
+const MAX_CONFLICTS = 20;
 
 /** Lists what the database has recorded, oldest first. */
 export async function listPostgresMigrations(client: Client): Promise<AppliedMigration[]> {
@@ -37,9 +39,20 @@ export async function migratePostgres(
   for (; next < migrations.length; next += 1) {
     const { sql } = migrations[next] as Migration;
     const text = typeof sql === "string" ? sql : sql.postgres;
-    await applyStep(client, text, migrations, next, next);
+    await repeatConflicts(() => applyStep(client, text, migrations, next, next));
   }
   return migrations.slice(applied).map(({ id }) => id);
+}
+
+/** Processes that work on a table can keep a step from its lock for longer than it waits. */
+async function repeatConflicts(work: () => Promise<void>): Promise<void> {
+  for (let left = MAX_CONFLICTS; ; left -= 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (left === 0 || !isConflict(error)) throw error;
+    }
+  }
 }
 
 /** Applies a text and records the steps from `first` to `last`. */

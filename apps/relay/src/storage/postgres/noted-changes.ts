@@ -15,6 +15,11 @@ export class NotedChanges {
     this.#noted.set(`${kind} ${key}`, [kind, key]);
   }
 
+  /** Whether a process must read them sooner than at its next look: rankings may be a second old. */
+  get isUrgent(): boolean {
+    return [...this.#noted.values()].some(([kind]) => kind !== "agents");
+  }
+
   /** Stores the changes in the transaction that makes them. */
   async save(client: Client, origin: string): Promise<void> {
     if (this.#noted.size === 0) return;

@@ -1,27 +1,42 @@
 import type { Client } from "pg";
+import type { Runtime } from "../../runtime.ts";
 import { refuseDatabase, type DatabaseRefusal } from "../database/database-refusal.ts";
 import { getOldestPosition, type Migration } from "../database/migrate.ts";
 import type { OpenResult } from "../database/open-result.ts";
-import { unsharedStorage, type Reader, type Storage } from "../storage.ts";
+import { unsharedStorage, type Hints, type Reader } from "../storage.ts";
 import { createPostgresCheck } from "./check-postgres.ts";
 import { describeDatabase } from "./connection-settings.ts";
+import { createHintChannel } from "./hint-channel.ts";
 import { inspectPostgres } from "./inspect-postgres.ts";
 import { migratePostgres } from "./migrate-postgres.ts";
 import { isConflict } from "./postgres-error.ts";
 import { toPostgresRefusal } from "./postgres-refusal.ts";
 import { createReadingPool } from "./reading-pool.ts";
 import { createTransactionQueue } from "./transaction-queue.ts";
-import { DatabaseLocked, RELAY_LOCK, WritingConnection } from "./writing-connection.ts";
+import {
+  DatabaseLocked,
+  hasOlderSession,
+  RELAY_LOCK,
+  WritingConnection,
+} from "./writing-connection.ts";
 
 const DEFAULT_POOL_SIZE = 8;
+
+/** The parts of a process that shares its database with others. */
+export interface SharedUse {
+  /** The timer by which hints to the others are collected. */
+  readonly schedule: Runtime["schedule"];
+}
 
 export interface PostgresOptions {
   readonly url: string;
   readonly migrations: readonly Migration[];
   /** The most connections that read. */
   readonly poolSize?: number | undefined;
-  /** Whether other processes of the relay may use the database at the same time. */
-  readonly isShared?: boolean | undefined;
+  /** Where hints of other processes are heard; undefined leaves them to the polls. */
+  readonly listenUrl?: string | undefined;
+  /** Lets other processes of the relay use the database at the same time. */
+  readonly shared?: SharedUse | undefined;
 }
 
 /** Held while a process inspects and updates the schema, so that only one does at a time. */
@@ -33,9 +48,13 @@ const MAX_START_WAIT_MS = 60_000;
  * before the first write, so a refused one is not changed.
  */
 export async function openPostgres(options: PostgresOptions): Promise<OpenResult> {
-  const { url, migrations, poolSize = DEFAULT_POOL_SIZE, isShared = false } = options;
+  const { url, migrations, poolSize = DEFAULT_POOL_SIZE, shared } = options;
+  const isShared = shared !== undefined;
   const name = describeDatabase(url);
-  const connection = new WritingConnection(url, { isShared });
+  const connection = new WritingConnection(url, {
+    isShared,
+    ...(isShared && { position: migrations.length }),
+  });
   try {
     const client = await connection.acquire();
     const updated = await updateSchema(client, { name, migrations, isShared });
@@ -45,14 +64,16 @@ export async function openPostgres(options: PostgresOptions): Promise<OpenResult
     }
     const origin = await createOrigin(client);
     const pool = createReadingPool(url, poolSize);
-    const queue = createTransactionQueue(connection, isShared ? { origin } : {});
+    const hints = shared && createHintChannel(options.listenUrl, { origin, ...shared });
+    const others = hints && { origin, notifyOfChanges: () => hints.sendChanges() };
+    const queue = createTransactionQueue(connection, others);
     const fileCheck = createPostgresCheck(url);
     return {
       ok: true,
       migrated: updated.migrated,
       fileCheck,
       storage: {
-        ...(isShared ? share(pool.read, origin) : unsharedStorage),
+        ...(hints ? share(pool.read, origin, hints) : unsharedStorage),
         read: pool.read,
         transaction: queue.transaction,
         onAgentsChanged: queue.onAgentsChanged,
@@ -61,6 +82,7 @@ export async function openPostgres(options: PostgresOptions): Promise<OpenResult
         scrub: () => Promise.resolve(true),
         async close() {
           await Promise.all([fileCheck.stop(), queue.close()]);
+          await hints?.close();
           await connection.close();
           await pool.close();
         },
@@ -73,8 +95,8 @@ export async function openPostgres(options: PostgresOptions): Promise<OpenResult
 }
 
 /** Returns the parts of a storage whose database has other processes. */
-function share(read: Reader, origin: string): Pick<Storage, "isShared" | "origin" | "runAlone"> {
-  return { isShared: true, origin, runAlone: (query, params) => read.get(query, params) };
+function share(read: Reader, origin: string, hints: Hints): typeof unsharedStorage {
+  return { isShared: true, origin, hints, runAlone: (query, params) => read.get(query, params) };
 }
 
 async function createOrigin(client: Client): Promise<string> {
@@ -101,14 +123,12 @@ async function updateSchema(
     if (!inspected.ok) return inspected;
     const { length: applied } = inspected.applied;
     const oldest = getOldestPosition(migrations, migrations.length - 1);
-    const isBreaking = applied > 0 && applied < migrations.length && oldest > applied;
-    if (isShared && isBreaking && !(await excludeOthers(client))) {
+    const isUpdate = applied > 0 && applied < migrations.length;
+    if (isShared && isUpdate && (await hasOlderSession(client, oldest))) {
       const detail = `${name} is in use by processes of an older version, which must be stopped first`;
       return refuseDatabase("database.locked", detail);
     }
-    const migrated = await migratePostgres(client, migrations);
-    if (isShared && isBreaking) await client.query("SELECT pg_advisory_unlock($1)", [RELAY_LOCK]);
-    return { ok: true, migrated };
+    return { ok: true, migrated: await migratePostgres(client, migrations) };
   } finally {
     await client.query("SELECT pg_advisory_unlock($1)", [START_LOCK]).catch(() => {});
   }
@@ -127,13 +147,4 @@ async function waitForOtherStarts(client: Client): Promise<void> {
     throw cause;
   }
   await client.query("COMMIT");
-}
-
-/** Returns whether no other session has the lock that processes share; it then has it alone. */
-async function excludeOthers(client: Client): Promise<boolean> {
-  const { rows } = await client.query<{ locked: number }>(
-    "SELECT pg_try_advisory_lock($1) AS locked",
-    [RELAY_LOCK],
-  );
-  return rows[0]?.locked === 1;
 }

@@ -11,7 +11,13 @@ const OUTAGE_CLASSES = new Set(["08", "53", "57", "58", "XX"]);
 const OUTAGE_CODES = new Set([...CONFLICT_CODES, "25006", "25P03"]);
 
 export function isConflict(error: unknown): boolean {
-  return error instanceof DatabaseError && CONFLICT_CODES.has(error.code ?? "");
+  const isKnown = error instanceof DatabaseError && CONFLICT_CODES.has(error.code ?? "");
+  return isKnown || isStaleStatement(error);
+}
+
+/** Whether a newer version has changed a table since the statement was prepared on this connection. */
+export function isStaleStatement(error: unknown): boolean {
+  return error instanceof DatabaseError && error.routine === "RevalidateCachedQuery";
 }
 
 const UNIQUE_VIOLATION = "23505";

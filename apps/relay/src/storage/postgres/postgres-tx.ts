@@ -2,9 +2,19 @@ import { DatabaseError, type Client, type QueryResult } from "pg";
 import type { Query } from "../queries/compiled-query.ts";
 import { StorageUnavailable, type ChangeKind, type Tx } from "../storage.ts";
 import type { AgentChanges } from "../writing/agent-changes.ts";
-import { isConflict, isConnectionLost, toStorageError } from "./postgres-error.ts";
+import {
+  isConflict,
+  isConnectionLost,
+  isStaleStatement,
+  toStorageError,
+} from "./postgres-error.ts";
 import type { NotedChanges } from "./noted-changes.ts";
-import { getAgentParameter, isWriting, toQueryConfig } from "./prepared-statement.ts";
+import {
+  getAgentParameter,
+  isWriting,
+  renewStatements,
+  toQueryConfig,
+} from "./prepared-statement.ts";
 
 /**
  * The transaction of one job on the writing connection, closed when the job ends. A statement that fails
@@ -97,6 +107,7 @@ export class PostgresTx implements Tx {
       return await answer;
     } catch (error) {
       this.#isLost ||= isConnectionLost(error);
+      if (isStaleStatement(error)) renewStatements(config);
       if (isConflict(error)) this.#conflict = error;
       this.#isAborted ||= !this.#hasSavepoints && error instanceof DatabaseError;
       throw toStorageError(error);

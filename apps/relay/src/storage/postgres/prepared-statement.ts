@@ -29,6 +29,16 @@ function getStatement<P, Row>(query: Query<P, Row>): PreparedStatement {
   return statement;
 }
 
+/** Part of each name, so that all statements are prepared again once a table has changed under one of them. */
+let generation = 0;
+
+const toName = (hash: string) => `${hash}/${generation}`;
+
+/** Gives all statements new names, unless that was done since the stale one was sent. */
+export function renewStatements({ name = "" }: Pick<QueryConfig, "name">): void {
+  if (name.endsWith(toName(""))) generation += 1;
+}
+
 /** Whether a query may write; one that only names such a word counts as well. */
 export function isWriting<P, Row>(query: Query<P, Row>): boolean {
   return getStatement(query).isWriting;
@@ -46,7 +56,7 @@ export function toQueryConfig<P, Row>(
 ): QueryConfig<(SqlValue | Uint8Array)[]> {
   const { text, values } = query.postgres;
   return {
-    name: getStatement(query).name,
+    name: toName(getStatement(query).name),
     text,
     values: values(params).map((value) => (typeof value === "string" ? escapeText(value) : value)),
   };

@@ -1,8 +1,8 @@
 import { Pool } from "pg";
-import { StorageUnavailable, type Reader } from "../storage.ts";
+import { StorageUnavailable, type Query, type Reader } from "../storage.ts";
 import { toClientConfig } from "./connection-settings.ts";
-import { toStorageError } from "./postgres-error.ts";
-import { toQueryConfig } from "./prepared-statement.ts";
+import { isStaleStatement, toStorageError } from "./postgres-error.ts";
+import { renewStatements, toQueryConfig } from "./prepared-statement.ts";
 
 /** More reads than this would only wait until their callers have given up. */
 const MAX_WAITING = 1_000;
@@ -67,10 +67,19 @@ export function createReader(
   connection: Queryable,
   attempt: <T>(work: () => Promise<T>) => Promise<T>,
 ): Reader {
+  async function list<P, Row>(query: Query<P, Row>, params: P): Promise<Row[]> {
+    const config = toQueryConfig(query, params);
+    try {
+      return (await connection.query(config)).rows as Row[];
+    } catch (error) {
+      if (!isStaleStatement(error)) throw error;
+      renewStatements(config);
+      return (await connection.query(toQueryConfig(query, params))).rows as Row[];
+    }
+  }
+
   return {
-    get: (query, params) =>
-      attempt(async () => (await connection.query(toQueryConfig(query, params))).rows[0]),
-    all: (query, params) =>
-      attempt(async () => (await connection.query(toQueryConfig(query, params))).rows),
+    get: (query, params) => attempt(async () => (await list(query, params))[0]),
+    all: (query, params) => attempt(() => list(query, params)),
   };
 }

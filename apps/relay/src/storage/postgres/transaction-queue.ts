@@ -51,6 +51,14 @@ type Pass =
   | { readonly kind: "again"; readonly undo: Undo }
   | { readonly kind: "conflict"; readonly error: unknown };
 
+/** The other processes, as one that writes tells them what it has changed. */
+export interface OtherProcesses {
+  /** The mark of this process's changes. */
+  readonly origin: string;
+  /** Called after a commit of changes that they must read soon. */
+  readonly notifyOfChanges: () => void;
+}
+
 export interface TransactionQueue {
   readonly transaction: Storage["transaction"];
   readonly onAgentsChanged: (listener: ChangeListener) => void;
@@ -65,7 +73,7 @@ export interface TransactionQueue {
  */
 export function createTransactionQueue(
   connection: WritingConnection,
-  { origin }: { readonly origin?: string },
+  others?: OtherProcesses,
 ): TransactionQueue {
   const changes = new AgentChanges();
   const waiting: PendingJob[] = [];
@@ -85,7 +93,7 @@ export function createTransactionQueue(
       let undo: Undo = "batch";
       for (let conflicts = 0; ;) {
         const mayRepeat = conflicts < MAX_KEY_CONFLICTS;
-        const pass = await runPass({ connection, changes, origin, mayRepeat }, batch, undo);
+        const pass = await runPass({ connection, changes, others, mayRepeat }, batch, undo);
         if ("acknowledgements" in pass) {
           changes.publish();
           for (const acknowledge of pass.acknowledgements) acknowledge();
@@ -134,12 +142,12 @@ interface Writer {
   readonly changes: AgentChanges;
   /** Whether a batch runs again because a key was taken. */
   readonly mayRepeat: boolean;
-  /** The mark of this process's changes; undefined while no other process may write. */
-  readonly origin: string | undefined;
+  /** Undefined while no other process may write. */
+  readonly others: OtherProcesses | undefined;
 }
 
 async function runPass(
-  { connection, origin, ...writer }: Writer,
+  { connection, others, ...writer }: Writer,
   batch: readonly PendingJob[],
   undo: Undo,
 ): Promise<Pass> {
@@ -148,11 +156,13 @@ async function runPass(
     // Awaited, because a statement behind a BEGIN that failed would commit by itself.
     await client.query(BEGIN[batch[0]?.isolation ?? "serializable"]);
     const noted = new NotedChanges();
-    const missed = origin === undefined ? undefined : await takeTurn(client);
+    const missed = others === undefined ? undefined : await takeTurn(client);
     const pass = missed ?? (await runJobs({ client, noted, ...writer }, batch, undo));
     if (pass.kind === "committed") {
-      if (origin !== undefined) await noted.save(client, origin);
-      return await commit(client, pass);
+      if (others !== undefined) await noted.save(client, others.origin);
+      const ended = await commit(client, pass);
+      if (ended.kind === "committed" && noted.isUrgent) others?.notifyOfChanges();
+      return ended;
     }
     await client.query("ROLLBACK");
     return pass;
@@ -190,7 +200,7 @@ async function commit(client: Client, pass: Pass): Promise<Pass> {
   }
 }
 
-interface OpenTransaction extends Omit<Writer, "connection" | "origin"> {
+interface OpenTransaction extends Omit<Writer, "connection" | "others"> {
   readonly client: Client;
   readonly noted: NotedChanges;
 }

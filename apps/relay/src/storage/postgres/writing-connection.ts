@@ -11,6 +11,28 @@ const MAX_PAUSE_MS = 2_000;
 /** Whether this program shares the database with other processes of one relay, or needs it alone. */
 export interface ConnectionUse {
   readonly isShared: boolean;
+  /** The number of steps of the schema that a process knows, as others see it while it is connected. */
+  readonly position?: number;
+}
+
+/**
+ * Returns whether another session shares the database without knowing a step of the schema, as it tells by a
+ * lock of its own.
+ */
+export async function hasOlderSession(client: Client, position: number): Promise<boolean> {
+  const { rowCount } = await client.query(
+    `SELECT FROM pg_locks AS shared
+     JOIN pg_database ON pg_database.oid = shared.database AND datname = current_database()
+     WHERE locktype = 'advisory' AND classid = 0 AND objid = $1 AND objsubid = 1
+       AND pid <> pg_backend_pid()
+       AND NOT EXISTS (
+         SELECT FROM pg_locks AS announced
+         WHERE announced.locktype = 'advisory' AND announced.database = shared.database
+           AND announced.classid = $1 AND announced.objid >= $2 AND announced.objsubid = 2
+           AND announced.pid = shared.pid)`,
+    [RELAY_LOCK, position],
+  );
+  return rowCount !== 0;
 }
 
 /** Another relay or command holds the lock of the database. */
@@ -26,13 +48,16 @@ export class DatabaseLocked extends Error {
 export class WritingConnection {
   readonly #url: string;
   readonly #lockStatement: string;
+  readonly #position: number | undefined;
   #client: Client | undefined;
   #pauseMs = MIN_PAUSE_MS;
   #isPausing = false;
+  #wasConnected = false;
   #isClosed = false;
 
-  constructor(url: string, { isShared }: ConnectionUse) {
+  constructor(url: string, { isShared, position }: ConnectionUse) {
     this.#url = url;
+    this.#position = position;
     this.#lockStatement = `SELECT pg_advisory_lock${isShared ? "_shared" : ""}($1)`;
   }
 
@@ -43,6 +68,7 @@ export class WritingConnection {
     if (this.#isPausing) throw new StorageUnavailable("the database is not connected");
     try {
       this.#client = await this.#connect();
+      this.#wasConnected = true;
       this.#pauseMs = MIN_PAUSE_MS;
       return this.#client;
     } catch (error) {
@@ -73,11 +99,21 @@ export class WritingConnection {
         if (!isConflict(cause)) throw cause;
         throw new DatabaseLocked("another program uses the database", { cause });
       });
+      if (this.#position !== undefined) await this.#announcePosition(client, this.#position);
       return client;
     } catch (error) {
       this.discard(client);
       throw error;
     }
+  }
+
+  /** While this process was not connected, another one may have changed what it works on. */
+  async #announcePosition(client: Client, position: number): Promise<void> {
+    await client.query("SELECT pg_advisory_lock_shared($1, $2)", [RELAY_LOCK, position]);
+    if (!this.#wasConnected) return;
+    const newer = "SELECT FROM schema_migrations WHERE oldest > $1 LIMIT 1";
+    if ((await client.query(newer, [position])).rowCount === 0) return;
+    throw new DatabaseLocked("a newer version has changed the schema");
   }
 
   #pause(): void {

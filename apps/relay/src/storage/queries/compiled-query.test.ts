@@ -1,3 +1,4 @@
+import { ZERO, type Micro } from "@agent/budget";
 import Sqlite from "better-sqlite3";
 import { describe, expect, expectTypeOf, test } from "vitest";
 import { queryBuilder, param, params, compile, either, sql } from "./compiled-query.ts";
@@ -14,7 +15,7 @@ const take = compile<{ account: string; amount: number }>()(
     .set((eb) => ({ balance: eb("balance", "-", param("amount")) }))
     .where("account", "=", param("account"))
     .where("balance", ">=", param("amount"))
-    .where("pending_withdrawals", "=", 0)
+    .where("pending_withdrawals", "=", ZERO)
     .returning("balance"),
 );
 
@@ -142,7 +143,7 @@ async function typeChecks(read: Reader, tx: Tx) {
     ManagedTaskRow | undefined
   >();
   expectTypeOf(await tx.all(take, { account: "a", amount: 1 })).toEqualTypeOf<
-    { balance: number }[]
+    { balance: Micro }[]
   >();
   const drop = compile<ManagedTaskRow>()(
     queryBuilder.deleteFrom("tasks").where("task_id", "=", param("task_id")),

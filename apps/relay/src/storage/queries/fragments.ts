@@ -6,10 +6,10 @@ import { either } from "./dialects.ts";
 type Fragment = Expression<unknown>;
 
 /** Returns the larger of two numbers; SQLite returns null if one is null, so neither may be. */
-export function largerOf(one: Fragment, other: Fragment): RawBuilder<number> {
+export function largerOf<N extends number = number>(one: Fragment, other: Fragment): RawBuilder<N> {
   return either({
-    sqlite: sql<number>`max(${one}, ${other})`,
-    postgres: sql<number>`greatest(${one}, ${other})`,
+    sqlite: sql<N>`max(${one}, ${other})`,
+    postgres: sql<N>`greatest(${one}, ${other})`,
   });
 }
 

@@ -5,6 +5,7 @@ import { rankText } from "./text-rank.ts";
 
 interface Prepared {
   readonly statement: Statement<unknown[]>;
+  readonly isWriting: boolean;
   readonly agentParameter: string | null | undefined;
 }
 
@@ -44,11 +45,12 @@ export class Statements {
     let prepared = this.#prepared.get(query);
     if (prepared === undefined) {
       const statement: Statement<unknown[]> = this.#db.prepare(query.text);
-      prepared = { statement, agentParameter: findAgentParameter(query) };
+      const agentParameter = findAgentParameter(query);
+      prepared = { statement, isWriting: !statement.readonly, agentParameter };
       this.#prepared.set(query, prepared);
     }
-    const { statement, agentParameter } = prepared;
-    if (!statement.readonly) this.#writes += 1;
+    const { statement, isWriting, agentParameter } = prepared;
+    if (isWriting) this.#writes += 1;
     if (agentParameter !== undefined) this.changes.note(agentParameter, params);
     return statement;
   }

@@ -10,6 +10,8 @@ export interface ApprovalRow {
   status: "pending" | "approved" | "denied" | "used";
   created_at: number;
   resolved_at: number | null;
+  /** JSON, while the approval is pending; null if the agent did not show them. */
+  arguments: string | null;
 }
 
 /** One row for each approver. Its last three members are null until it has voted. */

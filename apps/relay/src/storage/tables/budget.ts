@@ -1,8 +1,10 @@
+import type { Micro } from "@agent/budget";
+
 export interface AccountRow {
   account: string;
-  balance: number;
-  held: number;
-  pending_withdrawals: number;
+  balance: Micro;
+  held: Micro;
+  pending_withdrawals: Micro;
   sequence: number;
   /** JSON array of [release time, amount] of money from cards; null for none. */
   card_lots: string | null;
@@ -15,8 +17,8 @@ export interface PostingRow {
   sequence: number;
   transaction_id: string;
   type: string;
-  amount: number;
-  balance_after: number;
+  amount: Micro;
+  balance_after: Micro;
   reference_id: string | null;
   description: string | null;
   created_at: number;
@@ -33,9 +35,9 @@ export interface SettlementRow {
   allocation_id: string;
   receipt_hash: string;
   ledger_hash: string | null;
-  amount_settled: number;
-  fee: number;
-  net: number;
+  amount_settled: Micro;
+  fee: Micro;
+  net: Micro;
   payer_id: string;
   payee_id: string;
   status: "completed" | "partial" | "refunded";
@@ -62,7 +64,7 @@ export interface NewSettlement extends Omit<
 export interface WithdrawalRow {
   withdrawal_id: string;
   agent_id: string;
-  amount: number;
+  amount: Micro;
   destination: string;
   status: "pending" | "completed" | "failed";
   created_at: number;

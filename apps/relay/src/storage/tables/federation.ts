@@ -1,3 +1,5 @@
+import type { Micro } from "@agent/budget";
+
 /** Another relay. Amounts are micro-units. */
 export interface FederationPeerRow {
   relay_id: string;
@@ -6,7 +8,7 @@ export interface FederationPeerRow {
   display_name: string;
   /** A pending peer is kept in memory. The row of a removed one keeps its key and the owed amount. */
   state: "pending" | "active" | "suspended" | "removed";
-  credit_limit: number;
+  credit_limit: Micro;
   missed_heartbeats: number;
   /** The newest time that it signed, by its own clock. */
   last_timestamp: number;
@@ -43,7 +45,7 @@ export interface FederationOutboundRow {
   /** The time of its end; null before. */
   ended_at: number | null;
   /** The amount that may still become owed for it, in micro-units; amounts in the outbox count there. */
-  payable: number;
+  payable: Micro;
   /** JSON: the trace of the latest request that changed it; null without one. */
   trace: string | null;
 }
@@ -71,7 +73,7 @@ export interface FederationInboundRow {
   /** JSON: the peer's signed acceptance of the result. */
   accepted: string | null;
   /** The amount of an accepted result that the peer never settled; null without a default. */
-  defaulted: number | null;
+  defaulted: Micro | null;
 }
 
 /** A settlement that must be sent to the relay that is paid. */
@@ -85,7 +87,7 @@ export interface FederationOutboxRow {
   body: string;
   ended_at: number | null;
   /** The amount that is owed once the peer has booked it, in micro-units; 0 after the decision. */
-  payable: number;
+  payable: Micro;
   /** JSON: the trace of the latest request that changed it; null without one. */
   trace: string | null;
 }
@@ -93,7 +95,7 @@ export interface FederationOutboxRow {
 /** A hold that outlives its task until another relay has settled or was paid. */
 export interface FederationHoldRow {
   task_id: string;
-  amount: number;
+  amount: Micro;
 }
 
 /** A recorded payment outside the relay. */

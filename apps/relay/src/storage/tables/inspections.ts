@@ -1,3 +1,5 @@
+import type { Micro } from "@agent/budget";
+
 /** An inspection before payment. Amounts in micro-units, shares in millionths, times in ms. */
 export interface InspectionRow {
   task_id: string;
@@ -15,13 +17,13 @@ export interface InspectionRow {
   receipt_hash: string;
   /** Of the ledger that `due` follows from; null without one. */
   ledger_hash: string | null;
-  due: number;
+  due: Micro;
   /** The status of a settlement that pays all that is due. */
   due_status: "completed" | "partial";
-  fee: number;
-  bond: number;
+  fee: Micro;
+  bond: Micro;
   /** Null before a rejection. */
-  offer: number | null;
+  offer: Micro | null;
   /** Null once it is closed. */
   deadline: number | null;
   /** 1 once a start of the relay moved the deadline of this state. */
@@ -30,7 +32,7 @@ export interface InspectionRow {
   verdicts: string;
   decision: string | null;
   outcome: string | null;
-  share: number | null;
+  share: Micro | null;
   lost_by: "submitter" | "executor" | null;
   /** JSON array of [account, sequence] of its movements, except that of the settlement. */
   postings: string;

@@ -1,3 +1,5 @@
+import type { Micro } from "@agent/budget";
+
 /** A change that has no number yet. SQLite and PostgreSQL number the rows as `rowid`. */
 export interface QueuedEventRow {
   at: number;
@@ -31,8 +33,8 @@ export interface RelayMinuteRow {
   completed: number;
   failed: number;
   expired: number;
-  settled: number;
-  fees: number;
+  settled: Micro;
+  fees: Micro;
   /** Null if no sample was taken in this minute. */
   online: number | null;
   /** JSON: a histogram of the times from submission to receipt. */

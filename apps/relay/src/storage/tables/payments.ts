@@ -1,10 +1,12 @@
+import type { Micro } from "@agent/budget";
+
 /** A session of the card processor. */
 export interface CardCheckoutRow {
   session_id: string;
   agent_id: string;
   /** Null if the event arrived before the response to the checkout. */
-  asked: number | null;
-  paid: number | null;
+  asked: Micro | null;
+  paid: Micro | null;
   created_at: number;
   credited_at: number | null;
   /** The processor's id of the payment, by which it is refunded and disputed. */
@@ -17,9 +19,9 @@ export interface CardReversalRow {
   /** The agent whose account was debited; null until a checkout of this payment is credited. */
   agent_id: string | null;
   /** The sum of all refunds. */
-  refunded: number;
+  refunded: Micro;
   /** The amount taken from the account for refunds and disputes. */
-  booked: number;
+  booked: Micro;
   created_at: number;
 }
 
@@ -27,7 +29,7 @@ export interface CardReversalRow {
 export interface CardDisputeRow {
   dispute_id: string;
   payment_id: string;
-  amount: number;
+  amount: Micro;
   is_taken: 0 | 1;
   is_final: 0 | 1;
   /** The time of the event at the processor, in seconds. */
@@ -41,7 +43,7 @@ export interface X402PaymentRow {
   /** The agent whose account it credits. */
   payer_id: string;
   wallet: string;
-  amount: number;
+  amount: Micro;
   /** Both are JSON: the request to the facilitator. */
   payload: string;
   requirements: string;

@@ -1,4 +1,5 @@
 import type { TaskStatus } from "@agent/wire";
+import type { Micro } from "@agent/budget";
 
 export interface TaskRow {
   task_id: string;
@@ -22,8 +23,8 @@ export interface TaskRow {
   attempt: number;
   /** The relay whose agent has the task at this attempt; null for an agent of this relay. */
   via_peer: string | null;
-  charge: number;
-  locked: number;
+  charge: Micro;
+  locked: Micro;
   allocation_id: string | null;
   claimed_by: string | null;
   lease_until: number | null;

@@ -1,3 +1,5 @@
+import type { Micro } from "@agent/budget";
+
 export interface TrustRecordRow {
   agent_id: string;
   remote_agent_id: string;
@@ -11,7 +13,7 @@ export interface TrustRecordRow {
   /** Completed paid tasks. */
   paid_tasks: number;
   /** The fees that the relay kept on completed tasks of the pair, in micro-units; shown to no one. */
-  fees_kept: number;
+  fees_kept: Micro;
   /** Over the successful tasks; null before the first. */
   avg_latency_ms: number | null;
 }
@@ -31,13 +33,13 @@ export interface AgentHistoryRow {
   free_failed_tasks: number;
   free_latency_total_ms: number;
   /** The fees that the relay kept on tasks that it completed. */
-  fees_kept: number;
+  fees_kept: Micro;
   /** The sums of its payers' weights for each level; see `Backing`. */
   first_contact_backing: number;
   verified_backing: number;
   trusted_backing: number;
   /** The fees that the relay kept on tasks that it paid for, with all executors. */
-  fees_paid: number;
+  fees_paid: Micro;
 }
 
 /** The thresholds by which the stored backing was computed; -1 before the first start. */

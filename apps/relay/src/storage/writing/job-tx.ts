@@ -16,15 +16,30 @@ export class JobTx implements Tx {
   }
 
   async get<P, Row>(query: Query<P, Row>, params: P): Promise<Row | undefined> {
-    return this.#attempt((statements) => statements.get(query, params));
+    this.#checkOpen();
+    try {
+      return this.#statements.get(query, params);
+    } catch (error) {
+      throw this.#noteFailure(error);
+    }
   }
 
   async all<P, Row>(query: Query<P, Row>, params: P): Promise<Row[]> {
-    return this.#attempt((statements) => statements.all(query, params));
+    this.#checkOpen();
+    try {
+      return this.#statements.all(query, params);
+    } catch (error) {
+      throw this.#noteFailure(error);
+    }
   }
 
   async run<P>(query: Query<P, never>, params: P): Promise<number> {
-    return this.#attempt((statements) => statements.run(query, params));
+    this.#checkOpen();
+    try {
+      return this.#statements.run(query, params);
+    } catch (error) {
+      throw this.#noteFailure(error);
+    }
   }
 
   /** One process has the database, so there is none to tell. */
@@ -34,15 +49,14 @@ export class JobTx implements Tx {
     this.#ended = true;
   }
 
-  #attempt<T>(statement: (statements: Statements) => T): T {
+  #checkOpen(): void {
     if (this.#ended) throw new Error("this transaction is over");
     // Outside its transaction a statement would commit by itself.
     if (this.#isRolledBack) throw new StorageUnavailable("the transaction was rolled back");
-    try {
-      return statement(this.#statements);
-    } catch (error) {
-      this.#isRolledBack = !this.#db.inTransaction;
-      throw error;
-    }
+  }
+
+  #noteFailure(error: unknown): unknown {
+    this.#isRolledBack = !this.#db.inTransaction;
+    return error;
   }
 }

@@ -1,3 +1,4 @@
+import { asMicro } from "@agent/budget";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createTaskRow } from "../../../test/task-row.ts";
 import { migrations } from "../../storage/migrations/index.ts";
@@ -83,12 +84,12 @@ const reassign =
       attempt: 1,
       assigned_to: "next",
       via_peer: null,
-      charge: 5,
+      charge: asMicro(5),
       now: 50,
     });
 
 const free = { status: "pending", claimed_by: null, lease_until: null } as const;
-const reassigned = { ...free, assigned_to: "next", attempt: 1, charge: 5 };
+const reassigned = { ...free, assigned_to: "next", attempt: 1, charge: asMicro(5) };
 
 describe("a change to the claim of a task", () => {
   const cases: [string, Partial<StoredTaskRow>, Change, Partial<StoredTaskRow> | null][] = [

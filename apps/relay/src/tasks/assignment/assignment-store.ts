@@ -1,13 +1,14 @@
 import { limits } from "@agent/wire";
 import { queryBuilder, param, params, compile, sql } from "../../storage/queries/compiled-query.ts";
-import { largerOf, lowerWhole, smallerOf, takeUnlocked } from "../../storage/queries/fragments.ts";
+import { lowerWhole, smallerOf } from "../../storage/queries/fragments.ts";
 import type { Reader, Tx } from "../../storage/storage.ts";
 import { TASK_COLUMNS, type StoredTaskRow, type TaskRow } from "../../storage/tables/tasks.ts";
 import { recordTaskEvent } from "../events/record-task-event.ts";
 import { firstClaimedAt, insertTaskEvent, nextEventCount } from "../events/event-store.ts";
 import { rerouteAfter, taskIsOpen } from "../store.ts";
 
-const executor = sql<string>`coalesce(assigned_to, agent_id)`;
+/** The agent that a task is assigned to, else addressed to. */
+export const taskExecutor = sql<string>`coalesce(assigned_to, agent_id)`;
 
 export interface ClaimRequest {
   readonly task_id: string;
@@ -31,7 +32,7 @@ const claimUpdate = compile<ClaimRequest>()(
     .where("task_id", "=", param("task_id"))
     .where("status", "=", "pending")
     .where("expires_at", ">", param("now"))
-    .where(executor, "=", param("executor"))
+    .where(taskExecutor, "=", param("executor"))
     .returning(["task_id", "event_count", "agent_id", "assigned_to", "submitted_by"]),
 );
 
@@ -267,7 +268,7 @@ export async function reassignTask(tx: Tx, change: Reassignment): Promise<boolea
 
 const pendingQuery = queryBuilder
   .selectFrom("tasks")
-  .where(executor, "=", param("executor"))
+  .where(taskExecutor, "=", param("executor"))
   .where(taskIsOpen)
   .where("status", "=", "pending")
   .where("expires_at", ">", param("now"))
@@ -303,7 +304,7 @@ export function listPendingTaskIds(read: Reader, query: PendingQuery) {
 const selectWaitingExecutors = compile<{ now: number }>()(
   queryBuilder
     .selectFrom("tasks")
-    .select(executor.as("executor"))
+    .select(taskExecutor.as("executor"))
     .distinct()
     .where(taskIsOpen)
     .where("status", "=", "pending")
@@ -316,54 +317,4 @@ export function listExecutorsWithPendingTasks(
   now: number,
 ): Promise<{ executor: string }[]> {
   return read.all(selectWaitingExecutors, { now });
-}
-
-const MIN_REROUTE_PAUSE_MS = 30_000;
-const MAX_REROUTE_PAUSE_MS = 600_000;
-
-/** The older a task, the longer the pause before it is brought again. */
-const nextReroute = sql<number>`cast(${param("now")} as bigint) + ${smallerOf(
-  largerOf(
-    sql`cast(${param("now")} as bigint) - submitted_at`,
-    sql`cast(${sql.lit(MIN_REROUTE_PAUSE_MS)} as bigint)`,
-  ),
-  sql`cast(${sql.lit(MAX_REROUTE_PAUSE_MS)} as bigint)`,
-)}`;
-
-const selectWaiting = compile<{ now: number }>()(
-  queryBuilder
-    .selectFrom("tasks")
-    .select("task_id")
-    .where("status", "=", "pending")
-    .where("bring_at", "is not", null)
-    .where("bring_at", "<=", param("now"))
-    .where("expires_at", ">", param("now"))
-    .limit(1),
-);
-
-/** Returns whether a pending task is due to be brought to an executor. */
-export async function isTaskWaiting(read: Reader, now: number): Promise<boolean> {
-  return (await read.get(selectWaiting, { now })) !== undefined;
-}
-
-const takeWaitingUpdate = compile<{ now: number; limit: number }>()(
-  queryBuilder
-    .updateTable("tasks")
-    .set({ bring_at: nextReroute })
-    .where(
-      sql<boolean>`task_id in (
-        select task_id from tasks
-        where status = 'pending' and bring_at is not null and bring_at <= ${param("now")}
-          and expires_at > ${param("now")}
-        order by bring_at limit ${param("limit")} ${takeUnlocked})`,
-    )
-    .returning("task_id"),
-);
-
-/** Takes pending tasks that are due to be brought to an executor; no other process takes them as well. */
-export function takeWaitingTasks(
-  tx: Tx,
-  query: { readonly now: number; readonly limit: number },
-): Promise<{ task_id: string }[]> {
-  return tx.all(takeWaitingUpdate, query);
 }

@@ -67,7 +67,7 @@ export async function recordNoShow(
     record: JSON.stringify(record),
   });
   if (!isNew) return undefined;
-  await appendLog(tx, entryOf.noShow(record, { time: now }));
+  await appendLog(tx, () => entryOf.noShow(record, { time: now }));
   if (peer === undefined) {
     const outcome = { executorId: holder, status: "failed", pairOnly: scope === "pair" } as const;
     return recordTaskOutcome(tx, services, row, outcome);

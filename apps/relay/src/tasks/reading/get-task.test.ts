@@ -156,7 +156,7 @@ describe("a long poll", () => {
   test("is answered when the relay drains, and new ones are refused with a time to retry", async () => {
     const polled = waiting(60);
     await begun();
-    t.relay.drain();
+    await t.relay.drain();
     expect(status(await polled)).toBe("pending");
     const late = await waiting(60);
     expect(late).toMatchObject({ status: 503, body: { code: "server.draining" } });

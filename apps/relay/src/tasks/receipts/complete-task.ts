@@ -105,7 +105,7 @@ async function endTask(
   const nested = listNestedSignatures(receipt);
   await archiveReceipt(tx, { ...archived, body: text, received_at: now }, nested);
   const logged = { agentId: receipt.agent_id, publicKey, ref: task.task_id, artifactHash: hash };
-  await appendLog(tx, buildLogEntry({ kind: "receipt", time: now, ...logged }));
+  await appendLog(tx, () => buildLogEntry({ kind: "receipt", time: now, ...logged }));
   return true;
 }
 

@@ -99,6 +99,8 @@ async function collectEvidence(
     task.acceptance === null
       ? undefined
       : await loadInspectionEvidence(read, services.identity, task.task_id);
+  // A case that closes while the rest is read is shown as it was open.
+  const isSettled = inspected === undefined || inspected.inspection.state === "closed";
   const from = isForwarded(task) ? await findResultOrigin(read, task.task_id) : undefined;
   const [routing, signers, nested_tasks, money, credential, noShows] = await Promise.all([
     loadRoutingRecord(read, task, caller),
@@ -107,8 +109,8 @@ async function collectEvidence(
       others: inspected?.speakers,
     }),
     listNestedTasks(read, receipt),
-    getTaskMoney(services, task.task_id),
-    loadCredential(services, task.task_id),
+    isSettled ? getTaskMoney(services, task.task_id) : { settlements: [], postings: [] },
+    isSettled ? loadCredential(services, task.task_id) : null,
     listNoShows(read, task.task_id),
   ]);
   return {

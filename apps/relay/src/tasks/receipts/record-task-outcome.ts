@@ -1,4 +1,4 @@
-import { asMicro, splitFee, type ReceiptStatus } from "@agent/budget";
+import { splitFee, type ReceiptStatus, type Micro } from "@agent/budget";
 import { getCountedStatus } from "@agent/routing-semiring";
 import type { IssuerDependencies } from "../../credentials/issue.ts";
 import { issueForTask } from "../../credentials/issue-for-task.ts";
@@ -51,8 +51,8 @@ export async function recordTaskOutcome(
   return { trust, credentials };
 }
 
-function getFee(charge: number, { payments }: Pick<Services["config"], "payments">): number {
-  return splitFee(asMicro(charge), payments.platformFeeRate).fee;
+function getFee(charge: Micro, { payments }: Pick<Services["config"], "payments">): number {
+  return splitFee(charge, payments.platformFeeRate).fee;
 }
 
 /** Updates the trust graph and logs credentials, once the outcome is durable. */

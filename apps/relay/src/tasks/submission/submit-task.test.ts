@@ -323,7 +323,7 @@ describe("the price", () => {
     [1.999999, { status: 402, body: { code: "budget.max_exceeded" } }],
     [0, { status: 402, body: { code: "budget.max_exceeded" } }],
   ])(
-    "a max_budget of %f is a hard cap on the price of 2 and its hold",
+    "A12: a max_budget of %f is a hard cap on the price of 2 and its hold",
     async (max_budget, expected) => {
       const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
       expect(await submitTask(t, boss, worker, { max_budget })).toMatchObject(expected);

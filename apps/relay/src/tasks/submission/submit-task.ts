@@ -1,5 +1,5 @@
 import { isUuid } from "@agent/crypto";
-import { asMicro, fromMicro, toDollars, toMicro, type Micro } from "@agent/budget";
+import { fromMicro, toDollars, toMicro, type Micro, ZERO } from "@agent/budget";
 import type { DelegationToken } from "@agent/receipts";
 import {
   refuse,
@@ -15,7 +15,7 @@ import { resolveActingAgent, type Caller } from "../../identity/caller.ts";
 import type { ExecutorServices } from "../../routing/rank-executors.ts";
 import { saveDecision } from "../../routing/decision.ts";
 import { listRepriced } from "../../routing/price.ts";
-import { selectExecutors, type ExecutorRequest } from "../../routing/select-executors.ts";
+import { selectExecutors } from "../../routing/select-executors.ts";
 import { newId } from "../../runtime.ts";
 import type { Services } from "../../services.ts";
 import type { TaskRow } from "../../storage/tables/tasks.ts";
@@ -26,6 +26,7 @@ import {
   getLeastHold,
   readWanted,
   toArbitration,
+  type UnfitExecutors,
   type WantedInspection,
 } from "./wanted-inspection.ts";
 import { acquireTaskSlot } from "./task-quota.ts";
@@ -104,7 +105,8 @@ export async function submitTask(
       lineage,
       chain,
       wanted,
-      leftOut: [...lineage.ancestors, ...unstable, ...withdrawn],
+      leftOut: [...lineage.ancestors, ...unstable],
+      withdrawn,
     });
     if (stored.ok) {
       route(stored.task);
@@ -132,9 +134,9 @@ async function selectAndStore(
     lineage,
     chain,
     wanted,
-    leftOut,
+    ...unfit
   }: Pick<Plan, "payerId" | "lifetimeMs" | "lineage" | "chain"> &
-    Pick<ExecutorRequest, "leftOut"> & { readonly wanted: WantedInspection | undefined },
+    UnfitExecutors & { readonly wanted: WantedInspection | undefined },
 ) {
   const { runtime, config } = services;
   const { targetId, body } = submission;
@@ -142,7 +144,7 @@ async function selectAndStore(
     targetId,
     payerId,
     body,
-    ...(await filterExecutors(services, wanted, leftOut)),
+    ...(await filterExecutors(services, wanted, unfit)),
   });
   if (!executors.ok) return executors;
   const { choice, record } = executors;
@@ -238,10 +240,10 @@ function storeTask(
     // Another executor whose price changed is not tried, so that it cannot refuse the task of the first.
     const unstable = [...repriced, ...withdrawn];
     const stable = attempts.filter(({ agent_id }) => !unstable.includes(agent_id));
-    let locked = asMicro(0);
+    let locked = ZERO;
     if (payerId !== null && charge > 0) {
       const arbitration = toArbitration(acceptance);
-      const request = { payerId, taskId, charge: asMicro(charge), maxBudget, arbitration };
+      const request = { payerId, taskId, charge, maxBudget, arbitration };
       const hold = await reserveDelegatedHold(tx, runtime, request, chain);
       if (!hold.ok) return hold;
       locked = hold.locked;

@@ -1,9 +1,8 @@
-import { asMicro, type ArbitrationRate, type Micro } from "@agent/budget";
+import type { ArbitrationRate, Micro } from "@agent/budget";
 import type { SubmitTaskBody } from "@agent/wire";
 import { computeLeastHold } from "../../budget/reserve-hold.ts";
 import { acceptTerms } from "../../inspections/acceptance/accept-terms.ts";
-import { listAgentsOfKeys } from "../../inspections/acceptance/check-arbiter.ts";
-import { isOffered } from "../../inspections/acceptance/offer.ts";
+import { createOfferFilter } from "../../inspections/acceptance/filter-offers.ts";
 import { readWantedTerms } from "../../inspections/acceptance/read-wanted.ts";
 import { toArbitrationRate } from "../../inspections/terms.ts";
 import type { Attempt } from "../../routing/attempt.ts";
@@ -31,22 +30,25 @@ export async function readWanted(
   return wanted && readWantedTerms(services, { wanted, submitterId, targetId });
 }
 
-/** Leaves out executors that do not offer the inspection, its arbiter, and agents with a key of the arbiter. */
+/** Executors that an earlier ranking of the same submission showed not to fit. */
+export interface UnfitExecutors extends Pick<ExecutorRequest, "leftOut"> {
+  /** Those that no longer offer the inspection, or have as much open as they offer. */
+  readonly withdrawn: readonly string[];
+}
+
+/**
+ * Leaves out executors that do not offer the inspection, its arbiter, and agents with a key of the arbiter.
+ * Once one was full, all that are full are left out, or a few dozen of them would hide the others.
+ */
 export async function filterExecutors(
-  { storage, trustGraph }: ExecutorServices,
+  services: ExecutorServices,
   wanted: WantedInspection | undefined,
-  leftOut: readonly string[],
+  { leftOut, withdrawn }: UnfitExecutors,
 ): Promise<Pick<ExecutorRequest, "leftOut" | "accepts">> {
   if (wanted === undefined) return { leftOut };
-  const { terms } = wanted;
-  const { arbiterId } = terms;
-  const biased = arbiterId === null ? [] : await listAgentsOfKeys(storage.read, arbiterId);
-  return {
-    leftOut: [...leftOut, ...biased],
-    accepts: ({ agent_id, acceptance }) =>
-      isOffered(acceptance, terms) &&
-      (arbiterId === null || !trustGraph.isBlocked(agent_id, arbiterId)),
-  };
+  const withRoom = withdrawn.length > 0;
+  const { biased, accepts } = await createOfferFilter(services, wanted.terms, { withRoom });
+  return { leftOut: [...leftOut, ...withdrawn, ...biased], accepts };
 }
 
 interface SelectedExecutors {
@@ -72,7 +74,7 @@ export function getLeastHold(
   { charge }: Pick<Attempt, "charge">,
   acceptance: TaskAcceptance | undefined,
 ): Micro {
-  return computeLeastHold({ charge: asMicro(charge), arbitration: toArbitration(acceptance) });
+  return computeLeastHold({ charge, arbitration: toArbitration(acceptance) });
 }
 
 /** Returns how the arbitration fee of a task is computed; undefined for a task without an inspection. */

@@ -14,12 +14,25 @@ async function withTrustRecord(t: TestRelay) {
 }
 
 export const trustContract: Contract<
-  "listTrust" | "getTrust" | "setTrustLevel" | "getTrustClosure" | "getTrustPath"
+  | "listTrust"
+  | "listTrustReceived"
+  | "getTrust"
+  | "setTrustLevel"
+  | "getTrustClosure"
+  | "getTrustPath"
 > = {
   listTrust: {
     200: (t) => t.asOperator("GET", path(t.createUnknownAgent().agentId)),
     "request.invalid": (t) =>
       t.asOperator("GET", `${path(t.createUnknownAgent().agentId)}?cursor=%20`),
+  },
+
+  listTrustReceived: {
+    200: async (t) => {
+      const { worker } = await withTrustRecord(t);
+      return t.asOperator("GET", `/api/v1/admin/agents/${worker.agentId}/trust`);
+    },
+    "request.invalid": (t) => t.asOperator("GET", "/api/v1/admin/agents/any/trust?cursor=%20"),
   },
 
   getTrust: {

@@ -82,12 +82,19 @@ const settles =
     return peer.post(`${BASE_PATH}/settlement/forward`, body);
   };
 
+interface PeerVersion {
+  readonly features?: readonly string[] | undefined;
+  readonly books?: boolean;
+}
+
 /** Forwards a task of a local agent to a listening peer, whose worker is unknown here. */
 export async function forwardTaskToPeer(
   t: TestRelay,
   price = 1,
   /** Builds the peer's answer to a cancel; without it the peer does not support cancels. */
   onCancel?: (taskId: string) => object | undefined,
+  /** The features that the peer names, and whether it books settlements. */
+  { features = onCancel && ["cancel"], books = false }: PeerVersion = {},
 ) {
   const worker = t.createUnknownAgent();
   const listening = await startListeningPeer(({ path, body }) => {
@@ -108,11 +115,13 @@ export async function forwardTaskToPeer(
     }
     if (path.endsWith("/task/forward")) return { task_id: body["task_id"], status: "pending" };
     if (path.endsWith("/task/cancel")) return onCancel?.(String(body["task_id"]));
+    if (books && path.endsWith("/settlement/forward")) {
+      const { settlement_id, amount } = body;
+      return { status: "settled", settlement_id, fee_amount: 0, net_amount: amount };
+    }
     return path.endsWith("/identity") ? {} : undefined;
   });
-  const peer = await createFakePeer(t, listening.url).completeHandshake(
-    onCancel && { features: ["cancel"] },
-  );
+  const peer = await createFakePeer(t, listening.url).completeHandshake(features && { features });
   const boss = await t.createAgent();
   await t.deposit(boss, 10);
   const submitted = await t.as(boss, "POST", `/agent/${boss.agentId}/task`, {
@@ -483,14 +492,19 @@ function withRows(sql: string): Case {
   );
 }
 
-/** Forwards a task from one peer to another, and returns the other's result. */
-export async function relayTask(t: TestRelay, originUrl?: string, change: object = {}) {
+/** Forwards a task from one peer to another with these features, and returns the other's result. */
+export async function relayTask(
+  t: TestRelay,
+  originUrl?: string,
+  change: object = {},
+  features: readonly string[] = ["relayed"],
+) {
   const worker = t.createUnknownAgent();
   const origin = await createFakePeer(t, originUrl).completeHandshake();
   const listening = await startListeningPeer(({ path, body }) =>
     path.endsWith("/task/forward") ? { task_id: body["task_id"], status: "pending" } : undefined,
   );
-  const next = await createFakePeer(t, listening.url).completeHandshake({ features: ["relayed"] });
+  const next = await createFakePeer(t, listening.url).completeHandshake({ features });
   const relays = [origin.relayId, t.relay.relayId, next.relayId].map((id) => `relay:${id}`);
   const body = origin.createForward({
     target_agent: worker.agentId,

@@ -1,7 +1,13 @@
 import { limits } from "@agent/wire";
 import { ARGS_HASH, approvalsPath } from "../../approvals.ts";
 import { createBuyer, createSeller, submitAcceptedTask } from "../../market.ts";
-import { createReceipt, OPERATOR_TOKEN, type Reply, type TestRelay } from "../../test-relay.ts";
+import {
+  createReceipt,
+  OPERATOR_TOKEN,
+  processCount,
+  type Reply,
+  type TestRelay,
+} from "../../test-relay.ts";
 import type { Case, Contract } from "../outcome.ts";
 import { UNKNOWN_ID } from "../samples.ts";
 
@@ -48,7 +54,7 @@ const withApproval: Case = async (t) => {
 async function openAllStreams(t: TestRelay): Promise<Reply> {
   const headers = { authorization: `Bearer ${OPERATOR_TOKEN}`, accept: "text/event-stream" };
   const path = "/api/v1/admin/events";
-  for (let open = 0; open < limits.operatorStreams; open += 1) {
+  for (let open = 0; open < limits.operatorStreams * processCount; open += 1) {
     await t.relay.fetch(new Request(`http://relay.test${path}`, { headers }));
   }
   return t.request("GET", path, { token: OPERATOR_TOKEN, headers });
@@ -62,6 +68,7 @@ export const oversightContract: Contract<
   | "getTaskTexts"
   | "listAllAgents"
   | "listHolds"
+  | "listProcesses"
   | "listRelayEvents"
   | "listOperatorAudit"
   | "listAllApprovals"
@@ -89,6 +96,7 @@ export const oversightContract: Contract<
     200: askAfterWork(() => "holds"),
     "request.invalid": ask("holds?cursor=%20"),
   },
+  listProcesses: { 200: ask("processes") },
   listRelayEvents: {
     200: askAfterWork(() => "events"),
     "request.invalid": ask("events?cursor=%20"),

@@ -7,8 +7,8 @@ export const systemContract: Contract<
   live: { 200: (t) => t.request("GET", "/health/live") },
   ready: {
     200: (t) => t.request("GET", "/health/ready"),
-    "server.draining": (t) => {
-      t.relay.drain();
+    "server.draining": async (t) => {
+      await t.relay.drain();
       return t.request("GET", "/health/ready");
     },
     "server.not_ready": async (t) => {

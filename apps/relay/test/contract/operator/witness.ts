@@ -2,6 +2,7 @@ import { sha256Hex } from "@agent/crypto";
 import { formatAddCheckpoint } from "@agent/transparency";
 import { ModelLog } from "@agent/transparency/model-log";
 import { askWitness, createModelLog, witnessEnv } from "../../witness.ts";
+import { processCount } from "../../test-relay.ts";
 import { withEnv, type Contract } from "../outcome.ts";
 
 const log = createModelLog(3);
@@ -32,7 +33,7 @@ export const witnessContract: Contract<"addCheckpoint" | "getWitnessedCheckpoint
       return askWitness(t, fork);
     }),
     "rate.exceeded": withEnv({ ...env, AGENT_RATE_LIMIT_SCALE: "0.000001" }, async (t) => {
-      await askWitness(t, first);
+      for (let asked = 0; asked < processCount; asked += 1) await askWitness(t, first);
       return askWitness(t, first);
     }),
   },

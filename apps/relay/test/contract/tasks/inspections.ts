@@ -91,7 +91,12 @@ const readRefusals = (
 });
 
 export const inspectionsContract: Contract<
-  "giveVerdict" | "decideDispute" | "getInspection" | "listInspections" | "listDisputes"
+  | "giveVerdict"
+  | "decideDispute"
+  | "getInspection"
+  | "listInspections"
+  | "listDisputes"
+  | "listAllInspections"
 > = {
   giveVerdict: {
     200: onCase((t, given) => giveVerdict(t, given, "accepted")),
@@ -174,5 +179,10 @@ export const inspectionsContract: Contract<
       return t.asOperator("GET", "/api/v1/admin/disputes");
     },
     "request.invalid": (t) => t.asOperator("GET", "/api/v1/admin/disputes?cursor=%20"),
+  },
+
+  listAllInspections: {
+    200: onCase((t) => t.asOperator("GET", "/api/v1/admin/inspections?state=inspecting")),
+    "request.invalid": (t) => t.asOperator("GET", "/api/v1/admin/inspections?state=open"),
   },
 };

@@ -10,7 +10,7 @@ import {
   submitTask,
   type Delegation,
 } from "../../market.ts";
-import type { TestRelay } from "../../test-relay.ts";
+import { processCount, type TestRelay } from "../../test-relay.ts";
 import { federated, forwardTaskToPeer } from "../operator/federation.ts";
 import { cardEnv, overdrawAccount } from "../../card-processor.ts";
 import { withEnv, withEditedDatabase, type Case, type Contract } from "../outcome.ts";
@@ -219,7 +219,7 @@ export const tasksContract: Contract<
       const { boss, task } = await openTask(t);
       const path = `${task.path}/events`;
       const headers = { authorization: `Bearer ${await t.token(boss)}` };
-      for (let open = 0; open < limits.streamsPerTask; open += 1) {
+      for (let open = 0; open < limits.streamsPerTask * processCount; open += 1) {
         await t.relay.fetch(new Request(`http://relay.test${path}`, { headers }));
       }
       return t.as(boss, "GET", path);

@@ -1,6 +1,6 @@
-import type { Block } from "./format-blocks.ts";
-import { formatDuration, formatMoney, formatTime, toStateCell } from "./format-values.ts";
-import { usageFault, type CommandCall, type CommandResult } from "./operator-command.ts";
+import type { Block } from "../format-blocks.ts";
+import { formatDuration, formatMoney, formatTime, toStateCell } from "../format-values.ts";
+import { usageFault, type CommandCall, type CommandResult } from "../operator-command.ts";
 
 /** Shows everything about one task; its texts only when they are asked for. */
 export async function getTaskReport(call: CommandCall): Promise<CommandResult> {

@@ -8,16 +8,16 @@ import {
   parseDuration,
   parseTime,
   toStateCell,
-} from "./format-values.ts";
+} from "../format-values.ts";
 import {
   PAGE_OPTIONS,
   usageFault,
   type CommandCall,
   type CommandResult,
   type OperatorCommand,
-} from "./operator-command.ts";
+} from "../operator-command.ts";
 import { followEvents, listRecentEvents } from "./event-commands.ts";
-import { describeNextPage, omitMissing, readPageQuery } from "./page-query.ts";
+import { describeNextPage, omitMissing, readPageQuery } from "../page-query.ts";
 
 /** The commands about agents, tasks and what happened. */
 export const workCommands = {
@@ -37,6 +37,7 @@ export const workCommands = {
   task: {
     usage: "task ID [--text]",
     purpose: "one task: who was tried, where the money is; --text also shows prompt and result",
+    maxArguments: 1,
     options: ["text"],
     run: getTaskReport,
   },
@@ -49,6 +50,7 @@ export const workCommands = {
   series: {
     usage: "series [METRIC] [--from 1h] [--step 5m]",
     purpose: "how it went: tasks, failures, money and durations over time",
+    maxArguments: 1,
     options: ["from", "step"],
     run: showSeries,
   },
@@ -57,6 +59,13 @@ export const workCommands = {
     purpose: "calls that wait for votes; only their approvers can vote",
     options: ["state", ...PAGE_OPTIONS],
     run: listApprovals,
+  },
+  trust: {
+    usage: "trust ID",
+    purpose: "the trust that delegators have in an agent",
+    maxArguments: 1,
+    options: PAGE_OPTIONS,
+    run: listTrustReceived,
   },
   audit: {
     usage: "audit [--actor NAME] [--action WORD]",
@@ -208,6 +217,31 @@ async function listApprovals(call: CommandCall): Promise<CommandResult> {
     { title: "ago", align: "right" },
   ] as const;
   const table = { columns, rows, empty: "no approvals" };
+  return { ok: true, body: answer.body, blocks: [table, ...describeNextPage(next_cursor)] };
+}
+
+async function listTrustReceived(call: CommandCall): Promise<CommandResult> {
+  const [agentId] = call.args;
+  if (agentId === undefined) return usageFault("trust ID");
+  const query = readPageQuery(call);
+  const answer = await call.client.listTrustReceived({ params: { agentId }, query });
+  if (!answer.ok) return answer;
+  const { records, next_cursor } = answer.body;
+  const rows = records.map((record) => [
+    record.agent_id,
+    record.trust_level,
+    String(record.successful_tasks),
+    String(record.failed_tasks),
+    formatTime(record.last_seen_at),
+  ]);
+  const columns = [
+    { title: "delegator", isId: true },
+    { title: "level" },
+    { title: "done", align: "right" },
+    { title: "failed", align: "right" },
+    { title: "last" },
+  ] as const;
+  const table = { columns, rows, empty: "no agent has delegated to it" };
   return { ok: true, body: answer.body, blocks: [table, ...describeNextPage(next_cursor)] };
 }
 

@@ -1,7 +1,7 @@
 import type { RelayEvent } from "@agent/wire";
-import type { Block } from "./format-blocks.ts";
-import { formatTime } from "./format-values.ts";
-import { usageFault, type CommandCall, type CommandResult } from "./operator-command.ts";
+import type { Block } from "../format-blocks.ts";
+import { formatTime } from "../format-values.ts";
+import { usageFault, type CommandCall, type CommandResult } from "../operator-command.ts";
 
 const DEFAULT_COUNT = 50;
 const MAX_COUNT = 200;
@@ -47,7 +47,7 @@ async function findStart(
   count: number,
 ): Promise<number | CommandResult> {
   if (after !== undefined) {
-    return /^\d{1,9}$/.test(after) ? Number(after) : usageFault("--after must be a number");
+    return /^\d{1,15}$/.test(after) ? Number(after) : usageFault("--after must be a number");
   }
   const overview = await client.getOverview();
   return overview.ok ? Math.max(0, overview.body.last_event - count) : overview;

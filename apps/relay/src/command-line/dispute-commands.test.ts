@@ -1,0 +1,77 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { beginDispute, createParties, type Case } from "../../test/inspections.ts";
+import { serveTestRelay, type ServedRelay } from "../../test/devices.ts";
+import { OPERATOR_TOKEN } from "../../test/test-relay.ts";
+import { parsePercent } from "./dispute-commands.ts";
+import type { OperatorOptions } from "./operator-command.ts";
+import { operatorCommands } from "./operator-commands.ts";
+import { runOperatorCommand } from "./run-operator-command.ts";
+
+test.each([
+  ["0", 0],
+  ["100", 1],
+  ["33.3333", 0.333333],
+  ["12.5", 0.125],
+  ["100.1", undefined],
+  ["-1", undefined],
+  ["12.34567", undefined],
+  ["half", undefined],
+  [undefined, undefined],
+])("reads the share %s as %s", (text, share) => {
+  expect(parsePercent(text)).toBe(share);
+});
+
+type Call = readonly [args: readonly string[], options?: OperatorOptions];
+
+let t: ServedRelay;
+let given: Case;
+beforeAll(async () => {
+  t = await serveTestRelay();
+  given = await beginDispute(t, await createParties(t), { named: false });
+});
+afterAll(() => t.close());
+
+/** Runs a command with the operator's token, and returns how it ended and what it printed. */
+async function run(name: keyof typeof operatorCommands, ...given: Call) {
+  const [args, options = {}] = given;
+  const command = operatorCommands[name];
+  if (command === undefined) throw new Error(`no command ${name}`);
+  let out = "";
+  const write = (text: string) => void (out += text);
+  const environment = {
+    env: { AGENT_RELAY_URL: t.baseUrl, AGENT_API_TOKEN: OPERATOR_TOKEN },
+    display: { width: undefined, hasColor: false },
+    writeOut: write,
+    writeError: write,
+    now: t.clock.now,
+    wait: async () => {},
+    isInterrupted: () => true,
+  };
+  return { code: await runOperatorCommand(command, { args, options }, environment), out };
+}
+
+test("lists the disputes that wait, decides one, and lists it among the closed", async () => {
+  const { task_id } = given.task;
+  expect((await run("status", [])).out).toContain("1 disputes to decide: disputes");
+  const waiting = await run("disputes", []);
+  expect(waiting.out).toContain(task_id);
+  expect(waiting.out).toContain("Rows 7 to 9 are missing.");
+  expect(await run("disputes", ["decide", task_id, "75"])).toMatchObject({ code: 2 });
+  const decided = await run("disputes", ["decide", task_id, "75"], { reason: "Most is there." });
+  expect(decided.out).toContain("decided: 75 % of");
+  expect((await run("disputes", [])).out).toContain("no dispute waits for you");
+  const closed = await run("disputes", [], { all: true, state: "closed" });
+  expect(closed.out).toContain("decided, 75 % paid");
+  expect(await run("disputes", [], { state: "closed" })).toMatchObject({ code: 2 });
+});
+
+test("lists the processes of the relay", async () => {
+  const { out } = await run("processes", []);
+  expect(out).toContain("leads");
+});
+
+test("lists the trust that an agent receives", async () => {
+  const { out } = await run("trust", [given.worker.agentId]);
+  expect(out).toContain(given.boss.agentId);
+  expect(await run("trust", [])).toMatchObject({ code: 2 });
+});

@@ -1,0 +1,101 @@
+import { formatMoney, formatTime, toStateCell } from "./format-values.ts";
+import {
+  PAGE_OPTIONS,
+  usageFault,
+  type CommandCall,
+  type CommandResult,
+  type OperatorCommand,
+} from "./operator-command.ts";
+import { describeNextPage, omitMissing, readPageQuery } from "./page-query.ts";
+
+type Inspections = Extract<
+  Awaited<ReturnType<CommandCall["client"]["listDisputes"]>>,
+  { ok: true }
+>["body"];
+
+const USAGE =
+  "disputes | disputes --all [--state inspecting|rejected|disputed|closed] | " +
+  "disputes decide TASK PERCENT --reason R";
+
+/** The commands about results that are inspected before they are paid. */
+export const disputeCommands = {
+  disputes: {
+    usage: USAGE,
+    purpose: "disputes that wait for you, every other inspection with --all, and your decision",
+    maxArguments: 3,
+    options: ["all", "state", "reason", ...PAGE_OPTIONS],
+    run: runDisputes,
+  },
+} as const satisfies Record<string, OperatorCommand>;
+
+async function runDisputes(call: CommandCall): Promise<CommandResult> {
+  const { client, args, options } = call;
+  const [act, taskId, percent] = args;
+  if (act === "decide") return decide(call, taskId, percent);
+  if (act !== undefined || (options.state !== undefined && options.all !== true)) {
+    return usageFault(USAGE);
+  }
+  const page = readPageQuery(call);
+  const query = { ...page, ...omitMissing({ state: options.state }) };
+  const answer =
+    options.all === true
+      ? await client.listAllInspections({ query: query as object })
+      : await client.listDisputes({ query: page });
+  return answer.ok ? showInspections(answer.body, options.all === true) : answer;
+}
+
+function showInspections(body: Inspections, isAll: boolean): CommandResult {
+  const rows = body.inspections.map((each) => [
+    each.task_id,
+    toStateCell(each.state),
+    each.submitter_id,
+    each.executor_id,
+    formatMoney(each.due),
+    each.outcome === null ? formatTime(each.deadline) : formatTime(each.outcome.closed_at),
+    each.outcome === null
+      ? each.verdicts.map(({ reason }) => (typeof reason === "string" ? reason : "")).join(" / ")
+      : `${each.outcome.outcome}, ${each.outcome.share * 100} % paid`,
+  ]);
+  const columns = [
+    { title: "task", isId: true },
+    { title: "state" },
+    { title: "submitter", isId: true },
+    { title: "executor", isId: true },
+    { title: "due", align: "right" },
+    { title: "ends" },
+    { title: isAll ? "outcome" : "they say", isFlexible: true },
+  ] as const;
+  const empty = isAll ? "no inspections" : "no dispute waits for you";
+  return {
+    ok: true,
+    body,
+    blocks: [{ columns, rows, empty }, ...describeNextPage(body.next_cursor)],
+  };
+}
+
+/** The task is enough for the operator; its path also names the agent. */
+async function decide(
+  { client, options: { reason } }: CommandCall,
+  taskId: string | undefined,
+  percent: string | undefined,
+): Promise<CommandResult> {
+  const share = parsePercent(percent);
+  if (taskId === undefined || share === undefined || reason === undefined) {
+    return usageFault("disputes decide TASK PERCENT --reason R, PERCENT from 0 to 100");
+  }
+  const report = await client.getTaskReport({ params: { taskId } });
+  if (!report.ok) return report;
+  const params = { agentId: report.body.task.agent_id, taskId };
+  const answer = await client.decideDispute({ params, body: { share, reason } });
+  if (!answer.ok) return answer;
+  const paid = (answer.body.outcome?.share ?? 0) * 100;
+  const text = `decided: ${paid} % of ${formatMoney(answer.body.due)} are paid`;
+  return { ok: true, body: answer.body, blocks: [{ text, tone: "good" }] };
+}
+
+/** Parses a share in percent, with at most four decimals, which a share in millionths can hold. */
+export function parsePercent(text: string | undefined): number | undefined {
+  if (text === undefined || !/^\d{1,3}(\.\d{1,4})?$/.test(text)) return undefined;
+  const percent = Number(text);
+  return percent <= 100 ? Math.round(percent * 10_000) / 1_000_000 : undefined;
+}

@@ -1,0 +1,138 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { verifyArtifact } from "@agent/verify";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import {
+  beginCase,
+  beginDispute,
+  type Case,
+  createParties,
+  decide,
+  deliver,
+  getCase,
+  giveVerdict,
+  type Parties,
+  submitInspected,
+} from "../../test/inspections.ts";
+import { createLedger, storeLedger } from "../../test/ledgers.ts";
+import { expectConsistentBooks, getAgentStates, getTaskAt } from "../../test/market.ts";
+import { createReceipt, startTestRelay, type TestRelay } from "../../test/test-relay.ts";
+
+let t: TestRelay;
+let parties: Parties;
+beforeEach(async () => {
+  t = await startTestRelay();
+  parties = await createParties(t);
+});
+afterEach(() => t.close());
+
+const settlementsOf = async ({ boss }: Pick<Case, "boss">) =>
+  (await getAgentStates(t, [boss]))[0]?.settlements;
+
+describe("the due sum of an inspected task", () => {
+  test("is refunded at once, without an inspection, if no step was completed", async () => {
+    const submitted = await submitInspected(t, parties);
+    const { boss, worker, task } = submitted;
+    await storeLedger(t, worker, createLedger(worker, task.task_id, ["failed"]));
+    const receipt = createReceipt(worker, task);
+    expect((await t.as(worker, "POST", `${task.path}/result`, receipt)).status).toBe(200);
+    expect((await t.as(boss, "GET", `${task.path}/inspection`)).status).toBe(404);
+    expect(await settlementsOf(submitted)).toMatchObject([{ status: "refunded" }]);
+    expect(await t.getBalance(boss)).toBe(10);
+    await expectConsistentBooks(t, { holds: 0 });
+  });
+
+  test("is that of the ledger by the receipt, whatever is stored later", async () => {
+    const submitted = await submitInspected(t, parties);
+    const { worker, task } = submitted;
+    const half = createLedger(worker, task.task_id, ["completed", "failed"]);
+    await storeLedger(t, worker, half);
+    const given = await deliver(t, submitted);
+    const outcomes = ["completed", "failed", "completed", "completed"] as const;
+    const later = createLedger(worker, task.task_id, outcomes);
+    expect((await storeLedger(t, worker, later)).status).toBe(201);
+    await giveVerdict(t, given, "accepted");
+    expect(await getCase(t, given)).toMatchObject({ due: 1, fee: 0.05 });
+    expect(await settlementsOf(given)).toMatchObject([{ status: "partial", amount_settled: 1 }]);
+  });
+
+  test("stays the price when a ledger is first stored after the receipt", async () => {
+    const given = await beginCase(t, parties);
+    const { worker, task } = given;
+    await storeLedger(t, worker, createLedger(worker, task.task_id, ["failed"]));
+    await giveVerdict(t, given, "accepted");
+    expect(await settlementsOf(given)).toMatchObject([{ status: "completed", amount_settled: 2 }]);
+    const { text } = await t.asOperator("GET", `${task.path}/evidence`);
+    expect(verifyArtifact(text)).toMatchObject({ valid: true });
+  });
+});
+
+describe("the bond of a contest", () => {
+  test("is required: a contest without it changes nothing, and may be repeated with it", async () => {
+    const given = await beginCase(t, parties);
+    const { worker } = given;
+    const path = `/api/v1/agents/${worker.agentId}/withdrawals`;
+    expect((await t.as(worker, "POST", path, { amount: 0.95, destination: "bank" })).status).toBe(
+      201,
+    );
+    await giveVerdict(t, given, "rejected", { offer: 0.25 });
+    const before = await getCase(t, given);
+    const refused = await giveVerdict(t, given, "contested");
+    expect(refused).toMatchObject({ status: 402, body: { code: "dispute.bond_required" } });
+    expect(await getCase(t, given)).toEqual(before);
+    expect(await t.getBalance(worker)).toBe(0.05);
+    await t.deposit(worker, 0.05);
+    expect((await giveVerdict(t, given, "contested")).status).toBe(200);
+    expect(await t.getBalance(worker)).toBe(0);
+  });
+
+  test("and the fee have the reference of the dispute, the rest that of the task", async () => {
+    const given = await beginDispute(t, parties);
+    await decide(t, given, 0.75);
+    const listOf = async (who: keyof Parties) =>
+      (await getAgentStates(t, [parties[who]]))[0]?.transactions ?? [];
+    const worker = await listOf("worker");
+    const bond = worker.find(({ type }) => type === "allocation_hold");
+    const reference_id = bond?.reference_id;
+    expect(reference_id).not.toBe(given.task.task_id);
+    const arbitration = { reference_id, description: "arbitration" };
+    expect(worker).toContainEqual(expect.objectContaining({ ...arbitration, amount: 0.1 }));
+    expect(await listOf("arbiter")).toMatchObject([{ type: "settlement_credit", ...arbitration }]);
+    const paid = worker.find(({ type }) => type === "settlement_credit");
+    expect(paid).toMatchObject({ reference_id: given.task.task_id, amount: 1.425 });
+  });
+});
+
+describe("the terms of an inspection", () => {
+  test("stay those of the submission when the listing is removed before the receipt", async () => {
+    const submitted = await submitInspected(t, parties);
+    const { worker, task } = submitted;
+    const { acceptance } = await getTaskAt(t, task.path);
+    await t.as(worker, "POST", `/api/v1/agents/${worker.agentId}/listing`, { capabilities: [] });
+    const given = await deliver(t, submitted);
+    expect(await getCase(t, given)).toMatchObject({ terms: acceptance, due: 2, fee: 0.1 });
+  });
+
+  test("stay those of the submission when the relay is started with other rates and times", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "relay-terms-"));
+    const AGENT_DB_PATH = join(folder, "relay.db");
+    let other = await startTestRelay({ AGENT_DB_PATH });
+    const submitted = await submitInspected(other, await createParties(other));
+    await other.close();
+    const changed = {
+      AGENT_DISPUTE_FEE_RATE: "0.5",
+      AGENT_DISPUTE_ANSWER_MS: "1000",
+      AGENT_PLATFORM_FEE_RATE: "0.5",
+    };
+    other = await startTestRelay({ AGENT_DB_PATH, ...changed }, 2, other.clock);
+    const given = await deliver(other, submitted);
+    await giveVerdict(other, given, "rejected", { offer: 0.5 });
+    const { deadline, fee } = await getCase(other, given);
+    expect([fee, (deadline ?? 0) - other.clock.now()]).toEqual([0.1, 259_200_000]);
+    await giveVerdict(other, given, "conceded");
+    expect(await other.getBalance(given.worker)).toBe(1.95);
+    await other.close();
+    rmSync(folder, { recursive: true });
+  });
+});

@@ -1,0 +1,103 @@
+import { randomUUID } from "node:crypto";
+import { runStatement } from "@agent/test-postgres";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { openDatabaseOf } from "../../test/engine/database-of-path.ts";
+import { onlyOn } from "../../test/engine/engine.ts";
+import { systemRuntime } from "../../test/system-runtime.ts";
+import { migrations } from "../storage/migrations/index.ts";
+import { openStorage } from "../storage/open-storage.ts";
+import { packHints } from "../storage/postgres/hint-channel.ts";
+import type { Storage } from "../storage/storage.ts";
+
+const KILL_LISTENERS =
+  "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'agent-relay-hints'" +
+  " AND datname = current_database()";
+
+describe.runIf(onlyOn("postgres"))("hints between processes on one database", () => {
+  let url: string;
+  const opened: Storage[] = [];
+  beforeEach(async () => {
+    url = await openDatabaseOf(randomUUID());
+  });
+  afterEach(async () => {
+    for (const storage of opened.splice(0)) await storage.close();
+  });
+
+  /** Opens the database as one of several processes, and collects the hints that it hears. */
+  async function join(listenUrl: string | undefined = url) {
+    const result = await openStorage({
+      url,
+      listenUrl,
+      migrations,
+      poolSize: 2,
+      shared: systemRuntime,
+    });
+    if (!result.ok) throw new Error(result.detail);
+    const { storage } = result;
+    opened.push(storage);
+    const heard: string[] = [];
+    storage.hints.listen({
+      onChanges: () => heard.push("changes"),
+      onTask: (taskId) => heard.push(taskId),
+    });
+    return { storage, heard };
+  }
+
+  async function joinBoth() {
+    const both = [await join(), await join()] as const;
+    for (const { storage } of both) await openHints(storage);
+    return both;
+  }
+
+  async function openHints({ hints }: Storage): Promise<void> {
+    hints.keepOpen(true);
+    await expect.poll(() => hints.isMissing()).toBe(false);
+  }
+
+  test("a committed change and a changed task are heard by the other process only", async () => {
+    const [a, b] = await joinBoth();
+    await a.storage.transaction(async (tx) => tx.noteChange("tokens", "agent"));
+    await expect.poll(() => b.heard).toEqual(["changes"]);
+    a.storage.hints.sendTask("task-1");
+    await expect.poll(() => b.heard).toEqual(["changes", "task-1"]);
+    b.storage.hints.sendTask("task-2");
+    await expect.poll(() => a.heard).toEqual(["task-2"]);
+  });
+
+  test("a change of facts for rankings, which may be a second old, is no hint", async () => {
+    const [a, b] = await joinBoth();
+    await a.storage.transaction(async (tx) => tx.noteChange("agents", "agent"));
+    a.storage.hints.sendTask("later");
+    await expect.poll(() => b.heard).toEqual(["later"]);
+  });
+
+  test("a connection that was ended is opened again by the next round", async () => {
+    const [a, b] = await joinBoth();
+    await runStatement(url, KILL_LISTENERS);
+    await expect.poll(() => b.storage.hints.isMissing()).toBe(true);
+    for (const { storage } of [a, b]) await openHints(storage);
+    a.storage.hints.sendTask("later");
+    await expect.poll(() => b.heard).toEqual(["later"]);
+  });
+
+  test("a process without others, or without an address to listen at, opens no connection", async () => {
+    const alone = await join();
+    alone.storage.hints.keepOpen(false);
+    const off = await openStorage({ url, migrations, poolSize: 2, shared: systemRuntime });
+    if (!off.ok) throw new Error(off.detail);
+    opened.push(off.storage);
+    off.storage.hints.keepOpen(true);
+    expect(alone.storage.hints.isMissing()).toBe(false);
+    expect(off.storage.hints.isMissing()).toBe(true);
+    const listening = KILL_LISTENERS.replace("pg_terminate_backend(pid)", "1");
+    expect(await runStatement(url, listening)).toEqual([]);
+  });
+});
+
+test("hints are packed into messages that the server takes", () => {
+  const ids = Array.from({ length: 1_000 }, (_, at) => `${at}`.padStart(36, "0"));
+  const messages = packHints("origin", ids);
+  expect(messages.every((message) => message.length < 8_000)).toBe(true);
+  expect(messages.flatMap((message) => message.split(" ").slice(1))).toEqual(ids);
+  expect(packHints("origin", [])).toEqual([]);
+});
