@@ -87,9 +87,15 @@ describe("agent-server", () => {
   });
 
   test("each fault is one line on standard error, and the exit code is 1", async () => {
-    const { code, stderr } = await start(["--unknown"], { AGENT_PORT: "x", LOG_LEVEL: "y" }).ended;
+    const { code, stderr } = await start([], { AGENT_PORT: "x", LOG_LEVEL: "y" }).ended;
     expect(code).toBe(1);
-    expect(stderr.trim().split("\n")).toHaveLength(4);
+    expect(stderr.trim().split("\n")).toHaveLength(3);
+  });
+
+  test("an unknown flag is one line and a hint, whatever else is wrong", async () => {
+    const { code, stderr } = await start(["--unknown"], { AGENT_PORT: "x" }).ended;
+    expect(code).toBe(1);
+    expect(stderr).toBe("--unknown: is not a known flag\ntry agent-server --help\n");
   });
 
   const check = ["--check-config", "--allow-anonymous"];

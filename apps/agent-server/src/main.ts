@@ -1,19 +1,15 @@
 #!/usr/bin/env node
 import { readFileSync } from "node:fs";
-import { resolve } from "node:path";
-import { createInterface } from "node:readline/promises";
 import { inspect } from "node:util";
+import { askOwner } from "./ask-owner.ts";
 import { checkConfig } from "./config/check-config.ts";
-import { parseFlags, type Flags } from "./config/parse-flags.ts";
+import { parseFlags, type Flags, type PairingOrder } from "./config/parse-flags.ts";
 import { confirmTools } from "./config/confirm-tools.ts";
-import { readConfig, type Config, type ConfigInput } from "./config/config.ts";
+import type { Config } from "./config/config.ts";
 import { listSecrets } from "./config/list-secrets.ts";
 import { formatHelp } from "./config/format-help.ts";
-import {
-  createReloadingKnownAgents,
-  parseKnownAgents,
-  type KnownAgents,
-} from "./http/authentication/known-agents.ts";
+import { loadSetup, type LaunchContext, type Setup } from "./config/load-setup.ts";
+import { createReloadingKnownAgents } from "./http/authentication/known-agents.ts";
 import { loadIdentity } from "./identity/identity.ts";
 import { writeStarterFiles } from "./init/write-starter-files.ts";
 import { lockFolder, type FolderLock } from "./files/lock-folder.ts";
@@ -22,13 +18,18 @@ import { checkNodeVersion } from "./check-node-version.ts";
 import type { ContestOrder } from "./relay/contest-rejection.ts";
 import { reportEmptyAccount } from "./relay/delegator/report-empty-account.ts";
 import type { JoinResult } from "./relay/membership/join-relay.ts";
-import { selfTest } from "./relay/membership/self-test.ts";
+import { rotateKey } from "./relay/membership/rotate-key.ts";
+import { planSelfTest, selfTest } from "./relay/membership/self-test.ts";
+import { runPairing } from "./relay/pairing/run-pairing.ts";
 import { runContest } from "./relay/run-contest.ts";
 import { createSystemRuntime, type Runtime } from "./runtime.ts";
 import { startAgent, type RunningAgent } from "./start-agent.ts";
-import { listSyntheticToolNames } from "./tools/index.ts";
-import { loadToolsModule } from "./tools/load-module.ts";
-import { findNameCollisions, type RegisteredTool } from "./tools/registry.ts";
+
+const launch: LaunchContext = {
+  env: process.env,
+  workingDirectory: process.cwd(),
+  printNote: (line) => printToLog(`${line}\n`),
+};
 
 /**
  * Returns the exit code, or undefined while the agent runs. 1 is a fault of the configuration or
@@ -42,25 +43,27 @@ async function main(): Promise<number | undefined> {
   const versionFault = checkNodeVersion(process.versions.node);
   if (versionFault !== undefined) return fail([versionFault]);
 
-  if (flags.init !== undefined)
-    return faults.length > 0 ? fail(faults) : runInit(flags.init, flags);
+  // After a typing error the faults of the configuration would hide the one that matters.
+  if (faults.length > 0) return fail([...faults, "try agent-server --help"]);
+  if (flags.init !== undefined) return runInit(flags.init, flags);
 
-  const setup = await loadSetup(flags);
-  if (!setup.ok) return fail([...faults, ...setup.faults]);
-  if (faults.length > 0) return fail(faults);
+  const setup = await loadSetup(flags, launch);
+  if (!setup.ok) return fail(setup.faults);
   if (flags.confirmTools) return runConfirmTools(setup);
   if (flags.contest !== undefined) return runContestCommand(setup, flags.contest);
+  if (flags.rotateKey !== undefined) return runRotateKey(setup, flags.rotateKey);
+  if (flags.pairing !== undefined) return runPairingCommand(setup, flags.pairing);
   return flags.checkConfig ? runCheckConfig(setup) : runAgent(setup);
 }
 
 /** Asks on a terminal only; a script confirms by calling the command. */
 async function runConfirmTools({ config }: Setup): Promise<number> {
-  const ask = process.stdin.isTTY ? askOnTerminal : async () => true;
+  const confirm = process.stdin.isTTY ? ask : async () => true;
   const printLine = (line: string) => void print(`${line}\n`);
   const confirmed = await confirmTools(config, {
     ...createProcessContext(config),
     printLine,
-    ask,
+    ask: confirm,
   });
   return confirmed.ok ? 0 : fail(confirmed.faults);
 }
@@ -72,18 +75,34 @@ async function runContestCommand({ config }: Setup, order: ContestOrder): Promis
   return faults.length === 0 ? 0 : fail(faults);
 }
 
-async function askOnTerminal(question: string): Promise<boolean> {
-  const terminal = createInterface({ input: process.stdin, output: process.stdout });
-  const answer = await terminal.question(`${question} [y/N] `);
-  terminal.close();
-  return /^y(es)?$/i.test(answer.trim());
+async function runRotateKey(
+  { config }: Setup,
+  { reason }: NonNullable<Flags["rotateKey"]>,
+): Promise<number> {
+  const { runtime } = createProcessContext(config);
+  const locked = await lockDataFolder(config, runtime);
+  if (!locked.ok) return fail([`${locked.fault}; stop it first`]);
+  const report = (line: string) => void print(`${line}\n`);
+  const faults = await rotateKey(config, reason, { runtime, report });
+  return faults.length === 0 ? 0 : fail(faults);
 }
+
+async function runPairingCommand({ config }: Setup, order: PairingOrder): Promise<number> {
+  const report = (line: string) => void print(`${line}\n`);
+  const { runtime } = createProcessContext(config);
+  const terminal = { report, ask, isScreen: process.stdout.isTTY };
+  const faults = await runPairing(config, order, { runtime, terminal });
+  return faults.length === 0 ? 0 : fail(faults);
+}
+
+const ask = (question: string) =>
+  askOwner(question, { input: process.stdin, output: process.stdout });
 
 async function runInit(folder: string, flags: Flags): Promise<number> {
   const written = await writeStarterFiles(folder);
   if (!written.ok) return fail(written.faults);
   const { config, tools } = written;
-  const setup = await loadSetup({ ...flags, config });
+  const setup = await loadSetup({ ...flags, config }, launch);
   const checked = setup.ok ? await checkConfig(setup, createProcessContext(setup.config)) : setup;
   return print(`wrote ${config}
 wrote ${tools}
@@ -107,68 +126,6 @@ function createProcessContext(config: Config): {
   const log = createJsonLog({ threshold, now: Date.now, write, secrets: listSecrets(config) });
   const runtime = createSystemRuntime(log);
   return { version: readVersion(), runtime };
-}
-
-/** The configuration and the contents of the files that it names. */
-interface Setup {
-  readonly config: Config;
-  readonly tools: readonly RegisteredTool[];
-  readonly knownAgents: KnownAgents;
-}
-
-type Faults = { readonly ok: false; readonly faults: readonly string[] };
-
-async function loadSetup(flags: Flags): Promise<({ readonly ok: true } & Setup) | Faults> {
-  const input = loadConfigInput(flags);
-  if (!input.ok) return input;
-  const read = readConfig(input.input);
-  if (!read.ok) return read;
-  const modules = await Promise.all(read.config.tools.map(loadToolsModule));
-  const knownAgents = loadKnownAgents(read.config.knownAgents);
-  const faults = [...modules, knownAgents].flatMap((file) => (file.ok ? [] : file.faults));
-  if (faults.length > 0) return { ok: false, faults };
-  const tools = modules.flatMap((module) => (module.ok ? module.tools : []));
-  const skipped = modules.flatMap((module) => (module.ok ? module.skipped : []));
-  for (const line of skipped) process.stderr.write(`${line}\n`);
-  const { relay, listing, delegation } = read.config;
-  const names = listSyntheticToolNames({
-    hasRelay: relay !== undefined,
-    hasListing: listing !== undefined,
-    offersInspection: listing?.acceptance !== undefined,
-    delegates: delegation,
-  });
-  const synthetic = names.map((name) => ({ definition: { name } }));
-  const collisions = findNameCollisions([...synthetic, ...tools]);
-  if (collisions.length > 0) return { ok: false, faults: collisions };
-  return {
-    ok: true,
-    config: read.config,
-    tools,
-    knownAgents: knownAgents.ok ? knownAgents.agents : new Map(),
-  };
-}
-
-function loadKnownAgents(path: string | undefined): ReturnType<typeof parseKnownAgents> {
-  if (path === undefined) return { ok: true, agents: new Map() };
-  try {
-    return parseKnownAgents(readFileSync(path, "utf8"), path);
-  } catch {
-    return { ok: false, faults: [`${path}: cannot be read`] };
-  }
-}
-
-function loadConfigInput(
-  flags: Flags,
-): { readonly ok: true; readonly input: ConfigInput } | Faults {
-  const workingDirectory = process.cwd();
-  const input = { env: process.env, flags, workingDirectory };
-  if (flags.config === undefined) return { ok: true, input };
-  const path = resolve(workingDirectory, flags.config);
-  try {
-    return { ok: true, input: { ...input, file: { path, text: readFileSync(path, "utf8") } } };
-  } catch {
-    return { ok: false, faults: [`--config: ${path} cannot be read`] };
-  }
 }
 
 async function runAgent({ config, tools, knownAgents }: Setup): Promise<number | undefined> {
@@ -226,20 +183,12 @@ async function runSelfTest(
   { agent, stop }: RunningAgent,
   joined: JoinResult,
   runtime: Runtime,
-  { listing, taskTimeoutMs: timeoutMs }: Config,
+  config: Config,
 ): Promise<number> {
   const { identity, work } = agent;
   const report = (line: string) => void print(`${line}\n`);
-  const code = await selfTest({
-    identity,
-    work,
-    joined,
-    // Where prices differ, a prompt without a required capability must name its tool.
-    capability: listing?.capabilities[0],
-    timeoutMs,
-    runtime,
-    report,
-  });
+  const order = planSelfTest(config);
+  const code = await selfTest({ ...order, identity, work, joined, runtime, report });
   await stop();
   return code;
 }

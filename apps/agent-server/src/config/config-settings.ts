@@ -79,6 +79,7 @@ const approver = v.strictObject(
 
 /**
  * Agents that approve calls in the owner's place, and the number that must approve; all by default.
+ * `show_arguments` tells them, and the relay, the arguments of the calls.
  */
 const quorum = v.pipe(
   strictSettings({
@@ -96,8 +97,13 @@ const quorum = v.pipe(
       ),
     ),
     required: v.optional(wholeNumber(1, limits.approvers)),
+    show_arguments: v.optional(v.boolean("must be true or false"), false),
   }),
-  v.transform(({ approvers, required = approvers.length }) => ({ approvers, required })),
+  v.transform(({ approvers, required = approvers.length, show_arguments }) => ({
+    approvers,
+    required,
+    showsArguments: show_arguments,
+  })),
   v.check(
     ({ approvers, required }) => required <= approvers.length,
     "must not require more agents than its approvers",

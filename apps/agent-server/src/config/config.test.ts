@@ -65,6 +65,33 @@ describe("the source of a setting", () => {
     expect(configOf({ env: both }).relay?.registrationToken).toBe("sync");
   });
 
+  test("a self-test that the operator pays needs both the flag of the test and the operator's token", () => {
+    const env = { AGENT_SYNC_URL: "http://relay" };
+    const paid = ["--self-test", "--paid-by-operator"];
+    expect(faultsOf({ env, args: paid })).toEqual([
+      "--paid-by-operator: requires the operator's token (AGENT_API_TOKEN)",
+    ]);
+    const withToken = { ...env, AGENT_API_TOKEN: "api" };
+    expect(faultsOf({ env: withToken, args: ["--paid-by-operator"] })).toEqual([
+      "--paid-by-operator: requires --self-test",
+    ]);
+    expect(configOf({ env: withToken, args: paid })).toMatchObject({ paidByOperator: true });
+  });
+
+  test("the command rotate-key takes at most a reason", () => {
+    expect(parseFlags(["rotate-key"])).toMatchObject({
+      faults: [],
+      flags: { rotateKey: { reason: undefined } },
+    });
+    const reasoned = parseFlags(["rotate-key", "it was stolen", "--config", "a.json"]);
+    expect(reasoned).toMatchObject({
+      faults: [],
+      flags: { rotateKey: { reason: "it was stolen" }, config: "a.json" },
+    });
+    expect(parseFlags(["rotate-key", "it", "was stolen"]).faults).toHaveLength(1);
+    expect(parseFlags(["list"]).flags.rotateKey).toBeUndefined();
+  });
+
   test("a blank variable counts as unset", () => {
     expect(configOf({ env: { ...auth, AGENT_PORT: " ", AGENT_PASSPHRASE: "" } })).toMatchObject({
       server: { port: 3100 },

@@ -1,5 +1,4 @@
 import { dirname, join, resolve } from "node:path";
-import type { Quorum } from "@agent/wire";
 import * as v from "valibot";
 import type { Flags } from "./parse-flags.ts";
 import { Settings, settingSources, type SettingSource } from "./config-settings.ts";
@@ -13,6 +12,7 @@ import { parseJsonc } from "./parse-jsonc.ts";
 import type { ModelEndpoint } from "../model/model-caller.ts";
 import type { OfferSetting } from "../offer/offer.ts";
 import type { Policy } from "../policy/policy-check.ts";
+import type { ConfiguredQuorum } from "../relay/quorum/configured-quorum.ts";
 import type { ServerAddress } from "../proxy/transport.ts";
 
 /** The validated configuration. It holds secrets: never log this object. */
@@ -31,7 +31,7 @@ export interface Config {
   readonly offer: OfferSetting;
   readonly policy: Policy;
   /** Absent: the owner approves calls. */
-  readonly quorum: Quorum | undefined;
+  readonly quorum: ConfiguredQuorum | undefined;
   /** Absolute path; absent: audit records go to the ordinary log. */
   readonly auditLog: string | undefined;
   /** Runs tools on the prompt as it is, even if a model is configured. */
@@ -47,6 +47,8 @@ export interface Config {
   readonly delegation: boolean;
   readonly logLevel: LogLevel;
   readonly selfTest: boolean;
+  /** Whether the operator's token deposits what the account lacks for the self-test. */
+  readonly paidByOperator: boolean;
   readonly identity: {
     readonly dataDir: string;
     readonly passphrase: string | undefined;
@@ -271,6 +273,7 @@ function buildConfig(settings: Settings, { env, flags, workingDirectory }: Confi
     delegation: settings.delegation,
     logLevel: settings.logLevel,
     selfTest: flags.selfTest,
+    paidByOperator: flags.paidByOperator,
     identity: {
       dataDir: toAbsolute(settings.dataDir),
       // Leading and trailing blanks belong to a passphrase.

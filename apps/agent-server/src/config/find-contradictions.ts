@@ -10,7 +10,7 @@ interface Contradiction {
 
 /** Finds faults between settings, and faults of values that come from the environment alone. */
 export function* findContradictions(config: Config): Iterable<Contradiction> {
-  const { identity, server, relay, policy, quorum, selfTest, delegation } = config;
+  const { identity, server, relay, policy, quorum, selfTest, paidByOperator, delegation } = config;
   const { maxRiskAuto, requireApprovalAbove, denyAbove } = policy;
   if (maxRiskAuto > requireApprovalAbove || requireApprovalAbove > denyAbove) {
     const rule = "must have max_risk_auto <= require_approval_above <= deny_above";
@@ -28,6 +28,13 @@ export function* findContradictions(config: Config): Iterable<Contradiction> {
   }
   if (selfTest && relay === undefined) {
     yield { settings: ["relay"], message: "--self-test: requires a relay (AGENT_SYNC_URL)" };
+  }
+  if (paidByOperator && !selfTest) {
+    yield { settings: [], message: "--paid-by-operator: requires --self-test" };
+  }
+  if (paidByOperator && relay?.registrationToken === undefined) {
+    const message = "--paid-by-operator: requires the operator's token (AGENT_API_TOKEN)";
+    yield { settings: ["relay"], message };
   }
   if (selfTest && server.transport === "stdio") {
     yield { settings: ["transport"], message: "--self-test: requires the http transport" };

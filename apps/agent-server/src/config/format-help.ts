@@ -9,6 +9,11 @@ const flags = [
   ["--port PORT", "port to listen on (3100), 0 for any free one"],
   ["--allow-anonymous", "require no token on a loopback address: every caller is the owner"],
   ["--self-test", "submit a task to itself through the relay, then exit with 0, 1 or 2"],
+  [
+    "--paid-by-operator",
+    "with --self-test: AGENT_API_TOKEN deposits the price if the account lacks it",
+  ],
+  ["--allow-withdrawals", "with `pair`: the browser may withdraw from the agent's account"],
   ["--check-config", "check the configuration, show the offered tools, and exit"],
   ["--help, --version", "print and exit"],
 ] as const;
@@ -25,6 +30,9 @@ export function formatHelp(): string {
 Usage: agent-server [--config FILE] [--tools MODULE]... [options]
        agent-server init [FOLDER]    write a commented configuration and an example tools module
        agent-server contest TASK_ID REASON    contest the rejection of this agent's result
+       agent-server rotate-key [REASON]    replace this agent's key; its id, money and trust stay
+       agent-server pair             let a browser see this agent, and vote for it
+       agent-server unpair DEVICE_ID end a device of this agent
        agent-server confirm-tools    show which tools of wrapped servers have changed, and confirm them
 
 ${formatRows(flags)}

@@ -8,11 +8,18 @@ const flagOptions = {
   port: { type: "string" },
   direct: { type: "boolean" },
   "self-test": { type: "boolean" },
+  "paid-by-operator": { type: "boolean" },
   "allow-anonymous": { type: "boolean" },
   "check-config": { type: "boolean" },
+  "allow-withdrawals": { type: "boolean" },
   help: { type: "boolean", short: "h" },
   version: { type: "boolean", short: "v" },
 } as const;
+
+/** An order about the agent's devices: to pair a browser, or to end a device. */
+export type PairingOrder =
+  | { readonly command: "pair"; readonly withdrawals: boolean }
+  | { readonly command: "unpair"; readonly deviceId: string };
 
 export interface Flags {
   /** The folder that `init` writes into; absent: the command is another one. */
@@ -21,6 +28,10 @@ export interface Flags {
   readonly confirmTools: boolean;
   /** The task of which the owner contests the rejection, and why. */
   readonly contest?: { readonly taskId: string; readonly reason: string };
+  /** Whether to replace the agent's key, and the reason that the relay shows. */
+  readonly rotateKey?: { readonly reason: string | undefined };
+  /** The browser to pair, or the device to end. */
+  readonly pairing?: PairingOrder;
   readonly config?: string;
   readonly tools?: readonly string[];
   readonly transport?: string;
@@ -28,6 +39,7 @@ export interface Flags {
   readonly port?: string;
   readonly direct: boolean;
   readonly selfTest: boolean;
+  readonly paidByOperator: boolean;
   readonly allowAnonymous: boolean;
   readonly checkConfig: boolean;
   readonly help: boolean;
@@ -50,10 +62,15 @@ export function parseFlags(args: readonly string[]): { flags: Flags; faults: str
   const confirmTools = command === "confirm-tools";
   const faults: string[] = [];
   const contest = parseContest(positionals, faults);
-  const isKnown = command === undefined || command === "init" || confirmTools;
-  const isContest = command === "contest";
-  if (!isContest && (!isKnown || rest.length > 0 || (confirmTools && positionals.length > 1))) {
-    faults.push('arguments: must be flags, "init" with its folder, or "confirm-tools"');
+  const rotateKey = command === "rotate-key" ? { rotateKey: { reason: positionals[1] } } : {};
+  const withdrawals = values["allow-withdrawals"] === true;
+  const pairing = parsePairing(positionals, withdrawals, faults);
+  const isKnown = [undefined, "init", "confirm-tools", "rotate-key"].includes(command);
+  const hasOwnRule = command === "contest" || pairing !== undefined || command === "unpair";
+  if (!hasOwnRule && (!isKnown || rest.length > 0 || (confirmTools && positionals.length > 1))) {
+    faults.push(
+      'arguments: must be flags, "init" with its folder, "pair", "confirm-tools", or "rotate-key" with a reason',
+    );
   }
   if (command === "init" && Object.keys(values).length > 0) faults.push("init: must have no flags");
   for (const [name, value] of Object.entries(values)) {
@@ -76,6 +93,8 @@ export function parseFlags(args: readonly string[]): { flags: Flags; faults: str
     flags: {
       ...init,
       ...(contest !== undefined && { contest }),
+      ...rotateKey,
+      ...(pairing !== undefined && { pairing }),
       confirmTools,
       ...textFlag("config"),
       ...textFlag("transport"),
@@ -84,6 +103,7 @@ export function parseFlags(args: readonly string[]): { flags: Flags; faults: str
       ...(tools !== undefined && { tools }),
       direct: values.direct === true,
       selfTest: values["self-test"] === true,
+      paidByOperator: values["paid-by-operator"] === true,
       allowAnonymous: values["allow-anonymous"] === true,
       checkConfig: values["check-config"] === true,
       help: values.help === true,
@@ -103,5 +123,18 @@ function parseContest(
   if (command !== "contest") return undefined;
   if (taskId !== undefined && reason !== undefined && rest.length === 0) return { taskId, reason };
   faults.push("contest: must have the id of a task and a reason");
+  return undefined;
+}
+
+function parsePairing(
+  [command, deviceId, ...rest]: readonly string[],
+  withdrawals: boolean,
+  faults: string[],
+): PairingOrder | undefined {
+  if (withdrawals && command !== "pair") faults.push("--allow-withdrawals: must follow `pair`");
+  if (command === "pair" && deviceId === undefined) return { command, withdrawals };
+  if (command !== "unpair") return undefined;
+  if (deviceId !== undefined && rest.length === 0) return { command, deviceId };
+  faults.push("unpair: must have the id of a device");
   return undefined;
 }

@@ -1,5 +1,6 @@
 import { deriveAgentId, bytesToHex, getPublicKey } from "@agent/crypto";
 import { parseSecretKeyHex, readKeyFile, writeKeyFile } from "@agent/crypto/sealed-key";
+import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parseIdentityFile, signIdentityFile, type IdentityFile } from "./identity-file.ts";
@@ -39,6 +40,9 @@ export async function loadIdentity(
   try {
     const stored = await loadIdentityFile(options.dataDir);
     if (!stored.ok) return stored;
+    if (options.privateKeyHex === undefined && existsSync(nextKeyFilePath(options.dataDir))) {
+      return fault(options.dataDir, "holds an unfinished key change: run agent-server rotate-key");
+    }
     const key = await loadOrCreateKey(options, stored.file !== null, runtime);
     if (!key.ok) return key;
 
@@ -65,7 +69,9 @@ export async function loadIdentity(
   }
 }
 
-async function loadIdentityFile(dataDir: string): Promise<Result<{ file: IdentityFile | null }>> {
+export async function loadIdentityFile(
+  dataDir: string,
+): Promise<Result<{ file: IdentityFile | null }>> {
   const text = await readFileIfPresent(identityFilePath(dataDir));
   if (text === undefined) return { ok: true, file: null };
   const file = parseIdentityFile(text);
@@ -86,7 +92,7 @@ async function loadOrCreateKey(
     const parsed = parseSecretKeyHex(options.privateKeyHex);
     return parsed.ok ? parsed : fault(PRIVATE_KEY_VARIABLE, keyFaults[parsed.code]);
   }
-  const path = join(options.dataDir, "identity.key");
+  const path = keyFilePath(options.dataDir);
   const read = await readKeyFile(path, options.passphrase);
   if (!read.ok && read.code !== "key.file_missing") return fault(path, keyFaults[read.code]);
   if (!read.ok && isIdentityStored)
@@ -107,14 +113,24 @@ export function checkPrivateKey(hex: string | undefined): string | undefined {
   return parsed?.ok === false ? `${PRIVATE_KEY_VARIABLE}: ${keyFaults[parsed.code]}` : undefined;
 }
 
-const keyFaults = {
+export const keyFaults = {
   "key.malformed": "holds no private key (64 or 128 hex digits, or a sealed key)",
   "key.halves_mismatch": "holds a private key whose second half is not its public key",
   "key.passphrase_missing": "is sealed: AGENT_PASSPHRASE is required",
   "key.passphrase_wrong": "cannot be opened with this AGENT_PASSPHRASE",
 } as const;
 
-function identityFilePath(dataDir: string): string {
+/** The file of the key that is in force. */
+export function keyFilePath(dataDir: string): string {
+  return join(dataDir, "identity.key");
+}
+
+/** The file of a key that takes over; present only while a change of the key is not finished. */
+export function nextKeyFilePath(dataDir: string): string {
+  return join(dataDir, "identity.key.next");
+}
+
+export function identityFilePath(dataDir: string): string {
   return join(dataDir, "identity.json");
 }
 

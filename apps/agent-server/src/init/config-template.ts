@@ -43,7 +43,8 @@ export const configTemplate = `// The settings of an agent; comments are allowed
 
   // Risk of a tool: 0 reads, 1 drafts, 2 writes, 3 executes, 4 moves money. Above require_approval_above
   // the owner is asked (GET and POST /approvals), above deny_above nothing runs. With a quorum the relay
-  // asks these agents instead; all must approve unless fewer are required.
+  // asks these agents instead; all must approve unless fewer are required. With show_arguments they, and the
+  // relay, see the arguments of the call, not only their hash.
   // "policy": {
   //   "max_risk_auto": 2,
   //   "require_approval_above": 2,
@@ -53,6 +54,7 @@ export const configTemplate = `// The settings of an agent; comments are allowed
   //   "quorum": {
   //     "approvers": [{ "agent_id": "01890000-0000-7000-8000-000000000001", "public_key": "d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a" }],
   //     "required": 1,
+  //     "show_arguments": false,
   //   },
   // },
 

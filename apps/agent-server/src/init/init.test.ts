@@ -81,8 +81,8 @@ configuration ok
   });
 
   test.each([
-    [["init", "x", "y"], /^arguments: .*\n$/],
-    [["init", "--port=1"], /^init: must have no flags\n$/],
+    [["init", "x", "y"], /^arguments: .*\ntry agent-server --help\n$/],
+    [["init", "--port=1"], /^init: must have no flags\ntry agent-server --help\n$/],
   ])("%j is refused without reading a configuration", async (args, stderr) => {
     await expect(run(...args)).rejects.toSatisfy((refusal: { stderr: string }) =>
       stderr.test(refusal.stderr),

@@ -21,7 +21,7 @@ function take(
   caller: Caller = owner,
   tool = "t",
 ): ApprovalResult {
-  return approvals.redeem({ tool, risk: 3, caller, args: { text: argsHash }, argsHash });
+  return approvals.requestApproval({ tool, risk: 3, caller, args: { text: argsHash }, argsHash });
 }
 
 function idOf(taken: ApprovalResult): string {

@@ -33,15 +33,18 @@ export type ApprovalResult =
   /** The limit of waiting calls is reached, so this one was not added. */
   | { readonly status: "full" };
 
-export type RedeemResult =
+export type ApprovalAnswer =
   | ApprovalResult
   /** The call cannot be approved now; `reason` ends with a code. */
   | { readonly status: "refused"; readonly reason: string; readonly approvalId?: string };
 
 /** The authority that decides about calls: the owner, or a quorum at the relay. */
 export interface Approver {
-  /** Consumes an approval for exactly this call; without one the call is added as waiting. */
-  redeem(call: ApprovalRequest, signal?: AbortSignal): RedeemResult | Promise<RedeemResult>;
+  /** Uses an approval of exactly this call up; without one the call waits for a decision. */
+  requestApproval(
+    call: ApprovalRequest,
+    signal?: AbortSignal,
+  ): ApprovalAnswer | Promise<ApprovalAnswer>;
 }
 
 export type DecideResult =
@@ -57,7 +60,7 @@ export interface Approvals extends Approver {
 
 /** Approvals in memory by the keys of their calls. */
 export interface InMemoryApprovals extends Approvals {
-  redeem(call: ApprovalRequest): ApprovalResult;
+  requestApproval(call: ApprovalRequest): ApprovalResult;
   decide(approvalId: string, status: "approved" | "denied"): DecideResult;
   entries(): readonly (readonly [string, Approval])[];
 }
@@ -111,7 +114,7 @@ export function createApprovals(
   }
 
   return {
-    redeem(call) {
+    requestApproval(call) {
       purgeExpired();
       const name = buildApprovalKey(call);
       const known = byKey.get(name);

@@ -81,21 +81,21 @@ export function createGuard(parts: {
     if (kind === "denied") return { decision: "denied", message };
     const { tool, caller, args, argsHash, signal } = call;
     const request = { tool: tool.name, risk: getRisk(tool), caller, args, argsHash };
-    const redeemed = await approver.redeem(request, signal);
-    switch (redeemed.status) {
+    const answer = await approver.requestApproval(request, signal);
+    switch (answer.status) {
       case "approved":
-        return { decision: "allowed", approvalId: redeemed.approvalId };
+        return { decision: "allowed", approvalId: answer.approvalId };
       case "denied": {
         const refused = "Policy denied: the owner refused this call";
-        return { decision: "denied", message: refused, approvalId: redeemed.approvalId };
+        return { decision: "denied", message: refused, approvalId: answer.approvalId };
       }
       case "pending": {
-        const { approvalId } = redeemed;
+        const { approvalId } = answer;
         const named = `${message}, approval_id ${approvalId}`;
         return { decision: "approval_required", message: named, approvalId };
       }
       case "refused": {
-        const { approvalId, reason } = redeemed;
+        const { approvalId, reason } = answer;
         const refused = `Policy denied: ${reason}`;
         return {
           decision: "denied",

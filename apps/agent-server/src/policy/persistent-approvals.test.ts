@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { owner } from "../caller.ts";
 import { openQuorumRequests } from "../relay/quorum/quorum-requests.ts";
 import { openApprovalsFile } from "./approvals-file.ts";
-import { approvalLimits, type Approvals, type RedeemResult } from "./approvals.ts";
+import { approvalLimits, type Approvals, type ApprovalAnswer } from "./approvals.ts";
 import { createPersistentApprovals } from "./persistent-approvals.ts";
 
 let folder: string;
@@ -30,23 +30,25 @@ async function open(): Promise<Approvals> {
 
 const call = { tool: "t", risk: 3, caller: owner, args: { text: "x" }, argsHash: "h" };
 
-const idOf = (taken: RedeemResult) => ("approvalId" in taken ? (taken.approvalId ?? "") : "");
+const idOf = (taken: ApprovalAnswer) => ("approvalId" in taken ? (taken.approvalId ?? "") : "");
 
 describe("D6: the owner's approvals", () => {
   test("D6: pending, granted and denied approvals survive a restart", async () => {
     const approvals = await open();
-    const given = idOf(await approvals.redeem(call));
-    const refused = idOf(await approvals.redeem({ ...call, argsHash: "other" }));
-    const waiting = idOf(await approvals.redeem({ ...call, argsHash: "third" }));
+    const given = idOf(await approvals.requestApproval(call));
+    const refused = idOf(await approvals.requestApproval({ ...call, argsHash: "other" }));
+    const waiting = idOf(await approvals.requestApproval({ ...call, argsHash: "third" }));
     await approvals.decide(given, "approved");
     await approvals.decide(refused, "denied");
     expect((await stat(path)).mode & 0o777).toBe(0o600);
 
     const again = await open();
     expect(again.list()).toEqual(approvals.list());
-    expect(await again.redeem(call)).toEqual({ status: "approved", approvalId: given });
-    expect(await again.redeem({ ...call, argsHash: "other" })).toMatchObject({ status: "denied" });
-    expect(await again.redeem({ ...call, argsHash: "third" })).toMatchObject({
+    expect(await again.requestApproval(call)).toEqual({ status: "approved", approvalId: given });
+    expect(await again.requestApproval({ ...call, argsHash: "other" })).toMatchObject({
+      status: "denied",
+    });
+    expect(await again.requestApproval({ ...call, argsHash: "third" })).toMatchObject({
       approvalId: waiting,
     });
     expect(logged).toEqual([]);
@@ -54,21 +56,24 @@ describe("D6: the owner's approvals", () => {
 
   test("D6: an approval is consumed on disk before its call runs, so that a crash cannot restore it", async () => {
     const approvals = await open();
-    await approvals.decide(idOf(await approvals.redeem(call)), "approved");
-    expect(await approvals.redeem(call)).toMatchObject({ status: "approved" });
-    expect(await (await open()).redeem(call)).toMatchObject({ status: "pending" });
+    await approvals.decide(idOf(await approvals.requestApproval(call)), "approved");
+    expect(await approvals.requestApproval(call)).toMatchObject({ status: "approved" });
+    expect(await (await open()).requestApproval(call)).toMatchObject({ status: "pending" });
   });
 
   test("D6: two concurrent calls consume an approval once", async () => {
     const approvals = await open();
-    await approvals.decide(idOf(await approvals.redeem(call)), "approved");
-    const taken = await Promise.all([approvals.redeem(call), approvals.redeem(call)]);
+    await approvals.decide(idOf(await approvals.requestApproval(call)), "approved");
+    const taken = await Promise.all([
+      approvals.requestApproval(call),
+      approvals.requestApproval(call),
+    ]);
     expect(taken.map(({ status }) => status).toSorted()).toEqual(["approved", "pending"]);
   });
 
   test("D6: an approval expires after an hour, with or without a restart", async () => {
     const approvals = await open();
-    await approvals.decide(idOf(await approvals.redeem(call)), "approved");
+    await approvals.decide(idOf(await approvals.requestApproval(call)), "approved");
     await clock.advance(approvalLimits.lifetimeMs);
     expect((await open()).list()).toEqual([]);
   });
@@ -79,7 +84,7 @@ describe("D6: the owner's approvals", () => {
     const asked = { approvalId: "id", caller: "owner", expiresAt: 1 };
     await quorum.add("a", asked);
     const approvals = await open();
-    const id = idOf(await approvals.redeem(call));
+    const id = idOf(await approvals.requestApproval(call));
     await approvals.decide(id, "approved");
 
     const both = await openFile();
@@ -91,7 +96,7 @@ describe("D6: the owner's approvals", () => {
     "D6: unreadable approvals (%s) are logged and ignored",
     async (text) => {
       const approvals = await open();
-      await approvals.decide(idOf(await approvals.redeem(call)), "approved");
+      await approvals.decide(idOf(await approvals.requestApproval(call)), "approved");
       await writeFile(path, text);
       expect((await open()).list()).toEqual([]);
       expect(logged).toEqual(["approvals.file_unreadable"]);
@@ -100,11 +105,11 @@ describe("D6: the owner's approvals", () => {
 
   test("D6: an approval is not used if its use cannot be stored", async () => {
     const approvals = await open();
-    await approvals.decide(idOf(await approvals.redeem(call)), "approved");
+    await approvals.decide(idOf(await approvals.requestApproval(call)), "approved");
     const stored = await readFile(path, "utf8");
     await rm(join(folder, "data"), { recursive: true });
     await writeFile(join(folder, "data"), "no folder");
-    expect(await approvals.redeem(call)).toMatchObject({
+    expect(await approvals.requestApproval(call)).toMatchObject({
       status: "refused",
       reason: expect.stringContaining("approval.not_kept") as string,
     });
@@ -114,8 +119,8 @@ describe("D6: the owner's approvals", () => {
   test("D6: approvals are valid in this process if the disk accepts no writes", async () => {
     await writeFile(join(folder, "data"), "no folder");
     const approvals = await open();
-    await approvals.decide(idOf(await approvals.redeem(call)), "approved");
-    expect(await approvals.redeem(call)).toMatchObject({ status: "approved" });
+    await approvals.decide(idOf(await approvals.requestApproval(call)), "approved");
+    expect(await approvals.requestApproval(call)).toMatchObject({ status: "approved" });
     expect(logged).toContain("approvals.not_kept");
   });
 });

@@ -1,6 +1,11 @@
 import * as v from "valibot";
 import type { ApprovalsFile } from "./approvals-file.ts";
-import { createApprovals, type Approval, type Approvals, type RedeemResult } from "./approvals.ts";
+import {
+  createApprovals,
+  type Approval,
+  type Approvals,
+  type ApprovalAnswer,
+} from "./approvals.ts";
 import type { Runtime } from "../runtime.ts";
 
 /** JSON can parse a number as infinite, but cannot write it again. */
@@ -44,17 +49,17 @@ export function createPersistentApprovals(
       if (decided.ok && (await save())) savedIds.add(approvalId);
       return decided;
     },
-    async redeem(call): Promise<RedeemResult> {
-      const redeemed = approvals.redeem(call);
+    async requestApproval(call): Promise<ApprovalAnswer> {
+      const answer = approvals.requestApproval(call);
       // The caller receives the id, so the owner must find it after a crash as well.
-      if (redeemed.status === "pending" && !savedIds.has(redeemed.approvalId) && (await save())) {
-        savedIds.add(redeemed.approvalId);
+      if (answer.status === "pending" && !savedIds.has(answer.approvalId) && (await save())) {
+        savedIds.add(answer.approvalId);
       }
-      if (redeemed.status !== "approved") return redeemed;
-      const { approvalId } = redeemed;
+      if (answer.status !== "approved") return answer;
+      const { approvalId } = answer;
       if ((await save()) || !savedIds.has(approvalId)) {
         savedIds.delete(approvalId);
-        return redeemed;
+        return answer;
       }
       const reason = "the use of its approval cannot be stored (approval.not_kept)";
       return { status: "refused", reason, approvalId };

@@ -1,11 +1,12 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createTestIdentity } from "../testing/agents/test-identity.ts";
 import { startAgentWithoutSocket } from "../testing/agents/agent-without-socket.ts";
+import { startJoinedAgent } from "../testing/agents/start-agent.ts";
 import { startTestRelay, type TestRelay } from "../testing/agents/test-relay.ts";
 import { createHangingTool } from "../testing/tools/test-tools.ts";
 
 let relay: TestRelay;
-let agent: Awaited<ReturnType<typeof startAgentWithoutSocket>>;
+let agent: { readonly stop: () => Promise<void> };
 let stopped: string[];
 beforeEach(async () => {
   relay = await startTestRelay();
@@ -20,20 +21,25 @@ async function statusAt(agentId: string, taskId: string) {
   return answer.ok ? answer.body.task : undefined;
 }
 
-async function startHanging(listing: object) {
+const hanging = () => {
   stopped = [];
-  agent = await startAgentWithoutSocket({
+  return {
     relayUrl: relay.url,
     tools: [createHangingTool(() => void stopped.push("stopped"))],
-    file: { listing },
-  });
+    file: { listing: { capabilities: ["hanging"] } },
+  };
+};
+
+async function startHanging(): Promise<string> {
+  const started = await startAgentWithoutSocket(hanging());
+  agent = started;
+  return started.identity.agentId;
 }
 
 const quickly = { timeout: 5_000 };
 
 test("B2: the cancel of a task sent over MCP takes effect as soon as the agent has stopped", async () => {
-  await startHanging({ capabilities: ["hanging"] });
-  const { agentId } = agent.identity;
+  const agentId = await startHanging();
   const task = await relay.operator.submitTask({ params: { agentId }, body: { prompt: "p" } });
   const taskId = task.ok ? task.body.task_id : "";
   await expect.poll(async () => (await statusAt(agentId, taskId))?.status).toBe("claimed");
@@ -47,8 +53,7 @@ test("B2: the cancel of a task sent over MCP takes effect as soon as the agent h
 });
 
 test("B2: the cancel of a task routed to another agent than its target takes effect as soon", async () => {
-  await startHanging({ capabilities: ["hanging"] });
-  const { agentId } = agent.identity;
+  const agentId = await startHanging();
   const { agentId: target } = createTestIdentity();
   const task = await relay.operator.submitTask({
     params: { agentId: target },
@@ -63,5 +68,22 @@ test("B2: the cancel of a task routed to another agent than its target takes eff
   await expect.poll(() => stopped, quickly).toEqual(["stopped"]);
   await expect
     .poll(async () => (await statusAt(target, taskId))?.status, quickly)
+    .toBe("cancelled");
+});
+
+test("B2: the cancel of a task sent over a socket takes effect as soon as the agent has stopped", async () => {
+  await relay.stop();
+  // The relay does not call the agent's endpoint, so that its socket is the only way to the agent.
+  relay = await startTestRelay(0, { AGENT_PRIVATE_ENDPOINTS: "block" });
+  const joined = await startJoinedAgent(hanging());
+  agent = joined;
+  const { agentId } = joined.agent.identity;
+  const task = await relay.operator.submitTask({ params: { agentId }, body: { prompt: "p" } });
+  const taskId = task.ok ? task.body.task_id : "";
+  await expect.poll(async () => (await statusAt(agentId, taskId))?.status).toBe("claimed");
+  const cancelled = await relay.operator.cancelTask({ params: { agentId, taskId } });
+  expect(cancelled).toMatchObject({ ok: true, status: 202 });
+  await expect
+    .poll(async () => (await statusAt(agentId, taskId))?.status, quickly)
     .toBe("cancelled");
 });

@@ -1,4 +1,5 @@
 import { sendVerdict, type RelayClient } from "@agent/client";
+import type { Inspection, Received } from "@agent/wire";
 import type { Identity } from "../identity/identity.ts";
 import type { Runtime } from "../runtime.ts";
 import type { JsonObject } from "../tools/definition.ts";
@@ -10,9 +11,13 @@ export interface ContestOrder {
   readonly reason: string;
 }
 
-export type ContestAnswer =
-  | { readonly ok: true; readonly answer: JsonObject }
-  | { readonly ok: false; readonly code: string; readonly message: string };
+interface ContestRefusal {
+  readonly ok: false;
+  readonly code: string;
+  readonly message: string;
+}
+
+export type ContestAnswer = { readonly ok: true; readonly answer: JsonObject } | ContestRefusal;
 
 export interface ContestParts {
   readonly identity: Pick<Identity, "agentId" | "secretKey">;
@@ -31,14 +36,9 @@ export async function contestRejection(
 ): Promise<ContestAnswer> {
   const { agentId } = identity;
   const perCall = signal === undefined ? {} : { signal };
-  const query = { role: "executor", state: "rejected", limit: "200" } as const;
-  const listed = await client.listInspections({ params: { agentId }, query }, perCall);
-  if (!listed.ok) return toRefusal(listed);
-  const rejected = listed.body.inspections.find(({ task_id }) => task_id === taskId);
-  if (rejected === undefined) {
-    const message = "No result of this agent for that task is rejected now";
-    return { ok: false, code: "inspection.not_found", message };
-  }
+  const found = await findRejected(client, { agentId, taskId }, perCall);
+  if (!found.ok) return toRefusal(found);
+  const { rejected } = found;
   const sent = await sendVerdict(client, {
     ...runtime,
     ...perCall,
@@ -53,6 +53,27 @@ export async function contestRejection(
   return { ok: true, answer: { task_id: taskId, state, deadline, arbiter_id, due, bond: fee } };
 }
 
-function toRefusal({ code, message }: { readonly code: string; readonly message: string }) {
-  return { ok: false as const, code, message };
+type Rejected = Received<typeof Inspection>;
+
+/** Reads the whole list, because submitters may reject more than a page of it to hide one case. */
+async function findRejected(
+  client: RelayClient,
+  { agentId, taskId }: Pick<ContestOrder, "taskId"> & Pick<Identity, "agentId">,
+  perCall: { readonly signal?: AbortSignal },
+): Promise<{ readonly ok: true; readonly rejected: Rejected } | ContestRefusal> {
+  for (let cursor: string | null | undefined; cursor !== null;) {
+    const page = { limit: "200", ...(cursor !== undefined && { cursor }) };
+    const query = { role: "executor", state: "rejected", ...page } as const;
+    const listed = await client.listInspections({ params: { agentId }, query }, perCall);
+    if (!listed.ok) return toRefusal(listed);
+    const rejected = listed.body.inspections.find(({ task_id }) => task_id === taskId);
+    if (rejected !== undefined) return { ok: true, rejected };
+    cursor = listed.body.next_cursor;
+  }
+  const message = "No result of this agent for that task is rejected now";
+  return { ok: false, code: "inspection.not_found", message };
+}
+
+function toRefusal({ code, message }: Pick<ContestRefusal, "code" | "message">): ContestRefusal {
+  return { ok: false, code, message };
 }

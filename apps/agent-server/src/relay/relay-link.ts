@@ -1,5 +1,4 @@
 import { canonicalize, sha256Hex } from "@agent/crypto";
-import type { Quorum } from "@agent/wire";
 import type { RelayFeatures } from "../agent.ts";
 import type { Work } from "../execution/work.ts";
 import { createAttemptCounter, type LocalCounts, type AttemptCounter } from "../gradient/counts.ts";
@@ -8,6 +7,7 @@ import type { Identity } from "../identity/identity.ts";
 import type { Approver } from "../policy/approvals.ts";
 import type { ApprovalsFile } from "../policy/approvals-file.ts";
 import type { Runtime } from "../runtime.ts";
+import type { ConfiguredQuorum } from "./quorum/configured-quorum.ts";
 import { createQuorumApprover } from "./quorum/quorum-approver.ts";
 import { openQuorumRequests } from "./quorum/quorum-requests.ts";
 import { createAgentCredentials } from "./membership/agent-credentials.ts";
@@ -61,7 +61,7 @@ export interface RelayLinkOptions {
   /** Stores the calls that the quorum was asked about. */
   readonly approvalsFile: ApprovalsFile;
   /** The agents that approve calls in the owner's place. */
-  readonly quorum?: Quorum | undefined;
+  readonly quorum?: ConfiguredQuorum | undefined;
   readonly runtime: Runtime;
 }
 

@@ -9,7 +9,8 @@ import { runCommand, type CommandResult } from "./run-command.ts";
 /** Evidence of a task, as a file, and the keys that count for its verification. */
 export interface WitnessedEvidence {
   readonly path: string;
-  readonly relay: NetworkRelay;
+  readonly relay: Pick<NetworkRelay, "name" | "info" | "operator">;
+  /** None if the head of the log is enough. */
   readonly witnesses: readonly NetworkRelay[];
 }
 
@@ -36,7 +37,7 @@ export async function saveWitnessedEvidence(
   const log = {
     logKey: parseKey(getLogStatement(relay).vkey),
     witnesses: witnesses.map((witness) => parseKey(getLogStatement(witness).witness_vkey)),
-    quorum: witnesses.length,
+    ...(witnesses.length > 0 && { quorum: witnesses.length }),
   };
   const end = Date.now() + limitMs;
   for (;;) {
@@ -58,7 +59,7 @@ export function verifyWitnessed({
 }: WitnessedEvidence): Promise<CommandResult> {
   const keys = ["--key", relay.info.public_key, "--log", getLogStatement(relay).vkey];
   const named = witnesses.flatMap((each) => ["--witness", getLogStatement(each).witness_vkey]);
-  const quorum = ["--quorum", String(witnesses.length)];
+  const quorum = witnesses.length > 0 ? ["--quorum", String(witnesses.length)] : [];
   return runCommand("agent-verify", [...keys, ...named, ...quorum, path]);
 }
 

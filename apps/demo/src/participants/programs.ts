@@ -30,6 +30,22 @@ export function buildRelayProgram(masterToken: string, dataDir: string): Program
   };
 }
 
+/** Builds the program of one of several processes of a relay, on any free port. */
+export function buildMemberProgram({
+  name,
+  env,
+}: {
+  readonly name: string;
+  /** The same for all of them. */
+  readonly env: Program["env"];
+}): Program {
+  return {
+    name,
+    main: resolveMain("@agent/relay"),
+    env: { ...relayEnv, PORT: "0", AGENT_PROCESS_NAME: name, ...env },
+  };
+}
+
 interface PeerRelay {
   readonly name: string;
   readonly port: number;

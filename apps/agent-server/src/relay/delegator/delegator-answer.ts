@@ -1,6 +1,7 @@
 import type { CallRefusal, RelayClient } from "@agent/client";
 import type { Runtime } from "../../runtime.ts";
 import type { JsonObject, ToolContext } from "../../tools/definition.ts";
+import { shortenText } from "./shorten-text.ts";
 
 /** Work that the owner orders from another agent. */
 export interface WorkOrder {
@@ -23,6 +24,8 @@ export type DelegatorAnswer =
       readonly taskId?: string | undefined;
     };
 
+const MAX_SENTENCE = 1_000;
+
 export type OrderContext = Pick<ToolContext, "signal" | "progress" | "requestKey">;
 
 /** The parts that every action of a delegator needs. */
@@ -44,5 +47,6 @@ export function toDelegatorRefusal(
 ): Extract<DelegatorAnswer, { ok: false }> {
   const faults = issues.map(({ path, message: fault }) => `${path}: ${fault}`).join("; ");
   const sentence = faults === "" ? message : `${message}: ${faults}`;
-  return { ok: false, code, message: sentence, taskId };
+  // The relay wrote the sentence, and another party may have written a part of it.
+  return { ok: false, code, message: shortenText(sentence, MAX_SENTENCE), taskId };
 }

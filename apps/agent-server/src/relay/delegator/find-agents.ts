@@ -24,7 +24,9 @@ export async function findAgents(
       agent_id: agent.agent_id,
       name: shortenText(agent.metadata["name"], MAX_NAME),
       description: shortenText(agent.metadata["description"], MAX_DESCRIPTION),
-      capabilities: agent.capabilities.slice(0, MAX_CAPABILITIES),
+      capabilities: agent.capabilities
+        .slice(0, MAX_CAPABILITIES)
+        .map((each) => shortenText(each, MAX_NAME)),
       price: agent.pricing.find((one) => one.capability === capability)?.unit_cost ?? agent.cost,
       currency: "USD",
       trust_level: agent.trust_level,

@@ -56,9 +56,13 @@ export async function createPaidDelegation(
   return async (context, order, call) => {
     const orderHash = sha256Hex(canonicalize(order));
     await cancelling.get(orderHash);
-    const begun =
-      undecided.take(orderHash) ?? (await beginOrder(context, { ...order, orderHash }, call));
-    if ("ok" in begun) return begun;
+    const repeated = undecided.take(orderHash);
+    const started =
+      repeated === undefined
+        ? await beginOrder(context, { ...order, orderHash }, call)
+        : { ok: true as const, begun: repeated };
+    if (!started.ok) return started;
+    const { begun } = started;
     const running = runOrder(context, { order, begun }, call).then(async (outcome) => {
       await endOrder(begun, outcome);
       return outcome.answer;
@@ -75,13 +79,15 @@ export async function createPaidDelegation(
     context: DelegatorContext,
     { orderHash, ...order }: WorkOrder & { readonly orderHash: string },
     { signal, requestKey }: OrderContext,
-  ): Promise<BegunOrder | Extract<DelegatorAnswer, { ok: false }>> {
+  ): Promise<
+    { readonly ok: true; readonly begun: BegunOrder } | Extract<DelegatorAnswer, { ok: false }>
+  > {
     const planned = await planOrder(context, order, signal);
     if (!planned.ok) return planned;
     const source = requestKey ?? bytesToHex(runtime.randomBytes(16));
     const idempotencyKey = sha256Hex(canonicalize([source, { ...order }]));
     const begun = { orderHash, idempotencyKey, plan: planned.plan, since: now() };
-    if (await store.save(begun)) return begun;
+    if (await store.save(begun)) return { ok: true, begun };
     const message = "The order cannot be stored in the data folder, so it was not submitted";
     return { ok: false, code: "delegation.not_stored", message };
   }

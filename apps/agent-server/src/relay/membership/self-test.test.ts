@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { silentLog } from "../../log.ts";
 import { createSystemRuntime } from "../../runtime.ts";
-import { startTestRelay, type TestRelay } from "../../testing/agents/test-relay.ts";
+import { MASTER_TOKEN, startTestRelay, type TestRelay } from "../../testing/agents/test-relay.ts";
 import { startTestAgent, type TestAgentOptions } from "../../testing/agents/start-agent.ts";
 import { failingTool, createTextTool } from "../../testing/tools/test-tools.ts";
 import { selfTest } from "./self-test.ts";
@@ -14,7 +14,9 @@ afterAll(() => relay.stop());
 
 const listing = { capabilities: ["shout"], pricing: [{ capability: "shout", unit_cost: 1 }] };
 
-async function run(options: Partial<TestAgentOptions>, funds = 0) {
+type Payer = Parameters<typeof selfTest>[0]["payer"];
+
+async function run(options: Partial<TestAgentOptions>, funds = 0, payer?: Payer) {
   const running = await startTestAgent({ relayUrl: relay.url, ...options });
   const { identity, work } = running.agent;
   const joined = await running.joined;
@@ -28,6 +30,7 @@ async function run(options: Partial<TestAgentOptions>, funds = 0) {
     identity,
     work,
     joined,
+    payer,
     timeoutMs: 5_000,
     runtime: createSystemRuntime(silentLog),
     report: (line) => lines.push(line),
@@ -47,6 +50,22 @@ describe("the self-test", () => {
     const { code, steps, lines } = await run({ file: { listing } }, 10);
     expect([code, steps]).toEqual([0, all]);
     expect(lines.at(-1)).toContain("1 settled, fee 0.05");
+  });
+
+  test("the operator pays for the self-test of an empty account, and once for two tests", async () => {
+    const payer = { relayUrl: relay.url, masterToken: MASTER_TOKEN, price: 1 };
+    const paid = await run({ file: { listing } }, 0, payer);
+    expect([paid.code, paid.steps]).toEqual([0, ["ok fund", ...all]]);
+    expect(paid.lines[0]).toContain("the operator deposited 1 USD");
+    const rich = await run({ file: { listing } }, 10, payer);
+    expect([rich.code, rich.lines[0]]).toEqual([0, "ok fund: the account holds 1 USD"]);
+  });
+
+  test("a self-test that another token should pay stops before its task", async () => {
+    const payer = { relayUrl: relay.url, masterToken: "another", price: 1 };
+    const { code, steps, lines } = await run({ file: { listing } }, 0, payer);
+    expect([code, steps]).toEqual([1, ["failed fund"]]);
+    expect(lines[0]).toContain("auth.");
   });
 
   test("the self-test names the failed step and exits with 1", async () => {

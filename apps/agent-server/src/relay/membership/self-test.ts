@@ -1,6 +1,7 @@
-import type { CallRefusal } from "@agent/client";
+import { createRelayClient, type CallRefusal } from "@agent/client";
 import { parseReceipt, verifyReceiptAsync } from "@agent/receipts";
-import type { Operations, Result } from "@agent/wire";
+import { getListedPrice, type Operations, type Result } from "@agent/wire";
+import type { Config } from "../../config/config.ts";
 import type { Work } from "../../execution/work.ts";
 import type { Identity } from "../../identity/identity.ts";
 import type { Runtime } from "../../runtime.ts";
@@ -13,12 +14,22 @@ export interface SelfTestParts {
   /** The capability that the test requires; absent: the agent chooses a tool by the prompt. */
   readonly capability?: string | undefined;
   readonly timeoutMs: number;
+  /** Present: the operator deposits what the account lacks for the test, so that it can be paid. */
+  readonly payer?: SelfTestPayer | undefined;
   readonly runtime: Runtime;
   /** Receives one line for each step. */
   readonly report: (line: string) => void;
 }
 
-/** 0: all six STEPS passed. 1: a step failed. 2: there is no relay to test with. */
+/** The operator of the relay, who pays for the test of an agent with a price. */
+export interface SelfTestPayer {
+  readonly relayUrl: string;
+  readonly masterToken: string;
+  /** The listed price of the test in US dollars. */
+  readonly price: number;
+}
+
+/** 0: all steps passed. 1: a step failed. 2: there is no relay to test with. */
 export type SelfTestExit = 0 | 1 | 2;
 
 interface SelfTestRun extends SelfTestParts {
@@ -28,7 +39,12 @@ interface SelfTestRun extends SelfTestParts {
   finished?: Result<Operations["getTask"]>;
 }
 
-type Step = (run: SelfTestRun) => Promise<{ readonly ok: boolean; readonly detail: string }>;
+interface StepResult {
+  readonly ok: boolean;
+  readonly detail: string;
+}
+
+type Step = (run: SelfTestRun) => Promise<StepResult>;
 
 /** Steps run in this order, because each builds on the results of the STEPS before it. */
 const STEPS: readonly (readonly [string, Step])[] = [
@@ -44,6 +60,22 @@ const PROMPT = "Self-test: a task of this agent to itself.";
 const POLL_INTERVAL_MS = 100;
 const LONG_POLL_SECONDS = 10;
 
+/** Decides what the configured agent tests, and who pays for it. */
+export function planSelfTest({
+  listing,
+  taskTimeoutMs: timeoutMs,
+  paidByOperator,
+  relay,
+}: Config): Pick<SelfTestParts, "capability" | "payer" | "timeoutMs"> {
+  // Where prices differ, a prompt without a required capability must name its tool.
+  const capability = listing?.capabilities[0];
+  const masterToken = paidByOperator ? relay?.registrationToken : undefined;
+  if (relay === undefined || masterToken === undefined) return { capability, timeoutMs };
+  const required = capability === undefined ? [] : [capability];
+  const price = listing === undefined ? 0 : (getListedPrice(listing, required) ?? 0);
+  return { capability, timeoutMs, payer: { relayUrl: relay.url, masterToken, price } };
+}
+
 /** Submits a task to this agent through the relay and follows it to its settlement. */
 export async function selfTest(parts: SelfTestParts): Promise<SelfTestExit> {
   const { joined, report, runtime, timeoutMs } = parts;
@@ -56,12 +88,30 @@ export async function selfTest(parts: SelfTestParts): Promise<SelfTestExit> {
   }
   const { client } = joined.membership;
   const run: SelfTestRun = { ...parts, client, deadline: runtime.now() + timeoutMs, taskId: "" };
-  for (const [name, step] of STEPS) {
+  const { payer } = parts;
+  const fund: Step | undefined = payer && ((each) => depositPrice(each, payer));
+  const steps = fund === undefined ? STEPS : [["fund", fund] as const, ...STEPS];
+  for (const [name, step] of steps) {
     const { ok, detail } = await step(run);
     report(`${ok ? "ok" : "failed"} ${name}: ${detail}`);
     if (!ok) return 1;
   }
   return 0;
+}
+
+/** Deposits nothing if the account holds the price, so that a repeated test does not add money. */
+async function depositPrice(run: SelfTestRun, payer: SelfTestPayer): Promise<StepResult> {
+  const { client, identity, runtime } = run;
+  const { relayUrl: baseUrl, masterToken, price: amount } = payer;
+  const params = { agentId: identity.agentId };
+  const account = await client.getBalance({ params });
+  if (!account.ok) return failStep(formatRefusal(account));
+  if (account.body.balance >= amount) return passStep(`the account holds ${amount} USD`);
+  const operator = createRelayClient({ ...runtime, baseUrl, identity: { masterToken } });
+  const reference = `self-test of ${identity.agentId} at ${runtime.now()}`;
+  const answer = await operator.deposit({ params, body: { amount, reference } });
+  if (!answer.ok) return failStep(formatRefusal(answer));
+  return passStep(`the operator deposited ${amount} USD; all but the fee stays on the account`);
 }
 
 async function submitTask(run: SelfTestRun) {
@@ -134,7 +184,7 @@ async function checkSettlement({ client, identity, finished, taskId }: SelfTestR
 
 function formatHint({ code }: CallRefusal, { agentId }: Identity): string {
   return code === "budget.insufficient"
-    ? `; the agent pays for its own test: deposit the price to ${agentId}`
+    ? `; the agent pays for its own test: deposit the price to ${agentId}, or add --paid-by-operator`
     : "";
 }
 

@@ -184,6 +184,19 @@ describe("an agent whose calls a quorum approves", () => {
     expect(deployed).toEqual([]);
   });
 
+  test("shows the arguments of a call to the quorum only if the owner says so", async () => {
+    await firstOf("site");
+    expect((await asked())[0]).not.toHaveProperty("arguments");
+    await running.stop();
+    const { file, ...rest } = given();
+    const quorum = { ...file.policy.quorum, show_arguments: true };
+    running = await startJoinedAgent({ ...rest, file: { policy: { quorum } } });
+    await firstOf("site");
+    expect((await asked())[0]).toMatchObject({ arguments: { text: "site" } });
+    await firstOf("x".repeat(20_000));
+    expect((await asked())[0]).not.toHaveProperty("arguments");
+  });
+
   test("a call for a quorum does not appear in the owner's list", async () => {
     await firstOf("site");
     expect(running.agent.approvals.list()).toEqual([]);
@@ -217,7 +230,7 @@ test("a call that needs a quorum does not run while the relay is unreachable", a
 test("a call before the relay is joined is refused and not added to the waiting ones", async () => {
   const approver = createQuorumApprover({
     agentId: "a",
-    quorum: { required: 1, approvers: approvers() },
+    quorum: { required: 1, approvers: approvers(), showsArguments: false },
     requests: await openAsked("none"),
     client: () => undefined,
     relayKey: () => undefined,
@@ -225,7 +238,7 @@ test("a call before the relay is joined is refused and not added to the waiting 
   });
   const wanted = { tool: "deploy", risk: 3, caller: owner, args: {} };
   for (let index = 0; index < 60; index += 1) {
-    expect(await approver.redeem({ ...wanted, argsHash: String(index) })).toEqual({
+    expect(await approver.requestApproval({ ...wanted, argsHash: String(index) })).toEqual({
       status: "refused",
       reason: "the relay gave no approval (network.unreachable)",
     });
@@ -251,7 +264,7 @@ describe("an approval of a quorum", () => {
     const start = async () =>
       createQuorumApprover({
         agentId,
-        quorum: { required: 1, approvers: named(approvers()) },
+        quorum: { required: 1, approvers: named(approvers()), showsArguments: false },
         requests: await openAsked(agentId),
         client: () => client,
         relayKey: () => relayKey,
@@ -264,7 +277,9 @@ describe("an approval of a quorum", () => {
     const take = (caller: Caller = owner, text = "site") => {
       const args = { text };
       const argsHash = sha256Hex(JSON.stringify(args));
-      return Promise.resolve(approver.redeem({ tool: "deploy", risk: 3, caller, args, argsHash }));
+      return Promise.resolve(
+        approver.requestApproval({ tool: "deploy", risk: 3, caller, args, argsHash }),
+      );
     };
     const takeId = async (caller?: Caller) => {
       const taken = await take(caller);

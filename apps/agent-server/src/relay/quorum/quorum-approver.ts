@@ -1,9 +1,11 @@
 import type { RelayClient } from "@agent/client";
-import { hexToBytes, publicKeyToDidKey } from "@agent/crypto";
-import { verifyQuorum, type Quorum } from "@agent/wire";
-import type { Approver, RedeemResult } from "../../policy/approvals.ts";
+import { canonicalize, hexToBytes, publicKeyToDidKey } from "@agent/crypto";
+import { limits, verifyQuorum } from "@agent/wire";
+import type { ApprovalRequest, Approver, ApprovalAnswer } from "../../policy/approvals.ts";
 import type { Runtime } from "../../runtime.ts";
+import type { JsonObject } from "../../tools/definition.ts";
 import type { QuorumRequests } from "./quorum-requests.ts";
+import type { ConfiguredQuorum } from "./configured-quorum.ts";
 import { createPendingCalls } from "./pending-calls.ts";
 import { NOT_JOINED_REFUSAL } from "../membership/maintain-membership.ts";
 
@@ -12,12 +14,13 @@ const TIMEOUT_MS = 10_000;
 
 /**
  * Creates an approver by the votes of other agents, which the agent's relay collects. The relay
- * learns the tool and the hash of the arguments, but not the caller. Its count is not trusted: the
- * votes are verified here with the keys that the owner configured.
+ * learns the tool and the hash of the arguments, with `showsArguments` the arguments too, but not
+ * the caller. Its count is not trusted: the votes are verified here with the keys that the owner
+ * configured.
  */
 export function createQuorumApprover(parts: {
   agentId: string;
-  quorum: Quorum;
+  quorum: ConfiguredQuorum;
   requests: QuorumRequests;
   /** Absent while the relay is not joined. */
   client: () => Pick<RelayClient, "requestApproval" | "useApproval"> | undefined;
@@ -31,7 +34,7 @@ export function createQuorumApprover(parts: {
   const quorum_approvers = approvers.map(({ agent_id }) => agent_id);
 
   return {
-    async redeem(call, signal): Promise<RedeemResult> {
+    async requestApproval(call, signal): Promise<ApprovalAnswer> {
       const client = parts.client();
       const relayKey = parts.relayKey();
       if (client === undefined || relayKey === undefined)
@@ -52,7 +55,13 @@ export function createQuorumApprover(parts: {
       const { tool: tool_name, argsHash: args_hash } = call;
       const callFields = { tool_name, args_hash };
       // The relay records a request once per id and returns its state for each repetition.
-      const body = { ...callFields, approval_id: approvalId, quorum_required, quorum_approvers };
+      const body = {
+        ...callFields,
+        ...(parts.quorum.showsArguments && showArguments(call)),
+        approval_id: approvalId,
+        quorum_required,
+        quorum_approvers,
+      };
       const answer = await client.requestApproval({ params: { agentId }, body }, perCall);
       if (!answer.ok) return refuseUnanswered(answer.code, approvalId);
       const { status } = answer.body;
@@ -69,10 +78,8 @@ export function createQuorumApprover(parts: {
       if (status === "approved") {
         const signedFields = { approval_id: approvalId, agent_id: agentId, ...callFields };
         const relay = publicKeyToDidKey(hexToBytes(relayKey));
-        const verified = verifyQuorum(signedFields, parts.quorum, {
-          votes: answer.body.votes,
-          relay,
-        });
+        const { votes } = answer.body;
+        const verified = verifyQuorum(signedFields, parts.quorum, { votes, relay });
         if (!verified.ok) {
           return buildRefusal("the votes for this call are invalid", verified.code, approvalId);
         }
@@ -91,11 +98,16 @@ export function createQuorumApprover(parts: {
   };
 }
 
-function refuseUnanswered(code: string, approvalId?: string): RedeemResult {
+/** Returns the arguments for the approvers; those that no relay keeps are voted on by their hash. */
+function showArguments({ args }: ApprovalRequest): { arguments?: JsonObject } {
+  return canonicalize(args).length <= limits.approvalArguments ? { arguments: args } : {};
+}
+
+function refuseUnanswered(code: string, approvalId?: string): ApprovalAnswer {
   return buildRefusal("the relay gave no approval", code, approvalId);
 }
 
-function buildRefusal(reason: string, code: string, approvalId?: string): RedeemResult {
+function buildRefusal(reason: string, code: string, approvalId?: string): ApprovalAnswer {
   const named = { status: "refused", reason: `${reason} (${code})` } as const;
   return approvalId === undefined ? named : { ...named, approvalId };
 }

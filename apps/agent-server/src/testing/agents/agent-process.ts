@@ -16,6 +16,12 @@ export interface AgentProcess {
   output(): string;
   /** The log so far. */
   log(): string;
+  /** Types a line at its standard input. */
+  type(line: string): void;
+  /** Closes its standard input. */
+  closeInput(): void;
+  /** Resolves with the exit code when the process ends by itself. */
+  ended(): Promise<number | null>;
   /** Resolves when the process has ended. */
   kill(signal: NodeJS.Signals): Promise<void>;
 }
@@ -30,7 +36,7 @@ export function startAgentProcess(options: {
   const child = spawn(process.execPath, [...command, ...args], {
     cwd,
     env: { NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"], ...env },
-    stdio: ["ignore", "pipe", "pipe"],
+    stdio: ["pipe", "pipe", "pipe"],
   });
   const output = { stdout: "", stderr: "" };
   child.stdout.setEncoding("utf8").on("data", (text: string) => (output.stdout += text));
@@ -50,6 +56,12 @@ export function startAgentProcess(options: {
     },
     output: () => output.stdout,
     log: () => output.stderr,
+    type: (line) => void child.stdin.write(`${line}\n`),
+    closeInput: () => void child.stdin.end(),
+    ended: async () => {
+      await ended;
+      return child.exitCode;
+    },
     kill(signal) {
       child.kill(signal);
       return ended;
