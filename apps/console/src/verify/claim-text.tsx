@@ -1,6 +1,12 @@
 import type { Claim, EvidenceBundle } from "@agent/verify";
 import type { FileVerdict, FileState } from "./verifying/verify-file.ts";
-import { showDollars, showLine, showText, showTime, toMicroUnits } from "./verifying/show-text.ts";
+import {
+  showDollars,
+  showLine,
+  showText,
+  showTime,
+  toMicroUnits,
+} from "../shared/format/show-text.ts";
 
 const prefixes: Readonly<Record<FileState, string>> = {
   confirmed: "",
@@ -28,12 +34,16 @@ export function ClaimText({ fileVerdict: { claim, state }, bundle }: ClaimTextPr
 }
 
 /** The result of the task and the facts of the claim in full, behind the verdict. */
-export function ClaimFacts({ fileVerdict: { claim }, bundle }: ClaimTextProps) {
+export function ClaimFacts({ fileVerdict: { claim, state }, bundle }: ClaimTextProps) {
   if (claim === null) return null;
   return (
     <section>
       {bundle !== null && (
-        <ResultText result={bundle.receipt.result} isErased={bundle.erased !== undefined} />
+        <ResultText
+          result={bundle.receipt.result}
+          isErased={bundle.erased !== undefined}
+          isProven={state !== "refused"}
+        />
       )}
       <Facts claim={claim} />
     </section>
@@ -56,7 +66,8 @@ function BundleSentence({ bundle }: { bundle: EvidenceBundle }) {
           agent <ShortId id={task.submitted_by} />
         </>
       )}{" "}
-      on {showTime(receipt.completed_at)}, {paid === 0 ? "unpaid" : `for ${showDollars(paid)}`}
+      on <time>{showTime(receipt.completed_at)}</time>,{" "}
+      {paid === 0 ? "unpaid" : `for ${showDollars(paid)}`}
     </>
   );
 }
@@ -72,13 +83,20 @@ export function ShortId({ id }: { id: string }) {
 
 const MAX_OPEN_RESULT = 400;
 
-function ResultText({ result, isErased }: { result: unknown; isErased: boolean }) {
+interface ResultTextProps {
+  readonly result: unknown;
+  readonly isErased: boolean;
+  readonly isProven: boolean;
+}
+
+/** A refused result is closed, so that a glance does not take it for one that holds. */
+function ResultText({ result, isErased, isProven }: ResultTextProps) {
   if (typeof result !== "string" || result === "") return null;
   const text = showText(result);
-  const title = isErased ? "Result (only its hash is left)" : "Result";
+  const proven = isErased ? "Result (only its hash is left)" : "Result";
   return (
-    <details class="result" open={text.length <= MAX_OPEN_RESULT}>
-      <summary>{title}</summary>
+    <details class="result" open={isProven && text.length <= MAX_OPEN_RESULT}>
+      <summary>{isProven ? proven : "Result (not proven)"}</summary>
       <pre tabIndex={0}>{text}</pre>
     </details>
   );

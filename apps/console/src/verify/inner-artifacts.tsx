@@ -2,7 +2,7 @@ import { isJsonObject } from "@agent/crypto";
 import type { Verdict } from "@agent/verify";
 import { ShortId } from "./claim-text.tsx";
 import { listInner } from "./verifying/read-artifact.ts";
-import { showLine } from "./verifying/show-text.ts";
+import { showLine } from "../shared/format/show-text.ts";
 import { ProofLevelList } from "./proof-level-list.tsx";
 
 /** The receipts and credentials inside an artifact as a tree, each with its own proof levels. */

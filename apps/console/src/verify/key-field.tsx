@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { showLine } from "./verifying/show-text.ts";
+import { showLine } from "../shared/format/show-text.ts";
 import { type KeptKey, loadKeptKeys, saveKeptKeys } from "./kept-keys.ts";
 
 interface KeyFieldProps {
@@ -27,8 +27,8 @@ export function KeyField({ text, onText, fault }: KeyFieldProps) {
       />
       {fault !== undefined && <p role="alert">{fault}</p>}
       <p id="keys-help" class="hint noprint">
-        Take it from another source than the file, such as the operator of the relay. Several keys
-        are apart by blanks.
+        Take it from another source than the file, such as the operator of the relay. Separate
+        several keys with spaces.
       </p>
       <KeptKeys text={text} onText={onText} canKeep={fault === undefined} />
     </section>

@@ -49,7 +49,7 @@ const LOG_FIELDS = [
   { name: "log", label: "Key of the log", placeholder: "agent-relay/…+1a2b3c4d+A…" },
   {
     name: "witnesses",
-    label: "Keys of witnesses, apart by blanks",
+    label: "Keys of witnesses, separated by spaces",
     placeholder: "witness.example/w+1a2b3c4d+B…",
   },
   { name: "quorum", label: "How many of them must have signed", placeholder: "1" },

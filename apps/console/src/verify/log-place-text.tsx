@@ -1,5 +1,5 @@
 import type { FileVerdict } from "./verifying/verify-file.ts";
-import { showLine } from "./verifying/show-text.ts";
+import { showLine } from "../shared/format/show-text.ts";
 import { bytesToHex } from "@agent/crypto";
 
 interface LogPlaceTextProps {

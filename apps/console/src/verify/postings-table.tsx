@@ -1,6 +1,6 @@
 import type { Posting } from "@agent/verify";
 import { sumPostings } from "./verifying/read-artifact.ts";
-import { showDollars, showLine, toMicroUnits } from "./verifying/show-text.ts";
+import { showDollars, showLine, toMicroUnits } from "../shared/format/show-text.ts";
 
 /** The movement of money that settled the task; its amounts must add up to zero. */
 export function PostingsTable({ postings }: { postings: readonly Posting[] }) {

@@ -41,7 +41,7 @@ export function ProofLevelList({
               </span>
               {!isShort && (
                 <p>
-                  {level.proves} <span class="not">Not: {level.doesNotProve}</span>
+                  {level.proves} <span class="not">It does not prove {level.doesNotProve}</span>
                 </p>
               )}
             </div>

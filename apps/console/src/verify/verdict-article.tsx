@@ -8,7 +8,7 @@ import { describeRefusal, findFailedLevel } from "./verifying/describe-refusal.t
 import { splitWords, type TrustTexts } from "./verifying/parse-trust.ts";
 import type { GivenFile, FileVerdict, FileState } from "./verifying/verify-file.ts";
 import { getBundle } from "./verifying/read-artifact.ts";
-import { showLine } from "./verifying/show-text.ts";
+import { showLine } from "../shared/format/show-text.ts";
 import { PostingsTable } from "./postings-table.tsx";
 import { ProofLevelList, getLevelNumber } from "./proof-level-list.tsx";
 

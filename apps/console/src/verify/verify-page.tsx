@@ -61,7 +61,7 @@ export function VerifyPage({
           <strong>Nothing leaves this browser</strong>
           {isSingleFile
             ? ": this file contains the whole verifier."
-            : ": it forbids this page every connection."}
+            : ": the page is not allowed to open any connection."}
         </p>
       </header>
       <FileInput onFiles={addFiles} isSmall={files.length > 0} />

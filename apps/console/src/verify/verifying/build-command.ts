@@ -1,4 +1,4 @@
-import { showText } from "./show-text.ts";
+import { showText } from "../../shared/format/show-text.ts";
 import { splitWords, type TrustTexts } from "./parse-trust.ts";
 
 /** Builds the command that verifies the same file under the same keys. */

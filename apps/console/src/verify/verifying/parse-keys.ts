@@ -4,7 +4,7 @@ export type ParsedKeys =
   | { readonly ok: true; readonly keys: readonly string[] }
   | { readonly ok: false; readonly word: string };
 
-/** Parses keys that are apart by blanks or commas, each 64 hex digits or a did:key, to hex. */
+/** Parses keys that are separated by spaces or commas, each 64 hex digits or a did:key, to hex. */
 export function parseKeys(text: string): ParsedKeys {
   const keys: string[] = [];
   for (const word of text.split(/[\s,]+/).filter(Boolean)) {

@@ -1,6 +1,6 @@
 import { type LogOptions, parseLogOptions } from "@agent/verify";
 import { parseKeys } from "./parse-keys.ts";
-import { showLine } from "./show-text.ts";
+import { showLine } from "../../shared/format/show-text.ts";
 
 /** The fields of the page in which the reader names whom to believe. */
 export interface TrustTexts {

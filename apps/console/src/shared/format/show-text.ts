@@ -29,3 +29,7 @@ export function showDollars(micro: number): string {
 }
 
 export const toMicroUnits = (amount: number): number => Math.round(amount * 1e6);
+
+/** Writes a number with its noun, such as `1 socket` and `2 sockets`. */
+export const showCount = (count: number, noun: string) =>
+  `${count} ${noun}${count === 1 ? "" : "s"}`;

@@ -1,0 +1,128 @@
+import { PageTable, type TableColumn } from "../../shared/components/page-table.tsx";
+import { ForeignLine, TimeText } from "../../shared/components/foreign-text.tsx";
+import type { BodyOf } from "../../shared/relay/call-relay.ts";
+import { useListPages } from "../../shared/relay/use-list-pages.ts";
+import { AgentLink } from "../places.tsx";
+
+type TrustRecord = BodyOf<"listTrust">["records"][number];
+
+const recordsOf = (body: BodyOf<"listTrust">) => body.records;
+const credentialsOf = (body: BodyOf<"listCredentials">) => body.credentials;
+const entriesOf = (body: BodyOf<"listAudit">) => body.entries;
+
+interface OfAgent {
+  readonly agentId: string;
+}
+
+const toneOfTrust = ({ trust_level }: TrustRecord) =>
+  trust_level === "blocked" ? "bad" : undefined;
+
+const trustColumns: readonly TableColumn<TrustRecord>[] = [
+  { title: "level", cell: ({ trust_level }) => trust_level.replace("_", " ") },
+  { title: "done", isNumber: true, cell: ({ successful_tasks }) => successful_tasks },
+  { title: "failed", isNumber: true, cell: ({ failed_tasks }) => failed_tasks },
+  { title: "last", cell: ({ last_seen_at }) => <TimeText at={last_seen_at} /> },
+];
+
+/** The agents that it delegated to, and its trust in them. */
+export function AgentTrust({ agentId }: OfAgent) {
+  const loadPage = useListPages("listTrust", { params: { agentId } }, recordsOf);
+  return (
+    <section class="box">
+      <h2>Trust that it gives</h2>
+      <PageTable
+        caption="Trust"
+        loadPage={loadPage}
+        rowKey={({ remote_agent_id }) => remote_agent_id}
+        empty="It has delegated to no agent yet."
+        tone={toneOfTrust}
+        columns={[
+          { title: "agent", cell: ({ remote_agent_id }) => <AgentLink id={remote_agent_id} /> },
+          ...trustColumns,
+        ]}
+      />
+    </section>
+  );
+}
+
+/** The agents that delegated to it, and their trust in it. */
+export function AgentTrustReceived({ agentId }: OfAgent) {
+  const loadPage = useListPages("listTrustReceived", { params: { agentId } }, recordsOf);
+  return (
+    <section class="box">
+      <h2>Trust that it receives</h2>
+      <PageTable
+        caption="Trust received"
+        loadPage={loadPage}
+        rowKey={({ agent_id }) => agent_id}
+        empty="No agent has delegated to it yet."
+        tone={toneOfTrust}
+        columns={[
+          { title: "agent", cell: ({ agent_id }) => <AgentLink id={agent_id} /> },
+          ...trustColumns,
+        ]}
+      />
+    </section>
+  );
+}
+
+/** Lists what others have signed about the agent; a list without any would be refused as not found. */
+export function AgentCredentials({ agentId, count }: OfAgent & { readonly count: number }) {
+  return (
+    <section class="box">
+      <h2>Credentials</h2>
+      {count === 0 ? (
+        <p class="empty">It has no credentials.</p>
+      ) : (
+        <CredentialTable agentId={agentId} />
+      )}
+    </section>
+  );
+}
+
+function CredentialTable({ agentId }: OfAgent) {
+  const loadPage = useListPages("listCredentials", { params: { agentId } }, credentialsOf);
+  return (
+    <PageTable
+      caption="Credentials"
+      loadPage={loadPage}
+      rowKey={({ credential_id }) => credential_id}
+      empty="It has no credentials."
+      tone={({ revoked }) => (revoked ? "bad" : undefined)}
+      columns={[
+        { title: "type", cell: ({ type }) => <ForeignLine text={type} max={60} /> },
+        { title: "issued", cell: ({ issued_at }) => <TimeText at={issued_at} /> },
+        { title: "state", cell: ({ revoked }) => (revoked ? "revoked" : "in force") },
+      ]}
+    />
+  );
+}
+
+/** Every change of its keys, devices, listing and money, with its author. */
+export function AgentAudit({ agentId }: OfAgent) {
+  const loadPage = useListPages("listAudit", { params: { agentId } }, entriesOf);
+  return (
+    <section class="box">
+      <h2>Audit</h2>
+      <PageTable
+        caption="Audit of the agent"
+        loadPage={loadPage}
+        rowKey={({ sequence }) => sequence}
+        empty="No change is recorded."
+        columns={[
+          { title: "when", cell: ({ at }) => <TimeText at={at} /> },
+          {
+            title: "by",
+            cell: ({ actor }) =>
+              /^(operator|session|anonymous)/.test(actor) ? actor : <AgentLink id={actor} />,
+          },
+          { title: "action", cell: ({ action }) => action.replaceAll(/[._]/g, " ") },
+          {
+            title: "detail",
+            cell: ({ detail }) => (detail === null ? "–" : <ForeignLine text={detail} max={80} />),
+          },
+        ]}
+      />
+    </section>
+  );
+}

@@ -1,0 +1,105 @@
+import { FilterLinks } from "../../shared/components/filter-links.tsx";
+import { PageTable, type TableColumn } from "../../shared/components/page-table.tsx";
+import { ForeignLine, TimeText } from "../../shared/components/foreign-text.tsx";
+import { ViewTitle } from "../../shared/components/view-title.tsx";
+import { showMoney } from "../../shared/format/show-amount.ts";
+import type { BodyOf } from "../../shared/relay/call-relay.ts";
+import { useListPages } from "../../shared/relay/use-list-pages.ts";
+import { usePageContext } from "../../shared/relay/page-context.ts";
+import { formatHashRoute } from "../../shared/routing/hash-route.ts";
+import { AccountLink, AgentLink, StateWord } from "../places.tsx";
+
+type Listed = BodyOf<"listAllAgents">["agents"][number];
+
+const columns: readonly TableColumn<Listed>[] = [
+  { title: "agent", cell: ({ agent_id }) => <AgentLink id={agent_id} /> },
+  {
+    title: "name",
+    cell: ({ name }) => (name === null ? "–" : <ForeignLine text={name} max={40} />),
+  },
+  { title: "state", cell: ({ state }) => <StateWord state={state} /> },
+  {
+    title: "online",
+    cell: ({ online, sockets }) =>
+      online ? <span class="good">online, {sockets} sockets</span> : "offline",
+  },
+  {
+    title: "capabilities",
+    cell: ({ capabilities }) =>
+      capabilities.length === 0 ? "–" : <ForeignLine text={capabilities.join(", ")} max={60} />,
+  },
+  { title: "open", isNumber: true, cell: ({ open_tasks }) => open_tasks },
+  {
+    title: "failed in 24 h",
+    isNumber: true,
+    cell: ({ agent_id, failed_24h }) =>
+      failed_24h === 0 ? (
+        0
+      ) : (
+        <a class="bad" href={formatHashRoute(["tasks"], { agent: agent_id, failed: "1" })}>
+          {failed_24h}
+        </a>
+      ),
+  },
+  {
+    title: "balance",
+    isNumber: true,
+    cell: ({ agent_id, balance }) => (
+      <>
+        {showMoney(balance)} <AccountLink id={agent_id} />
+      </>
+    ),
+  },
+  { title: "last seen", cell: ({ last_seen_at }) => <TimeText at={last_seen_at} /> },
+];
+
+const agentsOf = (body: BodyOf<"listAllAgents">) => body.agents;
+
+const CHOICES = {
+  state: [
+    ["", "all"],
+    ["registered", "registered"],
+    ["bound", "only bound"],
+    ["revoked", "revoked"],
+  ],
+  sort: [
+    ["", "by id"],
+    ["seen", "last seen first"],
+  ],
+} as const;
+
+/** Every agent that was ever bound to a key here. */
+export function AgentsPage() {
+  const { query } = usePageContext().route.value;
+  const filter = Object.fromEntries(
+    ["state", "sort", "q"].flatMap((name) => {
+      const value = query.get(name);
+      return value === null || value === "" ? [] : [[name, value]];
+    }),
+  );
+  return (
+    <>
+      <ViewTitle title="Agents" />
+      <div class="filters">
+        <FilterLinks name="state" label="State" choices={CHOICES.state} />
+        <FilterLinks name="sort" label="Order" choices={CHOICES.sort} />
+      </div>
+      <AgentList key={JSON.stringify(filter)} filter={filter} />
+    </>
+  );
+}
+
+export function AgentList({ filter }: { filter: Readonly<Record<string, string>> }) {
+  const loadPage = useListPages("listAllAgents", { query: filter }, agentsOf);
+  return (
+    <PageTable
+      caption="Agents"
+      columns={columns}
+      loadPage={loadPage}
+      rules={{ on: ["agent.", "key."] }}
+      rowKey={({ agent_id }) => agent_id}
+      empty="No agent is like that."
+      tone={({ state }) => (state === "revoked" ? "bad" : undefined)}
+    />
+  );
+}

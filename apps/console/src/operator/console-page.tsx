@@ -1,0 +1,82 @@
+import type { ReadonlySignal } from "@preact/signals";
+import { useEffect, useMemo, useState } from "preact/hooks";
+import type { CallRefusal } from "@agent/client";
+import type { BodyOf } from "../shared/relay/call-relay.ts";
+import { type EventFeed, openEventFeed } from "../shared/relay/event-feed.ts";
+import { browserEnvironment, PageContextProvider } from "../shared/relay/page-context.ts";
+import type { HashRoute } from "../shared/routing/hash-route.ts";
+import { ConsoleFrame } from "./console-frame.tsx";
+import { ConsoleView } from "./console-view.tsx";
+import type { OperatorSession } from "./open-session.ts";
+import { SignIn } from "./sign-in.tsx";
+
+/** The changes that the list of the overview shows from before the page was opened. */
+const SHOWN_BEFORE = 20;
+
+/** The whole page: the form to sign in, or the frame around one view. */
+export function ConsolePage({
+  session,
+  route,
+  refusal,
+}: {
+  session: OperatorSession;
+  route: ReadonlySignal<HashRoute>;
+  refusal: CallRefusal | undefined;
+}) {
+  const isOpen = session.shown.value != null;
+  return isOpen ? (
+    <OpenConsole session={session} route={route} />
+  ) : (
+    <SignIn session={session} refusal={refusal} />
+  );
+}
+
+function OpenConsole({
+  session,
+  route,
+}: {
+  session: OperatorSession;
+  route: ReadonlySignal<HashRoute>;
+}) {
+  const feed = useEventFeed(session);
+  const { relay, mayAct } = session;
+  const context = useMemo(() => ({ relay, feed, route, mayAct }), [relay, feed, route, mayAct]);
+  return (
+    <PageContextProvider value={context}>
+      <ConsoleFrame session={session}>
+        <ConsoleView route={route.value} />
+      </ConsoleFrame>
+    </PageContextProvider>
+  );
+}
+
+/** Follows the changes of the relay while the session is open. */
+function useEventFeed(session: OperatorSession): EventFeed | undefined {
+  const [feed, setFeed] = useState<EventFeed | undefined>();
+  useEffect(() => {
+    const stopped = new AbortController();
+    const start = async () => {
+      const answer = await session.relay.call("getOverview", {});
+      if (stopped.signal.aborted) return;
+      if (!answer.ok) return void browserEnvironment.schedule(1_000, () => void start());
+      setFeed(openFeed(session, answer.body, stopped.signal));
+    };
+    void start();
+    return () => stopped.abort();
+  }, [session]);
+  return feed;
+}
+
+function openFeed(
+  { getToken }: OperatorSession,
+  { last_event: lastEvent }: BodyOf<"getOverview">,
+  signal: AbortSignal,
+): EventFeed {
+  return openEventFeed({
+    getToken,
+    lastEvent,
+    signal,
+    shownBefore: SHOWN_BEFORE,
+    now: browserEnvironment.now,
+  });
+}

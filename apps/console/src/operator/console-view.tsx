@@ -1,0 +1,66 @@
+import type { FunctionComponent } from "preact";
+import { loadLater } from "../shared/components/load-later.tsx";
+import { ViewTitle } from "../shared/components/view-title.tsx";
+import { formatHashRoute, type HashRoute } from "../shared/routing/hash-route.ts";
+import { AgentPage } from "./agents/agent-page.tsx";
+import { AgentsPage } from "./agents/agents-page.tsx";
+import { ApprovalsPage } from "./pages/approvals-page.tsx";
+import { AuditPage } from "./pages/audit-page.tsx";
+import { FindPage } from "./pages/find-page.tsx";
+import { FreezePage } from "./pages/freeze-page.tsx";
+import { MoneyPage } from "./money/money-page.tsx";
+import { OverviewPage } from "./overview/overview-page.tsx";
+import { StatementPage } from "./money/statement-page.tsx";
+import { TasksPage } from "./tasks/tasks-page.tsx";
+
+/** A view; `id` is the second part of its address. */
+export type ViewComponent = FunctionComponent<{ readonly id: string }>;
+
+const loadTaskPage = async () => (await import("./task/task-page.tsx")).TaskPage;
+
+type LaterPages = typeof import("./later-pages.ts");
+
+/** Returns a view that is loaded when it is first opened. */
+const loadPage = (name: keyof LaterPages) =>
+  loadLater(async () => (await import("./later-pages.ts"))[name]);
+
+/**
+ * The views by the first part of their address, and those of one thing by it and a slash. What an
+ * operator seldom opens, or what is large, is loaded when it is first opened.
+ */
+const VIEWS: Readonly<Record<string, ViewComponent>> = {
+  "": OverviewPage,
+  tasks: TasksPage,
+  // It verifies and draws, so it has a file of its own.
+  "tasks/": loadLater(loadTaskPage),
+  agents: AgentsPage,
+  "agents/": AgentPage,
+  money: MoneyPage,
+  "money/": MoneyPage,
+  "accounts/": StatementPage,
+  federation: loadPage("FederationPage"),
+  "federation/": loadPage("PeerPage"),
+  approvals: ApprovalsPage,
+  disputes: loadPage("DisputesPage"),
+  log: loadPage("LogPage"),
+  audit: AuditPage,
+  freeze: FreezePage,
+  processes: loadPage("ProcessesPage"),
+  sessions: loadPage("SessionsPage"),
+  find: FindPage,
+};
+
+/** Shows the view of a place. */
+export function ConsoleView({ route }: { route: HashRoute }) {
+  const [name = "", id] = route.path;
+  const View = VIEWS[id === undefined ? name : `${name}/`];
+  if (View !== undefined) return <View key={route.path.join("/")} id={id ?? ""} />;
+  return (
+    <>
+      <ViewTitle title="Not found" />
+      <p>
+        There is no page at this address. <a href={formatHashRoute([])}>Go to the overview</a>
+      </p>
+    </>
+  );
+}

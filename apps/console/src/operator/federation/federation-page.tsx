@@ -1,0 +1,132 @@
+import { useState } from "preact/hooks";
+import { ActButton } from "../../shared/components/act-dialog.tsx";
+import { AnswerView } from "../../shared/components/answer-view.tsx";
+import { RowTable } from "../../shared/components/page-table.tsx";
+import { ForeignLine, TimeText } from "../../shared/components/foreign-text.tsx";
+import { ViewTitle } from "../../shared/components/view-title.tsx";
+import { showMoney } from "../../shared/format/show-amount.ts";
+import type { BodyOf } from "../../shared/relay/call-relay.ts";
+import { usePageContext } from "../../shared/relay/page-context.ts";
+import { useAnswer } from "../../shared/relay/use-answer.ts";
+import { PeerLink, StateWord } from "../places.tsx";
+import { describePosition } from "./describe-position.ts";
+import { OutboxTable } from "./outbox-table.tsx";
+import { PeerMap } from "./peer-map.tsx";
+
+/** Which relays this one deals with, and who owes whom. */
+export function FederationPage() {
+  const info = useAnswer("relayInfo", {});
+  return (
+    <AnswerView answer={info}>
+      {({ features }) =>
+        features.includes("federation") ? (
+          <PeersView />
+        ) : (
+          <>
+            <ViewTitle title="Federation" />
+            <p class="empty">
+              This relay deals with no others: set <code>AGENT_FEDERATION_ENDPOINT_URL</code> to
+              change that.
+            </p>
+          </>
+        )
+      }
+    </AnswerView>
+  );
+}
+
+function PeersView() {
+  const [version, setVersion] = useState(0);
+  const again = () => setVersion((before) => before + 1);
+  const peers = useAnswer("listFederationPeers", {}, { version, on: ["peer.", "money."] });
+  return (
+    <>
+      <ViewTitle title="Federation">
+        <AddPeerButton onDone={again} />
+      </ViewTitle>
+      <AnswerView answer={peers}>
+        {(body) => (
+          <>
+            <section class="box">
+              <h2>Peers</h2>
+              <PeerTable peers={body.peers} />
+            </section>
+            <div class="columns">
+              <PeerMap peers={body.peers} />
+              <OutboxTable />
+            </div>
+          </>
+        )}
+      </AnswerView>
+    </>
+  );
+}
+
+type Peer = BodyOf<"listFederationPeers">["peers"][number];
+
+function PeerTable({ peers }: { peers: readonly Peer[] }) {
+  return (
+    <RowTable
+      caption="Peers"
+      rows={peers}
+      rowKey={({ relay_id }) => relay_id}
+      empty="There is no peer yet."
+      tone={({ state }) =>
+        state === "removed" ? "bad" : state === "suspended" ? "doubt" : undefined
+      }
+      columns={[
+        {
+          title: "relay",
+          cell: ({ relay_id, display_name }) => (
+            <>
+              <ForeignLine text={display_name} max={40} /> <PeerLink id={relay_id} />
+            </>
+          ),
+        },
+        { title: "state", cell: ({ state }) => <StateWord state={state} /> },
+        {
+          title: "position",
+          cell: ({ position }) => describePosition(position),
+        },
+        { title: "limit", isNumber: true, cell: ({ credit_limit }) => showMoney(credit_limit) },
+        { title: "reserved", isNumber: true, cell: ({ reserved }) => showMoney(reserved) },
+        { title: "trust", isNumber: true, cell: ({ trust_score }) => trust_score.toFixed(2) },
+        { title: "agents", isNumber: true, cell: ({ agent_count }) => agent_count },
+        {
+          title: "heartbeat",
+          cell: ({ last_heartbeat_at, missed_heartbeats }) => (
+            <>
+              <TimeText at={last_heartbeat_at} />
+              {missed_heartbeats > 0 && <b class="bad"> {missed_heartbeats} missed</b>}
+            </>
+          ),
+        },
+      ]}
+    />
+  );
+}
+
+function AddPeerButton({ onDone }: { onDone: () => void }) {
+  const { relay } = usePageContext();
+  return (
+    <ActButton
+      label="Add a peer"
+      onDone={onDone}
+      question={{
+        verb: "Add",
+        title: "Add a peer",
+        consequence:
+          "This relay calls that address and offers to deal with it. Afterwards compare the id and the key that are shown with those that its operator told you.",
+        fields: [{ name: "url", label: "Address of the other relay", inputMode: "url" }],
+        run: ({ fields, extras }) =>
+          relay.call("addPeer", { body: { endpoint_url: fields["url"] ?? "" } }, extras),
+        describe: ({ display_name, relay_id, public_key, state }) => (
+          <>
+            <ForeignLine text={display_name} max={60} /> is {state}. Its id is{" "}
+            <code>{relay_id}</code>, its key <code>{public_key}</code>. Are they the right ones?
+          </>
+        ),
+      }}
+    />
+  );
+}

@@ -1,0 +1,96 @@
+import { ActButton, type GivenAct } from "../../shared/components/act-dialog.tsx";
+import { showMoney } from "../../shared/format/show-amount.ts";
+import { showLine } from "../../shared/format/show-text.ts";
+import type { BodyOf, RelayCaller } from "../../shared/relay/call-relay.ts";
+import { refuseLocally } from "../../shared/relay/refuse-locally.ts";
+import { usePageContext } from "../../shared/relay/page-context.ts";
+import { describePosition } from "./describe-position.ts";
+
+type Peer = BodyOf<"listFederationPeers">["peers"][number];
+
+interface ActsProps {
+  readonly peer: Peer;
+  readonly onDone: () => void;
+}
+
+/** Offers what the operator may do about a peer: payments made elsewhere, its limit, its end. */
+export function PeerActs({ peer, onDone }: ActsProps) {
+  const { relay } = usePageContext();
+  const { relay_id: relayId } = peer;
+  const name = showLine(peer.display_name, 40);
+  return (
+    <p class="acts">
+      <PaymentButton peer={peer} onDone={onDone} />
+      <ActButton
+        label="Change the limit"
+        onDone={onDone}
+        question={{
+          verb: "Change",
+          title: "Change the credit limit",
+          consequence: `${name} and this relay may owe each other at most ${showMoney(peer.credit_limit)} now. A higher limit is what you may lose if ${name} never pays.`,
+          fields: [{ name: "limit", label: "New limit in USD", inputMode: "decimal" }],
+          run: async ({ fields, extras }) => {
+            const limit = Number(fields["limit"]);
+            if (!(limit >= 0)) return refuseLocally("The limit must be a number of 0 or more");
+            const body = { credit_limit: limit };
+            return relay.call("setPeerCredit", { params: { relayId }, body }, extras);
+          },
+          describe: ({ credit_limit }) => `The limit is now ${showMoney(credit_limit)}.`,
+        }}
+      />
+      {peer.state !== "removed" && (
+        <ActButton
+          label="Remove"
+          onDone={onDone}
+          question={{
+            verb: "Remove",
+            title: "Remove a peer",
+            consequence: `${name} gets no task of this relay and gives none, until you add it again. What is owed stays owed: ${describePosition(peer.position)}.`,
+            typedWord: "remove",
+            run: ({ extras }) => relay.call("removePeer", { params: { relayId } }, extras),
+            describe: () => `${name} is removed.`,
+          }}
+        />
+      )}
+    </p>
+  );
+}
+
+function PaymentButton({ peer, onDone }: ActsProps) {
+  const { relay } = usePageContext();
+  const name = showLine(peer.display_name, 40);
+  return (
+    <>
+      {(["sent", "received"] as const).map((direction) => (
+        <ActButton
+          key={direction}
+          label={direction === "sent" ? "We paid" : "We were paid"}
+          onDone={onDone}
+          question={{
+            verb: "Record",
+            title: direction === "sent" ? `You paid ${name}` : `${name} paid you`,
+            consequence: `The payment was made elsewhere; this only records it. Now: ${describePosition(peer.position)}. The other operator must record it as well.`,
+            fields: [
+              { name: "amount", label: "Amount in USD", inputMode: "decimal" },
+              { name: "reference", label: "Reference of the payment" },
+            ],
+            run: (given) => recordPayment(relay, peer.relay_id, direction, given),
+            describe: ({ position }) => `Now: ${describePosition(position)}.`,
+          }}
+        />
+      ))}
+    </>
+  );
+}
+
+async function recordPayment(
+  relay: RelayCaller,
+  relayId: string,
+  direction: "sent" | "received",
+  { fields, extras }: GivenAct,
+) {
+  const amount = Number(fields["amount"]);
+  if (!(amount > 0)) return refuseLocally("`amount` must be a number above 0");
+  const body = { amount, direction, reference: fields["reference"] ?? "" };
+  return relay.call("settlePeer", { params: { relayId }, body }, extras);
+}

@@ -1,0 +1,7 @@
+/** The pages that are opened less often, which the console loads together with the first of them. */
+export { DisputesPage } from "./pages/disputes-page.tsx";
+export { FederationPage } from "./federation/federation-page.tsx";
+export { LogPage } from "./pages/log-page.tsx";
+export { PeerPage } from "./federation/peer-page.tsx";
+export { ProcessesPage } from "./pages/processes-page.tsx";
+export { SessionsPage } from "./pages/sessions-page.tsx";

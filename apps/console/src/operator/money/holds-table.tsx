@@ -1,0 +1,46 @@
+import { PageTable } from "../../shared/components/page-table.tsx";
+import { TimeText } from "../../shared/components/foreign-text.tsx";
+import { showDuration, showMoney } from "../../shared/format/show-amount.ts";
+import type { BodyOf } from "../../shared/relay/call-relay.ts";
+import { useListPages } from "../../shared/relay/use-list-pages.ts";
+import { useNow } from "../../shared/relay/page-context.ts";
+import { AgentLink, TaskLink } from "../places.tsx";
+
+const holdsOf = (body: BodyOf<"listHolds">) => body.holds;
+
+/** Money that is reserved for tasks, the oldest first, with the time until it goes back. */
+export function HoldsTable() {
+  const loadPage = useListPages("listHolds", {}, holdsOf);
+  return (
+    <>
+      <h2>Held for tasks, oldest first</h2>
+      <PageTable
+        caption="Holds"
+        loadPage={loadPage}
+        rules={{ on: ["task.", "money."] }}
+        rowKey={({ task_id }) => task_id}
+        empty="No money is held."
+        columns={[
+          { title: "task", cell: ({ task_id }) => <TaskLink id={task_id} /> },
+          { title: "payer", cell: ({ payer_id }) => <AgentLink id={payer_id} /> },
+          { title: "amount", isNumber: true, cell: ({ amount }) => showMoney(amount) },
+          { title: "since", cell: ({ since }) => <TimeText at={since} /> },
+          {
+            title: "goes back",
+            cell: ({ until, state }) =>
+              state === "awaiting_peer" || until === null ? (
+                "waits for another relay"
+              ) : (
+                <Countdown until={until} />
+              ),
+          },
+        ]}
+      />
+    </>
+  );
+}
+
+function Countdown({ until }: { until: number }) {
+  const leftMs = until - useNow(1_000);
+  return <>{leftMs <= 0 ? "now" : `in ${showDuration(leftMs)}`}</>;
+}

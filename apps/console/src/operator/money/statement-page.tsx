@@ -1,0 +1,108 @@
+import { useMemo } from "preact/hooks";
+import { AnswerView } from "../../shared/components/answer-view.tsx";
+import { LineChart } from "../../shared/components/line-chart.tsx";
+import { RowTable } from "../../shared/components/page-table.tsx";
+import { saveFile } from "../../shared/components/save-file.ts";
+import { ForeignLine, TimeText } from "../../shared/components/foreign-text.tsx";
+import { ViewTitle } from "../../shared/components/view-title.tsx";
+import { formatCsv } from "../../shared/format/format-csv.ts";
+import { showMoney } from "../../shared/format/show-amount.ts";
+import type { BodyOf } from "../../shared/relay/call-relay.ts";
+import { useAnswer } from "../../shared/relay/use-answer.ts";
+import { AgentLink } from "../places.tsx";
+import { DepositButton } from "./deposit-button.tsx";
+
+type Statement = Exclude<BodyOf<"getStatement">, string>;
+
+/** The newest movements that the page lists; the file has all of them. */
+const MAX_LISTED = 200;
+
+/** The movements of one account, and its balance over time. */
+export function StatementPage({ id }: { id: string }) {
+  const statement = useAnswer(
+    "getStatement",
+    { params: { agentId: id } },
+    { on: ["money.", "withdrawal."], about: id, minMs: 10_000 },
+  );
+  return (
+    <>
+      <ViewTitle title="Account" id={id}>
+        <DepositButton agentId={id} />
+      </ViewTitle>
+      <p>
+        The account of agent <AgentLink id={id} />.
+      </p>
+      <AnswerView answer={statement}>
+        {(body) => typeof body !== "string" && <StatementRows statement={body} />}
+      </AnswerView>
+    </>
+  );
+}
+
+function StatementRows({ statement }: { statement: Statement }) {
+  const { transactions, opening_balance, closing_balance, agent_id } = statement;
+  const times = useMemo(() => transactions.map(({ created_at }) => created_at), [transactions]);
+  const lines = useMemo(
+    () => [
+      {
+        label: "balance",
+        color: "link",
+        values: transactions.map(({ balance_after }) => balance_after),
+      },
+    ],
+    [transactions],
+  );
+  const save = () => saveFile(`statement-${agent_id}.csv`, "text/csv", formatStatement(statement));
+  return (
+    <>
+      <p>
+        {showMoney(opening_balance)} at the start, {showMoney(closing_balance)} now,{" "}
+        {transactions.length} movements.{" "}
+        <button type="button" class="small" onClick={save}>
+          Save as CSV
+        </button>
+      </p>
+      {times.length > 1 && (
+        <LineChart label="Balance" times={times} lines={lines} show={showMoney} />
+      )}
+      <RowTable
+        caption="Movements, newest first"
+        rows={transactions.toReversed().slice(0, MAX_LISTED)}
+        rowKey={({ transaction_id }) => transaction_id}
+        empty="No money has moved."
+        columns={[
+          { title: "when", cell: ({ created_at }) => <TimeText at={created_at} /> },
+          { title: "movement", cell: ({ type }) => type.replaceAll("_", " ") },
+          { title: "amount", isNumber: true, cell: ({ amount }) => showMoney(amount) },
+          {
+            title: "balance",
+            isNumber: true,
+            cell: ({ balance_after }) => showMoney(balance_after),
+          },
+          {
+            title: "for",
+            cell: ({ reference_id, description }) => (
+              <>
+                {reference_id !== null && <ForeignLine text={reference_id} max={60} />}{" "}
+                {description !== null && <ForeignLine text={description} max={60} />}
+              </>
+            ),
+          },
+        ]}
+      />
+    </>
+  );
+}
+
+function formatStatement({ transactions }: Statement): string {
+  const head = ["time", "type", "amount", "balance_after", "reference", "description"];
+  const rows = transactions.map((each) => [
+    new Date(each.created_at).toISOString(),
+    each.type,
+    each.amount,
+    each.balance_after,
+    each.reference_id,
+    each.description,
+  ]);
+  return formatCsv([head, ...rows]);
+}

@@ -1,0 +1,108 @@
+import { useState } from "preact/hooks";
+import { ActButton } from "../../shared/components/act-dialog.tsx";
+import { FilterLinks } from "../../shared/components/filter-links.tsx";
+import { PageTable } from "../../shared/components/page-table.tsx";
+import { ForeignLine, TimeText } from "../../shared/components/foreign-text.tsx";
+import { showMoney } from "../../shared/format/show-amount.ts";
+import { showLine } from "../../shared/format/show-text.ts";
+import type { BodyOf } from "../../shared/relay/call-relay.ts";
+import { useListPages } from "../../shared/relay/use-list-pages.ts";
+import { usePageContext } from "../../shared/relay/page-context.ts";
+import { AgentLink, StateWord } from "../places.tsx";
+
+type Withdrawal = BodyOf<"listAllWithdrawals">["withdrawals"][number];
+
+const withdrawalsOf = (body: BodyOf<"listAllWithdrawals">) => body.withdrawals;
+
+const STATES = [
+  ["", "waiting"],
+  ["completed", "paid out"],
+  ["failed", "failed"],
+] as const;
+
+/** Money that agents take out: the operator pays it elsewhere and says so here. */
+export function WithdrawalsTable() {
+  const { query } = usePageContext().route.value;
+  const [version, setVersion] = useState(0);
+  const given = query.get("status") ?? "";
+  const status = given === "" ? "pending" : given;
+  const loadPage = useListPages("listAllWithdrawals", { query: { status } }, withdrawalsOf);
+  return (
+    <>
+      <h2>Withdrawals</h2>
+      <FilterLinks name="status" label="State" choices={STATES} />
+      <PageTable
+        key={status}
+        caption="Withdrawals"
+        loadPage={loadPage}
+        rules={{ version, on: ["withdrawal."] }}
+        rowKey={({ withdrawal_id }) => withdrawal_id}
+        empty="No withdrawal is in this state."
+        columns={[
+          { title: "asked", cell: ({ created_at }) => <TimeText at={created_at} /> },
+          { title: "agent", cell: ({ agent_id }) => <AgentLink id={agent_id} /> },
+          { title: "amount", isNumber: true, cell: ({ amount }) => showMoney(amount) },
+          {
+            title: "to",
+            cell: ({ destination }) => <ForeignLine text={destination} max={60} />,
+          },
+          { title: "state", cell: ({ status: state }) => <StateWord state={state} /> },
+          {
+            title: "",
+            cell: (withdrawal) =>
+              withdrawal.status === "pending" ? (
+                <WithdrawalActs
+                  withdrawal={withdrawal}
+                  onDone={() => setVersion((before) => before + 1)}
+                />
+              ) : (
+                <ForeignLine
+                  text={withdrawal.payout_reference ?? withdrawal.reason ?? ""}
+                  max={60}
+                />
+              ),
+          },
+        ]}
+      />
+    </>
+  );
+}
+
+function WithdrawalActs({ withdrawal, onDone }: { withdrawal: Withdrawal; onDone: () => void }) {
+  const { relay } = usePageContext();
+  const { withdrawal_id: withdrawalId, agent_id, amount, destination } = withdrawal;
+  const params = { withdrawalId };
+  const money = showMoney(amount);
+  const account = `account …${agent_id.slice(-8)}`;
+  return (
+    <span class="acts">
+      <ActButton
+        label="Paid out"
+        onDone={onDone}
+        question={{
+          verb: "Complete",
+          title: "A withdrawal was paid out",
+          consequence: `${money} leave the books for ${account}, as paid by you to ${showLine(destination, 120)}. This cannot be undone.`,
+          fields: [{ name: "payout_reference", label: "Reference of your payment" }],
+          run: ({ fields, extras }) => {
+            const body = { payout_reference: fields["payout_reference"] ?? "" };
+            return relay.call("completeWithdrawal", { params, body }, extras);
+          },
+          describe: ({ status }) => `The withdrawal of ${money} is ${status}.`,
+        }}
+      />
+      <ActButton
+        label="Fail"
+        onDone={onDone}
+        question={{
+          verb: "Fail it",
+          title: "A withdrawal fails",
+          consequence: `${money} go back to ${account}. Nothing must have been paid out.`,
+          run: ({ reason, extras }) =>
+            relay.call("failWithdrawal", { params, body: { reason } }, extras),
+          describe: () => `${money} are back in ${account}.`,
+        }}
+      />
+    </span>
+  );
+}

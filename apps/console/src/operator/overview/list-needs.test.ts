@@ -1,0 +1,43 @@
+import { expect, test } from "vitest";
+import { countNeeds, listNeeds } from "./list-needs.ts";
+
+const calm = {
+  withdrawals_pending: 0,
+  approvals_pending: 0,
+  disputes_pending: 0,
+  outbox_failed: 0,
+  jobs: [{ job: "tick", ok: true, age_ms: 0, failures: 0 }],
+  books: { at: 1, consistent: true },
+  freeze: { frozen: false, reason: null, since: null, by: null },
+  peers: { active: 2 },
+};
+
+test("lists nothing while all is well", () => {
+  expect(listNeeds(calm)).toEqual([]);
+});
+
+test.each([
+  [{ withdrawals_pending: 1 }, "1 withdrawal waiting", "#/money/withdrawals", "money"],
+  [{ withdrawals_pending: 2 }, "2 withdrawals waiting", "#/money/withdrawals", "money"],
+  [{ outbox_failed: 1 }, "1 settlement failed", "#/federation", "federation"],
+  [{ approvals_pending: 3 }, "3 approvals waiting for votes", "#/approvals", "approvals"],
+  [{ disputes_pending: 1 }, "1 dispute to decide", "#/disputes", "disputes"],
+  [{ books: { at: 1, consistent: false } }, "the books do not balance", "#/money/books", "money"],
+  [{ peers: { suspended: 1 } }, "1 peer suspended", "#/federation", "federation"],
+  [
+    { freeze: { frozen: true, reason: "x", since: 1, by: null } },
+    "the relay is frozen",
+    "#/freeze",
+    "freeze",
+  ],
+])("lists %j as a need with its place", (change, text, href, page) => {
+  const overview = { ...calm, ...change };
+  expect(listNeeds(overview)).toMatchObject([{ text, href }]);
+  expect(countNeeds(overview, page)).toBeGreaterThan(0);
+  expect(countNeeds(overview, "tasks")).toBe(0);
+});
+
+test("lists what is wrong before what waits", () => {
+  const needs = listNeeds({ ...calm, withdrawals_pending: 1, outbox_failed: 1 });
+  expect(needs.map(({ isBad }) => isBad)).toEqual([true, false]);
+});

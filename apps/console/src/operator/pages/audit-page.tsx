@@ -1,0 +1,115 @@
+import { PageTable } from "../../shared/components/page-table.tsx";
+import { ForeignLine, TimeText } from "../../shared/components/foreign-text.tsx";
+import { ViewTitle } from "../../shared/components/view-title.tsx";
+import type { BodyOf } from "../../shared/relay/call-relay.ts";
+import { useListPages } from "../../shared/relay/use-list-pages.ts";
+import { usePageContext } from "../../shared/relay/page-context.ts";
+import { formatHashRoute } from "../../shared/routing/hash-route.ts";
+import { useOverview } from "../console-overview.ts";
+import { AgentLink } from "../places.tsx";
+import { readField } from "../../shared/format/read-field.ts";
+
+type Entry = BodyOf<"listOperatorAudit">["entries"][number];
+
+const entriesOf = (body: BodyOf<"listOperatorAudit">) => body.entries;
+
+/** Lists the acts of operators, their sessions and agents. */
+export function AuditPage() {
+  const { query } = usePageContext().route.value;
+  const filter = Object.fromEntries(
+    ["actor", "action"].flatMap((name) => {
+      const value = query.get(name);
+      return value === null || value === "" ? [] : [[name, value]];
+    }),
+  );
+  const loadPage = useListPages("listOperatorAudit", { query: filter }, entriesOf);
+  return (
+    <>
+      <ViewTitle title="Audit" />
+      <LateJobs />
+      <AuditFilter />
+      <PageTable
+        key={JSON.stringify(filter)}
+        caption="Audit"
+        loadPage={loadPage}
+        rules={{ on: ["relay.", "withdrawal.", "session.", "agent.", "device."] }}
+        rowKey={({ at, actor, action, detail }) => `${at} ${actor} ${action} ${detail ?? ""}`}
+        empty="Nothing like that is recorded."
+        tone={({ result }) => (isRefused(result) ? "doubt" : undefined)}
+        columns={[
+          { title: "when", cell: ({ at }) => <TimeText at={at} /> },
+          { title: "who", cell: ({ actor }) => <Actor actor={actor} /> },
+          { title: "did", cell: ({ action }) => <ForeignLine text={action} max={50} /> },
+          {
+            title: "about",
+            cell: ({ agent_id }) => (agent_id === null ? "the relay" : <AgentLink id={agent_id} />),
+          },
+          {
+            title: "with",
+            cell: ({ detail }) => (detail === null ? "–" : <ForeignLine text={detail} max={160} />),
+          },
+          { title: "answer", cell: ({ result }) => describeResult(result) },
+        ]}
+      />
+    </>
+  );
+}
+
+const isRefused = (result: Entry["result"]) =>
+  result === null || (result !== undefined && !/^2\d\d$/.test(result));
+
+function describeResult(result: Entry["result"]): string {
+  if (result === undefined) return "–";
+  if (result === null) return "none: the relay ended before it answered";
+  return /^2\d\d$/.test(result) ? "done" : result;
+}
+
+/** Sessions and tokens are operators; all others are agents. */
+function Actor({ actor }: { actor: string }) {
+  if (!/^(operator|session|anonymous)/.test(actor)) return <AgentLink id={actor} />;
+  const session = /^session:(.+)$/.exec(actor)?.[1];
+  return (
+    <a href={formatHashRoute(["audit"], { actor })}>
+      {session === undefined ? actor : `session …${session.slice(-8)}`}
+    </a>
+  );
+}
+
+function AuditFilter() {
+  const { query } = usePageContext().route.value;
+  return (
+    <form
+      class="filters"
+      onSubmit={(event) => {
+        event.preventDefault();
+        const given = new FormData(event.currentTarget);
+        const textOf = (name: string) => readField(given, name);
+        const filter = { actor: textOf("actor"), action: textOf("action") };
+        location.hash = formatHashRoute(["audit"], filter);
+      }}
+    >
+      <label>
+        Who <input type="search" name="actor" defaultValue={query.get("actor") ?? ""} />
+      </label>
+      <label>
+        Did what <input type="search" name="action" defaultValue={query.get("action") ?? ""} />
+      </label>
+      <button type="submit">Filter</button>
+    </form>
+  );
+}
+
+/** Background work that is late is shown where it is looked for. */
+function LateJobs() {
+  const late = (useOverview().body?.jobs ?? []).filter(({ ok }) => !ok);
+  if (late.length === 0) return null;
+  return (
+    <ul class="checks">
+      {late.map(({ job, failures, age_ms }) => (
+        <li key={job} class="fails">
+          ✗ The job <b>{job}</b> last ended {Math.round(age_ms / 1_000)} s ago, {failures} failures.
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,88 @@
+import { useEffect } from "preact/hooks";
+import { AnswerView } from "../../shared/components/answer-view.tsx";
+import { RowTable } from "../../shared/components/page-table.tsx";
+import { ForeignLine, TimeText } from "../../shared/components/foreign-text.tsx";
+import { ViewTitle } from "../../shared/components/view-title.tsx";
+import { showLine } from "../../shared/format/show-text.ts";
+import { usePageContext } from "../../shared/relay/page-context.ts";
+import { useAnswer } from "../../shared/relay/use-answer.ts";
+import { formatHashRoute } from "../../shared/routing/hash-route.ts";
+import { AccountLink, AgentLink, StateWord, TaskLink } from "../places.tsx";
+
+const MAX_FOUND = 10;
+
+/** The tasks and agents with a text in their ids, names or capabilities. */
+export function FindPage() {
+  const { query } = usePageContext().route.value;
+  const q = query.get("q") ?? "";
+  return <Found key={q} q={q} />;
+}
+
+function Found({ q }: { q: string }) {
+  const request = { query: { q, limit: MAX_FOUND } };
+  const tasks = useAnswer("listAllTasks", request);
+  const agents = useAnswer("listAllAgents", request);
+  const place = findPlace(q, tasks.body?.tasks ?? [], agents.body?.agents ?? []);
+  // An id leads to its page, without another entry in the history.
+  useEffect(() => {
+    if (place !== undefined) location.replace(place);
+  }, [place]);
+  return (
+    <>
+      <ViewTitle title={`Find ${showLine(q, 40)}`} />
+      <section class="box">
+        <h2>Tasks</h2>
+        <AnswerView answer={tasks}>
+          {(body) => (
+            <RowTable
+              caption="Tasks found"
+              rows={body.tasks}
+              rowKey={({ task_id }) => task_id}
+              empty="No task has it in its id, its agents or its capabilities."
+              columns={[
+                { title: "task", cell: ({ task_id }) => <TaskLink id={task_id} /> },
+                { title: "state", cell: ({ status }) => <StateWord state={status} /> },
+                { title: "when", cell: ({ submitted_at }) => <TimeText at={submitted_at} /> },
+              ]}
+            />
+          )}
+        </AnswerView>
+      </section>
+      <section class="box">
+        <h2>Agents</h2>
+        <AnswerView answer={agents}>
+          {(body) => (
+            <RowTable
+              caption="Agents found"
+              rows={body.agents}
+              rowKey={({ agent_id }) => agent_id}
+              empty="No agent has it in its id, its name or its capabilities."
+              columns={[
+                { title: "agent", cell: ({ agent_id }) => <AgentLink id={agent_id} /> },
+                {
+                  title: "name",
+                  cell: ({ name }) => (name === null ? "–" : <ForeignLine text={name} />),
+                },
+                { title: "account", cell: ({ agent_id }) => <AccountLink id={agent_id} /> },
+              ]}
+            />
+          )}
+        </AnswerView>
+      </section>
+    </>
+  );
+}
+
+/** Returns the page of the one thing whose id is the text, or ends with it. */
+function findPlace(
+  q: string,
+  tasks: readonly { readonly task_id: string }[],
+  agents: readonly { readonly agent_id: string }[],
+): string | undefined {
+  const places = [
+    ...tasks.map(({ task_id: id }) => ["tasks", id] as const),
+    ...agents.map(({ agent_id: id }) => ["agents", id] as const),
+  ].filter(([, id]) => q.length >= 8 && id.endsWith(q));
+  const [only] = places;
+  return only !== undefined && places.length === 1 ? formatHashRoute(only) : undefined;
+}

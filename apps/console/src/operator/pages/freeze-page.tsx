@@ -1,0 +1,90 @@
+import { ActButton } from "../../shared/components/act-dialog.tsx";
+import { AnswerView } from "../../shared/components/answer-view.tsx";
+import { TimeText } from "../../shared/components/foreign-text.tsx";
+import { ViewTitle } from "../../shared/components/view-title.tsx";
+import { showMoney } from "../../shared/format/show-amount.ts";
+import { showText } from "../../shared/format/show-text.ts";
+import type { BodyOf } from "../../shared/relay/call-relay.ts";
+import { usePageContext } from "../../shared/relay/page-context.ts";
+import { useOverview } from "../console-overview.ts";
+
+/** Whether the relay accepts writes, why not, and the button that changes it. */
+export function FreezePage() {
+  const overview = useOverview();
+  return (
+    <>
+      <ViewTitle title="Freeze" />
+      <AnswerView answer={overview}>
+        {(body) =>
+          body.freeze.frozen ? (
+            <FrozenBox overview={body} onDone={overview.reload} />
+          ) : (
+            <RunningBox overview={body} onDone={overview.reload} />
+          )
+        }
+      </AnswerView>
+    </>
+  );
+}
+
+interface BoxProps {
+  readonly overview: BodyOf<"getOverview">;
+  readonly onDone: () => void;
+}
+
+function FrozenBox({ overview: { freeze, open }, onDone }: BoxProps) {
+  const { relay } = usePageContext();
+  return (
+    <section class="box bad-back" data-frozen="true">
+      <p class="claim">
+        <strong>The relay is frozen.</strong>{" "}
+        {showText(freeze.reason ?? "No reason is known.", 500)}
+      </p>
+      <p>
+        Since <TimeText at={freeze.since} />
+        {freeze.by !== null && <>, by {showText(freeze.by, 100)}</>}. All writes are refused: no
+        task is submitted, claimed or paid, and none expires. {open.count} open{" "}
+        {open.count === 1 ? "task waits" : "tasks wait"}.
+      </p>
+      <ActButton
+        label="Unfreeze"
+        onDone={onDone}
+        question={{
+          verb: "Unfreeze",
+          title: "Accept writes again",
+          consequence: `Agents may submit and be paid at once. The frozen time is added to the deadline of ${open.count} open tasks.`,
+          run: ({ extras }) => relay.call("unfreeze", { body: {} }, extras),
+          describe: () => "The relay accepts writes again.",
+        }}
+      />
+    </section>
+  );
+}
+
+function RunningBox({ overview: { open, money, agents }, onDone }: BoxProps) {
+  const { relay } = usePageContext();
+  return (
+    <section class="box" data-frozen="false">
+      <p class="claim">
+        <strong class="good">The relay is running.</strong> It is not frozen.
+      </p>
+      <p>
+        A freeze refuses every write of agents until you end it: {open.count} open tasks wait,{" "}
+        {showMoney(money.held)} stay held, and {agents.online} agents online are refused. Reading
+        goes on, and no deadline passes.
+      </p>
+      <ActButton
+        label="Freeze"
+        onDone={onDone}
+        question={{
+          verb: "Freeze",
+          title: "Freeze the relay",
+          consequence: `Every write is refused from now on: ${open.count} open tasks wait and ${showMoney(money.held)} stay held. Callers are told your reason.`,
+          typedWord: "freeze",
+          run: ({ reason, extras }) => relay.call("freeze", { body: { reason } }, extras),
+          describe: () => "The relay is frozen.",
+        }}
+      />
+    </section>
+  );
+}

@@ -1,0 +1,30 @@
+/** Names the party that states a bad end, and what the operator can do about it. */
+export interface DescribedEnd {
+  readonly author: "executor" | "relay";
+  readonly remedy: string;
+}
+
+const ENDS: Readonly<Record<string, DescribedEnd>> = {
+  failed: {
+    author: "executor",
+    remedy: "Nothing was paid. The submitter may change the prompt, or ask another agent.",
+  },
+  denied: {
+    author: "executor",
+    remedy: "The executor's own policy refused it. Only the owner of that agent can change that.",
+  },
+  expired: {
+    author: "relay",
+    remedy:
+      "The hold went back to the payer. See below which executor was given it and did not end it.",
+  },
+  no_show: {
+    author: "relay",
+    remedy: "The executor took it and sent no result. Look whether that agent is online.",
+  },
+};
+
+/** Describes a bad end by its code; codes of later versions have no advice. */
+export function describeEnd(code: string): DescribedEnd {
+  return ENDS[code] ?? { author: "relay", remedy: "" };
+}

@@ -1,0 +1,86 @@
+import { AnswerView } from "../../shared/components/answer-view.tsx";
+import { FactList } from "../../shared/components/fact-list.tsx";
+import { ForeignText, TimeText } from "../../shared/components/foreign-text.tsx";
+import { showMoney, showPercent } from "../../shared/format/show-amount.ts";
+import type { BodyOf } from "../../shared/relay/call-relay.ts";
+import { useAnswer } from "../../shared/relay/use-answer.ts";
+import { AgentLink, StateWord } from "../places.tsx";
+
+type Inspection = BodyOf<"getInspection">;
+
+/** The inspection of a result before it is paid: who said what, and until when the next word is awaited. */
+export function InspectionBox({
+  params,
+}: {
+  params: { readonly agentId: string; readonly taskId: string };
+}) {
+  const inspection = useAnswer(
+    "getInspection",
+    { params },
+    { on: ["task.", "money."], about: params.taskId },
+  );
+  if (inspection.refusal?.code === "inspection.not_found") return null;
+  return (
+    <section class="box">
+      <h2>Inspection before payment</h2>
+      <AnswerView answer={inspection}>{(body) => <InspectionFacts inspection={body} />}</AnswerView>
+    </section>
+  );
+}
+
+export function InspectionFacts({ inspection }: { inspection: Inspection }) {
+  const { state, due, fee, submitter_id, executor_id, arbiter_id, deadline, outcome } = inspection;
+  return (
+    <>
+      <FactList
+        facts={[
+          ["state", <StateWord key="s" state={state} />],
+          ["due", `${showMoney(due)}, fee of a dispute ${showMoney(fee)}`],
+          ["submitter", <AgentLink key="d" id={submitter_id} />],
+          ["executor", <AgentLink key="e" id={executor_id} />],
+          ["arbiter", <AgentLink key="a" id={arbiter_id} />],
+          ["ends by itself", <TimeText key="t" at={deadline} />],
+          ...(outcome === null
+            ? []
+            : [
+                ["outcome", `${outcome.outcome}, ${showPercent(outcome.share)} paid`] as const,
+                ["closed", <TimeText key="c" at={outcome.closed_at} />] as const,
+              ]),
+        ]}
+      />
+      <ol class="words">
+        {[
+          ...inspection.verdicts,
+          ...(inspection.decision === null ? [] : [inspection.decision]),
+        ].map((word, at) => (
+          <li key={at}>
+            <SignedWord word={word} />
+          </li>
+        ))}
+      </ol>
+    </>
+  );
+}
+
+/** One signed word of a party; its reason is a text of a stranger. */
+function SignedWord({ word }: { word: Readonly<Record<string, unknown>> }) {
+  const { verdict, share, reason, issuer, agent_id } = word;
+  const author = typeof agent_id === "string" ? agent_id : issuer;
+  return (
+    <>
+      {typeof author === "string" && <AgentLink id={author} />}{" "}
+      <b>
+        {typeof verdict === "string"
+          ? verdict
+          : typeof share === "number"
+            ? `decided ${showPercent(share)}`
+            : "said"}
+      </b>
+      {typeof reason === "string" && reason !== "" && (
+        <>
+          : <ForeignText text={reason} />
+        </>
+      )}
+    </>
+  );
+}

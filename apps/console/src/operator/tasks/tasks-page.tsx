@@ -1,0 +1,155 @@
+import { useCallback, useState } from "preact/hooks";
+import type { RelayEvent } from "@agent/wire";
+import { FilterLinks } from "../../shared/components/filter-links.tsx";
+import { PageTable, type TableColumn } from "../../shared/components/page-table.tsx";
+import { ForeignLine, TimeText } from "../../shared/components/foreign-text.tsx";
+import { ViewTitle } from "../../shared/components/view-title.tsx";
+import { showDuration, showMoney } from "../../shared/format/show-amount.ts";
+import type { BodyOf } from "../../shared/relay/call-relay.ts";
+import { useListPages } from "../../shared/relay/use-list-pages.ts";
+import { usePageContext, useRelayEvents } from "../../shared/relay/page-context.ts";
+import { formatHashRoute } from "../../shared/routing/hash-route.ts";
+import { AgentLink, StateWord, TaskLink } from "../places.tsx";
+import { readField } from "../../shared/format/read-field.ts";
+
+type Listed = BodyOf<"listAllTasks">["tasks"][number];
+
+const STATES = [
+  ["", "all"],
+  ["pending", "pending"],
+  ["claimed", "claimed"],
+  ["completed", "completed"],
+  ["failed", "failed"],
+  ["denied", "denied"],
+  ["expired", "expired"],
+  ["cancelled", "cancelled"],
+] as const;
+
+const columns: readonly TableColumn<Listed>[] = [
+  { title: "when", cell: ({ submitted_at }) => <TimeText at={submitted_at} /> },
+  { title: "task", cell: ({ task_id }) => <TaskLink id={task_id} /> },
+  { title: "state", cell: ({ status }) => <StateWord state={status} /> },
+  { title: "from", cell: ({ submitted_by }) => <AgentLink id={submitted_by} /> },
+  {
+    title: "to",
+    cell: ({ assigned_to, agent_id }) => <AgentLink id={assigned_to ?? agent_id} />,
+  },
+  {
+    title: "capability",
+    cell: ({ required_capabilities }) =>
+      required_capabilities.length === 0 ? (
+        "–"
+      ) : (
+        <ForeignLine text={required_capabilities.join(", ")} max={40} />
+      ),
+  },
+  {
+    title: "price",
+    isNumber: true,
+    cell: ({ settled, estimated_cost }) => showMoney(settled ?? estimated_cost),
+  },
+  {
+    title: "took",
+    isNumber: true,
+    cell: ({ duration_ms }) => (duration_ms === null ? "–" : showDuration(duration_ms)),
+  },
+  {
+    title: "reason",
+    cell: ({ reason }) =>
+      reason === null ? (
+        "–"
+      ) : (
+        <ForeignLine text={`${reason.code.replace("_", "-")}: ${reason.sentence}`} max={90} />
+      ),
+  },
+];
+
+const tasksOf = (body: BodyOf<"listAllTasks">) => body.tasks;
+
+/** Lists what runs, what failed and why. */
+export function TasksPage() {
+  const { route } = usePageContext();
+  const { query } = route.value;
+  const filter = Object.fromEntries(
+    ["state", "failed", "agent", "submitter", "q"].flatMap((name) => {
+      const value = query.get(name);
+      return value === null || value === "" ? [] : [[name, value]];
+    }),
+  );
+  return (
+    <>
+      <ViewTitle title="Tasks" />
+      <div class="filters">
+        <FilterLinks name="state" label="State" choices={STATES} />
+        <FilterLinks
+          name="failed"
+          label="Ended badly"
+          choices={[
+            ["", "any end"],
+            ["1", "ended badly"],
+          ]}
+        />
+        <TextFilter />
+      </div>
+      <TaskList key={JSON.stringify(filter)} filter={filter} />
+    </>
+  );
+}
+
+function TextFilter() {
+  const { query } = usePageContext().route.value;
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        const q = readField(new FormData(event.currentTarget), "q");
+        location.hash = formatHashRoute(["tasks"], { ...Object.fromEntries(query), q });
+      }}
+    >
+      <label>
+        Part of an id or a capability{" "}
+        <input type="search" name="q" defaultValue={query.get("q") ?? ""} />
+      </label>
+    </form>
+  );
+}
+
+/** The list stays as it is under the pointer; what has changed is offered above it. */
+function TaskList({ filter }: { filter: Readonly<Record<string, string>> }) {
+  const [version, setVersion] = useState(0);
+  const [added, setAdded] = useState(0);
+  const [changed, setChanged] = useState(0);
+  const count = useCallback(({ type }: RelayEvent) => {
+    if (type === "task.submitted") setAdded((before) => before + 1);
+    else setChanged((before) => before + 1);
+  }, []);
+  useRelayEvents(["task."], count);
+  const loadPage = useListPages("listAllTasks", { query: filter }, tasksOf);
+  const show = () => {
+    setVersion(version + 1);
+    setAdded(0);
+    setChanged(0);
+  };
+  return (
+    <>
+      <p class="news" aria-live="polite">
+        {added + changed > 0 && (
+          <button type="button" class="small" onClick={show}>
+            {added > 0 && `${added} new`}
+            {added > 0 && changed > 0 && ", "}
+            {changed > 0 && `${changed} changed`}: show
+          </button>
+        )}
+      </p>
+      <PageTable
+        caption="Tasks"
+        columns={columns}
+        loadPage={loadPage}
+        rules={{ version }}
+        rowKey={({ task_id }) => task_id}
+        empty="No task is like that."
+        tone={({ reason }) => (reason === null ? undefined : "bad")}
+      />
+    </>
+  );
+}

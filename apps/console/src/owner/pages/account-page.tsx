@@ -1,0 +1,159 @@
+import { useState } from "preact/hooks";
+import type { CallRefusal } from "@agent/client";
+import { AnswerView, RefusalText } from "../../shared/components/answer-view.tsx";
+import { FactList } from "../../shared/components/fact-list.tsx";
+import { PageTable } from "../../shared/components/page-table.tsx";
+import { ForeignLine, ShortId, TimeText } from "../../shared/components/foreign-text.tsx";
+import { saveFile } from "../../shared/components/save-file.ts";
+import { showMoney } from "../../shared/format/show-amount.ts";
+import type { BodyOf } from "../../shared/relay/call-relay.ts";
+import { usePageContext } from "../../shared/relay/page-context.ts";
+import { useAnswer } from "../../shared/relay/use-answer.ts";
+import { useListPages } from "../../shared/relay/use-list-pages.ts";
+import { useOwnerContext } from "../owner-context.ts";
+import { useOwnScopes } from "../use-own-scopes.ts";
+import { WithdrawalForm } from "./withdrawal-form.tsx";
+
+const EVERY_MS = 20_000;
+
+/** The account of the agent: its balance, every movement, and what was withdrawn. */
+export function AccountPage() {
+  const { agentId } = useOwnerContext().device;
+  const balance = useAnswer("getBalance", { params: { agentId } }, { everyMs: EVERY_MS });
+  return (
+    <>
+      <AnswerView answer={balance}>
+        {(body) => (
+          <FactList
+            facts={[
+              ["Balance", showMoney(body.balance)],
+              ["Held for open jobs", showMoney(body.pending_allocations)],
+              ["Withdrawals on their way", showMoney(body.pending_withdrawals)],
+              ...(body.card_held === undefined || body.card_held === 0
+                ? []
+                : [["From a card, not yet yours to withdraw", showMoney(body.card_held)] as const]),
+            ]}
+          />
+        )}
+      </AnswerView>
+      <h2>Statement</h2>
+      <StatementDownload agentId={agentId} />
+      <Movements agentId={agentId} />
+      <h2>Withdrawals</h2>
+      <Withdrawals agentId={agentId} onRequested={balance.reload} />
+    </>
+  );
+}
+
+const WORDS: Readonly<Record<string, string>> = {
+  deposit: "deposit",
+  withdrawal: "withdrawal",
+  allocation_hold: "held for a job",
+  allocation_release: "returned from a hold",
+  settlement_debit: "paid for a job",
+  settlement_credit: "earned by a job",
+  fee: "fee",
+};
+
+const getTransactions = ({ transactions }: BodyOf<"listTransactions">) => transactions;
+const getWithdrawals = ({ withdrawals }: BodyOf<"listWithdrawals">) => withdrawals;
+
+function Movements({ agentId }: { agentId: string }) {
+  const loadPage = useListPages("listTransactions", { params: { agentId } }, getTransactions);
+  return (
+    <PageTable
+      caption="Movements of the account, newest first"
+      loadPage={loadPage}
+      rowKey={({ transaction_id }) => transaction_id}
+      empty="The account has no movements yet."
+      columns={[
+        { title: "When", cell: ({ created_at }) => <TimeText at={created_at} /> },
+        { title: "What", cell: ({ type }) => WORDS[type] ?? type },
+        {
+          title: "For",
+          cell: ({ reference_id, description }) => (
+            <>
+              {reference_id !== null && <ShortId id={reference_id} />}{" "}
+              {description !== null && <ForeignLine text={description} />}
+            </>
+          ),
+        },
+        { title: "Amount", isNumber: true, cell: ({ amount }) => showMoney(amount) },
+        { title: "Balance", isNumber: true, cell: ({ balance_after }) => showMoney(balance_after) },
+      ]}
+    />
+  );
+}
+
+/** Saves the whole statement as a file, which is read with a token and thus needs a call. */
+function StatementDownload({ agentId }: { agentId: string }) {
+  const { relay } = usePageContext();
+  const [refusal, setRefusal] = useState<CallRefusal>();
+  const save = async () => {
+    const answer = await relay.callText("getStatement", {
+      params: { agentId },
+      query: { format: "csv" },
+    });
+    setRefusal(answer.ok ? undefined : answer);
+    if (answer.ok) saveFile(`statement-${agentId.slice(-8)}.csv`, "text/csv", answer.body);
+  };
+  return (
+    <>
+      <button type="button" onClick={() => void save()}>
+        Save all as CSV
+      </button>
+      {refusal !== undefined && <RefusalText refusal={refusal} />}
+    </>
+  );
+}
+
+function Withdrawals({ agentId, onRequested }: { agentId: string; onRequested: () => void }) {
+  const mayWithdraw = useOwnScopes()?.includes("account:write");
+  const [turn, setTurn] = useState(0);
+  const loadPage = useListPages("listWithdrawals", { params: { agentId } }, getWithdrawals);
+  return (
+    <>
+      {mayWithdraw === true && (
+        <WithdrawalForm
+          agentId={agentId}
+          onDone={() => {
+            setTurn(turn + 1);
+            onRequested();
+          }}
+        />
+      )}
+      {mayWithdraw === false && (
+        <p class="hint">
+          This browser only reads the account. To withdraw here, pair it again by{" "}
+          <code>agent-server pair --allow-withdrawals</code>.
+        </p>
+      )}
+      <PageTable
+        key={turn}
+        caption="Withdrawals, newest first"
+        loadPage={loadPage}
+        rowKey={({ withdrawal_id }) => withdrawal_id}
+        empty="Nothing was withdrawn yet."
+        tone={({ status }) => (status === "failed" ? "bad" : undefined)}
+        columns={[
+          { title: "When", cell: ({ created_at }) => <TimeText at={created_at} /> },
+          { title: "Amount", isNumber: true, cell: ({ amount }) => showMoney(amount) },
+          { title: "To", cell: ({ destination }) => <ForeignLine text={destination} /> },
+          {
+            title: "State",
+            cell: ({ status, reason }) => (
+              <>
+                {status} {reason !== null && <ForeignLine text={reason} max={120} />}
+              </>
+            ),
+          },
+          {
+            title: "Payment",
+            cell: ({ payout_reference }) =>
+              payout_reference === null ? "–" : <ForeignLine text={payout_reference} />,
+          },
+        ]}
+      />
+    </>
+  );
+}

@@ -1,0 +1,218 @@
+import { useCallback, useState } from "preact/hooks";
+import { AnswerView } from "../../shared/components/answer-view.tsx";
+import { FactList } from "../../shared/components/fact-list.tsx";
+import { PageTable } from "../../shared/components/page-table.tsx";
+import {
+  ForeignLine,
+  ForeignText,
+  ShortId,
+  TimeText,
+} from "../../shared/components/foreign-text.tsx";
+import type { BodyOf } from "../../shared/relay/call-relay.ts";
+import { usePageContext } from "../../shared/relay/page-context.ts";
+import { useListPages } from "../../shared/relay/use-list-pages.ts";
+import { AskDialog } from "../ask-dialog.tsx";
+import { signVoteByKey } from "../device/sign-vote.ts";
+import { useOwnerContext } from "../owner-context.ts";
+import { useVotableApprovals, type ShownApproval } from "../use-votable-approvals.ts";
+import { compareArguments, type ArgumentsVerdict } from "../views/compare-arguments.ts";
+import { describeVote } from "../views/describe-vote.ts";
+
+type Decision = "approve" | "deny";
+
+/** The calls that wait for this approver's vote, and what became of the others. */
+export function ApprovalsPage() {
+  const waiting = useVotableApprovals();
+  const [turn, setTurn] = useState(0);
+  const reload = () => {
+    waiting.reload();
+    setTurn(turn + 1);
+  };
+  return (
+    <>
+      <h2>Waiting for your vote</h2>
+      <AnswerView answer={waiting}>
+        {(approvals) =>
+          approvals.length === 0 ? (
+            <p class="empty">No call waits for your vote.</p>
+          ) : (
+            approvals.map((approval) => (
+              <ApprovalArticle key={approval.approval_id} approval={approval} onVoted={reload} />
+            ))
+          )
+        }
+      </AnswerView>
+      <VotingKey />
+      <h2>Asked before</h2>
+      <PastApprovals key={turn} />
+    </>
+  );
+}
+
+function ApprovalArticle({ approval, onVoted }: { approval: ShownApproval; onVoted: () => void }) {
+  const { device } = useOwnerContext();
+  const [decision, setDecision] = useState<Decision>();
+  const { tool_name, agent_id, args_hash, quorum_required, created_at, approval_id } = approval;
+  const { approving } = describeVote(approval, device.agentId);
+  const heading = `approval-${approval_id}`;
+  return (
+    <article class="approval" aria-labelledby={heading} data-approval={approval_id}>
+      <h3 id={heading}>
+        May <ShortId id={agent_id} /> call <ForeignLine text={tool_name} max={100} />?
+      </h3>
+      <FactList
+        facts={[
+          ["Asked", <TimeText at={created_at} />],
+          ["Votes", `${approving} of ${quorum_required} that are needed`],
+          ["Hash of the arguments", <code>{args_hash}</code>],
+        ]}
+      />
+      {approval.arguments === undefined ? (
+        <ArgumentsCheck argsHash={args_hash} />
+      ) : (
+        <ShownArguments text={JSON.stringify(approval.arguments, null, 2)} argsHash={args_hash} />
+      )}
+      <div class="buttons">
+        <button type="button" onClick={() => setDecision("deny")}>
+          Deny …
+        </button>
+        <button type="button" class="button" onClick={() => setDecision("approve")}>
+          Approve …
+        </button>
+      </div>
+      {decision !== undefined && (
+        <VoteDialog
+          approval={approval}
+          decision={decision}
+          onClose={(isDone) => {
+            setDecision(undefined);
+            if (isDone) onVoted();
+          }}
+        />
+      )}
+    </article>
+  );
+}
+
+const VERDICTS: { readonly [Verdict in ArgumentsVerdict]: string } = {
+  same: "✓ These are the arguments of this call.",
+  different: "✗ The call has other arguments than these.",
+  not_json: '✗ Arguments are a JSON object, such as {"amount": 5}.',
+};
+
+/** The arguments that the agent showed; the vote signs their hash, so another text is said to be another. */
+function ShownArguments({ text, argsHash }: { text: string; argsHash: string }) {
+  const verdict = compareArguments(text, argsHash);
+  return (
+    <>
+      <p>With these arguments:</p>
+      <pre data-arguments>
+        <ForeignText text={text} />
+      </pre>
+      <p class={verdict === "same" ? "good" : "bad"} data-verdict={verdict}>
+        {verdict === "same" ? "✓ Your vote signs the hash of these." : VERDICTS.different}
+      </p>
+    </>
+  );
+}
+
+/** Where the relay knows the hash of the arguments only, the owner compares those that the agent gave. */
+function ArgumentsCheck({ argsHash }: { argsHash: string }) {
+  const [text, setText] = useState("");
+  const verdict = text.trim() === "" ? undefined : compareArguments(text, argsHash);
+  return (
+    <details>
+      <summary>Compare with the arguments that you were given</summary>
+      <label>
+        Arguments as JSON; they stay in this browser
+        <textarea rows={3} value={text} onInput={(event) => setText(event.currentTarget.value)} />
+      </label>
+      {verdict !== undefined && (
+        <p role="status" class={verdict === "same" ? "good" : "bad"} data-verdict={verdict}>
+          {VERDICTS[verdict]}
+        </p>
+      )}
+    </details>
+  );
+}
+
+function VoteDialog({
+  approval,
+  decision,
+  onClose,
+}: {
+  approval: ShownApproval;
+  decision: Decision;
+  onClose: (isDone: boolean) => void;
+}) {
+  const { relay } = usePageContext();
+  const { device, relayDid } = useOwnerContext();
+  const { tool_name, agent_id, approval_id: approvalId } = approval;
+  const vote = async () => {
+    const ballot = { approver_id: device.agentId, decision, relay: relayDid };
+    const body = await signVoteByKey(approval, ballot, device.key.privateKey);
+    return relay.call("voteOnApproval", { params: { agentId: agent_id, approvalId }, body });
+  };
+  const isYes = decision === "approve";
+  return (
+    <AskDialog
+      title={isYes ? "Approve this call?" : "Deny this call?"}
+      verb={isYes ? "Sign and approve" : "Sign and deny"}
+      consequence={
+        <p>
+          Agent <ShortId id={agent_id} /> {isYes ? "may then call" : "may then not call"}{" "}
+          <ForeignText text={tool_name} /> {isYes && "once, with exactly these arguments"}. The key
+          of this browser signs your vote, and it cannot be taken back.
+        </p>
+      }
+      run={vote}
+      onClose={onClose}
+    />
+  );
+}
+
+/** Shows what the policy of an agent must name, so that votes from this browser count there. */
+function VotingKey() {
+  const { agentId, key } = useOwnerContext().device;
+  const approver = JSON.stringify({ agent_id: agentId, public_key: key.publicKey });
+  return (
+    <details>
+      <summary>Whose calls may this browser approve?</summary>
+      <p>
+        Those of agents whose configuration names it in <code>policy.quorum.approvers</code>. An
+        agent verifies the votes itself, by this key:
+      </p>
+      <pre>{approver}</pre>
+    </details>
+  );
+}
+
+function PastApprovals() {
+  const { agentId } = useOwnerContext().device;
+  const takeDecided = useCallback(
+    ({ approvals }: BodyOf<"listApprovals">) =>
+      approvals.filter((each) => !describeVote(each, agentId).mayVote),
+    [agentId],
+  );
+  const request = { params: { agentId }, query: { as: "approver" } };
+  const loadPage = useListPages("listApprovals", request, takeDecided);
+  return (
+    <PageTable
+      caption="Approvals that no longer wait for you"
+      loadPage={loadPage}
+      rowKey={({ agent_id, approval_id }) => `${agent_id} ${approval_id}`}
+      empty="None yet."
+      tone={({ status }) => (status === "denied" ? "bad" : undefined)}
+      columns={[
+        { title: "Tool", cell: ({ tool_name }) => <ForeignLine text={tool_name} /> },
+        { title: "Agent", cell: ({ agent_id }) => <ShortId id={agent_id} /> },
+        {
+          title: "Your vote",
+          cell: (approval) => describeVote(approval, agentId).ownDecision ?? "none",
+        },
+        { title: "State", cell: ({ status }) => status },
+        { title: "Asked", cell: ({ created_at }) => <TimeText at={created_at} /> },
+      ]}
+    />
+  );
+}

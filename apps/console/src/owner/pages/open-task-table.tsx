@@ -1,0 +1,55 @@
+import { RowTable } from "../../shared/components/page-table.tsx";
+import { ForeignText, ShortId, TimeText } from "../../shared/components/foreign-text.tsx";
+import { showDuration, showMoney } from "../../shared/format/show-amount.ts";
+import { useNow } from "../../shared/relay/page-context.ts";
+import type { ShownTask } from "./load-day.ts";
+
+/** The open tasks of an agent, with the time that each has left. */
+export function OpenTaskTable({
+  tasks,
+  agentId,
+}: {
+  tasks: readonly ShownTask[];
+  agentId: string;
+}) {
+  const now = useNow(1_000);
+  return (
+    <RowTable
+      caption="Open jobs"
+      rows={tasks}
+      rowKey={({ task_id }) => task_id}
+      tone={({ expires_at }) => (expires_at < now ? "doubt" : undefined)}
+      empty="No job is open."
+      columns={[
+        { title: "Job", cell: ({ prompt }) => <ForeignText text={prompt} /> },
+        { title: "State", cell: describeState },
+        {
+          title: "Who",
+          cell: ({ submitted_by, assigned_to }) =>
+            submitted_by === agentId ? (
+              <>you ordered from {assigned_to === null ? "–" : <ShortId id={assigned_to} />}</>
+            ) : (
+              <>you work for {submitted_by === null ? "–" : <ShortId id={submitted_by} />}</>
+            ),
+        },
+        {
+          title: "Held",
+          isNumber: true,
+          cell: ({ amount_locked }) => showMoney(amount_locked),
+        },
+        { title: "Since", cell: ({ submitted_at }) => <TimeText at={submitted_at} /> },
+        {
+          title: "Left",
+          isNumber: true,
+          cell: ({ expires_at }) => showDuration(Math.max(0, expires_at - now)),
+        },
+        { title: "Id", cell: ({ task_id }) => <ShortId id={task_id} /> },
+      ]}
+    />
+  );
+}
+
+function describeState({ status, cancel_requested_at }: ShownTask): string {
+  if (cancel_requested_at !== undefined) return "asked to stop";
+  return status === "claimed" ? "in work" : "waiting for its executor";
+}

@@ -1,0 +1,70 @@
+import { useState } from "preact/hooks";
+import { AskDialog } from "../ask-dialog.tsx";
+import { showMoney } from "../../shared/format/show-amount.ts";
+import { showLine } from "../../shared/format/show-text.ts";
+import { usePageContext } from "../../shared/relay/page-context.ts";
+import { readField } from "../../shared/format/read-field.ts";
+
+interface WantedWithdrawal {
+  readonly amount: number;
+  readonly destination: string;
+  /** Made once, so that a second click withdraws nothing more. */
+  readonly idempotencyKey: string;
+}
+
+/** Asks for a withdrawal, and once more before it is sent. */
+export function WithdrawalForm({ agentId, onDone }: { agentId: string; onDone: () => void }) {
+  const { relay } = usePageContext();
+  const [wanted, setWanted] = useState<WantedWithdrawal>();
+  const submit = (form: FormData) =>
+    setWanted({
+      amount: Number(form.get("amount")),
+      destination: readField(form, "destination"),
+      idempotencyKey: crypto.randomUUID(),
+    });
+  return (
+    <form
+      class="token-form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        submit(new FormData(event.currentTarget));
+      }}
+    >
+      <label>
+        Amount in USD
+        <input
+          type="text"
+          name="amount"
+          inputMode="decimal"
+          pattern="\d+(\.\d{1,6})?"
+          autocomplete="off"
+          required
+        />
+      </label>
+      <label>
+        Pay to, in the words of your operator
+        <input type="text" name="destination" maxLength={256} autocomplete="off" required />
+      </label>
+      <button type="submit">Withdraw …</button>
+      {wanted !== undefined && (
+        <AskDialog
+          title="Withdraw from the account?"
+          verb="Withdraw"
+          consequence={`${showMoney(wanted.amount)} leave the balance at once. The operator pays them to ${showLine(wanted.destination, 256)}.`}
+          run={() => {
+            const { idempotencyKey, ...body } = wanted;
+            return relay.call(
+              "requestWithdrawal",
+              { params: { agentId }, body },
+              { idempotencyKey },
+            );
+          }}
+          onClose={(isDone) => {
+            setWanted(undefined);
+            if (isDone) onDone();
+          }}
+        />
+      )}
+    </form>
+  );
+}

@@ -1,0 +1,17 @@
+import { canonicalize, sha256Hex } from "@agent/crypto";
+import { expect, test } from "vitest";
+import { compareArguments } from "./compare-arguments.ts";
+
+const argsHash = sha256Hex(canonicalize({ to: "ann", amount: 5 }));
+
+test.each([
+  ['{"amount": 5, "to": "ann"}', "same"],
+  ['{"to":"ann","amount":5.0}', "same"],
+  ['{"to":"ann","amount":50}', "different"],
+  ['{"to":"ann","amount":5,"more":1}', "different"],
+  ['["ann"]', "not_json"],
+  ["ann", "not_json"],
+  ["", "not_json"],
+])("the arguments %s are %s", (text, verdict) => {
+  expect(compareArguments(text, argsHash)).toBe(verdict);
+});

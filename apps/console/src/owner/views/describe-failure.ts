@@ -1,0 +1,23 @@
+import { isJsonObject } from "@agent/crypto";
+
+/** Why a task ended badly: who says it, and the sentence. */
+export interface FailureReason {
+  readonly by: "executor" | "relay";
+  readonly sentence: string;
+}
+
+/** Returns why a task failed, in the executor's words if its receipt has any. */
+export function describeFailure(status: string, receipt: unknown): FailureReason {
+  const result = isJsonObject(receipt) ? receipt["result"] : undefined;
+  if (typeof result === "string" && result.trim() !== "") {
+    return { by: "executor", sentence: result };
+  }
+  const sentence = RELAY_SENTENCES[status] ?? "It ended without a reason.";
+  return { by: "relay", sentence };
+}
+
+const RELAY_SENTENCES: Readonly<Record<string, string>> = {
+  expired: "No result arrived in time; the money went back.",
+  failed: "The executor could not do it and gave no reason.",
+  denied: "The executor refused it and gave no reason.",
+};

@@ -1,0 +1,28 @@
+import { expect, test } from "vitest";
+import { describeVote } from "./describe-vote.ts";
+
+const approval = {
+  quorum_required: 2,
+  quorum_approvers: ["ann", "bob", "cid"],
+  status: "pending" as const,
+  votes: [{ approver_id: "bob", decision: "approve" }],
+};
+
+test.each([
+  ["an approver who has not voted", approval, "ann", { missing: 1, mayVote: true }],
+  [
+    "one who has",
+    approval,
+    "bob",
+    { approving: 1, missing: 1, mayVote: false, ownDecision: "approve" },
+  ],
+  ["a stranger", approval, "eve", { mayVote: false }],
+  [
+    "an approver of one that is decided",
+    { ...approval, status: "denied" as const },
+    "ann",
+    { mayVote: false },
+  ],
+])("an approval may be voted on by %s or not", (_, given, approver, state) => {
+  expect(describeVote(given, approver)).toMatchObject(state);
+});

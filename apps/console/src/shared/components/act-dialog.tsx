@@ -1,0 +1,170 @@
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { CallRefusal } from "@agent/client";
+import type { CallExtras, PageAnswer } from "../relay/call-relay.ts";
+import { usePageContext } from "../relay/page-context.ts";
+import { RefusalText } from "./answer-view.tsx";
+import { readField } from "../format/read-field.ts";
+
+/** The question that a person answers before an act. */
+export interface ActQuestion<Body> {
+  /** The verb on the button, such as "Complete". */
+  readonly verb: string;
+  readonly title: string;
+  /** States the effect in money and names. */
+  readonly consequence: ComponentChildren;
+  /** The fields besides the reason. */
+  readonly fields?: readonly ActField[];
+  /** Must be typed before a destructive act. */
+  readonly typedWord?: string;
+  readonly run: (given: GivenAct) => Promise<PageAnswer<Body>>;
+  /** The answer of the relay in words. */
+  readonly describe: (body: Body) => ComponentChildren;
+}
+
+export interface ActField {
+  readonly name: string;
+  readonly label: string;
+  readonly value?: string;
+  readonly inputMode?: "decimal" | "url";
+}
+
+export interface GivenAct {
+  readonly reason: string;
+  readonly fields: Readonly<Record<string, string>>;
+  readonly extras: CallExtras & { readonly reason: string; readonly idempotencyKey: string };
+}
+
+/** A button that asks once more before it acts. */
+export function ActButton<Body>({
+  label,
+  question,
+  onDone,
+}: {
+  label: string;
+  question: ActQuestion<Body>;
+  onDone?: () => void;
+}) {
+  const [isOpen, setOpen] = useState(false);
+  const { mayAct } = usePageContext();
+  return (
+    <>
+      <button
+        type="button"
+        class="act"
+        onClick={() => setOpen(true)}
+        aria-disabled={mayAct.value ? undefined : "true"}
+        title={mayAct.value ? undefined : "This session only reads"}
+      >
+        {label}
+      </button>
+      {isOpen && (
+        <ActDialog
+          question={question}
+          onClose={(isDone) => {
+            setOpen(false);
+            if (isDone) onDone?.();
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+function ActDialog<Body>({
+  question,
+  onClose,
+}: {
+  question: ActQuestion<Body>;
+  onClose: (isDone: boolean) => void;
+}) {
+  const { mayAct } = usePageContext();
+  const dialog = useRef<HTMLDialogElement>(null);
+  // A second click on the button is the same act.
+  const [idempotencyKey] = useState(() => crypto.randomUUID());
+  const [answer, setAnswer] = useState<{ readonly body: Body } | undefined>();
+  const [refusal, setRefusal] = useState<CallRefusal | undefined>();
+  const [isRunning, setRunning] = useState(false);
+  const closeButton = useRef<HTMLButtonElement>(null);
+  useEffect(() => dialog.current?.showModal(), []);
+  useEffect(() => closeButton.current?.focus(), [answer]);
+  const submit = async (form: FormData) => {
+    setRunning(true);
+    const texts = Object.fromEntries([...form.keys()].map((name) => [name, readField(form, name)]));
+    const { reason = "", typed: _typed, ...fields } = texts;
+    const result = await question.run({ reason, fields, extras: { reason, idempotencyKey } });
+    setRunning(false);
+    setRefusal(result.ok ? undefined : result);
+    if (result.ok) setAnswer({ body: result.body });
+  };
+  return (
+    <dialog ref={dialog} aria-labelledby="act-title" onClose={() => onClose(answer !== undefined)}>
+      <h2 id="act-title">{question.title}</h2>
+      {answer === undefined ? (
+        <form
+          onSubmit={(event) => {
+            event.preventDefault();
+            void submit(new FormData(event.currentTarget));
+          }}
+        >
+          <p class="consequence">{question.consequence}</p>
+          <ActFields question={question} />
+          {refusal !== undefined && <RefusalText refusal={refusal} />}
+          {!mayAct.value && (
+            <p class="refusal">
+              This session only reads. Give the token or a new code above to act.
+            </p>
+          )}
+          <div class="buttons">
+            <button type="button" onClick={() => dialog.current?.close()}>
+              Cancel
+            </button>
+            <button type="submit" class="button" disabled={isRunning || !mayAct.value}>
+              {question.verb}
+            </button>
+          </div>
+        </form>
+      ) : (
+        <div role="status">
+          <p>{question.describe(answer.body)}</p>
+          <div class="buttons">
+            <button type="button" ref={closeButton} onClick={() => dialog.current?.close()}>
+              Close
+            </button>
+          </div>
+        </div>
+      )}
+    </dialog>
+  );
+}
+
+function ActFields<Body>({ question }: { question: ActQuestion<Body> }) {
+  const { fields = [], typedWord } = question;
+  return (
+    <>
+      {fields.map(({ name, label, value, inputMode }) => (
+        <label key={name}>
+          {label}
+          <input
+            type="text"
+            name={name}
+            required
+            defaultValue={value}
+            inputMode={inputMode}
+            autocomplete="off"
+          />
+        </label>
+      ))}
+      <label>
+        Reason, for the audit
+        <input type="text" name="reason" required maxLength={200} autocomplete="off" />
+      </label>
+      {typedWord !== undefined && (
+        <label>
+          Type <strong>{typedWord}</strong> to go on
+          <input type="text" name="typed" required pattern={typedWord} autocomplete="off" />
+        </label>
+      )}
+    </>
+  );
+}

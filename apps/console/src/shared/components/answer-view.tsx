@@ -1,0 +1,51 @@
+import type { CallRefusal } from "@agent/client";
+import type { ComponentChildren } from "preact";
+import { describeRefusal } from "../relay/describe-refusal.ts";
+import type { LoadedAnswer } from "../relay/use-answer.ts";
+import { TimeText } from "./foreign-text.tsx";
+
+/** A refusal as a sentence, with the code and the number by which the operator finds it in the log. */
+export function RefusalText({ refusal }: { refusal: CallRefusal }) {
+  const { code, requestId, retryAfterSeconds } = refusal;
+  return (
+    <p class="refusal" role="alert" data-code={code}>
+      {describeRefusal(refusal)}
+      {retryAfterSeconds !== undefined && <> Trying again in {retryAfterSeconds} s.</>}
+      <small>
+        code <code>{code}</code>
+        {requestId !== undefined && (
+          <>
+            , request <code>{requestId}</code>
+          </>
+        )}
+      </small>
+    </p>
+  );
+}
+
+/** Shows an answer once it is there; an old one is greyed and says how old it is. */
+export function AnswerView<Body>({
+  answer,
+  children,
+}: {
+  answer: LoadedAnswer<Body>;
+  children: (body: Body) => ComponentChildren;
+}) {
+  const { body, refusal, at } = answer;
+  return (
+    <>
+      {refusal !== undefined && <RefusalText refusal={refusal} />}
+      {body === undefined && refusal === undefined && <p class="loading">Loading …</p>}
+      {body !== undefined && (
+        <div class={refusal === undefined ? undefined : "stale"}>
+          {refusal !== undefined && (
+            <p class="hint">
+              As of <TimeText at={at ?? null} />
+            </p>
+          )}
+          {children(body)}
+        </div>
+      )}
+    </>
+  );
+}

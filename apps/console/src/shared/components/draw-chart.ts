@@ -1,0 +1,125 @@
+import UPlot from "uplot";
+import "uplot/dist/uPlot.min.css";
+import type { ChartData, DrawnChart } from "./chart-data.ts";
+
+interface DrawOptions extends ChartData {
+  readonly isStacked?: boolean;
+  readonly isLogarithmic?: boolean;
+  readonly show: (value: number) => string;
+}
+
+const HEIGHT = 180;
+
+/** Draws a chart into an element, as wide as the element is at any time. */
+export function drawChart(place: HTMLElement, options: DrawOptions): DrawnChart {
+  const create = (data: ChartData) =>
+    new UPlot(buildOptions(place, { ...options, ...data }), toColumns(data, options), place);
+  let last: ChartData = options;
+  let plot = create(last);
+  const resized = new ResizeObserver(() =>
+    plot.setSize({ width: place.clientWidth, height: HEIGHT }),
+  );
+  resized.observe(place);
+  // Colours are those of the style sheet, which differ between light and dark.
+  const scheme = matchMedia("(prefers-color-scheme: dark)");
+  const redraw = () => {
+    plot.destroy();
+    plot = create(last);
+  };
+  scheme.addEventListener("change", redraw);
+  const chosen = new MutationObserver(redraw);
+  chosen.observe(document.documentElement, { attributeFilter: ["data-theme"] });
+  return {
+    update(data) {
+      last = data;
+      plot.setData(toColumns(data, options));
+    },
+    destroy() {
+      resized.disconnect();
+      scheme.removeEventListener("change", redraw);
+      chosen.disconnect();
+      plot.destroy();
+    },
+  };
+}
+
+function buildOptions(place: HTMLElement, options: DrawOptions): UPlot.Options {
+  const { lines, isStacked = false, isLogarithmic = false, show } = options;
+  const colorOf = (name: string) => readColor(place, name);
+  const axis = {
+    stroke: colorOf("quiet"),
+    grid: { stroke: colorOf("line"), width: 1 },
+    ticks: { show: false },
+  };
+  return {
+    width: place.clientWidth,
+    height: HEIGHT,
+    legend: { show: false },
+    cursor: { show: false },
+    scales: {
+      y: isLogarithmic
+        ? { distr: 3 }
+        : { range: (_plot, _min, max) => [0, Math.max(1, max * 1.1)] },
+    },
+    axes: [
+      { ...axis, size: 32, values: (_plot, splits) => splits.map(formatClock) },
+      {
+        ...axis,
+        size: 64,
+        values: (_plot, splits) => splits.map((each) => (each === null ? "" : show(each))),
+      },
+    ],
+    series: [
+      {},
+      ...lines.map(({ label, color }) => ({
+        label,
+        stroke: colorOf(`chart-${color}`),
+        width: 2,
+        points: { show: true, size: 7, filter: listLonePoints },
+        ...(isStacked && { fill: addAlpha(colorOf(`chart-${color}`)) }),
+      })),
+    ],
+  };
+}
+
+/** Lists the values that have no neighbour: no line would show them. */
+function listLonePoints(plot: UPlot, line: number): number[] {
+  const values = Array.from(plot.data[line] ?? []);
+  const isMissing = (at: number) => (values[at] ?? null) === null;
+  return values.flatMap((_, at) =>
+    !isMissing(at) && isMissing(at - 1) && isMissing(at + 1) ? [at] : [],
+  );
+}
+
+/** A canvas knows no variables, so the browser resolves them as the colour of an element. */
+function readColor(place: HTMLElement, name: string): string {
+  place.style.color = `var(--${name})`;
+  const { color } = getComputedStyle(place);
+  place.style.color = "";
+  return color;
+}
+
+const addAlpha = (color: string) => color.replace("rgb(", "rgba(").replace(")", ", 0.3)");
+
+function formatClock(seconds: number): string {
+  const date = new Date(seconds * 1_000);
+  return `${String(date.getHours()).padStart(2, "0")}:${String(date.getMinutes()).padStart(2, "0")}`;
+}
+
+/** Returns the columns that the library takes; of a stack each line is drawn on top of those after it. */
+function toColumns(
+  { times, lines }: ChartData,
+  { isStacked = false, isLogarithmic = false }: DrawOptions,
+): UPlot.AlignedData {
+  const columns = lines.map(({ values }) =>
+    // A logarithm has no zero.
+    values.map((value) => (isLogarithmic && value !== null && value <= 0 ? null : value)),
+  );
+  const drawn = isStacked ? columns.map((_, first) => addUp(columns.slice(first))) : columns;
+  return [times.map((time) => time / 1_000), ...drawn];
+}
+
+function addUp(columns: readonly (readonly (number | null)[])[]): number[] {
+  const [first = []] = columns;
+  return first.map((_, at) => columns.reduce((sum, column) => sum + (column[at] ?? 0), 0));
+}

@@ -1,0 +1,19 @@
+import type { ComponentChildren } from "preact";
+
+/** Facts with their names. */
+export function FactList({
+  facts,
+}: {
+  facts: readonly (readonly [name: string, fact: ComponentChildren])[];
+}) {
+  return (
+    <dl class="fact-list">
+      {facts.map(([name, fact]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{fact}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

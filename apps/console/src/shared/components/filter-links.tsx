@@ -1,0 +1,32 @@
+import { formatHashRoute } from "../routing/hash-route.ts";
+import { usePageContext } from "../relay/page-context.ts";
+
+/** Choices of one filter as links, so that the address says which list it is. */
+export function FilterLinks({
+  name,
+  label,
+  choices,
+}: {
+  /** The member of the query that they set. */
+  name: string;
+  label: string;
+  /** The value and the word of each choice; the first value is that of no filter. */
+  choices: readonly (readonly [value: string, word: string])[];
+}) {
+  const { path, query } = usePageContext().route.value;
+  const current = query.get(name) ?? "";
+  const others = Object.fromEntries(query);
+  return (
+    <nav class="chips" aria-label={label}>
+      {choices.map(([value, word]) => (
+        <a
+          key={value}
+          href={formatHashRoute(path, { ...others, [name]: value })}
+          aria-current={value === current ? "true" : undefined}
+        >
+          {word}
+        </a>
+      ))}
+    </nav>
+  );
+}

@@ -1,0 +1,116 @@
+import type { ComponentChildren } from "preact";
+import { useCallback, useState } from "preact/hooks";
+import type { PageAnswer } from "../relay/call-relay.ts";
+import { type LoadedAnswer, type ReloadRules, useLoaded } from "../relay/use-answer.ts";
+import { AnswerView } from "./answer-view.tsx";
+
+export interface TableColumn<Row> {
+  readonly title: string;
+  readonly isNumber?: boolean;
+  readonly cell: (row: Row) => ComponentChildren;
+}
+
+/** One page of a list, as every list of the relay has them. */
+export interface TablePage<Row> {
+  readonly rows: readonly Row[];
+  readonly next: string | null;
+}
+
+interface TableProps<Row> {
+  /** Names the table for readers of screens. */
+  readonly caption: string;
+  readonly columns: readonly TableColumn<Row>[];
+  readonly rowKey: (row: Row) => string | number;
+  /** Says that there is nothing. */
+  readonly empty: ComponentChildren;
+  /** Marks rows that went wrong. */
+  readonly tone?: (row: Row) => "bad" | "doubt" | undefined;
+}
+
+/** Rows that the page has already. */
+export function RowTable<Row>({
+  rows,
+  caption,
+  columns,
+  rowKey,
+  empty,
+  tone,
+}: TableProps<Row> & { readonly rows: readonly Row[] }) {
+  if (rows.length === 0) return <p class="empty">{empty}</p>;
+  return (
+    <div class="scroll" tabIndex={0} role="region" aria-label={caption}>
+      <table class="rows">
+        <caption class="hidden">{caption}</caption>
+        <thead>
+          <tr>
+            {columns.map(({ title, isNumber }) => (
+              <th key={title} scope="col" class={isNumber === true ? "number" : undefined}>
+                {title}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={rowKey(row)} class={tone?.(row)}>
+              {columns.map(({ title, isNumber, cell }) => (
+                <td key={title} data-title={title} class={isNumber === true ? "number" : undefined}>
+                  <span>{cell(row)}</span>
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+/** A list of the relay that is read page by page. `loadPage` must stay the same while its list does. */
+export function PageTable<Row>({
+  loadPage,
+  rules = {},
+  onAnswer,
+  ...table
+}: TableProps<Row> & {
+  readonly loadPage: (cursor: string | undefined) => Promise<PageAnswer<TablePage<Row>>>;
+  readonly rules?: ReloadRules;
+  /** Told of each answer, for what depends on it elsewhere on the page. */
+  readonly onAnswer?: (answer: LoadedAnswer<TablePage<Row>>) => ComponentChildren;
+}) {
+  const [cursors, setCursors] = useState<readonly string[]>([]);
+  const cursor = cursors.at(-1);
+  const load = useCallback(() => loadPage(cursor), [loadPage, cursor]);
+  const answer = useLoaded(load, rules);
+  return (
+    <>
+      {onAnswer?.(answer)}
+      <AnswerView answer={answer}>
+        {({ rows, next }) => (
+          <>
+            <RowTable {...table} rows={rows} />
+            {(next !== null || cursors.length > 0) && (
+              <nav class="pages" aria-label={`Pages of ${table.caption}`}>
+                <button
+                  type="button"
+                  disabled={cursors.length === 0}
+                  onClick={() => setCursors(cursors.slice(0, -1))}
+                >
+                  Previous
+                </button>
+                <span>page {cursors.length + 1}</span>
+                <button
+                  type="button"
+                  disabled={next === null}
+                  onClick={() => next !== null && setCursors([...cursors, next])}
+                >
+                  Next
+                </button>
+              </nav>
+            )}
+          </>
+        )}
+      </AnswerView>
+    </>
+  );
+}

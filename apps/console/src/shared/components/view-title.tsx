@@ -1,0 +1,32 @@
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import { ShortId } from "./foreign-text.tsx";
+
+/** The title of a view, which gets the focus when the view opens, as that of another page would. */
+export function ViewTitle({
+  title,
+  id,
+  children,
+}: {
+  title: string;
+  /** The id of the thing that the view is about. */
+  id?: string;
+  /** Stands beside the title. */
+  children?: ComponentChildren;
+}) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    document.title = id === undefined ? title : `${title} …${id.slice(-8)}`;
+    heading.current?.focus({ preventScroll: true });
+    scrollTo(0, 0);
+  }, []);
+  return (
+    <header class="view-title">
+      <h1 tabIndex={-1} ref={heading}>
+        {title}
+      </h1>
+      {id !== undefined && <ShortId id={id} />}
+      {children}
+    </header>
+  );
+}

@@ -1,0 +1,18 @@
+import { expect, test } from "vitest";
+import { formatCsv } from "./format-csv.ts";
+
+test.each([
+  ["=1+1", "'=1+1"],
+  ["+1", "'+1"],
+  ["-1", "'-1"],
+  ["@SUM(A1)", "'@SUM(A1)"],
+  ['=HYPERLINK("x","y")', `"'=HYPERLINK(""x"",""y"")"`],
+  ["\t=1", "'\t=1"],
+  ["plain", "plain"],
+  ["a,b", '"a,b"'],
+  ["a\nb", '"a\nb"'],
+  [-2.5, "-2.5"],
+  [null, ""],
+])("writes the cell %j so that it is no formula", (cell, written) => {
+  expect(formatCsv([[cell, "x"]])).toBe(`${written},x\r\n`);
+});

@@ -1,0 +1,17 @@
+import { expect, test } from "vitest";
+import { describeRefusal } from "./describe-refusal.ts";
+
+test.each([
+  [{ code: "network.unreachable", message: "x" }, "The relay does not answer."],
+  [{ code: "later.code", message: "Something new" }, "Something new."],
+  [
+    {
+      code: "request.invalid",
+      message: "Request is invalid",
+      issues: [{ path: "amount", message: "must be more than 0" }],
+    },
+    "Request is invalid. amount: must be more than 0.",
+  ],
+])("words the refusal %j", (refusal, sentence) => {
+  expect(describeRefusal({ ok: false, status: 400, ...refusal })).toBe(sentence);
+});

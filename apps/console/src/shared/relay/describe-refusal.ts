@@ -1,0 +1,19 @@
+import type { CallRefusal } from "@agent/client";
+
+const SENTENCES: Readonly<Record<string, string>> = {
+  "network.unreachable": "The relay does not answer.",
+  "network.timeout": "The relay did not answer in time.",
+  "network.aborted": "The call was stopped.",
+  "response.too_large": "The answer is too large for this page.",
+  "session.level": "This session only reads now. Give the token or a new code to act.",
+  "session.ended": "The session has ended. Sign in again.",
+};
+
+/** Returns a refusal as a sentence for people; an unknown one says what the relay said. */
+export function describeRefusal({ code, message, issues = [] }: CallRefusal): string {
+  const known = SENTENCES[code];
+  if (known !== undefined) return known;
+  const fields = issues.map((issue) => `${issue.path}: ${issue.message}`).join("; ");
+  const sentence = /[.!?]$/.test(message) ? message : `${message}.`;
+  return fields === "" ? sentence : `${sentence} ${fields}.`;
+}

@@ -1,0 +1,24 @@
+import { expect, test } from "vitest";
+import { formatHashRoute, parseHashRoute } from "./hash-route.ts";
+
+test.each([
+  ["", [], {}],
+  ["#", [], {}],
+  ["#/", [], {}],
+  ["#/tasks", ["tasks"], {}],
+  ["#/tasks/a%2Fb?failed=1&q=x%20y", ["tasks", "a/b"], { failed: "1", q: "x y" }],
+  ["#tasks//x/", ["tasks", "x"], {}],
+  ["#/a/%zz", ["a", "%zz"], {}],
+])("reads the place %j", (hash, path, query) => {
+  const route = parseHashRoute(hash);
+  expect(route.path).toEqual(path);
+  expect(Object.fromEntries(route.query)).toEqual(query);
+});
+
+test("writes every place so that it is read as the same one", () => {
+  const query = { q: "a&b=c?d#e", state: undefined, failed: "" };
+  const written = formatHashRoute(["tasks", "relay:a/b?c#d"], query);
+  const { path, query: read } = parseHashRoute(written);
+  expect(path).toEqual(["tasks", "relay:a/b?c#d"]);
+  expect(Object.fromEntries(read)).toEqual({ q: "a&b=c?d#e" });
+});

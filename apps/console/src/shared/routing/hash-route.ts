@@ -1,0 +1,44 @@
+import { type ReadonlySignal, signal } from "@preact/signals";
+
+/** A place in the page, as the part of the address that no server receives. */
+export interface HashRoute {
+  /** The decoded parts of the path; empty at the start. */
+  readonly path: readonly string[];
+  readonly query: URLSearchParams;
+}
+
+/** Parses the fragment of an address, such as `#/tasks/ID?failed=1`; anything else is the start. */
+export function parseHashRoute(hash: string): HashRoute {
+  const [path = "", query = ""] = hash.replace(/^#?\/*/, "").split("?", 2);
+  const parts = path.split("/").filter((part) => part !== "");
+  return { path: parts.map(decodePart), query: new URLSearchParams(query) };
+}
+
+/** A damaged escape stays as it is. */
+function decodePart(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
+/** Builds the fragment of a place; members of the query without a value are left out. */
+export function formatHashRoute(
+  path: readonly string[],
+  query: Readonly<Record<string, string | undefined>> = {},
+): string {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined && value !== "") search.set(name, value);
+  }
+  const parts = path.map(encodeURIComponent).join("/");
+  return search.size === 0 ? `#/${parts}` : `#/${parts}?${search.toString()}`;
+}
+
+/** Follows the fragment of the page's address. */
+export function watchHashRoute(): ReadonlySignal<HashRoute> {
+  const route = signal(parseHashRoute(location.hash));
+  addEventListener("hashchange", () => (route.value = parseHashRoute(location.hash)));
+  return route;
+}

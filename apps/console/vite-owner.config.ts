@@ -1,0 +1,16 @@
+import { fileURLToPath } from "node:url";
+import { defineConfig } from "vite";
+import pages from "./vite.config.ts";
+
+/** Builds the owner's page apart from the other pages, for the reason given for that of the log. */
+export default defineConfig({
+  ...pages,
+  build: {
+    ...pages.build,
+    emptyOutDir: false,
+    copyPublicDir: false,
+    rolldownOptions: {
+      input: { me: fileURLToPath(new URL("console/me.html", import.meta.url)) },
+    },
+  },
+});
