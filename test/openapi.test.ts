@@ -26,7 +26,9 @@ it("serves docs/openapi.json from a relay", async () => {
 
 /** Lists the errors that the linter finds; its warnings are a matter of taste. */
 async function listErrors(source: string): Promise<string[]> {
-  const config = await createConfig({ extends: ["recommended"] });
+  const examples = { severity: "error", allowAdditionalProperties: true } as const;
+  const rules = { "no-invalid-media-type-examples": examples };
+  const config = await createConfig({ extends: ["recommended"], rules });
   const problems = await lintFromString({ source, config });
   return problems.filter(({ severity }) => severity === "error").map(({ message }) => message);
 }
@@ -35,6 +37,16 @@ it("serves valid OpenAPI 3.1", async () => {
   const source = await fetchContract();
   expect(source).toContain('"openapi": "3.1');
   expect(await listErrors(source)).toEqual([]);
+});
+
+it("fails on an example that its schema refuses", async () => {
+  const document = JSON.parse(await fetchContract()) as {
+    paths: Record<string, { get: { responses: Record<string, { content: object }> } }>;
+  };
+  const live = document.paths["/health/live"]?.get.responses["200"];
+  if (live === undefined) throw new Error("the operation is not there");
+  live.content = { "application/json": { schema: { type: "string" }, example: 1 } };
+  expect(await listErrors(JSON.stringify(document))).toEqual([expect.stringContaining("xample")]);
 });
 
 it("fails on a document that is not valid OpenAPI", async () => {

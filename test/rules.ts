@@ -35,7 +35,7 @@ const layers: Readonly<Record<string, readonly string[]>> = {
   "@agent/test-postgres": [],
   "@agent/agent-server": shared,
   // It runs in browsers, so it depends on what runs there.
-  "@agent/console": ["crypto", "transparency", "verify"],
+  "@agent/console": ["client", "crypto", "routing-semiring", "transparency", "verify", "wire"],
   "@agent/relay": [
     ...shared,
     "budget",
@@ -237,7 +237,7 @@ const readers: Readonly<Record<string, readonly string[]>> = {
     "trust",
     "visibility",
   ],
-  "agents/devices/device-store.ts": ["identity", "pairing", "realtime", "tasks"],
+  "agents/devices/device-store.ts": ["approvals", "identity", "pairing", "realtime", "tasks"],
   "agents/keys/key-store.ts": [
     "approvals",
     "credentials",

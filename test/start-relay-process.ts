@@ -5,8 +5,12 @@ import { join } from "node:path";
 /** A relay in a process of its own, on a free port. */
 export interface RelayProcess {
   readonly baseUrl: string;
-  stop(): Promise<void>;
+  /** Its log so far. */
+  log(): string;
+  stop(signal?: NodeJS.Signals): Promise<void>;
 }
+
+export const MASTER_TOKEN = "test-master-token-0123456789";
 
 const source = new URL("../apps/relay/src/main.ts", import.meta.url).pathname;
 
@@ -20,7 +24,7 @@ export async function startRelayProcess(
     cwd: join(main, ".."),
     env: {
       NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"],
-      AGENT_API_TOKEN: "test-master-token-0123456789",
+      AGENT_API_TOKEN: MASTER_TOKEN,
       X402_PAY_TO_ADDRESS: `0x${"0".repeat(40)}`,
       AGENT_HOST: "127.0.0.1",
       PORT: "0",
@@ -28,8 +32,8 @@ export async function startRelayProcess(
     },
     stdio: ["ignore", "pipe", "inherit"],
   });
+  let output = "";
   const baseUrl = await new Promise<string>((resolve, reject) => {
-    let output = "";
     child.stdout.setEncoding("utf8").on("data", (text: string) => {
       output += text;
       const port = /"msg":"relay.listening".*"port":(\d+)/.exec(output)?.[1];
@@ -39,9 +43,10 @@ export async function startRelayProcess(
   });
   return {
     baseUrl,
-    async stop() {
-      child.kill("SIGTERM");
-      if (child.exitCode === null) await once(child, "exit");
+    log: () => output,
+    async stop(signal = "SIGTERM") {
+      child.kill(signal);
+      if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
     },
   };
 }

@@ -6,6 +6,7 @@ import { benchmarkNeighbours } from "./measures/neighbours.ts";
 import { benchmarkEngines } from "./measures/engines.ts";
 import { benchmarkRanking } from "./measures/ranking.ts";
 import { benchmarkReceipts } from "./measures/receipts.ts";
+import { benchmarkScaleOut } from "./measures/scale-out.ts";
 import { benchmarkSessions } from "./measures/sessions.ts";
 import { benchmarkStart } from "./measures/start.ts";
 import { benchmarkTrustAttack } from "./measures/trust-attack.ts";
@@ -23,6 +24,7 @@ const benches: Record<string, () => void | Promise<void>> = {
   log: benchmarkLog,
   "trust-attack": benchmarkTrustAttack,
   engines: benchmarkEngines,
+  "scale-out": benchmarkScaleOut,
 };
 
 const names = process.argv.slice(2);

@@ -139,6 +139,8 @@ describe.skipIf(executablePath === undefined)("The page /log", { timeout: 120_00
 
   it.each([
     [1280, "light"],
+    [1280, "dark"],
+    [390, "light"],
     [390, "dark"],
   ] as const)("fits %i px, %s, without overflow and barriers", async (width, colorScheme) => {
     const { page, context } = await openPage({}, { viewport: { width, height: 900 }, colorScheme });

@@ -309,6 +309,18 @@ describe.skipIf(executablePath === undefined)("The page /verify", { timeout: 240
     await context.close();
   });
 
+  it("does not show the result of a refused file at a glance", async () => {
+    const { text, keys } = getNamedExample(examples);
+    const { page, context } = await openPage();
+    await page.fill("#keys", keys.join(" "));
+    await give(page, [text.replace('"amount_settled":2', '"amount_settled":3')]);
+    await page.waitForSelector("article.refused");
+    const result = page.locator("details.result");
+    expect(await result.getAttribute("open")).toBe(null);
+    expect(await result.innerText()).toBe("Result (not proven)");
+    await context.close();
+  });
+
   it("does not show a file with a warning like one where everything holds", async () => {
     const warned = loadVectors("receipts").find(({ receipt = "", key = "" }) => {
       const { valid, checks } = verifyArtifact(receipt, { publicKey: key, now: NOW });
@@ -432,8 +444,14 @@ describe.skipIf(executablePath === undefined)("The page /verify", { timeout: 240
     },
   );
 
-  it.each([1280, 390])("shows the relay at its address at %i px", async (width) => {
-    const { page, context } = await openPage("/", { viewport: { width, height: 700 } });
+  it.each([
+    [1280, "light"],
+    [1280, "dark"],
+    [390, "light"],
+    [390, "dark"],
+  ] as const)("shows the relay at its address at %i px, %s", async (width, colorScheme) => {
+    const viewport = { width, height: 700 };
+    const { page, context } = await openPage("/", { viewport, colorScheme });
     expect(await page.locator("button").count()).toBe(3);
     expect(await getOverflow(page)).toBe(0);
     expect(await findBarriers(page)).toEqual([]);

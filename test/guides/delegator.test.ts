@@ -9,6 +9,7 @@ import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { afterAll, expect, it, vi } from "vitest";
 import type { GuideShell } from "./guide-shell.ts";
 import { parseGuide } from "./parse-guide.ts";
+import { pairBrowser } from "./pair-browser.ts";
 import { startRelay, startWorker } from "./start-world.ts";
 import { testGuide } from "./test-guide.ts";
 
@@ -22,6 +23,8 @@ interface McpAddress {
 
 /** The client of the block that was opened last, as a user has it open. */
 let client: Client | undefined;
+/** The task of the last answer that named one. */
+let taskId = "";
 afterAll(() => client?.close());
 
 testGuide("delegator.md", {
@@ -30,6 +33,7 @@ testGuide("delegator.md", {
     await startWorker(shell);
   },
   clients: {
+    pair: pairBrowser,
     /** Opens the server of a configuration block with the official client, and reads its account. */
     async MCP(block, shell) {
       await client?.close();
@@ -47,15 +51,25 @@ testGuide("delegator.md", {
       await vi.waitUntil(() => says.includes(`This agent is ${agentId}. `), { timeout: 20_000 });
       return balance;
     },
-    /** Makes the call of a block; a receipt that it returns is verified once more, without the tools. */
-    async call(block) {
-      const { name, arguments: args } = JSON.parse(block) as Call;
+    /**
+     * Makes the call of a block; a receipt that it returns is verified once more, without the tools. The
+     * reader replaces `TASK_ID` by the task of the last answer.
+     */
+    async call(block, shell) {
+      const filled = block.replaceAll("TASK_ID", taskId);
+      const { name, arguments: args } = JSON.parse(filled) as Call;
       const text = await callTool(name, args);
-      const { receipt } = JSON.parse(text) as { receipt?: ExecutionReceipt };
+      const answer = JSON.parse(text) as { receipt?: ExecutionReceipt; task_id?: string };
+      if (answer.task_id !== undefined) {
+        taskId = answer.task_id;
+        await shell.run(`TASK_ID=${taskId}`);
+      }
+      const { receipt } = answer;
       if (receipt === undefined) return text;
       const { public_key: publicKey } = receipt;
-      const prompt = String(args["prompt"]);
-      const { valid, code } = verifyReceipt(receipt, { publicKey, prompt });
+      const { prompt } = args;
+      const ordered = typeof prompt === "string" ? { prompt } : {};
+      const { valid, code } = verifyReceipt(receipt, { publicKey, ...ordered });
       if (!valid) throw new Error(code);
       const verified = await callTool("verify_receipt", { receipt, key: publicKey });
       const { verdict } = JSON.parse(verified) as { verdict: string };

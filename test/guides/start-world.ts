@@ -7,7 +7,10 @@ export async function startRelay(shell: GuideShell): Promise<void> {
   await shell.start("relay", `${payTo} node apps/relay/dist/main.js`);
 }
 
-/** Starts an agent that repeats a text in capital letters for 1 USD; its id is `WORKER_ID`. */
+/**
+ * Starts an agent that repeats a text in capital letters for 1 USD and lets submitters inspect; its id is
+ * `WORKER_ID`.
+ */
 export async function startWorker(shell: GuideShell): Promise<void> {
   shell.writeFile("shout.mjs", SHOUT);
   shell.writeFile("worker.json", JSON.stringify(WORKER));
@@ -35,5 +38,9 @@ const WORKER = {
   tools: ["./shout.mjs"],
   dataDir: "./worker",
   relay: { url: "http://127.0.0.1:3000" },
-  listing: { capabilities: ["shout"], pricing: [{ capability: "shout", unit_cost: 1 }] },
+  listing: {
+    capabilities: ["shout"],
+    pricing: [{ capability: "shout", unit_cost: 1 }],
+    acceptance: { window_ms: 3_600_000 },
+  },
 };

@@ -1,0 +1,73 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { findBrowser, openBrowser } from "../open-browser.ts";
+import { startRelayProcess, type RelayProcess } from "../start-relay-process.ts";
+import { type ConsoleWorld, createConsoleWorld } from "./world/console-world.ts";
+import { openConsole } from "./world/watched-page.ts";
+
+const executablePath = findBrowser();
+const folder = mkdtempSync(join(tmpdir(), "console-live-"));
+
+describe.skipIf(executablePath === undefined)("The live console", { timeout: 120_000 }, () => {
+  let browser: Browser;
+  let relay: RelayProcess;
+  let world: ConsoleWorld;
+  const watch = { messages: [] as string[], requests: [] as string[] };
+  const env = { AGENT_RATE_LIMIT_SCALE: "0", AGENT_DB_PATH: join(folder, "relay.db") };
+
+  beforeAll(async () => {
+    relay = await startRelayProcess(undefined, env);
+    browser = await openBrowser(executablePath ?? "");
+    world = await createConsoleWorld(relay.baseUrl);
+  }, 120_000);
+  afterAll(async () => {
+    world?.close();
+    await browser?.close();
+    await relay?.stop();
+    rmSync(folder, { recursive: true });
+  });
+
+  it("shows a task within a second of its submission, without a reload", async () => {
+    const { page, context } = await openConsole(browser, relay.baseUrl, watch);
+    const loads = watch.requests.filter((url) => url.endsWith("/console")).length;
+    const taskId = await world.submitOpen("look at me");
+    await page.waitForSelector(`[data-events] .id[title="${taskId}"]`, { timeout: 1_000 });
+    expect(watch.requests.filter((url) => url.endsWith("/console")).length).toBe(loads);
+    await context.close();
+  });
+
+  it("offers new rows above the list, and leaves the list as it is", async () => {
+    const { page, context } = await openConsole(browser, relay.baseUrl, watch, {
+      place: "#/tasks",
+    });
+    const before = await page.locator("tbody tr").count();
+    await world.submitOpen("one more");
+    await page.waitForSelector(".news >> text=1 new");
+    expect(await page.locator("tbody tr").count()).toBe(before);
+    await page.click(".news button");
+    await expect.poll(() => page.locator("tbody tr").count()).toBe(before + 1);
+    await context.close();
+  });
+
+  it("says that the relay is gone, and goes on when it is back, with each event once", async () => {
+    const { page, context } = await openConsole(browser, relay.baseUrl, watch);
+    const { port } = new URL(relay.baseUrl);
+    await relay.stop("SIGKILL");
+    await page.waitForSelector("[data-live=reconnecting]");
+    expect(await page.locator(".live").innerText()).toMatch(/^live until .*, reconnecting$/);
+    relay = await startRelayProcess(undefined, { ...env, PORT: port });
+    await page.waitForSelector("[data-live=live]", { timeout: 30_000 });
+    const taskId = await world.submitOpen("after the restart");
+    await page.waitForSelector(`[data-events] .id[title="${taskId}"]`);
+    const numbers = await page
+      .locator("[data-sequence]")
+      .evaluateAll((rows) => rows.map((row) => Number(row.getAttribute("data-sequence"))));
+    expect(numbers.length).toBeGreaterThan(1);
+    expect(new Set(numbers).size).toBe(numbers.length);
+    expect(numbers).toEqual(numbers.toSorted((one, other) => other - one));
+    await context.close();
+  });
+});

@@ -1,0 +1,119 @@
+import { createDatabase, startPostgres, type PostgresServer } from "@agent/test-postgres";
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { findBrowser, openBrowser } from "../open-browser.ts";
+import { findBarriers, getOverflow } from "../page-checks.ts";
+import { startRelayProcess, type RelayProcess } from "../start-relay-process.ts";
+import { createRelayNetwork, type RelayNetwork } from "./world/relay-network.ts";
+import { goToPlace, openConsole, waitForParts } from "./world/watched-page.ts";
+
+const executablePath = findBrowser();
+const SIZES = [
+  [1280, "light"],
+  [1280, "dark"],
+  [390, "light"],
+  [390, "dark"],
+] as const;
+const watch = { messages: [] as string[], requests: [] as string[] };
+
+describe.skipIf(executablePath === undefined)("Several processes", { timeout: 120_000 }, () => {
+  let browser: Browser;
+  let server: PostgresServer;
+  const relays: RelayProcess[] = [];
+
+  beforeAll(async () => {
+    browser = await openBrowser(executablePath ?? "");
+    server = await startPostgres();
+    const databaseUrl = await createDatabase(server.url, "console");
+    for (const name of ["relay-1", "relay-2"]) {
+      const env = { AGENT_DATABASE_URL: databaseUrl, AGENT_PROCESS_NAME: name };
+      relays.push(await startRelayProcess(undefined, { ...env, AGENT_RATE_LIMIT_SCALE: "0" }));
+    }
+  }, 120_000);
+  afterAll(async () => {
+    for (const relay of relays) await relay.stop();
+    await browser?.close();
+    await server?.stop();
+  });
+
+  const urlOf = (at: number) => relays[at]?.baseUrl ?? "";
+
+  it.each(SIZES)("are shown at %i px, %s, without overflow and barriers", async (...size) => {
+    const [width, scheme] = size;
+    const place = "#/processes";
+    const options = { width, scheme, place };
+    const { page, context } = await openConsole(browser, urlOf(0), watch, options);
+    expect(await page.locator("tbody tr").count()).toBe(2);
+    expect(await getOverflow(page)).toBe(0);
+    expect(await findBarriers(page)).toEqual([]);
+    await context.close();
+  });
+
+  it("are linked from the frame; one leads, and each says that it has answered", async () => {
+    for (const [at, name] of ["relay-1", "relay-2"].entries()) {
+      const { page, context } = await openConsole(browser, urlOf(at), watch);
+      await page.click("nav >> text=Processes");
+      await page.waitForSelector("h1:has-text('Processes')");
+      await waitForParts(page);
+      const rows = await page.locator("tbody tr").allInnerTexts();
+      expect(rows.filter((row) => row.includes("leads"))).toHaveLength(1);
+      expect(rows.filter((row) => row.includes("answered this"))).toEqual([
+        expect.stringContaining(name),
+      ]);
+      await context.close();
+    }
+  });
+
+  it("show that one has ended without notice, and that the other one leads", async () => {
+    const options = { place: "#/processes" };
+    const { page, context } = await openConsole(browser, urlOf(1), watch, options);
+    await relays[0]?.stop("SIGKILL");
+    const readRow = (name: string) => page.locator("tbody tr", { hasText: name }).innerText();
+    // A process counts as dead after 10 s.
+    const patient = { timeout: 40_000 };
+    await expect.poll(() => readRow("relay-1"), patient).toContain("ended without notice");
+    await expect.poll(() => readRow("relay-2"), patient).toContain("leads, answered this");
+    await context.close();
+  });
+});
+
+describe.skipIf(executablePath === undefined)("Federated relays", { timeout: 180_000 }, () => {
+  let browser: Browser;
+  let network: RelayNetwork;
+
+  beforeAll(async () => {
+    browser = await openBrowser(executablePath ?? "");
+    network = await createRelayNetwork();
+  }, 180_000);
+  afterAll(async () => {
+    await network?.close();
+    await browser?.close();
+  });
+
+  it.each(SIZES)("are shown at %i px, %s, without overflow and barriers", async (...size) => {
+    const [width, scheme] = size;
+    const options = { width, scheme, place: "#/federation" };
+    const { page, context } = await openConsole(browser, network.middle.baseUrl, watch, options);
+    const peers = await page.evaluate<string[]>(
+      `[...document.querySelectorAll("[aria-label=Peers] .id a")].map((link) => link.hash)`,
+    );
+    expect(peers).toHaveLength(2);
+    for (const place of ["#/federation", ...peers]) {
+      await goToPlace(page, place);
+      expect([place, await getOverflow(page)]).toEqual([place, 0]);
+      expect([place, await findBarriers(page)]).toEqual([place, []]);
+    }
+    await context.close();
+  });
+
+  it("show the circuit breaker of each peer", async () => {
+    const options = { place: "#/federation" };
+    const { page, context } = await openConsole(browser, network.middle.baseUrl, watch, options);
+    await page.click("[aria-label=Peers] .id a >> nth=0");
+    await page.waitForSelector("h1:has-text('Peer')");
+    await waitForParts(page);
+    const fact = page.locator(".fact-list div", { hasText: "circuit breaker" });
+    expect(await fact.locator("dd").innerText()).toBe("no task was forwarded lately");
+    await context.close();
+  });
+});

@@ -1,0 +1,108 @@
+import { join } from "node:path";
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { findBrowser, openBrowser } from "../open-browser.ts";
+import { findBarriers, getOverflow } from "../page-checks.ts";
+import { startRelayProcess, type RelayProcess } from "../start-relay-process.ts";
+import {
+  askForMoney,
+  askForVotes,
+  type ConsoleWorld,
+  createConsoleWorld,
+  waitForEnd,
+} from "./world/console-world.ts";
+import { unwrapBody } from "./world/real-agent.ts";
+import { createRelayNetwork, type RelayNetwork } from "./world/relay-network.ts";
+import { openConsole, waitForParts } from "./world/watched-page.ts";
+
+const executablePath = findBrowser();
+const screenshots = new URL("../../docs/screenshots/", import.meta.url).pathname;
+const PROMPTS = ["glass", "paper", "bridges", "tides", "clocks", "maps"];
+
+describe.skipIf(executablePath === undefined)(
+  "The screenshots of the console",
+  { timeout: 120_000 },
+  () => {
+    let browser: Browser;
+    let relay: RelayProcess;
+    let world: ConsoleWorld;
+    let network: RelayNetwork | undefined;
+    let completed = "";
+    let failed = "";
+    const watch = { messages: [] as string[], requests: [] as string[] };
+
+    beforeAll(async () => {
+      const env = { AGENT_RATE_LIMIT_SCALE: "0", AGENT_RELAY_NAME: "north" };
+      relay = await startRelayProcess(undefined, env);
+      browser = await openBrowser(executablePath ?? "");
+      world = await createConsoleWorld(relay.baseUrl);
+      for (const prompt of PROMPTS) completed = await world.askResearch(`the history of ${prompt}`);
+      failed = await world.askFiles("read report-2026.md");
+      await waitForEnd(world.operator, completed);
+      await askForMoney(world.research, 1.5);
+      await askForMoney(world.linguist, 0.8);
+      await askForVotes(world);
+      await world.submitOpen("wait for me");
+    }, 180_000);
+    afterAll(async () => {
+      world?.close();
+      await browser?.close();
+      await relay?.stop();
+      await network?.close();
+    });
+
+    /** Takes a picture of a page at both widths, of as much as a person sees at once; returns its faults. */
+    async function take(name: string, baseUrl: string, place: string, wait: string) {
+      const faults: (string | number)[] = [];
+      for (const width of [1280, 390]) {
+        const height = width === 390 ? 844 : 900;
+        const options = { width, height, place };
+        const { page, context } = await openConsole(browser, baseUrl, watch, options);
+        await page.waitForSelector(wait);
+        await waitForParts(page);
+        const overflow = await getOverflow(page);
+        faults.push(...(overflow === 0 ? [] : [overflow]), ...(await findBarriers(page)));
+        // The focus of a person's keyboard is no part of the picture.
+        await page.evaluate("document.activeElement.blur()");
+        await page.screenshot({ path: join(screenshots, `console-${name}-${width}.png`) });
+        await context.close();
+      }
+      return faults;
+    }
+
+    it.each<readonly [name: string, toPlace: () => string, wait: string]>([
+      ["overview", () => "#/", ".uplot canvas"],
+      ["task-completed", () => `#/tasks/${completed}`, "[data-verified=true]"],
+      ["task-failed", () => `#/tasks/${failed}`, ".bad-end"],
+      ["tasks", () => "#/tasks", "tbody tr.bad"],
+      ["agent", () => `#/agents/${world.lonely.agentId}`, ".checks .fails"],
+      ["money-holds", () => "#/money/holds", "tbody tr"],
+      ["money-withdrawals", () => "#/money/withdrawals", "tbody tr"],
+      ["money-books", () => "#/money/books", ".checks .holds"],
+      ["approvals", () => "#/approvals", "tbody tr"],
+      ["audit", () => "#/audit", "tbody tr"],
+    ])("shows %s", async (name, toPlace, wait) => {
+      expect(await take(name, relay.baseUrl, toPlace(), wait)).toEqual([]);
+    });
+
+    it("shows an overview that is frozen", async () => {
+      unwrapBody(
+        await world.operator.freeze({ body: { reason: "the bank reports a wrong payment" } }),
+      );
+      expect(await take("frozen", relay.baseUrl, "#/", ".pill.bad")).toEqual([]);
+      unwrapBody(await world.operator.unfreeze({ body: {} }));
+    });
+
+    it("shows three relays, one suspended and one that owes", async () => {
+      network = await createRelayNetwork();
+      const { baseUrl } = network.middle;
+      expect(await take("federation", baseUrl, "#/federation", ".peer.suspended circle")).toEqual(
+        [],
+      );
+    });
+
+    it("leaves no message in the browser", () => {
+      expect(watch.messages).toEqual([]);
+    });
+  },
+);

@@ -1,0 +1,130 @@
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { findBrowser, openBrowser } from "../open-browser.ts";
+import { MASTER_TOKEN, startRelayProcess, type RelayProcess } from "../start-relay-process.ts";
+import { createConsoleLink, openConsole, openWindow } from "./world/watched-page.ts";
+
+const executablePath = findBrowser();
+
+describe.skipIf(executablePath === undefined)("A console session", { timeout: 120_000 }, () => {
+  let browser: Browser;
+  let relay: RelayProcess;
+  const watch = { messages: [] as string[], requests: [] as string[] };
+
+  beforeAll(async () => {
+    relay = await startRelayProcess(undefined, { AGENT_RATE_LIMIT_SCALE: "0" });
+    browser = await openBrowser(executablePath ?? "");
+  }, 120_000);
+  afterAll(async () => {
+    await browser?.close();
+    await relay?.stop();
+  });
+
+  /** Returns the bearer that the page sends. */
+  async function readBearer(page: Page): Promise<string> {
+    const [request] = await Promise.all([
+      page.waitForRequest((each) => each.url().includes("/admin/console-sessions")),
+      page.evaluate("location.hash = '#/sessions'"),
+    ]);
+    return (await request.headerValue("authorization")) ?? "";
+  }
+
+  const askWith = (authorization: string) =>
+    fetch(`${relay.baseUrl}/api/v1/admin/overview`, { headers: { authorization } });
+
+  it("OP2: a code opens one page, and its address shows no code", async () => {
+    const { page, context } = await openWindow(browser, watch);
+    const link = await createConsoleLink(relay.baseUrl);
+    await page.goto(link);
+    await page.waitForSelector("[data-live=live]");
+    expect(page.url()).toBe(`${relay.baseUrl}/console#/`);
+    await context.close();
+    const again = await openWindow(browser, watch);
+    await again.page.goto(link);
+    await again.page.waitForSelector("[data-code='session.code_invalid']");
+    await again.context.close();
+  });
+
+  it("OP3: the cookie alone opens no operation, and survives a reload of the page", async () => {
+    const { page, context } = await openConsole(browser, relay.baseUrl, watch);
+    const statuses = await page.evaluate<number[]>(
+      `Promise.all(["overview", "tasks", "freeze"].map(async (name) => (await fetch("./api/v1/admin/" + name)).status))`,
+    );
+    expect(statuses).toEqual([401, 401, 401]);
+    await page.reload();
+    await page.waitForSelector("[data-live=live]");
+    await context.close();
+  });
+
+  it("OP4: after the log-out the bearer is dead and the page asks for the token", async () => {
+    const { page, context } = await openConsole(browser, relay.baseUrl, watch);
+    const bearer = await readBearer(page);
+    expect((await askWith(bearer)).status).toBe(200);
+    await page.click(".session summary");
+    await page.click("text=Log out");
+    await page.waitForSelector("[data-page=sign-in]");
+    expect((await askWith(bearer)).status).toBe(401);
+    await context.close();
+  });
+
+  it("OP4: a page whose session was ended elsewhere asks for the token", async () => {
+    const { page, context } = await openConsole(browser, relay.baseUrl, watch);
+    const headers = { authorization: `Bearer ${MASTER_TOKEN}` };
+    const list = `${relay.baseUrl}/api/v1/admin/console-sessions`;
+    const { sessions } = (await (await fetch(list, { headers })).json()) as {
+      sessions: { session_id: string }[];
+    };
+    for (const { session_id } of sessions) {
+      await fetch(`${list}/${session_id}`, { method: "DELETE", headers });
+    }
+    await page.waitForSelector("[data-page=sign-in]", { timeout: 30_000 });
+    expect(await page.locator("nav").count()).toBe(0);
+    await context.close();
+  });
+
+  it("OP3: a page of another origin renews nothing", async () => {
+    const { page, context } = await openConsole(browser, relay.baseUrl, watch);
+    // The same machine under another name is another origin; this answer of it has no policy of its own.
+    await page.goto(`${relay.baseUrl.replace("127.0.0.1", "localhost")}/openapi.json`);
+    const renew = `${relay.baseUrl}/api/v1/console/session/renew`;
+    const [response] = await Promise.all([
+      page.waitForResponse(renew),
+      page.evaluate(
+        `fetch("${renew}", { method: "POST", mode: "no-cors", credentials: "include" }).then(() => 0)`,
+      ),
+    ]);
+    expect(response.status()).toBe(403);
+    await context.close();
+  });
+
+  it("keeps no secret in an address, a title or a storage", async () => {
+    const { page, context } = await openWindow(browser, watch);
+    await page.goto(`${relay.baseUrl}/console`);
+    await page.fill("input[type=password]", MASTER_TOKEN);
+    await page.keyboard.press("Enter");
+    await page.waitForSelector("[data-live=live]");
+    const bearer = (await readBearer(page)).replace("Bearer ", "");
+    const kept = await page.evaluate<string>(
+      "JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.title, location.href, history.state, document.documentElement.outerHTML])",
+    );
+    expect(await page.evaluate("localStorage.length + sessionStorage.length")).toBe(0);
+    const [cookie] = await context.cookies();
+    for (const secret of [MASTER_TOKEN, bearer, cookie?.value ?? "-"]) {
+      expect(kept).not.toContain(secret);
+      expect(watch.requests.filter((url) => url.includes(secret))).toEqual([]);
+    }
+    expect(cookie).toMatchObject({ httpOnly: true, secure: true, sameSite: "Strict" });
+    await context.close();
+  });
+
+  it.each(["/", "/console", "/console/me", "/verify", "/log", "/docs"])(
+    "answers %s with a content security policy",
+    async (path) => {
+      const answer = await fetch(`${relay.baseUrl}${path}`, { headers: { accept: "text/html" } });
+      expect(answer.status).toBe(200);
+      const policy = answer.headers.get("content-security-policy") ?? "";
+      expect(policy).toContain("default-src 'none'");
+      expect(policy).toContain("frame-ancestors 'none'");
+    },
+  );
+});

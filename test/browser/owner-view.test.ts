@@ -1,0 +1,386 @@
+import { canonicalize } from "@agent/crypto";
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { findBrowser, openBrowser } from "../open-browser.ts";
+import { findBarriers, getOverflow } from "../page-checks.ts";
+import type { AgentProcess } from "../start-agent-process.ts";
+import { startOwnerWorld, type OwnerWorld } from "./owner-world.ts";
+
+const executablePath = findBrowser();
+const screenshots = new URL("../../docs/screenshots/", import.meta.url).pathname;
+
+const PAGES = ["", "work", "account", "visibility", "credentials", "approvals", "devices"];
+
+/** Runs inside the page: everything that the stores of the browser would give a thief, as text. */
+const READ_STORES = `(async () => {
+  const database = await new Promise((resolve, reject) => {
+    const opening = indexedDB.open("agent-owner");
+    opening.onsuccess = () => resolve(opening.result);
+    opening.onerror = () => reject(opening.error);
+  });
+  const device = await new Promise((resolve) => {
+    const request = database.transaction("devices").objectStore("devices").get("device");
+    request.onsuccess = () => resolve(request.result);
+  });
+  database.close();
+  const attempts = ["jwk", "pkcs8", "raw"].map((format) =>
+    crypto.subtle.exportKey(format, device.key.privateKey).then(() => "exported", (error) => error.name),
+  );
+  return {
+    exports: await Promise.all(attempts),
+    isExtractable: device.key.privateKey.extractable,
+    publicKey: device.key.publicKey,
+    kept: JSON.stringify(device),
+    local: localStorage.length,
+    session: sessionStorage.length,
+    cookie: document.cookie,
+  };
+})()`;
+
+interface Stores {
+  readonly exports: readonly string[];
+  readonly isExtractable: boolean;
+  readonly publicKey: string;
+  readonly kept: string;
+  readonly local: number;
+  readonly session: number;
+  readonly cookie: string;
+}
+
+describe.skipIf(executablePath === undefined)("The page /console/me", { timeout: 120_000 }, () => {
+  let browser: Browser;
+  let world: OwnerWorld;
+  let context: BrowserContext;
+  let page: Page;
+  const messages: string[] = [];
+  const requests: { url: string; bearer: string | undefined }[] = [];
+  /** The codes of all pairings, which no address and no log may show. */
+  const codes: string[] = [];
+
+  beforeAll(async () => {
+    world = await startOwnerWorld();
+    browser = await openBrowser(executablePath ?? "");
+    ({ context, page } = await openContext());
+  }, 120_000);
+  afterAll(async () => {
+    await browser.close();
+    await world.close();
+  });
+
+  async function openContext(): Promise<{ context: BrowserContext; page: Page }> {
+    const opened = await browser.newContext({ viewport: { width: 1280, height: 900 } });
+    const first = await opened.newPage();
+    first.on("pageerror", (error) => messages.push(error.message));
+    first.on("console", (message) => messages.push(message.text()));
+    first.on("request", (request) => {
+      const bearer = request.headers()["authorization"]?.slice("Bearer ".length);
+      requests.push({ url: request.url(), bearer });
+    });
+    return { context: opened, page: first };
+  }
+
+  /** Starts the command and reads its link. */
+  async function startPairing(...flags: string[]) {
+    const command = world.runCommand("pair", ...flags);
+    const [link = "", code = ""] = await command.waitForOutput(/(http:\S+#pair=(\w+))/);
+    await command.waitForOutput(/waiting for the browser/);
+    codes.push(code);
+    return { command, link };
+  }
+
+  /** Opens the link and offers the key of the browser. */
+  async function claim(by: Page, link: string): Promise<string> {
+    await by.goto(link);
+    await by.click("text=Pair this browser");
+    return by.locator(".fingerprint").innerText();
+  }
+
+  async function answer(command: AgentProcess, word: string): Promise<void> {
+    await command.waitForOutput(/do you pair it\?/);
+    command.type(word);
+    expect(await command.ended()).toBe(0);
+  }
+
+  async function pair(by: Page, ...flags: string[]): Promise<string> {
+    const { command, link } = await startPairing(...flags);
+    await claim(by, link);
+    await answer(command, "y");
+    await by.waitForSelector("main[data-page=owner]");
+    return /paired as device (\S+)/.exec(command.output())?.[1] ?? "";
+  }
+
+  /** Loads the page anew, because another fragment alone would keep what it has read. */
+  async function open(path: string, on = page): Promise<void> {
+    await on.goto("about:blank");
+    await on.goto(`${world.relay.baseUrl}/console/me#/${path}`);
+    await on.waitForSelector("main[data-page=owner]");
+    await on.waitForSelector(".loading", { state: "detached" });
+  }
+
+  const readStores = (on = page) => on.evaluate<Stores>(READ_STORES);
+
+  it("OB1: pairs a browser by the link and the same key on both screens", async () => {
+    const { command, link } = await startPairing();
+    const shown = await claim(page, link);
+    expect(page.url()).toBe(`${world.relay.baseUrl}/console/me`);
+    const [terminal] = await command.waitForOutput(/its key: {2}([\da-f ]+)\n/);
+    expect(shown).toBe(terminal);
+    expect(command.output()).toMatch(/claimed by ".+ on Linux"/);
+    // A claim survives that the page is loaded again.
+    await page.reload();
+    expect(await page.locator(".fingerprint").innerText()).toBe(shown);
+    await answer(command, "y");
+    await page.waitForSelector("main[data-page=owner]");
+    expect(await page.locator("h1").innerText()).toBe("Today");
+    expect(await page.locator(".relay-name").innerText()).toContain("word-shouter");
+  });
+
+  it("OB2: keeps a key that survives a reload and that no script can export", async () => {
+    await page.reload();
+    await page.waitForSelector("main[data-page=owner]");
+    const stores = await readStores();
+    expect(stores.isExtractable).toBe(false);
+    expect(stores.exports).toEqual(Array(3).fill("InvalidAccessError"));
+    expect([stores.local, stores.session, stores.cookie]).toEqual([0, 0, ""]);
+    // The stored object holds ids and the public key, and neither a code nor a token.
+    expect(stores.kept).not.toMatch(/"code"|eyJ/);
+  });
+
+  it("shows what was earned, what failed and why, and what is in work", async () => {
+    await world.order("good morning", "completed");
+    await world.order("good evening", "completed");
+    await world.order("fail: no ink left in the printer", "failed");
+    await world.order("please wait for me", "claimed");
+    await open("");
+    const readTiles = () => page.locator(".tiles").innerText();
+    // The balance is a call of its own, which may be answered after those of the day.
+    await expect.poll(readTiles).toContain("102.85 USD");
+    expect(await readTiles()).toMatch(/Earned today\s+2\.85 USD/);
+    expect(await readTiles()).toContain("1 failed");
+    expect(await page.locator(".needs").innerText()).toContain("1 job has failed today");
+    const failed = page.locator("table", { hasText: "How" });
+    expect(await failed.innerText()).toContain("no ink left in the printer");
+    await open("work");
+    expect(await page.locator("main").innerText()).toContain("please wait for me");
+  });
+
+  it("is seen as docs/screenshots show it", async () => {
+    for (const width of [1280, 390]) {
+      await page.setViewportSize({ width, height: 900 });
+      await open("");
+      expect(await getOverflow(page)).toBe(0);
+      await page.screenshot({ path: `${screenshots}owner-today-${width}.png`, fullPage: true });
+    }
+    await page.setViewportSize({ width: 1280, height: 900 });
+  });
+
+  it("asks for a vote, signs it, and the relay and the agent server count it", async () => {
+    await open("approvals");
+    await page.click("text=Whose calls may this browser approve?");
+    const approver = JSON.parse(await page.locator("pre").innerText()) as { agent_id: string };
+    expect(approver.agent_id).toBe(world.workerId);
+    const deploy = await world.startSpender(approver, false);
+    expect(await deploy("site")).toContain("requires approval");
+    await open("approvals");
+    expect(await page.locator(".approval").innerText()).toContain("deploy");
+    expect(await page.locator("nav .count").innerText()).toContain("1");
+    await page.click("text=Compare with the arguments");
+    await page.fill(".approval textarea", canonicalize({ text: "other" }));
+    expect(await page.locator("[data-verdict]").getAttribute("data-verdict")).toBe("different");
+    await page.fill(".approval textarea", canonicalize({ text: "site" }));
+    expect(await page.locator("[data-verdict]").getAttribute("data-verdict")).toBe("same");
+    await page.click("text=Approve …");
+    await page.click("text=Sign and approve");
+    await page.waitForSelector("text=No call waits for your vote.");
+    expect(await deploy("site")).toBe("deployed site");
+
+    expect(await deploy("other site")).toContain("requires approval");
+    await open("approvals");
+    await page.click("text=Deny …");
+    await page.click("text=Sign and deny");
+    await page.waitForSelector("text=No call waits for your vote.");
+    expect(await deploy("other site")).toContain("approval.denied");
+
+    const deployOpenly = await world.startSpender(approver, true);
+    expect(await deployOpenly("a shown site")).toContain("requires approval");
+    await open("approvals");
+    expect(await page.locator("[data-arguments]").innerText()).toContain("a shown site");
+    expect(await page.locator("[data-verdict]").getAttribute("data-verdict")).toBe("same");
+  });
+
+  it("lists account, rank, credentials and devices of the agent", async () => {
+    await open("account");
+    const account = await page.locator("main").innerText();
+    expect(account).toContain("earned by a job");
+    expect(account).toContain("agent-server pair --allow-withdrawals");
+    const [saved] = await Promise.all([
+      page.waitForEvent("download"),
+      page.click("text=Save all as CSV"),
+    ]);
+    expect(saved.suggestedFilename()).toMatch(/^statement-.{8}\.csv$/);
+    await open("visibility");
+    expect(await page.locator("main").innerText()).toContain("1 of 1");
+    await open("credentials");
+    expect(await page.locator("main").innerText()).toContain("in force");
+    await open("devices");
+    expect(await page.locator("main").innerText()).toContain("(this browser)");
+  });
+
+  it.each([
+    [1280, "light"],
+    [1280, "dark"],
+    [390, "light"],
+    [390, "dark"],
+  ] as const)("fits %i px, %s, without overflow and barriers", async (width, colorScheme) => {
+    await page.setViewportSize({ width, height: 900 });
+    await page.emulateMedia({ colorScheme });
+    for (const path of PAGES) {
+      await open(path);
+      expect([path, await getOverflow(page)]).toEqual([path, 0]);
+      expect([path, await findBarriers(page)]).toEqual([path, []]);
+    }
+    await page.setViewportSize({ width: 1280, height: 900 });
+  });
+
+  it("sets a heading apart from what stands above it, and draws no ring around the title", async () => {
+    await open("");
+    const gap = await page.evaluate<number>(`(() => {
+      const heading = [...document.querySelectorAll("h2")].find(
+        ({ textContent }) => textContent === "Work in hand",
+      );
+      const { bottom } = heading.previousElementSibling.getBoundingClientRect();
+      return heading.getBoundingClientRect().top - bottom;
+    })()`);
+    expect(gap).toBeGreaterThanOrEqual(24);
+    await page.focus("nav >> text=Work in hand");
+    await page.keyboard.press("Enter");
+    await page.waitForSelector("h1:has-text('Work in hand'):focus");
+    const outline = await page.evaluate("getComputedStyle(document.activeElement).outlineStyle");
+    expect(outline).toBe("none");
+  });
+
+  it("OB5: shows hostile texts as text, without running and without breaking the page", async () => {
+    const hostile = `<img src=x onerror="document.title='run'"> \u202E${"x".repeat(5_000)}`;
+    await world.order(`fail: ${hostile}`, "failed");
+    await open("");
+    const text = await page.locator("main").innerText();
+    expect(text).toContain("<img src=x onerror=");
+    expect(text).toContain("\\u{202e}");
+    expect(text).toContain("Show all");
+    expect(text).not.toContain("\u202E");
+    expect(await page.locator("main img").count()).toBe(0);
+    await page.setViewportSize({ width: 390, height: 900 });
+    expect(await getOverflow(page)).toBe(0);
+    await page.setViewportSize({ width: 1280, height: 900 });
+    expect(await page.title()).toBe("Today");
+    expect(messages).toEqual([]);
+  });
+
+  it("OB3: uses tokens of two minutes with one scope each, never one that writes", () => {
+    const tokens = new Set(requests.flatMap(({ bearer }) => bearer ?? []));
+    const claims = [...tokens].map(
+      (token) =>
+        JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString()) as {
+          scope: string;
+          iat: number;
+          exp: number;
+        },
+    );
+    expect(claims.length).toBeGreaterThan(4);
+    for (const { scope, iat, exp } of claims) {
+      expect(exp - iat).toBe(120);
+      expect(["", "task:read", "account:read", "credentials:read", "approvals:vote"]).toContain(
+        scope,
+      );
+    }
+  });
+
+  it("OB1: gives a thief who claims the code first nothing", async () => {
+    const thief = await openContext();
+    const own = await openContext();
+    const { command, link } = await startPairing();
+    const stolen = await claim(thief.page, link);
+    await own.page.goto(link);
+    await own.page.click("text=Pair this browser");
+    expect(await own.page.locator("[role=alert]").getAttribute("data-code")).toBe(
+      "pairing.code_used",
+    );
+    expect(await command.waitForOutput(/its key: {2}([\da-f ]+)\n/)).toEqual([stolen]);
+    await answer(command, "n");
+    await thief.page.waitForSelector("text=The owner said no");
+    await thief.page.goto(`${world.relay.baseUrl}/console/me`);
+    await thief.page.waitForSelector("main[data-page=pairing]");
+    await thief.context.close();
+    await own.context.close();
+  });
+
+  it("OB2: is out at once when the device is ended at the terminal", async () => {
+    const other = await openContext();
+    const deviceId = await pair(other.page);
+    const ended = world.runCommand("unpair", deviceId);
+    expect(await ended.ended()).toBe(0);
+    await other.page.click("text=Account");
+    await other.page.waitForSelector("main[data-page=ended]");
+    expect(await other.page.locator("main").innerText()).toContain("no longer a device");
+    await other.page.waitForSelector("text=Its key has been deleted");
+    await other.page.reload();
+    await other.page.waitForSelector("main[data-page=pairing]");
+    await other.context.close();
+  });
+
+  it("withdraws where the owner has allowed it, once per question, and ends itself", async () => {
+    const other = await openContext();
+    await pair(other.page, "--allow-withdrawals");
+    await open("account", other.page);
+    await other.page.fill("input[name=amount]", "2.5");
+    await other.page.fill("input[name=destination]", "DE00 0000");
+    await other.page.click("text=Withdraw …");
+    expect(await other.page.locator(".consequence").innerText()).toContain("2.50 USD");
+    await other.page.locator("dialog .button").click();
+    await other.page.waitForSelector("td:has-text('DE00 0000')");
+    const listed = await world.operator.listWithdrawals({ params: { agentId: world.workerId } });
+    expect(listed).toMatchObject({ body: { withdrawals: [{ amount: 2.5, status: "pending" }] } });
+
+    await open("devices", other.page);
+    await other.page.click("text=End this device …");
+    await other.page.locator("dialog .button").click();
+    await other.page.waitForSelector("main[data-page=ended]");
+    await other.context.close();
+  });
+
+  it("says what is missing where a browser has no Ed25519, and offers nothing weaker", async () => {
+    const old = await openContext();
+    await old.page.addInitScript(
+      "SubtleCrypto.prototype.generateKey = () => Promise.reject(new DOMException('', 'NotSupportedError'))",
+    );
+    const countClaims = () => requests.filter(({ url }) => url.endsWith("/pairing/claim")).length;
+    const before = countClaims();
+    const { command, link } = await startPairing();
+    await old.page.goto(link);
+    await old.page.click("text=Pair this browser");
+    await old.page.waitForSelector("[data-code='browser.no_key']");
+    expect(await old.page.locator("main input, main button").count()).toBe(0);
+    expect(countClaims()).toBe(before);
+    await command.stop();
+    await old.context.close();
+  });
+
+  it("asks its own relay only, and leaves no secret in addresses, logs or messages", async () => {
+    await vi.waitUntil(() => world.relay.log().length > 0);
+    const { baseUrl } = world.relay;
+    const foreign = requests.filter(
+      ({ url }) => !url.startsWith(baseUrl) && !url.startsWith("blob:"),
+    );
+    expect(foreign).toEqual([]);
+    const tokens = requests.flatMap(({ bearer }) => bearer ?? []);
+    const addresses = requests.map(({ url }) => url.replace(/#.*/, "")).join("\n");
+    for (const secret of [...codes, ...tokens]) {
+      expect(addresses).not.toContain(secret);
+      expect(world.relay.log()).not.toContain(secret);
+    }
+    // Refusals of the tests of theft are answers with an error status, which Chromium notes by itself.
+    const unexpected = messages.filter((text) => !text.startsWith("Failed to load resource"));
+    expect(unexpected).toEqual([]);
+    await context.close();
+  });
+});
