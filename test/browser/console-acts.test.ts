@@ -93,14 +93,20 @@ describe.skipIf(executablePath === undefined)("Acting in the console", { timeout
     await typeInto(page, /^Reason/, "an audit");
     await typeInto(page, /^Type freeze/, "freeze");
     await press(page, /^Freeze$/);
-    // The event of the freeze may replace the box, and its dialog, before the answer is shown.
+    // The dialog stays, though the box with its button is replaced as soon as the relay is frozen.
+    await page.waitForSelector("dialog >> text=is frozen");
     await page.waitForSelector("[data-frozen=true]");
+    await page.keyboard.press("Enter");
+    await page.waitForSelector("dialog", { state: "detached" });
     expect(await page.locator(".pill.bad").innerText()).toBe("FROZEN: an audit");
     await press(page, /^Unfreeze$/);
     await page.waitForSelector("dialog[open]");
     await typeInto(page, /^Reason/, "the audit is over");
     await press(page, /^Unfreeze$/);
+    await page.waitForSelector("dialog >> text=accepts writes again");
     await page.waitForSelector("[data-frozen=false]");
+    await page.keyboard.press("Enter");
+    await page.waitForSelector("dialog", { state: "detached" });
 
     const { entries } = unwrapBody(await world.operator.listOperatorAudit());
     const acts = entries.filter(({ action }) =>

@@ -1,6 +1,7 @@
 import type { ReadonlySignal } from "@preact/signals";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { CallRefusal } from "@agent/client";
+import { ActDialogs } from "../shared/components/act-dialog.tsx";
 import type { BodyOf } from "../shared/relay/call-relay.ts";
 import { type EventFeed, openEventFeed } from "../shared/relay/event-feed.ts";
 import { browserEnvironment, PageContextProvider } from "../shared/relay/page-context.ts";
@@ -43,9 +44,11 @@ function OpenConsole({
   const context = useMemo(() => ({ relay, feed, route, mayAct }), [relay, feed, route, mayAct]);
   return (
     <PageContextProvider value={context}>
-      <ConsoleFrame session={session}>
-        <ConsoleView route={route.value} />
-      </ConsoleFrame>
+      <ActDialogs>
+        <ConsoleFrame session={session}>
+          <ConsoleView route={route.value} />
+        </ConsoleFrame>
+      </ActDialogs>
     </PageContextProvider>
   );
 }

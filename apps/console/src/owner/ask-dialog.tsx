@@ -1,6 +1,6 @@
 import type { CallRefusal } from "@agent/client";
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { RefusalText } from "../shared/components/answer-view.tsx";
 import type { PageAnswer } from "../shared/relay/call-relay.ts";
 
@@ -22,7 +22,8 @@ export function AskDialog({
   const isDone = useRef(false);
   const [refusal, setRefusal] = useState<CallRefusal>();
   const [isRunning, setRunning] = useState(false);
-  useEffect(() => dialog.current?.showModal(), []);
+  // An effect after the first paint would let an early Escape pass unseen.
+  useLayoutEffect(() => dialog.current?.showModal(), []);
   const act = async () => {
     setRunning(true);
     const answer = await run();

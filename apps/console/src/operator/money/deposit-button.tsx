@@ -1,4 +1,4 @@
-import { useState } from "preact/hooks";
+import { useRef } from "preact/hooks";
 import { ActButton } from "../../shared/components/act-dialog.tsx";
 import { refuseLocally } from "../../shared/relay/refuse-locally.ts";
 import { showMoney } from "../../shared/format/show-amount.ts";
@@ -7,7 +7,7 @@ import { usePageContext } from "../../shared/relay/page-context.ts";
 /** Credits an account. An id that no agent has is refused once, and credited if it is given again. */
 export function DepositButton({ agentId }: { agentId?: string }) {
   const { relay } = usePageContext();
-  const [doubted, setDoubted] = useState<string | undefined>();
+  const doubted = useRef<string | undefined>(undefined);
   const isKnown = async (id: string) => {
     const answer = await relay.call("listAllAgents", { query: { q: id, limit: 10 } });
     return !answer.ok || answer.body.agents.some(({ agent_id }) => agent_id === id);
@@ -33,8 +33,8 @@ export function DepositButton({ agentId }: { agentId?: string }) {
           const id = (fields["agent"] ?? "").trim();
           const amount = Number(fields["amount"]);
           if (!(amount > 0)) return refuseLocally("`amount` must be a number above 0");
-          if (doubted !== id && !(await isKnown(id))) {
-            setDoubted(id);
+          if (doubted.current !== id && !(await isKnown(id))) {
+            doubted.current = id;
             return refuseLocally(
               `No agent has the id ${id}. Press Deposit again to credit it nevertheless`,
             );

@@ -1,5 +1,5 @@
-import type { ComponentChildren } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { createContext, type ComponentChildren } from "preact";
+import { useContext, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { CallRefusal } from "@agent/client";
 import type { CallExtras, PageAnswer } from "../relay/call-relay.ts";
 import { usePageContext } from "../relay/page-context.ts";
@@ -35,6 +35,25 @@ export interface GivenAct {
   readonly extras: CallExtras & { readonly reason: string; readonly idempotencyKey: string };
 }
 
+const OpenDialog = createContext<(dialog: ComponentChildren) => void>(() => undefined);
+
+/**
+ * Shows the dialogs of all buttons within it, until they are closed or the reader goes to another
+ * view. A dialog outlives its button, because the act itself may change the part of the page that
+ * held the button.
+ */
+export function ActDialogs({ children }: { children: ComponentChildren }) {
+  const [dialog, setDialog] = useState<ComponentChildren>();
+  const route = usePageContext().route.value;
+  useEffect(() => setDialog(undefined), [route]);
+  return (
+    <OpenDialog.Provider value={setDialog}>
+      {children}
+      {dialog}
+    </OpenDialog.Provider>
+  );
+}
+
 /** A button that asks once more before it acts. */
 export function ActButton<Body>({
   label,
@@ -45,29 +64,22 @@ export function ActButton<Body>({
   question: ActQuestion<Body>;
   onDone?: () => void;
 }) {
-  const [isOpen, setOpen] = useState(false);
+  const openDialog = useContext(OpenDialog);
   const { mayAct } = usePageContext();
+  const close = (isDone: boolean) => {
+    openDialog(undefined);
+    if (isDone) onDone?.();
+  };
   return (
-    <>
-      <button
-        type="button"
-        class="act"
-        onClick={() => setOpen(true)}
-        aria-disabled={mayAct.value ? undefined : "true"}
-        title={mayAct.value ? undefined : "This session only reads"}
-      >
-        {label}
-      </button>
-      {isOpen && (
-        <ActDialog
-          question={question}
-          onClose={(isDone) => {
-            setOpen(false);
-            if (isDone) onDone?.();
-          }}
-        />
-      )}
-    </>
+    <button
+      type="button"
+      class="act"
+      onClick={() => openDialog(<ActDialog question={question} onClose={close} />)}
+      aria-disabled={mayAct.value ? undefined : "true"}
+      title={mayAct.value ? undefined : "This session only reads"}
+    >
+      {label}
+    </button>
   );
 }
 
@@ -86,7 +98,8 @@ function ActDialog<Body>({
   const [refusal, setRefusal] = useState<CallRefusal | undefined>();
   const [isRunning, setRunning] = useState(false);
   const closeButton = useRef<HTMLButtonElement>(null);
-  useEffect(() => dialog.current?.showModal(), []);
+  // An effect after the first paint would let an early Escape pass unseen.
+  useLayoutEffect(() => dialog.current?.showModal(), []);
   useEffect(() => closeButton.current?.focus(), [answer]);
   const submit = async (form: FormData) => {
     setRunning(true);
