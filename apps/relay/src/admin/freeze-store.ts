@@ -1,8 +1,12 @@
 import { queryBuilder, params, compile } from "../storage/queries/compiled-query.ts";
+import { inRowForm } from "../storage/queries/row-form.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
 import type { FreezeRow } from "../storage/tables/admin.ts";
 
-const freezeRow = compile()(queryBuilder.selectFrom("freeze").selectAll());
+const freezeRow = inRowForm(compile()(queryBuilder.selectFrom("freeze").selectAll()), {
+  kind: "read",
+  tables: ["freeze"],
+});
 
 export function findFreeze(read: Reader): Promise<FreezeRow | undefined> {
   return read.get(freezeRow, {});

@@ -1,7 +1,9 @@
 import { queryBuilder, param, params, compile, sql } from "../storage/queries/compiled-query.ts";
 import { jsonTexts } from "../storage/queries/fragments.ts";
+import { inRowForm } from "../storage/queries/row-form.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
 import type { AgentRow } from "../storage/tables/agents.ts";
+import { KEYED_TABLES } from "../storage/tables/keyed-tables.ts";
 
 const agentById = compile<{ agent_id: string }>()(
   queryBuilder.selectFrom("agents").selectAll().where("agent_id", "=", param("agent_id")),
@@ -58,12 +60,22 @@ export async function saveAgent(tx: Tx, agent: AgentRow): Promise<void> {
 /** Freshness is measured in minutes, so a heartbeat within seconds of the last one is not written. */
 const TOUCH_INTERVAL_MS = 30_000;
 
-const updateLastSeenQuery = compile<{ agent_id: string; now: number; stale: number }>()(
-  queryBuilder
-    .updateTable("agents")
-    .set({ last_seen_at: param("now"), unreachable_at: null })
-    .where("agent_id", "=", param("agent_id"))
-    .where(sql<boolean>`(last_seen_at <= ${param("stale")} or unreachable_at is not null)`),
+const updateLastSeenQuery = inRowForm(
+  compile<{ agent_id: string; now: number; stale: number }>()(
+    queryBuilder
+      .updateTable("agents")
+      .set({ last_seen_at: param("now"), unreachable_at: null })
+      .where("agent_id", "=", param("agent_id"))
+      .where(sql<boolean>`(last_seen_at <= ${param("stale")} or unreachable_at is not null)`),
+  ),
+  {
+    kind: "update",
+    table: KEYED_TABLES.agents,
+    change: ({ last_seen_at, unreachable_at }, { now, stale }) =>
+      Number(last_seen_at) <= stale || unreachable_at !== null
+        ? { last_seen_at: now, unreachable_at: null }
+        : undefined,
+  },
 );
 
 /** Records a sign of life of an agent. */

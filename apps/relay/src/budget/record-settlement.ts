@@ -6,10 +6,12 @@ import { appendLog } from "../log/entries/append.ts";
 import type { Log } from "../observability/log.ts";
 import type { Services } from "../services.ts";
 import type { Tx } from "../storage/storage.ts";
-import type { NewSettlement } from "../storage/tables/budget.ts";
+import { countRelaySuccessions } from "../identity/store.ts";
+import { findPaymentOfTask } from "../payments/x402/x402-store.ts";
+import type { NewSettlement, SettlementRow } from "../storage/tables/budget.ts";
 import type { PostedRow } from "./post-movement.ts";
 import { buildSettlementBody } from "./sign-settlement.ts";
-import { findSettlement, insertSettlement } from "./store.ts";
+import { insertSettlement } from "./store.ts";
 
 interface RecordedSettlement {
   readonly taskId: string;
@@ -54,7 +56,15 @@ export async function recordSettlement(
     postings: JSON.stringify(rows),
     outcome_hash: recorded.outcomeHash ?? null,
   };
-  await insertSettlement(tx, settlement);
+  const { x402: _, ...stored } = settlement;
+  const x402 = recorded.x402 ?? (await findPaymentOfTask(tx, recorded.taskId));
+  const row: SettlementRow = {
+    ...stored,
+    x402_tx_hash: x402?.txHash ?? null,
+    x402_network: x402?.network ?? null,
+    relay_key: await countRelaySuccessions(tx),
+  };
+  await insertSettlement(tx, row);
   await recordRelayEvent(tx, {
     at: settlement.settled_at,
     type: "money.settled",
@@ -65,9 +75,7 @@ export async function recordSettlement(
     amount: toDollars(gross),
     fee: toDollars(fee),
   });
-  await appendLog(tx, async () => {
-    const row = await findSettlement(tx, settlement.task_id);
-    if (row === undefined) throw new Error("an inserted settlement was not found");
+  await appendLog(tx, () => {
     const record = { ...buildSettlementBody(row, identity), suite: SUITE };
     return entryOf.settlement(record, { time: settlement.settled_at });
   });

@@ -1,27 +1,30 @@
-import { queryBuilder, param, params, compile, sql } from "../storage/queries/compiled-query.ts";
-import { jsonMember, lockedRows } from "../storage/queries/fragments.ts";
+import { queryBuilder, param, params, compile } from "../storage/queries/compiled-query.ts";
+import { lockedRows } from "../storage/queries/fragments.ts";
+import { inRowForm, pickColumns } from "../storage/queries/row-form.ts";
 import { TransactionConflict, type Reader, type Tx } from "../storage/storage.ts";
-import type {
-  AccountRow,
-  NewSettlement,
-  PostingRow,
-  SettlementRow,
-} from "../storage/tables/budget.ts";
+import type { AccountRow, PostingRow, SettlementRow } from "../storage/tables/budget.ts";
+import { KEYED_TABLES } from "../storage/tables/keyed-tables.ts";
 
-const accountByName = compile<{ account: string }>()(
-  queryBuilder.selectFrom("accounts").selectAll().where("account", "=", param("account")),
+const accountByName = inRowForm(
+  compile<{ account: string }>()(
+    queryBuilder.selectFrom("accounts").selectAll().where("account", "=", param("account")),
+  ),
+  { kind: "find", table: KEYED_TABLES.accounts },
 );
 
 export function findAccount(read: Reader, account: string): Promise<AccountRow | undefined> {
   return read.get(accountByName, { account });
 }
 
-const accountToMove = compile<{ account: string }>()(
-  queryBuilder
-    .selectFrom("accounts")
-    .selectAll()
-    .where("account", "=", param("account"))
-    .modifyEnd(lockedRows),
+const accountToMove = inRowForm(
+  compile<{ account: string }>()(
+    queryBuilder
+      .selectFrom("accounts")
+      .selectAll()
+      .where("account", "=", param("account"))
+      .modifyEnd(lockedRows),
+  ),
+  { kind: "find", table: KEYED_TABLES.accounts },
 );
 
 /** Finds an account that this transaction moves, and keeps others from moving it meanwhile. */
@@ -29,29 +32,46 @@ export function findAccountToMove(tx: Tx, account: string): Promise<AccountRow |
   return tx.get(accountToMove, { account });
 }
 
-const insertAccountQuery = compile<AccountRow>()(
-  queryBuilder
-    .insertInto("accounts")
-    .values(
-      params(
-        "account",
-        "balance",
-        "held",
-        "pending_withdrawals",
-        "sequence",
-        "card_lots",
-        "last_posted_at",
-      ),
-    )
-    .onConflict((conflict) => conflict.doNothing()),
+const ACCOUNT_COLUMNS = [
+  "account",
+  "balance",
+  "held",
+  "pending_withdrawals",
+  "sequence",
+  "card_lots",
+  "last_posted_at",
+] as const satisfies readonly (keyof AccountRow)[];
+
+const insertAccountQuery = inRowForm(
+  compile<AccountRow>()(
+    queryBuilder
+      .insertInto("accounts")
+      .values(params(...ACCOUNT_COLUMNS))
+      .onConflict((conflict) => conflict.doNothing()),
+  ),
+  {
+    kind: "merge",
+    table: KEYED_TABLES.accounts,
+    rows: (account) => [pickColumns({ ...account }, ACCOUNT_COLUMNS)],
+  },
 );
 
-const updateAccountQuery = compile<Omit<AccountRow, "pending_withdrawals"> & { before: number }>()(
-  queryBuilder
-    .updateTable("accounts")
-    .set(params("balance", "held", "sequence", "card_lots", "last_posted_at"))
-    .where("account", "=", param("account"))
-    .where("sequence", "=", param("before")),
+const MOVED_COLUMNS = ["balance", "held", "sequence", "card_lots", "last_posted_at"] as const;
+
+const updateAccountQuery = inRowForm(
+  compile<Omit<AccountRow, "pending_withdrawals"> & { before: number }>()(
+    queryBuilder
+      .updateTable("accounts")
+      .set(params(...MOVED_COLUMNS))
+      .where("account", "=", param("account"))
+      .where("sequence", "=", param("before")),
+  ),
+  {
+    kind: "update",
+    table: KEYED_TABLES.accounts,
+    change: (row, { before, ...account }) =>
+      row["sequence"] === before ? pickColumns(account, MOVED_COLUMNS) : undefined,
+  },
 );
 
 /**
@@ -68,22 +88,25 @@ export async function saveAccount(tx: Tx, after: AccountRow, before: number): Pr
   }
 }
 
-const insertPostingQuery = compile<PostingRow>()(
-  queryBuilder
-    .insertInto("postings")
-    .values(
-      params(
-        "account",
-        "sequence",
-        "transaction_id",
-        "type",
-        "amount",
-        "balance_after",
-        "reference_id",
-        "description",
-        "created_at",
-      ),
-    ),
+const POSTING_COLUMNS = [
+  "account",
+  "sequence",
+  "transaction_id",
+  "type",
+  "amount",
+  "balance_after",
+  "reference_id",
+  "description",
+  "created_at",
+] as const satisfies readonly (keyof PostingRow)[];
+
+const insertPostingQuery = inRowForm(
+  compile<PostingRow>()(queryBuilder.insertInto("postings").values(params(...POSTING_COLUMNS))),
+  {
+    kind: "insert",
+    table: "postings",
+    row: (posting) => pickColumns({ ...posting }, POSTING_COLUMNS),
+  },
 );
 
 export async function insertPosting(tx: Tx, posting: PostingRow): Promise<void> {
@@ -138,49 +161,6 @@ export async function reserveReference(
   return (await tx.run(insertReferenceQuery, row)) === 1;
 }
 
-/** The x402 payment that a task was submitted with. */
-function selectPaymentOfTask(what: ReturnType<typeof sql>) {
-  return sql<string | null>`(select ${what} from x402_payments
-    where task_id = ${param("task_id")} and state = 'settled')`;
-}
-
-const insertSettlementQuery = compile<Omit<SettlementRow, "relay_key">>()(
-  queryBuilder.insertInto("settlements").values({
-    ...params(
-      "task_id",
-      "settlement_id",
-      "allocation_id",
-      "receipt_hash",
-      "ledger_hash",
-      "amount_settled",
-      "fee",
-      "net",
-      "payer_id",
-      "payee_id",
-      "status",
-      "settled_at",
-      "postings",
-      "outcome_hash",
-    ),
-    x402_tx_hash: sql`coalesce(${param("x402_tx_hash")}, ${selectPaymentOfTask(sql`tx_hash`)})`,
-    x402_network: sql`coalesce(${param("x402_network")},
-      ${selectPaymentOfTask(jsonMember("requirements", "network"))})`,
-    relay_key: sql`(select count(*) from relay_successions)`,
-  }),
-);
-
-/** Stores a settlement, with the payment of its task. */
-export async function insertSettlement(
-  tx: Tx,
-  { x402, ...settlement }: NewSettlement,
-): Promise<void> {
-  await tx.run(insertSettlementQuery, {
-    ...settlement,
-    x402_tx_hash: x402?.txHash ?? null,
-    x402_network: x402?.network ?? null,
-  });
-}
-
 /** Named, because a settlement is signed as it is read, and Postgres numbers its rows in one more column. */
 const SETTLEMENT_COLUMNS = [
   "task_id",
@@ -201,6 +181,21 @@ const SETTLEMENT_COLUMNS = [
   "relay_key",
   "outcome_hash",
 ] as const satisfies readonly (keyof SettlementRow)[];
+
+const insertSettlementQuery = inRowForm(
+  compile<SettlementRow>()(
+    queryBuilder.insertInto("settlements").values(params(...SETTLEMENT_COLUMNS)),
+  ),
+  {
+    kind: "insert",
+    table: "settlements",
+    row: (settlement) => pickColumns({ ...settlement }, SETTLEMENT_COLUMNS),
+  },
+);
+
+export async function insertSettlement(tx: Tx, settlement: SettlementRow): Promise<void> {
+  await tx.run(insertSettlementQuery, settlement);
+}
 
 const settlementByTask = compile<{ task_id: string }>()(
   queryBuilder

@@ -1,9 +1,19 @@
 import { compile, param, params, queryBuilder, sql } from "../storage/queries/compiled-query.ts";
+import { inRowForm, pickColumns } from "../storage/queries/row-form.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
 import type { QueuedEventRow, RelayEventRow } from "../storage/tables/operator.ts";
 
-const queueInsert = compile<QueuedEventRow>()(
-  queryBuilder.insertInto("event_queue").values(params("at", "type", "peer_id", "body")),
+const QUEUED_COLUMNS = ["at", "type", "peer_id", "body"] as const;
+
+const queueInsert = inRowForm(
+  compile<QueuedEventRow>()(
+    queryBuilder.insertInto("event_queue").values(params(...QUEUED_COLUMNS)),
+  ),
+  {
+    kind: "insert",
+    table: "event_queue",
+    row: (event) => pickColumns({ ...event }, QUEUED_COLUMNS),
+  },
 );
 
 export async function queueEvent(tx: Tx, event: QueuedEventRow): Promise<void> {

@@ -1,5 +1,7 @@
 import { queryBuilder, param, params, compile } from "../storage/queries/compiled-query.ts";
+import { inRowForm } from "../storage/queries/row-form.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
+import { KEYED_TABLES } from "../storage/tables/keyed-tables.ts";
 import type { LedgerRow } from "../storage/tables/ledger.ts";
 
 type GoalKey = Pick<LedgerRow, "agent_id" | "goal_id">;
@@ -19,12 +21,17 @@ export function findLedger(read: Reader, goal: GoalKey): Promise<LedgerRow | und
 /** The part of a ledger that a settlement needs; a whole ledger can be long. */
 export type LedgerStepCount = Pick<LedgerRow, "content_hash" | "steps_completed" | "steps_total">;
 
-const stepCountByGoal = compile<GoalKey>()(
-  queryBuilder
-    .selectFrom("ledgers")
-    .select(["content_hash", "steps_completed", "steps_total"])
-    .where("agent_id", "=", param("agent_id"))
-    .where("goal_id", "=", param("goal_id")),
+const STEP_COUNT_COLUMNS = ["content_hash", "steps_completed", "steps_total"] as const;
+
+const stepCountByGoal = inRowForm(
+  compile<GoalKey>()(
+    queryBuilder
+      .selectFrom("ledgers")
+      .select(STEP_COUNT_COLUMNS)
+      .where("agent_id", "=", param("agent_id"))
+      .where("goal_id", "=", param("goal_id")),
+  ),
+  { kind: "find", table: KEYED_TABLES.ledgers, columns: STEP_COUNT_COLUMNS },
 );
 
 export function findLedgerStepCount(

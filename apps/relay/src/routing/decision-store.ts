@@ -1,9 +1,17 @@
 import { queryBuilder, param, params, compile, sql } from "../storage/queries/compiled-query.ts";
+import { inRowForm } from "../storage/queries/row-form.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
 import type { RoutingDecisionRow } from "../storage/tables/routing.ts";
 
-const addDecision = compile<RoutingDecisionRow>()(
-  queryBuilder.insertInto("routing_decisions").values(params("task_id", "record")),
+const addDecision = inRowForm(
+  compile<RoutingDecisionRow>()(
+    queryBuilder.insertInto("routing_decisions").values(params("task_id", "record")),
+  ),
+  {
+    kind: "insert",
+    table: "routing_decisions",
+    row: ({ task_id, record }) => ({ task_id, record }),
+  },
 );
 
 export async function insertDecision(tx: Tx, decision: RoutingDecisionRow): Promise<void> {

@@ -51,9 +51,11 @@ export interface Tx extends Reader {
 /**
  * Keeps a transaction apart from those of other connections. `serializable` is run again when it met
  * one. `locked` waits instead, and is for work whose every decision is a condition of its own statements
- * or is made on rows that it locked before; it is run again only when another took a key first.
+ * or is made on rows that it locked before; it is run again only when another took a key first. `together`
+ * is as strict as `serializable`, and is for work that many clients ask for at once and whose statements
+ * have a row form: it is decided in memory with others of its kind, so it always runs several times.
  */
-export type Isolation = "serializable" | "locked";
+export type Isolation = "serializable" | "locked" | "together";
 
 /**
  * Short messages to the other processes on the database. Any may be lost, so what a hint is about is also

@@ -9,8 +9,10 @@ import {
   sql,
 } from "../storage/queries/compiled-query.ts";
 import { indexedBy } from "../storage/queries/fragments.ts";
+import { inRowForm, pickColumns, type RowValues } from "../storage/queries/row-form.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
 import { recordTaskEvent } from "./events/record-task-event.ts";
+import { KEYED_TABLES } from "../storage/tables/keyed-tables.ts";
 import { TASK_COLUMNS, type StoredTaskRow, type TaskRow } from "../storage/tables/tasks.ts";
 
 const taskById = compile<{ task_id: string }>()(
@@ -34,43 +36,57 @@ export const rerouteAfter = (time: string) =>
     postgres: sql<number | null>`cast(${param(time)} as bigint) + ${sql.lit(REROUTE_AFTER_MS)}`,
   });
 
-const addTask = compile<TaskRow>()(
-  queryBuilder.insertInto("tasks").values({
-    ...params(
-      "task_id",
-      "agent_id",
-      "submitted_by",
-      "origin_peer",
-      "assigned_to",
-      "status",
-      "prompt",
-      "required_capabilities",
-      "submitted_at",
-      "expires_at",
-      "wall_clock_ms",
-      "step_id",
-      "routing_choice",
-      "attempts",
-      "attempt",
-      "via_peer",
-      "charge",
-      "locked",
-      "allocation_id",
-      "claimed_by",
-      "lease_until",
-      "blamed",
-      "receipt_hash",
-      "finished_at",
-      "delegation_token",
-      "trace",
-      "depth",
-      "ancestors",
-      "acceptance",
-    ),
-    event_count: 0,
-    note_bytes: 0,
-    bring_at: rerouteAfter("submitted_at"),
-  }),
+const NEW_TASK_COLUMNS = [
+  "task_id",
+  "agent_id",
+  "submitted_by",
+  "origin_peer",
+  "assigned_to",
+  "status",
+  "prompt",
+  "required_capabilities",
+  "submitted_at",
+  "expires_at",
+  "wall_clock_ms",
+  "step_id",
+  "routing_choice",
+  "attempts",
+  "attempt",
+  "via_peer",
+  "charge",
+  "locked",
+  "allocation_id",
+  "claimed_by",
+  "lease_until",
+  "blamed",
+  "receipt_hash",
+  "finished_at",
+  "delegation_token",
+  "trace",
+  "depth",
+  "ancestors",
+  "acceptance",
+] as const satisfies readonly (keyof TaskRow)[];
+
+const addTask = inRowForm(
+  compile<TaskRow>()(
+    queryBuilder.insertInto("tasks").values({
+      ...params(...NEW_TASK_COLUMNS),
+      event_count: 0,
+      note_bytes: 0,
+      bring_at: rerouteAfter("submitted_at"),
+    }),
+  ),
+  {
+    kind: "insert",
+    table: KEYED_TABLES.tasks,
+    row: (task) => ({
+      ...pickColumns({ ...task }, NEW_TASK_COLUMNS),
+      event_count: 0,
+      note_bytes: 0,
+      bring_at: task.submitted_at + REROUTE_AFTER_MS,
+    }),
+  },
 );
 
 export async function insertTask(tx: Tx, task: TaskRow): Promise<void> {
@@ -95,15 +111,43 @@ const finishUpdate = queryBuilder
   .where("attempt", "=", param("attempt"))
   .where(sql`coalesce(assigned_to, agent_id)`, "=", param("executor"));
 
-const finishByReceipt = compile<TaskEnd & { key_registered: 0 | 1 }>()(
-  finishUpdate
-    .where("via_peer", "is", null)
-    .where(sql<boolean>`(locked = 0 or cast(${param("key_registered")} as bigint) = 1)`),
+const finishByReceipt = inRowForm(
+  compile<TaskEnd & { key_registered: 0 | 1 }>()(
+    finishUpdate
+      .where("via_peer", "is", null)
+      .where(sql<boolean>`(locked = 0 or cast(${param("key_registered")} as bigint) = 1)`),
+  ),
+  {
+    kind: "update",
+    table: KEYED_TABLES.tasks,
+    change: (row, { key_registered, ...end }) =>
+      row["via_peer"] === null && (row["locked"] === 0 || key_registered === 1)
+        ? finishRow(row, end)
+        : undefined,
+  },
 );
 
-const finishByPeer = compile<TaskEnd & { claimed_by: string }>()(
-  finishUpdate.where("claimed_by", "=", param("claimed_by")),
+const finishByPeer = inRowForm(
+  compile<TaskEnd & { claimed_by: string }>()(
+    finishUpdate.where("claimed_by", "=", param("claimed_by")),
+  ),
+  {
+    kind: "update",
+    table: KEYED_TABLES.tasks,
+    change: (row, { claimed_by, ...end }) =>
+      row["claimed_by"] === claimed_by ? finishRow(row, end) : undefined,
+  },
 );
+
+/** Does what `finishUpdate` does to a row. */
+function finishRow(row: RowValues, end: Omit<TaskEnd, "task_id">): RowValues | undefined {
+  const { status, receipt_hash, attempt, executor, now } = end;
+  const isOpen = row["status"] === "pending" || row["status"] === "claimed";
+  const isExecutor = (row["assigned_to"] ?? row["agent_id"]) === executor;
+  return isOpen && Number(row["expires_at"]) > now && row["attempt"] === attempt && isExecutor
+    ? { status, receipt_hash, finished_at: now }
+    : undefined;
+}
 
 /**
  * Ends an open task; false when it is no longer open, no longer that executor's, not at the attempt

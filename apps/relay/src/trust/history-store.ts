@@ -1,7 +1,9 @@
 import { ZERO, type Micro } from "@agent/budget";
 import type { Backing } from "@agent/routing-semiring";
 import { compile, param, params, queryBuilder, sql } from "../storage/queries/compiled-query.ts";
+import { inRowForm, type RowValues } from "../storage/queries/row-form.ts";
 import type { Tx } from "../storage/storage.ts";
+import { KEYED_TABLES } from "../storage/tables/keyed-tables.ts";
 import type { AgentHistoryRow } from "../storage/tables/trust.ts";
 
 /** The increments of an executor's counters and sums by one task or one changed record. */
@@ -49,10 +51,46 @@ const addRows = (rows: readonly (typeof executorRow | typeof payerRow)[]) =>
         ),
     );
 
-const addStep = compile<HistoryStep & { agent_id: string }>()(addRows([executorRow]));
-const addStepAndFees = compile<
-  HistoryStep & { agent_id: string; payer_id: string; fees_paid: number }
->()(addRows([executorRow, payerRow]));
+type ExecutorStep = HistoryStep & { readonly agent_id: string };
+
+const toExecutorRow = ({ agent_id, ...step }: ExecutorStep): RowValues => ({
+  agent_id,
+  ...step,
+  fees_paid: ZERO,
+});
+
+const table = KEYED_TABLES.agent_histories;
+
+/** All columns but the key are sums. */
+const mergeSums = (before: RowValues, row: RowValues): RowValues =>
+  Object.fromEntries(
+    [...stepColumns, "fees_paid"].map((column) => [
+      column,
+      Number(before[column]) + Number(row[column]),
+    ]),
+  );
+
+const addStep = inRowForm(compile<ExecutorStep>()(addRows([executorRow])), {
+  kind: "merge",
+  table,
+  rows: (step) => [toExecutorRow(step)],
+  merge: mergeSums,
+});
+
+const addStepAndFees = inRowForm(
+  compile<ExecutorStep & { payer_id: string; fees_paid: number }>()(
+    addRows([executorRow, payerRow]),
+  ),
+  {
+    kind: "merge",
+    table,
+    rows: ({ payer_id, fees_paid, ...step }) => [
+      toExecutorRow(step),
+      { agent_id: payer_id, ...EMPTY_STEP, fees_paid },
+    ],
+    merge: mergeSums,
+  },
+);
 
 /** The fees that a payer left by a task. */
 export interface PaidFees {

@@ -1,7 +1,11 @@
 import type { TrustThresholds } from "@agent/routing-semiring";
-import { compile, param, sql } from "../storage/queries/compiled-query.ts";
+import { compile, param, queryBuilder } from "../storage/queries/compiled-query.ts";
+import { inRowForm } from "../storage/queries/row-form.ts";
 import type { Reader } from "../storage/storage.ts";
+import { KEYED_TABLES } from "../storage/tables/keyed-tables.ts";
 import type { TrustRecordRow } from "../storage/tables/trust.ts";
+import { getTrustThresholds } from "./backing/backing-store.ts";
+import { findTrust } from "./store.ts";
 
 /** A delegator's record of an executor, with what decides the weight of the delegator's word. */
 export interface TrustPairState {
@@ -13,37 +17,42 @@ export interface TrustPairState {
   readonly thresholds: TrustThresholds;
 }
 
-type PairRow = { [Column in keyof TrustRecordRow]: TrustRecordRow[Column] | null } & {
-  payer_fees: number | null;
-  group_id: string | null;
-  verified: number;
-  trusted: number;
-};
-
-const selectPair = compile<{ agent_id: string; remote_agent_id: string }>()(
-  sql<PairRow>`
-    select pair.*, thresholds.verified, thresholds.trusted,
-      (select fees_paid from agent_histories where agent_id = ${param("agent_id")}) as payer_fees,
-      (select group_id from key_sharers where agent_id = ${param("agent_id")}) as group_id
-    from trust_thresholds as thresholds
-    left join trust_records as pair on pair.agent_id = ${param("agent_id")}
-      and pair.remote_agent_id = ${param("remote_agent_id")}
-    where thresholds.one = 1`,
+const feesOfPayer = inRowForm(
+  compile<{ agent_id: string }>()(
+    queryBuilder
+      .selectFrom("agent_histories")
+      .select("fees_paid")
+      .where("agent_id", "=", param("agent_id")),
+  ),
+  { kind: "find", table: KEYED_TABLES.agent_histories, columns: ["fees_paid"] },
 );
 
-/** Reads all that a change of a pair's record depends on, in one statement. */
+const groupOfAgent = inRowForm(
+  compile<{ agent_id: string }>()(
+    queryBuilder
+      .selectFrom("key_sharers")
+      .select("group_id")
+      .where("agent_id", "=", param("agent_id")),
+  ),
+  { kind: "find", table: KEYED_TABLES.key_sharers, columns: ["group_id"] },
+);
+
+/** Reads all that a change of a pair's record depends on. */
 export async function findTrustPair(
   read: Reader,
   agent_id: string,
   remote_agent_id: string,
 ): Promise<TrustPairState> {
-  const row = await read.get(selectPair, { agent_id, remote_agent_id });
-  if (row === undefined) throw new Error("the trust thresholds are not stored");
-  const { payer_fees, group_id, verified, trusted, ...pair } = row;
+  const [thresholds, record, payer, sharer] = await Promise.all([
+    getTrustThresholds(read),
+    findTrust(read, agent_id, remote_agent_id),
+    read.get(feesOfPayer, { agent_id }),
+    read.get(groupOfAgent, { agent_id }),
+  ]);
   return {
-    record: pair.agent_id === null ? undefined : (pair as TrustRecordRow),
-    payerFees: payer_fees ?? 0,
-    groupId: group_id,
-    thresholds: { verified, trusted },
+    record,
+    payerFees: payer?.fees_paid ?? 0,
+    groupId: sharer?.group_id ?? null,
+    thresholds,
   };
 }

@@ -1,15 +1,20 @@
 import { ZERO } from "@agent/budget";
 import { queryBuilder, param, params, compile, sql } from "../storage/queries/compiled-query.ts";
+import { inRowForm, pickColumns } from "../storage/queries/row-form.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
+import { KEYED_TABLES } from "../storage/tables/keyed-tables.ts";
 import type { AgentHistoryRow, TrustRecordRow } from "../storage/tables/trust.ts";
 import { BLOCKED } from "./levels.ts";
 
-const selectRecord = compile<{ agent_id: string; remote_agent_id: string }>()(
-  queryBuilder
-    .selectFrom("trust_records")
-    .selectAll()
-    .where("agent_id", "=", param("agent_id"))
-    .where("remote_agent_id", "=", param("remote_agent_id")),
+const selectRecord = inRowForm(
+  compile<{ agent_id: string; remote_agent_id: string }>()(
+    queryBuilder
+      .selectFrom("trust_records")
+      .selectAll()
+      .where("agent_id", "=", param("agent_id"))
+      .where("remote_agent_id", "=", param("remote_agent_id")),
+  ),
+  { kind: "find", table: KEYED_TABLES.trust_records },
 );
 
 export function findTrust(
@@ -20,36 +25,45 @@ export function findTrust(
   return read.get(selectRecord, { agent_id, remote_agent_id });
 }
 
-const upsertRecord = compile<TrustRecordRow>()(
-  queryBuilder
-    .insertInto("trust_records")
-    .values(
-      params(
-        "agent_id",
-        "remote_agent_id",
-        "trust_level",
-        "first_seen_at",
-        "last_seen_at",
-        "interaction_count",
-        "successful_tasks",
-        "failed_tasks",
-        "paid_tasks",
-        "fees_kept",
-        "avg_latency_ms",
+const CHANGING_COLUMNS = [
+  "trust_level",
+  "last_seen_at",
+  "interaction_count",
+  "successful_tasks",
+  "failed_tasks",
+  "paid_tasks",
+  "fees_kept",
+  "avg_latency_ms",
+] as const satisfies readonly (keyof TrustRecordRow)[];
+
+const RECORD_COLUMNS = [
+  "agent_id",
+  "remote_agent_id",
+  "first_seen_at",
+  ...CHANGING_COLUMNS,
+] as const satisfies readonly (keyof TrustRecordRow)[];
+
+const upsertRecord = inRowForm(
+  compile<TrustRecordRow>()(
+    queryBuilder
+      .insertInto("trust_records")
+      .values(params(...RECORD_COLUMNS))
+      .onConflict((conflict) =>
+        conflict
+          .columns(["agent_id", "remote_agent_id"])
+          .doUpdateSet((row) =>
+            Object.fromEntries(
+              CHANGING_COLUMNS.map((column) => [column, row.ref(`excluded.${column}`)]),
+            ),
+          ),
       ),
-    )
-    .onConflict((conflict) =>
-      conflict.columns(["agent_id", "remote_agent_id"]).doUpdateSet((row) => ({
-        trust_level: row.ref("excluded.trust_level"),
-        last_seen_at: row.ref("excluded.last_seen_at"),
-        interaction_count: row.ref("excluded.interaction_count"),
-        successful_tasks: row.ref("excluded.successful_tasks"),
-        failed_tasks: row.ref("excluded.failed_tasks"),
-        paid_tasks: row.ref("excluded.paid_tasks"),
-        fees_kept: row.ref("excluded.fees_kept"),
-        avg_latency_ms: row.ref("excluded.avg_latency_ms"),
-      })),
-    ),
+  ),
+  {
+    kind: "merge",
+    table: KEYED_TABLES.trust_records,
+    rows: (record) => [pickColumns({ ...record }, RECORD_COLUMNS)],
+    merge: (_, record) => pickColumns(record, CHANGING_COLUMNS),
+  },
 );
 
 export async function saveTrustRecord(tx: Tx, record: TrustRecordRow): Promise<void> {

@@ -1,6 +1,8 @@
 import { queryBuilder, param, params, compile, sql } from "../../storage/queries/compiled-query.ts";
+import { inRowForm, pickColumns } from "../../storage/queries/row-form.ts";
 import type { Reader, Tx } from "../../storage/storage.ts";
 import type { IdempotencyKeyRow } from "../../storage/tables/http.ts";
+import { KEYED_TABLES } from "../../storage/tables/keyed-tables.ts";
 
 type IdempotencyKey = Pick<IdempotencyKeyRow, "scope" | "key">;
 
@@ -20,19 +22,31 @@ export function findIdempotencyKey(
   return read.get(keyInScope, key);
 }
 
-const insertKeyQuery = compile<IdempotencyKeyRow>()(
-  queryBuilder
-    .insertInto("idempotency_keys")
-    .values(params("scope", "key", "request_hash", "status", "body", "created_at"))
-    .onConflict((conflict) => conflict.doNothing()),
-);
+const ANSWER_COLUMNS = ["request_hash", "status", "body", "created_at"] as const;
 
-const deleteKeyQuery = compile<IdempotencyKey & { since: number }>()(
-  queryBuilder
-    .deleteFrom("idempotency_keys")
-    .where("scope", "=", param("scope"))
-    .where("key", "=", param("key"))
-    .where("created_at", "<=", param("since")),
+const insertKeyQuery = inRowForm(
+  compile<IdempotencyKeyRow & { since: number }>()(
+    queryBuilder
+      .insertInto("idempotency_keys")
+      .values(params("scope", "key", ...ANSWER_COLUMNS))
+      .onConflict((conflict) =>
+        conflict
+          .columns(["scope", "key"])
+          .doUpdateSet((row) =>
+            Object.fromEntries(
+              ANSWER_COLUMNS.map((column) => [column, row.ref(`excluded.${column}`)]),
+            ),
+          )
+          .where("idempotency_keys.created_at", "<=", param("since")),
+      ),
+  ),
+  {
+    kind: "merge",
+    table: KEYED_TABLES.idempotency_keys,
+    rows: (row) => [pickColumns({ ...row }, ["scope", "key", ...ANSWER_COLUMNS])],
+    merge: (before, row, { since }) =>
+      Number(before["created_at"]) <= since ? pickColumns(row, ANSWER_COLUMNS) : undefined,
+  },
 );
 
 /** Inserts a key and replaces one that expired at `since`; false if another request has it. */
@@ -41,8 +55,7 @@ export async function insertIdempotencyKey(
   row: IdempotencyKeyRow,
   since: number,
 ): Promise<boolean> {
-  await tx.run(deleteKeyQuery, { ...row, since });
-  return (await tx.run(insertKeyQuery, row)) === 1;
+  return (await tx.run(insertKeyQuery, { ...row, since })) === 1;
 }
 
 const deleteExpiredKeysQuery = compile<{ until: number; limit: number }>()(

@@ -1,9 +1,13 @@
 import { compile, param, queryBuilder, sql } from "../../storage/queries/compiled-query.ts";
 import { either } from "../../storage/queries/dialects.ts";
+import { inRowForm } from "../../storage/queries/row-form.ts";
 import type { Reader, Tx } from "../../storage/storage.ts";
-import type { LogEntryRow, LogIndexRow } from "../../storage/tables/log.ts";
+import type { LogEntryRow } from "../../storage/tables/log.ts";
 
-const switchQuery = compile()(queryBuilder.selectFrom("log_state").select("is_on"));
+const switchQuery = inRowForm(compile()(queryBuilder.selectFrom("log_state").select("is_on")), {
+  kind: "read",
+  tables: ["log_state"],
+});
 
 /** Returns whether entries are added. */
 export async function isLogOn(read: Reader): Promise<boolean> {
@@ -19,16 +23,14 @@ const nextIndex = either({
   postgres: sql<number>`(select coalesce(max(idx), 0) + 1 from log_entries)`,
 });
 
-const appendQuery = compile<{ entry: Uint8Array }>()(
-  queryBuilder.insertInto("log_entries").expression(
-    queryBuilder
-      .selectFrom("log_state")
-      .select([nextIndex.as("idx"), param<Uint8Array>("entry").as("entry")])
-      .where("is_on", "=", 1),
+const appendQuery = inRowForm(
+  compile<{ entry: Uint8Array }>()(
+    queryBuilder.insertInto("log_entries").values({ idx: nextIndex, entry: param("entry") }),
   ),
+  { kind: "insert", table: "log_entries", row: ({ entry }) => ({ entry }), numberedBy: "idx" },
 );
 
-/** Adds an entry behind the last one. Adds nothing while the log is off. */
+/** Adds an entry behind the last one. Its caller must know that the log is on. */
 export async function insertEntry(tx: Tx, entry: Uint8Array): Promise<void> {
   await tx.run(appendQuery, { entry });
 }
@@ -77,14 +79,25 @@ export async function countEntries(read: Reader): Promise<number> {
   return (await read.get(entryCount, {}))?.count ?? 0;
 }
 
-const insertIndexQuery = compile<LogIndexRow>()(
-  queryBuilder
-    .insertInto("log_index")
-    .values({ prefix: param<never>("prefix"), idx: param<never>("idx") }),
+const insertIndexQuery = compile<{ prefixes: string; before: number }>()(
+  either({
+    sqlite: sql<never>`
+      insert into log_index (prefix, idx)
+      select value, cast(${param("before")} as bigint) + key + 1 from json_each(${param("prefixes")})`,
+    postgres: sql<never>`
+      insert into log_index (prefix, idx)
+      select cast(value as bigint), cast(${param("before")} as bigint) + place
+      from json_array_elements_text(cast(${param("prefixes")} as json))
+        with ordinality as prefixes (value, place)`,
+  }),
 );
 
-export async function insertIndexRow(tx: Tx, row: LogIndexRow): Promise<void> {
-  await tx.run(insertIndexQuery, row);
+/** Stores the prefixes of the entries that follow a number of entries, in order. */
+export async function insertIndexRows(
+  tx: Tx,
+  { prefixes, before }: { readonly prefixes: readonly number[]; readonly before: number },
+): Promise<void> {
+  await tx.run(insertIndexQuery, { prefixes: JSON.stringify(prefixes), before });
 }
 
 const entriesByPrefix = compile<{ prefix: number }>()(

@@ -6,7 +6,7 @@ import {
   type TreeEdge,
 } from "@agent/transparency";
 import type { Storage, Tx } from "../../storage/storage.ts";
-import { insertIndexRow, listEntriesAfter } from "../entries/entry-store.ts";
+import { insertIndexRows, listEntriesAfter } from "../entries/entry-store.ts";
 import { formatOrigin } from "../generation.ts";
 import { getIndexPrefix } from "../entries/find-entries.ts";
 import { findLogState, findNewestHead, insertHead, insertTile, publishHead } from "../store.ts";
@@ -46,9 +46,7 @@ export async function integrateBatch({
     const isCurrent = state !== undefined && formatOrigin(state) === keys.origin;
     if (!isCurrent || (newest?.size ?? 0) !== before) return false;
     await insertTiles(tx, tiles);
-    for (const [position, entry] of entries.entries()) {
-      await insertIndexRow(tx, { prefix: getIndexPrefix(entry), idx: before + position + 1 });
-    }
+    await insertIndexRows(tx, { prefixes: entries.map(getIndexPrefix), before });
     await insertHead(tx, { size, signed_at: now, note, cosigned: 0 });
     if (quorum === 0) await publishHead(tx, size);
     return true;

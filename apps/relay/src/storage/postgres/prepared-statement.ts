@@ -13,14 +13,16 @@ interface PreparedStatement {
 const WRITING = /\b(?:insert|update|delete|lock)\b/i;
 const statements = new WeakMap<object, PreparedStatement>();
 
-/** The name is a hash, so that it means the same text in every version that shares a server connection. */
+/** A name that means the same text in every version that shares a server connection. */
+const hashText = (text: string) =>
+  createHash("sha256").update(text).digest("base64url").slice(0, 24);
+
 function getStatement<P, Row>(query: Query<P, Row>): PreparedStatement {
   let statement = statements.get(query);
   if (statement === undefined) {
     const { text } = query.postgres;
-    const name = createHash("sha256").update(text).digest("base64url").slice(0, 24);
     statement = {
-      name,
+      name: hashText(text),
       isWriting: WRITING.test(text),
       agentParameter: findAgentParameter(query),
     };
@@ -49,6 +51,23 @@ export function getAgentParameter<P, Row>(query: Query<P, Row>): string | null |
   return getStatement(query).agentParameter;
 }
 
+const hashes = new Map<string, string>();
+
+/** Names one of the few texts that this program builds, so that the driver prepares it once on each connection. */
+export function toNamedStatement(text: string): { readonly name: string; readonly text: string } {
+  let hash = hashes.get(text);
+  if (hash === undefined) {
+    hash = hashText(text);
+    hashes.set(text, hash);
+  }
+  return { name: toName(hash), text };
+}
+
+/** Returns a value as it is stored. */
+export function toStoredValue<T>(value: T): T | string {
+  return typeof value === "string" ? escapeText(value) : value;
+}
+
 /** Returns a query for the driver, which prepares it once on each connection. */
 export function toQueryConfig<P, Row>(
   query: Query<P, Row>,
@@ -58,6 +77,6 @@ export function toQueryConfig<P, Row>(
   return {
     name: toName(getStatement(query).name),
     text,
-    values: values(params).map((value) => (typeof value === "string" ? escapeText(value) : value)),
+    values: values(params).map((value) => toStoredValue(value)),
   };
 }

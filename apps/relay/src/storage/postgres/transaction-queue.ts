@@ -12,6 +12,10 @@ import { isRefusal, yieldToEventLoop } from "../writing/group-commit.ts";
 import { NotedChanges } from "./noted-changes.ts";
 import { isConflict, isUniqueViolation } from "./postgres-error.ts";
 import { PostgresTx } from "./postgres-tx.ts";
+import { getAgentParameter } from "./prepared-statement.ts";
+import { RowsRefused, runTogether } from "./together/run-together.ts";
+import type { WriteListener } from "./together/rows-tx.ts";
+import { createColumnTypes, type FindColumnTypes } from "./together/write-rows.ts";
 import type { WritingConnection } from "./writing-connection.ts";
 
 /** A larger batch would let the first of its jobs wait for too long. */
@@ -22,9 +26,12 @@ const MAX_CONFLICTS = 20;
 /** A key that is still taken after so many conflicts was taken by the job's own fault. */
 const MAX_KEY_CONFLICTS = 3;
 
+const SERIALIZABLE = "BEGIN ISOLATION LEVEL SERIALIZABLE";
+
 const BEGIN: Readonly<Record<Isolation, string>> = {
-  serializable: "BEGIN ISOLATION LEVEL SERIALIZABLE",
+  serializable: SERIALIZABLE,
   locked: "BEGIN ISOLATION LEVEL READ COMMITTED",
+  together: SERIALIZABLE,
 };
 
 /**
@@ -35,6 +42,14 @@ const TAKE_TURN = "LOCK TABLE schema_migrations IN EXCLUSIVE MODE";
 
 /** The parts that a batch can undo: all, each job, or each statement of each job. */
 type Undo = "batch" | "job" | "statement";
+
+/** The way in which a batch runs. */
+interface Mode {
+  /** Whether jobs are decided in memory where that is possible. */
+  readonly isTogether: boolean;
+  /** Of the jobs that run statement by statement. */
+  readonly undo: Undo;
+}
 
 interface PendingJob {
   readonly isolation: Isolation;
@@ -48,7 +63,7 @@ type Settle = () => void;
 /** A batch is done, must run again with savepoints, or met other work. */
 type Pass =
   | { readonly kind: "committed" | "rolled back"; readonly acknowledgements: readonly Settle[] }
-  | { readonly kind: "again"; readonly undo: Undo }
+  | { readonly kind: "again"; readonly mode: Mode }
   | { readonly kind: "conflict"; readonly error: unknown };
 
 /** The other processes, as one that writes tells them what it has changed. */
@@ -76,6 +91,7 @@ export function createTransactionQueue(
   others?: OtherProcesses,
 ): TransactionQueue {
   const changes = new AgentChanges();
+  const findTypes = createColumnTypes();
   const waiting: PendingJob[] = [];
   let draining: Promise<void> | undefined;
   let closed = false;
@@ -83,23 +99,27 @@ export function createTransactionQueue(
   async function drain(): Promise<void> {
     while (waiting.length > 0) {
       await yieldToEventLoop();
-      await runBatch(waiting.splice(0, countOfOneIsolation(waiting)));
+      await runBatch(waiting.splice(0, countOfOneLevel(waiting)));
     }
     draining = undefined;
   }
 
   async function runBatch(batch: readonly PendingJob[]): Promise<void> {
     try {
-      let undo: Undo = "batch";
+      let mode: Mode = { isTogether: true, undo: "batch" };
       for (let conflicts = 0; ;) {
         const mayRepeat = conflicts < MAX_KEY_CONFLICTS;
-        const pass = await runPass({ connection, changes, others, mayRepeat }, batch, undo);
+        const pass = await runPass(
+          { connection, changes, findTypes, others, mayRepeat },
+          batch,
+          mode,
+        );
         if ("acknowledgements" in pass) {
           changes.publish();
           for (const acknowledge of pass.acknowledgements) acknowledge();
           return;
         }
-        if (pass.kind === "again") undo = pass.undo;
+        if (pass.kind === "again") mode = pass.mode;
         else if (++conflicts === MAX_CONFLICTS) throw pass.error;
         else await yieldToEventLoop();
       }
@@ -132,14 +152,16 @@ export function createTransactionQueue(
 }
 
 /** Counts the jobs at the head of the queue that can share a transaction. */
-function countOfOneIsolation(waiting: readonly PendingJob[]): number {
-  const other = waiting.findIndex(({ isolation }) => isolation !== waiting[0]?.isolation);
+function countOfOneLevel(waiting: readonly PendingJob[]): number {
+  const level = BEGIN[waiting[0]?.isolation ?? "serializable"];
+  const other = waiting.findIndex(({ isolation }) => BEGIN[isolation] !== level);
   return Math.min(other === -1 ? waiting.length : other, MAX_BATCH_SIZE);
 }
 
 interface Writer {
   readonly connection: WritingConnection;
   readonly changes: AgentChanges;
+  readonly findTypes: FindColumnTypes;
   /** Whether a batch runs again because a key was taken. */
   readonly mayRepeat: boolean;
   /** Undefined while no other process may write. */
@@ -149,7 +171,7 @@ interface Writer {
 async function runPass(
   { connection, others, ...writer }: Writer,
   batch: readonly PendingJob[],
-  undo: Undo,
+  mode: Mode,
 ): Promise<Pass> {
   const client = await connection.acquire();
   try {
@@ -157,7 +179,7 @@ async function runPass(
     await client.query(BEGIN[batch[0]?.isolation ?? "serializable"]);
     const noted = new NotedChanges();
     const missed = others === undefined ? undefined : await takeTurn(client);
-    const pass = missed ?? (await runJobs({ client, noted, ...writer }, batch, undo));
+    const pass = missed ?? (await runJobs({ client, noted, ...writer }, batch, mode));
     if (pass.kind === "committed") {
       if (others !== undefined) await noted.save(client, others.origin);
       const ended = await commit(client, pass);
@@ -205,31 +227,85 @@ interface OpenTransaction extends Omit<Writer, "connection" | "others"> {
   readonly noted: NotedChanges;
 }
 
-/** Runs the jobs of a begun transaction. The caller commits it, or rolls it back to run it again. */
+/**
+ * Runs the jobs of a begun transaction: first those that can be decided together, then the others one after
+ * another. The caller commits it, or rolls it back to run it again.
+ */
 async function runJobs(
   open: OpenTransaction,
   batch: readonly PendingJob[],
-  undo: Undo,
+  mode: Mode,
+): Promise<Pass> {
+  const able = batch.filter(({ isolation }) => isolation === "together");
+  if (!mode.isTogether || able.length === 0) return runEach(open, batch, mode, []);
+  const { client, findTypes } = open;
+  try {
+    const listener = createWriteListener(open);
+    const { decided, rest } = await runTogether(client, able, { listener, findTypes });
+    const acknowledgements = decided.map(
+      ([job, end]) =>
+        () =>
+          settle(job, end),
+    );
+    const others = batch.filter(({ isolation }) => isolation !== "together");
+    return await runEach(open, [...rest, ...others], mode, acknowledgements);
+  } catch (error) {
+    if (isConflict(error)) return { kind: "conflict", error };
+    if (!(error instanceof RowsRefused)) throw error;
+    return { kind: "again", mode: { ...mode, isTogether: false } };
+  }
+}
+
+/** Notes what the statements of jobs in memory change. */
+function createWriteListener({
+  changes,
+  noted,
+}: Pick<OpenTransaction, "changes" | "noted">): WriteListener {
+  return {
+    onStatement(query, params) {
+      const agentParameter = getAgentParameter(query);
+      if (agentParameter === undefined) return;
+      const agentId = changes.note(agentParameter, params);
+      noted.add("agents", agentId === undefined ? [] : [agentId]);
+    },
+    onChange: (kind, words) => noted.add(kind, words),
+  };
+}
+
+/** Runs jobs statement by statement, behind those with the acknowledgements. */
+async function runEach(
+  open: OpenTransaction,
+  jobs: readonly PendingJob[],
+  mode: Mode,
+  decided: readonly Settle[],
 ): Promise<Pass> {
   const { client } = open;
-  const acknowledgements: Settle[] = [];
-  for (const job of batch) {
+  const { undo } = mode;
+  const acknowledgements = [...decided];
+  for (const job of jobs) {
     if (undo !== "batch") await client.query("SAVEPOINT job");
     const { mustRollBack, isAborted, acknowledge, error } = await runJob(open, job, undo);
     if (error !== undefined) return { kind: "conflict", error };
     if (mustRollBack && undo === "batch") {
-      if (batch.length > 1) return { kind: "again", undo: "job" };
+      const isAlone = jobs.length + decided.length === 1;
       // A batch of one needs no second pass, because rolling it back affects no other job.
-      return { kind: "rolled back", acknowledgements: [acknowledge] };
+      return isAlone
+        ? { kind: "rolled back", acknowledgements: [acknowledge] }
+        : { kind: "again", mode: { ...mode, undo: "job" } };
     } else if (mustRollBack) {
       await client.query("ROLLBACK TO SAVEPOINT job");
     } else if (isAborted) {
-      return { kind: "again", undo: "statement" };
+      return { kind: "again", mode: { ...mode, undo: "statement" } };
     }
     if (undo !== "batch") await client.query("RELEASE SAVEPOINT job");
     acknowledgements.push(acknowledge);
   }
   return { kind: "committed", acknowledgements };
+}
+
+function settle(job: PendingJob, end: PromiseSettledResult<unknown>): void {
+  if (end.status === "fulfilled") job.resolve(end.value);
+  else job.reject(end.reason);
 }
 
 /** The end of a job, to be acknowledged after the commit; `error` if it met other work. */
@@ -262,10 +338,7 @@ async function runJob(
     mustRollBack: failed && (hasWritten || isAborted),
     isAborted,
     error: conflict ?? findConflict(job, end, mayRepeat),
-    acknowledge: () => {
-      if (end.status === "fulfilled") job.resolve(end.value);
-      else job.reject(end.reason);
-    },
+    acknowledge: () => settle(job, end),
   };
 }
 

@@ -15,6 +15,7 @@ import {
   type UpdateResult,
 } from "kysely";
 import type { Tables } from "../tables.ts";
+import type { RowForm } from "./row-form.ts";
 import { InliningPostgresCompiler, InliningSqliteCompiler, ParameterMarker } from "./dialects.ts";
 
 export { either } from "./dialects.ts";
@@ -49,6 +50,8 @@ export interface CompiledText<P> {
 export interface Query<P, Row> extends CompiledText<P> {
   /** Compiled when it is first read. */
   readonly postgres: CompiledText<P>;
+  /** Absent where a statement cannot be decided in memory. */
+  readonly form?: RowForm<P>;
   /** Never set; it carries the type. */
   readonly row?: Row;
 }

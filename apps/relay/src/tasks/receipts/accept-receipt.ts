@@ -192,7 +192,7 @@ async function storeReceipt(
     const answer = { status: 200 as const, body: { status, credential_id: issued?.credential_id } };
     await saveResponse?.(tx, answer);
     return { ok: true as const, all, answer };
-  });
+  }, "together");
   if (!done.ok) {
     if (done.code !== "task.already_finished") return toMoneyRefusal(done);
     const now = await findTask(storage.read, taskId);

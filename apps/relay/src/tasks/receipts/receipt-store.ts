@@ -1,5 +1,6 @@
 import { queryBuilder, param, params, compile, sql } from "../../storage/queries/compiled-query.ts";
 import { jsonTexts } from "../../storage/queries/fragments.ts";
+import { inRowForm, pickColumns } from "../../storage/queries/row-form.ts";
 import type { Reader, Tx } from "../../storage/storage.ts";
 import { RECEIPT_COLUMNS, type ReceiptRow, type TaskRow } from "../../storage/tables/tasks.ts";
 
@@ -16,10 +17,15 @@ export function findReceipt(read: Reader, task_id: string): Promise<ReceiptRow |
 
 type NewReceipt = Omit<ReceiptRow, "erased_at">;
 
-const addReceipt = compile<NewReceipt>()(
-  queryBuilder
-    .insertInto("receipts")
-    .values(params("task_id", "receipt_hash", "agent_id", "body", "received_at")),
+const ARCHIVED_COLUMNS = ["task_id", "receipt_hash", "agent_id", "body", "received_at"] as const;
+
+const addReceipt = inRowForm(
+  compile<NewReceipt>()(queryBuilder.insertInto("receipts").values(params(...ARCHIVED_COLUMNS))),
+  {
+    kind: "insert",
+    table: "receipts",
+    row: (receipt) => pickColumns({ ...receipt }, ARCHIVED_COLUMNS),
+  },
 );
 
 const addNested = compile<{ task_id: string; signatures: string }>()(

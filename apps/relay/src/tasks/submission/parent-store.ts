@@ -1,9 +1,17 @@
 import { compile, param, params, queryBuilder, sql } from "../../storage/queries/compiled-query.ts";
+import { inRowForm } from "../../storage/queries/row-form.ts";
 import type { Reader, Tx } from "../../storage/storage.ts";
 import type { TaskParentRow } from "../../storage/tables/operator.ts";
 
-const parentInsert = compile<TaskParentRow>()(
-  queryBuilder.insertInto("task_parents").values(params("task_id", "parent_id")),
+const parentInsert = inRowForm(
+  compile<TaskParentRow>()(
+    queryBuilder.insertInto("task_parents").values(params("task_id", "parent_id")),
+  ),
+  {
+    kind: "insert",
+    table: "task_parents",
+    row: ({ task_id, parent_id }) => ({ task_id, parent_id }),
+  },
 );
 
 /** Stores under which task another one was submitted. */

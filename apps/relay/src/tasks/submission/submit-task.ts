@@ -276,7 +276,7 @@ function storeTask(
     };
     await saveResponse?.(tx, answer);
     return { ok: true as const, task, answer };
-  });
+  }, "together");
 }
 
 /** Adds the price to a refusal, so that the payer learns how much it needs. */

@@ -1,5 +1,6 @@
 import type { PayerRecord, TrustThresholds } from "@agent/routing-semiring";
 import { compile, param, params, queryBuilder, sql } from "../../storage/queries/compiled-query.ts";
+import { inRowForm } from "../../storage/queries/row-form.ts";
 import type { Reader, Tx } from "../../storage/storage.ts";
 import type { TrustRecordRow } from "../../storage/tables/trust.ts";
 import { toPayerRecord } from "../levels.ts";
@@ -53,11 +54,14 @@ export async function listHistoryIds(
   return (await read.all(executorPage, { after, limit })).map(({ agent_id }) => agent_id);
 }
 
-const selectThresholds = compile()(
-  queryBuilder
-    .selectFrom("trust_thresholds")
-    .select(["verified", "trusted"])
-    .where("one", "=", sql.lit<1>(1)),
+const selectThresholds = inRowForm(
+  compile()(
+    queryBuilder
+      .selectFrom("trust_thresholds")
+      .select(["verified", "trusted"])
+      .where("one", "=", sql.lit<1>(1)),
+  ),
+  { kind: "read", tables: ["trust_thresholds"] },
 );
 
 /** Returns the thresholds by which the stored backing was computed. */
