@@ -1,12 +1,21 @@
-import { queryBuilder, param, params, compile, sql } from "../storage/queries/compiled-query.ts";
+import {
+  inBatches,
+  queryBuilder,
+  param,
+  params,
+  compile,
+  sql,
+} from "../storage/queries/compiled-query.ts";
 import { jsonTexts } from "../storage/queries/fragments.ts";
 import { inRowForm } from "../storage/queries/row-form.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
 import type { AgentRow } from "../storage/tables/agents.ts";
 import { KEYED_TABLES } from "../storage/tables/keyed-tables.ts";
 
-const agentById = compile<{ agent_id: string }>()(
-  queryBuilder.selectFrom("agents").selectAll().where("agent_id", "=", param("agent_id")),
+const agentById = inBatches(
+  compile<{ agent_id: string }>()(
+    queryBuilder.selectFrom("agents").selectAll().where("agent_id", "=", param("agent_id")),
+  ),
 );
 
 export function findAgent(read: Reader, agent_id: string): Promise<AgentRow | undefined> {

@@ -1,6 +1,7 @@
 import type { EndedBy } from "@agent/federation-protocol/forwarding";
 import { peerClaimRef } from "../federation/peer-ref.ts";
 import {
+  inBatches,
   queryBuilder,
   param,
   params,
@@ -15,8 +16,10 @@ import { recordTaskEvent } from "./events/record-task-event.ts";
 import { KEYED_TABLES } from "../storage/tables/keyed-tables.ts";
 import { TASK_COLUMNS, type StoredTaskRow, type TaskRow } from "../storage/tables/tasks.ts";
 
-const taskById = compile<{ task_id: string }>()(
-  queryBuilder.selectFrom("tasks").select(TASK_COLUMNS).where("task_id", "=", param("task_id")),
+const taskById = inBatches(
+  compile<{ task_id: string }>()(
+    queryBuilder.selectFrom("tasks").select(TASK_COLUMNS).where("task_id", "=", param("task_id")),
+  ),
 );
 
 export function findTask(read: Reader, task_id: string): Promise<StoredTaskRow | undefined> {

@@ -1,14 +1,22 @@
-import { queryBuilder, param, params, compile } from "../../storage/queries/compiled-query.ts";
+import {
+  inBatches,
+  queryBuilder,
+  param,
+  params,
+  compile,
+} from "../../storage/queries/compiled-query.ts";
 import { inRowForm } from "../../storage/queries/row-form.ts";
 import type { Reader, Tx } from "../../storage/storage.ts";
 import type { ListingRow } from "../../storage/tables/agents.ts";
 import { KEYED_TABLES } from "../../storage/tables/keyed-tables.ts";
 
-const listingByAgent = inRowForm(
-  compile<{ agent_id: string }>()(
-    queryBuilder.selectFrom("listings").selectAll().where("agent_id", "=", param("agent_id")),
+const listingByAgent = inBatches(
+  inRowForm(
+    compile<{ agent_id: string }>()(
+      queryBuilder.selectFrom("listings").selectAll().where("agent_id", "=", param("agent_id")),
+    ),
+    { kind: "find", table: KEYED_TABLES.listings },
   ),
-  { kind: "find", table: KEYED_TABLES.listings },
 );
 
 export function findListing(read: Reader, agent_id: string): Promise<ListingRow | undefined> {

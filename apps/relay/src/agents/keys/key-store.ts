@@ -1,5 +1,12 @@
 import { appendKeyBound, appendKeyEnded } from "../../log/entries/append.ts";
-import { queryBuilder, param, params, compile, sql } from "../../storage/queries/compiled-query.ts";
+import {
+  inBatches,
+  queryBuilder,
+  param,
+  params,
+  compile,
+  sql,
+} from "../../storage/queries/compiled-query.ts";
 import type { Reader, Tx } from "../../storage/storage.ts";
 import type { AgentKeyRow } from "../../storage/tables/agents.ts";
 
@@ -146,13 +153,15 @@ export interface SigningKeyRow {
   readonly valid_until: number | null;
 }
 
-const signingKeys = compile<{ agent_id: string }>()(
-  sql<SigningKeyRow>`
+const signingKeys = inBatches(
+  compile<{ agent_id: string }>()(
+    sql<SigningKeyRow>`
     select public_key, null as device_id, valid_from, valid_until from agent_keys
       where agent_id = ${param("agent_id")}
     union all
     select public_key, device_id, registered_at, null from devices
       where agent_id = ${param("agent_id")} and revoked_at is null`,
+  ),
 );
 
 /** Returns an empty list for an agent that was never bootstrapped. */

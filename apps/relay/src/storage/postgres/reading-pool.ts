@@ -2,6 +2,7 @@ import { Pool } from "pg";
 import { StorageUnavailable, type Query, type Reader } from "../storage.ts";
 import { toClientConfig } from "./connection-settings.ts";
 import { isStaleStatement, toStorageError } from "./postgres-error.ts";
+import { createBatchedReads } from "./batched-reads.ts";
 import { renewStatements, toQueryConfig } from "./prepared-statement.ts";
 
 /** More reads than this would only wait until their callers have given up. */
@@ -67,7 +68,10 @@ export function createReader(
   connection: Queryable,
   attempt: <T>(work: () => Promise<T>) => Promise<T>,
 ): Reader {
+  const readInBatch = createBatchedReads((statement) => connection.query(statement));
+
   async function list<P, Row>(query: Query<P, Row>, params: P): Promise<Row[]> {
+    if (query.isBatched === true) return readInBatch(query, params);
     const config = toQueryConfig(query, params);
     try {
       return (await connection.query(config)).rows as Row[];

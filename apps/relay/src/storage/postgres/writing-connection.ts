@@ -99,6 +99,8 @@ export class WritingConnection {
         if (!isConflict(cause)) throw cause;
         throw new DatabaseLocked("another program uses the database", { cause });
       });
+      // A plan that was made while a table was small would otherwise go on reading the whole table.
+      await client.query("SET enable_seqscan = off");
       if (this.#position !== undefined) await this.#announcePosition(client, this.#position);
       return client;
     } catch (error) {

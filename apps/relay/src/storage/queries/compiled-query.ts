@@ -52,6 +52,8 @@ export interface Query<P, Row> extends CompiledText<P> {
   readonly postgres: CompiledText<P>;
   /** Absent where a statement cannot be decided in memory. */
   readonly form?: RowForm<P>;
+  /** Whether reads with different parameters may be sent as one statement. */
+  readonly isBatched?: boolean;
   /** Never set; it carries the type. */
   readonly row?: Row;
 }
@@ -102,6 +104,13 @@ export function compile<P extends { readonly [K in keyof P]: SqlValue } = Record
       },
     };
   };
+}
+
+/** Marks a query that many requests send at once. All of its parameters must be texts. */
+export function inBatches<P extends Readonly<Record<string, string>>, Row>(
+  query: Query<P, Row>,
+): Query<P, Row> {
+  return Object.assign(query, { isBatched: true });
 }
 
 function compileForPostgres(builder: OperationNodeSource): CompiledQuery {
