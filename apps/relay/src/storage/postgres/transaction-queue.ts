@@ -13,9 +13,9 @@ import { NotedChanges } from "./noted-changes.ts";
 import { isConflict, isUniqueViolation } from "./postgres-error.ts";
 import { PostgresTx } from "./postgres-tx.ts";
 import { getAgentParameter } from "./prepared-statement.ts";
-import { RowsRefused, runTogether } from "./together/run-together.ts";
+import { runTogether } from "./together/run-together.ts";
 import type { WriteListener } from "./together/rows-tx.ts";
-import { createColumnTypes, type FindColumnTypes } from "./together/write-rows.ts";
+import { createColumnTypes, RowsRefused, type FindColumnTypes } from "./together/write-rows.ts";
 import type { WritingConnection } from "./writing-connection.ts";
 
 /** A larger batch would let the first of its jobs wait for too long. */

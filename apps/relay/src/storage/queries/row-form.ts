@@ -1,7 +1,7 @@
 import type { Tables } from "../tables.ts";
 import type { Query, SqlValue } from "./compiled-query.ts";
 
-export type TableName = keyof Tables & string;
+export type TableName = keyof Tables;
 
 /** The values of some columns of one row. */
 export type RowValues = Readonly<Record<string, SqlValue>>;

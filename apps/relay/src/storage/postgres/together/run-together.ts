@@ -5,7 +5,7 @@ import { isConflict, isConnectionLost } from "../postgres-error.ts";
 import { LoadedRows } from "./loaded-rows.ts";
 import { RowLayer } from "./row-layer.ts";
 import { RowsTx, type WriteListener } from "./rows-tx.ts";
-import { writeRows, type FindColumnTypes } from "./write-rows.ts";
+import { RowsRefused, writeRows, type FindColumnTypes } from "./write-rows.ts";
 
 interface TogetherJob {
   readonly work: (tx: Tx) => Promise<unknown>;
@@ -18,11 +18,6 @@ export interface TogetherResult<Job> {
   readonly decided: readonly (readonly [job: Job, end: JobEnd])[];
   /** The jobs that must run statement by statement. */
   readonly rest: readonly Job[];
-}
-
-/** The database refused a statement for several jobs, for example because a key was taken. */
-export class RowsRefused extends Error {
-  override readonly name = "RowsRefused";
 }
 
 export interface TogetherOptions {
@@ -43,7 +38,8 @@ export async function runTogether<Job extends TogetherJob>(
   try {
     return await decideJobs(client, jobs, options);
   } catch (cause) {
-    if (isConflict(cause) || isConnectionLost(cause)) throw cause;
+    const isRefused = cause instanceof RowsRefused;
+    if (isRefused || isConflict(cause) || isConnectionLost(cause)) throw cause;
     throw new RowsRefused("the database refused rows of a batch", { cause });
   }
 }

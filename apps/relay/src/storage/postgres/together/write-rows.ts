@@ -1,13 +1,18 @@
 import type { Client } from "pg";
-import type { RowValues, TableName } from "../../queries/row-form.ts";
+import type { KeyedTable, RowValues, TableName } from "../../queries/row-form.ts";
 import { toNamedStatement, toStoredValue } from "../prepared-statement.ts";
-import type { RowLayer } from "./row-layer.ts";
+import type { ChangedRow, RowLayer } from "./row-layer.ts";
 
 /** The type of each column of a table. */
 export type ColumnTypes = ReadonlyMap<string, string>;
 
 /** Reads the types of a table's columns once. */
 export type FindColumnTypes = (client: Client, table: TableName) => Promise<ColumnTypes>;
+
+/** The database refused a statement for several jobs, for example because a key was taken. */
+export class RowsRefused extends Error {
+  override readonly name = "RowsRefused";
+}
 
 /** Rows that one statement writes, because the same columns of them are written. */
 interface RowGroup {
@@ -21,28 +26,54 @@ export async function writeRows(
   layer: RowLayer,
   findTypes: FindColumnTypes,
 ): Promise<void> {
-  const sent: Promise<void>[] = [];
-  for (const [table, rows] of layer.changed) {
+  const statements: Statement[] = [];
+  for (const [table, changes] of layer.changed) {
     const types = await findTypes(client, table.name);
-    const all = [...rows.values()];
-    const added = all.filter(({ isNew }) => isNew);
-    for (const group of groupByColumns(added.map(({ row }) => [row, Object.keys(row)]))) {
-      sent.push(write(client, group, toInsert(table.name, group.columns, types)));
-    }
-    const changed = all.filter((row) => !row.isNew);
-    for (const group of groupByColumns(
-      changed.map(({ row, changed: names }) => [row, [...table.key, ...names]]),
-    )) {
-      sent.push(write(client, group, toUpdate(table.name, table.key, group.columns, types)));
-    }
+    const rows = [...changes.values()];
+    const added = rows.filter(({ isNew }) => isNew).map(({ row }) => row);
+    statements.push(...toInserts(table.name, added, types));
+    const changed = rows.filter(({ isNew }) => !isNew);
+    statements.push(...toUpdates(table, changed, types));
   }
   for (const [table, { rows, numberedBy }] of layer.added) {
-    const types = await findTypes(client, table);
-    for (const group of groupByColumns(rows.map((row) => [row, Object.keys(row)]))) {
-      sent.push(write(client, group, toInsert(table, group.columns, types, numberedBy)));
-    }
+    statements.push(...toInserts(table, rows, await findTypes(client, table), numberedBy));
   }
-  await Promise.all(sent);
+  // They are sent in one flight, which ends when the first of them has failed.
+  await Promise.all(statements.map((statement) => send(client, statement)));
+}
+
+interface Statement {
+  readonly text: string;
+  readonly columns: readonly string[];
+  readonly rows: readonly RowValues[];
+}
+
+function toInserts(
+  table: TableName,
+  rows: readonly RowValues[],
+  types: ColumnTypes,
+  numberedBy?: string,
+): Statement[] {
+  const groups = groupByColumns(rows.map((row) => [row, Object.keys(row)]));
+  return groups.map((group) => ({
+    ...group,
+    text: toInsertText(table, group.columns, types, numberedBy),
+  }));
+}
+
+function toUpdates(
+  { name, key }: KeyedTable,
+  rows: readonly ChangedRow[],
+  types: ColumnTypes,
+): Statement[] {
+  const groups = groupByColumns(rows.map(({ row, changed }) => [row, [...key, ...changed]]));
+  return groups.map((group) => ({ ...group, text: toUpdateText(name, key, group.columns, types) }));
+}
+
+async function send(client: Client, { text, columns, rows }: Statement): Promise<void> {
+  const values = columns.map((column) => rows.map((row) => toStoredValue(row[column])));
+  const { rowCount } = await client.query({ ...toNamedStatement(text), values });
+  if (rowCount !== rows.length) throw new RowsRefused(`not all rows were written: ${text}`);
 }
 
 function groupByColumns(
@@ -59,14 +90,8 @@ function groupByColumns(
   return [...groups.values()];
 }
 
-async function write(client: Client, { columns, rows }: RowGroup, text: string): Promise<void> {
-  const values = columns.map((column) => rows.map((row) => toStoredValue(row[column])));
-  const { rowCount } = await client.query({ ...toNamedStatement(text), values });
-  if (rowCount !== rows.length) throw new Error(`rows of a batch were not written: ${text}`);
-}
-
 /** The rows are numbered in the order in which they were added. */
-function toInsert(
+function toInsertText(
   table: string,
   columns: readonly string[],
   types: ColumnTypes,
@@ -82,7 +107,7 @@ function toInsert(
   );
 }
 
-function toUpdate(
+function toUpdateText(
   table: string,
   key: readonly string[],
   columns: readonly string[],
