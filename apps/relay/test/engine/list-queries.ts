@@ -5,6 +5,7 @@
 import { globSync } from "node:fs";
 import { registerHooks } from "node:module";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { joinReads } from "../../src/storage/postgres/batched-reads.ts";
 import type { Query } from "../../src/storage/storage.ts";
 
 const sources = fileURLToPath(new URL("../../src/", import.meta.url));
@@ -45,8 +46,9 @@ for (const path of [...stores, ...others].filter((each) => !programs.includes(ea
   await import(pathToFileURL(sources + path).href);
 }
 for (const { file: path, query } of listed) {
-  const { text, postgres } = query;
+  const { text, postgres, isBatched } = query;
+  const joined = isBatched === true && { joined: joinReads(query) };
   process.stdout.write(
-    `${JSON.stringify({ file: path, sqlite: text, postgres: postgres.text })}\n`,
+    `${JSON.stringify({ file: path, sqlite: text, postgres: postgres.text, ...joined })}\n`,
   );
 }

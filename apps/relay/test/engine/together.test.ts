@@ -1,4 +1,5 @@
 import { asMicro, EXTERNAL_ACCOUNT } from "@agent/budget";
+import { runStatement } from "@agent/test-postgres";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { saveAgent, updateLastSeen } from "../../src/agents/store.ts";
@@ -18,8 +19,10 @@ import {
 } from "../../src/tasks/submission/task-quota-store.ts";
 import { findTrustPair } from "../../src/trust/pair-store.ts";
 import { saveTrustChange } from "../../src/trust/save-trust-change.ts";
+import { KEYED_TABLES } from "../../src/storage/tables/keyed-tables.ts";
 import { openMigrated } from "../migrated-storage.ts";
 import { createTaskRow } from "../task-row.ts";
+import { openDatabaseOf } from "./database-of-path.ts";
 
 const NOW = 1_700_000_000_000;
 const AGENTS = ["a", "b", "c"] as const;
@@ -269,6 +272,26 @@ test(
       }),
       { numRuns: RUNS },
     );
+  },
+);
+
+test.each(Object.entries(KEYED_TABLES))(
+  "the key of %s finds one row of its table",
+  async (_, { name, key, columns, where }) => {
+    const url = await openDatabaseOf("keyed");
+    const indexes = (await runStatement(
+      url,
+      `SELECT pg_get_indexdef(indexrelid) AS definition FROM pg_index
+       WHERE indrelid = $1::regclass AND indisunique`,
+      [name],
+    )) as { definition: string }[];
+    const isUnique = indexes.some(({ definition }) =>
+      definition.endsWith(`USING btree (${key.join(", ")})`),
+    );
+    // A payment is linked to its task once, and a task is submitted with one payment.
+    expect(isUnique || where !== undefined).toBe(true);
+    const all = `SELECT ${columns.join(", ")} FROM ${name} WHERE ${where ?? "true"}`;
+    expect(await runStatement(url, all)).toEqual(expect.any(Array));
   },
 );
 

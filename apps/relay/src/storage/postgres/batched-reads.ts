@@ -78,17 +78,17 @@ export function createBatchedReads(send: Send): ReadInBatch {
     });
 }
 
-function toStatement({ postgres: { text, names } }: Query<never, unknown>) {
-  return toNamedStatement(joinReads(text, names.length));
-}
+const toStatement = (query: Query<never, unknown>) => toNamedStatement(joinReads(query));
 
 const joined = new Map<string, string>();
 
 /** Returns a statement that runs a query once for each place of its arrays. */
-function joinReads(text: string, parameters: number): string {
+export function joinReads({
+  postgres: { text, names: parameters },
+}: Query<never, unknown>): string {
   let statement = joined.get(text);
   if (statement === undefined) {
-    const places = Array.from({ length: parameters }, (_, at) => at + 1);
+    const places = parameters.map((_, at) => at + 1);
     const arrays = places.map((place) => `$${place}::text[]`).join(", ");
     const names = places.map((place) => `value${place}`).join(", ");
     const query = text.replaceAll(/\$(\d+)/g, "wanted.value$1");
