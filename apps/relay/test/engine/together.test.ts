@@ -1,7 +1,8 @@
 import { asMicro, EXTERNAL_ACCOUNT } from "@agent/budget";
 import { runStatement } from "@agent/test-postgres";
 import fc from "fast-check";
-import { expect, test } from "vitest";
+import { Client } from "pg";
+import { expect, test, vi } from "vitest";
 import { saveAgent, updateLastSeen } from "../../src/agents/store.ts";
 import { postMovement } from "../../src/budget/post-movement.ts";
 import { recordRelayEvent } from "../../src/feed/record-event.ts";
@@ -20,8 +21,10 @@ import {
 import { findTrustPair } from "../../src/trust/pair-store.ts";
 import { saveTrustChange } from "../../src/trust/save-trust-change.ts";
 import { KEYED_TABLES } from "../../src/storage/tables/keyed-tables.ts";
+import { countStatuses, createBuyer, createSeller } from "../market.ts";
 import { openMigrated } from "../migrated-storage.ts";
 import { createTaskRow } from "../task-row.ts";
+import { createReceipt, startTestRelay } from "../test-relay.ts";
 import { openDatabaseOf } from "./database-of-path.ts";
 
 const NOW = 1_700_000_000_000;
@@ -315,4 +318,47 @@ test("a transaction with another statement sees and keeps what those before it h
     await storage.read.all(dumps.find(({ table }) => table === "event_queue")!.rows, {}),
   ).toHaveLength(2);
   await storage.close();
+});
+
+test("64 paid delegations at once cost at most two statements each", async () => {
+  const t = await startTestRelay({ AGENT_RATE_LIMIT_SCALE: "0" });
+  const buyer = await createBuyer(t, 1_000);
+  const sellers = await Promise.all(Array.from({ length: 64 }, () => createSeller(t, 1)));
+  const token = await t.token(buyer);
+  const tokens = await Promise.all(sellers.map((seller) => t.token(seller)));
+  // The first use of a token costs more: it proves a key, and is remembered.
+  const callers = [
+    [buyer, token] as const,
+    ...sellers.map((seller, at) => [seller, tokens[at]] as const),
+  ];
+  for (const [{ agentId }, own] of callers) {
+    await t.request("GET", `/api/v1/agents/${agentId}/balance`, { token: own ?? "" });
+  }
+  const sent = vi.spyOn(Client.prototype, "query");
+  const tasks = await Promise.all(
+    sellers.map(async ({ agentId }) => {
+      const path = `/agent/${agentId}/task`;
+      const { body } = await t.request("POST", path, { token, body: { prompt: "work" } });
+      return {
+        task_id: String(body["task_id"]),
+        prompt: "work",
+        submitted_at: t.clock.now(),
+        path,
+      };
+    }),
+  );
+  const ends = await Promise.all(
+    tasks.map(({ path, ...task }, at) => {
+      const [seller, own] = [sellers[at], tokens[at]];
+      if (seller === undefined || own === undefined) throw new Error("a seller is missing");
+      const body = createReceipt(seller, task, { result: "done" });
+      return t.request("POST", `${path}/${task.task_id}/result`, { token: own, body });
+    }),
+  );
+  const statements = sent.mock.calls.length;
+  sent.mockRestore();
+  expect(countStatuses(ends)).toEqual({ 200: 64 });
+  expect(await t.getBalance(buyer)).toBe(1_000 - 64);
+  await t.close();
+  expect(statements / sellers.length).toBeLessThanOrEqual(2);
 });
