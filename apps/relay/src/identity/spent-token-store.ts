@@ -1,4 +1,11 @@
-import { queryBuilder, param, params, compile, sql } from "../storage/queries/compiled-query.ts";
+import {
+  inBatches,
+  queryBuilder,
+  param,
+  params,
+  compile,
+  sql,
+} from "../storage/queries/compiled-query.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
 import type { SpentTokenRow } from "../storage/tables/identity.ts";
 
@@ -14,13 +21,15 @@ export async function insertSpentToken(tx: Tx, token: SpentTokenRow): Promise<bo
   return (await tx.run(insertSpentTokenQuery, token)) === 1;
 }
 
-const revokedToken = compile<Pick<SpentTokenRow, "agent_id" | "jti">>()(
-  queryBuilder
-    .selectFrom("spent_tokens")
-    .select("jti")
-    .where("agent_id", "=", param("agent_id"))
-    .where("jti", "=", param("jti"))
-    .where("kind", "=", "revoked"),
+const revokedToken = inBatches(
+  compile<Pick<SpentTokenRow, "agent_id" | "jti">>()(
+    queryBuilder
+      .selectFrom("spent_tokens")
+      .select("jti")
+      .where("agent_id", "=", param("agent_id"))
+      .where("jti", "=", param("jti"))
+      .where("kind", "=", "revoked"),
+  ),
 );
 
 export async function isRevokedToken(

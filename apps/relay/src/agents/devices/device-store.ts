@@ -1,10 +1,19 @@
 import { appendKeyEnded } from "../../log/entries/append.ts";
-import { queryBuilder, param, params, compile, sql } from "../../storage/queries/compiled-query.ts";
+import {
+  inBatches,
+  queryBuilder,
+  param,
+  params,
+  compile,
+  sql,
+} from "../../storage/queries/compiled-query.ts";
 import type { Reader, Tx } from "../../storage/storage.ts";
 import type { DeviceRow, StoredDeviceRow } from "../../storage/tables/agents.ts";
 
-const deviceById = compile<{ device_id: string }>()(
-  queryBuilder.selectFrom("devices").selectAll().where("device_id", "=", param("device_id")),
+const deviceById = inBatches(
+  compile<{ device_id: string }>()(
+    queryBuilder.selectFrom("devices").selectAll().where("device_id", "=", param("device_id")),
+  ),
 );
 
 export function findDevice(read: Reader, device_id: string): Promise<StoredDeviceRow | undefined> {

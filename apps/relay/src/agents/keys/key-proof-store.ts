@@ -1,10 +1,18 @@
-import { queryBuilder, param, compile, sql } from "../../storage/queries/compiled-query.ts";
+import {
+  inBatches,
+  queryBuilder,
+  param,
+  compile,
+  sql,
+} from "../../storage/queries/compiled-query.ts";
 import { jsonTexts } from "../../storage/queries/fragments.ts";
 import type { Reader, Tx } from "../../storage/storage.ts";
 import type { KeyProofRow } from "../../storage/tables/agents.ts";
 
-const proofOfKey = compile<{ public_key: string }>()(
-  queryBuilder.selectFrom("key_proofs").selectAll().where("public_key", "=", param("public_key")),
+const proofOfKey = inBatches(
+  compile<{ public_key: string }>()(
+    queryBuilder.selectFrom("key_proofs").selectAll().where("public_key", "=", param("public_key")),
+  ),
 );
 
 /** Returns the newest proof of a key. */
