@@ -6,11 +6,10 @@ import { appendLog } from "../log/entries/append.ts";
 import type { Log } from "../observability/log.ts";
 import type { Services } from "../services.ts";
 import type { Tx } from "../storage/storage.ts";
-import { countRelaySuccessions } from "../identity/store.ts";
-import { findPaymentOfTask } from "../payments/x402/x402-store.ts";
 import type { NewSettlement, SettlementRow } from "../storage/tables/budget.ts";
 import type { PostedRow } from "./post-movement.ts";
 import { buildSettlementBody } from "./sign-settlement.ts";
+import { countRelaySuccessions, findPaymentOfTask } from "./settlement-facts.ts";
 import { insertSettlement } from "./store.ts";
 
 interface RecordedSettlement {

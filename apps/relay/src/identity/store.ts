@@ -1,5 +1,4 @@
-import { queryBuilder, params, compile, sql } from "../storage/queries/compiled-query.ts";
-import { inRowForm } from "../storage/queries/row-form.ts";
+import { queryBuilder, params, compile } from "../storage/queries/compiled-query.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
 import type { RelayIdentityRow, RelaySuccessionRow } from "../storage/tables/identity.ts";
 
@@ -49,16 +48,6 @@ const successionsInOrder = compile()(
 /** Lists the succession steps of the relay's key, oldest first. */
 export function listSuccessions(read: Reader): Promise<RelaySuccessionRow[]> {
   return read.all(successionsInOrder, {});
-}
-
-const successionCount = inRowForm(
-  compile()(sql<{ count: number }>`select count(*) as count from relay_successions`),
-  { kind: "read", tables: ["relay_successions"] },
-);
-
-/** Counts the succession steps, which is the position of the key in force. */
-export async function countRelaySuccessions(read: Reader): Promise<number> {
-  return (await read.get(successionCount, {}))?.count ?? 0;
 }
 
 const insertSuccessionQuery = compile<RelaySuccessionRow>()(

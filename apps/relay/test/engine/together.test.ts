@@ -33,7 +33,7 @@ const AGENTS = ["a", "b", "c"] as const;
 /** A part of a transaction, with what it answers. */
 type Step = (tx: Tx) => Promise<unknown>;
 
-/** How a transaction ends after its steps. */
+/** The end of a transaction after its steps. */
 type End = "accepted" | "refused" | "thrown";
 
 interface Job {

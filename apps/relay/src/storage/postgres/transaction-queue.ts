@@ -228,27 +228,33 @@ interface OpenTransaction extends Omit<Writer, "connection" | "others"> {
 }
 
 /**
- * Runs the jobs of a begun transaction: first those that can be decided together, then the others one after
- * another. The caller commits it, or rolls it back to run it again.
+ * Runs the jobs of a begun transaction; the caller commits it, or rolls it back to run it again. Those that
+ * can be decided together come last, because a client may report its progress and, without waiting for an
+ * answer, its result.
  */
 async function runJobs(
   open: OpenTransaction,
   batch: readonly PendingJob[],
   mode: Mode,
 ): Promise<Pass> {
-  const able = batch.filter(({ isolation }) => isolation === "together");
-  if (!mode.isTogether || able.length === 0) return runEach(open, batch, mode, []);
+  const isAble = ({ isolation }: PendingJob) => mode.isTogether && isolation === "together";
+  const able = batch.filter(isAble);
+  const first = batch.filter((job) => !isAble(job));
+  const pass = await runEach(open, first, { mode, isAlone: batch.length === 1 });
+  if (able.length === 0 || pass.kind !== "committed") return pass;
   const { client, findTypes } = open;
   try {
     const listener = createWriteListener(open);
     const { decided, rest } = await runTogether(client, able, { listener, findTypes });
-    const acknowledgements = decided.map(
+    const last = await runEach(open, rest, { mode, isAlone: batch.length === 1 });
+    if (!("acknowledgements" in last)) return last;
+    const settles = decided.map(
       ([job, end]) =>
         () =>
           settle(job, end),
     );
-    const others = batch.filter(({ isolation }) => isolation !== "together");
-    return await runEach(open, [...rest, ...others], mode, acknowledgements);
+    const acknowledgements = [...pass.acknowledgements, ...settles, ...last.acknowledgements];
+    return { ...last, acknowledgements };
   } catch (error) {
     if (isConflict(error)) return { kind: "conflict", error };
     if (!(error instanceof RowsRefused)) throw error;
@@ -272,22 +278,20 @@ function createWriteListener({
   };
 }
 
-/** Runs jobs statement by statement, behind those with the acknowledgements. */
+/** Runs jobs statement by statement; `isAlone` if the batch has no other job than this one. */
 async function runEach(
   open: OpenTransaction,
   jobs: readonly PendingJob[],
-  mode: Mode,
-  decided: readonly Settle[],
+  { mode, isAlone }: { readonly mode: Mode; readonly isAlone: boolean },
 ): Promise<Pass> {
   const { client } = open;
   const { undo } = mode;
-  const acknowledgements = [...decided];
+  const acknowledgements: Settle[] = [];
   for (const job of jobs) {
     if (undo !== "batch") await client.query("SAVEPOINT job");
     const { mustRollBack, isAborted, acknowledge, error } = await runJob(open, job, undo);
     if (error !== undefined) return { kind: "conflict", error };
     if (mustRollBack && undo === "batch") {
-      const isAlone = jobs.length + decided.length === 1;
       // A batch of one needs no second pass, because rolling it back affects no other job.
       return isAlone
         ? { kind: "rolled back", acknowledgements: [acknowledge] }
