@@ -254,7 +254,7 @@ const readers: Readonly<Record<string, readonly string[]>> = {
   "inspections/store.ts": ["admin", "processes"],
   "ledger/store.ts": ["budget", "inspections"],
   "processes/seen-store.ts": ["federation", "pairing"],
-  "payments/x402/x402-store.ts": ["federation"],
+  "budget/settlement-facts-store.ts": ["federation"],
   "tasks/store.ts": ["delivery", "federation", "inspections", "ledger", "realtime", "operator"],
   "tasks/receipts/receipt-store.ts": ["federation", "ledger", "operator"],
   "tasks/assignment/no-show-store.ts": ["operator"],

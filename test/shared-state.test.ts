@@ -68,7 +68,10 @@ const ALLOWED: Readonly<Record<string, readonly [collections: number, reason: st
     1,
     "what ends the streams of this process, told by the change `session`",
   ],
-  "src/storage/postgres/batched-reads.ts": [2, "reads of one turn; the texts of statements"],
+  "src/storage/postgres/reading/batched-reads.ts": [
+    2,
+    "reads of one turn; the texts of statements",
+  ],
   "src/storage/postgres/hint-channel.ts": [1, "hints that wait to be sent; any may be lost"],
   "src/storage/postgres/noted-changes.ts": [1, "changes of one batch"],
   "src/storage/postgres/prepared-statement.ts": [1, "the texts of statements"],

@@ -9,7 +9,7 @@ import type { Tx } from "../storage/storage.ts";
 import type { NewSettlement, SettlementRow } from "../storage/tables/budget.ts";
 import type { PostedRow } from "./post-movement.ts";
 import { buildSettlementBody } from "./sign-settlement.ts";
-import { countRelaySuccessions, findPaymentOfTask } from "./settlement-facts.ts";
+import { countRelaySuccessions, findPaymentOfTask } from "./settlement-facts-store.ts";
 import { insertSettlement } from "./store.ts";
 
 interface RecordedSettlement {

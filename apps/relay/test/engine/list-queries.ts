@@ -5,7 +5,7 @@
 import { globSync } from "node:fs";
 import { registerHooks } from "node:module";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { joinReads } from "../../src/storage/postgres/batched-reads.ts";
+import { joinReads } from "../../src/storage/postgres/reading/batched-reads.ts";
 import type { Query } from "../../src/storage/storage.ts";
 
 const sources = fileURLToPath(new URL("../../src/", import.meta.url));

@@ -1,7 +1,7 @@
 import { createOutgoingSettlement } from "@agent/federation-protocol/settlement";
 import { releaseHold } from "../../budget/reserve-hold.ts";
 import type { SettlementInput } from "../../budget/settle-from-hold.ts";
-import { findPaymentOfTask } from "../../budget/settlement-facts.ts";
+import { findPaymentOfTask } from "../../budget/settlement-facts-store.ts";
 import { newId } from "../../runtime.ts";
 import type { Services } from "../../services.ts";
 import type { Tx } from "../../storage/storage.ts";

@@ -8,7 +8,7 @@ import { createSlowClient, readAllTables } from "./check-postgres.ts";
 import { describeDatabase } from "./connection-settings.ts";
 import { inspectPostgres } from "./inspect-postgres.ts";
 import { toPostgresRefusal } from "./postgres-refusal.ts";
-import { createReadingPool } from "./reading-pool.ts";
+import { createReadingPool } from "./reading/reading-pool.ts";
 
 /** Reads a Postgres database without the lock of a relay, so one may use it meanwhile. */
 export function inspectPostgresStorage(

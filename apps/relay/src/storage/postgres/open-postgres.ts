@@ -11,7 +11,7 @@ import { inspectPostgres } from "./inspect-postgres.ts";
 import { migratePostgres } from "./migrate-postgres.ts";
 import { isConflict } from "./postgres-error.ts";
 import { toPostgresRefusal } from "./postgres-refusal.ts";
-import { createReadingPool } from "./reading-pool.ts";
+import { createReadingPool } from "./reading/reading-pool.ts";
 import { createTransactionQueue } from "./transaction-queue.ts";
 import {
   DatabaseLocked,

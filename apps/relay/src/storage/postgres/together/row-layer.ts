@@ -16,7 +16,7 @@ export interface AddedRows {
 }
 
 /**
- * What one transaction has changed, above what those before it have changed, above what is stored. A
+ * The changes of one transaction, above those of the ones before it, above what is stored. A
  * transaction that is refused leaves no trace, because its layer is not merged.
  */
 export class RowLayer {

@@ -1,9 +1,9 @@
 import { Pool } from "pg";
-import { StorageUnavailable, type Query, type Reader } from "../storage.ts";
-import { toClientConfig } from "./connection-settings.ts";
-import { isStaleStatement, toStorageError } from "./postgres-error.ts";
+import { StorageUnavailable, type Query, type Reader } from "../../storage.ts";
+import { toClientConfig } from "../connection-settings.ts";
+import { isStaleStatement, toStorageError } from "../postgres-error.ts";
 import { createBatchedReads } from "./batched-reads.ts";
-import { renewStatements, toQueryConfig } from "./prepared-statement.ts";
+import { renewStatements, toQueryConfig } from "../prepared-statement.ts";
 
 /** More reads than this would only wait until their callers have given up. */
 const MAX_WAITING = 1_000;
