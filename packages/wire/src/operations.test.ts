@@ -50,6 +50,7 @@ describe("the operation table", () => {
       "freeze",
       "getFreeze",
       "getLogState",
+      "getOnlineHistory",
       "getOverview",
       "getSeries",
       "getTaskReport",

@@ -1,3 +1,4 @@
+import { getOnlineHistory } from "../agents/online-history/get-online-history.ts";
 import { listOperatorAudit } from "../audit/list-operator-audit.ts";
 import type { Handlers } from "../http/handler.ts";
 import type { Services } from "../services.ts";
@@ -15,6 +16,7 @@ type OperatorHandlers = Pick<
   | "getTaskReport"
   | "getTaskTexts"
   | "listAllAgents"
+  | "getOnlineHistory"
   | "listHolds"
   | "listProcesses"
   | "listOperatorAudit"
@@ -34,6 +36,7 @@ export function operatorHandlers(services: Services, isDraining: () => boolean):
     getTaskReport: ({ params }) => getTaskReport(services, params.taskId),
     getTaskTexts: ({ params }) => getTaskTexts(services, params.taskId),
     listAllAgents: ({ query }) => listAllAgents(services, query),
+    getOnlineHistory: ({ params, query }) => getOnlineHistory(services, params.agentId, query),
     listHolds: ({ query }) => listHolds(services, query),
     listProcesses: () => listProcesses(services, clock.elapsed() - startedAt),
     listOperatorAudit: ({ query }) => listOperatorAudit(storage.read, query),

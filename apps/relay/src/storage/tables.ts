@@ -45,6 +45,8 @@ import type {
   EndedTasksRow,
   EventCounterRow,
   ExpiredTaskRow,
+  OnlineSpanRow,
+  OnlineWatchRow,
   QueuedEventRow,
   RelayEventRow,
   RelayMinuteRow,
@@ -151,6 +153,8 @@ export interface Tables {
   event_counter: EventCounterRow;
   ended_tasks: EndedTasksRow;
   relay_minutes: RelayMinuteRow;
+  online_spans: OnlineSpanRow;
+  online_watches: OnlineWatchRow;
   expired_tasks: ExpiredTaskRow;
   task_parents: TaskParentRow;
   console_codes: ConsoleCodeRow;

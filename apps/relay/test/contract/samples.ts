@@ -241,6 +241,7 @@ export const samples: { readonly [N in OperationName]: Sample } = {
   getTaskReport: {},
   getTaskTexts: {},
   listAllAgents: { query: "state=registered&sort=seen&limit=10" },
+  getOnlineHistory: { query: "from=0" },
   listHolds: { query: "older_than=60000&limit=10" },
   listProcesses: {},
   listRelayEvents: { query: "after=0&limit=10" },

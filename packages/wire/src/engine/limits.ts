@@ -119,6 +119,8 @@ export const limits = {
   /** Events of the relay are kept for so long, and minutes of its series. */
   relayEventMs: 604_800_000,
   seriesMs: 172_800_000,
+  /** The times in which an agent was online are kept for so long. */
+  onlineHistoryMs: 604_800_000,
   /** A stream of the relay's events looks for new ones this often. */
   relayEventPollMs: 250,
   /** Characters of a failed result that the operator's lists show. */

@@ -41,6 +41,20 @@ export interface RelayMinuteRow {
   durations: string;
 }
 
+/** A time in which an agent was online, in ms. */
+export interface OnlineSpanRow {
+  agent_id: string;
+  since: number;
+  /** The first sample that did not find it, or the last one before a gap; null while it is online. */
+  until: number | null;
+}
+
+/** A time in which the relay looked which agents were online, in ms, to the newest sample. */
+export interface OnlineWatchRow {
+  since: number;
+  until: number;
+}
+
 /** A task that expired; its own row is deleted. */
 export interface ExpiredTaskRow {
   task_id: string;

@@ -67,6 +67,7 @@ export const oversightContract: Contract<
   | "getTaskReport"
   | "getTaskTexts"
   | "listAllAgents"
+  | "getOnlineHistory"
   | "listHolds"
   | "listProcesses"
   | "listRelayEvents"
@@ -91,6 +92,14 @@ export const oversightContract: Contract<
   listAllAgents: {
     200: askAfterWork(() => "agents?sort=seen"),
     "request.invalid": ask("agents?cursor=%20"),
+  },
+  getOnlineHistory: {
+    200: async (t) => {
+      const { agentId } = await t.createWorker(1);
+      await t.relay.tick();
+      return t.asOperator("GET", `/api/v1/admin/agents/${agentId}/online-history?from=0`);
+    },
+    "agent.not_found": ask(`agents/${UNKNOWN_ID}/online-history`),
   },
   listHolds: {
     200: askAfterWork(() => "holds"),

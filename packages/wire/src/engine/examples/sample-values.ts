@@ -215,9 +215,16 @@ export const objectSamples: Readonly<Record<string, Sample>> = {
   },
 };
 
-/** Whole bodies of which the schema lists members that do not occur together, by operation. */
+/** Whole bodies whose members depend on each other, by operation. */
 export const bodySamples: Readonly<Record<string, JsonObject>> = {
   callAgent: { jsonrpc: "2.0", id: 1, result: { task: { id: TASK } } },
+  getOnlineHistory: {
+    agent_id: WORKER,
+    from: sampleTimes.now - 86_400_000,
+    to: sampleTimes.now,
+    spans: [{ from: sampleTimes.now - 7_200_000, until: sampleTimes.now - 30_000 }],
+    watched: [{ from: sampleTimes.now - 86_400_000, until: sampleTimes.now - 30_000 }],
+  },
 };
 
 /** Named schemas whose rules a sample of each member would break. */

@@ -1,5 +1,12 @@
 import * as v from "valibot";
-import { extensibleEnum, freeText, money, nextCursor, pageQuery } from "../../engine/fields.ts";
+import {
+  extensibleEnum,
+  freeText,
+  money,
+  nextCursor,
+  pageQuery,
+  timeText,
+} from "../../engine/fields.ts";
 import { defineOperation } from "../../engine/operation.ts";
 
 /** An agent that was ever bound to a key here. */
@@ -24,6 +31,9 @@ export const OperatorAgent = v.object({
 });
 export type OperatorAgent = v.InferInput<typeof OperatorAgent>;
 
+/** A span of time, in ms. */
+const TimeSpan = v.object({ from: v.number(), until: v.number() });
+
 export const allAgents = {
   listAllAgents: defineOperation({
     method: "GET",
@@ -42,5 +52,29 @@ export const allAgents = {
     }),
     ok: { 200: v.object({ agents: v.array(OperatorAgent), next_cursor: nextCursor }) },
     refusals: ["request.invalid"],
+  }),
+  getOnlineHistory: defineOperation({
+    method: "GET",
+    path: "/api/v1/admin/agents/:agentId/online-history",
+    summary: "Get when an agent was online since `from`, at most in the last 7 days, oldest first.",
+    section: "Operator",
+    auth: "master",
+    tier: "read",
+    query: v.object({
+      /** The default is a day ago. */
+      from: v.optional(timeText),
+    }),
+    ok: {
+      200: v.object({
+        agent_id: v.string(),
+        from: v.number(),
+        to: v.number(),
+        /** The times in which it was online, exact to a minute; each lies within one of `watched`. */
+        spans: v.array(TimeSpan),
+        /** The times in which the relay looked. Of the others, such as those of a stop, nothing is known. */
+        watched: v.array(TimeSpan),
+      }),
+    },
+    refusals: ["agent.not_found"],
   }),
 } as const;

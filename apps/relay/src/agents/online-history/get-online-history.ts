@@ -1,0 +1,28 @@
+import { limits, refuse, type Answer, type Operations, type QueryOf } from "@agent/wire";
+import type { Services } from "../../services.ts";
+import type { OnlineWatchRow } from "../../storage/tables/operator.ts";
+import { findAgent } from "../store.ts";
+import { listSpans, listWatches } from "./span-store.ts";
+
+type GetOnlineHistory = Operations["getOnlineHistory"];
+
+const DAY_MS = 86_400_000;
+
+/** Returns the times in which an agent was online, and those in which the relay looked. */
+export async function getOnlineHistory(
+  { storage: { read }, runtime }: Pick<Services, "storage" | "runtime">,
+  agentId: string,
+  { from: wanted }: QueryOf<GetOnlineHistory>,
+): Promise<Answer<GetOnlineHistory>> {
+  if ((await findAgent(read, agentId)) === undefined) return refuse("agent.not_found");
+  const to = runtime.now();
+  const from = Math.min(to, Math.max(wanted ?? to - DAY_MS, to - limits.onlineHistoryMs));
+  const cut = (rows: readonly OnlineWatchRow[]) =>
+    rows
+      .filter(({ since }) => since <= to)
+      .map(({ since, until }) => ({ from: Math.max(from, since), until: Math.min(to, until) }));
+  // The watches are read last, so that no span ends after them.
+  const spans = cut(await listSpans(read, { agent_id: agentId, from }));
+  const watched = cut(await listWatches(read, from));
+  return { status: 200, body: { agent_id: agentId, from, to, spans, watched } };
+}
