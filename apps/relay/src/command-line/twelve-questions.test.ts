@@ -223,4 +223,21 @@ describe("after a day of work each question has one command", () => {
     expect(out).toContain("sum        0.00 USD");
     expect(out).toMatch(/socket\s+1\s/);
   });
+
+  test("when was an agent online", async () => {
+    const present = await t.createWorker(1, "translate");
+    for (let minute = 0; minute < 5; minute += 1) {
+      await t.clock.advance(60_000);
+      await t.relay.tick();
+    }
+    const { out } = await run(`online ${present.agentId}`, { from: "3m" });
+    expect(out).toMatch(/^online 100 %: .* of .*, in which the relay looked, of the last 3 min\n/);
+    expect(out.trim().split("\n")).toHaveLength(3);
+    expect((await run(`online ${worker.agentId}`)).out).toContain("it was not online");
+    const unknown = await run(`online ${t.createUnknownAgent().agentId}`);
+    expect(unknown).toMatchObject({ code: 1 });
+    expect(unknown.errors).toContain("(agent.not_found)");
+    const wrong = await run(`online ${present.agentId}`, { from: "yesterday" });
+    expect(wrong).toMatchObject({ code: 2 });
+  });
 });

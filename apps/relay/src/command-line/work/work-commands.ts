@@ -16,6 +16,7 @@ import {
   type CommandResult,
   type OperatorCommand,
 } from "../operator-command.ts";
+import { showOnlineHistory } from "./online-command.ts";
 import { followEvents, listRecentEvents } from "./event-commands.ts";
 import { describeNextPage, omitMissing, readPageQuery } from "../page-query.ts";
 
@@ -26,6 +27,13 @@ export const workCommands = {
     purpose: "every agent that is bound here, with its money, its tasks and its failures",
     options: ["state", "search", "sort", ...PAGE_OPTIONS],
     run: listAgents,
+  },
+  online: {
+    usage: "online ID [--from 1d]",
+    purpose: "when an agent was online, at most in the last 7 days",
+    maxArguments: 1,
+    options: ["from"],
+    run: showOnlineHistory,
   },
   tasks: {
     usage:
