@@ -1,3 +1,5 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -9,9 +11,11 @@ import {
   askForVotes,
   type ConsoleWorld,
   createConsoleWorld,
+  LONELY_ID,
   waitForEnd,
 } from "./world/console-world.ts";
 import { unwrapBody } from "./world/real-agent.ts";
+import { seedOnlineHistory } from "./world/seed-online-history.ts";
 import { createRelayNetwork, type RelayNetwork } from "./world/relay-network.ts";
 import { openConsole, waitForParts } from "./world/watched-page.ts";
 
@@ -29,10 +33,17 @@ describe.skipIf(executablePath === undefined)(
     let network: RelayNetwork | undefined;
     let completed = "";
     let failed = "";
+    const folder = mkdtempSync(join(tmpdir(), "relay-screenshots-"));
     const watch = { messages: [] as string[], requests: [] as string[] };
 
     beforeAll(async () => {
-      const env = { AGENT_RATE_LIMIT_SCALE: "0", AGENT_RELAY_NAME: "north" };
+      const path = join(folder, "relay.db");
+      await seedOnlineHistory(path, LONELY_ID);
+      const env = {
+        AGENT_DB_PATH: path,
+        AGENT_RATE_LIMIT_SCALE: "0",
+        AGENT_RELAY_NAME: "north",
+      };
       relay = await startRelayProcess(undefined, env);
       browser = await openBrowser(executablePath ?? "");
       world = await createConsoleWorld(relay.baseUrl);
@@ -49,6 +60,7 @@ describe.skipIf(executablePath === undefined)(
       await browser?.close();
       await relay?.stop();
       await network?.close();
+      rmSync(folder, { recursive: true });
     });
 
     /** Takes a picture of a page at both widths, of as much as a person sees at once; returns its faults. */

@@ -5,6 +5,8 @@ import { MASTER_TOKEN } from "../../start-relay-process.ts";
 import { joinRelay, type RealAgent, unwrapBody } from "./real-agent.ts";
 
 const TIMEOUT_MS = 20_000;
+/** Known before the relay is started, so that its database can have a history of the agent. */
+export const LONELY_ID = "019b7d21-53eb-7ccd-926c-3badff397a01";
 
 /** A relay at work: agents that delegate to each other, failures, money that waits. */
 export interface ConsoleWorld {
@@ -70,6 +72,7 @@ export async function createConsoleWorld(baseUrl: string): Promise<ConsoleWorld>
     price: 1.2,
   });
   const lonely = await joinRelay(baseUrl, {
+    agentId: LONELY_ID,
     name: "lonely",
     endpoint: "https://lonely.example/mcp",
   });

@@ -20,6 +20,8 @@ export interface RealAgent extends DeviceIdentity {
 }
 
 export interface AgentPlan {
+  /** By default the id of its key. */
+  readonly agentId?: string;
   readonly name: string;
   readonly description?: string;
   readonly endpoint?: string;
@@ -42,7 +44,8 @@ export function unwrapBody<Body>(
 /** Joins a relay, registers, lists a price and connects. */
 export async function joinRelay(baseUrl: string, plan: AgentPlan): Promise<RealAgent> {
   const { secretKey } = generateKeyPair(crypto.getRandomValues(new Uint8Array(32)));
-  const joined = await bootstrapAgent({ baseUrl, secretKey });
+  const named = plan.agentId === undefined ? {} : { agentId: plan.agentId };
+  const joined = await bootstrapAgent({ baseUrl, secretKey, ...named });
   if (!joined.ok) throw new Error(joined.message);
   const { identity } = joined;
   const client = createRelayClient({ baseUrl, identity });

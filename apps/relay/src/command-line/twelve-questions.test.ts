@@ -231,7 +231,7 @@ describe("after a day of work each question has one command", () => {
       await t.relay.tick();
     }
     const { out } = await run(`online ${present.agentId}`, { from: "3m" });
-    expect(out).toMatch(/^online 100 %: .* of .*, in which the relay looked, of the last 3 min\n/);
+    expect(out).toMatch(/^online 100 %: .* of .* that the relay looked, of the last 3 min\n/);
     expect(out.trim().split("\n")).toHaveLength(3);
     expect((await run(`online ${worker.agentId}`)).out).toContain("it was not online");
     const unknown = await run(`online ${t.createUnknownAgent().agentId}`);

@@ -18,6 +18,7 @@ import { formatHashRoute } from "../../shared/routing/hash-route.ts";
 import { AccountLink, StateWord } from "../places.tsx";
 import { AgentDevices } from "./agent-devices.tsx";
 import { AgentAudit, AgentCredentials, AgentTrust, AgentTrustReceived } from "./agent-records.tsx";
+import { OnlineBox } from "./online-box.tsx";
 import { VisibilityBox } from "./visibility-box.tsx";
 
 type Summary = BodyOf<"listAllAgents">["agents"][number];
@@ -56,6 +57,7 @@ function KnownAgent({ summary }: { summary: Summary }) {
   return (
     <>
       <AgentFacts summary={summary} />
+      <OnlineBox agentId={agent_id} />
       <div class="columns">
         {state === "registered" ? (
           <>

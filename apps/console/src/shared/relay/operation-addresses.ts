@@ -29,6 +29,7 @@ export const operationAddresses = {
   listAllInspections: "GET /api/v1/admin/inspections",
   decideDispute: "POST /agent/:agentId/task/:taskId/decision",
   listAllAgents: "GET /api/v1/admin/agents",
+  getOnlineHistory: "GET /api/v1/admin/agents/:agentId/online-history",
   getAgent: "GET /api/v1/agents/:agentId",
   getVisibility: "GET /api/v1/agents/:agentId/visibility",
   listDevices: "GET /api/v1/agents/:agentId/devices",

@@ -14,15 +14,18 @@ export async function getOnlineHistory(
   agentId: string,
   { from: wanted }: QueryOf<GetOnlineHistory>,
 ): Promise<Answer<GetOnlineHistory>> {
-  if ((await findAgent(read, agentId)) === undefined) return refuse("agent.not_found");
+  const agent = await findAgent(read, agentId);
+  if (agent === undefined) return refuse("agent.not_found");
   const to = runtime.now();
   const from = Math.min(to, Math.max(wanted ?? to - DAY_MS, to - limits.onlineHistoryMs));
+  // It could not be found before it was known.
+  const first = Math.max(from, agent.created_at);
   const cut = (rows: readonly OnlineWatchRow[]) =>
     rows
       .filter(({ since }) => since <= to)
-      .map(({ since, until }) => ({ from: Math.max(from, since), until: Math.min(to, until) }));
+      .map(({ since, until }) => ({ from: Math.max(first, since), until: Math.min(to, until) }));
   // The watches are read last, so that no span ends after them.
-  const spans = cut(await listSpans(read, { agent_id: agentId, from }));
-  const watched = cut(await listWatches(read, from));
+  const spans = cut(await listSpans(read, { agent_id: agentId, from: first }));
+  const watched = cut(await listWatches(read, first));
   return { status: 200, body: { agent_id: agentId, from, to, spans, watched } };
 }

@@ -91,6 +91,19 @@ describe("the online history of an agent", () => {
     expect(history.watched).toEqual([{ from, until: t.clock.now() }]);
   });
 
+  test("leaves out the time before the agent was known", async () => {
+    t = await startTestRelay();
+    await t.relay.tick();
+    await runMinutes(10);
+    const agent = await t.createWorker(1);
+    const known = t.clock.now();
+    await runMinutes(2);
+    const since = { from: known, until: t.clock.now() };
+    const { watched, spans } = await getHistory(agent);
+    expect(watched).toEqual([since]);
+    expect(spans).toEqual([{ from: known + MINUTE_MS, until: t.clock.now() }]);
+  });
+
   test("leaves out what the relay did not see while it was frozen", async () => {
     t = await startTestRelay();
     const agent = await t.createWorker(1);

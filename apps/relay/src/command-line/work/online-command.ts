@@ -64,5 +64,5 @@ function describeShare({
   const online = sumSpans(spans);
   const share = Math.round((online / looked) * 1_000) / 10;
   const seen = `online ${share} %: ${formatDuration(online)} of ${formatDuration(looked)}`;
-  return `${seen}, in which the relay looked, of the last ${formatDuration(to - from)}`;
+  return `${seen} that the relay looked, of the last ${formatDuration(to - from)}`;
 }

@@ -71,7 +71,10 @@ export const allAgents = {
         to: v.number(),
         /** The times in which it was online, exact to a minute; each lies within one of `watched`. */
         spans: v.array(TimeSpan),
-        /** The times in which the relay looked. Of the others, such as those of a stop, nothing is known. */
+        /**
+         * The times in which the relay looked, from the one on in which it was known. Of the others, such as
+         * those of a stop, nothing is known.
+         */
         watched: v.array(TimeSpan),
       }),
     },

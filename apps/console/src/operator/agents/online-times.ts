@@ -1,0 +1,51 @@
+import { showDuration, showPercent } from "../../shared/format/show-amount.ts";
+
+/** A span of time, in ms. */
+export interface TimeSpan {
+  readonly from: number;
+  readonly until: number;
+}
+
+/** When an agent was online between two times, and when its relay looked. */
+export interface OnlineTimes {
+  readonly from: number;
+  readonly to: number;
+  readonly spans: readonly TimeSpan[];
+  readonly watched: readonly TimeSpan[];
+}
+
+/** The relay looks once a minute, so that the last minute is always missing. */
+const NEARLY_ALL_MS = 300_000;
+
+/** Returns the part of the times from a later beginning on. */
+export function cutTimes(times: OnlineTimes, from: number): OnlineTimes {
+  const cut = (spans: readonly TimeSpan[]) =>
+    spans
+      .filter(({ until }) => until > from)
+      .map((span) => ({ from: Math.max(from, span.from), until: span.until }));
+  return { from, to: times.to, spans: cut(times.spans), watched: cut(times.watched) };
+}
+
+const sumSpans = (spans: readonly TimeSpan[]) =>
+  spans.reduce((sum, { from, until }) => sum + until - from, 0);
+
+/** Says for which part of the time the agent was online; `period` names the time, such as `24 hours`. */
+export function describeTimes({ from, to, spans, watched }: OnlineTimes, period: string): string {
+  const looked = sumSpans(watched);
+  if (looked === 0) return `The relay has not looked in the last ${period}.`;
+  const share = showPercent(Math.min(1, sumSpans(spans) / looked));
+  return to - from - looked < NEARLY_ALL_MS
+    ? `Online for ${share} of the last ${period}.`
+    : `Online for ${share} of the time that the relay looked: ${showDuration(looked)} of the last ${period}.`;
+}
+
+/** Returns the place of a span on a line of the given length, with a width that can be seen. */
+export function placeSpan(
+  { from, until }: TimeSpan,
+  times: Pick<OnlineTimes, "from" | "to">,
+  length: number,
+): { readonly x: number; readonly width: number } {
+  const scale = length / (times.to - times.from);
+  const width = Math.max(1, (until - from) * scale);
+  return { x: Math.min((from - times.from) * scale, length - width), width };
+}
