@@ -20,14 +20,15 @@ import { findOutbox, listOutbox, type OutboxEntry } from "./settlement/outbox-st
 import { toPeerRecord, withPeerRecord } from "./peers/peer-state.ts";
 import { findPeer, listKnownPeers, savePeer } from "./peers/peer-store.ts";
 import { recordPeerChange } from "./peers/record-peer-change.ts";
-import { buildPeerView, toPendingPeerView } from "./peers/peer-view.ts";
+import { buildPeerView, countTrafficOfDay, toPendingPeerView } from "./peers/peer-view.ts";
 import { toWireRefusal } from "./transport/to-wire-refusal.ts";
 
 export async function listFederationPeers(
   services: FederationServices,
 ): Promise<Answer<Operations["listFederationPeers"]>> {
   const known = await listKnownPeers(services.storage.read);
-  const peers = await Promise.all(known.map((row) => buildPeerView(services, row)));
+  const traffic = await countTrafficOfDay(services);
+  const peers = await Promise.all(known.map((row) => buildPeerView(services, row, traffic)));
   const ids = new Set(known.map(({ relay_id }) => relay_id));
   const pending = (await services.federation.pendingPeers.list())
     .filter(({ peer }) => !ids.has(peer.relayId))

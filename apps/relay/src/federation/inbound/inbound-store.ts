@@ -32,12 +32,14 @@ export interface InboundRecord {
   readonly forward: string | null;
   /** The peer's signed acceptance of the result. */
   readonly accepted: ResultAcceptance | null;
+  /** The time at which it came; null if an earlier version received it. */
+  readonly receivedAt: number | null;
   /** The version of the row; 0 before it is stored. */
   readonly version: number;
 }
 
 function fromRow(row: FederationInboundRow): InboundRecord {
-  const { body, public_key, settlement, relayed, forward, accepted, version } = row;
+  const { body, public_key, settlement, relayed, forward, accepted, received_at, version } = row;
   return {
     task: JSON.parse(body) as InboundTask,
     publicKey: public_key,
@@ -45,12 +47,13 @@ function fromRow(row: FederationInboundRow): InboundRecord {
     relayed,
     forward,
     accepted: accepted === null ? null : (JSON.parse(accepted) as ResultAcceptance),
+    receivedAt: received_at,
     version,
   };
 }
 
 function toRow(inbound: InboundRecord): FederationInboundRow {
-  const { task, publicKey, settlement, relayed, forward, accepted, version } = inbound;
+  const { task, publicKey, settlement, relayed, forward, accepted, receivedAt, version } = inbound;
   const defaulted = getDefaultedAmount(task);
   return {
     task_id: task.taskId,
@@ -67,6 +70,7 @@ function toRow(inbound: InboundRecord): FederationInboundRow {
     forward,
     accepted: accepted === null ? null : JSON.stringify(accepted),
     defaulted: defaulted === 0 ? null : defaulted,
+    received_at: receivedAt,
   };
 }
 
@@ -112,11 +116,14 @@ const insertRow = compile<FederationInboundRow>()(
         "forward",
         "accepted",
         "defaulted",
+        "received_at",
       ),
     ),
 );
 
-const updateRow = compile<Omit<FederationInboundRow, "relayed"> & { before: number }>()(
+const updateRow = compile<
+  Omit<FederationInboundRow, "relayed" | "received_at"> & { before: number }
+>()(
   queryBuilder
     .updateTable("federation_inbound")
     .set({

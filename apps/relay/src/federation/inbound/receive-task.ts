@@ -94,6 +94,7 @@ export async function receiveTask(
       relayed: worker?.nextHop === undefined ? null : serializeRelayed(raw),
       forward: JSON.stringify(raw),
       accepted: null,
+      receivedAt: now,
       version: 0,
     });
     await postClearing(tx, runtime, buildInboundHold({ ...inbound, amount }), {

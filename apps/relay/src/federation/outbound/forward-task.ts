@@ -93,6 +93,7 @@ async function sendToPeer(
       task: beginForward(opened, federation.schedule, now),
       route: nextHop.route,
       attestation: null,
+      forwardedAt: now,
       version: before?.version ?? 0,
     };
     await saveOutbound(tx, outbound);

@@ -15,21 +15,30 @@ export interface OutboundRecord {
   readonly route: readonly string[];
   /** JSON of the peer's attestation for the receipt. */
   readonly attestation: string | null;
+  /** The time at which it went to its peer; null if an earlier version sent it. */
+  readonly forwardedAt: number | null;
   /** The version of the row; 0 before it is stored. */
   readonly version: number;
 }
 
 function fromRow(row: FederationOutboundRow): OutboundRecord {
-  const { body, route, attestation, version } = row;
+  const { body, route, attestation, forwarded_at, version } = row;
   return {
     task: JSON.parse(body) as OutboundTask,
     route: JSON.parse(route) as string[],
     attestation,
+    forwardedAt: forwarded_at,
     version,
   };
 }
 
-function toRow({ task, route, attestation, version }: OutboundRecord): FederationOutboundRow {
+function toRow({
+  task,
+  route,
+  attestation,
+  forwardedAt,
+  version,
+}: OutboundRecord): FederationOutboundRow {
   return {
     task_id: task.taskId,
     relay_id: task.peerId,
@@ -41,6 +50,7 @@ function toRow({ task, route, attestation, version }: OutboundRecord): Federatio
     ended_at: isOutboundOpen(task) ? null : task.expiresAt,
     payable: getPayable(task),
     trace: formatCurrentTrace(),
+    forwarded_at: forwardedAt,
   };
 }
 
@@ -81,6 +91,7 @@ const insertRow = compile<FederationOutboundRow>()(
         "ended_at",
         "payable",
         "trace",
+        "forwarded_at",
       ),
     ),
 );
@@ -98,6 +109,7 @@ const updateRow = compile<FederationOutboundRow & { before: number }>()(
         "attestation",
         "ended_at",
         "payable",
+        "forwarded_at",
       ),
       trace: sql`coalesce(${param("trace")}, trace)`,
     })

@@ -8,13 +8,21 @@ import { findTrust } from "../../trust/store.ts";
 import type { FederationServices } from "../federation-services.ts";
 import { getReservedAmount } from "../settlement/reserved-store.ts";
 import { getPeerDefaultedAmount } from "../inbound/inbound-store.ts";
+import { countPeerTasks } from "./traffic-store.ts";
 import { toPeerRecord } from "./peer-state.ts";
 
-type PeerViewServices = Pick<FederationServices, "storage" | "identity">;
+type PeerEntryServices = Pick<FederationServices, "storage" | "identity">;
+type PeerViewServices = PeerEntryServices & Pick<FederationServices, "runtime">;
+
+const DAY_MS = 86_400_000;
+
+/** Counts the tasks that went to each peer or came from it in the last 24 hours. */
+export const countTrafficOfDay = ({ storage, runtime }: PeerViewServices) =>
+  countPeerTasks(storage.read, runtime.now() - DAY_MS);
 
 /** Builds the view of a peer for other peers. */
 export async function buildPeerEntry(
-  { storage, identity }: PeerViewServices,
+  { storage, identity }: PeerEntryServices,
   row: FederationPeerRow,
 ): Promise<PeerEntry> {
   const trust = await findTrust(storage.read, identity.relayId, row.relay_id);
@@ -31,10 +39,11 @@ export async function buildPeerEntry(
   };
 }
 
-/** Builds the view of a peer for the operator. */
+/** Builds the view of a peer for the operator; many share one count of the traffic of all. */
 export async function buildPeerView(
   services: PeerViewServices,
   row: FederationPeerRow,
+  traffic?: ReadonlyMap<string, number>,
 ): Promise<FederationPeer> {
   const { features, forwards } = toPeerRecord(row);
   return {
@@ -49,6 +58,7 @@ export async function buildPeerView(
     },
     features: [...features],
     incarnation: row.incarnation,
+    tasks_24h: (traffic ?? (await countTrafficOfDay(services))).get(row.relay_id) ?? 0,
   };
 }
 
@@ -70,5 +80,6 @@ export function toPendingPeerView({ peer }: PendingPeer): FederationPeer {
     defaulted: 0,
     features: [...(peer.features ?? [])],
     incarnation: 0,
+    tasks_24h: 0,
   };
 }

@@ -44,7 +44,7 @@ import { databaseOrigin } from "./046-database-origin.ts";
 import { processTables } from "./047-processes.ts";
 import { inspections } from "./048-inspections.ts";
 import { approvalArguments } from "./049-approval-arguments.ts";
-import { onlineSpans } from "./050-online-spans.ts";
+import { consoleFigures } from "./050-console-figures.ts";
 
 /** All migrations in the order in which they are applied. A released one is never changed. */
 export const migrations = [
@@ -94,5 +94,5 @@ export const migrations = [
   processTables,
   inspections,
   approvalArguments,
-  onlineSpans,
+  consoleFigures,
 ];

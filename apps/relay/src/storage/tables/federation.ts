@@ -48,6 +48,8 @@ export interface FederationOutboundRow {
   payable: Micro;
   /** JSON: the trace of the latest request that changed it; null without one. */
   trace: string | null;
+  /** The time at which it went to that relay; null in rows of earlier versions. */
+  forwarded_at: number | null;
 }
 
 /** A task that was received from another relay. */
@@ -74,6 +76,8 @@ export interface FederationInboundRow {
   accepted: string | null;
   /** The amount of an accepted result that the peer never settled; null without a default. */
   defaulted: Micro | null;
+  /** The time at which it came; null in rows of earlier versions. */
+  received_at: number | null;
 }
 
 /** A settlement that must be sent to the relay that is paid. */

@@ -31,6 +31,8 @@ export const FederationPeer = v.object({
   features: v.optional(v.array(v.string())),
   /** Grows with every restore of its database; 0 if it states none. */
   incarnation: v.optional(v.number()),
+  /** The tasks that went to it or came from it in the last 24 hours. */
+  tasks_24h: v.optional(v.number()),
 });
 export type FederationPeer = v.InferInput<typeof FederationPeer>;
 
