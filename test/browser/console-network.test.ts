@@ -4,7 +4,12 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { findBrowser, openBrowser } from "../open-browser.ts";
 import { findBarriers, getOverflow } from "../page-checks.ts";
 import { startRelayProcess, type RelayProcess } from "../start-relay-process.ts";
-import { createRelayNetwork, type RelayNetwork } from "./world/relay-network.ts";
+import {
+  CREDIT_LIMIT,
+  createRelayNetwork,
+  TRAFFIC,
+  type RelayNetwork,
+} from "./world/relay-network.ts";
 import { goToPlace, openConsole, waitForParts } from "./world/watched-page.ts";
 
 const executablePath = findBrowser();
@@ -106,14 +111,46 @@ describe.skipIf(executablePath === undefined)("Federated relays", { timeout: 180
     await context.close();
   });
 
-  it("show the circuit breaker of each peer", async () => {
+  it("are joined by lines as thick as their traffic, and by arrows to the one that is owed", async () => {
     const options = { place: "#/federation" };
     const { page, context } = await openConsole(browser, network.middle.baseUrl, watch, options);
-    await page.click("[aria-label=Peers] .id a >> nth=0");
+    const readPeer = async (name: string) => {
+      const peer = page.locator(".peer-map a.peer", { hasText: name });
+      const line = peer.locator("line");
+      return {
+        title: await peer.locator("title").innerHTML(),
+        width: Number(await line.getAttribute("stroke-width")),
+        dashes: await line.getAttribute("stroke-dasharray"),
+        arrow: await line.getAttribute("marker-end"),
+        ring: (await peer.locator(".ring").getAttribute("stroke-dasharray"))
+          ?.split(" ")
+          .map(Number),
+      };
+    };
+    const south = await readPeer("south");
+    expect(south).toMatchObject({ width: 8, dashes: null, arrow: "url(#owes)" });
+    expect(south.title).toContain(`${TRAFFIC.tasks} tasks in 24 hours`);
+    const [used = 0, whole = 0] = south.ring ?? [];
+    expect(used / whole).toBeCloseTo(TRAFFIC.owed / CREDIT_LIMIT, 6);
+    const north = await readPeer("north");
+    expect(north).toMatchObject({ width: 1, dashes: "4 4", arrow: null });
+    expect(north.title).toContain("0 tasks in 24 hours");
+    const cells = page.locator("[aria-label=Peers] tbody tr td[data-title='tasks in 24 h']");
+    expect((await cells.allInnerTexts()).toSorted()).toEqual(["0", String(TRAFFIC.tasks)]);
+    await context.close();
+  });
+
+  it.each([
+    ["south", "closed: 0 of the latest 1 forwarded task failed"],
+    ["north", "no task was forwarded lately"],
+  ])("show the circuit breaker of the relay in the %s", async (name, expected) => {
+    const options = { place: "#/federation" };
+    const { page, context } = await openConsole(browser, network.middle.baseUrl, watch, options);
+    await page.click(`[aria-label=Peers] tr:has-text('${name}') .id a`);
     await page.waitForSelector("h1:has-text('Peer')");
     await waitForParts(page);
     const fact = page.locator(".fact-list div", { hasText: "circuit breaker" });
-    expect(await fact.locator("dd").innerText()).toBe("no task was forwarded lately");
+    expect(await fact.locator("dd").innerText()).toBe(expected);
     await context.close();
   });
 });

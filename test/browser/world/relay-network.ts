@@ -6,16 +6,21 @@ import { joinRelay, type RealAgent, unwrapBody } from "./real-agent.ts";
 
 const TIMEOUT_MS = 40_000;
 
+/** The middle relay and each peer may owe each other as much, in USD. */
+export const CREDIT_LIMIT = 10;
+/** The tasks between the middle and the southern relay, and what the southern one owes for them: 2 x 1.90 - 0.475. */
+export const TRAFFIC = { tasks: 3, owed: 3.325 } as const;
+
 /**
- * Three relays: the middle one is owed by one peer, and has lost the other. Two heartbeats later the
- * lost one is removed, so look at them at once.
+ * Three relays: the middle one has worked for one peer more than the peer for it, and has lost the other.
+ * Two heartbeats later the lost one is removed, so look at them at once.
  */
 export interface RelayNetwork {
   readonly middle: RelayProcess;
   readonly close: () => Promise<void>;
 }
 
-/** Starts the relays, lets one task cross between two of them, and kills the third. */
+/** Starts the relays, lets tasks cross between two of them, and kills the third. */
 export async function createRelayNetwork(): Promise<RelayNetwork> {
   const [middle, south, north] = [
     await startPeer("center"),
@@ -27,27 +32,36 @@ export async function createRelayNetwork(): Promise<RelayNetwork> {
     identity: { masterToken: MASTER_TOKEN },
   });
   for (const { baseUrl } of [south, north]) {
-    unwrapBody(await operator.addPeer({ body: { endpoint_url: baseUrl } }));
+    const { relay_id } = unwrapBody(await operator.addPeer({ body: { endpoint_url: baseUrl } }));
+    const body = { credit_limit: CREDIT_LIMIT };
+    unwrapBody(await operator.setPeerCredit({ params: { relayId: relay_id }, body }));
   }
-  const worker = await joinRelay(middle.baseUrl, {
+  const research = await joinRelay(middle.baseUrl, {
     name: "research",
     capability: "write-report",
     price: 2,
     answer: async () => ({ result: "A report.", tools_used: ["write-report"] }),
   });
-  const buyer = await joinRelay(south.baseUrl, { name: "buyer" });
-  await payInto(south.baseUrl, buyer, 50);
-  const delegated = await delegate(buyer.client, {
-    agentId: worker.agentId,
-    prompt: "a report for the south",
-    timeoutMs: TIMEOUT_MS,
+  const linguist = await joinRelay(south.baseUrl, {
+    name: "linguist",
+    capability: "stem-words",
+    price: 0.5,
+    answer: async () => ({ result: "word", tools_used: ["stem-words"] }),
   });
-  if (!delegated.ok) throw new Error(`${delegated.code}: ${delegated.message}`);
+  const buyers = {
+    south: await joinRelay(south.baseUrl, { name: "buyer" }),
+    middle: await joinRelay(middle.baseUrl, { name: "buyer" }),
+  };
+  await payInto(south.baseUrl, buyers.south, 50);
+  await payInto(middle.baseUrl, buyers.middle, 50);
+  await delegateTo(buyers.south, research, "a report for the south");
+  await delegateTo(buyers.south, research, "another report for the south");
+  await delegateTo(buyers.middle, linguist, "words");
   await north.stop("SIGKILL");
   await vi.waitUntil(
     async () => {
       const { peers } = unwrapBody(await operator.listFederationPeers());
-      const isOwed = peers.some(({ position }) => position < 0);
+      const isOwed = peers.some(({ position }) => position === -TRAFFIC.owed);
       return isOwed && peers.some(({ state }) => state === "suspended");
     },
     { timeout: TIMEOUT_MS, interval: 100 },
@@ -55,10 +69,17 @@ export async function createRelayNetwork(): Promise<RelayNetwork> {
   return {
     middle,
     async close() {
-      worker.close();
+      research.close();
+      linguist.close();
       await Promise.all([middle.stop(), south.stop()]);
     },
   };
+}
+
+async function delegateTo(buyer: RealAgent, worker: RealAgent, prompt: string): Promise<void> {
+  const task = { agentId: worker.agentId, prompt, timeoutMs: TIMEOUT_MS };
+  const delegated = await delegate(buyer.client, task);
+  if (!delegated.ok) throw new Error(`${delegated.code}: ${delegated.message}`);
 }
 
 async function startPeer(name: string): Promise<RelayProcess> {

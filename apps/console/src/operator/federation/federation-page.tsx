@@ -4,13 +4,14 @@ import { AnswerView } from "../../shared/components/answer-view.tsx";
 import { RowTable } from "../../shared/components/page-table.tsx";
 import { ForeignLine, TimeText } from "../../shared/components/foreign-text.tsx";
 import { ViewTitle } from "../../shared/components/view-title.tsx";
-import { showMoney } from "../../shared/format/show-amount.ts";
+import { showMoney, showPercent } from "../../shared/format/show-amount.ts";
 import type { BodyOf } from "../../shared/relay/call-relay.ts";
 import { usePageContext } from "../../shared/relay/page-context.ts";
 import { useAnswer } from "../../shared/relay/use-answer.ts";
 import { PeerLink, StateWord } from "../places.tsx";
 import { describePosition } from "./describe-position.ts";
 import { OutboxTable } from "./outbox-table.tsx";
+import { getUsedCredit } from "./peer-figures.ts";
 import { PeerMap } from "./peer-map.tsx";
 
 /** Which relays this one deals with, and who owes whom. */
@@ -38,7 +39,7 @@ export function FederationPage() {
 function PeersView() {
   const [version, setVersion] = useState(0);
   const again = () => setVersion((before) => before + 1);
-  const peers = useAnswer("listFederationPeers", {}, { version, on: ["peer.", "money."] });
+  const peers = useAnswer("listFederationPeers", {}, { version, on: ["peer.", "money.", "task."] });
   return (
     <>
       <ViewTitle title="Federation">
@@ -88,7 +89,9 @@ function PeerTable({ peers }: { peers: readonly Peer[] }) {
           title: "position",
           cell: ({ position }) => describePosition(position),
         },
+        { title: "tasks in 24 h", isNumber: true, cell: ({ tasks_24h = 0 }) => tasks_24h },
         { title: "limit", isNumber: true, cell: ({ credit_limit }) => showMoney(credit_limit) },
+        { title: "used", isNumber: true, cell: (peer) => showPercent(getUsedCredit(peer)) },
         { title: "reserved", isNumber: true, cell: ({ reserved }) => showMoney(reserved) },
         { title: "trust", isNumber: true, cell: ({ trust_score }) => trust_score.toFixed(2) },
         { title: "agents", isNumber: true, cell: ({ agent_count }) => agent_count },

@@ -1,14 +1,18 @@
 import type { BodyOf } from "../../shared/relay/call-relay.ts";
 import { formatHashRoute } from "../../shared/routing/hash-route.ts";
-import { showLine } from "../../shared/format/show-text.ts";
+import { showPercent } from "../../shared/format/show-amount.ts";
+import { showCount, showLine } from "../../shared/format/show-text.ts";
 import { describePosition } from "./describe-position.ts";
+import { getLineWidth, getUsedCredit } from "./peer-figures.ts";
 
 type Peer = BodyOf<"listFederationPeers">["peers"][number];
 
-const SIZE = { width: 420, height: 300 };
-const CENTER = { x: SIZE.width / 2, y: SIZE.height / 2 };
+const WIDTH = 420;
+const CENTER = { x: WIDTH / 2, y: 0 };
 const ORBIT = { x: 140, y: 95 };
 const RADIUS = 24;
+/** The height of the two lines of text outside of a peer. */
+const LABELS = 40;
 const ARROW = 16;
 const MAX_DRAWN = 12;
 
@@ -16,15 +20,15 @@ const MAX_DRAWN = 12;
 export function PeerMap({ peers }: { peers: readonly Peer[] }) {
   const drawn = peers.slice(0, MAX_DRAWN);
   if (drawn.length === 0) return null;
-  const mostOwed = Math.max(
-    ...drawn.map(({ position, reserved }) => Math.abs(position) + reserved),
-    0.01,
-  );
+  const mostTasks = Math.max(...drawn.map(({ tasks_24h = 0 }) => tasks_24h));
+  // Few peers stand beside each other and need no height.
+  const heights = drawn.map((_, at) => Math.abs(Math.sin(toAngle(at, drawn.length))));
+  const reach = ORBIT.y * Math.max(...heights) + RADIUS + LABELS;
   return (
     <figure class="chart peer-map">
-      <figcaption>Who owes whom</figcaption>
+      <figcaption>Tasks in 24 hours, and who owes whom</figcaption>
       <svg
-        viewBox={`0 0 ${SIZE.width} ${SIZE.height}`}
+        viewBox={`0 ${CENTER.y - reach} ${WIDTH} ${2 * reach}`}
         role="group"
         aria-label={`Map of ${drawn.length} peers`}
       >
@@ -47,7 +51,7 @@ export function PeerMap({ peers }: { peers: readonly Peer[] }) {
             key={peer.relay_id}
             peer={peer}
             angle={toAngle(at, drawn.length)}
-            mostOwed={mostOwed}
+            mostTasks={mostTasks}
           />
         ))}
         <circle class="us" cx={CENTER.x} cy={CENTER.y} r={RADIUS} />
@@ -56,23 +60,28 @@ export function PeerMap({ peers }: { peers: readonly Peer[] }) {
         </text>
       </svg>
       <p class="hint">
-        An arrow points to the relay that is owed; its width is the amount and what open tasks may
-        add. The ring is the part of the credit limit that is used.
+        The line to the busiest peer is the thickest, and one without a task is dashed. An arrow
+        points to the relay that is owed. The ring is the part of the credit limit that is used.
       </p>
     </figure>
   );
 }
 
-const toAngle = (at: number, count: number) => (2 * Math.PI * at) / count - Math.PI / 2;
+/** The first one is on the left, because the map is wider than it is high. */
+const toAngle = (at: number, count: number) => (2 * Math.PI * at) / count - Math.PI;
 
-function DrawnPeer({ peer, angle, mostOwed }: { peer: Peer; angle: number; mostOwed: number }) {
+/** Writes the facts that the shapes of a peer show. */
+function describePeer(peer: Peer): string {
+  const { display_name, state, position, tasks_24h = 0 } = peer;
+  const used = showPercent(getUsedCredit(peer));
+  const traffic = `${showCount(tasks_24h, "task")} in 24 hours`;
+  return `${showLine(display_name, 60)}: ${state}, ${traffic}, ${describePosition(position)}, ${used} of the credit limit used`;
+}
+
+function DrawnPeer({ peer, angle, mostTasks }: { peer: Peer; angle: number; mostTasks: number }) {
   const x = CENTER.x + ORBIT.x * Math.cos(angle);
   const y = CENTER.y + ORBIT.y * Math.sin(angle);
-  const { relay_id, display_name, state, position, reserved, credit_limit, defaulted = 0 } = peer;
-  const used = Math.min(
-    1,
-    (Math.abs(position) + reserved + defaulted) / Math.max(credit_limit, 1e-6),
-  );
+  const { relay_id, display_name, state, position, tasks_24h = 0 } = peer;
   const ring = 2 * Math.PI * (RADIUS + 4);
   const length = Math.hypot(x - CENTER.x, y - CENTER.y);
   const [dx, dy] = [(x - CENTER.x) / length, (y - CENTER.y) / length];
@@ -82,16 +91,17 @@ function DrawnPeer({ peer, angle, mostOwed }: { peer: Peer; angle: number; mostO
   // The line ends where the head of its arrow begins, so that it does not stand out of it.
   const head = position === 0 ? 0 : ARROW * Math.sign(position);
   const to = { x: tip.x - dx * head, y: tip.y - dy * head };
-  const width = 1.5 + ((Math.abs(position) + reserved) / mostOwed) * 5;
+  const labelY = y < CENTER.y - 1 ? y - RADIUS - 26 : y + RADIUS + 20;
   return (
     <a href={formatHashRoute(["federation", relay_id])} class={`peer ${state}`}>
-      <title>{`${showLine(display_name, 60)}: ${state}, ${describePosition(position)}`}</title>
+      <title>{describePeer(peer)}</title>
       <line
         x1={from.x}
         y1={from.y}
         x2={to.x}
         y2={to.y}
-        stroke-width={width}
+        stroke-width={getLineWidth(tasks_24h, mostTasks)}
+        stroke-dasharray={tasks_24h === 0 ? "4 4" : undefined}
         marker-end={position === 0 ? undefined : "url(#owes)"}
       />
       <circle cx={x} cy={y} r={RADIUS} />
@@ -100,14 +110,17 @@ function DrawnPeer({ peer, angle, mostOwed }: { peer: Peer; angle: number; mostO
         cx={x}
         cy={y}
         r={RADIUS + 4}
-        stroke-dasharray={`${used * ring} ${ring}`}
+        stroke-dasharray={`${getUsedCredit(peer) * ring} ${ring}`}
         transform={`rotate(-90 ${x} ${y})`}
       />
       <text x={x} y={y + 4}>
         {showLine(display_name, 8)}
       </text>
-      <text class="owed" x={x} y={y < CENTER.y ? y - RADIUS - 12 : y + RADIUS + 20}>
+      <text x={x} y={labelY}>
         {describePosition(position)}
+      </text>
+      <text x={x} y={labelY + 14}>
+        {showCount(tasks_24h, "task")}
       </text>
     </a>
   );

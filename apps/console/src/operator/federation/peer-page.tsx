@@ -9,13 +9,14 @@ import {
   TimeText,
 } from "../../shared/components/foreign-text.tsx";
 import { ViewTitle } from "../../shared/components/view-title.tsx";
-import { showMoney } from "../../shared/format/show-amount.ts";
+import { showMoney, showPercent } from "../../shared/format/show-amount.ts";
 import type { BodyOf } from "../../shared/relay/call-relay.ts";
 import { useListPages } from "../../shared/relay/use-list-pages.ts";
 import { useAnswer } from "../../shared/relay/use-answer.ts";
 import { StateWord } from "../places.tsx";
 import { describeCircuit } from "./describe-circuit.ts";
 import { describePosition } from "./describe-position.ts";
+import { getUsedCredit } from "./peer-figures.ts";
 import { PeerActs } from "./peer-acts.tsx";
 
 type Peer = BodyOf<"listFederationPeers">["peers"][number];
@@ -65,7 +66,11 @@ function PeerFacts({ peer }: { peer: Peer }) {
         facts={[
           ["address", <ForeignAddress key="a" address={peer.endpoint_url} />],
           ["key", <ShortId key="k" id={peer.public_key} />],
-          ["may owe at most", showMoney(peer.credit_limit)],
+          ["tasks in 24 h", String(peer.tasks_24h ?? 0)],
+          [
+            "may owe at most",
+            `${showMoney(peer.credit_limit)}, ${showPercent(getUsedCredit(peer))} used`,
+          ],
           ["reserved by open tasks", showMoney(peer.reserved)],
           ["defaulted", showMoney(peer.defaulted ?? 0)],
           ["trust", peer.trust_score.toFixed(2)],

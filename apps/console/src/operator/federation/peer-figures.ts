@@ -1,0 +1,29 @@
+const IDLE_WIDTH = 1;
+const MIN_WIDTH = 2;
+const MAX_WIDTH = 8;
+
+/** Returns the width of the line to a peer by its share of the traffic of the busiest one. */
+export function getLineWidth(tasks: number, mostTasks: number): number {
+  if (tasks <= 0) return IDLE_WIDTH;
+  return MIN_WIDTH + Math.min(1, tasks / mostTasks) * (MAX_WIDTH - MIN_WIDTH);
+}
+
+interface PeerCredit {
+  /** Above 0 if this relay owes the peer. */
+  readonly position: number;
+  /** The amount that this relay may come to owe for open tasks. */
+  readonly reserved: number;
+  readonly defaulted?: number | undefined;
+  readonly credit_limit: number;
+}
+
+/**
+ * Returns the part of a credit limit that is used, from 0 to 1: by what this relay owes and may come to owe,
+ * or by what the peer owes, because the limit holds in each direction.
+ */
+export function getUsedCredit(peer: PeerCredit): number {
+  const { position, reserved, defaulted = 0, credit_limit: limit } = peer;
+  const used = Math.max(position + reserved, defaulted - position, 0);
+  if (used === 0) return 0;
+  return used >= limit ? 1 : used / limit;
+}
