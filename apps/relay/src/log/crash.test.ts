@@ -5,11 +5,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { bytesToHex } from "@agent/crypto";
 import { computeRoot, hashTag, parseCheckpoint, parseLogEntry } from "@agent/transparency";
 import { afterAll, afterEach, expect, test, vi } from "vitest";
+import { readBesideRelay } from "../../test/engine/stored.ts";
 import { createLoadAgents, requestJson, runLoad } from "../../test/load.ts";
 import { endRelays, minimalEnv, startRelay } from "../../test/relay-process.ts";
 import { OPERATOR_TOKEN } from "../../test/test-relay.ts";
-import { migrations } from "../storage/migrations/index.ts";
-import { openStorage } from "../storage/open-storage.ts";
 import { listEntriesAfter } from "./entries/entry-store.ts";
 import { readTile } from "./heads/read-tile.ts";
 
@@ -74,15 +73,15 @@ test("TL4 every head that was served fits the log after kill -9 under load, and 
   await relay.ended;
   expect(roots.size).toBeGreaterThan(2);
 
-  const opened = await openStorage({ path, migrations });
-  if (!opened.ok) throw new Error(opened.detail);
-  const { read } = opened.storage;
-  for (const [size, root] of roots) {
-    const computed = await computeRoot(size, (level, n, width) => readTile(read, level, n, width));
-    expect(bytesToHex(computed)).toBe(root);
-  }
-  const entries = await listEntriesAfter(read, { after: 0, limit: 100_000 });
-  await opened.storage.close();
+  const entries = await readBesideRelay(path, async (read) => {
+    for (const [size, root] of roots) {
+      const computed = await computeRoot(size, (level, n, width) =>
+        readTile(read, level, n, width),
+      );
+      expect(bytesToHex(computed)).toBe(root);
+    }
+    return listEntriesAfter(read, { after: 0, limit: 100_000 });
+  });
   const settled = new Set<string>();
   for (const entry of entries) {
     const parsed = parseLogEntry(entry);

@@ -1,12 +1,13 @@
-import Sqlite from "better-sqlite3";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { parseVerifierKey } from "@agent/transparency";
+import { parseLogEntry, parseVerifierKey } from "@agent/transparency";
 import { verifyArtifact } from "@agent/verify";
 import { expect, test } from "vitest";
 import { createBuyer, createSeller, submitAcceptedTask } from "../../test/market.ts";
+import { editStored, readBesideRelay } from "../../test/engine/stored.ts";
 import { createReceipt, startTestRelay, type TestRelay } from "../../test/test-relay.ts";
+import { listEntriesAfter } from "./entries/entry-store.ts";
 
 async function trade(t: TestRelay) {
   const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
@@ -48,6 +49,18 @@ test("evidence of a relay without a log has no log, and a reader that asks for i
   await t.close();
 });
 
+/** Finds the index of the only settlement in the log, plus 1. */
+async function findSettlement(path: string): Promise<number> {
+  const entries = await readBesideRelay(path, (read) =>
+    listEntriesAfter(read, { after: 0, limit: 1_000 }),
+  );
+  const isSettlement = entries.map((entry) => {
+    const parsed = parseLogEntry(entry);
+    return parsed.ok && parsed.entry.kind === "settlement";
+  });
+  return isSettlement.indexOf(true) + 1;
+}
+
 test("a settlement without its entry is inconsistent, and one from before the log is not", async () => {
   const folder = mkdtempSync(join(tmpdir(), "relay-log-books-"));
   const path = join(folder, "relay.db");
@@ -60,10 +73,7 @@ test("a settlement without its entry is inconsistent, and one from before the lo
   const address = "/api/v1/admin/reconciliation";
   expect(await on.asOperator("GET", address)).toMatchObject({ body: { consistent: true } });
   await on.close();
-  const db = new Sqlite(path);
-  // The second byte of an entry is its kind.
-  db.exec("DELETE FROM log_entries WHERE hex(substr(entry, 2, 1)) = '02'");
-  db.close();
+  await editStored(path, "DELETE FROM log_entries WHERE idx = ?", [await findSettlement(path)]);
   const edited = await startTestRelay({ AGENT_DB_PATH: path }, 3, before.clock);
   const { body } = await edited.asOperator("GET", address);
   const checks = body["checks"] as { name: string; ok: boolean; ids: string[] }[];

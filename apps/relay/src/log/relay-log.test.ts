@@ -4,10 +4,9 @@ import { join } from "node:path";
 import { canonicalize, sha256Hex } from "@agent/crypto";
 import { ENTRY_KINDS, hashTag, type LogEntry, parseLogEntry } from "@agent/transparency";
 import { afterAll, expect, test } from "vitest";
+import { readBesideRelay } from "../../test/engine/stored.ts";
 import { createBuyer, createSeller, submitAcceptedTask } from "../../test/market.ts";
 import { createReceipt, startTestRelay, type TestRelay } from "../../test/test-relay.ts";
-import { migrations } from "../storage/migrations/index.ts";
-import { openStorage } from "../storage/open-storage.ts";
 import { listEntriesAfter } from "./entries/entry-store.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "relay-log-"));
@@ -19,10 +18,9 @@ const createPath = () => join(folder, `${(count += 1)}.db`);
 async function readEntries(t: TestRelay, path: string): Promise<LogEntry[]> {
   await t.relay.tick();
   await t.close();
-  const opened = await openStorage({ path, migrations });
-  if (!opened.ok) throw new Error(opened.detail);
-  const entries = await listEntriesAfter(opened.storage.read, { after: 0, limit: 1_000 });
-  await opened.storage.close();
+  const entries = await readBesideRelay(path, (read) =>
+    listEntriesAfter(read, { after: 0, limit: 1_000 }),
+  );
   return entries.map((entry) => {
     const parsed = parseLogEntry(entry);
     if (!parsed.ok) throw new Error(parsed.code);
