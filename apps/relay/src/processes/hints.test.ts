@@ -8,6 +8,7 @@ import { migrations } from "../storage/migrations/index.ts";
 import { openStorage } from "../storage/open-storage.ts";
 import { packHints } from "../storage/postgres/hint-channel.ts";
 import type { Storage } from "../storage/storage.ts";
+import { findLookStart, listChanges } from "./changes-store.ts";
 
 const KILL_LISTENERS =
   "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'agent-relay-hints'" +
@@ -62,6 +63,15 @@ describe.runIf(onlyOn("postgres"))("hints between processes on one database", ()
     await expect.poll(() => b.heard).toEqual(["changes", "task-1"]);
     b.storage.hints.sendTask("task-2");
     await expect.poll(() => a.heard).toEqual(["task-2"]);
+  });
+
+  test("a change of a key with U+0000 is read as it was written", async () => {
+    const [a, b] = await joinBoth();
+    const since = await findLookStart(b.storage.read);
+    await a.storage.transaction(async (tx) => tx.noteChange("tokens", "a\0b"));
+    const { origin, read } = b.storage;
+    const { changes } = await listChanges(read, { since, origin });
+    expect(changes).toMatchObject([{ kind: "tokens", key: "a\0b" }]);
   });
 
   test("a change of facts for rankings, which may be a second old, is no hint", async () => {

@@ -1,5 +1,6 @@
 import type { Client } from "pg";
 import type { ChangeKind } from "../storage.ts";
+import { escapeText } from "./values/escape-text.ts";
 
 const INSERT_CHANGES = {
   name: "insert-changes",
@@ -24,7 +25,7 @@ export class NotedChanges {
   async save(client: Client, origin: string): Promise<void> {
     if (this.#noted.size === 0) return;
     const rows = [...this.#noted.values()];
-    const values = [origin, rows.map(([kind]) => kind), rows.map(([, key]) => key)];
+    const values = [origin, rows.map(([kind]) => kind), rows.map(([, key]) => escapeText(key))];
     await client.query({ ...INSERT_CHANGES, values });
   }
 }
