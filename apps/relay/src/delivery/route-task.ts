@@ -203,10 +203,12 @@ async function offerElsewhere(
 
 type OfferServices = Pick<Services, "storage" | "runtime" | "connections" | "trustGraph">;
 
+/** A job or another process may have had it sent since it was assigned. */
+const isUnsent = (device: Connection, { task_id, event_id = 0 }: Task) =>
+  device.offered.get(task_id) !== event_id;
+
 /** Sends a pending task to the devices here that were not sent it yet; true if one may do it. */
 export function offerHere(services: OfferServices, taskId: string): Promise<boolean> {
-  const isUnsent = (device: Connection, { event_id }: Task) =>
-    device.offered.get(taskId) !== event_id;
   return offerTo(services, taskId, isUnsent);
 }
 
@@ -236,7 +238,7 @@ function isBlocked({ trustGraph }: Pick<Services, "trustGraph">, task: TaskRow):
   return trustGraph.isBlocked(task.submitted_by, executorOf(task));
 }
 
-/** Sends a task to the connected devices of its executor that can do it; the first claim wins. */
+/** Sends a task once to the connected devices of its executor that can do it; the first claim wins. */
 function offerToDevices(
   { connections }: Pick<Services, "connections">,
   devices: readonly Connection[],
@@ -248,7 +250,7 @@ function offerToDevices(
       device.agentId === executorOf(task) &&
       connections.canServe(device, view.required_capabilities),
   );
-  for (const device of able) device.offer(view);
+  for (const device of able) if (isUnsent(device, view)) device.offer(view);
   return able.length > 0;
 }
 
