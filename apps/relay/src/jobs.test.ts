@@ -17,8 +17,9 @@ test("logs a job that fails and still runs the others", async () => {
   await t.relay.close();
   await expect(t.relay.tick()).resolves.toBeUndefined();
   const failed = t.listLogged("job.failed").map(({ job }) => job);
-  expect(failed).toContain("expire-tasks");
-  expect(failed).toContain("forget-old-tasks");
+  // On Postgres a process that was closed leads no longer, so only the jobs of every process run.
+  expect(failed).toContain("deliver-webhooks");
+  expect(failed).toContain("integrate-log");
 });
 
 test("runs a job when it is due, not at every tick", async () => {

@@ -2,6 +2,7 @@ import { gzipSync } from "node:zlib";
 import { connect } from "node:net";
 import { createSeededRandom } from "@agent/testkit";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { settleEventLoop } from "../test/devices.ts";
 import { OPERATOR_TOKEN, startTestRelay, type TestRelay } from "../test/test-relay.ts";
 import { SERVER_TIMEOUTS, serve, type RunningServer } from "./serve.ts";
 
@@ -214,6 +215,8 @@ describe("IN9 a client that disconnects", () => {
       prompt: "work",
     });
     const path = `/agent/0199a000-0000-7000-8000-000000000000/task/${String(open.body["task_id"])}`;
+    // The first rounds of the jobs set their timers when they have ended.
+    await settleEventLoop();
     const before = t.clock.pending();
     const socket = connect(serving.port, "127.0.0.1");
     socket.write(

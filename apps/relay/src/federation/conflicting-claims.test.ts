@@ -3,7 +3,7 @@ import { createManualClock, type ManualClock, type TestAgent } from "@agent/test
 import type { ClientMessage, ServerMessage, Task } from "@agent/wire";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { WebSocket } from "ws";
-import { socketUrl } from "../../test/devices.ts";
+import { settleEventLoop, socketUrl } from "../../test/devices.ts";
 import { startListeningPeer, type ListeningPeer } from "../../test/listening-peer.ts";
 import {
   addPeer,
@@ -74,7 +74,7 @@ async function listenToWebhook(): Promise<ListeningPeer> {
   return listening;
 }
 
-/** Sends a message from an agent's device and returns alpha's answers. */
+/** Sends a message from an agent's device and returns alpha's answers, those that come later as well. */
 async function say(agent: TestAgent, message: ClientMessage): Promise<readonly ServerMessage[]> {
   const socket = new WebSocket(socketUrl(a.url, agent.agentId), {
     headers: { authorization: `Bearer ${await a.token(agent)}` },
@@ -86,7 +86,7 @@ async function say(agent: TestAgent, message: ClientMessage): Promise<readonly S
   await waitUntil(() => heard.some(({ type }) => type === "ready"), "the device is connected");
   socket.send(JSON.stringify(message));
   socket.send(JSON.stringify({ type: "ping" }));
-  await waitUntil(() => heard.some(({ type }) => type === "pong"), "the message is answered");
+  await waitUntil(() => heard.some(({ type }) => type === "pong"), "the message is read");
   return heard;
 }
 
@@ -103,6 +103,11 @@ async function expectPaid(taskId: string): Promise<void> {
 test("A1: a local agent with a remote agent's id cannot claim its task by socket before a peer accepts it", async () => {
   const taskId = await waiting();
   const heard = await say(namesake, { type: "claim", task_id: taskId });
+  // A ping is answered before work that waits for the database.
+  await waitUntil(
+    () => heard.some(({ type }) => type === "error" || type === "claimed"),
+    "the claim is answered",
+  );
   expect(heard).toContainEqual(
     expect.objectContaining({ type: "error", code: "task.not_pending", task_id: taskId }),
   );
@@ -136,7 +141,7 @@ test("A1: a local agent with a remote agent's id cannot reassign its task by ref
   await say(other, { type: "ping" });
   expect(await statusOf(taskId)).toMatchObject({ assigned_to: worker.agentId });
   await say(namesake, { type: "refuse", task_id: taskId });
-  await new Promise((resolve) => setTimeout(resolve, 100));
+  await settleEventLoop();
   expect(await statusOf(taskId)).toMatchObject({ assigned_to: worker.agentId });
 });
 
@@ -146,7 +151,7 @@ test("A1: no webhook of a local agent with a remote agent's id receives events o
   await expectPaid(taskId);
   await clock.advance(5_000);
   await a.relay.tick();
-  await new Promise((resolve) => setTimeout(resolve, 100));
+  await settleEventLoop();
   expect(webhook.requests.map(({ body: event }) => event["type"])).toEqual([]);
   await webhook.close();
 });
