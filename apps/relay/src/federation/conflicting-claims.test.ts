@@ -151,7 +151,7 @@ test("A1: no webhook of a local agent with a remote agent's id receives events o
   await expectPaid(taskId);
   await clock.advance(5_000);
   await a.relay.tick();
-  await settleEventLoop();
+  await a.relay.idle();
   expect(webhook.requests.map(({ body: event }) => event["type"])).toEqual([]);
   await webhook.close();
 });
