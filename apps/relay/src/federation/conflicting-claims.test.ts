@@ -138,6 +138,12 @@ test("A1: a local agent with a remote agent's id cannot reassign its task by ref
     description: "a slow worker",
   });
   const taskId = await waiting();
+  // The task comes back to its peer when the other's endpoint has failed as well.
+  await waitUntil(() => a.listLogged("mcp.forward_failed").length > 0, "the other is tried");
+  await waitUntil(
+    async () => (await statusOf(taskId)).assigned_to === worker.agentId,
+    "the task waits for its peer",
+  );
   await say(other, { type: "ping" });
   expect(await statusOf(taskId)).toMatchObject({ assigned_to: worker.agentId });
   await say(namesake, { type: "refuse", task_id: taskId });

@@ -23,8 +23,11 @@ describe("one paid delegation", () => {
     const held = await t.as(boss, "GET", `/api/v1/agents/${boss.agentId}/balance`);
     expect(held.body).toMatchObject({ balance: 7.6, pending_allocations: 2.4, currency: "USD" });
 
+    // The relay has the task while it calls the worker's endpoint, which does not answer.
+    await expect
+      .poll(async () => (await t.as(boss, "GET", path)).body)
+      .toMatchObject({ task: { prompt: "work", status: "pending" }, receipt: null });
     const open = await t.as(boss, "GET", path);
-    expect(open.body).toMatchObject({ task: { prompt: "work", status: "pending" }, receipt: null });
     const receipt = createReceipt(worker, open.body["task"] as TaskInput);
     expect(await t.as(worker, "POST", `${path}/result`, receipt)).toMatchObject({
       status: 200,
