@@ -100,10 +100,12 @@ const hasTwoProcesses = engine === "postgres" && process.env["AGENT_TEST_PROCESS
 /** The number of processes of a relay of a test; each keeps its own limits of rates and streams. */
 export const processCount = hasTwoProcesses ? 2 : 1;
 
-async function openTestRelay(config: Config, runtime: Runtime, log: Log): Promise<OpenRelay> {
+async function openTestRelay(given: Config, runtime: Runtime, log: Log): Promise<OpenRelay> {
+  const { databasePath: path } = given.storage;
+  const config = withoutFileOnPostgres(given);
   let storage: Storage | undefined;
   const first = await openRelay(config, runtime, log, async (options) => {
-    const opened = await openMigrated(options);
+    const opened = await openMigrated({ ...options, path });
     if (opened.ok) storage = opened.storage;
     return opened;
   });
@@ -112,6 +114,12 @@ async function openTestRelay(config: Config, runtime: Runtime, log: Log): Promis
   const second = await openRelay(config, runtime, log, openBeside(storage));
   if (!second.ok) throw new Error(`${second.code}: ${second.detail}`);
   return joinProcesses([first, second]);
+}
+
+/** A database stands for the file there, and a relay has no file to keep others beside. */
+function withoutFileOnPostgres(config: Config): Config {
+  if (engine === "sqlite") return config;
+  return { ...config, storage: { ...config.storage, databasePath: ":memory:" } };
 }
 
 /** Gives each request to the next process, which first reads what the others have changed. */
