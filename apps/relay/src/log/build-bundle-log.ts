@@ -44,8 +44,8 @@ async function waitForHead({
   const { promise, resolve } = Promise.withResolvers<void>();
   const cancel = runtime.schedule(MAX_WAIT_MS, resolve);
   // The job of the log reports a failure; the bundle goes out without the log.
-  const integrated = relayLog.integrate().catch(() => {});
-  await Promise.race([integrated, promise]);
+  const covered = relayLog.waitForHead().catch(() => {});
+  await Promise.race([covered, promise]);
   cancel();
 }
 

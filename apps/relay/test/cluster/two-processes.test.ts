@@ -1,4 +1,6 @@
 import { createReceipt, type TestAgent } from "@agent/testkit";
+import { parseVerifierKey } from "@agent/transparency";
+import { verifyArtifact } from "@agent/verify";
 import { runStatement } from "@agent/test-postgres";
 import type { RelayProcess } from "@agent/wire";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -89,6 +91,29 @@ describe.runIf(onlyOn("postgres"))("two processes on one database", () => {
     expect(balance.body["balance"]).toBe(4.75);
     const books = await cluster.asOperator(a(), "GET", "/api/v1/admin/reconciliation");
     expect(books.body).toMatchObject({ consistent: true });
+  });
+
+  test("prove by evidence that a receipt is in the log, although only one of them signs its heads", async () => {
+    const [boss, worker] = [await cluster.createAgent(), await cluster.createWorker(1)];
+    await cluster.deposit(boss, 100);
+    const identity = await call(a(), "GET", "/.well-known/agent-relay.json");
+    const parsed = parseVerifierKey((identity.body["log"] as { vkey: string }).vkey);
+    const logKey = parsed.ok ? parsed.key : undefined;
+    for (const member of [a(), b(), a(), b()]) {
+      const tasksOf = `/agent/${worker.agentId}/task`;
+      const { body } = await cluster.as(boss, member, "POST", tasksOf, {
+        body: { prompt: PROMPT },
+      });
+      const task_id = String(body["task_id"]);
+      const receipt = createReceipt(worker, { task_id, prompt: PROMPT, submitted_at: Date.now() });
+      const path = `${tasksOf}/${task_id}`;
+      const paid = await cluster.as(worker, member, "POST", `${path}/result`, { body: receipt });
+      expect(paid).toMatchObject({ status: 200 });
+      const evidence = await cluster.as(boss, member, "GET", `${path}/evidence`);
+      // Without the proofs of the log it is not valid for a reader who knows the log's key.
+      const verdict = verifyArtifact(evidence.text, { log: { logKey } });
+      expect(verdict).toMatchObject({ kind: "bundle", valid: true });
+    }
   });
 
   test("never spend more than a payer has", async () => {

@@ -10,6 +10,7 @@ import { enterKeys } from "../entries/enter-keys.ts";
 import { addHeadCosignatures } from "./add-cosignatures.ts";
 import { integrateBatch } from "./integrate.ts";
 import { loadEdge } from "./load-edge.ts";
+import { createLogRounds, type LogRounds } from "./log-rounds.ts";
 import type { ServedHead } from "./served-head.ts";
 import { findLogState, findNewestHead, markKeysEntered, pruneHeads } from "../store.ts";
 
@@ -24,6 +25,8 @@ export interface RelayLog {
    * process signs. Keys from before the log are entered first.
    */
   integrate(): Promise<void>;
+  /** Waits until a head covers what is committed. */
+  readonly waitForHead: LogRounds["waitForHead"];
   /** Adds verified lines of witnesses to a head; publishes it when it has enough of them. */
   addCosignatures(size: number, lines: readonly string[]): Promise<void>;
   /** Removes heads that are no longer needed. */
@@ -52,16 +55,16 @@ interface RelayLogDependencies {
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 
-/** Creates the log of an opened database; one integration runs at a time. */
+/** Creates the log of an opened database. */
 export function createRelayLog(dependencies: RelayLogDependencies): RelayLog {
   const { storage, freezer, config, runtime, elapsed, log, served, opened } = dependencies;
+  const { processes } = dependencies;
   const derive = ({ origin, generation }: LogStateRow) =>
     deriveLogKeys(opened.rootKey, { origin, ...(generation > 0 && { generation }) });
   const { isOn, quorum } = config.log;
   let { state } = opened;
   let keys = derive(state);
   let edge: TreeEdge | undefined;
-  let running: Promise<void> | undefined;
   let held: string | undefined;
   let lastDuration = 0;
 
@@ -81,7 +84,7 @@ export function createRelayLog(dependencies: RelayLogDependencies): RelayLog {
   }
 
   async function signHeads(): Promise<void> {
-    const signing = dependencies.processes.asLeader(storage);
+    const signing = processes.asLeader(storage);
     while (maySign()) {
       const size = (await findNewestHead(storage.read))?.size ?? 0;
       const current = edge?.size === size ? edge : await loadEdge(storage.read, size);
@@ -108,20 +111,18 @@ export function createRelayLog(dependencies: RelayLogDependencies): RelayLog {
     lastDuration = elapsed() - began;
   }
 
-  async function integrate(): Promise<void> {
+  async function runRound(): Promise<void> {
     if (!isOn || freezer.frozen() !== undefined) return;
-    running ??= (dependencies.processes.isLeader() ? integrateAll() : followState())
-      .catch(ignoreLostLeadership)
-      .finally(() => {
-        running = undefined;
-      });
-    await running;
+    await (processes.isLeader() ? integrateAll() : followState()).catch(ignoreLostLeadership);
   }
+
+  const rounds = createLogRounds({ read: storage.read, processes, maySign, round: runRound });
 
   return {
     keys: () => keys,
     isOn,
-    integrate,
+    integrate: rounds.run,
+    waitForHead: rounds.waitForHead,
     addCosignatures: (size, lines) => addHeadCosignatures(storage, { size, lines, quorum }),
     prune: () => storage.transaction((tx) => pruneHeads(tx, listPruneTimes(runtime.now()))),
     holdSigning(detail) {
