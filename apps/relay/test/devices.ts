@@ -6,7 +6,8 @@ import type { ClientMessage, ServerMessage } from "@agent/wire";
 import { countPendingWork } from "./engine/pending-work.ts";
 import { WebSocket, type ClientOptions } from "ws";
 import { serve } from "../src/serve.ts";
-import { startTestRelay, type TestRelay } from "./test-relay.ts";
+import { waitForCollected } from "./join-processes.ts";
+import { processCount, startTestRelay, type TestRelay } from "./test-relay.ts";
 
 type MessageOfType<T extends ServerMessage["type"]> = Extract<ServerMessage, { type: T }>;
 
@@ -77,6 +78,8 @@ export async function serveTestRelay(
       const bearer = token ?? (await t.token(agent));
       const device = await dial(agent, { headers: { authorization: `Bearer ${bearer}` } });
       await device.next("ready");
+      // The other process must know of it.
+      if (processCount > 1) await waitForCollected().then(settleEventLoop);
       return device;
     },
     async advance(ms) {

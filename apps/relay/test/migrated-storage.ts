@@ -34,7 +34,8 @@ async function openNamed(options: OpenOptions, path: string) {
 const urls = new WeakMap<Storage, string>();
 
 async function openCounted(options: OpenOptions) {
-  const opened = await openStorage(options);
+  // A process without others on its database does not connect for their notifications.
+  const opened = await openStorage({ ...options, listenUrl: options.url });
   return opened.ok ? { ...opened, storage: countWork(opened.storage) } : opened;
 }
 

@@ -17,6 +17,7 @@ import type { Storage } from "../src/storage/storage.ts";
 import { carrier } from "./carrier.ts";
 import { engine } from "./engine/engine.ts";
 import { waitForServer } from "./engine/pending-work.ts";
+import { joinProcesses, scheduleCollecting } from "./join-processes.ts";
 import { openBeside, openMigrated } from "./migrated-storage.ts";
 
 export const OPERATOR_TOKEN = "test-master-token-0123456789";
@@ -100,9 +101,11 @@ const hasTwoProcesses = engine === "postgres" && process.env["AGENT_TEST_PROCESS
 /** The number of processes of a relay of a test; each keeps its own limits of rates and streams. */
 export const processCount = hasTwoProcesses ? 2 : 1;
 
-async function openTestRelay(given: Config, runtime: Runtime, log: Log): Promise<OpenRelay> {
+async function openTestRelay(given: Config, world: Runtime, log: Log): Promise<OpenRelay> {
   const { databasePath: path } = given.storage;
   const config = withoutFileOnPostgres(given);
+  const { schedule } = world;
+  const runtime = hasTwoProcesses ? { ...world, schedule: scheduleCollecting(schedule) } : world;
   let storage: Storage | undefined;
   const first = await openRelay(config, runtime, log, async (options) => {
     const opened = await openMigrated({ ...options, path });
@@ -113,41 +116,13 @@ async function openTestRelay(given: Config, runtime: Runtime, log: Log): Promise
   if (!hasTwoProcesses || storage === undefined) return first;
   const second = await openRelay(config, runtime, log, openBeside(storage));
   if (!second.ok) throw new Error(`${second.code}: ${second.detail}`);
-  return joinProcesses([first, second]);
+  return joinProcesses(first, second);
 }
 
 /** A database stands for the file there, and a relay has no file to keep others beside. */
 function withoutFileOnPostgres(config: Config): Config {
   if (engine === "sqlite") return config;
   return { ...config, storage: { ...config.storage, databasePath: ":memory:" } };
-}
-
-/** Gives each request to the next process, which first reads what the others have changed. */
-function joinProcesses(processes: readonly [OpenRelay, OpenRelay]): OpenRelay {
-  let turn = 0;
-  const [first, second] = processes;
-  return {
-    ...first,
-    async fetch(request, env) {
-      turn += 1;
-      const next = turn % 2 === 0 ? first : second;
-      await next.keepUp.run();
-      return next.fetch(request, env);
-    },
-    async tick() {
-      for (const each of processes) await each.tick();
-    },
-    async idle() {
-      for (const each of processes) await each.idle();
-    },
-    async drain() {
-      for (const each of processes) await each.drain();
-    },
-    async close() {
-      await second.close();
-      await first.close();
-    },
-  };
 }
 
 export async function startTestRelay(
