@@ -184,8 +184,9 @@ async function dispatch(services: RouteServices, task: TaskRow): Promise<boolean
     return federation !== undefined && forwardTask({ ...services, federation }, task, nextHop);
   }
   const devices = services.connections.forAgent(executorOf(task));
-  if (offerToDevices(services, devices, task)) return true;
-  return (await offerElsewhere(services, task)) || (await callEndpoint(services, task));
+  const isOfferedHere = offerToDevices(services, devices, task);
+  const isOffered = (await offerElsewhere(services, task)) || isOfferedHere;
+  return isOffered || callEndpoint(services, task);
 }
 
 /**
