@@ -78,8 +78,7 @@ export async function serveTestRelay(
       const bearer = token ?? (await t.token(agent));
       const device = await dial(agent, { headers: { authorization: `Bearer ${bearer}` } });
       await device.next("ready");
-      // The other process must know of it.
-      if (processCount > 1) await waitForCollected().then(settleEventLoop);
+      if (processCount > 1) await settleEventLoop();
       return device;
     },
     async advance(ms) {
@@ -152,8 +151,12 @@ function createDevice(socket: WebSocket): Device {
   };
 }
 
-/** Runs enough turns of the event loop for pending work in this process, on its sockets and servers. */
+/**
+ * Runs enough turns of the event loop for pending work in this process, on its sockets and servers, and for
+ * what two processes tell each other.
+ */
 export async function settleEventLoop(): Promise<void> {
+  if (processCount > 1) await waitForCollected();
   for (let quiet = 0; quiet < 10;) {
     await new Promise((resolve) => setTimeout(resolve, 3));
     quiet = countPendingWork() === 0 ? quiet + 1 : 0;

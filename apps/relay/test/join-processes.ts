@@ -1,4 +1,5 @@
 import type { OpenRelay } from "../src/open-relay.ts";
+import type { KeepUp } from "../src/processes/keep-up.ts";
 import type { Runtime } from "../src/runtime.ts";
 
 /** At most this long a process collects what it stores for the others, or tells them. */
@@ -23,8 +24,9 @@ export const waitForCollected = () =>
  */
 export function joinProcesses(leader: OpenRelay, follower: OpenRelay): OpenRelay {
   const processes = [leader, follower];
+  const keepUp = joinKeepUp(processes);
+  const look = keepUp.run;
   let turn = 0;
-  const look = async () => void (await Promise.all(processes.map(({ keepUp }) => keepUp.run())));
 
   async function answer(...[request, env]: Parameters<OpenRelay["fetch"]>): Promise<Response> {
     turn += 1;
@@ -43,6 +45,7 @@ export function joinProcesses(leader: OpenRelay, follower: OpenRelay): OpenRelay
 
   return {
     ...leader,
+    keepUp,
     async fetch(request, env) {
       const response = await answer(request, env);
       await look();
@@ -62,5 +65,29 @@ export function joinProcesses(leader: OpenRelay, follower: OpenRelay): OpenRelay
       await follower.close();
       await leader.close();
     },
+  };
+}
+
+/** The database counts a process as dead by its own clock, which the clock of a test does not move. */
+const RENEW_EVERY_MS = 3_000;
+
+function joinKeepUp(processes: readonly OpenRelay[]): KeepUp {
+  let renewedAt = performance.now();
+  const all = async (work: (keepUp: KeepUp) => Promise<void>) =>
+    void (await Promise.all(processes.map(({ keepUp }) => work(keepUp))));
+  const renew = () => all((keepUp) => keepUp.renew());
+  return {
+    isShared: true,
+    async run() {
+      if (performance.now() - renewedAt > RENEW_EVERY_MS) {
+        renewedAt = performance.now();
+        await renew();
+      }
+      await all((keepUp) => keepUp.run());
+    },
+    renew,
+    mayServe: () => processes.every(({ keepUp }) => keepUp.mayServe()),
+    resign: () => all((keepUp) => keepUp.resign()),
+    leave: () => all((keepUp) => keepUp.leave()),
   };
 }

@@ -25,6 +25,7 @@ import {
 import {
   OPERATOR_TOKEN,
   createReceipt,
+  processCount,
   startTestRelay,
   type TestRelay,
 } from "../../test/test-relay.ts";
@@ -457,18 +458,22 @@ describe("H16: the wall clock of one submitter and the tasks of another", () => 
     await ended(await submitAcceptedTask(t, other, worker));
   });
 
-  test("H16: an endpoint that does not answer for 10 s is paused", async () => {
-    const endpoint = opened(await startMcpEndpoint(slowFor(200)));
-    await registerEndpoint(t, worker, endpoint.url);
-    await submitAcceptedTask(t, boss, worker, { prompt: "slow", wall_clock_ms: 10_000 });
-    await expect.poll(() => endpoint.calls).toHaveLength(1);
-    await t.clock.advance(10_000);
-    await failures();
-    const other = await createBuyer(t, 10);
-    const waiting = await submitAcceptedTask(t, other, worker);
-    await new Promise((resolve) => setTimeout(resolve, 100));
-    expect((await getTaskAt(t, waiting.path)).status).toBe("pending");
-    await t.clock.advance(1_000);
-    await ended(waiting);
-  });
+  // Each process tries an endpoint for itself.
+  test.runIf(processCount === 1)(
+    "H16: an endpoint that does not answer for 10 s is paused",
+    async () => {
+      const endpoint = opened(await startMcpEndpoint(slowFor(200)));
+      await registerEndpoint(t, worker, endpoint.url);
+      await submitAcceptedTask(t, boss, worker, { prompt: "slow", wall_clock_ms: 10_000 });
+      await expect.poll(() => endpoint.calls).toHaveLength(1);
+      await t.clock.advance(10_000);
+      await failures();
+      const other = await createBuyer(t, 10);
+      const waiting = await submitAcceptedTask(t, other, worker);
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      expect((await getTaskAt(t, waiting.path)).status).toBe("pending");
+      await t.clock.advance(1_000);
+      await ended(waiting);
+    },
+  );
 });

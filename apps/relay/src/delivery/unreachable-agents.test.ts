@@ -73,7 +73,7 @@ async function registerDeadEndpoint(): Promise<string> {
 test("G5: a forward that meets no MCP takes an agent offline until its next sign of life", async () => {
   const url = await registerDeadEndpoint();
   expect(await shown()).toEqual(ONLINE);
-  await submitAcceptedTask(t, boss, worker);
+  const task = await submitAcceptedTask(t, boss, worker);
   await expect.poll(shown).toEqual(OFFLINE);
   expect(await getUnreachableAt()).toBe(t.clock.now());
   const heartbeat = { agent_id: worker.agentId };
@@ -82,6 +82,8 @@ test("G5: a forward that meets no MCP takes an agent offline until its next sign
   expect(await getUnreachableAt()).toBeNull();
   await t.advance(60_000);
   await expect.poll(shown).toEqual(OFFLINE);
+  // A waiting task would be forwarded at once, and fail again.
+  await t.as(boss, "POST", `${task.path}/cancel`);
   await registerEndpoint(t, worker, url);
   expect(await shown()).toEqual(ONLINE);
 });

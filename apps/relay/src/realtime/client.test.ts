@@ -2,7 +2,7 @@ import { connectSocket, createRelayClient, type AgentSocket } from "@agent/clien
 import { createSeededRandom, type TestAgent } from "@agent/testkit";
 import type { ServerMessage } from "@agent/wire";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { serveTestRelay, type ServedRelay } from "../../test/devices.ts";
+import { serveTestRelay, settleEventLoop, type ServedRelay } from "../../test/devices.ts";
 import { createBuyer, submitAcceptedTask, createSeller } from "../../test/market.ts";
 import { createReceipt } from "../../test/test-relay.ts";
 
@@ -27,6 +27,7 @@ beforeEach(async () => {
     onDisconnect: ({ code }) => down.push(code),
   });
   await heard("ready");
+  await settleEventLoop();
 });
 afterEach(async () => {
   socket.close();

@@ -98,6 +98,8 @@ describe("a device that connects", () => {
     );
     const device = await connecting;
     await device.next("ready");
+    // A process that did not know of the device yet leaves the task to the look of each second.
+    await t.advance(1_000);
     const received = assigned(await device.takeRemaining());
     const all = [...early, ...late].map(({ task_id }) => task_id);
     expect(received).toHaveLength(all.length);

@@ -102,6 +102,7 @@ describe("HO18 a token that ends", () => {
     expect(device.socket.readyState).toBe(device.socket.OPEN);
     await t.advance(1);
     expect(await device.closed).toEqual({ code: 4_401, reason: "token expired" });
+    await settleEventLoop();
     expect(await isOnline(own)).toBe(false);
   });
 
@@ -253,6 +254,7 @@ describe("HO10 the limits of a socket", () => {
     }
     device.send({ type: "ping" });
     expect(await device.closed).toEqual({ code: 4_429, reason: "too many messages" });
+    await settleEventLoop();
     expect(await isOnline(own)).toBe(false);
   });
 

@@ -9,7 +9,7 @@ import {
   socketUrl,
   type ServedRelay,
 } from "../../test/devices.ts";
-import { OPERATOR_TOKEN } from "../../test/test-relay.ts";
+import { OPERATOR_TOKEN, processCount } from "../../test/test-relay.ts";
 
 let t: ServedRelay;
 beforeEach(async () => {
@@ -145,7 +145,7 @@ test("the 31st upgrade of a minute is refused with 429 and a time to retry", asy
   t = await serveTestRelay({ AGENT_RATE_LIMIT_SCALE: "1" });
   const url = socketUrl(t.baseUrl, "some-agent");
   const authorization = "Bearer junk";
-  for (let i = 0; i < 30; i++) {
+  for (let i = 0; i < 30 * processCount; i++) {
     expect(await requestRefusedUpgrade(url, { authorization })).toMatchObject({ status: 403 });
   }
   expect(await requestRefusedUpgrade(url, { authorization })).toMatchObject({

@@ -4,7 +4,7 @@ import type { TestAgent } from "@agent/testkit";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { settleEventLoop } from "../../test/devices.ts";
 import { createBuyer, createSeller, submitAcceptedTask } from "../../test/market.ts";
-import { startTestRelay, type TestRelay } from "../../test/test-relay.ts";
+import { processCount, startTestRelay, type TestRelay } from "../../test/test-relay.ts";
 
 let t: TestRelay;
 let boss: TestAgent;
@@ -60,7 +60,7 @@ test("H3: an agent with 20 silent webhooks delays no other agent's webhook", asy
     await passSecond();
     expect(countReceived("/honest")).toBe(sent);
   }
-  expect(unanswered).toHaveLength(4);
+  expect(unanswered).toHaveLength(4 * processCount);
   // The next four are tried once the first have run out of time, and none is forgotten.
   for (let passed = 0; passed < 80; passed += 1) await passSecond();
   expect(new Set(received.filter((url) => url.startsWith("/silent"))).size).toBe(20);
