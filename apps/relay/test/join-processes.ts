@@ -25,7 +25,7 @@ export const waitForCollected = () =>
 export function joinProcesses(leader: OpenRelay, follower: OpenRelay): OpenRelay {
   const processes = [leader, follower];
   const keepUp = joinKeepUp(processes);
-  const look = keepUp.run;
+  const look = () => keepUp.run();
   let turn = 0;
 
   async function answer(...[request, env]: Parameters<OpenRelay["fetch"]>): Promise<Response> {
