@@ -46,6 +46,10 @@ export function joinProcesses(leader: OpenRelay, follower: OpenRelay): OpenRelay
   return {
     ...leader,
     keepUp,
+    operatorTokens: {
+      ...leader.operatorTokens,
+      replace: (tokens) => processes.forEach((each) => each.operatorTokens.replace(tokens)),
+    },
     async fetch(request, env) {
       const response = await answer(request, env);
       await look();
