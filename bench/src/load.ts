@@ -6,6 +6,9 @@ export type Get = (path: string, token?: string) => Promise<string>;
 /** Requests in flight, unless a measurement names another number. */
 export const DEFAULT_IN_FLIGHT = 64;
 
+/** The most requests that a measurement has in flight. */
+export const MANY_IN_FLIGHT = 256;
+
 /**
  * Sends requests over persistent connections, with `commonHeaders` on each; any answer but a
  * success ends the run.
@@ -18,7 +21,7 @@ export function createHttpClient(
   readonly get: Get;
   readonly close: () => Promise<void>;
 } {
-  const pool = new Pool(url, { connections: DEFAULT_IN_FLIGHT, pipelining: 1 });
+  const pool = new Pool(url, { connections: MANY_IN_FLIGHT, pipelining: 1 });
   async function request(
     method: "GET" | "POST",
     path: string,

@@ -3,7 +3,7 @@ import { connectSocket, createRelayClient } from "@agent/client";
 import { createDatabase, startPostgres } from "@agent/test-postgres";
 import { createSeededRandom, type TestAgent } from "@agent/testkit";
 import { computeMedian, computePercentile99, printFigures, type Figure } from "../figures.ts";
-import { DEFAULT_IN_FLIGHT, measureRate } from "../load.ts";
+import { MANY_IN_FLIGHT, measureRate } from "../load.ts";
 import { readTreeCpuSeconds } from "../process-tree.ts";
 import { startRelay, type RelaySide } from "../relay-side.ts";
 
@@ -71,7 +71,7 @@ export async function benchmarkScaleOut(): Promise<void> {
 
 /** Runs delegations at all processes at once and returns their number per second. */
 async function drive(sides: Group["sides"], seconds: number): Promise<number> {
-  const inFlight = DEFAULT_IN_FLIGHT / sides.length;
+  const inFlight = MANY_IN_FLIGHT / sides.length;
   const rates = await Promise.all(
     sides.map((side) => measureRate(seconds, side.delegateOnce, inFlight)),
   );
