@@ -78,9 +78,19 @@ const count = fc
     ),
   );
 
-const submit = fc.tuple(taskId, agent).map(([task_id, agent_id]) =>
+/** Everything that must be escaped in an array of texts. */
+const text = fc.string({
+  unit: fc.constantFrom("\0", "\u0001", '"', "\\", "{", "}", ",", "NULL", " "),
+});
+
+const submit = fc.tuple(taskId, agent, text).map(([task_id, agent_id, prompt]) =>
   step(`submit ${task_id}`, async (tx) => {
-    const row: TaskRow = { ...createTaskRow(), task_id, agent_id, submitted_at: NOW };
+    const row: TaskRow = {
+      ...createTaskRow({ prompt, wall_clock_ms: 0.1 }),
+      task_id,
+      agent_id,
+      submitted_at: NOW,
+    };
     await insertTask(tx, { ...row, status: "pending", expires_at: NOW + 10, attempt: 0 });
   }),
 );
@@ -109,15 +119,13 @@ const finish = fc
     ),
   );
 
-const archive = taskId.map((task_id) =>
-  step(`archive ${task_id}`, (tx) =>
-    archiveReceipt(
-      tx,
-      { task_id, receipt_hash: "h", agent_id: "a", body: "\0\u0001é", received_at: NOW },
-      [],
+const archive = fc
+  .tuple(taskId, text)
+  .map(([task_id, body]) =>
+    step(`archive ${task_id}`, (tx) =>
+      archiveReceipt(tx, { task_id, receipt_hash: "h", agent_id: "a", body, received_at: NOW }, []),
     ),
-  ),
-);
+  );
 
 const record = fc.nat(9).map((value) =>
   step(`record ${value}`, async (tx) => {
@@ -189,7 +197,8 @@ const TABLES = {
   accounts: "*",
   postings: "account, sequence, type, amount, balance_after, reference_id, description, created_at",
   task_counters: "*",
-  tasks: "task_id, agent_id, status, receipt_hash, finished_at, bring_at, attempt",
+  tasks:
+    "task_id, agent_id, prompt, wall_clock_ms, status, receipt_hash, finished_at, bring_at, attempt",
   receipts: "task_id, receipt_hash, agent_id, body, received_at",
   event_queue: "at, type, peer_id, body",
   log_entries: "*",
