@@ -52,8 +52,8 @@ const onPostgres = {
   test: {
     name: "postgres",
     // Each statement is a round trip to another process.
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
     include: [...folders, "apps/relay/test/engine/*.test.ts"],
     env: { AGENT_TEST_ENGINE: "postgres", AGENT_TEST_WHOLE: String(isWholeRun) },
     globalSetup: "apps/relay/test/engine/postgres-setup.ts",

@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
 import { createReceipt, createTestAgent, createToken, type TestAgent } from "@agent/testkit";
 import type { Settlement, Task, Transaction } from "@agent/wire";
 import { OPERATOR_TOKEN } from "./test-relay.ts";
@@ -107,6 +108,18 @@ export async function runLoad(
   await Promise.all(Array.from({ length: concurrency }, lane));
 }
 
+const MAX_WAIT_MS = 30_000;
+
+/** Reads as the operator, and again while the relay says that it cannot answer now, which says nothing. */
+async function readJson(url: string): Promise<Answer> {
+  const end = Date.now() + MAX_WAIT_MS;
+  for (;;) {
+    const answer = await requestJson(url, OPERATOR_TOKEN);
+    if (answer.status !== 503 || Date.now() > end) return answer;
+    await sleep(500);
+  }
+}
+
 /**
  * Lists acknowledged work that a relay has lost, and errors in its books; empty if all is well.
  */
@@ -128,11 +141,8 @@ export async function listMissing(baseUrl: string, load: LoadAgents): Promise<st
   }
   for (const { task_id } of acknowledged.tasks) {
     if (!held.has(task_id)) faults.push(`hold of ${task_id}`);
-    const { status, body } = await requestJson(
-      `${baseUrl}/agent/${worker.agentId}/task/${task_id}`,
-      OPERATOR_TOKEN,
-    );
-    if (status !== 200) faults.push(`task ${task_id}`);
+    const { status, body } = await readJson(`${baseUrl}/agent/${worker.agentId}/task/${task_id}`);
+    if (status !== 200) faults.push(`task ${task_id}: ${status} ${String(body["code"])}`);
     const receipt = acknowledged.receipts.get(task_id);
     if (receipt === undefined) continue;
     if (JSON.stringify(body["receipt"]) !== JSON.stringify(receipt))
@@ -141,10 +151,9 @@ export async function listMissing(baseUrl: string, load: LoadAgents): Promise<st
     const settled = settlements.filter((settlement) => settlement.task_id === task_id);
     if (settled.length !== 1) faults.push(`${settled.length} settlements of ${task_id}`);
   }
-  const books = await requestJson(`${baseUrl}/api/v1/admin/reconciliation`, OPERATOR_TOKEN);
+  const books = await readJson(`${baseUrl}/api/v1/admin/reconciliation`);
   if (books.body["consistent"] !== true) faults.push(JSON.stringify(books.body["checks"]));
-  const { balance, pending_allocations } = (await requestJson(`${agent}/balance`, OPERATOR_TOKEN))
-    .body;
+  const { balance, pending_allocations } = (await readJson(`${agent}/balance`)).body;
   const sum = deposited.size * 10 - debited.size;
   if (Math.abs(sum - Number(balance) - Number(pending_allocations)) > 1e-6) {
     faults.push(`balance ${String(balance)} and holds ${String(pending_allocations)}, not ${sum}`);
@@ -157,7 +166,7 @@ async function listAll<T>(url: string, name: string): Promise<T[]> {
   let cursor: unknown = "";
   do {
     const query = cursor === "" ? "" : `&cursor=${String(cursor)}`;
-    const { body } = await requestJson(`${url}?limit=200${query}`, OPERATOR_TOKEN);
+    const { body } = await readJson(`${url}?limit=200${query}`);
     rows.push(...(body[name] as T[]));
     cursor = body["next_cursor"];
   } while (cursor !== null);

@@ -184,10 +184,9 @@ const accountsInUse = compile()(
 
 const sums = compile()(
   sql<{ total: number; differing: number }>`
-    select sum(balance) as total,
-      sum(case when balance = (select sum(amount) from postings
-        where postings.account = accounts.account) then 0 else 1 end) as differing
-    from accounts`,
+    select sum(balance) as total, sum(case when balance = posted then 0 else 1 end) as differing
+    from accounts left join
+      (select account, sum(amount) as posted from postings group by account) as sums using (account)`,
 );
 
 /** Compares every account with the book and with its postings, and the sum of all with 0. */
