@@ -5,7 +5,7 @@ import type { Services } from "../services.ts";
 import { notifyOfCancelRequest } from "../tasks/assignment/cancel-task.ts";
 import { notifyOfEnd } from "../tasks/receipts/end-without-receipt.ts";
 import type { Presences } from "./presences.ts";
-import type { ChangeHandlers } from "./tail-changes.ts";
+import type { ChangeHandlers, ChangeWords } from "./tail-changes.ts";
 
 type HandlerServices = Pick<
   Services,
@@ -19,6 +19,7 @@ type HandlerServices = Pick<
   | "router"
   | "identity"
   | "consoleSessions"
+  | "federation"
 >;
 
 /** Returns what this process does about the changes of the others. */
@@ -28,18 +29,31 @@ export function createChangeHandlers(
 ): ChangeHandlers {
   const { candidates, router } = services;
   return {
-    agents: (agentIds) => candidates.invalidate(agentIds.length === 0 ? "all" : agentIds),
-    tokens: ([agentId = "", deviceId]) => endSessions(services, agentId, deviceId),
-    webhooks: ([agentId = ""]) => services.subscriptions.reload(agentId),
-    trust: ([agentId = "", remoteId = ""]) => reloadTrust(services, agentId, remoteId),
-    presence: ([agentId = ""]) => presences.reload(agentId),
-    offer: ([taskId = ""]) => router.offerHere(taskId),
-    ended: ([taskId = "", executor = ""]) => notifyOfEnd(services, taskId, executor),
-    inspection: ([taskId = "", what]) => publishInspection(services, taskId, what === "state"),
-    session: ([sessionId = ""]) => services.consoleSessions.endStreams(sessionId),
-    cancel([task_id = "", executor = "", ...claimant]) {
-      notifyOfCancelRequest(services, { task_id, executor, claimed_by: claimant.join(" ") });
+    agents(changes) {
+      const isAll = changes.some((words) => words.length === 0);
+      candidates.invalidate(isAll ? "all" : changes.flat());
     },
+    tokens: forEach(([agentId = "", deviceId]) => endSessions(services, agentId, deviceId)),
+    webhooks: forEach(([agentId = ""]) => services.subscriptions.reload(agentId)),
+    trust: forEach(([agentId = "", remoteId = ""]) => reloadTrust(services, agentId, remoteId)),
+    presence: (changes) => presences.reload(changes.flat()),
+    peer: forEach(([relayId = ""]) => services.federation?.remoteAgents.purgePeer(relayId)),
+    offer: forEach(([taskId = ""]) => router.offerHere(taskId)),
+    ended: forEach(([taskId = "", executor = ""]) => notifyOfEnd(services, taskId, executor)),
+    inspection: forEach(([taskId = "", what]) =>
+      publishInspection(services, taskId, what === "state"),
+    ),
+    session: forEach(([sessionId = ""]) => services.consoleSessions.endStreams(sessionId)),
+    cancel: forEach(([task_id = "", executor = "", ...claimant]) =>
+      notifyOfCancelRequest(services, { task_id, executor, claimed_by: claimant.join(" ") }),
+    ),
+  };
+}
+
+/** Handles changes one after another, in the order in which they were made. */
+function forEach(handle: (words: ChangeWords) => Promise<void> | void) {
+  return async (changes: readonly ChangeWords[]): Promise<void> => {
+    for (const words of changes) await handle(words);
   };
 }
 

@@ -11,7 +11,12 @@ import { openStorage } from "../storage/open-storage.ts";
 import type { Storage } from "../storage/storage.ts";
 import { joinProcesses } from "./join.ts";
 import { LeadershipLost } from "./membership.ts";
-import { beginTail, createChangeTail, type ChangeHandlers } from "./tail-changes.ts";
+import {
+  beginTail,
+  createChangeTail,
+  type ChangeHandlers,
+  type ChangeWords,
+} from "./tail-changes.ts";
 
 const log = createLog({ level: "error", write: { stdout() {}, stderr() {} }, now: Date.now });
 
@@ -86,7 +91,7 @@ describe.runIf(onlyOn("postgres"))("processes on one database", () => {
     const [reader, writer] = [await open(), await open()];
     const handled: string[] = [];
     const handlers = {
-      webhooks: ([agentId]: readonly string[]) => void handled.push(agentId ?? ""),
+      webhooks: (changes: readonly ChangeWords[]) => void handled.push(...changes.flat()),
     } as unknown as ChangeHandlers;
     const start = await beginTail(reader.read);
     const tail = createChangeTail({ storage: reader, elapsed: () => elapsed, start, handlers });
@@ -111,9 +116,9 @@ describe.runIf(onlyOn("postgres"))("processes on one database", () => {
     let failures = 1;
     const handled: string[] = [];
     const handlers = {
-      webhooks([agentId]: readonly string[]) {
+      webhooks(changes: readonly ChangeWords[]) {
         if (failures-- > 0) throw new Error("the database is gone");
-        handled.push(agentId ?? "");
+        handled.push(...changes.flat());
       },
     } as unknown as ChangeHandlers;
     const start = await beginTail(reader.read);

@@ -1,41 +1,61 @@
-import { compile, param, params, queryBuilder, sql } from "../storage/queries/compiled-query.ts";
-import { databaseTime } from "../storage/queries/fragments.ts";
+import { compile, param, queryBuilder, sql } from "../storage/queries/compiled-query.ts";
+import { databaseTime, jsonMembers, jsonTexts } from "../storage/queries/fragments.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
 import type { PresenceRow } from "../storage/tables/processes.ts";
 
-const savePresenceQuery = compile<PresenceRow>()(
-  queryBuilder
-    .insertInto("presences")
-    .values(params("agent_id", "process_id", "devices"))
-    .onConflict((conflict) =>
-      conflict.columns(["agent_id", "process_id"]).doUpdateSet(params("devices")),
-    ),
-);
-
-export async function savePresence(tx: Tx, presence: PresenceRow): Promise<void> {
-  await tx.run(savePresenceQuery, presence);
+/** The tasks that a device may be sent: null where it made no announcement. */
+export interface StoredDevice {
+  readonly capabilities: readonly string[] | null;
+  readonly agent_announces: boolean;
 }
 
-const deletePresenceQuery = compile<Pick<PresenceRow, "agent_id" | "process_id">>()(
+/** A condition keeps SQLite from taking the conflict for one of a join. */
+const savePresencesQuery = compile<{ process_id: string; devices: string }>()(
+  sql<never>`
+    insert into presences (agent_id, process_id, devices)
+    select key, ${param("process_id")}, value from ${jsonMembers(param("devices"))} as present
+    where true
+    on conflict (agent_id, process_id) do update set devices = excluded.devices`,
+);
+
+/** Stores the devices of agents at one process, in one statement for all. */
+export async function savePresences(
+  tx: Tx,
+  process_id: string,
+  devices: ReadonlyMap<string, readonly StoredDevice[]>,
+): Promise<void> {
+  if (devices.size === 0) return;
+  const texts = Array.from(devices, ([agentId, own]) => [agentId, JSON.stringify(own)] as const);
+  const parameters = { process_id, devices: JSON.stringify(Object.fromEntries(texts)) };
+  await tx.run(savePresencesQuery, parameters);
+}
+
+const deletePresencesQuery = compile<{ process_id: string; agent_ids: string }>()(
   queryBuilder
     .deleteFrom("presences")
-    .where("agent_id", "=", param("agent_id"))
-    .where("process_id", "=", param("process_id")),
+    .where("process_id", "=", param("process_id"))
+    .where(sql<boolean>`agent_id in ${jsonTexts(param("agent_ids"))}`),
 );
 
-export async function deletePresence(
+/** Deletes the presences of agents at one process, in one statement for all. */
+export async function deletePresences(
   tx: Tx,
-  presence: Pick<PresenceRow, "agent_id" | "process_id">,
+  process_id: string,
+  agentIds: readonly string[],
 ): Promise<void> {
-  await tx.run(deletePresenceQuery, presence);
+  if (agentIds.length === 0) return;
+  await tx.run(deletePresencesQuery, { process_id, agent_ids: JSON.stringify(agentIds) });
 }
 
-const presencesOfAgent = compile<{ agent_id: string }>()(
-  queryBuilder.selectFrom("presences").selectAll().where("agent_id", "=", param("agent_id")),
+const presencesOfAgents = compile<{ agent_ids: string }>()(
+  queryBuilder
+    .selectFrom("presences")
+    .selectAll()
+    .where(sql<boolean>`agent_id in ${jsonTexts(param("agent_ids"))}`),
 );
 
-export function listPresencesOf(read: Reader, agent_id: string): Promise<PresenceRow[]> {
-  return read.all(presencesOfAgent, { agent_id });
+export function listPresencesOf(read: Reader, agentIds: readonly string[]): Promise<PresenceRow[]> {
+  return read.all(presencesOfAgents, { agent_ids: JSON.stringify(agentIds) });
 }
 
 const everyPresence = compile()(queryBuilder.selectFrom("presences").selectAll());

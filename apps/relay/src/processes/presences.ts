@@ -6,12 +6,13 @@ import type { Storage } from "../storage/storage.ts";
 import type { PresenceRow } from "../storage/tables/processes.ts";
 import type { Membership } from "./membership.ts";
 import {
-  deletePresence,
+  deletePresences,
   deletePresencesOf,
   listPresences,
   listPresencesOf,
   listProcesses,
-  savePresence,
+  savePresences,
+  type StoredDevice,
 } from "./presence-store.ts";
 
 /** The devices that are connected to other processes. */
@@ -29,8 +30,8 @@ export interface Presences extends RemoteDevices {
   markChanged(agentId: string): void;
   /** Reads all rows of other processes. */
   load(): Promise<void>;
-  /** Reads the rows of one agent again. */
-  reload(agentId: string): Promise<void>;
+  /** Reads the rows of some agents again. */
+  reload(agentIds: readonly string[]): Promise<void>;
   /** Reads which processes are alive. */
   checkProcesses(): Promise<void>;
   /** Whether another process was alive at the last check. */
@@ -54,12 +55,6 @@ const MAX_PER_TRANSACTION = 500;
 interface RemotePresence {
   readonly processId: string;
   readonly devices: readonly Ability[];
-}
-
-/** The tasks that a device may be sent, as they are stored: null where it made no announcement. */
-interface StoredDevice {
-  readonly capabilities: readonly string[] | null;
-  readonly agent_announces: boolean;
 }
 
 export function createPresences(dependencies: PresenceDependencies): Presences {
@@ -111,8 +106,10 @@ class StoredPresences implements Presences {
     await this.checkProcesses();
   }
 
-  async reload(agentId: string): Promise<void> {
-    this.#set(agentId, await listPresencesOf(this.#dependencies.storage.read, agentId));
+  async reload(agentIds: readonly string[]): Promise<void> {
+    const rows = await listPresencesOf(this.#dependencies.storage.read, agentIds);
+    const byAgent = Map.groupBy(rows, ({ agent_id }) => agent_id);
+    for (const agentId of agentIds) this.#set(agentId, byAgent.get(agentId) ?? []);
   }
 
   async checkProcesses(): Promise<void> {
@@ -186,16 +183,19 @@ class StoredPresences implements Presences {
     for (const agentId of agentIds) this.#changed.delete(agentId);
     const { storage, processes, connections, log } = this.#dependencies;
     const process_id = processes.id();
+    const devices = new Map(
+      agentIds.map((agentId) => [
+        agentId,
+        connections.forAgent(agentId).map(toStoredDevice(connections)),
+      ]),
+    );
+    const left = agentIds.filter((agentId) => devices.get(agentId)?.length === 0);
+    for (const agentId of left) devices.delete(agentId);
     try {
       await storage.transaction(async (tx) => {
-        await Promise.all(
-          agentIds.map(async (agent_id) => {
-            const devices = connections.forAgent(agent_id).map(toStoredDevice(connections));
-            if (devices.length === 0) await deletePresence(tx, { agent_id, process_id });
-            else await savePresence(tx, { agent_id, process_id, devices: JSON.stringify(devices) });
-            tx.noteChange("presence", agent_id);
-          }),
-        );
+        await savePresences(tx, process_id, devices);
+        await deletePresences(tx, process_id, left);
+        for (const agentId of agentIds) tx.noteChange("presence", agentId);
       });
       this.#savedAs = process_id;
     } catch (error) {

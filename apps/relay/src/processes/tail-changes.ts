@@ -1,9 +1,12 @@
 import type { ChangeKind, Storage } from "../storage/storage.ts";
 import { findLookStart, KEEP_CHANGES_MS, listChanges } from "./changes-store.ts";
 
-/** Handles each kind of change, with the words of its key. */
+/** The words of a change's key. */
+export type ChangeWords = readonly string[];
+
+/** Handles the changes of one kind that a look has found, each of them once. */
 export type ChangeHandlers = {
-  readonly [Kind in ChangeKind]: (words: readonly string[]) => Promise<void> | void;
+  readonly [Kind in ChangeKind]: (changes: readonly ChangeWords[]) => Promise<void> | void;
 };
 
 /** Follows what the other processes have changed. */
@@ -49,9 +52,10 @@ export function createChangeTail({
     const beganAt = elapsed();
     const { changes, next } = await listChanges(read, { since, origin });
     const fresh = changes.filter(({ id }) => !handled.has(id));
-    const distinct = new Map(fresh.map((change) => [`${change.kind} ${change.key}`, change]));
-    for (const { kind, key } of distinct.values()) {
-      await handlers[kind as ChangeKind]?.(key === "" ? [] : key.split(" "));
+    for (const [kind, ofKind] of Map.groupBy(fresh, (change) => change.kind)) {
+      const keys = new Set(ofKind.map(({ key }) => key));
+      const changes = Array.from(keys, (key) => (key === "" ? [] : key.split(" ")));
+      await handlers[kind as ChangeKind]?.(changes);
     }
     // A look whose handling failed is repeated as a whole, which does no harm.
     for (const { id, xid } of fresh) handled.set(id, xid);

@@ -27,6 +27,8 @@ export type ChangeKind =
   | "trust"
   /** Devices that connected or left: their agent. */
   | "presence"
+  /** A relay that is a peer no longer, or is one again: the relay. */
+  | "peer"
   /** A task for devices of another process: the task. */
   | "offer"
   /** A task that ended without a receipt: the task and its executor. */

@@ -13,7 +13,10 @@ export async function recordPeerChange(
 ): Promise<void> {
   const record = (type: string, members: Record<string, number> = {}) =>
     recordRelayEvent(tx, { ...members, at: now, type }, after.relay_id);
-  if (after.state !== before?.state) await record(`peer.${after.state}`);
+  if (after.state !== before?.state) {
+    await record(`peer.${after.state}`);
+    tx.noteChange("peer", after.relay_id);
+  }
   const { missed_heartbeats: missed, incarnation } = after;
   if (missed > (before?.missed_heartbeats ?? 0)) await record("peer.heartbeat_missed", { missed });
   if (before !== undefined && incarnation > before.incarnation) {

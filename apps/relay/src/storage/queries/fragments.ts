@@ -62,6 +62,17 @@ export function jsonTexts(array: Fragment): RawBuilder<{ value: string }> {
   });
 }
 
+/** Selects the members of a JSON object, whose values must be texts, as the columns `key` and `value`. */
+export function jsonMembers(object: Fragment): RawBuilder<{ key: string; value: string }> {
+  return either({
+    sqlite: sql<{ key: string; value: string }>`(select key, value from json_each(${object}))`,
+    postgres: sql<{
+      key: string;
+      value: string;
+    }>`(select key, value from json_each_text(to_safe_json(${object})))`,
+  });
+}
+
 /** Returns the number of elements of a JSON array. */
 export function jsonLength(column: string): RawBuilder<number> {
   return either({
