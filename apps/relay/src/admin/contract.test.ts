@@ -32,3 +32,17 @@ test("H4: a caller that has the contract gets no second copy", async () => {
   }
   expect((await get({ "if-none-match": '"other"' })).status).toBe(200);
 });
+
+test("H4: the contract is compressed for callers that can read it", async () => {
+  const [plain, zipped] = await Promise.all(
+    ["identity", "gzip"].map((coding) => get({ "accept-encoding": coding })),
+  );
+  const answers = [plain, zipped].map((answer) => answer?.headers.get("content-encoding"));
+  expect(answers).toEqual([null, "gzip"]);
+  expect(await zipped?.json()).toEqual(await plain?.json());
+  expect(zipped?.headers.get("vary")).toBe("Accept-Encoding");
+  const tags = [plain, zipped].map((answer) => answer?.headers.get("etag"));
+  expect(new Set(tags).size).toBe(2);
+  const known = await get({ "accept-encoding": "gzip", "if-none-match": tags[1] ?? "" });
+  expect(known.status).toBe(304);
+});

@@ -1,3 +1,4 @@
+import { gzipSync } from "node:zlib";
 import { sha256Hex } from "@agent/crypto";
 import { buildOpenApi } from "@agent/wire";
 import { operations } from "../operations.ts";
@@ -6,13 +7,15 @@ import { buildReferencePage } from "./reference-page.ts";
 
 // Built on first use, because it takes longer than the rest of a start.
 let cachedDocument: ReturnType<typeof buildOpenApi> | undefined;
-let cachedText: ContractText | undefined;
+let cachedFiles: Record<ContentCoding, ContractFile> | undefined;
 let cachedPage: string | undefined;
 
-/** The contract as the text that every caller gets. */
-export interface ContractText {
-  readonly text: string;
-  /** An entity tag: the quoted hash of the text. */
+type ContentCoding = "identity" | "gzip";
+
+/** The contract as the bytes that every caller gets. */
+interface ContractFile {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** An entity tag: the quoted hash of the bytes. */
   readonly etag: string;
 }
 
@@ -23,13 +26,18 @@ export function getContractDocument(): ReturnType<typeof buildOpenApi> {
 }
 
 /** Returns the contract as JSON; it is public, so it is made once. */
-export function getContractText(): ContractText {
-  if (cachedText === undefined) {
-    const text = JSON.stringify(getContractDocument());
-    cachedText = { text, etag: `"${sha256Hex(text)}"` };
+export function getContractFile(coding: ContentCoding): ContractFile {
+  if (cachedFiles === undefined) {
+    const text = Buffer.from(JSON.stringify(getContractDocument()));
+    cachedFiles = { identity: toFile(text), gzip: toFile(gzipSync(text)) };
   }
-  return cachedText;
+  return cachedFiles[coding];
 }
+
+const toFile = (content: Buffer): ContractFile => ({
+  bytes: new Uint8Array(content),
+  etag: `"${sha256Hex(content)}"`,
+});
 
 /** Returns the contract as an HTML page. */
 export function getContractPage(): string {

@@ -2,8 +2,8 @@ import type { Handlers } from "../http/handler.ts";
 import { refuse } from "@agent/wire";
 import type { Services } from "../services.ts";
 import { refuseField } from "../http/server/validate.ts";
-import { getContractPage, getContractText } from "./contract.ts";
-import { isTagKnown } from "../http/caching.ts";
+import { getContractPage, getContractFile } from "./contract.ts";
+import { acceptsGzip, isTagKnown } from "../http/caching.ts";
 import { loadDisputeTerms } from "../inspections/reading/dispute-terms.ts";
 import { buildLogStatement } from "../log/publish.ts";
 import { buildRelayInfo } from "./relay-info.ts";
@@ -65,11 +65,12 @@ export function systemHandlers(services: Services, isDraining: () => boolean): S
       };
     },
     openApi(_, { headers: given }) {
-      const { text, etag } = getContractText();
-      const headers = { etag, "cache-control": CONTRACT_CACHING };
-      return isTagKnown(given.get("if-none-match"), etag)
-        ? { status: 304, body: "", headers }
-        : { status: 200, body: text, headers };
+      const isZipped = acceptsGzip(given.get("accept-encoding"));
+      const { bytes, etag } = getContractFile(isZipped ? "gzip" : "identity");
+      const headers = { etag, "cache-control": CONTRACT_CACHING, vary: "Accept-Encoding" };
+      if (isTagKnown(given.get("if-none-match"), etag)) return { status: 304, body: "", headers };
+      const coding = { "content-encoding": "gzip" };
+      return { status: 200, body: bytes, headers: { ...headers, ...(isZipped && coding) } };
     },
     reconcile: () => reconcile(services),
     getFreeze: () => ({ status: 200, body: getFreezeReport(freezer) }),

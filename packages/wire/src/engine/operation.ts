@@ -84,7 +84,7 @@ export interface Operation {
   readonly rawBody?: true;
   /** Creates tasks or moves money; a request with an `Idempotency-Key` is executed once. */
   readonly keyed?: true;
-  /** The handler answers JSON text, which is sent exactly as it is. */
+  /** The handler answers JSON text or its bytes, which are sent exactly as they are. */
   readonly rawAnswer?: true;
   /** Allowed while the relay is frozen; GET operations always are. */
   readonly whileFrozen?: true;
@@ -126,7 +126,9 @@ export type SuccessAnswer<O extends Operation> = {
   [S in keyof O["ok"] & number]: {
     readonly ok?: true;
     readonly status: S;
-    readonly body: O["rawAnswer"] extends true ? string : Input<O["ok"][S]>;
+    readonly body: O["rawAnswer"] extends true
+      ? string | Uint8Array<ArrayBuffer>
+      : Input<O["ok"][S]>;
     readonly headers?: AnswerHeaders;
   };
 }[keyof O["ok"] & number];

@@ -10,7 +10,7 @@ export function createMediaResponse(
   const body = isWhole ? content : ReadableStream.from(encodeChunks(content));
   return new Response(body, {
     status,
-    headers: { ...headers, ...answer.headers, "content-type": mediaType },
+    headers: { ...headers, "content-type": mediaType },
   });
 }
 

@@ -119,6 +119,8 @@ describe("CORS", () => {
         expect([allowed(refused), refused.headers.get("vary")]).toEqual([null, "Origin"]);
       }
     }
+    const contract = await ask(configured, origin, "GET", "/openapi.json");
+    expect(contract.headers.get("vary")).toBe("Origin, Accept-Encoding");
     await configured.close();
   });
 

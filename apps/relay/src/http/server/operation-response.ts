@@ -48,18 +48,26 @@ export function operationResponse(
   { id, headers }: { readonly id: string; readonly headers: ResponseHeaders },
 ): Response {
   if (result.ok === false) return createRefusalResponse(result, id, headers);
+  addHeaders(headers, result.headers);
   if ("mediaType" in result) return createMediaResponse(result, headers);
-  Object.assign(headers, result.headers);
   const { status } = result;
   if (status === 204 || status === 304) {
     delete headers["content-type"];
     return new Response(null, { status, headers });
   }
-  if (operation.rawAnswer) return new Response(String(result.body), { status, headers });
+  if (operation.rawAnswer)
+    return new Response(result.body as string | Uint8Array<ArrayBuffer>, { status, headers });
   const schema = operation.ok[status];
   // Parsing removes members that the contract does not name, so no column leaks.
   const body = schema === undefined ? result.body : v.parse(schema, result.body);
   return new Response(JSON.stringify(body), { status, headers });
+}
+
+/** An answer that varies by its own header varies by those of every response as well. */
+function addHeaders(headers: ResponseHeaders, own: AnswerHeaders = {}): void {
+  const { vary } = headers;
+  Object.assign(headers, own);
+  if (vary !== undefined && own["vary"] !== undefined) headers["vary"] = `${vary}, ${own["vary"]}`;
 }
 
 /** The time that a database needs to come back at least. */
