@@ -16,17 +16,16 @@ export interface SessionSide {
   readonly call: (name: string, args: object) => Promise<string>;
   readonly callOnce: () => Promise<void>;
   /** Leaves the server running for its other sessions. */
-  readonly disconnect: () => Promise<void>;
-  close(): Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 /**
  * Opens an MCP session of the stateful protocol, over the same persistent connections as the bare
  * posts.
  */
-export async function openSession(child: Child, path: string): Promise<SessionSide> {
+export async function openSession({ url }: Pick<Child, "url">, path: string): Promise<SessionSide> {
   const headers = { accept: "application/json, text/event-stream" };
-  const opened = await fetch(`${child.url}${path}`, {
+  const opened = await fetch(url + path, {
     method: "POST",
     headers: {
       ...headers,
@@ -47,7 +46,7 @@ export async function openSession(child: Child, path: string): Promise<SessionSi
   await opened.text();
   const session = opened.headers.get("mcp-session-id");
   if (session === null) throw new Error(`no session: ${opened.status}`);
-  const { post, close } = createHttpClient(child.url, {
+  const { post, close } = createHttpClient(url, {
     ...headers,
     "mcp-session-id": session,
     "mcp-protocol-version": PROTOCOL_VERSION,
@@ -67,11 +66,7 @@ export async function openSession(child: Child, path: string): Promise<SessionSi
       const answer = await call("echo", { text });
       if (!answer.includes(text)) throw new Error(answer.slice(0, 200));
     },
-    disconnect: close,
-    async close() {
-      await close();
-      await child.stop();
-    },
+    close,
   };
 }
 
@@ -80,17 +75,18 @@ export async function benchmarkSessions(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "agent-bench-"));
   const bare = await startChild("./bare-server.ts", {});
   const poster = createHttpClient(bare.url);
-  const bareMcp = await openSession(await startChild("./bare-mcp-server.ts", {}), "/mcp");
-  const agent = await openSession(
-    await startChild("../../apps/agent-server/src/main.ts", {
-      AGENT_TOOLS: fileURLToPath(new URL("../tools/echo-tool.ts", import.meta.url)),
-      AGENT_AUTH_TOKEN: OWNER_TOKEN,
-      AGENT_PORT: "0",
-      AGENT_DATA_DIR: folder,
-      LOG_LEVEL: "error",
-    }),
-    "/mcp",
-  );
+  const bareServer = await startChild("./bare-mcp-server.ts", {});
+  const agentServer = await startChild("../../apps/agent-server/src/main.ts", {
+    AGENT_TOOLS: fileURLToPath(new URL("../tools/echo-tool.ts", import.meta.url)),
+    AGENT_AUTH_TOKEN: OWNER_TOKEN,
+    AGENT_PORT: "0",
+    AGENT_DATA_DIR: folder,
+    LOG_LEVEL: "error",
+  });
+  const [bareMcp, agent] = [
+    await openSession(bareServer, "/mcp"),
+    await openSession(agentServer, "/mcp"),
+  ];
   const body = JSON.stringify({ id: "x", prompt: "x".repeat(1_450) });
   const rates = { bare: [] as number[], bareMcp: [] as number[], agent: [] as number[] };
   try {
@@ -101,7 +97,8 @@ export async function benchmarkSessions(): Promise<void> {
       rates.agent.push(await measureRate(SECONDS, agent.callOnce));
     }
   } finally {
-    await Promise.all([poster.close(), bare.stop(), bareMcp.close(), agent.close()]);
+    await Promise.all([poster, bareMcp, agent].map((client) => client.close()));
+    await Promise.all([bare, bareServer, agentServer].map((server) => server.stop()));
     rmSync(folder, { recursive: true });
   }
   const of = (side: keyof typeof rates) => computeMedian(rates[side]);
