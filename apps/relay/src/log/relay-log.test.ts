@@ -1,12 +1,14 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import { canonicalize, sha256Hex } from "@agent/crypto";
 import { ENTRY_KINDS, hashTag, type LogEntry, parseLogEntry } from "@agent/transparency";
 import { afterAll, expect, test } from "vitest";
 import { readBesideRelay } from "../../test/engine/stored.ts";
 import { createBuyer, createSeller, submitAcceptedTask } from "../../test/market.ts";
 import { createReceipt, startTestRelay, type TestRelay } from "../../test/test-relay.ts";
+import { compile, sql } from "../storage/queries/compiled-query.ts";
 import { listEntriesAfter } from "./entries/entry-store.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "relay-log-"));
@@ -26,6 +28,13 @@ async function readEntries(t: TestRelay, path: string): Promise<LogEntry[]> {
     if (!parsed.ok) throw new Error(parsed.code);
     return parsed.entry;
   });
+}
+
+const headCount = compile()(sql<{ count: number }>`select count(*) as count from log_heads`);
+
+async function countHeads(path: string): Promise<number> {
+  const row = await readBesideRelay(path, (read) => read.get(headCount, {}));
+  return row?.count ?? 0;
 }
 
 const tag = (type: "agent" | "key" | "ref", value: string) =>
@@ -71,6 +80,34 @@ test("logs the receipt, the settlement and the credential of a paid task, once",
     hash(credential.credential),
   );
   expect(kinds(entries).filter((kind) => kind === "key_bound")).toHaveLength(2);
+});
+
+test("signs one head a round, and what is entered meanwhile gets the next one", async () => {
+  const path = createPath();
+  const t = await startTestRelay({ AGENT_DB_PATH: path });
+  const log = t.relay.transparencyLog;
+  // The first round enters the keys from before the log as well.
+  await log.integrate();
+  const before = await countHeads(path);
+  let waiting = 40;
+  const enrolling = Array.from({ length: 4 }, async () => {
+    while (waiting-- > 0) await t.createAgent();
+  });
+  let rounds = 0;
+  while (waiting > 0) {
+    await log.integrate();
+    rounds += 1;
+    await setImmediate();
+  }
+  await Promise.all(enrolling);
+  const heads = (await countHeads(path)) - before;
+  expect(heads).toBeGreaterThan(0);
+  expect(heads).toBeLessThanOrEqual(rounds);
+  await Promise.all([log.integrate(), t.createAgent().then(() => log.waitForHead())]);
+  const size = await countHeads(path);
+  await log.integrate();
+  expect(await countHeads(path)).toBe(size);
+  await t.close();
 });
 
 test("logs nothing while it is off", async () => {

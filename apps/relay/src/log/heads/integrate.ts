@@ -22,10 +22,17 @@ interface Integration {
   readonly now: number;
 }
 
+export interface IntegratedBatch {
+  /** False when another generation or head was stored meanwhile; the edge is then of no use. */
+  readonly stored: boolean;
+  readonly note: string;
+  /** Whether more entries may have been committed before the batch than it has. */
+  readonly isFull: boolean;
+}
+
 /**
  * Signs a head over the next committed entries and stores it with the tiles that became full. The head
- * is served from the store, so never before it is durable. Returns undefined when there is no new entry,
- * and `stored: false` when another generation or head was stored meanwhile; the edge is then of no use.
+ * is served from the store, so never before it is durable. Returns undefined when there is no new entry.
  */
 export async function integrateBatch({
   storage,
@@ -33,7 +40,7 @@ export async function integrateBatch({
   keys,
   quorum,
   now,
-}: Integration): Promise<{ readonly stored: boolean; readonly note: string } | undefined> {
+}: Integration): Promise<IntegratedBatch | undefined> {
   const before = edge.size;
   const entries = await listEntriesAfter(storage.read, { after: before, limit: BATCH_ENTRIES });
   if (entries.length === 0) return undefined;
@@ -51,7 +58,7 @@ export async function integrateBatch({
     if (quorum === 0) await publishHead(tx, size);
     return true;
   });
-  return { stored, note };
+  return { stored, note, isFull: entries.length === BATCH_ENTRIES };
 }
 
 async function insertTiles(tx: Tx, tiles: readonly FullTile[]): Promise<void> {

@@ -42,10 +42,11 @@ export function createLogRounds({
   return {
     run,
     async waitForHead() {
-      await run();
-      if (processes.isLeader()) return;
       const size = await countEntries(read);
-      while (maySign() && ((await findNewestHead(read))?.size ?? 0) < size) await end.promise;
+      while (maySign() && ((await findNewestHead(read))?.size ?? 0) < size) {
+        // A round that runs already may have begun before the newest entries.
+        await (processes.isLeader() ? run() : end.promise);
+      }
     },
   };
 }

@@ -21,8 +21,8 @@ export interface RelayLog {
   /** False while AGENT_LOG is off. */
   readonly isOn: boolean;
   /**
-   * Signs a head over every committed entry, unless nothing is new, the relay is frozen or another
-   * process signs. Keys from before the log are entered first.
+   * Signs a head over every entry that was committed before the round began, unless nothing is new, the
+   * relay is frozen or another process signs. Keys from before the log are entered first.
    */
   integrate(): Promise<void>;
   /** Waits until a head covers what is committed. */
@@ -68,7 +68,7 @@ export function createRelayLog(dependencies: RelayLogDependencies): RelayLog {
   let held: string | undefined;
   let lastDuration = 0;
 
-  const maySign = () => held === undefined && freezer.frozen() === undefined;
+  const maySign = () => isOn && held === undefined && freezer.frozen() === undefined;
 
   /** A restored database begins a new generation while the relay runs, when it is unfrozen. */
   async function followState(): Promise<void> {
@@ -96,6 +96,8 @@ export function createRelayLog(dependencies: RelayLogDependencies): RelayLog {
       if (batch === undefined) break;
       if (batch.stored) await served.save(batch.note);
       else await followState();
+      // What was committed meanwhile waits for the next round, or each head would cover a few entries.
+      if (batch.stored && !batch.isFull) break;
     }
   }
 
