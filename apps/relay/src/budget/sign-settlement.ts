@@ -20,7 +20,7 @@ export function signSettlement(row: SettlementRow, identity: RelayIdentity): Set
 /** Builds the record without its signature; it never changes. */
 export function buildSettlementBody(
   row: SettlementRow,
-  identity: Pick<RelayIdentity, "publicKeys" | "publicKey">,
+  identity: Pick<RelayIdentity, "publicKeys" | "publicKey" | "did">,
 ): SettlementRecordBody {
   const {
     amount_settled,
@@ -38,10 +38,15 @@ export function buildSettlementBody(
     amount_settled: toDollars(amount_settled),
     fee: toDollars(fee),
     net: toDollars(net),
-    issuer: publicKeyToDidKey(hexToBytes(identity.publicKeys[relay_key] ?? identity.publicKey)),
+    issuer: getDid(identity, identity.publicKeys[relay_key] ?? identity.publicKey),
     // An absent member must not be signed as null.
     ...(outcome_hash !== null && { outcome_hash }),
     ...(x402_tx_hash !== null && { x402_tx_hash }),
     ...(x402_network !== null && { x402_network }),
   };
+}
+
+/** Converts a key of the relay; that of the key in force is known, because each settlement needs it. */
+function getDid({ publicKey, did }: Pick<RelayIdentity, "publicKey" | "did">, key: string): string {
+  return key === publicKey ? did : publicKeyToDidKey(hexToBytes(key));
 }
