@@ -175,10 +175,9 @@ async function runPass(
 ): Promise<Pass> {
   const client = await connection.acquire();
   try {
-    // Awaited, because a statement behind a BEGIN that failed would commit by itself.
-    await client.query(BEGIN[batch[0]?.isolation ?? "serializable"]);
     const noted = new NotedChanges();
-    const missed = others === undefined ? undefined : await takeTurn(client);
+    const begin = BEGIN[batch[0]?.isolation ?? "serializable"];
+    const missed = await takeTurn(client, others === undefined ? begin : `${begin}; ${TAKE_TURN}`);
     const pass = missed ?? (await runJobs({ client, noted, ...writer }, batch, mode));
     if (pass.kind === "committed") {
       if (others !== undefined) await noted.save(client, others.origin);
@@ -195,10 +194,13 @@ async function runPass(
   }
 }
 
-/** Waits for the batches of other processes; returns a conflict when they take too long. */
-async function takeTurn(client: Client): Promise<Pass | undefined> {
+/**
+ * Begins a transaction, which may wait for the batches of other processes; returns a conflict when they
+ * take too long. Awaited, because a statement behind a BEGIN that failed would commit by itself.
+ */
+async function takeTurn(client: Client, statements: string): Promise<Pass | undefined> {
   try {
-    await client.query(TAKE_TURN);
+    await client.query(statements);
     return undefined;
   } catch (error) {
     if (isConflict(error)) return { kind: "conflict", error };

@@ -55,5 +55,7 @@ export function inRowForm<P, Row>(query: Query<P, Row>, form: RowForm<P>): Query
 
 /** Picks columns of a row. */
 export function pickColumns(row: RowValues, columns: readonly string[]): RowValues {
-  return Object.fromEntries(columns.map((column) => [column, row[column] ?? null]));
+  const picked: Record<string, SqlValue> = {};
+  for (const column of columns) picked[column] = row[column] ?? null;
+  return picked;
 }

@@ -1,6 +1,7 @@
 import type { Client } from "pg";
 import type { Query } from "../../queries/compiled-query.ts";
 import type { KeyedTable, RowValues } from "../../queries/row-form.ts";
+import { sendAtOnce } from "./send-at-once.ts";
 import { toNamedStatement, toQueryConfig, toStoredValue } from "../prepared-statement.ts";
 
 /** A row, null where there is none. */
@@ -90,7 +91,14 @@ export class LoadedRows {
     ];
     this.#wantedKeys = new Map();
     this.#wantedReads = [];
-    await Promise.all(wanted.map(({ send }) => send(client)));
+    await sendAtOnce(
+      client,
+      wanted.map(
+        ({ send }) =>
+          () =>
+            send(client),
+      ),
+    );
     for (const { done } of wanted) done();
   }
 

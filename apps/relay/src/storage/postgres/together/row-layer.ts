@@ -73,7 +73,7 @@ export class RowLayer {
     rows.set(key, {
       row,
       isNew: isNew || earlier?.isNew === true,
-      changed: new Set([...changed, ...(earlier?.changed ?? [])]),
+      changed: earlier === undefined ? changed : new Set([...earlier.changed, ...changed]),
     });
   }
 

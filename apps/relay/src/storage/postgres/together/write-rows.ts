@@ -1,6 +1,7 @@
 import type { Client } from "pg";
 import type { KeyedTable, RowValues, TableName } from "../../queries/row-form.ts";
 import { toNamedStatement, toStoredValue } from "../prepared-statement.ts";
+import { sendAtOnce } from "./send-at-once.ts";
 import type { ChangedRow, RowLayer } from "./row-layer.ts";
 
 /** The type of each column of a table. */
@@ -39,7 +40,10 @@ export async function writeRows(
     statements.push(...toInserts(table, rows, await findTypes(client, table), numberedBy));
   }
   // They are sent in one flight, which ends when the first of them has failed.
-  await Promise.all(statements.map((statement) => send(client, statement)));
+  await sendAtOnce(
+    client,
+    statements.map((statement) => () => send(client, statement)),
+  );
 }
 
 interface Statement {
@@ -54,7 +58,7 @@ function toInserts(
   types: ColumnTypes,
   numberedBy?: string,
 ): Statement[] {
-  const groups = groupByColumns(rows.map((row) => [row, Object.keys(row)]));
+  const groups = groupByColumns(rows, (row) => [row, Object.keys(row)]);
   return groups.map((group) => ({
     ...group,
     text: toInsertText(table, group.columns, types, numberedBy),
@@ -66,7 +70,7 @@ function toUpdates(
   rows: readonly ChangedRow[],
   types: ColumnTypes,
 ): Statement[] {
-  const groups = groupByColumns(rows.map(({ row, changed }) => [row, [...key, ...changed]]));
+  const groups = groupByColumns(rows, ({ row, changed }) => [row, [...key, ...changed]]);
   return groups.map((group) => ({ ...group, text: toUpdateText(name, key, group.columns, types) }));
 }
 
@@ -76,16 +80,24 @@ async function send(client: Client, { text, columns, rows }: Statement): Promise
   if (rowCount !== rows.length) throw new RowsRefused(`not all rows were written: ${text}`);
 }
 
-function groupByColumns(
-  rows: readonly (readonly [row: RowValues, columns: readonly string[]])[],
+function groupByColumns<Row>(
+  rows: readonly Row[],
+  split: (row: Row) => readonly [row: RowValues, columns: readonly string[]],
 ): RowGroup[] {
   const groups = new Map<string, RowGroup>();
-  for (const [row, names] of rows) {
-    const columns = names.toSorted();
-    const name = columns.join();
-    const group = groups.get(name);
-    if (group === undefined) groups.set(name, { columns, rows: [row] });
-    else group.rows.push(row);
+  /** The groups by the names as the rows have them, because most rows have the same order. */
+  const known = new Map<string, RowGroup>();
+  for (const each of rows) {
+    const [row, names] = split(each);
+    const name = names.join();
+    let group = known.get(name);
+    if (group === undefined) {
+      const columns = names.toSorted();
+      group = groups.get(columns.join()) ?? { columns, rows: [] };
+      groups.set(columns.join(), group);
+      known.set(name, group);
+    }
+    group.rows.push(row);
   }
   return [...groups.values()];
 }
