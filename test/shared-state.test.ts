@@ -78,7 +78,7 @@ const ALLOWED: Readonly<Record<string, readonly [collections: number, reason: st
   "src/storage/postgres/together/loaded-rows.ts": [7, "rows of one batch"],
   "src/storage/postgres/together/row-layer.ts": [5, "rows of one batch"],
   "src/storage/postgres/together/run-together.ts": [1, "of one batch"],
-  "src/storage/postgres/together/write-rows.ts": [2, "of one batch; the types of columns"],
+  "src/storage/postgres/together/write-rows.ts": [3, "of one batch; the types of columns"],
   "src/storage/writing/agent-changes.ts": [2, "changes of one batch"],
   "src/tasks/reading/stream-slots.ts": [1, "streams of this process; the limit is per process"],
   "src/tasks/receipts/list-nested-tasks.ts": [1, "of one call"],

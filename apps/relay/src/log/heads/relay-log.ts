@@ -96,7 +96,7 @@ export function createRelayLog(dependencies: RelayLogDependencies): RelayLog {
       if (batch === undefined) break;
       if (batch.stored) await served.save(batch.note);
       else await followState();
-      // What was committed meanwhile waits for the next round, or each head would cover a few entries.
+      // Entries that were committed meanwhile wait for the next round, or each head would cover a few.
       if (batch.stored && !batch.isFull) break;
     }
   }
