@@ -101,7 +101,7 @@ export function rank(candidates: readonly Candidate[], options: RankOptions = {}
 }
 
 /**
- * Ranks like `rank` in steps of about a millisecond, between which a server can do other work. Candidates
+ * Ranks like `rank` in steps of one or two milliseconds, between which a server can do other work. Candidates
  * and graph must not change before the last step. Sorting for a `limit` of many is one step.
  */
 export function* rankInSteps(
@@ -166,7 +166,7 @@ export interface RankingDecision {
 }
 
 /** Nodes of the graph and candidates of one step. */
-const NODES_PER_STEP = 1_024;
+const NODES_PER_STEP = 4_096;
 const CANDIDATES_PER_STEP = 4_096;
 
 export function* decideInSteps(
