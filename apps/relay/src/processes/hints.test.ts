@@ -2,7 +2,8 @@ import { randomUUID } from "node:crypto";
 import { runStatement } from "@agent/test-postgres";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openDatabaseOf } from "../../test/engine/database-of-path.ts";
-import { onlyOn } from "../../test/engine/engine.ts";
+import { startNetworkProxy } from "../../test/cluster/network-proxy.ts";
+import { getServer, onlyOn } from "../../test/engine/engine.ts";
 import { systemRuntime } from "../../test/system-runtime.ts";
 import { migrations } from "../storage/migrations/index.ts";
 import { openStorage } from "../storage/open-storage.ts";
@@ -88,6 +89,25 @@ describe.runIf(onlyOn("postgres"))("hints between processes on one database", ()
     for (const { storage } of [a, b]) await openHints(storage);
     a.storage.hints.sendTask("later");
     await expect.poll(() => b.heard).toEqual(["later"]);
+  });
+
+  test("a connection that has gone silent is replaced, although no end of it was told", async () => {
+    const network = await startNetworkProxy(getServer().serverUrl);
+    const [a, b] = [await join(), await join(network.toUrl(url))];
+    for (const { storage } of [a, b]) await openHints(storage);
+    network.silence("toServer", "toClient");
+    const isMissing = () => {
+      // Each round of a process asks for the channel, once a second.
+      b.storage.hints.keepOpen(true);
+      return b.storage.hints.isMissing();
+    };
+    await expect.poll(isMissing, { timeout: 30_000, interval: 1_000 }).toBe(true);
+    network.forget();
+    await expect.poll(isMissing, { timeout: 30_000, interval: 1_000 }).toBe(false);
+    a.storage.hints.sendTask("later");
+    await expect.poll(() => b.heard).toEqual(["later"]);
+    await b.storage.close();
+    await network.close();
   });
 
   test("a process without others, or without an address to listen at, opens no connection", async () => {

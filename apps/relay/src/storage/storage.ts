@@ -64,7 +64,7 @@ export type Isolation = "serializable" | "locked" | "together";
  * found by a look at the database that is made without one.
  */
 export interface Hints {
-  /** Connects while there are other processes, also when an earlier connection has ended. */
+  /** Connects while there are other processes, also when an earlier connection has ended or gone silent. */
   keepOpen(hasOthers: boolean): void;
   /** Whether there are other processes and hints are neither sent nor heard. */
   isMissing(): boolean;

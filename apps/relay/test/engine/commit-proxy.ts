@@ -1,10 +1,7 @@
-import { once } from "node:events";
-import { connect, createServer, type AddressInfo, type Socket } from "node:net";
+import { startTcpProxy, type TcpProxy } from "./tcp-proxy.ts";
 
 /** A proxy in front of a Postgres server that can lose the answers to a COMMIT. */
-export interface CommitProxy {
-  /** Returns the address of a database through the proxy. */
-  toUrl(databaseUrl: string): string;
+export interface CommitProxy extends TcpProxy {
   /** Ends each connection that sends a COMMIT from now on, once the server has answered it. */
   loseCommits(lose: boolean): void;
   /** Ends each connection that sends a COMMIT before the server gets it. */
@@ -12,7 +9,6 @@ export interface CommitProxy {
   /** Fails the transaction of each COMMIT first, without the client's knowledge. */
   failBeforeCommit(fail: boolean): void;
   countLost(): number;
-  close(): Promise<void>;
 }
 
 /** A statement that fails, as the message of the protocol. */
@@ -33,14 +29,11 @@ const endsAnswer = (bytes: Buffer) =>
   bytes.at(-6) === READY && bytes.readInt32BE(bytes.length - 5) === 5;
 
 export async function startCommitProxy(serverUrl: string): Promise<CommitProxy> {
-  const { hostname, port } = new URL(serverUrl);
-  const sockets = new Set<Socket>();
   let losing = false;
   let cutting = false;
   let failing = false;
   let lost = 0;
-  const proxy = createServer((client) => {
-    const server = connect(Number(port), hostname);
+  const proxy = await startTcpProxy(serverUrl, (client, server) => {
     let isCommitting = false;
     /** The COMMIT that waits until the failed statement is answered. */
     let delayed: Buffer | undefined;
@@ -48,10 +41,7 @@ export async function startCommitProxy(serverUrl: string): Promise<CommitProxy> 
       client.destroy();
       server.destroy();
     };
-    for (const socket of [client, server]) {
-      sockets.add(socket);
-      socket.on("error", end).on("close", end);
-    }
+    for (const socket of [client, server]) socket.on("error", end).on("close", end);
     client.on("data", (bytes) => {
       const isCommit = bytes.includes("COMMIT\0");
       if (isCommit && cutting) return end();
@@ -71,22 +61,11 @@ export async function startCommitProxy(serverUrl: string): Promise<CommitProxy> 
       end();
     });
   });
-  proxy.listen(0, "127.0.0.1");
-  await once(proxy, "listening");
-  const own = (proxy.address() as AddressInfo).port;
   return {
-    toUrl(databaseUrl) {
-      const url = new URL(databaseUrl);
-      url.host = `127.0.0.1:${own}`;
-      return url.href;
-    },
+    ...proxy,
     loseCommits: (lose) => void (losing = lose),
     cutBeforeCommit: (cut) => void (cutting = cut),
     failBeforeCommit: (fail) => void (failing = fail),
     countLost: () => lost,
-    async close() {
-      for (const socket of sockets) socket.destroy();
-      await new Promise((resolve) => proxy.close(resolve));
-    },
   };
 }

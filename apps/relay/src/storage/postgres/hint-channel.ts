@@ -8,6 +8,8 @@ const CHANNEL = "relay";
 const COLLECT_MS = 5;
 /** The server takes less than 8,000 bytes in a message. */
 const MAX_MESSAGE_BYTES = 7_900;
+/** A connection on which the server does not answer for this long is replaced. */
+const PING_TIMEOUT_MS = 5_000;
 
 /** Says that changes were committed; every other hint is the id of a task. */
 const CHANGES = "*";
@@ -56,7 +58,8 @@ class NotifyingChannel implements HintChannel {
     this.#isNeeded = hasOthers;
     if (this.#url === undefined || this.#isClosed) return;
     if (hasOthers && this.#client === undefined) void this.#connect(this.#url);
-    else if (!hasOthers && this.#client !== undefined) this.#discard(this.#client);
+    else if (this.#client !== undefined && !hasOthers) this.#discard(this.#client);
+    else if (this.#isReady) this.#ping();
   }
 
   isMissing(): boolean {
@@ -84,7 +87,12 @@ class NotifyingChannel implements HintChannel {
 
   /** A failure is not reported: the polls go on, and the next round of the process tries again. */
   async #connect(url: string): Promise<void> {
-    const config = { ...toClientConfig(url), application_name: "agent-relay-hints" };
+    // Hints wait for no answer, and a pipelined connection ends when a statement has none for too long.
+    const config = {
+      ...toClientConfig(url),
+      application_name: "agent-relay-hints",
+      pipeline: true,
+    };
     const client = new Client(config);
     this.#client = client;
     const discard = () => this.#discard(client);
@@ -106,6 +114,13 @@ class NotifyingChannel implements HintChannel {
       this.#isReady = false;
     }
     client.end().catch(() => {});
+  }
+
+  /** A network may go silent without ending a connection, which a process that only listens would not notice. */
+  #ping(): void {
+    const client = this.#client;
+    const ping = { text: "SELECT 1", query_timeout: PING_TIMEOUT_MS };
+    client?.query(ping).catch(() => this.#discard(client));
   }
 
   #send(hint: string): void {

@@ -1,0 +1,40 @@
+import { once } from "node:events";
+import { connect, createServer, type AddressInfo, type Socket } from "node:net";
+
+/** A proxy in front of a Postgres server. */
+export interface TcpProxy {
+  /** Returns the address of a database through the proxy. */
+  toUrl(databaseUrl: string): string;
+  close(): Promise<void>;
+}
+
+/** Starts a proxy; `join` passes the bytes of each connection between its two sockets. */
+export async function startTcpProxy(
+  serverUrl: string,
+  join: (client: Socket, server: Socket) => void,
+): Promise<TcpProxy> {
+  const { hostname, port } = new URL(serverUrl);
+  const sockets = new Set<Socket>();
+  const proxy = createServer((client) => {
+    const server = connect(Number(port), hostname);
+    for (const socket of [client, server]) {
+      sockets.add(socket);
+      socket.on("close", () => sockets.delete(socket));
+    }
+    join(client, server);
+  });
+  proxy.listen(0, "127.0.0.1");
+  await once(proxy, "listening");
+  const own = (proxy.address() as AddressInfo).port;
+  return {
+    toUrl(databaseUrl) {
+      const url = new URL(databaseUrl);
+      url.host = `127.0.0.1:${own}`;
+      return url.href;
+    },
+    async close() {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((resolve) => proxy.close(resolve));
+    },
+  };
+}
