@@ -163,6 +163,17 @@ const federationJobs = ({ config }: Services, federationWork: FederationWork): r
   { name: "forget-old-forwards", who: "leader", everyMs: 60_000, run: purgeOldForwards },
 ];
 
+/** Returns services whose transactions fail once another process leads. */
+function fenceServices(services: Services): Services {
+  const { processes, storage, freezer } = services;
+  const always = processes.asLeader({ ...storage, transaction: freezer.writeAlways });
+  return {
+    ...services,
+    storage: processes.asLeader(storage),
+    freezer: { ...freezer, writeAlways: (work, isolation) => always.transaction(work, isolation) },
+  };
+}
+
 /** The background jobs of a relay. */
 export interface Jobs {
   /** Runs the due jobs and resolves when all but the detached ones are done. */
@@ -189,9 +200,7 @@ export function createJobs(services: Services, federationWork?: FederationWork):
 
   async function runJob(job: Job): Promise<void> {
     try {
-      const storage =
-        job.who === "leader" ? processes.asLeader(services.storage) : services.storage;
-      await job.run({ ...services, storage });
+      await job.run(job.who === "leader" ? fenceServices(services) : services);
       jobMonitor.recordRun(job, true);
     } catch (error) {
       // Another process runs it from now on.

@@ -40,7 +40,7 @@ describe.runIf(onlyOn("postgres"))("an upgrade of one process after another", ()
   });
 
   async function start(steps: readonly Migration[]): Promise<Member> {
-    const member = await startMember(databaseUrl, {}, steps);
+    const member = await startMember(databaseUrl, {}, { steps });
     running.add(member);
     return member;
   }

@@ -14,13 +14,14 @@ import { openDatabaseOf } from "../engine/database-of-path.ts";
 import { minimalEnv } from "../relay-process.ts";
 import { OPERATOR_TOKEN, type Reply } from "../test-relay.ts";
 
-/** The real clock, timers and randomness. */
-function createRealRuntime(): Runtime {
+/** The real clock, timers and randomness; while it stands still, a process does not see that time passes. */
+function createRealRuntime(isStanding: () => boolean): Runtime {
   const clock = createRelayClock({ wall: Date.now, monotonic: () => performance.now() });
+  let stoodAt = 0;
   return {
     now: clock.now,
     clock,
-    monotonic: clock.elapsed,
+    monotonic: () => (isStanding() ? stoodAt : (stoodAt = clock.elapsed())),
     randomBytes: (length) => randomBytes(length),
     schedule(ms, task) {
       const timer = setTimeout(task, ms);
@@ -37,11 +38,18 @@ export interface Member {
   stop(): Promise<void>;
 }
 
-/** Starts one process of a relay on a database; `steps` are those of the schema that it knows. */
+interface MemberOptions {
+  /** The steps of the schema that it knows. */
+  readonly steps?: readonly Migration[];
+  /** While this is true, it does not renew its lease and goes on to believe in it. */
+  readonly isStanding?: () => boolean;
+}
+
+/** Starts one process of a relay on a database. */
 export async function startMember(
   databaseUrl: string,
   env: Record<string, string> = {},
-  steps: readonly Migration[] = migrations,
+  { steps = migrations, isStanding = () => false }: MemberOptions = {},
 ): Promise<Member> {
   const read = readConfig({
     ...minimalEnv,
@@ -54,12 +62,16 @@ export async function startMember(
   const lines: string[] = [];
   const write = (line: string) => void lines.push(line);
   const log = createLog({ level: "debug", write: { stdout: write, stderr: write }, now: Date.now });
-  const runtime = createRealRuntime();
+  const runtime = createRealRuntime(isStanding);
   const relay = await openRelay(read.config, runtime, log, (options) =>
     openStorage({ ...options, migrations: steps }),
   );
   if (!relay.ok) throw new Error(`${relay.code}: ${relay.detail}`);
-  const server: RunningServer = await serve(relay, runtime, read.config.server);
+  const keepUp = {
+    ...relay.keepUp,
+    renew: async () => void (isStanding() || (await relay.keepUp.renew())),
+  };
+  const server: RunningServer = await serve({ ...relay, keepUp }, runtime, read.config.server);
   return {
     relay,
     url: `http://127.0.0.1:${server.port}`,

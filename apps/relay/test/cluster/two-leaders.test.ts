@@ -10,6 +10,7 @@ import { onlyOn } from "../engine/engine.ts";
 import { createLoadAgents, listMissing, requestJson, runLoad, type LoadAgents } from "../load.ts";
 import { endRelays, minimalEnv, startRelay, type RelayProcess } from "../relay-process.ts";
 import { OPERATOR_TOKEN } from "../test-relay.ts";
+import { startMember, type Member } from "./start-cluster.ts";
 import { startHook, type Hook } from "./start-hook.ts";
 
 const EXPIRING = 150;
@@ -121,6 +122,46 @@ describe.runIf(onlyOn("postgres"))("a leader that stood still while another one 
     expect([...hook.ids("task.completed").values()].filter((ids) => ids.size !== 1)).toEqual([]);
   });
 });
+
+describe.runIf(onlyOn("postgres"))("a leader whose clock stands still", () => {
+  let isStanding = false;
+  let member: Member;
+  beforeEach(async () => {
+    isStanding = false;
+    const env = { AGENT_LOG_INTERVAL_MS: "50" };
+    member = await startMember(databaseUrl, env, { isStanding: () => isStanding });
+  });
+  afterEach(() => member.stop());
+
+  test("does nothing for all once another process leads, although it believes to lead", async () => {
+    const load = await createLoadAgents(member.url);
+    const account = `${member.url}/api/v1/agents/${load.payer.agentId}/deposit`;
+    await requestJson(account, OPERATOR_TOKEN, "POST", { amount: 2 * EXPIRING });
+    const taskIds = await submitExpiring(member.url, load);
+    isStanding = true;
+    await query(
+      `UPDATE leases SET holder = 'another', fence = fence + 1,
+         until = extract(epoch FROM clock_timestamp()) * 1000 + 60000`,
+    );
+    await query("UPDATE tasks SET expires_at = submitted_at WHERE task_id = ANY($1)", [taskIds]);
+    const before = await countHeads();
+    await runLoad(member.url, load, ({ receipts }) => receipts.size > 3);
+    await sleep(3_000);
+    const ready = await requestJson(`${member.url}/health/ready`, OPERATOR_TOKEN);
+    expect(JSON.stringify(ready.body)).toContain("leads");
+    expect(await countPending(taskIds)).toBe(EXPIRING);
+    expect(await countHeads()).toBe(before);
+    expect(await query("SELECT 1 FROM event_queue")).not.toEqual([]);
+
+    await query("UPDATE leases SET until = 0");
+    isStanding = false;
+    await expect.poll(() => countPending(taskIds), { timeout: 20_000 }).toBe(0);
+    await expect.poll(() => query("SELECT 1 FROM event_queue")).toEqual([]);
+    expect(await countHeads()).toBeGreaterThan(before);
+  });
+});
+
+const countHeads = async () => (await query("SELECT 1 FROM log_heads")).length;
 
 /** Returns a check, through one of the processes, that the log only grows. */
 async function createLogCheck(urls: readonly string[], alarms: MonitorAlarm[]) {

@@ -126,7 +126,10 @@ export function createRelayLog(dependencies: RelayLogDependencies): RelayLog {
     integrate: rounds.run,
     waitForHead: rounds.waitForHead,
     addCosignatures: (size, lines) => addHeadCosignatures(storage, { size, lines, quorum }),
-    prune: () => storage.transaction((tx) => pruneHeads(tx, listPruneTimes(runtime.now()))),
+    prune: () =>
+      processes
+        .asLeader(storage)
+        .transaction((tx) => pruneHeads(tx, listPruneTimes(runtime.now()))),
     holdSigning(detail) {
       if (held === undefined) log.error("log.behind_witness", { origin: keys.origin, detail });
       held ??= detail;
