@@ -11,7 +11,7 @@ export const approvalsPath = ({ agentId }: Pick<TestAgent, "agentId">) =>
 
 /** Requests an approval for a call of the agent. */
 export async function requestApproval(
-  t: TestRelay,
+  t: Pick<TestRelay, "as">,
   agent: TestAgent,
   approvers: readonly TestAgent[],
   quorum_required = approvers.length,
@@ -27,14 +27,14 @@ export async function requestApproval(
 }
 
 /** Returns the relay's did:key from its identity document. */
-export async function getRelayDid(t: TestRelay): Promise<string> {
+export async function getRelayDid(t: Pick<TestRelay, "request">): Promise<string> {
   const { body } = await t.request("GET", "/.well-known/agent-relay.json");
   return publicKeyToDidKey(hexToBytes(body["public_key"] as string));
 }
 
 /** Casts the approver's own vote; `about` replaces the approval that it signs. */
 export async function voteOn(
-  t: TestRelay,
+  t: Pick<TestRelay, "as" | "request">,
   approval: Approval,
   approver: TestAgent,
   decision: ApprovalDecision = "approve",
@@ -48,7 +48,7 @@ export async function voteOn(
 
 /** Makes the call that was approved. */
 export function useApproval(
-  t: TestRelay,
+  t: Pick<TestRelay, "as">,
   agent: TestAgent,
   { approval_id }: Approval,
   call: { tool_name?: string; args_hash?: string } = {},

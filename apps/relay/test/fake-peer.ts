@@ -42,10 +42,14 @@ export interface FakePeer {
 
 let peerCount = 0;
 
-export function createFakePeer(
-  t: Pick<TestRelay, "clock" | "request" | "relay">,
-  endpointUrl = UNREACHABLE_URL,
-): FakePeer {
+/** A relay as its peer sees it. */
+export interface PeerOfFake {
+  readonly clock: Pick<TestRelay["clock"], "now">;
+  readonly relay: Pick<TestRelay["relay"], "relayId">;
+  readonly request: TestRelay["request"];
+}
+
+export function createFakePeer(t: PeerOfFake, endpointUrl = UNREACHABLE_URL): FakePeer {
   peerCount += 1;
   const random = createSeededRandom(50_000 + peerCount);
   const { publicKey, secretKey } = generateKeyPair(random.randomBytes(32));

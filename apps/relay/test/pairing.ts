@@ -8,7 +8,10 @@ export interface PairingSession {
 }
 
 /** Opens a pairing session as its owner. */
-export async function openPairing(t: TestRelay, owner: TestAgent): Promise<PairingSession> {
+export async function openPairing(
+  t: Pick<TestRelay, "as">,
+  owner: TestAgent,
+): Promise<PairingSession> {
   const { status, body } = await t.as(owner, "POST", "/pairing/initiate");
   if (status !== 201) throw new Error(JSON.stringify(body));
   return body as unknown as PairingSession;
@@ -16,7 +19,7 @@ export async function openPairing(t: TestRelay, owner: TestAgent): Promise<Pairi
 
 /** Offers a key under a code, without any token. */
 export function claimPairing(
-  t: TestRelay,
+  t: Pick<TestRelay, "request">,
   { pairing_code }: Pick<PairingSession, "pairing_code">,
   { publicKey: public_key }: Pick<TestAgent, "publicKey">,
 ): Promise<Reply> {

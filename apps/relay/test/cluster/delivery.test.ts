@@ -1,4 +1,4 @@
-import type { AgentSocket } from "@agent/client";
+import { followTask, type AgentSocket, type FollowedEvent } from "@agent/client";
 import { createReceipt, createSeededRandom, createTestAgent, type TestAgent } from "@agent/testkit";
 import { runStatement } from "@agent/test-postgres";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
@@ -7,6 +7,12 @@ import { call, startCluster, type Cluster, type Member } from "./start-cluster.t
 import { onlyOn } from "../engine/engine.ts";
 
 const PROMPT = "count to three";
+/** The connections on which processes hear of each other. */
+const LISTENERS =
+  "FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'agent-relay-hints'";
+
+/** Without a notification each process looks every second. */
+const MAX_DELAY = { timeout: 3_500, interval: 20 };
 
 /** Notifications only make processes look sooner, so all of this must work without them. */
 describe.runIf(onlyOn("postgres")).each([
@@ -38,6 +44,51 @@ describe.runIf(onlyOn("postgres")).each([
     expect(answer).toMatchObject({ status: 201 });
     const task_id = String(answer.body["task_id"]);
     return { task_id, prompt: PROMPT, submitted_at: Date.now(), path: `${path}/${task_id}` };
+  }
+
+  /** Collects the types of a task's events from the stream of one process. */
+  function follow(
+    boss: TestAgent,
+    worker: TestAgent,
+    { taskId, at }: { taskId: string; at: Member },
+  ) {
+    const types: string[] = [];
+    const steps = followTask({
+      baseUrl: at.url,
+      agentId: worker.agentId,
+      taskId,
+      bearer: async () => ({ ok: true, token: await cluster.token(boss) }),
+      randomBytes: (length) => new Uint8Array(length),
+    });
+    const collect = async (following: AsyncIterable<FollowedEvent>) => {
+      for await (const step of following) types.push(step.ok ? step.event.type : step.code);
+    };
+    return { types, ended: collect(steps) };
+  }
+
+  /** Lets a device of the second process do a task of the first one, whose stream the third one has. */
+  async function expectWork(boss: TestAgent, worker: TestAgent, device: Device): Promise<void> {
+    const before = device.received.length;
+    const heard = (type: string) =>
+      expect
+        .poll(() => device.received.slice(before).map((message) => message.type), MAX_DELAY)
+        .toContain(type);
+    const task = await submit(boss, worker, member(0));
+    const { task_id: taskId } = task;
+    const stream = follow(boss, worker, { taskId, at: member(2) });
+    await heard("task_assigned");
+    device.socket.send({ type: "claim", task_id: taskId });
+    await heard("claimed");
+    await expect.poll(() => stream.types, MAX_DELAY).toContain("claimed");
+    const receipt = { ...createReceipt(worker, task) };
+    device.socket.send({ type: "result", task_id: taskId, receipt });
+    await heard("result_accepted");
+    await stream.ended;
+    expect(stream.types.filter((type) => type !== "progress")).toEqual([
+      "submitted",
+      "claimed",
+      "completed",
+    ]);
   }
 
   async function createParties() {
@@ -73,6 +124,21 @@ describe.runIf(onlyOn("postgres")).each([
     await device.heard("result_accepted");
     expect((await after).body).toMatchObject({ task: { status: "completed" } });
     expect(device.received.filter(({ type }) => type === "task_assigned")).toHaveLength(1);
+  });
+
+  test("tasks go on when the connections for notifications end between two of them", async () => {
+    const { boss, worker } = await createParties();
+    const device = connect(worker, member(1));
+    await device.heard("ready");
+    const count = async () =>
+      (await runStatement(cluster.databaseUrl, `SELECT 1 ${LISTENERS}`)).length;
+    const listening = "AGENT_DATABASE_LISTEN_URL" in env ? 0 : 3;
+    await expect.poll(count).toBe(listening);
+    await expectWork(boss, worker, device);
+    await runStatement(cluster.databaseUrl, `SELECT pg_terminate_backend(pid) ${LISTENERS}`);
+    await expectWork(boss, worker, device);
+    await expect.poll(count).toBe(listening);
+    await expectWork(boss, worker, device);
   });
 
   test("a cancel at one process reaches the socket of another", async () => {

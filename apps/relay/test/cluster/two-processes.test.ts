@@ -8,6 +8,11 @@ import { call, startCluster, startMember, type Cluster } from "./start-cluster.t
 import { onlyOn } from "../engine/engine.ts";
 import { OPERATOR_TOKEN } from "../test-relay.ts";
 
+const TASKS = 100;
+const TASKS_AT_ONCE = 10;
+/** Of one receipt. */
+const DELIVERIES = 50;
+
 /** Two processes of one relay on one database, each with its own memory, connections and timers. */
 describe.runIf(onlyOn("postgres"))("two processes on one database", () => {
   let cluster: Cluster;
@@ -65,30 +70,34 @@ describe.runIf(onlyOn("postgres"))("two processes on one database", () => {
 
   test("settle a task once, whichever of them gets its receipt", async () => {
     const [boss, worker] = [await cluster.createAgent(), await cluster.createWorker(1)];
-    await cluster.deposit(boss, 100);
-    const tasks = await Promise.all(Array.from({ length: 5 }, () => submit(boss, worker)));
-    expect(tasks.map(({ status }) => status)).toEqual(Array(5).fill(201));
-    const paid = await Promise.all(
-      tasks.flatMap(({ body }) => {
-        const task_id = String(body["task_id"]);
-        const receipt = createReceipt(worker, {
-          task_id,
-          prompt: PROMPT,
-          submitted_at: Date.now(),
-        });
-        const path = `/agent/${worker.agentId}/task/${task_id}/result`;
-        return Array.from({ length: 4 }, () =>
-          cluster.as(worker, cluster.next(), "POST", path, { body: receipt }),
-        );
-      }),
-    );
-    expect(paid.filter(({ status }) => status >= 500)).toEqual([]);
+    await cluster.deposit(boss, 1_000);
+    const token = await cluster.token(worker);
+    async function settle(): Promise<number[]> {
+      const { status, body } = await submit(boss, worker);
+      const task = { task_id: String(body["task_id"]), prompt: PROMPT, submitted_at: Date.now() };
+      const receipt = createReceipt(worker, task);
+      const path = `/agent/${worker.agentId}/task/${task.task_id}/result`;
+      const paid = Array.from({ length: DELIVERIES }, () =>
+        call(cluster.next(), "POST", path, { token, body: receipt }),
+      );
+      return [status, ...(await Promise.all(paid)).map((answer) => answer.status)];
+    }
+    for (let settled = 0; settled < TASKS; settled += TASKS_AT_ONCE) {
+      const statuses = await Promise.all(Array.from({ length: TASKS_AT_ONCE }, settle));
+      expect(new Set(statuses.flat())).toEqual(new Set([201, 200]));
+    }
     const balance = await cluster.asOperator(
       b(),
       "GET",
       `/api/v1/agents/${worker.agentId}/balance`,
     );
-    expect(balance.body["balance"]).toBe(4.75);
+    expect(balance.body["balance"]).toBe(TASKS * 0.95);
+    const settlements = await runStatement(
+      cluster.databaseUrl,
+      "SELECT count(*) AS count FROM settlements WHERE payee_id = $1",
+      [worker.agentId],
+    );
+    expect(settlements).toEqual([{ count: TASKS }]);
     const books = await cluster.asOperator(a(), "GET", "/api/v1/admin/reconciliation");
     expect(books.body).toMatchObject({ consistent: true });
   });
@@ -116,14 +125,24 @@ describe.runIf(onlyOn("postgres"))("two processes on one database", () => {
     }
   });
 
-  test("never spend more than a payer has", async () => {
+  test("sell exactly as many tasks as a payer has money for", async () => {
     const [boss, worker] = [await cluster.createAgent(), await cluster.createWorker(1)];
-    await cluster.deposit(boss, 10);
-    const answers = await Promise.all(Array.from({ length: 40 }, () => submit(boss, worker)));
+    await cluster.deposit(boss, 2);
+    expect(await submit(boss, worker)).toMatchObject({ status: 201 });
+    const path = `/api/v1/agents/${boss.agentId}/balance`;
+    const before = (await cluster.asOperator(a(), "GET", path)).body;
+    const hold = Number(before["pending_allocations"]);
+    await cluster.deposit(boss, 50 * hold - Number(before["balance"]));
+    const answers = await Promise.all(Array.from({ length: 500 }, () => submit(boss, worker)));
     const counts = Object.groupBy(answers, ({ status }) => status);
-    expect(Object.keys(counts).toSorted()).toEqual(["201", "402"]);
-    const own = await cluster.asOperator(b(), "GET", `/api/v1/agents/${boss.agentId}/balance`);
-    expect(own.body["balance"]).toBeGreaterThanOrEqual(0);
+    expect([counts[201]?.length, counts[402]?.length]).toEqual([50, 450]);
+    for (const member of cluster.members) {
+      const { body } = await cluster.asOperator(member, "GET", path);
+      expect(body["balance"]).toBe(0);
+      expect(body["pending_allocations"]).toBeCloseTo(51 * hold, 6);
+    }
+    const books = await cluster.asOperator(b(), "GET", "/api/v1/admin/reconciliation");
+    expect(books.body).toMatchObject({ consistent: true });
   });
 
   test("run a request under an Idempotency-Key once, also when both get it at once", async () => {
