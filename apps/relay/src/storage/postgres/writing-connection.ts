@@ -1,6 +1,6 @@
 import { Client } from "pg";
 import { StorageUnavailable } from "../storage.ts";
-import { toClientConfig } from "./connection-settings.ts";
+import { NOTICE_LOST_CLIENT, toClientConfig } from "./connection-settings.ts";
 import { isConflict } from "./postgres-error.ts";
 
 /** Any number that other programs are unlikely to lock: "ARLY" in the file header of SQLite. */
@@ -101,6 +101,7 @@ export class WritingConnection {
       });
       // A plan that was made while a table was small would otherwise go on reading the whole table.
       await client.query("SET enable_seqscan = off");
+      await client.query(NOTICE_LOST_CLIENT);
       if (this.#position !== undefined) await this.#announcePosition(client, this.#position);
       return client;
     } catch (error) {
