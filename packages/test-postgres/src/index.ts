@@ -7,4 +7,5 @@ export {
   runStatement,
   toDatabaseUrl,
 } from "./databases.ts";
-export { startPostgres, type PostgresServer } from "./postgres-server.ts";
+export { startPostgres, startReplica, type PostgresServer } from "./postgres-server.ts";
+export { requireReplica } from "./require-replica.ts";

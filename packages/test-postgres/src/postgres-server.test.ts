@@ -4,7 +4,8 @@ import { existsSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createDatabase, dropDatabase, runStatement } from "./databases.ts";
-import { startPostgres, type PostgresServer } from "./postgres-server.ts";
+import { startPostgres, startReplica, type PostgresServer } from "./postgres-server.ts";
+import { requireReplica } from "./require-replica.ts";
 
 function isAlive(pid: number): boolean {
   try {
@@ -47,6 +48,23 @@ test("a stopped server leaves no process and no folder", async () => {
   expect([isAlive(server.pid), existsSync(server.folder)]).toEqual([true, true]);
   await server.stop();
   expect([isAlive(server.pid), existsSync(server.folder)]).toEqual([false, false]);
+});
+
+test("a promoted replica has what its primary stored before it was killed", async () => {
+  const primary = await startPostgres({ durable: true });
+  const replica = await startReplica(primary);
+  try {
+    await requireReplica(primary.url);
+    await runStatement(primary.url, "CREATE TABLE kept AS SELECT 7 AS number");
+    await expect(runStatement(replica.url, "CREATE TABLE refused ()")).rejects.toThrow("read-only");
+    process.kill(primary.pid, "SIGKILL");
+    await runStatement(replica.url, "SELECT pg_promote()");
+    expect(await runStatement(replica.url, "SELECT number FROM kept")).toEqual([{ number: 7 }]);
+    await runStatement(replica.url, "INSERT INTO kept VALUES (8)");
+  } finally {
+    await Promise.all([primary.stop(), replica.stop()]);
+  }
+  expect([existsSync(primary.folder), existsSync(replica.folder)]).toEqual([false, false]);
 });
 
 test("a server ends with the process that started it, also after kill -9", async () => {

@@ -1,7 +1,9 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import type { Primary } from "./copy-primary.ts";
 
 /** A running server of its own, with the superuser's address of its database `postgres`. */
 export interface PostgresServer {
@@ -18,8 +20,21 @@ const SUPERVISOR = fileURLToPath(new URL("supervisor.ts", import.meta.url));
  * Starts PostgreSQL on a free port of loopback. It ends with this process, even if that is killed.
  * Unless it is `durable`, a crash of the machine loses what it has stored.
  */
-export async function startPostgres({ durable = false } = {}): Promise<PostgresServer> {
-  const supervisor = spawn(process.execPath, [SUPERVISOR, durable ? "durable" : "fast"], {
+export function startPostgres({ durable = false } = {}): Promise<PostgresServer> {
+  return runSupervisor([durable ? "durable" : "fast"]);
+}
+
+/**
+ * Starts a durable replica that follows a server until `SELECT pg_promote()`. The server waits for it only
+ * after `requireReplica`.
+ */
+export function startReplica({ url, folder }: PostgresServer): Promise<PostgresServer> {
+  const primary: Primary = { url, data: join(folder, "data") };
+  return runSupervisor(["replica", JSON.stringify(primary)]);
+}
+
+async function runSupervisor(args: readonly string[]): Promise<PostgresServer> {
+  const supervisor = spawn(process.execPath, [SUPERVISOR, ...args], {
     stdio: ["pipe", "pipe", "pipe"],
   });
   let errors = "";

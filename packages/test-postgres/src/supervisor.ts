@@ -4,6 +4,7 @@ import { chownSync, cpSync, mkdtempSync, rmSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { copyPrimary, type Primary } from "./copy-primary.ts";
 import { findBinaries, getInstallation, type PostgresBinaries } from "./find-binaries.ts";
 
 /**
@@ -27,7 +28,8 @@ const UNPRIVILEGED = { uid: 65_534, gid: 65_534 };
 const isRoot = process.getuid?.() === 0;
 const user = isRoot ? UNPRIVILEGED : {};
 
-const isDurable = process.argv[2] === "durable";
+const [, , kind = "fast", primary] = process.argv;
+const isDurable = kind !== "fast";
 
 const folder = mkdtempSync(join(tmpdir(), "relay-postgres-"));
 if (isRoot) chownSync(folder, UNPRIVILEGED.uid, UNPRIVILEGED.gid);
@@ -42,6 +44,12 @@ async function prepareBinaries(): Promise<PostgresBinaries> {
   cpSync(getInstallation(found), installation, { recursive: true, verbatimSymlinks: true });
   const bin = join(installation, "bin");
   return { initdb: join(bin, "initdb"), postgres: join(bin, "postgres") };
+}
+
+/** Fills the folder of the data, with an empty cluster or with that of the server to follow. */
+async function prepareData(binaries: PostgresBinaries): Promise<void> {
+  if (primary === undefined) return createCluster(binaries);
+  await copyPrimary(JSON.parse(primary) as Primary, data, isRoot ? UNPRIVILEGED : undefined);
 }
 
 /** Sorts by the rules of American English, so that a column without COLLATE "C" gives itself away. */
@@ -89,7 +97,7 @@ async function startOn(port: number, { postgres }: PostgresBinaries) {
   const ready = new Promise<boolean>((resolve) => {
     server.stderr.setEncoding("utf8").on("data", (text: string) => {
       if (log.length < 10_000) log += text;
-      if (log.includes("ready to accept connections")) resolve(true);
+      if (/ready to accept (read-only )?connections/.test(log)) resolve(true);
     });
     server.once("close", () => resolve(false));
   });
@@ -121,7 +129,7 @@ async function main(): Promise<void> {
   let server: ChildProcess | undefined;
   try {
     const binaries = await prepareBinaries();
-    createCluster(binaries);
+    await prepareData(binaries);
     const started = await startServer(binaries);
     server = started.server;
     const address = `postgres://postgres@127.0.0.1:${started.port}/postgres`;

@@ -5,6 +5,8 @@ import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 export interface TcpProxy {
   /** Returns the address of a database through the proxy. */
   toUrl(databaseUrl: string): string;
+  /** Sends new connections to another server. */
+  pointAt(serverUrl: string): void;
   close(): Promise<void>;
 }
 
@@ -13,10 +15,10 @@ export async function startTcpProxy(
   serverUrl: string,
   join: (client: Socket, server: Socket) => void,
 ): Promise<TcpProxy> {
-  const { hostname, port } = new URL(serverUrl);
+  let target = new URL(serverUrl);
   const sockets = new Set<Socket>();
   const proxy = createServer((client) => {
-    const server = connect(Number(port), hostname);
+    const server = connect(Number(target.port), target.hostname);
     for (const socket of [client, server]) {
       sockets.add(socket);
       socket.on("close", () => sockets.delete(socket));
@@ -32,6 +34,7 @@ export async function startTcpProxy(
       url.host = `127.0.0.1:${own}`;
       return url.href;
     },
+    pointAt: (newUrl) => void (target = new URL(newUrl)),
     async close() {
       for (const socket of sockets) socket.destroy();
       await new Promise((resolve) => proxy.close(resolve));
