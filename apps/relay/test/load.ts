@@ -32,14 +32,32 @@ export async function requestJson(
   token: string,
   method = "GET",
   body?: object,
+  idempotencyKey?: string,
 ): Promise<Answer> {
   const answer = await fetch(url, {
     method,
-    headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+    headers: {
+      authorization: `Bearer ${token}`,
+      "content-type": "application/json",
+      ...(idempotencyKey !== undefined && { "idempotency-key": idempotencyKey }),
+    },
     ...(body !== undefined && { body: JSON.stringify(body) }),
   });
   return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
 }
+
+const REPEAT_MS = 200;
+const MAX_REPEATS = 300;
+
+/** Sends a request again until it is answered, as a client does that must know its effect. */
+export const requestUntilAnswered: typeof requestJson = async (...request) => {
+  for (let sent = 1; ; sent += 1) {
+    const answer = await requestJson(...request).catch(() => undefined);
+    if (answer !== undefined && answer.status < 500) return answer;
+    if (sent === MAX_REPEATS) throw new Error(`no answer: ${JSON.stringify(answer)}`);
+    await sleep(REPEAT_MS);
+  }
+};
 
 export async function createLoadAgents(baseUrl: string): Promise<LoadAgents> {
   const { body } = await requestJson(`${baseUrl}/.well-known/agent-relay.json`, OPERATOR_TOKEN);
@@ -66,14 +84,15 @@ export async function createLoadAgents(baseUrl: string): Promise<LoadAgents> {
 }
 
 /**
- * Deposits 10, submits and delivers, `concurrency` at a time, until `isEnough` or the relay has
- * ended.
+ * Deposits 10, submits and delivers, `concurrency` at a time, until `isEnough` or a request fails. Each
+ * request may be sent again, by its reference, idempotency key or receipt.
  */
 export async function runLoad(
   baseUrl: string,
   load: LoadAgents,
   isEnough: (acknowledged: AcknowledgedWork) => boolean,
   concurrency = 16,
+  send = requestJson,
 ): Promise<void> {
   const { payer, worker, did, acknowledged } = load;
   const { deposits, tasks, receipts } = acknowledged;
@@ -83,16 +102,16 @@ export async function runLoad(
   async function round(): Promise<boolean> {
     const reference = randomBytes(8).toString("hex");
     const account = `${baseUrl}/api/v1/agents/${payer.agentId}/deposit`;
-    const paid = await requestJson(account, OPERATOR_TOKEN, "POST", { amount: 10, reference });
+    const paid = await send(account, OPERATOR_TOKEN, "POST", { amount: 10, reference });
     if (paid.status !== 200) return false;
     deposits.push(reference);
     const path = `${baseUrl}/agent/${worker.agentId}/task`;
-    const submitted = await requestJson(path, ofPayer, "POST", { prompt: reference });
+    const submitted = await send(path, ofPayer, "POST", { prompt: reference }, reference);
     if (submitted.status !== 201) return false;
     const task = { ...submitted.body, prompt: reference, submitted_at: Date.now() } as Task;
     tasks.push(task);
     const receipt = createReceipt(worker, task);
-    const posted = await requestJson(`${path}/${task.task_id}/result`, ofWorker, "POST", receipt);
+    const posted = await send(`${path}/${task.task_id}/result`, ofWorker, "POST", receipt);
     if (posted.status !== 200) return false;
     receipts.set(task.task_id, receipt);
     return true;

@@ -1,8 +1,6 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { REPLICA_NAME } from "./copy-primary.ts";
 import { openConnection } from "./databases.ts";
 
-const POLL_MS = 50;
 const MAX_POLLS = 200;
 
 /** Makes each commit of a server wait until its replica has stored it. */
@@ -14,7 +12,7 @@ export async function requireReplica(primaryUrl: string): Promise<void> {
     const query = "SELECT 1 FROM pg_stat_replication WHERE sync_state = 'sync'";
     for (let poll = 0; (await connection.query(query)).rowCount === 0; poll += 1) {
       if (poll === MAX_POLLS) throw new Error("the replica did not become synchronous");
-      await sleep(POLL_MS);
+      await connection.query("SELECT pg_sleep(0.05)");
     }
     // Commits wait from when the checkpointer has read the setting, which it does before it answers.
     await connection.query("CHECKPOINT");
