@@ -76,7 +76,7 @@ async function compare(operation: Operation, other: string, folder: string): Pro
   const env = (side: string): Record<string, string> =>
     operation.onDisk ? { AGENT_DB_PATH: join(folder, `${side}.db`) } : {};
   const here = await startRelay(env("this"), operation.price);
-  const there = await startRelay(env("other"), operation.price, other);
+  const there = await startRelay(env("other"), operation.price, { script: other });
   const cost = async (side: RelaySide) => {
     const before = side.child.cpuSeconds();
     await runTimes(operation.count, () => operation.run(side));

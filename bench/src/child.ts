@@ -13,17 +13,23 @@ export interface Child {
   /** Returns the resident memory in MiB. */
   rssMiB(): number;
   stop(): Promise<void>;
+  /** Ends it by SIGKILL. */
+  kill(): Promise<void>;
 }
 
 const TICKS_PER_SECOND = 100;
 
 /** Starts a script of this workspace and waits for the line in which it names its port. */
-export async function startChild(script: string, env: Record<string, string>): Promise<Child> {
+export async function startChild(
+  script: string,
+  env: Record<string, string>,
+  stderr: "inherit" | "ignore" = "inherit",
+): Promise<Child> {
   const path = fileURLToPath(new URL(script, import.meta.url));
   const child = spawn(process.execPath, ["--conditions=agent-source", path], {
     // Passes NODE_OPTIONS on, so that a server can be profiled.
     env: { NODE_OPTIONS: process.env["NODE_OPTIONS"] ?? "", ...env },
-    stdio: ["ignore", "pipe", "inherit"],
+    stdio: ["ignore", "pipe", stderr],
   });
   const port = await readPort(child);
   const stat = (name: string) => readFileSync(`/proc/${child.pid}/${name}`, "utf8");
@@ -37,12 +43,16 @@ export async function startChild(script: string, env: Record<string, string>): P
       return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
     },
     rssMiB: () => Number(/VmRSS:\s+(\d+)/.exec(stat("status"))?.[1]) / 1_024,
-    async stop() {
-      const ended = once(child, "exit");
-      child.kill("SIGTERM");
-      await ended;
-    },
+    stop: () => endChild(child, "SIGTERM"),
+    kill: () => endChild(child, "SIGKILL"),
   };
+}
+
+async function endChild(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = once(child, "exit");
+  child.kill(signal);
+  await ended;
 }
 
 async function readPort(child: ChildProcess): Promise<number> {

@@ -6,7 +6,7 @@ import { benchmarkNeighbours } from "./measures/neighbours.ts";
 import { benchmarkEngines } from "./measures/engines.ts";
 import { benchmarkRanking } from "./measures/ranking.ts";
 import { benchmarkReceipts } from "./measures/receipts.ts";
-import { benchmarkScaleOut } from "./measures/scale-out.ts";
+import { benchmarkScaleOut } from "./scale-out/benchmark-scale-out.ts";
 import { benchmarkSessions } from "./measures/sessions.ts";
 import { benchmarkStart } from "./measures/start.ts";
 import { benchmarkTrustAttack } from "./measures/trust-attack.ts";

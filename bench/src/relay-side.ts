@@ -19,6 +19,10 @@ export interface RelaySide {
   readonly agents: EnrolledAgents;
   /** Runs one delegation: submit, execute, deliver, settle. */
   readonly delegateOnce: () => Promise<void>;
+  /** Submits one paid task of the worker and leaves it open. */
+  readonly submitPaid: () => Promise<OpenTask>;
+  /** Delivers the receipt of a task and returns it. */
+  readonly deliver: (task: OpenTask) => Promise<Delegation["receipt"]>;
   /** Runs one delegation and returns its receipt and the milliseconds of its submission. */
   readonly delegate: () => Promise<Delegation>;
   /** Submits one task for which the relay ranks the agents with the capability, and cancels it. */
@@ -30,6 +34,13 @@ export interface RelaySide {
   /** Reads the payer's balance once. */
   readonly readBalance: () => Promise<void>;
   close(): Promise<void>;
+}
+
+/** A submitted task, as its receipt names it. */
+export interface OpenTask {
+  readonly task_id: string;
+  readonly prompt: string;
+  readonly submitted_at: number;
 }
 
 /** A delivered receipt, and how long the submission of its task took. */
@@ -58,13 +69,20 @@ export function getRelayEnv(env: Record<string, string>): Record<string, string>
   };
 }
 
+interface StartOptions {
+  readonly script?: string | undefined;
+  /** Those of another process of the same relay. */
+  readonly enrolled?: EnrolledAgents | undefined;
+  /** True for a relay whose errors are part of the measurement. */
+  readonly isQuiet?: boolean;
+}
+
 export async function startRelay(
   env: Record<string, string>,
   unitCost: number,
-  script = RELAY_SCRIPT,
-  enrolled?: EnrolledAgents,
+  { script = RELAY_SCRIPT, enrolled, isQuiet = false }: StartOptions = {},
 ): Promise<RelaySide> {
-  const child = await startChild(script, getRelayEnv(env));
+  const child = await startChild(script, getRelayEnv(env), isQuiet ? "ignore" : "inherit");
   const { post, get, close } = createHttpClient(child.url);
   const info = (await (await fetch(`${child.url}/.well-known/agent-relay.json`)).json()) as {
     did: string;
@@ -76,35 +94,47 @@ export async function startRelay(
   const task = JSON.stringify({ prompt: PROMPT });
   const scoredTask = JSON.stringify({ prompt: PROMPT, required_capabilities: ["x"] });
 
-  async function delegate(): Promise<Delegation> {
-    const path = `/agent/${worker.agentId}/task`;
-    const token = await getSubmitterToken();
-    const began = performance.now();
-    const answer = await post(path, task, token);
-    const submitMs = performance.now() - began;
+  const path = `/agent/${worker.agentId}/task`;
+
+  async function submitPaid(): Promise<OpenTask> {
+    const answer = await post(path, task, await getSubmitterToken());
     const { task_id } = JSON.parse(answer) as { task_id: string };
-    const work = { task_id, prompt: PROMPT, submitted_at: Date.now() };
-    const receipt = createReceipt(worker, work, { result: RESULT });
-    await post(`${path}/${task_id}/result`, JSON.stringify(receipt), await getWorkerToken());
-    return { receipt, submitMs };
+    return { task_id, prompt: PROMPT, submitted_at: Date.now() };
+  }
+
+  async function deliver(open: OpenTask): Promise<Delegation["receipt"]> {
+    const receipt = createReceipt(worker, open, { result: RESULT });
+    const body = JSON.stringify(receipt);
+    await post(`${path}/${open.task_id}/result`, body, await getWorkerToken());
+    return receipt;
+  }
+
+  async function delegate(): Promise<Delegation> {
+    await getSubmitterToken();
+    const began = performance.now();
+    const open = await submitPaid();
+    const submitMs = performance.now() - began;
+    return { receipt: await deliver(open), submitMs };
   }
 
   return {
     child,
     agents,
+    submitPaid,
+    deliver,
     delegate,
     async queryMarket() {
       await get("/api/v1/market/candidates?capability=x&limit=10", await getSubmitterToken());
     },
     async submitOpenScored() {
-      await post(`/agent/${worker.agentId}/task`, scoredTask, await getSubmitterToken());
+      await post(path, scoredTask, await getSubmitterToken());
     },
     async submitScored() {
       const token = await getSubmitterToken();
-      const answer = await post(`/agent/${worker.agentId}/task`, scoredTask, token);
+      const answer = await post(path, scoredTask, token);
       const { task_id } = JSON.parse(answer) as { task_id: string };
       // Cancelled at once, because the number of open tasks of one submitter is limited.
-      await post(`/agent/${worker.agentId}/task/${task_id}/cancel`, "{}", token);
+      await post(`${path}/${task_id}/cancel`, "{}", token);
     },
     async readBalance() {
       await get(`/api/v1/agents/${submitter.agentId}/balance`, await getSubmitterToken());

@@ -35,11 +35,11 @@ async function measure({ agents, requests, limits }: Size, script?: string): Pro
   const folder = mkdtempSync(join(tmpdir(), "agent-bench-"));
   const stopsFile = join(folder, "stops");
   const env = { AGENT_DB_PATH: join(folder, "relay.db"), BENCH_STOPS_FILE: stopsFile };
-  const first = await startRelay(env, 1, script);
+  const first = await startRelay(env, 1, { script });
   await first.close();
   multiplyWorkers(env.AGENT_DB_PATH, first.agents, agents);
   const reporting = { ...env, NODE_OPTIONS: `--import=${STOPS_SCRIPT}` };
-  const side = await startRelay(reporting, 1, script, first.agents);
+  const side = await startRelay(reporting, 1, { script, enrolled: first.agents });
   const figures: Figure[] = [];
   try {
     const kinds = { "scored submission": side.submitOpenScored, "market query": side.queryMarket };
