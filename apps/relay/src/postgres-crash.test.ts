@@ -96,7 +96,7 @@ async function killInEachWay(kinds: readonly (() => Promise<void>)[]) {
   const { acknowledged } = load;
   const { receipts } = acknowledged;
   let isOver = false;
-  // What is not answered is sent again, mostly to the other process.
+  // A request that is not answered is sent again, mostly to the other process.
   const driven = runLoad(balancer.url, load, () => isOver, 16, requestUntilAnswered);
   const work = async () => {
     const enough = receipts.size + WORK;

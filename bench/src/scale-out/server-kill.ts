@@ -13,7 +13,7 @@ const PAUSE_MS = 10;
 export async function measureServerKill(side: RelaySide, url: string): Promise<Figure> {
   const took: number[] = [];
   for (let kill = 0; kill < KILLS; kill += 1) {
-    // What was stored since the last checkpoint must be recovered.
+    // The server must recover these, which were stored since its last checkpoint.
     await Promise.all(Array.from({ length: DEFAULT_IN_FLIGHT }, side.delegateOnce));
     const query = "SELECT pid FROM pg_stat_activity WHERE application_name = 'agent-relay' LIMIT 1";
     const [row] = await runStatement(url, query);
