@@ -1,26 +1,52 @@
 import { expect, test, vi } from "vitest";
 import { isWholeRun, onlyOn } from "../../test/engine/engine.ts";
-import { openMigrated } from "../../test/migrated-storage.ts";
+import { openBeside, openMigrated } from "../../test/migrated-storage.ts";
 import { runMoneyModel } from "../../test/money-model/run-money-model.ts";
+import { systemRuntime } from "../../test/system-runtime.ts";
 import { migrations } from "../storage/migrations/index.ts";
+import type { openStorage } from "../storage/open-storage.ts";
+import type { Storage } from "../storage/storage.ts";
 
 vi.setConfig({ testTimeout: 600_000 });
 
 /** As many as take seconds on the engine of the run; `pnpm money-model` runs any number. */
 const OPERATIONS = onlyOn("sqlite") || isWholeRun ? 20_000 : 1_500;
 
-test("the rows of an engine are those of plain numbers after any movements at once", async () => {
-  const opened = await openMigrated({ migrations });
+/** The outcomes of all rules. The model would prove less than it says if one were not met. */
+const OUTCOMES = [
+  "account.overdrawn",
+  "budget.insufficient",
+  "money.balance_limit",
+  "ok",
+  "withdrawal.not_found",
+  "withdrawal.resolved",
+];
+
+async function open(
+  openDatabase: typeof openStorage,
+  options: Partial<Parameters<typeof openStorage>[0]> = {},
+): Promise<Storage> {
+  const opened = await openDatabase({ migrations, ...options });
   if (!opened.ok) throw new Error(opened.detail);
-  const { outcomes } = await runMoneyModel(opened.storage, { seed: 16, operations: OPERATIONS });
-  await opened.storage.close();
-  // Every rule was met, or the model would prove less than it says.
-  expect(Object.keys(outcomes).toSorted()).toEqual([
-    "account.overdrawn",
-    "budget.insufficient",
-    "money.balance_limit",
-    "ok",
-    "withdrawal.not_found",
-    "withdrawal.resolved",
-  ]);
+  return opened.storage;
+}
+
+test("the rows of an engine are those of plain numbers after any movements at once", async () => {
+  const storage = await open(openMigrated);
+  const { outcomes } = await runMoneyModel([storage], { seed: 16, operations: OPERATIONS });
+  await storage.close();
+  expect(Object.keys(outcomes).toSorted()).toEqual(OUTCOMES);
 });
+
+test.runIf(onlyOn("postgres"))(
+  "the rows of a database are those of plain numbers after movements at two processes at once",
+  async () => {
+    const shared = systemRuntime;
+    const first = await open(openMigrated, { shared });
+    const second = await open(openBeside(first), { shared });
+    const { outcomes } = await runMoneyModel([first, second], { seed: 17, operations: OPERATIONS });
+    await second.close();
+    await first.close();
+    expect(Object.keys(outcomes).toSorted()).toEqual(OUTCOMES);
+  },
+);

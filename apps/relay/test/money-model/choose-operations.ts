@@ -17,16 +17,35 @@ export class OperationChooser {
     this.#agents = agents;
   }
 
-  /** Chooses operations that may all run at once: each open task is ended by at most one of them. */
-  choose(book: MoneyBook, count: number): MoneyOperation[] {
-    const open = [...book.holds.keys()];
-    const withdrawals = [...book.withdrawals.keys()].slice(-50);
-    return Array.from({ length: count }, () => this.#chooseOne(open, withdrawals));
+  /** Divides the agents anew, so that each part has its share of what every pair of agents has begun. */
+  divide(parts: number): readonly (readonly string[])[] {
+    const left = [...this.#agents];
+    const divided = Array.from({ length: parts }, (): string[] => []);
+    for (let at = 0; left.length > 0; at += 1) {
+      divided[at % parts]?.push(...left.splice(this.#random.below(left.length), 1));
+    }
+    return divided;
   }
 
-  #chooseOne(open: string[], withdrawals: readonly string[]): MoneyOperation {
+  /**
+   * Chooses operations of some agents and no others, with the tasks and withdrawals that these have begun.
+   * All may run at once: each open task is ended by at most one of them.
+   */
+  choose(book: MoneyBook, agents: readonly string[], count: number): MoneyOperation[] {
+    const isOwn = (agentId: string) => agents.includes(agentId);
+    const open = [...book.holds].filter(([, { payerId }]) => isOwn(payerId)).map(([id]) => id);
+    const newest = [...book.withdrawals].slice(-50);
+    const withdrawals = newest.filter(([, { agentId }]) => isOwn(agentId)).map(([name]) => name);
+    return Array.from({ length: count }, () => this.#chooseOne(agents, open, withdrawals));
+  }
+
+  #chooseOne(
+    agents: readonly string[],
+    open: string[],
+    withdrawals: readonly string[],
+  ): MoneyOperation {
     const kind = this.#random.below(20);
-    const agentId = this.#pick(this.#agents);
+    const agentId = this.#pick(agents);
     if (kind < 5) return this.#chooseDeposit(agentId);
     if (kind === 5) return { kind: "reverse", agentId, amount: this.#amount(80) };
     if (kind < 8)
@@ -41,7 +60,7 @@ export class OperationChooser {
       return { kind: "hold", agentId, taskId: this.#name(), charge: this.#amount(15), maxBudget };
     }
     if (kind === 19) return { kind: "release", taskId };
-    const payeeId = this.#pick(this.#agents);
+    const payeeId = this.#pick(agents);
     return { kind: "settle", taskId, payeeId, status: this.#random.pick(STATUSES) };
   }
 

@@ -23,8 +23,8 @@ interface Withdrawal {
   isPending: boolean;
 }
 
-/** More than are chosen from and come in one round. */
-const MAX_WITHDRAWALS = 200;
+/** More than are chosen from and come in one round of any number of processes. */
+const MAX_WITHDRAWALS = 1_000;
 
 /** The money of a relay as it must be: numbers in maps, without rows, batches or retries. */
 export class MoneyBook {

@@ -24,7 +24,7 @@ import type { MoneyOperation, MoneyOutcome } from "./operations.ts";
 type MoneyServices = Pick<Services, "storage" | "runtime" | "identity" | "config" | "log">;
 
 const AGENTS = 12;
-/** As many as can wait for one commit. */
+/** As many as can wait for one commit of a process. */
 const MAX_AT_ONCE = 64;
 /** The number of comparisons of all accounts in a run. */
 const COMPARISONS = 50;
@@ -41,45 +41,72 @@ export interface ModelResult {
   readonly outcomes: Readonly<Record<string, number>>;
 }
 
+/** A process of the relay with the operations that it runs in one round. */
+interface Share {
+  readonly relay: MoneyRelay;
+  readonly operations: readonly MoneyOperation[];
+}
+
 /**
  * Moves money by the relay's own verbs, many at once, and by a book of plain numbers. Throws at the first
- * outcome, account or sum that differs.
+ * outcome, account or sum that differs. Each storage is that of one process on the same database. Their
+ * order is unknown, so in a round each has agents of its own, and they meet only at the accounts for fees
+ * and for money from outside, whose sums do not depend on it.
  */
 export async function runMoneyModel(
-  storage: Storage,
+  storages: readonly [Storage, ...Storage[]],
   { seed, operations, onProgress = () => {} }: ModelOptions,
 ): Promise<ModelResult> {
-  const services = await createServices(storage, seed);
   const random = createSeededRandom(seed);
+  const services = await createServices(storages[0], seed);
   const agents = Array.from({ length: AGENTS }, () => newId(services.runtime));
   const chooser = new OperationChooser(random, agents);
   const book = new MoneyBook(services.config.payments.platformFeeRate);
-  const relay = new MoneyRelay(services, book);
+  const withdrawalIds = new Map<string, string>();
+  const relays = storages.map(
+    (storage) => new MoneyRelay({ ...services, storage }, book, withdrawalIds),
+  );
   const outcomes: Record<string, number> = {};
   let done = 0;
   let compareAt = 0;
   while (done < operations) {
-    const count = Math.min(1 + random.below(MAX_AT_ONCE), operations - done);
-    const chosen = chooser.choose(book, count);
-    // Transactions run in the order of their calls, and so does the book.
-    const running = chosen.map((operation) => relay.apply(operation));
-    const expected = chosen.map((operation) => book.apply(operation));
-    const actual = await Promise.all(running);
-    for (const [at, outcome] of actual.entries()) {
-      if (outcome !== expected[at]) {
-        const what = JSON.stringify(chosen[at]);
-        throw new Error(`seed ${seed}, ${done + at}: ${what} was ${outcome}, not ${expected[at]}`);
-      }
-      outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
+    const divided = chooser.divide(relays.length);
+    const shares: Share[] = [];
+    for (const [at, relay] of relays.entries()) {
+      const count = Math.min(1 + random.below(MAX_AT_ONCE), operations - done);
+      shares.push({ relay, operations: chooser.choose(book, divided[at] ?? [], count) });
+      done += count;
     }
-    done += count;
+    const differences = await runRound(shares, book, outcomes);
+    if (differences.length > 0) throw new Error(`seed ${seed}, before ${done}: ${differences[0]}`);
     if (done >= compareAt || done === operations) {
       compareAt += operations / COMPARISONS;
-      await compareAccounts(storage, book, `seed ${seed}, after ${done}`);
+      await compareAccounts(storages[0], book, `seed ${seed}, after ${done}`);
       onProgress(done);
     }
   }
   return { operations: done, outcomes };
+}
+
+/** Runs operations at all processes and in the book, counts their outcomes and lists those that differ. */
+async function runRound(
+  shares: readonly Share[],
+  book: MoneyBook,
+  outcomes: Record<string, number>,
+): Promise<string[]> {
+  // Transactions of a process run in the order of their calls, and so does the book.
+  const running = shares.map(({ relay, operations }) =>
+    operations.map((each) => relay.apply(each)),
+  );
+  const chosen = shares.flatMap(({ operations }) => operations);
+  const expected = chosen.map((operation) => book.apply(operation));
+  const actual = await Promise.all(running.flat());
+  for (const outcome of actual) outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
+  return chosen.flatMap((operation, at) =>
+    actual[at] === expected[at]
+      ? []
+      : [`${JSON.stringify(operation)} was ${actual[at]}, not ${expected[at]}`],
+  );
 }
 
 async function createServices(storage: Storage, seed: number): Promise<MoneyServices> {
@@ -101,11 +128,13 @@ async function createServices(storage: Storage, seed: number): Promise<MoneyServ
 class MoneyRelay {
   readonly #services: MoneyServices;
   readonly #book: MoneyBook;
-  readonly #withdrawalIds = new Map<string, string>();
+  /** Shared by all processes, because another one may resolve a withdrawal. */
+  readonly #withdrawalIds: Map<string, string>;
 
-  constructor(services: MoneyServices, book: MoneyBook) {
+  constructor(services: MoneyServices, book: MoneyBook, withdrawalIds: Map<string, string>) {
     this.#services = services;
     this.#book = book;
+    this.#withdrawalIds = withdrawalIds;
   }
 
   async apply(operation: MoneyOperation): Promise<MoneyOutcome> {
