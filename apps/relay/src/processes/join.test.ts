@@ -8,7 +8,8 @@ import { systemRuntime } from "../../test/system-runtime.ts";
 import { createLog } from "../observability/log.ts";
 import { migrations } from "../storage/migrations/index.ts";
 import { openStorage } from "../storage/open-storage.ts";
-import type { Storage } from "../storage/storage.ts";
+import { compile, sql } from "../storage/queries/compiled-query.ts";
+import type { Reader, Storage, Tx } from "../storage/storage.ts";
 import { joinProcesses } from "./join.ts";
 import { LeadershipLost } from "./membership.ts";
 import {
@@ -19,6 +20,9 @@ import {
 } from "./tail-changes.ts";
 
 const log = createLog({ level: "error", write: { stdout() {}, stderr() {} }, now: Date.now });
+
+const leases = compile()(sql<{ leases: number }>`select count(*) as leases from leases`);
+const countLeases = (read: Reader) => read.get(leases, {});
 
 describe.runIf(onlyOn("postgres"))("processes on one database", () => {
   let url: string;
@@ -65,6 +69,36 @@ describe.runIf(onlyOn("postgres"))("processes on one database", () => {
     expect(await runStatement(url, "SELECT fence FROM leases")).toMatchObject([{ fence: 2 }]);
   });
 
+  test("a process that leads again writes nothing of the time when it led before", async () => {
+    const [first, second] = [await join("first"), await join("second")];
+    const early = first.member.asLeader(first.storage);
+    for (const { member } of [second, first]) {
+      await runStatement(url, "UPDATE leases SET until = 0");
+      await member.renew();
+    }
+    const write = async (tx: Tx) => tx.noteChange("webhooks", "a");
+    await expect(early.transaction(write)).rejects.toThrow(LeadershipLost);
+    await first.member.asLeader(first.storage).transaction(write);
+    expect(await countChanges()).toBe(1);
+  });
+
+  test("another process leads only after a transaction of the one before it has ended", async () => {
+    const [old, next] = [await join("old"), await join("next")];
+    await runStatement(url, "UPDATE leases SET until = 0");
+    const events: string[] = [];
+    let renewed: Promise<void> | undefined;
+    await old.member.asLeader(old.storage).transaction(async (tx) => {
+      renewed ??= next.member.renew().then(() => void events.push("next leads"));
+      // Every turn of the wait is a statement, because a transaction awaits nothing else.
+      const until = performance.now() + 300;
+      while (performance.now() < until && events.length === 0) await countLeases(tx);
+      events.push("old ends");
+    });
+    await renewed;
+    expect(events).toEqual(["old ends", "next leads"]);
+    expect(next.member.isLeader()).toBe(true);
+  });
+
   test("a process that could not renew for 8 s neither serves nor leads, and comes back under another id", async () => {
     const { member } = await join("slow");
     const id = member.id();
@@ -109,6 +143,25 @@ describe.runIf(onlyOn("postgres"))("processes on one database", () => {
     await tail.look();
     await tail.look();
     expect(handled).toEqual(["fast", "slow"]);
+  });
+
+  test("a tail that begins during a transaction finds what that commits later", async () => {
+    const [reader, writer] = [await open(), await open()];
+    const handled: string[] = [];
+    const handlers = {
+      webhooks: (changes: readonly ChangeWords[]) => void handled.push(...changes.flat()),
+    } as unknown as ChangeHandlers;
+    const slow = new Client({ connectionString: url });
+    await slow.connect();
+    await slow.query("BEGIN");
+    await slow.query("INSERT INTO changes (origin, kind, key) VALUES ('x', 'webhooks', 'slow')");
+    await writer.transaction(async (tx) => tx.noteChange("webhooks", "fast"));
+    const start = await beginTail(reader.read);
+    await slow.query("COMMIT");
+    await slow.end();
+    const tail = createChangeTail({ storage: reader, elapsed: () => elapsed, start, handlers });
+    await tail.look();
+    expect(handled).toContain("slow");
   });
 
   test("a look whose handling failed is repeated", async () => {
