@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { readWorkspace } from "./workspace.ts";
 
-const COLLECTION = /new (?:(?:Map|Set)(?:<[^;=]*?>)?\(\)|(?:BoundedMap|ReplayCache)\b)/g;
+const COLLECTION = /new (?:(?:Map|Set)(?:<(?:[^;=]|=>)*?>)?\(\)|(?:BoundedMap|ReplayCache)\b)/g;
 
 /**
  * Every file of the relay that begins with an empty collection, how many, and why each process of a relay may
