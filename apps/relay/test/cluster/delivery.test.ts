@@ -190,34 +190,38 @@ describe.runIf(onlyOn("postgres")).each([
     await expect.poll(() => device.codes).toContain(4401);
   });
 
-  test("a task that was stored and never routed is brought to its executor", async () => {
+  /** Stores a task as if the process that stored it had ended before it offered it to a later device. */
+  async function submitUnrouted(bringInMs: number) {
     const { boss, worker } = await createParties();
-    const task = await submit(boss, worker, member(0));
-    // As if the process that stored it had ended before it offered it.
-    await runStatement(
-      cluster.databaseUrl,
-      "UPDATE tasks SET bring_at = 0, status = 'x' WHERE task_id = $1",
-      [task.task_id],
-    );
+    const { task_id } = await submit(boss, worker, member(0));
+    const change = (text: string) =>
+      runStatement(cluster.databaseUrl, `UPDATE tasks SET ${text} WHERE task_id = '${task_id}'`);
+    await change(`status = 'x', bring_at = ${Date.now() + bringInMs}`);
     const device = connect(worker, member(1));
     await device.heard("ready");
     expect(device.received.map(({ type }) => type)).not.toContain("task_assigned");
-    await runStatement(
-      cluster.databaseUrl,
-      "UPDATE tasks SET status = 'pending' WHERE task_id = $1",
-      [task.task_id],
-    );
+    await change("status = 'pending'");
+    return { task_id, device };
+  }
+
+  test("a task that was stored and never routed is brought to its executor", async () => {
+    const { task_id, device } = await submitUnrouted(-1);
     await device.heard("task_assigned");
     await expect
       .poll(async () => {
         const [row] = await runStatement(
           cluster.databaseUrl,
-          "SELECT bring_at > submitted_at AS moved FROM tasks WHERE task_id = $1",
-          [task.task_id],
+          "SELECT bring_at > submitted_at + 10000 AS moved FROM tasks WHERE task_id = $1",
+          [task_id],
         );
         return row;
       })
       .toEqual({ moved: true });
+  });
+
+  test("a task that is not due yet is found by the process of a device that never got it", async () => {
+    const { device } = await submitUnrouted(29_000);
+    await device.heard("task_assigned");
   });
 
   test("a pairing code that was guessed wrongly at all processes is refused at each", async () => {
