@@ -8,6 +8,7 @@ import { createLoadAgents, listMissing, requestJson, runLoad, type LoadAgents } 
 import { endRelays, minimalEnv, startRelay, type RelayProcess } from "../relay-process.ts";
 import { OPERATOR_TOKEN } from "../test-relay.ts";
 import { connectDevice } from "./connect-device.ts";
+import { START_LOCK } from "../../src/storage/postgres/open-postgres.ts";
 import { startNetworkProxy, type NetworkProxy } from "./network-proxy.ts";
 import { startProbe, type ProbeAnswer } from "./probe-process.ts";
 
@@ -185,5 +186,22 @@ describe.runIf(onlyOn("postgres"))("a network between a leader and its database"
     expect(performance.now() - asked).toBeLessThan(MAX_END_MS);
     await ofFar.stop();
     expect(await getReadiness(near)).toMatch(/^200/);
+  });
+
+  test("that goes silent while a process starts does not keep others from starting", async () => {
+    proxy.delay(100);
+    const env = { ...minimalEnv, AGENT_DATABASE_URL: proxy.toUrl(databaseUrl) };
+    const silent = startRelay(env, { isExact: true });
+    // The server ends a transaction that stands still, so this is after the one that took the lock.
+    const holders = `SELECT 1 FROM pg_locks JOIN pg_stat_activity USING (pid)
+      WHERE locktype = 'advisory' AND granted AND objid = $1 AND datname = current_database()
+        AND state = 'idle'`;
+    await expect
+      .poll(() => runStatement(databaseUrl, holders, [START_LOCK]), { interval: 10 })
+      .toHaveLength(1);
+    proxy.silence("toServer", "toClient");
+    const next = await start(databaseUrl);
+    expect(await getReadiness(next)).toMatch(/^200/);
+    silent.kill("SIGKILL");
   });
 });

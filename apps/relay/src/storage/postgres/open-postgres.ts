@@ -40,8 +40,10 @@ export interface PostgresOptions {
 }
 
 /** Held while a process inspects and updates the schema, so that only one does at a time. */
-const START_LOCK = RELAY_LOCK + 1;
+export const START_LOCK = RELAY_LOCK + 1;
 const MAX_START_WAIT_MS = 60_000;
+/** A process that stands still while it starts must not keep the others waiting until they give up. */
+const MAX_START_PAUSE_MS = 10_000;
 
 /**
  * Opens a Postgres database. It is locked, against commands or every other program, and inspected
@@ -130,7 +132,7 @@ async function updateSchema(
     }
     return { ok: true, migrated: await migratePostgres(client, migrations) };
   } finally {
-    await client.query("SELECT pg_advisory_unlock($1)", [START_LOCK]).catch(() => {});
+    await endStart(client).catch(() => {});
   }
 }
 
@@ -146,5 +148,11 @@ async function waitForOtherStarts(client: Client): Promise<void> {
     if (isConflict(cause)) throw new DatabaseLocked("another process starts", { cause });
     throw cause;
   }
+  await client.query(`SET idle_session_timeout = ${MAX_START_PAUSE_MS}`);
   await client.query("COMMIT");
+}
+
+async function endStart(client: Client): Promise<void> {
+  await client.query("SELECT pg_advisory_unlock($1)", [START_LOCK]);
+  await client.query("RESET idle_session_timeout");
 }
