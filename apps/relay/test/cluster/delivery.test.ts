@@ -191,12 +191,12 @@ describe.runIf(onlyOn("postgres")).each([
   });
 
   /** Stores a task as if the process that stored it had ended before it offered it to a later device. */
-  async function submitUnrouted(bringInMs: number) {
+  async function submitUnrouted(dueInMs: number) {
     const { boss, worker } = await createParties();
     const { task_id } = await submit(boss, worker, member(0));
     const change = (text: string) =>
       runStatement(cluster.databaseUrl, `UPDATE tasks SET ${text} WHERE task_id = '${task_id}'`);
-    await change(`status = 'x', bring_at = ${Date.now() + bringInMs}`);
+    await change(`status = 'x', bring_at = ${Date.now() + dueInMs}`);
     const device = connect(worker, member(1));
     await device.heard("ready");
     expect(device.received.map(({ type }) => type)).not.toContain("task_assigned");
@@ -220,8 +220,10 @@ describe.runIf(onlyOn("postgres")).each([
   });
 
   test("a task that is not due yet is found by the process of a device that never got it", async () => {
-    const { device } = await submitUnrouted(29_000);
+    const { task_id, device } = await submitUnrouted(29_000);
     await device.heard("task_assigned");
+    const offered = device.received.filter(({ type }) => type === "task_assigned");
+    expect(offered).toMatchObject([{ task: { task_id } }]);
   });
 
   test("a pairing code that was guessed wrongly at all processes is refused at each", async () => {
