@@ -27,6 +27,7 @@ import { joinProcesses, MAX_CLOCK_SKEW_MS } from "./processes/join.ts";
 import { createKeepUp, createNoKeepUp, type KeepUp } from "./processes/keep-up.ts";
 import { createSoleMembership, type Membership } from "./processes/membership.ts";
 import { createPresences, noPresences, type Presences } from "./processes/presences.ts";
+import type { LookPosition } from "./processes/changes-store.ts";
 import { beginTail, createChangeTail } from "./processes/tail-changes.ts";
 import { createConnections, type Connections } from "./realtime/connections.ts";
 import { createRouter } from "./delivery/create-router.ts";
@@ -125,7 +126,7 @@ export async function openRelay(
   const storageCheck = createStorageCheck({ ...opened, freezer, runtime, log });
   const opening = { config, runtime, log, clock, freezer, identity, storage, processes };
   const core = { ...opening, storageCheck, relayLog };
-  const tailStart = storage.isShared ? await beginTail(storage.read) : 0;
+  const tailStart = await beginTail(storage.read);
   const { presences, ...baseServices } = await createServices(core, opened.storage);
   const { egress, reconciler } = baseServices;
   const router = createRouter(baseServices);
@@ -220,7 +221,7 @@ async function join(
 /** Begins to follow the other processes; what they changed since `tailStart` is read in the first round. */
 async function createKeepUpWith(
   services: Services,
-  { presences, tailStart }: { readonly presences: Presences; readonly tailStart: number },
+  { presences, tailStart }: { readonly presences: Presences; readonly tailStart: LookPosition },
 ): Promise<KeepUp> {
   if (!services.processes.isShared) return createNoKeepUp();
   const tail = createChangeTail({

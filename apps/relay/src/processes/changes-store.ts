@@ -8,9 +8,29 @@ const oldestRunning = either({
   postgres: sql<number>`cast(cast(pg_snapshot_xmin(pg_current_snapshot()) as text) as bigint)`,
 });
 
+/**
+ * A mark that changes when the server has lost its memory, in a crash or because a replica took its place. The
+ * server then counts anew what it had not stored: its statistics, and the numbers of transactions without
+ * effect, which later transactions are given again.
+ */
+const serverMark = either({
+  sqlite: sql<number>`0`,
+  postgres: sql<number>`cast(extract(epoch from pg_stat_get_bgwriter_stat_reset_time()) * 1000000 as bigint)`,
+});
+
+const looking = sql<LookPosition>`
+  select ${oldestRunning} as since, ${serverMark} as server`;
+
+/** Where a look begins. */
+export interface LookPosition {
+  /** The number of the first transaction whose changes are listed. */
+  readonly since: number;
+  /** The mark of the server that counts the transactions. */
+  readonly server: number;
+}
+
 /** One row of a look; without an id if nothing has changed. */
-interface LookRow {
-  readonly oldest_running: number;
+interface LookRow extends LookPosition {
   readonly id: number | null;
   readonly xid: number | null;
   readonly kind: string | null;
@@ -19,9 +39,17 @@ interface LookRow {
 
 const changesSince = compile<{ since: number; origin: string }>()(
   sql<LookRow>`
-    select oldest_running, id, xid, kind, key
-    from (select ${oldestRunning} as oldest_running) as look
+    select look.since, look.server, id, xid, kind, key
+    from (${looking}) as look
     left join changes on xid >= ${param("since")} and origin <> ${param("origin")}
+    order by id`,
+);
+
+const recentChanges = compile<{ maxAge: number; origin: string }>()(
+  sql<LookRow>`
+    select look.since, look.server, id, xid, kind, key
+    from (${looking}) as look
+    left join changes on at >= ${databaseTime} - ${param("maxAge")} and origin <> ${param("origin")}
     order by id`,
 );
 
@@ -32,26 +60,40 @@ export interface StoredChange {
   readonly key: string;
 }
 
-/**
- * Lists the changes of other processes by the transactions from `since` on, and where the next look must
- * begin: what is uncommitted now is listed then. A change may be listed twice.
- */
+/** The changes of other processes, and where the next look must begin: what is uncommitted now is listed then. */
+export interface FoundChanges {
+  readonly changes: readonly StoredChange[];
+  readonly next: LookPosition;
+}
+
+/** Lists the changes by the transactions from `since` on. A change may be listed twice. */
 export async function listChanges(
   read: Reader,
   query: { readonly since: number; readonly origin: string },
-): Promise<{ readonly changes: readonly StoredChange[]; readonly next: number }> {
-  const rows = await read.all(changesSince, query);
-  const changes = rows.filter((row): row is LookRow & StoredChange => row.id !== null);
-  return { changes, next: rows[0]?.oldest_running ?? query.since };
+): Promise<FoundChanges> {
+  return toFoundChanges(await read.all(changesSince, query));
 }
 
-const lookStart = compile()(
-  sql<{ oldest_running: number }>`select ${oldestRunning} as oldest_running`,
-);
+/** Lists the changes of the last `maxAge` ms by the clock of the database. */
+export async function listRecentChanges(
+  read: Reader,
+  query: { readonly maxAge: number; readonly origin: string },
+): Promise<FoundChanges> {
+  return toFoundChanges(await read.all(recentChanges, query));
+}
+
+function toFoundChanges(rows: readonly LookRow[]): FoundChanges {
+  const [first] = rows;
+  if (first === undefined) throw new Error("a look has at least one row");
+  const changes = rows.filter((row): row is LookRow & StoredChange => row.id !== null);
+  return { changes, next: { since: first.since, server: first.server } };
+}
+
+const lookStart = compile()(looking);
 
 /** Returns where a first look must begin to miss nothing that is uncommitted now. */
-export async function findLookStart(read: Reader): Promise<number> {
-  return (await read.get(lookStart, {}))?.oldest_running ?? 0;
+export async function findLookStart(read: Reader): Promise<LookPosition> {
+  return (await read.get(lookStart, {})) ?? { since: 0, server: 0 };
 }
 
 /** A process that has not looked for this long must start again. */

@@ -68,7 +68,7 @@ describe.runIf(onlyOn("postgres"))("hints between processes on one database", ()
 
   test("a change of a key with U+0000 is read as it was written", async () => {
     const [a, b] = await joinBoth();
-    const since = await findLookStart(b.storage.read);
+    const { since } = await findLookStart(b.storage.read);
     await a.storage.transaction(async (tx) => tx.noteChange("tokens", "a\0b"));
     const { origin, read } = b.storage;
     const { changes } = await listChanges(read, { since, origin });

@@ -1,10 +1,17 @@
 import type { ChangeKind, Storage } from "../storage/storage.ts";
-import { findLookStart, KEEP_CHANGES_MS, listChanges } from "./changes-store.ts";
+import {
+  findLookStart,
+  KEEP_CHANGES_MS,
+  listChanges,
+  listRecentChanges,
+  type FoundChanges,
+  type LookPosition,
+} from "./changes-store.ts";
 
 /** The words of a change's key. */
 export type ChangeWords = readonly string[];
 
-/** Handles the changes of one kind that a look has found, each of them once. */
+/** Handles the changes of one kind that a look has found. */
 export type ChangeHandlers = {
   readonly [Kind in ChangeKind]: (changes: readonly ChangeWords[]) => Promise<void> | void;
 };
@@ -12,8 +19,8 @@ export type ChangeHandlers = {
 /** Follows what the other processes have changed. */
 export interface ChangeTail {
   /**
-   * Reads the changes since the last look and handles each once. During a look the callers wait for the one
-   * after it, which they share.
+   * Reads the changes since the last look and handles each once, or some of them again after the server has
+   * crashed. During a look the callers wait for the one after it, which they share.
    */
   look(): Promise<void>;
   /** Returns how long ago the last complete look began, in ms. */
@@ -26,7 +33,7 @@ interface TailDependencies {
   readonly storage: Pick<Storage, "read" | "origin">;
   readonly elapsed: () => number;
   /** The answer of `beginTail`. */
-  readonly start: number;
+  readonly start: LookPosition;
   readonly handlers: ChangeHandlers;
 }
 
@@ -36,21 +43,32 @@ export const beginTail = findLookStart;
 /** Changes are deleted by the clock of the database, which may run faster than this machine's. */
 const MAX_AGE_MS = KEEP_CHANGES_MS / 2;
 
+/** After a crash of the server a look goes back this far beyond the last one, whose clock may have been another. */
+const CRASH_OVERLAP_MS = 60_000;
+
 export function createChangeTail({
   storage: { read, origin },
   elapsed,
   start,
   handlers,
 }: TailDependencies): ChangeTail {
-  let since = start;
+  let position = start;
   let lookedAt = elapsed();
   /** The handled changes that the next look lists again, with their transactions. */
   const handled = new Map<number, number>();
   const age = () => elapsed() - lookedAt;
 
+  /** A server that crashed gives later changes the numbers of earlier transactions, so they are listed by time. */
+  async function list(): Promise<FoundChanges> {
+    const found = await listChanges(read, { since: position.since, origin });
+    if (found.next.server === position.server) return found;
+    handled.clear();
+    return listRecentChanges(read, { maxAge: age() + CRASH_OVERLAP_MS, origin });
+  }
+
   async function lookOnce(): Promise<void> {
     const beganAt = elapsed();
-    const { changes, next } = await listChanges(read, { since, origin });
+    const { changes, next } = await list();
     const fresh = changes.filter(({ id }) => !handled.has(id));
     for (const [kind, ofKind] of Map.groupBy(fresh, (change) => change.kind)) {
       const keys = new Set(ofKind.map(({ key }) => key));
@@ -59,8 +77,8 @@ export function createChangeTail({
     }
     // A look whose handling failed is repeated as a whole, which does no harm.
     for (const { id, xid } of fresh) handled.set(id, xid);
-    for (const [id, xid] of handled) if (xid < next) handled.delete(id);
-    since = next;
+    for (const [id, xid] of handled) if (xid < next.since) handled.delete(id);
+    position = next;
     lookedAt = beganAt;
   }
 
