@@ -6,13 +6,16 @@ import {
   type TreeEdge,
 } from "@agent/transparency";
 import type { Storage, Tx } from "../../storage/storage.ts";
+import { yieldToEventLoop } from "../../storage/writing/group-commit.ts";
 import { insertIndexRows, listEntriesAfter } from "../entries/entry-store.ts";
 import { formatOrigin } from "../generation.ts";
 import { getIndexPrefix } from "../entries/find-entries.ts";
 import { findLogState, findNewestHead, insertHead, insertTile, publishHead } from "../store.ts";
 
-/** Few enough that hashing and storing them delays other transactions by milliseconds only. */
+/** Few enough that storing them delays other transactions by milliseconds only. */
 const BATCH_ENTRIES = 1_000;
+/** Few enough that hashing them takes less than a millisecond, after which other requests are served. */
+const STEP_ENTRIES = 64;
 
 interface Integration {
   readonly storage: Storage;
@@ -44,7 +47,7 @@ export async function integrateBatch({
   const before = edge.size;
   const entries = await listEntriesAfter(storage.read, { after: before, limit: BATCH_ENTRIES });
   if (entries.length === 0) return undefined;
-  const tiles = entries.flatMap((entry) => edge.append(hashLeaf(entry)));
+  const tiles = await appendInSteps(edge, entries);
   const { size } = edge;
   const note = signCheckpoint({ origin: keys.origin, size, root: edge.root() }, keys.secretKey);
   const stored = await storage.transaction(async (tx) => {
@@ -59,6 +62,18 @@ export async function integrateBatch({
     return true;
   });
   return { stored, note, isFull: entries.length === BATCH_ENTRIES };
+}
+
+/** Appends entries to the edge of the tree and returns the tiles that became full. */
+async function appendInSteps(edge: TreeEdge, entries: readonly Uint8Array[]): Promise<FullTile[]> {
+  const tiles: FullTile[] = [];
+  for (let at = 0; at < entries.length; at += STEP_ENTRIES) {
+    if (at > 0) await yieldToEventLoop();
+    for (const entry of entries.slice(at, at + STEP_ENTRIES)) {
+      tiles.push(...edge.append(hashLeaf(entry)));
+    }
+  }
+  return tiles;
 }
 
 async function insertTiles(tx: Tx, tiles: readonly FullTile[]): Promise<void> {
