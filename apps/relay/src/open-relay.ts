@@ -27,8 +27,7 @@ import { joinProcesses, MAX_CLOCK_SKEW_MS } from "./processes/join.ts";
 import { createKeepUp, createNoKeepUp, type KeepUp } from "./processes/keep-up.ts";
 import { createSoleMembership, type Membership } from "./processes/membership.ts";
 import { createPresences, noPresences, type Presences } from "./processes/presences.ts";
-import type { LookPosition } from "./processes/changes-store.ts";
-import { beginTail, createChangeTail } from "./processes/tail-changes.ts";
+import { beginTail, createChangeTail, type TailStart } from "./processes/tail-changes.ts";
 import { createConnections, type Connections } from "./realtime/connections.ts";
 import { createRouter } from "./delivery/create-router.ts";
 import { createKeptCandidates } from "./routing/candidates/kept-candidates.ts";
@@ -221,7 +220,7 @@ async function join(
 /** Begins to follow the other processes; what they changed since `tailStart` is read in the first round. */
 async function createKeepUpWith(
   services: Services,
-  { presences, tailStart }: { readonly presences: Presences; readonly tailStart: LookPosition },
+  { presences, tailStart }: { readonly presences: Presences; readonly tailStart: TailStart },
 ): Promise<KeepUp> {
   if (!services.processes.isShared) return createNoKeepUp();
   const tail = createChangeTail({

@@ -102,7 +102,7 @@ describe.runIf(onlyOn("postgres"))("hints between processes on one database", ()
       return b.storage.hints.isMissing();
     };
     await expect.poll(isMissing, { timeout: 30_000, interval: 1_000 }).toBe(true);
-    network.forget();
+    network.abandonConnections();
     await expect.poll(isMissing, { timeout: 30_000, interval: 1_000 }).toBe(false);
     a.storage.hints.sendTask("later");
     await expect.poll(() => b.heard).toEqual(["later"]);

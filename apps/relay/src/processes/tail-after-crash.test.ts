@@ -69,7 +69,7 @@ test.runIf(onlyOn("postgres"))(
     expect(Number(xid)).toBeLessThan(last);
     await expect.poll(() => tail.look().catch(() => "gone"), { timeout: 30_000 }).toBe(undefined);
     await tail.look();
-    // What the last look had handled may be handled again.
+    // The changes of the last look may be handled again.
     expect(new Set(handled)).toEqual(new Set(["before the start", "before", "after"]));
     expect(handled.filter((key) => key === "after")).toHaveLength(1);
     await storage.close();

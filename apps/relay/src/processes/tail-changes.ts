@@ -29,11 +29,13 @@ export interface ChangeTail {
   isLost(): boolean;
 }
 
+export type TailStart = LookPosition;
+
 interface TailDependencies {
   readonly storage: Pick<Storage, "read" | "origin">;
   readonly elapsed: () => number;
   /** The answer of `beginTail`. */
-  readonly start: LookPosition;
+  readonly start: TailStart;
   readonly handlers: ChangeHandlers;
 }
 

@@ -14,7 +14,7 @@ export interface NetworkProxy extends TcpProxy {
   /** Passes bytes again; what was kept back arrives late. */
   restore(): void;
   /** Passes the bytes of new connections only; those that were silent stay so for ever. */
-  forget(): void;
+  abandonConnections(): void;
 }
 
 /** One direction of a connection. */
@@ -26,7 +26,7 @@ interface Way {
   /** The bytes that were not passed while the network was silent. */
   readonly kept: Buffer[];
   hasEnded: boolean;
-  isForgotten: boolean;
+  isAbandoned: boolean;
 }
 
 export async function startNetworkProxy(serverUrl: string): Promise<NetworkProxy> {
@@ -50,9 +50,9 @@ export async function startNetworkProxy(serverUrl: string): Promise<NetworkProxy
   }
 
   function join(from: Socket, to: Socket, direction: Direction): void {
-    const state = { delayed: [], kept: [], hasEnded: false, isForgotten: false };
+    const state = { delayed: [], kept: [], hasEnded: false, isAbandoned: false };
     const way: Way = { direction, to, ...state };
-    const isSilent = () => way.isForgotten || silent.has(direction);
+    const isSilent = () => way.isAbandoned || silent.has(direction);
     ways.add(way);
     from.on("data", (bytes: Buffer) => {
       if (isSilent()) way.kept.push(bytes);
@@ -85,9 +85,9 @@ export async function startNetworkProxy(serverUrl: string): Promise<NetworkProxy
         if (way.hasEnded) end(way);
       }
     },
-    forget() {
+    abandonConnections() {
       silent = new Set();
-      for (const way of ways) way.isForgotten = true;
+      for (const way of ways) way.isAbandoned = true;
     },
   };
 }

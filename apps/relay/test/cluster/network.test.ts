@@ -27,10 +27,10 @@ interface Fault {
 
 const silences: readonly (readonly [name: string, Fault])[] = [
   [
-    "passes nothing in either direction and forgets its connections",
+    "passes nothing in either direction and abandons its connections",
     {
       begin: (proxy) => proxy.silence("toServer", "toClient"),
-      end: (proxy) => proxy.forget(),
+      end: (proxy) => proxy.abandonConnections(),
     },
   ],
   [

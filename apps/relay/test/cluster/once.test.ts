@@ -8,7 +8,7 @@ import { claimPairing, openPairing } from "../pairing.ts";
 import type { Reply, TestRelay } from "../test-relay.ts";
 import { call, startCluster, type Cluster, type Member } from "./start-cluster.ts";
 
-/** What may happen once happens once, whichever process is asked, and also when both are at once. */
+/** Each act that may happen once happens once, whichever process is asked, and also when both are at once. */
 describe.runIf(onlyOn("postgres"))("what may happen once, at two processes", () => {
   let cluster: Cluster;
   beforeAll(async () => {

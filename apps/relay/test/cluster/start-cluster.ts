@@ -14,14 +14,14 @@ import { openDatabaseOf } from "../engine/database-of-path.ts";
 import { minimalEnv } from "../relay-process.ts";
 import { OPERATOR_TOKEN, type Reply } from "../test-relay.ts";
 
-/** The real clock, timers and randomness; while it stands still, a process does not see that time passes. */
-function createRealRuntime(isStanding: () => boolean): Runtime {
+/** The real clock, timers and randomness; while it is paused, a process does not see that time passes. */
+function createRealRuntime(isPaused: () => boolean): Runtime {
   const clock = createRelayClock({ wall: Date.now, monotonic: () => performance.now() });
-  let stoodAt = 0;
+  let pausedAt = 0;
   return {
     now: clock.now,
     clock,
-    monotonic: () => (isStanding() ? stoodAt : (stoodAt = clock.elapsed())),
+    monotonic: () => (isPaused() ? pausedAt : (pausedAt = clock.elapsed())),
     randomBytes: (length) => randomBytes(length),
     schedule(ms, task) {
       const timer = setTimeout(task, ms);
@@ -42,14 +42,14 @@ interface MemberOptions {
   /** The steps of the schema that it knows. */
   readonly steps?: readonly Migration[];
   /** While this is true, it does not renew its lease and goes on to believe in it. */
-  readonly isStanding?: () => boolean;
+  readonly isPaused?: () => boolean;
 }
 
 /** Starts one process of a relay on a database. */
 export async function startMember(
   databaseUrl: string,
   env: Record<string, string> = {},
-  { steps = migrations, isStanding = () => false }: MemberOptions = {},
+  { steps = migrations, isPaused = () => false }: MemberOptions = {},
 ): Promise<Member> {
   const read = readConfig({
     ...minimalEnv,
@@ -62,14 +62,14 @@ export async function startMember(
   const lines: string[] = [];
   const write = (line: string) => void lines.push(line);
   const log = createLog({ level: "debug", write: { stdout: write, stderr: write }, now: Date.now });
-  const runtime = createRealRuntime(isStanding);
+  const runtime = createRealRuntime(isPaused);
   const relay = await openRelay(read.config, runtime, log, (options) =>
     openStorage({ ...options, migrations: steps }),
   );
   if (!relay.ok) throw new Error(`${relay.code}: ${relay.detail}`);
   const keepUp = {
     ...relay.keepUp,
-    renew: async () => void (isStanding() || (await relay.keepUp.renew())),
+    renew: async () => void (isPaused() || (await relay.keepUp.renew())),
   };
   const server: RunningServer = await serve({ ...relay, keepUp }, runtime, read.config.server);
   return {

@@ -124,12 +124,12 @@ describe.runIf(onlyOn("postgres"))("a leader that stood still while another one 
 });
 
 describe.runIf(onlyOn("postgres"))("a leader whose clock stands still", () => {
-  let isStanding = false;
+  let isPaused = false;
   let member: Member;
   beforeEach(async () => {
-    isStanding = false;
+    isPaused = false;
     const env = { AGENT_LOG_INTERVAL_MS: "50" };
-    member = await startMember(databaseUrl, env, { isStanding: () => isStanding });
+    member = await startMember(databaseUrl, env, { isPaused: () => isPaused });
   });
   afterEach(() => member.stop());
 
@@ -138,7 +138,7 @@ describe.runIf(onlyOn("postgres"))("a leader whose clock stands still", () => {
     const account = `${member.url}/api/v1/agents/${load.payer.agentId}/deposit`;
     await requestJson(account, OPERATOR_TOKEN, "POST", { amount: 2 * EXPIRING });
     const taskIds = await submitExpiring(member.url, load);
-    isStanding = true;
+    isPaused = true;
     await query(
       `UPDATE leases SET holder = 'another', fence = fence + 1,
          until = extract(epoch FROM clock_timestamp()) * 1000 + 60000`,
@@ -154,7 +154,7 @@ describe.runIf(onlyOn("postgres"))("a leader whose clock stands still", () => {
     expect(await query("SELECT 1 FROM event_queue")).not.toEqual([]);
 
     await query("UPDATE leases SET until = 0");
-    isStanding = false;
+    isPaused = false;
     await expect.poll(() => countPending(taskIds), { timeout: 20_000 }).toBe(0);
     await expect.poll(() => query("SELECT 1 FROM event_queue")).toEqual([]);
     expect(await countHeads()).toBeGreaterThan(before);

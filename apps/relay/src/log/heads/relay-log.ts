@@ -68,6 +68,7 @@ export function createRelayLog(dependencies: RelayLogDependencies): RelayLog {
   let held: string | undefined;
   let lastDuration = 0;
 
+  const asLeader = () => processes.asLeader(storage);
   const maySign = () => isOn && held === undefined && freezer.frozen() === undefined;
 
   /** A restored database begins a new generation while the relay runs, when it is unfrozen. */
@@ -84,7 +85,7 @@ export function createRelayLog(dependencies: RelayLogDependencies): RelayLog {
   }
 
   async function signHeads(): Promise<void> {
-    const signing = processes.asLeader(storage);
+    const signing = asLeader();
     while (maySign()) {
       const size = (await findNewestHead(storage.read))?.size ?? 0;
       const current = edge?.size === size ? edge : await loadEdge(storage.read, size);
@@ -126,10 +127,7 @@ export function createRelayLog(dependencies: RelayLogDependencies): RelayLog {
     integrate: rounds.run,
     waitForHead: rounds.waitForHead,
     addCosignatures: (size, lines) => addHeadCosignatures(storage, { size, lines, quorum }),
-    prune: () =>
-      processes
-        .asLeader(storage)
-        .transaction((tx) => pruneHeads(tx, listPruneTimes(runtime.now()))),
+    prune: () => asLeader().transaction((tx) => pruneHeads(tx, listPruneTimes(runtime.now()))),
     holdSigning(detail) {
       if (held === undefined) log.error("log.behind_witness", { origin: keys.origin, detail });
       held ??= detail;
