@@ -14,8 +14,8 @@ import { findLogState, findNewestHead, insertHead, insertTile, publishHead } fro
 
 /** Few enough that storing them delays other transactions by milliseconds only. */
 const BATCH_ENTRIES = 1_000;
-/** Few enough that hashing them takes less than a millisecond, after which other requests are served. */
-const STEP_ENTRIES = 64;
+/** Few enough that hashing them takes a millisecond or two, after which other requests are served. */
+const STEP_ENTRIES = 256;
 
 interface Integration {
   readonly storage: Storage;
