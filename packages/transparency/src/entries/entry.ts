@@ -1,4 +1,4 @@
-import { BoundedMap, bytesToHex, equalBytes, hexToBytes, sha256 } from "@agent/crypto";
+import { bytesToHex, equalBytes, hexToBytes, sha256 } from "@agent/crypto";
 
 /** The length of an entry in bytes. */
 export const ENTRY_BYTES = 90;
@@ -56,25 +56,12 @@ const VERSION = 1;
 const TAG_BYTES = 16;
 const [TIME_AT, AGENT_AT, KEY_AT, REF_AT, HASH_AT] = [2, 10, 26, 42, 58] as const;
 
-/** Tags of values that were named lately: an agent, its key and a task stand in several entries. */
-const tags = new BoundedMap<string, Uint8Array>(4_096);
-
 /**
  * Returns the 16-byte tag by which an entry names an agent, a public key or an id: readers who know
  * the value recognise it, others learn nothing.
  */
 export function hashTag(type: "agent" | "key" | "ref", value: string): Uint8Array {
-  return getTag(type, value).slice();
-}
-
-function getTag(type: "agent" | "key" | "ref", value: string): Uint8Array {
-  const text = `agent/log/${type}\n${value}`;
-  let tag = tags.get(text);
-  if (tag === undefined) {
-    tag = sha256(text).slice(0, TAG_BYTES);
-    tags.set(text, tag);
-  }
-  return tag;
+  return sha256(`agent/log/${type}\n${value}`).slice(0, TAG_BYTES);
 }
 
 /**
@@ -89,9 +76,9 @@ export function buildLogEntry(facts: LogEntryFacts): Uint8Array {
   entry[0] = VERSION;
   entry[1] = ENTRY_KINDS[kind];
   new DataView(entry.buffer).setBigUint64(TIME_AT, BigInt(time));
-  if (isGiven(agentId)) entry.set(getTag("agent", agentId), AGENT_AT);
-  if (isGiven(publicKey)) entry.set(getTag("key", publicKey), KEY_AT);
-  if (isGiven(ref)) entry.set(getTag("ref", ref), REF_AT);
+  if (isGiven(agentId)) entry.set(hashTag("agent", agentId), AGENT_AT);
+  if (isGiven(publicKey)) entry.set(hashTag("key", publicKey), KEY_AT);
+  if (isGiven(ref)) entry.set(hashTag("ref", ref), REF_AT);
   entry.set(hexToBytes(artifactHash), HASH_AT);
   return entry;
 }

@@ -6,6 +6,10 @@ export const HASH_BYTES = 32;
 const LEAF_PREFIX = 0;
 const NODE_PREFIX = 1;
 
+/** Used again for each hash, because a new array of this length costs more than the hash. */
+const LEAF_BYTES = new Uint8Array(256);
+const NODE_BYTES = new Uint8Array(1 + 2 * HASH_BYTES);
+
 /** Returns the root of the tree without leaves: the SHA-256 of nothing (RFC 6962, section 2.1). */
 export function getEmptyRoot(): Uint8Array {
   return hexToBytes("e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
@@ -13,19 +17,26 @@ export function getEmptyRoot(): Uint8Array {
 
 /** Returns the hash of a leaf, SHA-256 of a zero byte and the entry (RFC 6962, section 2.1). */
 export function hashLeaf(entry: Uint8Array): Uint8Array {
-  const bytes = new Uint8Array(1 + entry.length);
+  const length = 1 + entry.length;
+  const bytes =
+    length <= LEAF_BYTES.length ? LEAF_BYTES.subarray(0, length) : new Uint8Array(length);
   bytes[0] = LEAF_PREFIX;
   bytes.set(entry, 1);
   return sha256(bytes);
 }
 
-/** Returns the hash of a node, SHA-256 of a one byte and both 32-byte hashes below it. */
+/**
+ * Returns the hash of a node, SHA-256 of a one byte and both hashes below it (RFC 6962, section 2.1). Throws
+ * RangeError for hashes of another length than 32 bytes.
+ */
 export function hashNode(left: Uint8Array, right: Uint8Array): Uint8Array {
-  const bytes = new Uint8Array(1 + 2 * HASH_BYTES);
-  bytes[0] = NODE_PREFIX;
-  bytes.set(left, 1);
-  bytes.set(right, 1 + HASH_BYTES);
-  return sha256(bytes);
+  if (left.length !== HASH_BYTES || right.length !== HASH_BYTES) {
+    throw new RangeError(`a hash must have ${HASH_BYTES} bytes`);
+  }
+  NODE_BYTES[0] = NODE_PREFIX;
+  NODE_BYTES.set(left, 1);
+  NODE_BYTES.set(right, 1 + HASH_BYTES);
+  return sha256(NODE_BYTES);
 }
 
 /**

@@ -1,4 +1,4 @@
-import { bytesToHex, equalBytes } from "@agent/crypto";
+import { bytesToHex, equalBytes, sha256 } from "@agent/crypto";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { getEmptyRoot, hashLeaf, hashNode, hashSubtree } from "./hash.ts";
@@ -260,4 +260,19 @@ test("a hash of two leaves is no entry of a tree", async () => {
 test("a tile of a wrong length is an error of the storage, not a proof", async () => {
   await expect(proveInclusion(0, 2, () => new Uint8Array(32))).rejects.toThrow(RangeError);
   await expect(computeRoot(0, readTile)).rejects.toThrow(RangeError);
+});
+
+test("the hash of an entry of any length is that of its bytes, also after that of a longer one", () => {
+  for (const length of [300, 255, 254, 90, 0, 256]) {
+    const entry = new Uint8Array(length).fill(length);
+    expect(hashLeaf(entry)).toEqual(sha256(Uint8Array.of(0, ...entry)));
+  }
+});
+
+test.each([
+  [31, 32],
+  [32, 33],
+  [0, 32],
+])("a node over hashes of %i and %i bytes is refused", (left, right) => {
+  expect(() => hashNode(new Uint8Array(left), new Uint8Array(right))).toThrow(RangeError);
 });
