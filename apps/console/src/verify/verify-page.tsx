@@ -30,6 +30,8 @@ export function VerifyPage({
   const [texts, setTexts] = useState(NO_TRUST);
   const [verified, setVerified] = useState<readonly VerifiedFile[]>([]);
   const parsed = parseTrust(texts);
+  // No verdict stands beside a fault, not even until the effect below has run.
+  const shown = parsed.ok ? verified : [];
 
   // Every file is verified anew when a key changes; a late answer for former keys is dropped.
   useEffect(() => {
@@ -72,7 +74,7 @@ export function VerifyPage({
       />
       <LogFields texts={texts} onTexts={setTexts} parsed={parsed} />
       <div aria-live="polite">
-        {verified.map((each) => (
+        {shown.map((each) => (
           <VerdictArticle
             key={each.file.id}
             {...each}
