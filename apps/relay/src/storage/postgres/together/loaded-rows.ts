@@ -93,11 +93,7 @@ export class LoadedRows {
     this.#wantedReads = [];
     await sendAtOnce(
       client,
-      wanted.map(
-        ({ send }) =>
-          () =>
-            send(client),
-      ),
+      wanted.map(({ send }) => send),
     );
     for (const { done } of wanted) done();
   }
