@@ -70,6 +70,11 @@ describe.runIf(onlyOn("postgres"))("a task whose executor's process is killed", 
       receipt: { ...createReceipt(load.worker, task) },
     });
 
+  async function claim({ task_id }: { readonly task_id: string }): Promise<void> {
+    send({ type: "claim", task_id });
+    await device.heard("claimed");
+  }
+
   async function isCompleted({ task_id }: { readonly task_id: string }): Promise<boolean> {
     const { body } = await requestJson(`${tasksPath()}/${task_id}`, OPERATOR_TOKEN);
     return (body["task"] as { status: string }).status === "completed";
@@ -96,8 +101,7 @@ describe.runIf(onlyOn("postgres"))("a task whose executor's process is killed", 
     const task = await submit();
     await kill();
     await device.heard("task_assigned");
-    send({ type: "claim", task_id: task.task_id });
-    await device.heard("claimed");
+    await claim(task);
     sendResult(task);
     await device.heard("result_accepted");
     expect(count("task_assigned")).toBe(1);
@@ -109,8 +113,7 @@ describe.runIf(onlyOn("postgres"))("a task whose executor's process is killed", 
     await device.heard("task_assigned");
     await kill();
     await device.heard("task_assigned", 2);
-    send({ type: "claim", task_id: task.task_id });
-    await device.heard("claimed");
+    await claim(task);
     sendResult(task);
     await device.heard("result_accepted");
     await expectPaidOnce(task);
@@ -119,8 +122,7 @@ describe.runIf(onlyOn("postgres"))("a task whose executor's process is killed", 
   test("after it was claimed stays with its executor", async () => {
     const task = await submit();
     await device.heard("task_assigned");
-    send({ type: "claim", task_id: task.task_id });
-    await device.heard("claimed");
+    await claim(task);
     await kill();
     await device.heard("ready", 2);
     sendResult(task);
@@ -131,8 +133,7 @@ describe.runIf(onlyOn("postgres"))("a task whose executor's process is killed", 
   test("before it has read the result takes it from the other", async () => {
     const task = await submit();
     await device.heard("task_assigned");
-    send({ type: "claim", task_id: task.task_id });
-    await device.heard("claimed");
+    await claim(task);
     killed.kill("SIGSTOP");
     sendResult(task);
     await kill();
@@ -146,8 +147,7 @@ describe.runIf(onlyOn("postgres"))("a task whose executor's process is killed", 
   test("after the answer to its result was lost pays for it once", async () => {
     const task = await submit();
     await device.heard("task_assigned");
-    send({ type: "claim", task_id: task.task_id });
-    await device.heard("claimed");
+    await claim(task);
     network.silence("toClient");
     sendResult(task);
     await waitUntil(() => isCompleted(task));
