@@ -222,7 +222,7 @@ describe("fetch", () => {
     expect(await codeOf(fetch(`http://127.0.0.1:${port}/`))).toBe("egress.unreachable");
     const nowhere = open({
       resolve: (name, _, done) => {
-        const error = Object.assign(new Error(name), { code: "ENOTFOUND", syscall: "getaddrinfo" });
+        const error = Object.assign(new Error(name), { code: "ENOTFOUND", syscall: "queryA" });
         done(error, []);
       },
     });

@@ -1,4 +1,3 @@
-import { lookup as systemLookup, type LookupAddress, type LookupOptions } from "node:dns";
 import type { LookupFunction } from "node:net";
 import { boundedBody } from "@agent/client";
 import { limits } from "@agent/wire";
@@ -6,6 +5,7 @@ import { Agent, fetch as undiciFetch, type RequestInit as UndiciRequestInit } fr
 import type { Runtime } from "../../runtime.ts";
 import { createTraceHeaders } from "../../observability/trace.ts";
 import { classifyAddress, ipLiteral, isLocalhost, isPublicHost } from "./endpoint-address.ts";
+import { createNameResolver, type ResolveName } from "./resolve-name.ts";
 
 export type EgressCode =
   | "egress.url_invalid"
@@ -47,19 +47,13 @@ export interface Egress {
   close(): Promise<void>;
 }
 
-type Resolve = (
-  name: string,
-  options: LookupOptions & { readonly all: true },
-  done: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
-) => void;
-
 export interface EgressOptions {
   /** `auto` blocks private addresses if `baseUrl` is public. */
   readonly privateEndpoints: "allow" | "block" | "auto";
   readonly baseUrl: string | undefined;
   readonly schedule: Runtime["schedule"];
   readonly randomBytes: Runtime["randomBytes"];
-  readonly resolve?: Resolve;
+  readonly resolve?: ResolveName;
   readonly connectTimeoutMs?: number;
   readonly totalTimeoutMs?: number;
   readonly maxResponseBytes?: number;
@@ -71,7 +65,9 @@ const ADDRESS_REFUSED = "leads to an address that is not allowed";
 
 /** Sends all requests to endpoints, peers and webhooks (docs/decisions.md, 8). */
 export function createEgress(options: EgressOptions): Egress {
-  const { schedule, randomBytes, resolve = systemLookup as Resolve } = options;
+  const { schedule, randomBytes } = options;
+  const names = createNameResolver({ schedule });
+  const { resolve = names.resolve } = options;
   const { connectTimeoutMs = 5_000, totalTimeoutMs = 30_000 } = options;
   const { maxResponseBytes = limits.outboundBytes } = options;
   const policy = createAddressPolicy(options);
@@ -140,7 +136,10 @@ export function createEgress(options: EgressOptions): Egress {
     fetch: withTimeout(totalTimeoutMs),
     withTimeout,
     checkUrl: policy.checkUrl,
-    close: () => agent.destroy(),
+    close() {
+      names.close();
+      return agent.destroy();
+    },
   };
 }
 
@@ -186,7 +185,7 @@ function createAddressPolicy({
  * could differ.
  */
 function filteredLookup(
-  resolve: Resolve,
+  resolve: ResolveName,
   { mayConnect }: Pick<AddressPolicy, "mayConnect">,
 ): LookupFunction {
   return (name, lookupOptions, done) => {
@@ -222,6 +221,7 @@ function toEgressError(error: unknown): EgressError {
 function isConnectError(error: Error): boolean {
   // Each address that was tried has its own error.
   if (error instanceof AggregateError) return true;
-  if ("syscall" in error) return error.syscall === "connect" || error.syscall === "getaddrinfo";
+  // Questions to DNS servers are called `queryA` and `queryAaaa`.
+  if ("syscall" in error) return /^(connect|query\w+)$/.test(String(error.syscall));
   return "code" in error && error.code === "UND_ERR_CONNECT_TIMEOUT";
 }
