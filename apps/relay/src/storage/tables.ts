@@ -36,6 +36,8 @@ import type {
   LogEntryRow,
   LogHeadRow,
   LogIndexRow,
+  LogSegmentEntryRow,
+  LogSegmentRow,
   LogStateRow,
   LogTileRow,
 } from "./tables/log.ts";
@@ -162,6 +164,8 @@ export interface Tables {
   log_entries: LogEntryRow;
   log_tiles: LogTileRow;
   log_index: LogIndexRow;
+  log_segments: LogSegmentRow;
+  log_segment_rows: LogSegmentEntryRow;
   log_heads: LogHeadRow;
   log_state: LogStateRow;
   processes: ProcessRow;

@@ -45,6 +45,7 @@ import { processTables } from "./047-processes.ts";
 import { inspections } from "./048-inspections.ts";
 import { approvalArguments } from "./049-approval-arguments.ts";
 import { consoleFigures } from "./050-console-figures.ts";
+import { logSegments } from "./051-log-segments.ts";
 
 /** All migrations in the order in which they are applied. A released one is never changed. */
 export const migrations = [
@@ -95,4 +96,5 @@ export const migrations = [
   inspections,
   approvalArguments,
   consoleFigures,
+  logSegments,
 ];

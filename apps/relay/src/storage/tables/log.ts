@@ -16,10 +16,33 @@ export interface LogTileRow {
   root: Uint8Array;
 }
 
-/** Finds the entries of an artifact. */
+/** Finds the entries of an artifact that were indexed before there were segments. */
 export interface LogIndexRow {
   /** The first 6 bytes of the artifact's hash. */
   prefix: number;
+  idx: number;
+}
+
+/** A part of the index by artifact: the entries of a range of the log, ordered by their prefix. */
+export interface LogSegmentRow {
+  segment: number;
+  /** That of the log; the segments of an older one are no longer read. */
+  generation: number;
+  /** 0 for a segment of new entries; a merge makes one segment of the next level. */
+  level: number;
+  /** The number of entries of the log before those of the segment. */
+  first: number;
+  /** Only a live one is read. A merge fills one, and then ends those that it merged. */
+  state: "live" | "filling" | "ended";
+  /** The prefixes up to this one are in a segment that is being filled. */
+  copied: Uint8Array;
+}
+
+/** Finds the entries of an artifact in a segment. */
+export interface LogSegmentEntryRow {
+  segment: number;
+  /** The first 6 bytes of the artifact's hash. */
+  prefix: Uint8Array;
   idx: number;
 }
 
