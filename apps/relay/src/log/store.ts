@@ -64,7 +64,10 @@ const clearQueries = (["log_entries", "log_tiles", "log_index", "log_heads"] as 
   (table) => compile()(queryBuilder.deleteFrom(table)),
 );
 
-/** Removes everything of a generation, because the next one begins with an empty tree. */
+/**
+ * Removes everything of a generation, because the next one begins with an empty tree. The segments of its index are
+ * not read in another one, and are deleted in steps.
+ */
 export async function clearLog(tx: Tx): Promise<void> {
   for (const query of clearQueries) await tx.run(query, {});
 }

@@ -78,38 +78,3 @@ const entryCount = compile()(
 export async function countEntries(read: Reader): Promise<number> {
   return (await read.get(entryCount, {}))?.count ?? 0;
 }
-
-const insertIndexQuery = compile<{ prefixes: string; before: number }>()(
-  either({
-    sqlite: sql<never>`
-      insert into log_index (prefix, idx)
-      select value, cast(${param("before")} as bigint) + key + 1 from json_each(${param("prefixes")})`,
-    postgres: sql<never>`
-      insert into log_index (prefix, idx)
-      select cast(value as bigint), cast(${param("before")} as bigint) + place
-      from json_array_elements_text(cast(${param("prefixes")} as json))
-        with ordinality as prefixes (value, place)`,
-  }),
-);
-
-/** Stores the prefixes of the entries that follow a number of entries, in order. */
-export async function insertIndexRows(
-  tx: Tx,
-  { prefixes, before }: { readonly prefixes: readonly number[]; readonly before: number },
-): Promise<void> {
-  await tx.run(insertIndexQuery, { prefixes: JSON.stringify(prefixes), before });
-}
-
-const entriesByPrefix = compile<{ prefix: number }>()(
-  queryBuilder
-    .selectFrom("log_index")
-    .innerJoin("log_entries", "log_entries.idx", "log_index.idx")
-    .select(["log_entries.idx", "log_entries.entry"])
-    .where("log_index.prefix", "=", param("prefix"))
-    .orderBy("log_entries.idx"),
-);
-
-/** Lists the entries whose artifact hash begins with the prefix, oldest first. */
-export function listEntriesByPrefix(read: Reader, prefix: number): Promise<LogEntryRow[]> {
-  return read.all(entriesByPrefix, { prefix });
-}

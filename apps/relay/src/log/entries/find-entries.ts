@@ -1,19 +1,7 @@
 import { hexToBytes } from "@agent/crypto";
 import { parseLogEntry } from "@agent/transparency";
 import type { Reader } from "../../storage/storage.ts";
-import { listEntriesByPrefix } from "./entry-store.ts";
-
-const PREFIX_BYTES = 6;
-const HASH_AT = 58;
-
-/** Returns the first 6 bytes of an entry's artifact hash as a number. */
-export function getIndexPrefix(entry: Uint8Array): number {
-  return toNumber(entry.subarray(HASH_AT, HASH_AT + PREFIX_BYTES));
-}
-
-function toNumber(bytes: Uint8Array): number {
-  return bytes.reduce((number, byte) => number * 256 + byte, 0);
-}
+import { listEntriesByPrefix } from "../segments/segment-store.ts";
 
 /** An entry with its place in the log. */
 export interface FoundEntry {
@@ -23,8 +11,7 @@ export interface FoundEntry {
 
 /** Finds the entries of an artifact below a signed head, oldest first. */
 export async function findEntries(read: Reader, artifactHash: string): Promise<FoundEntry[]> {
-  const prefix = toNumber(hexToBytes(artifactHash).subarray(0, PREFIX_BYTES));
-  const rows = await listEntriesByPrefix(read, prefix);
+  const rows = await listEntriesByPrefix(read, hexToBytes(artifactHash));
   return rows
     .filter(({ entry }) => getArtifactHash(entry) === artifactHash)
     .map(({ idx, entry }) => ({ index: idx - 1, entry }));

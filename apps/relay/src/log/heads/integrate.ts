@@ -7,9 +7,9 @@ import {
 } from "@agent/transparency";
 import type { Storage, Tx } from "../../storage/storage.ts";
 import { yieldToEventLoop } from "../../storage/writing/group-commit.ts";
-import { insertIndexRows, listEntriesAfter } from "../entries/entry-store.ts";
+import { listEntriesAfter } from "../entries/entry-store.ts";
 import { formatOrigin } from "../generation.ts";
-import { getIndexPrefix } from "../entries/find-entries.ts";
+import { indexEntries } from "../segments/index-entries.ts";
 import { findLogState, findNewestHead, insertHead, insertTile, publishHead } from "../store.ts";
 
 /** Few enough that storing them delays other transactions by milliseconds only. */
@@ -29,6 +29,8 @@ export interface IntegratedBatch {
   /** False when another generation or head was stored meanwhile; the edge is then of no use. */
   readonly stored: boolean;
   readonly note: string;
+  /** The number of its entries. */
+  readonly entries: number;
   /** Whether more entries may have been committed before the batch than it has. */
   readonly isFull: boolean;
 }
@@ -56,12 +58,12 @@ export async function integrateBatch({
     const isCurrent = state !== undefined && formatOrigin(state) === keys.origin;
     if (!isCurrent || (newest?.size ?? 0) !== before) return false;
     await insertTiles(tx, tiles);
-    await insertIndexRows(tx, { prefixes: entries.map(getIndexPrefix), before });
+    await indexEntries(tx, before, size);
     await insertHead(tx, { size, signed_at: now, note, cosigned: 0 });
     if (quorum === 0) await publishHead(tx, size);
     return true;
   });
-  return { stored, note, isFull: entries.length === BATCH_ENTRIES };
+  return { stored, note, entries: entries.length, isFull: entries.length === BATCH_ENTRIES };
 }
 
 /** Appends entries to the edge of the tree and returns the tiles that became full. */

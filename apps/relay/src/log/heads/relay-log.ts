@@ -7,8 +7,9 @@ import type { Runtime } from "../../runtime.ts";
 import type { Storage } from "../../storage/storage.ts";
 import type { LogStateRow } from "../../storage/tables/log.ts";
 import { enterKeys } from "../entries/enter-keys.ts";
+import { mergeSegments } from "../segments/merge-segments.ts";
 import { addHeadCosignatures } from "./add-cosignatures.ts";
-import { integrateBatch } from "./integrate.ts";
+import { integrateBatch, type IntegratedBatch } from "./integrate.ts";
 import { loadEdge } from "./load-edge.ts";
 import { createLogRounds, type LogRounds } from "./log-rounds.ts";
 import type { ServedHead } from "./served-head.ts";
@@ -95,7 +96,7 @@ export function createRelayLog(dependencies: RelayLogDependencies): RelayLog {
       const batch = await integrateBatch(given);
       if (batch?.stored !== false) edge = current;
       if (batch === undefined) break;
-      if (batch.stored) await served.save(batch.note);
+      if (batch.stored) await completeHead(batch, served, signing);
       else await followState();
       // Entries that were committed meanwhile wait for the next round, or each head would cover a few.
       if (batch.stored && !batch.isFull) break;
@@ -135,6 +136,12 @@ export function createRelayLog(dependencies: RelayLogDependencies): RelayLog {
     holdReason: () => held,
     lastDuration: () => lastDuration,
   };
+}
+
+/** Merges of the index come last, because readers wait for the head. */
+async function completeHead(batch: IntegratedBatch, served: ServedHead, signing: Storage) {
+  await served.save(batch.note);
+  await mergeSegments(signing, batch.entries);
 }
 
 /** The process that signs now goes on where this one ended. */
