@@ -3,6 +3,7 @@ import { computeRoot, entryOf, verifyEntryInclusion } from "@agent/transparency"
 import { readConfig } from "../src/config.ts";
 import { appendLog } from "../src/log/entries/append.ts";
 import { listEntriesAfter } from "../src/log/entries/entry-store.ts";
+import { findEntries, getArtifactHash } from "../src/log/entries/find-entries.ts";
 import { readTile } from "../src/log/heads/read-tile.ts";
 import { proveEntry } from "../src/log/prove.ts";
 import { createLog } from "../src/observability/log.ts";
@@ -59,9 +60,12 @@ async function measureProofs(storage: Storage) {
   for (let sample = 0; sample < SAMPLES; sample += 1) {
     const index = ENTRIES - 1 - Math.floor((sample * NEWEST) / SAMPLES);
     const [entry] = await listEntriesAfter(read, { after: index, limit: 1 });
-    if (entry === undefined) throw new Error("an entry is missing");
+    const hash = entry === undefined ? undefined : getArtifactHash(entry);
+    if (entry === undefined || hash === undefined) throw new Error("an entry is missing");
     const began = getCpuUs();
-    const proof = await proveEntry(read, { index, entry }, ENTRIES);
+    const [found] = await findEntries(read, hash);
+    if (found?.index !== index) throw new Error("an entry is not found");
+    const proof = await proveEntry(read, found, ENTRIES);
     const proven = getCpuUs();
     const verdict = verifyEntryInclusion({ index, size: ENTRIES, root, proof, entry });
     verifyUs.push(getCpuUs() - proven);
