@@ -10,6 +10,7 @@ import { createLoadAgents, requestJson, runLoad } from "../../test/load.ts";
 import { endRelays, minimalEnv, startRelay } from "../../test/relay-process.ts";
 import { OPERATOR_TOKEN } from "../../test/test-relay.ts";
 import { listEntriesAfter } from "./entries/entry-store.ts";
+import { findEntries, getArtifactHash } from "./entries/find-entries.ts";
 import { readTile } from "./heads/read-tile.ts";
 
 /** `pnpm test:crashes` kills the relay 50 times. */
@@ -80,7 +81,12 @@ test("TL4 every head that was served fits the log after kill -9 under load, and 
       );
       expect(bytesToHex(computed)).toBe(root);
     }
-    return listEntriesAfter(read, { after: 0, limit: 100_000 });
+    const stored = await listEntriesAfter(read, { after: 0, limit: 100_000 });
+    for (const [at, entry] of stored.entries()) {
+      const found = await findEntries(read, getArtifactHash(entry)!);
+      expect(found.map(({ index }) => index)).toContain(at);
+    }
+    return stored;
   });
   const settled = new Set<string>();
   for (const entry of entries) {

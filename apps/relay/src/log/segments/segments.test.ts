@@ -1,23 +1,27 @@
+import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
+import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
 import { createSeededRandom, type SeededRandom } from "@agent/testkit";
-import { buildLogEntry } from "@agent/transparency";
 import { afterAll, afterEach, expect, test } from "vitest";
+import { toEngineEnv } from "../../../test/engine/database-of-path.ts";
+import { appendHashes, appendSegment, beginLog, hashOf } from "../../../test/log-segments.ts";
 import { openMigrated } from "../../../test/migrated-storage.ts";
 import { logSegments } from "../../storage/migrations/051-log-segments.ts";
 import { migrations } from "../../storage/migrations/index.ts";
 import { compile, param, queryBuilder, sql } from "../../storage/queries/compiled-query.ts";
-import type { Storage, Tx } from "../../storage/storage.ts";
-import { appendLog } from "../entries/append.ts";
-import { countEntries, listEntriesAfter } from "../entries/entry-store.ts";
+import type { Storage } from "../../storage/storage.ts";
+import { listEntriesAfter } from "../entries/entry-store.ts";
 import { findEntries, getArtifactHash } from "../entries/find-entries.ts";
-import { clearLog, saveLogState } from "../store.ts";
+import { clearLog } from "../store.ts";
 import { indexEntries } from "./index-entries.ts";
 import { mergeSegments, runStep } from "./merge-segments.ts";
 import { planStep } from "./plan-step.ts";
-import { insertSegment, insertSegmentRows, listSegments } from "./segment-store.ts";
+import { listSegments } from "./segment-store.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "relay-segments-"));
 let storage: Storage;
@@ -30,46 +34,11 @@ async function open(path = ":memory:", known = migrations): Promise<void> {
   ({ storage } = opened);
 }
 
-const beginGeneration = (tx: Tx, generation = 0) =>
-  saveLogState(tx, {
-    one: 1,
-    origin: "log.example",
-    generation,
-    incarnation: 0,
-    is_on: 1,
-    began_at: 0,
-    keys_entered: 1,
-    published: 0,
-    root_key: null,
-  });
-
 /** Opens a log; each test has one of its own. */
 async function openLog(path?: string): Promise<void> {
   await open(path);
-  await storage.transaction((tx) => beginGeneration(tx));
+  await storage.transaction((tx) => beginLog(tx));
 }
-
-/** A hash whose first 6 bytes are a number. */
-const hashOf = (prefix: number, rest = 0) =>
-  prefix.toString(16).padStart(12, "0") + rest.toString(16).padStart(52, "0");
-
-/** Appends entries of artifacts and returns the number of entries before them. */
-async function append(tx: Tx, hashes: readonly string[]): Promise<number> {
-  const before = await countEntries(tx);
-  for (const artifactHash of hashes) {
-    await appendLog(tx, () => buildLogEntry({ kind: "receipt", time: 1, artifactHash }));
-  }
-  return before;
-}
-
-/** Appends entries in a segment of their own, however few they are. */
-const appendSegment = (hashes: readonly string[]) =>
-  storage.transaction(async (tx) => {
-    const after = await append(tx, hashes);
-    const added = { level: 0, first: after, state: "live" } as const;
-    const segment = await insertSegment(tx, await listSegments(tx), added);
-    await insertSegmentRows(tx, { segment, after, size: after + hashes.length });
-  });
 
 const oldIndexQuery = compile<{ prefix: number; idx: number }>()(
   queryBuilder.insertInto("log_index").values({ prefix: param("prefix"), idx: param("idx") }),
@@ -78,7 +47,7 @@ const oldIndexQuery = compile<{ prefix: number; idx: number }>()(
 /** Appends entries as a process of an older version does while it leads. */
 const appendAsOlder = (hashes: readonly string[]) =>
   storage.transaction(async (tx) => {
-    let idx = await append(tx, hashes);
+    let idx = await appendHashes(tx, hashes);
     for (const hash of hashes) {
       await tx.run(oldIndexQuery, {
         prefix: Number.parseInt(hash.slice(0, 12), 16),
@@ -132,14 +101,14 @@ async function actOnLog(random: SeededRandom, path: string): Promise<void> {
       throw new Error("a crash");
     });
     await crashed.catch(() => {});
-  } else if (kind < 25) await appendSegment(pickHashes(30));
+  } else if (kind < 25) await appendSegment(storage, pickHashes(30));
   else await mergeSegments(storage, 64 * (1 + random.below(12)));
 }
 
 const restart = () =>
   storage.transaction(async (tx) => {
     await clearLog(tx);
-    await beginGeneration(tx, 1);
+    await beginLog(tx, 1);
   });
 
 test.each([1, 2, 3])(
@@ -164,33 +133,75 @@ test.each([1, 2, 3])(
   },
 );
 
-test("a step of a merge moves at most 1,024 rows, however the hashes are distributed", async () => {
-  await openLog();
-  const random = createSeededRandom(4);
-  for (let segment = 0; segment < 17; segment += 1) {
-    const width = segment % 2 === 0 ? 2 ** 40 : 2 ** 20;
-    const pickHash = () => hashOf(random.below(width));
-    await appendSegment(Array.from({ length: segment === 3 ? 1_500 : 100 }, pickHash));
+/** Runs the process that merges without end, and kills it after a number of its steps. */
+async function killMerging(path: string, steps: number): Promise<void> {
+  const program = fileURLToPath(new URL("../../../test/merging-process.ts", import.meta.url));
+  const child = spawn(process.execPath, ["--conditions=agent-source", program], {
+    env: { ...process.env, ...toEngineEnv({ AGENT_DB_PATH: path }) },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const ended = once(child, "exit");
+  let left = steps;
+  createInterface({ input: child.stdout }).on("line", () => {
+    if ((left -= 1) === 0) child.kill("SIGKILL");
+  });
+  expect(await ended).toEqual([null, "SIGKILL"]);
+}
+
+test("finds what a scan finds after kill -9 during merges, which then go on", async () => {
+  const path = join(folder, randomUUID());
+  await openLog(path);
+  for (const steps of [8, 24, 24]) {
+    await storage.close();
+    await killMerging(path, steps);
+    await open(path);
+    await expectFound([hashOf(1)]);
   }
-  let before = await countRows();
-  for (let steps = 0; !(await isIdle()); steps += 1) {
-    await storage.transaction(runStep);
-    const after = await countRows();
-    const changes = [...new Set([...before.keys(), ...after.keys()])].map((segment) =>
-      Math.abs((after.get(segment) ?? 0) - (before.get(segment) ?? 0)),
-    );
-    expect(Math.max(...changes)).toBeLessThanOrEqual(1_024);
-    expect(changes.filter((change) => change > 0).length).toBeLessThanOrEqual(1);
-    before = after;
-  }
-  expect([...before.values()].toSorted((a, b) => a - b)).toEqual([100, 3_000]);
-  await expectFound();
+  expect(await isIdle()).toBe(false);
+  await runAllSteps();
+  await expectFound([hashOf(1)]);
 });
+
+const random = createSeededRandom(4);
+
+test.each<[string, (segment: number, at: number) => number]>([
+  ["evenly", (_, at) => at * 2 ** 30],
+  ["by chance", () => random.below(2 ** 48)],
+  ["otherwise in each segment", (segment) => random.below(2 ** (20 + segment))],
+])(
+  "a step of a merge moves at most 1,024 rows of hashes that are distributed %s",
+  async (_, pick) => {
+    await openLog();
+    for (let segment = 0; segment < 17; segment += 1) {
+      const length = segment === 3 ? 1_500 : 100;
+      await appendSegment(
+        storage,
+        Array.from({ length }, (__, at) => hashOf(pick(segment, at))),
+      );
+    }
+    let before = await countRows();
+    while (!(await isIdle())) {
+      await storage.transaction(runStep);
+      const after = await countRows();
+      const changes = [...new Set([...before.keys(), ...after.keys()])]
+        .map((segment) => Math.abs((after.get(segment) ?? 0) - (before.get(segment) ?? 0)))
+        .filter((change) => change > 0);
+      expect(changes.length).toBeLessThanOrEqual(1);
+      expect(Math.max(0, ...changes)).toBeLessThanOrEqual(1_024);
+      before = after;
+    }
+    expect([...before.values()]).toEqual([100, 3_000]);
+    await expectFound();
+  },
+);
 
 test("more entries of one artifact than a step copies are all found", async () => {
   await openLog();
   for (let segment = 0; segment < 17; segment += 1) {
-    await appendSegment(Array.from({ length: 70 }, () => hashOf(7)));
+    await appendSegment(
+      storage,
+      Array.from({ length: 70 }, () => hashOf(7)),
+    );
   }
   await runAllSteps();
   expect(await findEntries(storage.read, hashOf(7))).toHaveLength(17 * 70);
@@ -199,7 +210,7 @@ test("more entries of one artifact than a step copies are all found", async () =
 
 test("a head of many entries runs more steps than one of few, and no more than there are", async () => {
   await openLog();
-  for (let segment = 0; segment < 17; segment += 1) await appendSegment([hashOf(segment)]);
+  for (let segment = 0; segment < 17; segment += 1) await appendSegment(storage, [hashOf(segment)]);
   await mergeSegments(storage, 1);
   expect((await listSegments(storage.read)).map(({ state }) => state)).toContain("filling");
   await mergeSegments(storage, 1_000);
@@ -218,7 +229,7 @@ test("a segment gets the entries of heads until it has 1,024", async () => {
   await openLog();
   for (const count of [1_000, 500, 1_024, 1]) {
     await storage.transaction(async (tx) => {
-      const after = await append(
+      const after = await appendHashes(
         tx,
         Array.from({ length: count }, (_, at) => hashOf(at)),
       );
@@ -234,11 +245,11 @@ test("a segment gets the entries of heads until it has 1,024", async () => {
 test("entries that were indexed before there were segments are found, beside newer ones", async () => {
   const path = join(folder, randomUUID());
   await open(path, migrations.slice(0, migrations.indexOf(logSegments)));
-  await storage.transaction((tx) => beginGeneration(tx));
+  await storage.transaction((tx) => beginLog(tx));
   await appendAsOlder([hashOf(2 ** 47 + 5), hashOf(3), hashOf(2 ** 47 + 5)]);
   await storage.close();
   await open(path);
-  await appendSegment([hashOf(3), hashOf(4)]);
+  await appendSegment(storage, [hashOf(3), hashOf(4)]);
   await expectFound([hashOf(5)]);
   expect(await findEntries(storage.read, hashOf(3))).toMatchObject([{ index: 1 }, { index: 3 }]);
 });
@@ -246,10 +257,10 @@ test("entries that were indexed before there were segments are found, beside new
 test("nothing of an older generation is found or kept", async () => {
   await openLog();
   const hashes = Array.from({ length: 20 }, (_, at) => hashOf(at));
-  for (const hash of hashes) await appendSegment([hash]);
+  for (const hash of hashes) await appendSegment(storage, [hash]);
   await mergeSegments(storage, 64);
   await restart();
-  await storage.transaction((tx) => append(tx, hashes));
+  await storage.transaction((tx) => appendHashes(tx, hashes));
   for (const hash of hashes) expect(await findEntries(storage.read, hash)).toEqual([]);
   await storage.transaction((tx) => indexEntries(tx, 0, hashes.length));
   await expectFound();
