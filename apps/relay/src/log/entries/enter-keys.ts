@@ -5,8 +5,8 @@ import { findEntries, getArtifactHash } from "./find-entries.ts";
 import { listDeviceKeyPage, listOwnKeyPage, type KeyPageRow } from "./key-page-store.ts";
 import { listUncoveredEntries } from "./list-uncovered-entries.ts";
 
-/** Few enough that one transaction does not delay the others. */
-const PAGE_KEYS = 1_000;
+/** Few enough that one transaction, which looks each key up in the index, delays the others by 10 ms or so. */
+const PAGE_KEYS = 256;
 
 /**
  * Enters the keys that were bound or ended before the log began or while it was off: each key in force
