@@ -38,7 +38,7 @@ export async function insertEntry(tx: Tx, entry: Uint8Array): Promise<void> {
 const entriesAfter = compile<{ after: number; limit: number }>()(
   queryBuilder
     .selectFrom("log_entries")
-    .selectAll()
+    .select("entry")
     .where("idx", ">", param("after"))
     .orderBy("idx")
     .limit(param("limit")),
