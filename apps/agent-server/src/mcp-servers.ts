@@ -9,10 +9,12 @@ import {
 import type { Caller } from "./caller.ts";
 import { withDeadline } from "./execution/deadline.ts";
 import { CallCancelled } from "./execution/abort-reasons.ts";
+import { hasUnreadArguments } from "./http/authentication/caller-info.ts";
 import { createPromptHandlers } from "./prompts/prompt-handlers.ts";
 import { createResourceHandlers } from "./resources/resource-handlers.ts";
 import type { Runtime } from "./runtime.ts";
 import type { CallAnswer, CallTool } from "./tools/calling/call-tool.ts";
+import { UNREAD_ARGUMENTS } from "./tools/calling/check-argument-size.ts";
 import type { ToolContext, ToolDefinition } from "./tools/definition.ts";
 
 export interface McpServerParts {
@@ -108,7 +110,10 @@ export function createMcpServers(parts: McpServerParts): McpServers {
       };
       const { signal } = context.mcpReq;
       const cancel = callsWithTask.has(params.name) ? createCancelSignal(signal, context) : signal;
-      return toResult(await call(callTool, params, contextParts, cancel));
+      const asked = hasUnreadArguments(context)
+        ? { ...params, arguments: UNREAD_ARGUMENTS }
+        : params;
+      return toResult(await call(callTool, asked, contextParts, cancel));
     });
     const callReadableFor = (name: string, args: unknown, context: BaseContext) =>
       call(

@@ -8,7 +8,8 @@ import type { Context } from "hono";
 import { callerKey } from "../caller.ts";
 import { readBody } from "./read-body.ts";
 import { toAuthInfo } from "./authentication/caller-info.ts";
-import { createRpcRefusal } from "./refusals.ts";
+import { parseMessage } from "./parse-message.ts";
+import { createMessageRefusal } from "./refusals.ts";
 import { refuseRequest, type HttpEnv } from "./refuse-request.ts";
 import type { Sessions } from "./sessions.ts";
 
@@ -21,8 +22,8 @@ export function createMcpRoute(eras: {
   return async (c) => {
     const request = c.req.raw;
     const { caller } = c.var;
-    const authInfo = toAuthInfo(caller);
     if (request.method !== "POST") {
+      const authInfo = toAuthInfo(caller);
       return sessions.handle(request, { callerKey: callerKey(caller), authInfo });
     }
     if (!isJsonContentType(request.headers.get("content-type") ?? undefined)) {
@@ -30,21 +31,13 @@ export function createMcpRoute(eras: {
     }
     const body = await readBody(request, limits.requestBytes);
     if (!body.ok) return refuseRequest(c, "request.too_large");
-    const parsed = parseJson(body.text);
-    if (!parsed.ok)
-      return createRpcRefusal(400, { code: -32700, message: "Parse error: not valid JSON" });
+    const parsed = parseMessage(body.text);
+    if (!parsed.ok) return createMessageRefusal(parsed.code);
 
-    const parsedBody = parsed.value;
+    const { value: parsedBody, isUnread } = parsed;
+    const authInfo = toAuthInfo(caller, isUnread);
     return (await isLegacyRequest(request, parsedBody))
       ? sessions.handle(request, { callerKey: callerKey(caller), authInfo, parsedBody })
       : modern.fetch(request, { authInfo, parsedBody });
   };
-}
-
-function parseJson(text: string): { ok: true; value: unknown } | { ok: false } {
-  try {
-    return { ok: true, value: JSON.parse(text) };
-  } catch {
-    return { ok: false };
-  }
 }

@@ -1,3 +1,5 @@
+import { MAX_ARGUMENT_VALUES } from "../tools/calling/check-argument-size.ts";
+
 /** The refusals of this server over HTTP; refusals within MCP are JSON-RPC errors. */
 const refusals = {
   "auth.missing": { status: 401, text: "Missing authorization" },
@@ -45,4 +47,17 @@ export function createRpcRefusal(
   id: string | number | null = null,
 ): Response {
   return Response.json({ jsonrpc: "2.0", error, id }, { status });
+}
+
+const messageRefusals = {
+  "message.not_json": { code: -32700, message: "Parse error: not valid JSON" },
+  "message.too_large": {
+    code: -32600,
+    message: `A message must hold at most ${MAX_ARGUMENT_VALUES} values besides the \`arguments\` of a tool call`,
+  },
+} as const;
+
+/** Refuses a message that was not read, so that its id is unknown. */
+export function createMessageRefusal(code: keyof typeof messageRefusals): Response {
+  return createRpcRefusal(400, messageRefusals[code]);
 }

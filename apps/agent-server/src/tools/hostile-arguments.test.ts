@@ -67,15 +67,15 @@ describe("H6: a schema that refers to itself", () => {
 });
 
 describe("H6: uniqueItems", () => {
-  const objects = Array.from({ length: 20_000 }, (_, index) => ({ id: index, of: "x" }));
+  const objects = Array.from({ length: 3_000 }, (_, index) => ({ id: index, of: "x" }));
 
-  test("H6: uniqueItems validates 20,000 distinct objects in well under a second", async () => {
+  test("H6: uniqueItems validates 3,000 distinct objects in well under a second", async () => {
     const { answer, ms } = await call(unique, { list: objects });
     expect(answer).toMatchObject({ ok: true });
     expect(ms).toBeLessThan(1_000);
   });
 
-  test("H6: uniqueItems finds one duplicate among 20,000 objects in any order of members", async () => {
+  test("H6: uniqueItems finds one duplicate among 3,000 objects in any order of members", async () => {
     const list = [...objects, { of: "x", id: 7 }];
     expect((await call(unique, { list })).answer).toMatchObject({ ok: false, kind: "invalid" });
   });
@@ -193,11 +193,13 @@ describe("H6: arguments are bounded before they are validated:", () => {
     for (let level = 0; level < levels; level++) value = [value];
     return value;
   };
+  const numbers = (count: number) => Array.from({ length: count }, (_, index) => index);
   test.each<[string, unknown, boolean]>([
     ["50 levels", { list: nested(50) }, true],
     ["100 levels", { list: nested(100) }, false],
-    ["90,000 values", { list: Array.from({ length: 90_000 }, (_, index) => index) }, true],
-    ["110,000 values", { list: Array.from({ length: 110_000 }, (_, index) => index) }, false],
+    ["10,000 values", { list: numbers(9_999) }, true],
+    ["10,001 values", { list: numbers(10_000) }, false],
+    ["10,001 values in many objects", { list: numbers(3_334).map((a) => ({ a, b: [] })) }, false],
     ["a long text", { text: "x".repeat(1_000_000) }, true],
     ["a text beyond the size of a request", { text: "x".repeat(1_100_000) }, false],
     ["member names beyond the size of a request", { [`x${"y".repeat(1_100_000)}`]: 1 }, false],

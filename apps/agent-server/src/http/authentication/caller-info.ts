@@ -2,9 +2,17 @@ import type { AuthInfo, BaseContext } from "@modelcontextprotocol/server";
 import { callerKey, type Caller } from "../../caller.ts";
 
 // The token itself is left out because no handler needs it.
-/** Wraps the caller in the form in which the SDK passes it to the handler of a request. */
-export function toAuthInfo(caller: Caller): AuthInfo {
-  return { token: "", clientId: callerKey(caller), scopes: [], extra: { caller } };
+/**
+ * Wraps the caller in the form in which the SDK passes it to the handler of a request, and whether
+ * the arguments of the request were left unread.
+ */
+export function toAuthInfo(caller: Caller, isUnread = false): AuthInfo {
+  return { token: "", clientId: callerKey(caller), scopes: [], extra: { caller, isUnread } };
+}
+
+/** Returns whether a call came without its arguments, because they hold too many values. */
+export function hasUnreadArguments(context: BaseContext): boolean {
+  return context.http?.authInfo?.extra?.["isUnread"] === true;
 }
 
 /**

@@ -1,4 +1,6 @@
-import { isJsonObject, type JsonMembers } from "@agent/crypto";
+import { isJsonObject } from "@agent/crypto";
+import { UNREAD_ARGUMENTS } from "../../tools/calling/check-argument-size.ts";
+import { parseMessage } from "../parse-message.ts";
 
 /** A `tools/call` of the older era with only a name and arguments. */
 export interface PlainCall {
@@ -11,8 +13,10 @@ export interface PlainCall {
  * Parses a plain call. Undefined is not a refusal: the official library handles all other messages.
  */
 export function parsePlainCall(text: string): PlainCall | undefined {
-  const message = parseJsonObject(text);
-  if (message === undefined || Object.keys(message).length !== 4) return undefined;
+  const parsed = parseMessage(text);
+  if (!parsed.ok) return undefined;
+  const { value: message, isUnread } = parsed;
+  if (!isJsonObject(message) || Object.keys(message).length !== 4) return undefined;
   const { jsonrpc, id, method, params } = message;
   if (jsonrpc !== "2.0" || method !== "tools/call" || !isJsonObject(params)) return undefined;
   if (typeof id !== "string" && !Number.isSafeInteger(id)) return undefined;
@@ -22,14 +26,6 @@ export function parsePlainCall(text: string): PlainCall | undefined {
   const call = { id: id as string | number, name };
   const members = Object.keys(params).length;
   if (members === 1) return call;
-  return members === 2 && isJsonObject(args) ? { ...call, arguments: args } : undefined;
-}
-
-function parseJsonObject(text: string): JsonMembers | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isJsonObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  if (members !== 2 || !isJsonObject(args)) return undefined;
+  return { ...call, arguments: isUnread ? UNREAD_ARGUMENTS : args };
 }

@@ -2,30 +2,46 @@ import { limits } from "@agent/wire";
 
 /** The nesting that the canonical form allows; deeper arguments could not be approved. */
 const MAX_DEPTH = 64;
-const MAX_VALUES = 100_000;
+/** Reading, checking and hashing so many values stops the event loop for about 2 ms. */
+export const MAX_ARGUMENT_VALUES = 10_000;
 const MAX_CHARACTERS = limits.requestBytes;
+
+const FAULTS = {
+  depth: `\`arguments\` must be nested at most ${MAX_DEPTH} levels deep`,
+  values: `\`arguments\` must hold at most ${MAX_ARGUMENT_VALUES} values`,
+  characters: `\`arguments\` must hold at most ${MAX_CHARACTERS} characters`,
+} as const;
+
+/** Stands for arguments that were not read from a message, because they hold too many values. */
+export const UNREAD_ARGUMENTS: object = Object.freeze({});
 
 /**
  * Returns the fault of arguments that are too large, or undefined. The size is checked before any
  * schema, whose cost grows with the arguments.
  */
 export function checkArgumentSize(args: unknown): string | undefined {
-  let values = 0;
-  let characters = 0;
-  const open: { readonly value: unknown; readonly depth: number }[] = [{ value: args, depth: 1 }];
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    const { value, depth } = next;
-    values++;
-    if (typeof value === "string") characters += value.length;
-    if (typeof value === "object" && value !== null) {
-      if (depth > MAX_DEPTH) return `must be nested at most ${MAX_DEPTH} levels deep`;
-      for (const [name, member] of Object.entries(value)) {
-        if (!Array.isArray(value)) characters += name.length;
-        open.push({ value: member, depth: depth + 1 });
-        if (values + open.length > MAX_VALUES) return `must hold at most ${MAX_VALUES} values`;
-      }
+  if (args === UNREAD_ARGUMENTS) return FAULTS.values;
+  const fault = findFault(args, 1, { values: 0, characters: 0 });
+  return fault && FAULTS[fault];
+}
+
+function findFault(
+  value: unknown,
+  depth: number,
+  size: { values: number; characters: number },
+): keyof typeof FAULTS | undefined {
+  if (typeof value === "string") size.characters += value.length;
+  else if (typeof value === "object" && value !== null) {
+    if (depth > MAX_DEPTH) return "depth";
+    const names = Array.isArray(value) ? [] : Object.keys(value);
+    const members: readonly unknown[] = Array.isArray(value) ? value : Object.values(value);
+    size.values += members.length;
+    if (size.values > MAX_ARGUMENT_VALUES) return "values";
+    for (const name of names) size.characters += name.length;
+    for (const member of members) {
+      const fault = findFault(member, depth + 1, size);
+      if (fault !== undefined) return fault;
     }
-    if (characters > MAX_CHARACTERS) return `must hold at most ${MAX_CHARACTERS} characters`;
   }
-  return undefined;
+  return size.characters > MAX_CHARACTERS ? "characters" : undefined;
 }
