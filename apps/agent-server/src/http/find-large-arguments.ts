@@ -1,7 +1,7 @@
 /** The end of a message, in which the members behind its arguments are looked for. */
 const MAX_TAIL_CHARACTERS = 16_384;
 /** Most texts are shorter, and for them a native search would cost more. */
-const SHORT_TEXT = 64;
+const SHORT_TEXT = 16;
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;

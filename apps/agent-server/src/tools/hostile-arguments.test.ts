@@ -17,8 +17,13 @@ const named = (name: string, properties: JsonObject) => ({
   handler: () => ({ ok: true as const, data: "ran" }),
 });
 
-async function call(properties: JsonObject, args: unknown) {
-  const registry = createRegistry([compileTool(named("tool", properties))]);
+async function call(properties: JsonObject, args: unknown, onRun = () => {}) {
+  const tool = named("tool", properties);
+  const handler = () => {
+    onRun();
+    return tool.handler();
+  };
+  const registry = createRegistry([compileTool({ ...tool, handler })]);
   const runtime = createSystemRuntime(silentLog);
   const callTool = createToolCaller({ registry, guard: createTestGuard(), runtime });
   const startedAt = performance.now();
@@ -83,6 +88,8 @@ describe("H6: uniqueItems", () => {
   test.each<[unknown[], boolean]>([
     [[1, "1", true, null, [1], { a: 1 }], true],
     [[1, 1.0], false],
+    [['{"a":1}', { a: 1 }, "1", 1], true],
+    [["a", { a: "a" }, "a"], false],
     [
       [
         [1, 2],
@@ -208,4 +215,23 @@ describe("H6: arguments are bounded before they are validated:", () => {
     expect(answer.ok ? "ran" : answer.kind).toBe(allowed ? "ran" : "invalid");
     expect(ms).toBeLessThan(1_000);
   });
+});
+
+describe("H6: the steps of a call with large arguments", () => {
+  const numbers = Array.from({ length: 5_000 }, (_, index) => index);
+  test.each<[string, unknown, number]>([
+    ["two numbers", { list: [1, 2] }, 0],
+    ["5,000 numbers", { list: numbers }, 4],
+    ["a text of 100 KB", { text: "x".repeat(100_000) }, 4],
+  ])(
+    "H6: a call with %s lets the event loop turn as often as it is large",
+    async (_, args, expected) => {
+      let turns = 0;
+      let turnsBefore = -1;
+      const turn = (): unknown => (turns += 1) < 100 && setImmediate(turn);
+      setImmediate(turn);
+      await call({ ...unique, text: {} }, args, () => (turnsBefore = turns));
+      expect(turnsBefore).toBe(expected);
+    },
+  );
 });

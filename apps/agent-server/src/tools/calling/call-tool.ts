@@ -36,9 +36,10 @@ export function createToolCaller(parts: {
     const tool = registry.get(name);
     if (tool === undefined) return buildFailure("unknown", `Unknown tool "${toPrintable(name)}"`);
 
-    const sizeFault = checkArgumentSize(args ?? {});
-    const checked =
-      sizeFault === undefined ? tool.check(args ?? {}) : { ok: false as const, fault: sizeFault };
+    const size = checkArgumentSize(args ?? {});
+    const isLarge = size.ok && size.isLarge;
+    if (isLarge) await runOtherWork();
+    const checked = size.ok ? tool.check(args ?? {}) : size;
     if (!checked.ok) {
       return buildFailure(
         "invalid",
@@ -47,6 +48,7 @@ export function createToolCaller(parts: {
     }
 
     const { args: checkedArgs } = checked;
+    if (isLarge) await runOtherWork();
     const argsHash = hashArguments(checkedArgs);
     if (argsHash === undefined) {
       return buildFailure(
@@ -65,6 +67,11 @@ export function createToolCaller(parts: {
     decision.recordCompletion(answer.ok);
     return answer;
   };
+
+  /** Handles the events that have arrived; the first turn ends before these are looked for. */
+  function runOtherWork(): Promise<void> {
+    return new Promise((resolve) => runtime.afterTurn(() => runtime.afterTurn(resolve)));
+  }
 
   async function runTool(
     tool: RegisteredTool,

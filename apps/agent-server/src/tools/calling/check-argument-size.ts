@@ -5,6 +5,9 @@ const MAX_DEPTH = 64;
 /** Reading, checking and hashing so many values stops the event loop for about 2 ms. */
 export const MAX_ARGUMENT_VALUES = 10_000;
 const MAX_CHARACTERS = limits.requestBytes;
+/** Larger arguments take several ms, which is too long for one turn of the event loop. */
+const MAX_TURN_VALUES = 1_000;
+const MAX_TURN_CHARACTERS = 65_536;
 
 const FAULTS = {
   depth: `\`arguments\` must be nested at most ${MAX_DEPTH} levels deep`,
@@ -15,14 +18,21 @@ const FAULTS = {
 /** Stands for arguments that were not read from a message, because they hold too many values. */
 export const UNREAD_ARGUMENTS: object = Object.freeze({});
 
+export type ArgumentSizeCheck =
+  /** `isLarge`: other work must run between the steps of the call. */
+  { readonly ok: true; readonly isLarge: boolean } | { readonly ok: false; readonly fault: string };
+
 /**
- * Returns the fault of arguments that are too large, or undefined. The size is checked before any
- * schema, whose cost grows with the arguments.
+ * Refuses arguments that are too large. The size is checked before any schema, whose cost grows
+ * with the arguments.
  */
-export function checkArgumentSize(args: unknown): string | undefined {
-  if (args === UNREAD_ARGUMENTS) return FAULTS.values;
-  const fault = findFault(args, 1, { values: 0, characters: 0 });
-  return fault && FAULTS[fault];
+export function checkArgumentSize(args: unknown): ArgumentSizeCheck {
+  if (args === UNREAD_ARGUMENTS) return { ok: false, fault: FAULTS.values };
+  const size = { values: 0, characters: 0 };
+  const fault = findFault(args, 1, size);
+  if (fault !== undefined) return { ok: false, fault: FAULTS[fault] };
+  const isLarge = size.values > MAX_TURN_VALUES || size.characters > MAX_TURN_CHARACTERS;
+  return { ok: true, isLarge };
 }
 
 function findFault(
