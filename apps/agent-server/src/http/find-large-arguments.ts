@@ -1,8 +1,9 @@
 /** The end of a message, in which the members behind its arguments are looked for. */
-const MAX_TAIL_CHARACTERS = 16_384;
+const MAX_TAIL_BYTES = 16_384;
 /** Most texts are shorter, and for them a native search would cost more. */
 const SHORT_TEXT = 16;
 
+const ARGUMENTS_NAME = Buffer.from('"arguments"');
 const QUOTE = 0x22;
 const COMMA = 0x2c;
 const OPEN_LIST = 0x5b;
@@ -24,29 +25,31 @@ const SMALL = { size: "small" } as const;
 const LARGE = { size: "large" } as const;
 
 /**
- * Finds the arguments in the text of a JSON-RPC message if they hold more than `max` values, and
+ * Finds the arguments in a JSON-RPC message in UTF-8 if they hold more than `max` values, and
  * finds whether the rest of the message does. It stops at the limit, so that a message that is too
- * large is not read. A text that is not JSON gets any answer.
+ * large is not read. A message that is not JSON gets any answer.
  */
-export function findLargeArguments(text: string, max: number): MessageSize {
-  // Each value takes at least two characters, with the comma or bracket before it.
-  if (text.length <= 2 * max) return SMALL;
+export function findLargeArguments(bytes: Buffer, max: number): MessageSize {
+  // Each value takes at least two bytes, with the comma or bracket before it.
+  if (bytes.length <= 2 * max) return SMALL;
   const count = { inside: 0, outside: 0 };
   let depth = 0;
   let textFrom = -1;
   let from = -1;
-  for (let at = 0; at < text.length; at++) {
+  for (let at = 0; at < bytes.length; at++) {
     let held = false;
-    switch (text.charCodeAt(at)) {
+    switch (bytes[at]) {
+      case undefined:
+        break;
       case QUOTE:
         if (depth === PARAMS_DEPTH) textFrom = at;
-        at = findTextEnd(text, at);
+        at = findTextEnd(bytes, at);
         break;
       case OPEN_LIST:
       case OPEN_OBJECT:
-        if (depth === PARAMS_DEPTH && text.startsWith('"arguments"', textFrom)) from = at;
+        if (depth === PARAMS_DEPTH && isArgumentsName(bytes, textFrom)) from = at;
         depth++;
-        held = !isEmpty(text, at);
+        held = !isEmpty(bytes, at);
         break;
       case COMMA:
         held = true;
@@ -59,25 +62,27 @@ export function findLargeArguments(text: string, max: number): MessageSize {
     }
     if (!held) continue;
     const total = from === -1 ? ++count.outside : ++count.inside;
-    if (total > max) return from === -1 ? LARGE : describeArguments(text, from);
+    if (total > max) return from === -1 ? LARGE : describeArguments(bytes, from);
   }
   return SMALL;
 }
 
-function describeArguments(text: string, from: number): MessageSize {
-  const to = findArgumentsEnd(text);
+function describeArguments(bytes: Buffer, from: number): MessageSize {
+  const to = findArgumentsEnd(bytes);
   return to === undefined || to <= from ? LARGE : { size: "large-arguments", from, to };
 }
 
 /** Finds the end of the arguments from the end of the message, which is shorter than they are. */
-function findArgumentsEnd(text: string): number | undefined {
-  const first = Math.max(0, text.length - MAX_TAIL_CHARACTERS);
+function findArgumentsEnd(bytes: Buffer): number | undefined {
+  const first = Math.max(0, bytes.length - MAX_TAIL_BYTES);
   let depth = 0;
   let end = 0;
-  for (let at = text.length - 1; at >= first; at--) {
-    switch (text.charCodeAt(at)) {
+  for (let at = bytes.length - 1; at >= first; at--) {
+    switch (bytes[at]) {
+      case undefined:
+        break;
       case QUOTE:
-        at = findTextStart(text, at, first);
+        at = findTextStart(bytes, at, first);
         break;
       case CLOSE_LIST:
       case CLOSE_OBJECT:
@@ -93,42 +98,46 @@ function findArgumentsEnd(text: string): number | undefined {
   return depth > PARAMS_DEPTH ? end : undefined;
 }
 
-function isEmpty(text: string, openedAt: number): boolean {
-  for (let at = openedAt + 1; at < text.length; at++) {
-    const code = text.charCodeAt(at);
+function isArgumentsName(bytes: Buffer, from: number): boolean {
+  return ARGUMENTS_NAME.every((byte, index) => bytes[from + index] === byte);
+}
+
+function isEmpty(bytes: Buffer, openedAt: number): boolean {
+  for (let at = openedAt + 1; at < bytes.length; at++) {
+    const code = bytes[at];
     // All white space of JSON is at most a space.
-    if (code > 0x20) return code === CLOSE_LIST || code === CLOSE_OBJECT;
+    if (code !== undefined && code > 0x20) return code === CLOSE_LIST || code === CLOSE_OBJECT;
   }
   return true;
 }
 
 /** Returns the index of the quote that ends the text whose first quote is at `start`. */
-function findTextEnd(text: string, start: number): number {
+function findTextEnd(bytes: Buffer, start: number): number {
   let at = start + 1;
-  while (at < text.length) {
-    const stop = Math.min(at + SHORT_TEXT, text.length);
+  while (at < bytes.length) {
+    const stop = Math.min(at + SHORT_TEXT, bytes.length);
     while (at < stop) {
-      const code = text.charCodeAt(at);
+      const code = bytes[at];
       if (code === QUOTE) return at;
       at += code === BACKSLASH ? 2 : 1;
     }
-    const quote = text.indexOf('"', at);
+    const quote = bytes.indexOf(QUOTE, at);
     if (quote === -1) break;
-    if (!isEscaped(text, quote, at)) return quote;
+    if (!isEscaped(bytes, quote, at)) return quote;
     at = quote + 1;
   }
-  return text.length;
+  return bytes.length;
 }
 
-function findTextStart(text: string, end: number, first: number): number {
+function findTextStart(bytes: Buffer, end: number, first: number): number {
   let at = end - 1;
-  while (at >= first && (text.charCodeAt(at) !== QUOTE || isEscaped(text, at, first))) at--;
+  while (at >= first && (bytes[at] !== QUOTE || isEscaped(bytes, at, first))) at--;
   return at;
 }
 
 /** Returns whether an odd number of backslashes, back to `first`, precedes a quote. */
-function isEscaped(text: string, quote: number, first: number): boolean {
+function isEscaped(bytes: Buffer, quote: number, first: number): boolean {
   let at = quote;
-  while (at > first && text.charCodeAt(at - 1) === BACKSLASH) at--;
+  while (at > first && bytes[at - 1] === BACKSLASH) at--;
   return (quote - at) % 2 === 1;
 }

@@ -184,6 +184,7 @@ describe("H6: a call whose arguments hold too many values", () => {
   test("H6: a call is refused in less time than reading it would take", () => {
     const params = { name: "collect", arguments: args };
     const text = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params });
+    const body = Buffer.from(text);
     const time = (work: () => unknown) => {
       const times = Array.from({ length: 15 }, () => {
         const startedAt = performance.now();
@@ -192,7 +193,7 @@ describe("H6: a call whose arguments hold too many values", () => {
       });
       return times.toSorted((a, b) => a - b)[7] ?? 0;
     };
-    expect(time(() => parseMessage(text))).toBeLessThan(time(() => JSON.parse(text)));
+    expect(time(() => parseMessage(body))).toBeLessThan(time(() => JSON.parse(text)));
   });
 });
 

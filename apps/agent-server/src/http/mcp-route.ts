@@ -31,7 +31,7 @@ export function createMcpRoute(eras: {
     }
     const body = await readBody(request, limits.requestBytes);
     if (!body.ok) return refuseRequest(c, "request.too_large");
-    const parsed = parseMessage(body.text);
+    const parsed = parseMessage(Buffer.from(body.text));
     if (!parsed.ok) return createMessageRefusal(parsed.code);
 
     const { value: parsedBody, isUnread } = parsed;

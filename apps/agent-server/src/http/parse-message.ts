@@ -8,18 +8,22 @@ export type ParsedMessage =
   | { readonly ok: false; readonly code: "message.not_json" | "message.too_large" };
 
 /**
- * Parses a JSON-RPC message. Arguments with too many values are left out instead of parsed, because
- * parsing alone would stop the event loop for several ms; the rest is enough to refuse the call.
+ * Parses a JSON-RPC message in UTF-8. Arguments with too many values are left out instead of
+ * parsed, because parsing alone would stop the event loop for several ms; the rest is enough to
+ * refuse the call.
  */
-export function parseMessage(text: string): ParsedMessage {
-  const found = findLargeArguments(text, MAX_ARGUMENT_VALUES);
+export function parseMessage(bytes: Buffer): ParsedMessage {
+  const found = findLargeArguments(bytes, MAX_ARGUMENT_VALUES);
   switch (found.size) {
     case "small":
-      return parseText(text, false);
+      return parseText(bytes.toString(), false);
     case "large":
       return { ok: false, code: "message.too_large" };
     case "large-arguments": {
-      const rest = parseText(`${text.slice(0, found.from)}{}${text.slice(found.to)}`, true);
+      const rest = parseText(
+        `${bytes.toString("utf8", 0, found.from)}{}${bytes.toString("utf8", found.to)}`,
+        true,
+      );
       const isCall = rest.ok && isJsonObject(rest.value) && rest.value["method"] === "tools/call";
       return isCall || !rest.ok ? rest : { ok: false, code: "message.too_large" };
     }

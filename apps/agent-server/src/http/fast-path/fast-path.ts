@@ -50,7 +50,7 @@ export function createFastPath(parts: {
 
     const body = await readRawBody(request);
     if (body === undefined) return true;
-    const call = parsePlainCall(body.toString());
+    const call = parsePlainCall(body);
     const running = call && sessions.beginCall(sessionId, callerKey(authenticated.caller), call.id);
     if (call === undefined || running === undefined) {
       Object.assign(request, { rawBody: body });

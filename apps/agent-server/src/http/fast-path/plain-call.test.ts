@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { parsePlainCall } from "./plain-call.ts";
 
 const call = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "x" } };
-const read = (message: unknown) => parsePlainCall(JSON.stringify(message));
+const read = (message: unknown) => parsePlainCall(Buffer.from(JSON.stringify(message)));
 
 describe("a plain tool call", () => {
   test.each([
@@ -40,13 +40,15 @@ describe("a plain tool call", () => {
   });
 
   test.each(["", "{", "null", "\ufeff{}"])("%j is not a plain call", (text) => {
-    expect(parsePlainCall(text)).toBeUndefined();
+    expect(parsePlainCall(Buffer.from(text))).toBeUndefined();
   });
 
   test("a plain call gets no prototype from a member named __proto__", () => {
     const text = JSON.stringify(call);
-    expect(parsePlainCall(text.replace("{", '{"__proto__":{"a":1},'))).toBeUndefined();
+    expect(parsePlainCall(Buffer.from(text.replace("{", '{"__proto__":{"a":1},')))).toBeUndefined();
     const params = '"params":{"__proto__":{"name":"x"}}}';
-    expect(parsePlainCall(text.replace('"params":{"name":"x"}}', params))).toBeUndefined();
+    expect(
+      parsePlainCall(Buffer.from(text.replace('"params":{"name":"x"}}', params))),
+    ).toBeUndefined();
   });
 });

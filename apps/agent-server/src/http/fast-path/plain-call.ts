@@ -12,8 +12,8 @@ export interface PlainCall {
 /**
  * Parses a plain call. Undefined is not a refusal: the official library handles all other messages.
  */
-export function parsePlainCall(text: string): PlainCall | undefined {
-  const parsed = parseMessage(text);
+export function parsePlainCall(body: Buffer): PlainCall | undefined {
+  const parsed = parseMessage(body);
   if (!parsed.ok) return undefined;
   const { value: message, isUnread } = parsed;
   if (!isJsonObject(message) || Object.keys(message).length !== 4) return undefined;
