@@ -67,15 +67,6 @@ const misbehaviours = {
       await sleep(200);
     };
   },
-  async "H6 arguments just within the limit"({ url }) {
-    const { call } = await openSession({ url }, "/mcp");
-    // One list of 3,333 objects with two members each holds exactly 10,000 values.
-    const list = Array.from({ length: 3_333 }, (_, id) => ({ id, of: "x" }));
-    return async () => {
-      await call("collect", { list });
-      await sleep(200);
-    };
-  },
 } satisfies Record<string, Misbehaviour>;
 
 export type MisbehaviourName = keyof typeof misbehaviours;
