@@ -58,12 +58,15 @@ const misbehaviours = {
     };
   }),
   async "H6 arguments that are costly to check"({ url }) {
-    const { call } = await openSession({ url }, "/mcp");
-    const list = Array.from({ length: 20_000 }, (_, id) => ({ id, of: "x" }));
-    const text = `${"a".repeat(40)}!`;
+    const { callWithText } = await openSession({ url }, "/mcp");
+    // Formatted once, because with few cores the work of the bad client itself would delay the honest one.
+    const list = JSON.stringify({
+      list: Array.from({ length: 20_000 }, (_, id) => ({ id, of: "x" })),
+    });
+    const text = JSON.stringify({ text: `${"a".repeat(40)}!` });
     return async () => {
-      await call("collect", { list });
-      await call("match", { text });
+      await callWithText("collect", list);
+      await callWithText("match", text);
       await sleep(200);
     };
   },

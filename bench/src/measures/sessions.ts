@@ -14,6 +14,8 @@ export const OWNER_TOKEN = "bench-token-of-the-owner-0123456789";
 export interface SessionSide {
   /** Calls a tool and returns the answer's text. */
   readonly call: (name: string, args: object) => Promise<string>;
+  /** The same with the JSON text of the arguments, for a caller that sends them again and again. */
+  readonly callWithText: (name: string, argsText: string) => Promise<string>;
   readonly callOnce: () => Promise<void>;
   /** Leaves the server running for its other sessions. */
   readonly close: () => Promise<void>;
@@ -55,13 +57,15 @@ export async function openSession({ url }: Pick<Child, "url">, path: string): Pr
   await post(path, JSON.stringify(notify), OWNER_TOKEN);
   const text = "x".repeat(1_300);
   let id = 0;
-  const call = (name: string, args: object) => {
-    const params = { name, arguments: args };
-    const body = { jsonrpc: "2.0", id: (id += 1), method: "tools/call", params };
-    return post(path, JSON.stringify(body), OWNER_TOKEN);
+  const callWithText = (name: string, argsText: string) => {
+    const head = `{"jsonrpc":"2.0","id":${(id += 1)},"method":"tools/call"`;
+    const params = `{"name":"${name}","arguments":${argsText}}`;
+    return post(path, `${head},"params":${params}}`, OWNER_TOKEN);
   };
+  const call = (name: string, args: object) => callWithText(name, JSON.stringify(args));
   return {
     call,
+    callWithText,
     async callOnce() {
       const answer = await call("echo", { text });
       if (!answer.includes(text)) throw new Error(answer.slice(0, 200));
