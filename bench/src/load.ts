@@ -6,6 +6,9 @@ export type Get = (path: string, token?: string) => Promise<string>;
 /** Requests in flight, unless a measurement names another number. */
 export const DEFAULT_IN_FLIGHT = 64;
 
+/** A relay compiles its code for about so long, and uses half as much processor time again meanwhile. */
+export const WARM_UP_SECONDS = 10;
+
 /** The most requests that a measurement has in flight. */
 export const MANY_IN_FLIGHT = 256;
 

@@ -1,12 +1,11 @@
 import { hashReceipt } from "@agent/receipts";
 import { computeMedian, computePercentile99, type Figure } from "../figures.ts";
-import { measureRate, runTimes } from "../load.ts";
+import { measureRate, runTimes, WARM_UP_SECONDS } from "../load.ts";
 import { startRelay, type RelaySide } from "../relay-side.ts";
 
 const ROUNDS = 9;
 const SECONDS = 3;
 const DELEGATIONS = 1_500;
-const WARM_UP_SECONDS = 3;
 
 const SAMPLES = 100;
 const POLL_MS = 5;
@@ -111,7 +110,6 @@ async function compareSides(
   const [side, other] = [await startRelay(env, 1), await startRelay(otherEnv, 1)];
   const ratios: number[] = [];
   try {
-    // The first seconds of a relay compile its code.
     for (const each of [side, other]) await measureRate(WARM_UP_SECONDS, each.delegateOnce);
     for (let round = 0; round < ROUNDS; round += 1) {
       const values = new Map<RelaySide, number>();

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startChild } from "../child.ts";
 import { computeMedian, printFigures, type Figure } from "../figures.ts";
-import { createHttpClient, measureRate } from "../load.ts";
+import { createHttpClient, measureRate, WARM_UP_SECONDS } from "../load.ts";
 import { startRelay, type RelaySide } from "../relay-side.ts";
 import { measureVerifySeconds } from "./verify-cost.ts";
 
@@ -31,8 +31,9 @@ export async function benchmarkDelegations(): Promise<void> {
   const body = JSON.stringify({ id: "x", prompt: "x".repeat(1_450) });
   const postOnce = async () => void (await poster.post("/", body));
   try {
-    // The first seconds of a relay compile its code.
-    for (const side of [paid, free, disk]) await measureRate(3, side.delegateOnce);
+    for (const side of [paid, free, disk]) {
+      await measureRate(WARM_UP_SECONDS, side.delegateOnce);
+    }
     for (const inFlight of IN_FLIGHT_COUNTS) {
       printFigures(await measureSides({ paid, free, disk, postOnce }, inFlight));
     }

@@ -3,13 +3,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createDatabase, startPostgres } from "@agent/test-postgres";
 import { computeMedian, printFigures } from "../figures.ts";
-import { MANY_IN_FLIGHT, measureRate } from "../load.ts";
+import { MANY_IN_FLIGHT, measureRate, WARM_UP_SECONDS } from "../load.ts";
 import { readTreeCpuSeconds } from "../process-tree.ts";
 import { startRelay, type RelaySide } from "../relay-side.ts";
 
 const ROUNDS = 7;
 const SECONDS = 3;
-const WARM_UP_SECONDS = 5;
 
 /** The figures of each round of one engine. */
 interface EngineFigures {
@@ -42,7 +41,6 @@ export async function benchmarkEngines(): Promise<void> {
     { name: "PostgreSQL", side: postgres, serverPid: server.pid, ...noFigures() },
   ];
   try {
-    // The first seconds of a relay compile its code.
     for (const { side } of engines)
       await measureRate(WARM_UP_SECONDS, side.delegateOnce, MANY_IN_FLIGHT);
     for (let round = 0; round < ROUNDS; round += 1) {

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { computeMedian, printFigures } from "../figures.ts";
-import { measureRate } from "../load.ts";
+import { measureRate, WARM_UP_SECONDS } from "../load.ts";
 import { multiplyTasks } from "../multiply-tasks.ts";
 import { startRelay } from "../relay-side.ts";
 
@@ -23,7 +23,7 @@ export async function benchmarkStoredTasks(): Promise<void> {
   try {
     await full.delegateOnce();
     multiplyTasks(path, STORED_TASK_COUNT);
-    for (const side of [full, empty]) await measureRate(3, side.delegateOnce);
+    for (const side of [full, empty]) await measureRate(WARM_UP_SECONDS, side.delegateOnce);
     for (let round = 0; round < ROUNDS; round += 1) {
       rates.empty.push(await measureRate(SECONDS, empty.delegateOnce));
       rates.full.push(await measureRate(SECONDS, full.delegateOnce));

@@ -1,10 +1,9 @@
 import { computeMedian, computePercentile99, type Figure } from "../figures.ts";
-import { MANY_IN_FLIGHT, measureRate } from "../load.ts";
+import { MANY_IN_FLIGHT, measureRate, WARM_UP_SECONDS } from "../load.ts";
 import type { RelaySide } from "../relay-side.ts";
 
 const ROUNDS = 5;
 const SECONDS = 4;
-const WARM_UP_SECONDS = 4;
 
 /** Half the paid delegations a second that an engine can do. */
 interface HalfLoad {

@@ -1,12 +1,11 @@
 import { availableParallelism } from "node:os";
 import { computeMedian, type Figure } from "../figures.ts";
-import { MANY_IN_FLIGHT, measureRate } from "../load.ts";
+import { MANY_IN_FLIGHT, measureRate, WARM_UP_SECONDS } from "../load.ts";
 import { readTreeCpuSeconds } from "../process-tree.ts";
 import type { RelaySide } from "../relay-side.ts";
 
 const ROUNDS = 5;
 const SECONDS = 3;
-const WARM_UP_SECONDS = 4;
 
 /** Processes of one relay, which are driven together. */
 export interface Group {
