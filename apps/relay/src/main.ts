@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { hostname } from "node:os";
+import { availableParallelism, hostname } from "node:os";
 import { createRelayClock } from "./clock/relay-clock.ts";
 import type { Display } from "./command-line/format-blocks.ts";
 import type { OperatorOptions } from "./command-line/operator-command.ts";
@@ -11,6 +11,7 @@ import { createLog, type LogLevel } from "./observability/log.ts";
 import { createRandomPool } from "./random-pool.ts";
 import type { Runtime } from "./runtime.ts";
 import { checkNodeVersion } from "./start/check-node-version.ts";
+import { choosePoolSize } from "./start/choose-pool-size.ts";
 import { createDevEnvironment } from "./start/dev-environment.ts";
 import { formatLogLine } from "./start/format-log-line.ts";
 import { parseCommandLine, type ProcessFlags } from "./start/parse-command-line.ts";
@@ -181,6 +182,8 @@ async function start(isDev: boolean, { "check-config": isCheck }: ProcessFlags):
   const config = readEnvironment(env);
   if (config === undefined) return exit(1);
   if (isCheck === true) return checkConfiguration(config);
+  // Node.js reads it when the pool is first used, which may be by the import below.
+  process.env["UV_THREADPOOL_SIZE"] ??= String(choosePoolSize(availableParallelism()));
   // The relay is loaded only where one starts, so that commands answer quickly.
   const { runRelay } = await import("./start/run-relay.ts");
   return runRelay(config, relayProcess, { isDev });
