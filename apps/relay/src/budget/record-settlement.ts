@@ -9,7 +9,7 @@ import type { Tx } from "../storage/storage.ts";
 import type { NewSettlement, SettlementRow } from "../storage/tables/budget.ts";
 import type { PostedRow } from "./post-movement.ts";
 import { buildSettlementBody } from "./sign-settlement.ts";
-import { countRelaySuccessions, findPaymentOfTask } from "./settlement-facts-store.ts";
+import { findPaymentOfTask } from "./settlement-facts-store.ts";
 import { insertSettlement } from "./store.ts";
 
 interface RecordedSettlement {
@@ -61,7 +61,8 @@ export async function recordSettlement(
     ...stored,
     x402_tx_hash: x402?.txHash ?? null,
     x402_network: x402?.network ?? null,
-    relay_key: await countRelaySuccessions(tx),
+    // The position of the key in force: it only changes while the relay is stopped.
+    relay_key: identity.succession.length,
   };
   await insertSettlement(tx, row);
   await recordRelayEvent(tx, {

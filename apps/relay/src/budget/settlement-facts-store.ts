@@ -22,13 +22,3 @@ export async function findPaymentOfTask(
   const { network } = JSON.parse(row.requirements) as { network: string };
   return { txHash: row.tx_hash, network };
 }
-
-const successionCount = inRowForm(
-  compile()(sql<{ count: number }>`select count(*) as count from relay_successions`),
-  { kind: "read", tables: ["relay_successions"] },
-);
-
-/** Counts the succession steps, which is the position of the key in force. */
-export async function countRelaySuccessions(read: Reader): Promise<number> {
-  return (await read.get(successionCount, {}))?.count ?? 0;
-}
