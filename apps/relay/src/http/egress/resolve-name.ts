@@ -64,6 +64,8 @@ export function createNameResolver({
       return await askForCandidates(resolver, schedule, listCandidates(name, searchDomains));
     } finally {
       asking.delete(resolver);
+      // The other family's question may still be open, and would keep a process from its end.
+      resolver.cancel();
     }
   }
 
