@@ -4,7 +4,7 @@ import type { Runtime } from "../src/runtime.ts";
 export const systemRuntime = {
   now: Date.now,
   randomBytes: (count: number) => crypto.getRandomValues(new Uint8Array(count)),
-  schedule(ms: number, task: () => void) {
+  schedule: (ms: number, task: () => void) => {
     const timer = setTimeout(task, ms);
     return () => clearTimeout(timer);
   },

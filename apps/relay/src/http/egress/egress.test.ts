@@ -5,6 +5,7 @@ import { createServer as createTcpServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { gzipSync } from "node:zlib";
 import { afterEach, describe, expect, expectTypeOf, test } from "vitest";
+import { systemRuntime } from "../../../test/system-runtime.ts";
 import {
   createEgress,
   type Egress,
@@ -18,10 +19,7 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
 });
 
-function schedule(ms: number, task: () => void): () => void {
-  const timer = setTimeout(task, ms);
-  return () => clearTimeout(timer);
-}
+const { schedule } = systemRuntime;
 
 function open(options: Partial<EgressOptions> = {}): Egress {
   const egress = createEgress({

@@ -4,6 +4,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { promisify } from "node:util";
 import { afterEach, describe, expect, test } from "vitest";
+import { systemRuntime } from "../../../test/system-runtime.ts";
 import { createEgress } from "./egress.ts";
 import {
   createNameResolver,
@@ -18,10 +19,7 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
 });
 
-function schedule(ms: number, task: () => void): () => void {
-  const timer = setTimeout(task, ms);
-  return () => clearTimeout(timer);
-}
+const { schedule } = systemRuntime;
 
 const QUESTION_AT = 12;
 const TYPES = { A: 1, AAAA: 28 };
