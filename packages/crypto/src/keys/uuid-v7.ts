@@ -1,4 +1,6 @@
 const MAX_TIME = 2 ** 48 - 1;
+const VERSION = 0x70;
+const VARIANT = 0x80;
 const HYPHEN = "-".charCodeAt(0);
 const DIGITS = Array.from("0123456789abcdef", (digit) => digit.charCodeAt(0));
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[478][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
@@ -12,38 +14,31 @@ export function uuidV7(now: number, randomBytes: Uint8Array): string {
     throw new RangeError("the time of a UUID is a whole number of 48 bits");
   }
   if (randomBytes.length < 10) throw new RangeError("a UUID takes 10 random bytes");
-  const r = randomBytes;
+  const codes: number[] = [];
   const high = Math.floor(now / 2 ** 16);
-  const time = [high >>> 24, high >>> 16, high >>> 8, high, now >>> 8, now] as const;
-  const version = 0x70 | (r[0]! & 0x0f);
-  const variant = 0x80 | (r[2]! & 0x3f);
-  const random = [
-    version,
-    r[1]!,
-    variant,
-    r[3]!,
-    r[4]!,
-    r[5]!,
-    r[6]!,
-    r[7]!,
-    r[8]!,
-    r[9]!,
-  ] as const;
-  return formatUuid([...time, ...random]);
+  pushByte(codes, high >>> 24);
+  pushByte(codes, high >>> 16);
+  pushByte(codes, high >>> 8);
+  pushByte(codes, high);
+  codes.push(HYPHEN);
+  pushByte(codes, now >>> 8);
+  pushByte(codes, now);
+  codes.push(HYPHEN);
+  pushByte(codes, VERSION | (randomBytes[0]! & 0x0f));
+  pushByte(codes, randomBytes[1]!);
+  codes.push(HYPHEN);
+  pushByte(codes, VARIANT | (randomBytes[2]! & 0x3f));
+  pushByte(codes, randomBytes[3]!);
+  codes.push(HYPHEN);
+  for (let at = 4; at < 10; at++) pushByte(codes, randomBytes[at]!);
+  // Every task needs several ids, and a text that is added up from short ones costs twice as much by the
+  // time that it is stored.
+  return String.fromCharCode(...codes);
 }
 
-/**
- * Formats 16 bytes, of each number the lowest. Every task needs several ids, and a text that is added up from
- * short ones costs twice as much by the time that it is stored.
- */
-function formatUuid(bytes: readonly number[]): string {
-  const codes: number[] = [];
-  for (let at = 0; at < 16; at++) {
-    if (at === 4 || at === 6 || at === 8 || at === 10) codes.push(HYPHEN);
-    const byte = bytes[at]!;
-    codes.push(DIGITS[(byte >>> 4) & 0x0f]!, DIGITS[byte & 0x0f]!);
-  }
-  return String.fromCharCode(...codes);
+/** Adds the two hex digits of the lowest byte of a number. */
+function pushByte(codes: number[], byte: number): void {
+  codes.push(DIGITS[(byte >>> 4) & 0x0f]!, DIGITS[byte & 0x0f]!);
 }
 
 /**

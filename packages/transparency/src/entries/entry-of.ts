@@ -153,6 +153,7 @@ export const entryOf = {
 const hashArtifact = (artifact: object) => sha256Hex(canonicalize(artifact));
 
 function hashUnsigned(artifact: object): string {
+  if (!("signature" in artifact)) return hashArtifact(artifact);
   const { signature: _, ...body } = artifact as { readonly signature?: unknown };
   return hashArtifact(body);
 }
