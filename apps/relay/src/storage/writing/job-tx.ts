@@ -15,30 +15,30 @@ export class JobTx implements Tx {
     this.#statements = statements;
   }
 
-  async get<P, Row>(query: Query<P, Row>, params: P): Promise<Row | undefined> {
-    this.#checkOpen();
+  get<P, Row>(query: Query<P, Row>, params: P): Promise<Row | undefined> {
     try {
-      return this.#statements.get(query, params);
+      this.#checkOpen();
+      return Promise.resolve(this.#statements.get(query, params));
     } catch (error) {
-      throw this.#noteFailure(error);
+      return Promise.reject(this.#noteFailure(error));
     }
   }
 
-  async all<P, Row>(query: Query<P, Row>, params: P): Promise<Row[]> {
-    this.#checkOpen();
+  all<P, Row>(query: Query<P, Row>, params: P): Promise<Row[]> {
     try {
-      return this.#statements.all(query, params);
+      this.#checkOpen();
+      return Promise.resolve(this.#statements.all(query, params));
     } catch (error) {
-      throw this.#noteFailure(error);
+      return Promise.reject(this.#noteFailure(error));
     }
   }
 
-  async run<P>(query: Query<P, never>, params: P): Promise<number> {
-    this.#checkOpen();
+  run<P>(query: Query<P, never>, params: P): Promise<number> {
     try {
-      return this.#statements.run(query, params);
+      this.#checkOpen();
+      return Promise.resolve(this.#statements.run(query, params));
     } catch (error) {
-      throw this.#noteFailure(error);
+      return Promise.reject(this.#noteFailure(error));
     }
   }
 
