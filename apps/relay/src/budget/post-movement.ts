@@ -10,8 +10,9 @@ import {
   asMicro,
   ZERO,
 } from "@agent/budget";
+import { uuidV7 } from "@agent/crypto";
 import { refuse, type Refusal } from "@agent/wire";
-import { newId, type Runtime } from "../runtime.ts";
+import type { Runtime } from "../runtime.ts";
 import type { Tx } from "../storage/storage.ts";
 import type { AccountRow, PostingRow } from "../storage/tables/budget.ts";
 import { applyToCardLots } from "./accounts/card-lots.ts";
@@ -78,7 +79,7 @@ export async function postMovement(
     rows.push({
       account,
       sequence: now.sequence,
-      transaction_id: newId(runtime),
+      transaction_id: uuidV7(time, runtime.randomBytes(10)),
       type,
       amount,
       balance_after: now.balance,

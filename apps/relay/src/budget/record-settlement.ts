@@ -6,7 +6,7 @@ import { appendLog } from "../log/entries/append.ts";
 import type { Log } from "../observability/log.ts";
 import type { Services } from "../services.ts";
 import type { Tx } from "../storage/storage.ts";
-import type { NewSettlement, SettlementRow } from "../storage/tables/budget.ts";
+import type { SettlementRow } from "../storage/tables/budget.ts";
 import type { PostedRow } from "./post-movement.ts";
 import { buildSettlementBody } from "./sign-settlement.ts";
 import { findPaymentOfTask } from "./settlement-facts-store.ts";
@@ -23,9 +23,10 @@ interface RecordedSettlement {
   readonly terms?: { readonly gross: Micro; readonly fee: Micro; readonly net: Micro };
   readonly payerId: string;
   readonly payeeId: string;
-  readonly status: NewSettlement["status"];
+  readonly status: SettlementRow["status"];
   readonly settledAt: number;
-  readonly x402?: NewSettlement["x402"];
+  /** The payment on a chain; where it is absent, that of the task counts, if there is one. */
+  readonly x402?: { readonly txHash: string; readonly network: string } | undefined;
   /** Of the outcome of an inspection; absent for a task that was not inspected. */
   readonly outcomeHash?: string;
 }
@@ -36,9 +37,10 @@ export async function recordSettlement(
   { identity }: Pick<Services, "identity">,
   recorded: RecordedSettlement,
   rows: readonly PostedRow[],
-): Promise<NewSettlement> {
+): Promise<SettlementRow> {
   const { gross, fee, net } = recorded.terms ?? { gross: ZERO, fee: ZERO, net: ZERO };
-  const settlement: NewSettlement = {
+  const x402 = recorded.x402 ?? (await findPaymentOfTask(tx, recorded.taskId));
+  const settlement: SettlementRow = {
     task_id: recorded.taskId,
     settlement_id: recorded.settlementId,
     allocation_id: recorded.allocationId,
@@ -51,20 +53,14 @@ export async function recordSettlement(
     payee_id: recorded.payeeId,
     status: recorded.status,
     settled_at: recorded.settledAt,
-    x402: recorded.x402,
     postings: JSON.stringify(rows),
-    outcome_hash: recorded.outcomeHash ?? null,
-  };
-  const { x402: _, ...stored } = settlement;
-  const x402 = recorded.x402 ?? (await findPaymentOfTask(tx, recorded.taskId));
-  const row: SettlementRow = {
-    ...stored,
     x402_tx_hash: x402?.txHash ?? null,
     x402_network: x402?.network ?? null,
     // The position of the key in force: it only changes while the relay is stopped.
     relay_key: identity.succession.length,
+    outcome_hash: recorded.outcomeHash ?? null,
   };
-  await insertSettlement(tx, row);
+  await insertSettlement(tx, settlement);
   await recordRelayEvent(tx, {
     at: settlement.settled_at,
     type: "money.settled",
@@ -76,14 +72,14 @@ export async function recordSettlement(
     fee: toDollars(fee),
   });
   await appendLog(tx, () => {
-    const record = { ...buildSettlementBody(row, identity), suite: SUITE };
+    const record = { ...buildSettlementBody(settlement, identity), suite: SUITE };
     return entryOf.settlement(record, { time: settlement.settled_at });
   });
   return settlement;
 }
 
 type LoggedSettlement = Pick<
-  NewSettlement,
+  SettlementRow,
   "task_id" | "settlement_id" | "status" | "net" | "fee" | "payer_id" | "payee_id"
 >;
 

@@ -3,7 +3,7 @@ import { findLedgerStepCount } from "../ledger/store.ts";
 import { newId } from "../runtime.ts";
 import type { Services } from "../services.ts";
 import type { Tx } from "../storage/storage.ts";
-import type { NewSettlement } from "../storage/tables/budget.ts";
+import type { SettlementRow } from "../storage/tables/budget.ts";
 import type { TaskRow } from "../storage/tables/tasks.ts";
 import { postMovement, type PostRefusal } from "./post-movement.ts";
 import { recordSettlement } from "./record-settlement.ts";
@@ -22,7 +22,7 @@ export async function settleFromHold(
   { runtime, config, identity }: Pick<Services, "runtime" | "config" | "identity">,
   task: Pick<TaskRow, "task_id" | "submitted_by" | "charge" | "locked" | "allocation_id">,
   { receiptHash, payeeId, status }: SettlementInput,
-): Promise<{ readonly ok: true; readonly settlement: NewSettlement | undefined } | PostRefusal> {
+): Promise<{ readonly ok: true; readonly settlement: SettlementRow | undefined } | PostRefusal> {
   const { task_id, submitted_by: payerId, allocation_id } = task;
   if (payerId === null || allocation_id === null) return { ok: true, settlement: undefined };
   const locked = task.locked;

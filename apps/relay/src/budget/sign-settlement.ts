@@ -22,23 +22,21 @@ export function buildSettlementBody(
   row: SettlementRow,
   identity: Pick<RelayIdentity, "publicKeys" | "publicKey" | "did">,
 ): SettlementRecordBody {
-  const {
-    amount_settled,
-    fee,
-    net,
-    postings: _,
-    x402_tx_hash,
-    x402_network,
-    relay_key,
-    outcome_hash,
-    ...rest
-  } = row;
+  const { outcome_hash, x402_tx_hash, x402_network } = row;
   return {
-    ...rest,
-    amount_settled: toDollars(amount_settled),
-    fee: toDollars(fee),
-    net: toDollars(net),
-    issuer: getDid(identity, identity.publicKeys[relay_key] ?? identity.publicKey),
+    task_id: row.task_id,
+    settlement_id: row.settlement_id,
+    allocation_id: row.allocation_id,
+    receipt_hash: row.receipt_hash,
+    ledger_hash: row.ledger_hash,
+    amount_settled: toDollars(row.amount_settled),
+    fee: toDollars(row.fee),
+    net: toDollars(row.net),
+    payer_id: row.payer_id,
+    payee_id: row.payee_id,
+    status: row.status,
+    settled_at: row.settled_at,
+    issuer: getDid(identity, identity.publicKeys[row.relay_key] ?? identity.publicKey),
     // An absent member must not be signed as null.
     ...(outcome_hash !== null && { outcome_hash }),
     ...(x402_tx_hash !== null && { x402_tx_hash }),

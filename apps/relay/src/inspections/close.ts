@@ -20,7 +20,7 @@ import { appendLog } from "../log/entries/append.ts";
 import { newId } from "../runtime.ts";
 import type { Services } from "../services.ts";
 import type { Tx } from "../storage/storage.ts";
-import type { NewSettlement } from "../storage/tables/budget.ts";
+import type { SettlementRow } from "../storage/tables/budget.ts";
 import type { InspectionRow } from "../storage/tables/inspections.ts";
 import { releaseDelegationBudget } from "../tasks/submission/delegation-budget.ts";
 import type { ReputationUpdate } from "../tasks/receipts/record-task-outcome.ts";
@@ -34,7 +34,7 @@ export type CloseServices = OutcomeServices & Pick<Services, "subscriptions">;
 /** The effects of a close, to be published once they are durable. */
 export interface ClosedInspection {
   readonly row: InspectionRow;
-  readonly settlement: NewSettlement;
+  readonly settlement: SettlementRow;
   readonly reputationUpdate: ReputationUpdate;
 }
 

@@ -1,7 +1,7 @@
 import { toDollars } from "@agent/budget";
 import type { Services } from "../services.ts";
 import type { Tx } from "../storage/storage.ts";
-import type { NewSettlement } from "../storage/tables/budget.ts";
+import type { SettlementRow } from "../storage/tables/budget.ts";
 import type { TaskRow } from "../storage/tables/tasks.ts";
 import { executorOf, isForwarded } from "../tasks/task.ts";
 import { enqueueWebhook } from "./enqueue-webhook.ts";
@@ -27,7 +27,7 @@ export function enqueueTaskAssigned(
 export interface FinishedTask {
   readonly executorId: string;
   readonly status: "completed" | "failed" | "denied";
-  readonly settlement: NewSettlement | undefined;
+  readonly settlement: SettlementRow | undefined;
   readonly credentials: readonly IssuedCredential[];
 }
 
@@ -59,7 +59,7 @@ export async function enqueueTaskEnded(
 export function enqueueSettled(
   tx: Tx,
   services: EnqueueDependencies,
-  settlement: NewSettlement,
+  settlement: SettlementRow,
 ): Promise<void> {
   const { settlement_id, task_id, payer_id, payee_id, status, amount_settled, fee, net } =
     settlement;

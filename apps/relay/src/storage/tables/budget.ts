@@ -53,14 +53,6 @@ export interface SettlementRow {
   outcome_hash: string | null;
 }
 
-/** A settlement to be recorded. Its payment comes from the task or from the relay that settles. */
-export interface NewSettlement extends Omit<
-  SettlementRow,
-  "x402_tx_hash" | "x402_network" | "relay_key"
-> {
-  readonly x402?: { readonly txHash: string; readonly network: string } | undefined;
-}
-
 export interface WithdrawalRow {
   withdrawal_id: string;
   agent_id: string;

@@ -13,7 +13,7 @@ import { isFromPeer } from "../../federation/peer-ref.ts";
 import { appendLog } from "../../log/entries/append.ts";
 import type { Services } from "../../services.ts";
 import type { Tx } from "../../storage/storage.ts";
-import type { NewSettlement } from "../../storage/tables/budget.ts";
+import type { SettlementRow } from "../../storage/tables/budget.ts";
 import type { InspectionRow } from "../../storage/tables/inspections.ts";
 import type { TaskRow } from "../../storage/tables/tasks.ts";
 import { enqueueTaskEnded } from "../../webhooks/enqueue-task-webhooks.ts";
@@ -42,7 +42,7 @@ export interface VerifiedReceipt {
 export interface CompletedTask {
   readonly ok: true;
   readonly task: TaskRow;
-  readonly settlement: NewSettlement | undefined;
+  readonly settlement: SettlementRow | undefined;
   readonly reputationUpdate: ReputationUpdate;
   /** The inspection that began, before which neither money nor trust moves. */
   readonly inspection: InspectionRow | undefined;

@@ -5,7 +5,7 @@ import { issueForTask } from "../../credentials/issue-for-task.ts";
 import type { NewCredential } from "../../credentials/store.ts";
 import type { Services } from "../../services.ts";
 import type { Tx } from "../../storage/storage.ts";
-import type { NewSettlement } from "../../storage/tables/budget.ts";
+import type { SettlementRow } from "../../storage/tables/budget.ts";
 import type { TaskRow } from "../../storage/tables/tasks.ts";
 import { recordTrustOutcome, type RecordedOutcome } from "../../trust/record-trust-outcome.ts";
 
@@ -19,7 +19,7 @@ export interface ReputationUpdate {
 interface ExecutorOutcome {
   readonly executorId: string;
   readonly status: ReceiptStatus;
-  readonly settlement?: NewSettlement | undefined;
+  readonly settlement?: SettlementRow | undefined;
   /** Limits the effect to the pair of submitter and executor. */
   readonly pairOnly?: boolean;
 }
