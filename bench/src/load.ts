@@ -6,8 +6,8 @@ export type Get = (path: string, token?: string) => Promise<string>;
 /** Requests in flight, unless a measurement names another number. */
 export const DEFAULT_IN_FLIGHT = 64;
 
-/** A relay compiles its code for about so long, and uses half as much processor time again meanwhile. */
-export const WARM_UP_SECONDS = 10;
+/** A relay compiles its code for about so long, and uses half as much processor time again at first. */
+export const WARM_UP_SECONDS = 20;
 
 /** The most requests that a measurement has in flight. */
 export const MANY_IN_FLIGHT = 256;

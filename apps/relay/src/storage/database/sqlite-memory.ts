@@ -30,7 +30,7 @@ export function openSqliteMemory(migrations: readonly Migration[], image?: Buffe
   };
 }
 
-const BATCHES_PER_COMMIT = 64;
+const BATCHES_PER_COMMIT = 256;
 
 /**
  * Shares one COMMIT between many batches, each a savepoint of it. A COMMIT in memory walks through all

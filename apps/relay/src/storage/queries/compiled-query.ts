@@ -122,11 +122,13 @@ function toCompiledText<P>({ sql: text, parameters }: CompiledQuery): CompiledTe
   const names = parameters.map((marker) => (marker as ParameterMarker).name);
   const values = (params: P): SqlValue[] => {
     const given = params as Readonly<Record<string, SqlValue | undefined>>;
-    return names.map((name) => {
+    const found: SqlValue[] = [];
+    for (const name of names) {
       const value = given[name];
       if (value === undefined) throw new TypeError(`no value for "${name}" in: ${text}`);
-      return value;
-    });
+      found.push(value);
+    }
+    return found;
   };
   return { text, names, values };
 }
