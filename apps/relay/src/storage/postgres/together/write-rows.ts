@@ -1,6 +1,7 @@
 import type { Client } from "pg";
 import type { KeyedTable, RowValues, TableName } from "../../queries/row-form.ts";
-import { toNamedStatement, toStoredValue } from "../prepared-statement.ts";
+import { toNamedStatement } from "../prepared-statement.ts";
+import { formatArray } from "../values/format-array.ts";
 import { sendAtOnce } from "./send-at-once.ts";
 import type { ChangedRow, RowLayer } from "./row-layer.ts";
 
@@ -75,7 +76,7 @@ function toUpdates(
 }
 
 async function send(client: Client, { text, columns, rows }: Statement): Promise<void> {
-  const values = columns.map((column) => rows.map((row) => toStoredValue(row[column])));
+  const values = columns.map((column) => formatArray(rows.map((row) => row[column] ?? null)));
   const { rowCount } = await client.query({ ...toNamedStatement(text), values });
   if (rowCount !== rows.length) throw new RowsRefused(`not all rows were written: ${text}`);
 }
