@@ -370,6 +370,25 @@ test("builds no entry while the log is off", async () => {
   await storage.close();
 });
 
+test("builds each entry once for transactions that are decided together", async () => {
+  await start();
+  const opened = await openMigrated({ migrations });
+  if (!opened.ok) throw new Error(opened.detail);
+  const { storage } = opened;
+  await storage.transaction((tx) => saveLogState(tx, { ...logState, is_on: 1 }));
+  const build = vi.fn<(number: number) => Uint8Array>((number) => new Uint8Array(90).fill(number));
+  const numbers = Array.from({ length: 20 }, (_, at) => at + 1);
+  await Promise.all(
+    numbers.map((number) =>
+      storage.transaction((tx) => appendLog(tx, () => build(number)), "together"),
+    ),
+  );
+  expect(build).toHaveBeenCalledTimes(numbers.length);
+  const entries = await listEntriesAfter(storage.read, { after: 0, limit: 99 });
+  expect(entries.map(([first]) => first)).toEqual(numbers);
+  await storage.close();
+});
+
 test("TL9 a batch with transactions that fail leaves no gap and no entry of them", async () => {
   await start();
   const opened = await openMigrated({ migrations });

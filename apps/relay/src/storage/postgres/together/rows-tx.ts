@@ -25,6 +25,7 @@ export class RowsTx implements Tx {
   readonly stopped: Promise<void>;
   readonly #layer: RowLayer;
   readonly #loads: LoadedRows;
+  /** Absent in a practice run. */
   readonly #listener: WriteListener | undefined;
   readonly #stop: () => void;
   #ended = false;
@@ -37,6 +38,10 @@ export class RowsTx implements Tx {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.stopped = promise;
     this.#stop = resolve;
+  }
+
+  get isPractice(): boolean {
+    return this.#listener === undefined;
   }
 
   get isStopped(): boolean {
@@ -118,11 +123,11 @@ export class RowsTx implements Tx {
   }
 
   #insert<P>({ table, row, numberedBy }: FormOf<"insert", P>, params: P): number | Promise<never> {
-    const values = row(params);
     if (typeof table === "string") {
-      this.#layer.add(table, [values], numberedBy);
+      this.#layer.add(table, this.isPractice ? [] : [row(params)], numberedBy);
       return 1;
     }
+    const values = row(params);
     const key = toKey(table, values);
     if (this.#layer.find(table, key)) return this.#leave();
     this.#layer.addKeyed(table, key, values);
