@@ -52,7 +52,7 @@ const insertAccountQuery = inRowForm(
   {
     kind: "merge",
     table: KEYED_TABLES.accounts,
-    rows: (account) => [pickColumns({ ...account }, ACCOUNT_COLUMNS)],
+    rows: (account) => [pickColumns(account, ACCOUNT_COLUMNS)],
   },
 );
 
@@ -105,7 +105,7 @@ const insertPostingQuery = inRowForm(
   {
     kind: "insert",
     table: "postings",
-    row: (posting) => pickColumns({ ...posting }, POSTING_COLUMNS),
+    row: (posting) => pickColumns(posting, POSTING_COLUMNS),
   },
 );
 
@@ -189,7 +189,7 @@ const insertSettlementQuery = inRowForm(
   {
     kind: "insert",
     table: "settlements",
-    row: (settlement) => pickColumns({ ...settlement }, SETTLEMENT_COLUMNS),
+    row: (settlement) => pickColumns(settlement, SETTLEMENT_COLUMNS),
   },
 );
 

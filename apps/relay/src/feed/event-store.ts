@@ -12,7 +12,7 @@ const queueInsert = inRowForm(
   {
     kind: "insert",
     table: "event_queue",
-    row: (event) => pickColumns({ ...event }, QUEUED_COLUMNS),
+    row: (event) => pickColumns(event, QUEUED_COLUMNS),
   },
 );
 

@@ -84,7 +84,7 @@ const addTask = inRowForm(
     kind: "insert",
     table: KEYED_TABLES.tasks,
     row: (task) => ({
-      ...pickColumns({ ...task }, NEW_TASK_COLUMNS),
+      ...pickColumns(task, NEW_TASK_COLUMNS),
       event_count: 0,
       note_bytes: 0,
       bring_at: task.submitted_at + REROUTE_AFTER_MS,

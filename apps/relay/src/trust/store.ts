@@ -61,7 +61,7 @@ const upsertRecord = inRowForm(
   {
     kind: "merge",
     table: KEYED_TABLES.trust_records,
-    rows: (record) => [pickColumns({ ...record }, RECORD_COLUMNS)],
+    rows: (record) => [pickColumns(record, RECORD_COLUMNS)],
     merge: (_, record) => pickColumns(record, CHANGING_COLUMNS),
   },
 );

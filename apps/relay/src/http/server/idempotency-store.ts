@@ -43,7 +43,7 @@ const insertKeyQuery = inRowForm(
   {
     kind: "merge",
     table: KEYED_TABLES.idempotency_keys,
-    rows: (row) => [pickColumns({ ...row }, ["scope", "key", ...ANSWER_COLUMNS])],
+    rows: (row) => [pickColumns(row, ["scope", "key", ...ANSWER_COLUMNS])],
     merge: (before, row, { since }) =>
       Number(before["created_at"]) <= since ? pickColumns(row, ANSWER_COLUMNS) : undefined,
   },

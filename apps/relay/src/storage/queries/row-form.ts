@@ -54,8 +54,9 @@ export function inRowForm<P, Row>(query: Query<P, Row>, form: RowForm<P>): Query
 }
 
 /** Picks columns of a row. */
-export function pickColumns(row: RowValues, columns: readonly string[]): RowValues {
+export function pickColumns(row: object, columns: readonly string[]): RowValues {
+  const values = row as RowValues;
   const picked: Record<string, SqlValue> = {};
-  for (const column of columns) picked[column] = row[column] ?? null;
+  for (const column of columns) picked[column] = values[column] ?? null;
   return picked;
 }

@@ -24,7 +24,7 @@ const addReceipt = inRowForm(
   {
     kind: "insert",
     table: "receipts",
-    row: (receipt) => pickColumns({ ...receipt }, ARCHIVED_COLUMNS),
+    row: (receipt) => pickColumns(receipt, ARCHIVED_COLUMNS),
   },
 );
 

@@ -73,7 +73,7 @@ export class RowLayer {
     rows.set(key, {
       row,
       isNew: isNew || earlier?.isNew === true,
-      changed: earlier === undefined ? changed : new Set([...earlier.changed, ...changed]),
+      changed: earlier === undefined ? changed : unite(earlier.changed, changed),
     });
   }
 
@@ -84,4 +84,10 @@ export class RowLayer {
       for (const [key, row] of rows) this.#put(table, key, row);
     }
   }
+}
+
+/** Most transactions of a batch change the same columns of a row, so most need no new set. */
+function unite(left: ReadonlySet<string>, right: ReadonlySet<string>): ReadonlySet<string> {
+  for (const each of right) if (!left.has(each)) return new Set([...left, ...right]);
+  return left;
 }
