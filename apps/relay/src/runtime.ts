@@ -17,6 +17,10 @@ export interface Runtime {
   readonly schedule: (ms: number, task: () => void) => () => void;
 }
 
-export function newId(runtime: Pick<Runtime, "now" | "randomBytes">): string {
-  return uuidV7(runtime.now(), runtime.randomBytes(10));
+/** Creates an id of a time in milliseconds, by default of now. */
+export function newId(
+  runtime: Pick<Runtime, "now" | "randomBytes">,
+  time: number = runtime.now(),
+): string {
+  return uuidV7(time, runtime.randomBytes(10));
 }

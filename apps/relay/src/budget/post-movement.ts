@@ -10,9 +10,8 @@ import {
   asMicro,
   ZERO,
 } from "@agent/budget";
-import { uuidV7 } from "@agent/crypto";
 import { refuse, type Refusal } from "@agent/wire";
-import type { Runtime } from "../runtime.ts";
+import { newId, type Runtime } from "../runtime.ts";
 import type { Tx } from "../storage/storage.ts";
 import type { AccountRow, PostingRow } from "../storage/tables/budget.ts";
 import { applyToCardLots } from "./accounts/card-lots.ts";
@@ -79,7 +78,7 @@ export async function postMovement(
     rows.push({
       account,
       sequence: now.sequence,
-      transaction_id: uuidV7(time, runtime.randomBytes(10)),
+      transaction_id: newId(runtime, time),
       type,
       amount,
       balance_after: now.balance,

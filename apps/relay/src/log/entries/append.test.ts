@@ -22,6 +22,7 @@ import { claimPairing, createPairedDevice, openPairing } from "../../../test/pai
 import { createRotation, rotationRoutes } from "../../../test/rotation.ts";
 import { createReceipt, startTestRelay, type TestRelay } from "../../../test/test-relay.ts";
 import { migrations } from "../../storage/migrations/index.ts";
+import type { Storage } from "../../storage/storage.ts";
 import { saveLogState } from "../store.ts";
 import { appendLog } from "./append.ts";
 import { listEntriesAfter } from "./entry-store.ts";
@@ -352,11 +353,18 @@ const logState = {
   root_key: null,
 };
 
-test("builds no entry while the log is off", async () => {
+/** Opens a storage of its own with the log on (1) or off (0), beside the relay that ends with each test. */
+async function openWithLog(is_on: 0 | 1): Promise<Storage> {
   await start();
   const opened = await openMigrated({ migrations });
   if (!opened.ok) throw new Error(opened.detail);
   const { storage } = opened;
+  await storage.transaction((tx) => saveLogState(tx, { ...logState, is_on }));
+  return storage;
+}
+
+test("builds no entry while the log is off", async () => {
+  const storage = await openWithLog(0);
   const build = vi.fn<() => Uint8Array>(() => new Uint8Array(90));
   for (const is_on of [0, 1]) {
     await storage.transaction(async (tx) => {
@@ -371,11 +379,7 @@ test("builds no entry while the log is off", async () => {
 });
 
 test("builds each entry once for transactions that are decided together", async () => {
-  await start();
-  const opened = await openMigrated({ migrations });
-  if (!opened.ok) throw new Error(opened.detail);
-  const { storage } = opened;
-  await storage.transaction((tx) => saveLogState(tx, { ...logState, is_on: 1 }));
+  const storage = await openWithLog(1);
   const build = vi.fn<(number: number) => Uint8Array>((number) => new Uint8Array(90).fill(number));
   const numbers = Array.from({ length: 20 }, (_, at) => at + 1);
   await Promise.all(
@@ -390,11 +394,7 @@ test("builds each entry once for transactions that are decided together", async 
 });
 
 test("TL9 a batch with transactions that fail leaves no gap and no entry of them", async () => {
-  await start();
-  const opened = await openMigrated({ migrations });
-  if (!opened.ok) throw new Error(opened.detail);
-  const { storage } = opened;
-  await storage.transaction((tx) => saveLogState(tx, { ...logState, is_on: 1 }));
+  const storage = await openWithLog(1);
   const entryOf = (number: number) => new Uint8Array(90).fill(number);
   const outcomes = await Promise.allSettled(
     Array.from({ length: 30 }, (_, number) =>
