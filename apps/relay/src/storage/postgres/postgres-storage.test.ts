@@ -30,6 +30,10 @@ const list = compile()(sql<{ id: number; text: string }>`SELECT id, text FROM no
 const doubled = compile<{ id: number }>()(
   sql<{ amount: number }>`SELECT id * 2 AS amount FROM notes WHERE id = ${param("id")}`,
 );
+const plans = compile()(
+  sql<{ custom_plans: number }>`SELECT cast(custom_plans AS BIGINT) AS custom_plans
+    FROM pg_prepared_statements WHERE statement LIKE 'INSERT INTO notes%'`,
+);
 const endConnections = compile()(
   sql<{ ended: number }>`SELECT count(pg_terminate_backend(pid)) AS ended FROM pg_stat_activity
     WHERE datname = current_database() AND pid <> pg_backend_pid()`,
@@ -79,6 +83,14 @@ describe.runIf(onlyOn("postgres"))("storage on PostgreSQL", () => {
     proxy.loseCommits(false);
     await vi.waitFor(() => storage.transaction((tx) => tx.run(insert, { id: 2, text: "" })));
     expect(await countNotes()).toBe(2);
+  });
+
+  test("plans a statement of transactions once, and not again for its values", async () => {
+    const storage = await open();
+    for (const id of [1, 2, 3]) {
+      await storage.transaction((tx) => tx.run(insert, { id, text: "" }));
+    }
+    expect(await storage.transaction((tx) => tx.all(plans, {}))).toEqual([{ custom_plans: 0 }]);
   });
 
   test("acknowledges no transaction whose COMMIT the server answered with ROLLBACK", async () => {

@@ -101,6 +101,8 @@ export class WritingConnection {
       });
       // A plan that was made while a table was small would otherwise go on reading the whole table.
       await client.query("SET enable_seqscan = off");
+      // One plan for all values is then as good as one for each execution, and is made once.
+      await client.query("SET plan_cache_mode = force_generic_plan");
       await client.query(NOTICE_LOST_CLIENT);
       if (this.#position !== undefined) await this.#announcePosition(client, this.#position);
       return client;
