@@ -18,8 +18,8 @@ import type { WriteListener } from "./together/rows-tx.ts";
 import { createColumnTypes, RowsRefused, type FindColumnTypes } from "./together/write-rows.ts";
 import type { WritingConnection } from "./writing-connection.ts";
 
-/** A larger batch would let the first of its jobs wait for too long. */
-const MAX_BATCH_SIZE = 64;
+/** A larger batch would let the first of its jobs, and other processes, wait for too long. */
+const MAX_BATCH_SIZE = 256;
 
 const MAX_CONFLICTS = 20;
 
