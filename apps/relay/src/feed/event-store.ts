@@ -20,7 +20,10 @@ export async function queueEvent(tx: Tx, event: QueuedEventRow): Promise<void> {
   await tx.run(queueInsert, event);
 }
 
-const anyQueued = compile()(sql<{ one: number }>`select 1 as one from event_queue limit 1`);
+/** In the order of the index, because PostgreSQL would otherwise pass by all rows that were moved. */
+const anyQueued = compile()(
+  sql<{ one: number }>`select 1 as one from event_queue order by rowid limit 1`,
+);
 
 /** Returns whether a change waits for its number. */
 export async function hasQueuedEvents(read: Reader): Promise<boolean> {
