@@ -15,7 +15,14 @@ import { claimPending, reassignTask } from "../tasks/assignment/assignment-store
 import { expireCall } from "../tasks/assignment/expire-lease.ts";
 import { endClaim } from "../tasks/assignment/release-claim.ts";
 import { findTask } from "../tasks/store.ts";
-import { parseAttempts, endpointClaimRef, executorOf, isForwarded, isOpen } from "../tasks/task.ts";
+import {
+  parseAttempts,
+  parseRequiredCapabilities,
+  endpointClaimRef,
+  executorOf,
+  isForwarded,
+  isOpen,
+} from "../tasks/task.ts";
 import { toTask } from "../tasks/task-view.ts";
 import type { EndpointBackoff } from "./endpoint-backoff.ts";
 import { backoffEffect, type EndpointFault } from "./endpoint-fault.ts";
@@ -157,16 +164,15 @@ async function findNextReachable(
   task: TaskRow,
   attempts: readonly Attempt[],
 ): Promise<number | undefined> {
-  const { required_capabilities } = toTask(task);
+  const capabilities = parseRequiredCapabilities(task);
   for (const [at, attempt] of attempts.entries()) {
     const { agent_id: executor, via } = attempt;
     if (at <= task.attempt || services.trustGraph.isBlocked(task.submitted_by, executor)) continue;
     if (!(await hasRoomForTask(services.storage.read, task, attempt))) continue;
     if (via !== undefined && services.federation !== undefined) return at;
     const sockets = services.connections.forAgent(executor);
-    if (sockets.some((socket) => services.connections.canServe(socket, required_capabilities)))
-      return at;
-    if (services.remoteDevices.canServe(executor, required_capabilities)) return at;
+    if (sockets.some((socket) => services.connections.canServe(socket, capabilities))) return at;
+    if (services.remoteDevices.canServe(executor, capabilities)) return at;
     if ((await findCallableAgent(services, executor)) !== undefined) return at;
   }
   return undefined;
@@ -197,7 +203,7 @@ async function offerElsewhere(
   { storage, remoteDevices }: Pick<Services, "storage" | "remoteDevices">,
   task: TaskRow,
 ): Promise<boolean> {
-  if (!remoteDevices.canServe(executorOf(task), toTask(task).required_capabilities)) return false;
+  if (!remoteDevices.canServe(executorOf(task), parseRequiredCapabilities(task))) return false;
   await storage.transaction(async (tx) => tx.noteChange("offer", task.task_id));
   return true;
 }
@@ -245,6 +251,7 @@ function offerToDevices(
   devices: readonly Connection[],
   task: TaskRow,
 ): boolean {
+  if (devices.length === 0) return false;
   const view = toTask(task);
   const able = devices.filter(
     (device) =>
