@@ -110,10 +110,17 @@ describe.runIf(onlyOn("postgres"))("two relays in processes of their own on one 
     device.socket.send({ type: "claim", task_id: task.task_id });
     await device.heard("claimed");
 
-    const [presence] = await query(
-      "SELECT name FROM presences JOIN processes USING (process_id) LIMIT 1",
-    );
-    const holder = processes.find(({ pid }) => String(presence?.["name"]).endsWith(`-${pid}`));
+    // The database hears of a device soon after the device itself.
+    const findName = async () => {
+      const [presence] = await query(
+        `SELECT name FROM presences JOIN processes USING (process_id)
+         WHERE agent_id = '${load.worker.agentId}'`,
+      );
+      return presence?.["name"];
+    };
+    await expect.poll(findName).toBeDefined();
+    const name = String(await findName());
+    const holder = processes.find(({ pid }) => name.endsWith(`-${pid}`));
     if (holder === undefined) throw new Error("no process has the socket");
     const poll = requestJson(
       `${urlOf(holder)}${path}/${task.task_id}?wait=20`,

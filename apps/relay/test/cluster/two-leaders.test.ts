@@ -74,7 +74,8 @@ describe.runIf(onlyOn("postgres"))("a leader that stood still while another one 
     const idle = await createLoadAgents(urls[0] ?? "");
     const account = `${urls[0]}/api/v1/agents/${idle.payer.agentId}/deposit`;
     await requestJson(account, OPERATOR_TOKEN, "POST", { amount: 2 * EXPIRING });
-    await hook.subscribe(urls[0] ?? "", load);
+    // At the process that gets the first load, because the other one hears of it only soon after.
+    await hook.subscribe(urls[1] ?? "", load);
     const alarms: MonitorAlarm[] = [];
     const check = await createLogCheck(urls, alarms);
     let fence = 1;
