@@ -1,6 +1,13 @@
-import { ZERO, type Micro } from "@agent/budget";
+import { ZERO } from "@agent/budget";
 import type { Backing } from "@agent/routing-semiring";
-import { compile, param, params, queryBuilder, sql } from "../storage/queries/compiled-query.ts";
+import {
+  compile,
+  param,
+  params,
+  queryBuilder,
+  sql,
+  type Query,
+} from "../storage/queries/compiled-query.ts";
 import { inRowForm, type RowValues } from "../storage/queries/row-form.ts";
 import type { Tx } from "../storage/storage.ts";
 import { KEYED_TABLES } from "../storage/tables/keyed-tables.ts";
@@ -24,88 +31,72 @@ export const EMPTY_STEP: HistoryStep = {
 
 const stepColumns = Object.keys(EMPTY_STEP) as (keyof HistoryStep)[];
 
-const executorRow = { ...params("agent_id", ...stepColumns), fees_paid: sql.lit(ZERO) };
-const payerRow = {
-  agent_id: param("payer_id"),
-  ...(Object.fromEntries(stepColumns.map((column) => [column, sql.lit(ZERO)])) as Record<
-    keyof HistoryStep,
-    ReturnType<typeof sql.lit<Micro>>
-  >),
-  fees_paid: param("fees_paid"),
-};
-
-const addRows = (rows: readonly (typeof executorRow | typeof payerRow)[]) =>
-  queryBuilder
-    .insertInto("agent_histories")
-    .values(rows)
-    .onConflict((conflict) =>
-      conflict
-        .column("agent_id")
-        .doUpdateSet(
-          Object.fromEntries(
-            [...stepColumns, "fees_paid"].map((column) => [
-              column,
-              sql<number>`${sql.ref(`agent_histories.${column}`)} + ${sql.ref(`excluded.${column}`)}`,
-            ]),
-          ),
-        ),
-    );
-
 type ExecutorStep = HistoryStep & { readonly agent_id: string };
 
-const toExecutorRow = ({ agent_id, ...step }: ExecutorStep): RowValues => ({
-  agent_id,
-  ...step,
-  fees_paid: ZERO,
-});
+/** The fees that a payer left by a task. */
+type PaidFees = Pick<AgentHistoryRow, "agent_id" | "fees_paid">;
 
 const table = KEYED_TABLES.agent_histories;
 
-/** All columns but the key are sums. */
-const mergeSums = (before: RowValues, row: RowValues): RowValues =>
-  Object.fromEntries(
-    [...stepColumns, "fees_paid"].map((column) => [
-      column,
-      Number(before[column]) + Number(row[column]),
-    ]),
+/** Returns the statement that adds to some of an agent's sums. */
+const addToColumns = <P extends RowValues & { readonly agent_id: string }>(
+  columns: readonly (keyof AgentHistoryRow & keyof P)[],
+) =>
+  inRowForm(
+    compile<P>()(
+      queryBuilder
+        .updateTable("agent_histories")
+        .set(
+          Object.fromEntries(
+            columns.map((column) => [column, sql<number>`${sql.ref(column)} + ${param(column)}`]),
+          ),
+        )
+        .where("agent_id", "=", param("agent_id")),
+    ),
+    {
+      kind: "update",
+      table,
+      change: (row, added) =>
+        Object.fromEntries(
+          columns.map((column) => [column, Number(row[column]) + Number(added[column])]),
+        ),
+    },
   );
 
-const addStep = inRowForm(compile<ExecutorStep>()(addRows([executorRow])), {
-  kind: "merge",
-  table,
-  rows: (step) => [toExecutorRow(step)],
-  merge: mergeSums,
-});
+const addStep = addToColumns<ExecutorStep>(stepColumns);
+const addFees = addToColumns<PaidFees>(["fees_paid"]);
 
-const addStepAndFees = inRowForm(
-  compile<ExecutorStep & { payer_id: string; fees_paid: number }>()(
-    addRows([executorRow, payerRow]),
+const emptyHistory = { ...EMPTY_STEP, fees_paid: ZERO };
+
+const openHistory = inRowForm(
+  compile<{ agent_id: string }>()(
+    queryBuilder
+      .insertInto("agent_histories")
+      .values({ agent_id: param("agent_id"), ...emptyHistory })
+      .onConflict((conflict) => conflict.doNothing()),
   ),
-  {
-    kind: "merge",
-    table,
-    rows: ({ payer_id, fees_paid, ...step }) => [
-      toExecutorRow(step),
-      { agent_id: payer_id, ...EMPTY_STEP, fees_paid },
-    ],
-    merge: mergeSums,
-  },
+  { kind: "merge", table, rows: ({ agent_id }) => [{ agent_id, ...emptyHistory }] },
 );
 
-/** The fees that a payer left by a task. */
-export interface PaidFees {
-  readonly payer_id: string;
-  readonly fees_paid: number;
+/** Adds to an executor's history. */
+export function addToHistory(tx: Tx, step: ExecutorStep): Promise<void> {
+  return addToSums(tx, addStep, step);
 }
 
-/** Adds to an executor's history, and in the same statement to the fees of the task's payer. */
-export async function addToHistory(
+/** Adds to the fees that an agent left as a payer. */
+export function addToFees(tx: Tx, paid: PaidFees): Promise<void> {
+  return addToSums(tx, addFees, paid);
+}
+
+/** Updates the sums of an agent, which begin with its first step. */
+async function addToSums<P extends { readonly agent_id: string }>(
   tx: Tx,
-  step: HistoryStep & { readonly agent_id: string },
-  paid?: PaidFees,
+  update: Query<P, never>,
+  added: P,
 ): Promise<void> {
-  if (paid === undefined || paid.fees_paid === 0) await tx.run(addStep, step);
-  else await tx.run(addStepAndFees, { ...step, ...paid });
+  if ((await tx.run(update, added)) === 1) return;
+  await tx.run(openHistory, { agent_id: added.agent_id });
+  await tx.run(update, added);
 }
 
 /** Converts backing to the columns that hold it. */

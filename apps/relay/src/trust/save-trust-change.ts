@@ -8,7 +8,13 @@ import {
 import type { Tx } from "../storage/storage.ts";
 import type { TrustRecordRow } from "../storage/tables/trust.ts";
 import { listGroupRecords } from "./backing/backing-store.ts";
-import { addToHistory, EMPTY_STEP, toBackingColumns, type HistoryStep } from "./history-store.ts";
+import {
+  addToFees,
+  addToHistory,
+  EMPTY_STEP,
+  toBackingColumns,
+  type HistoryStep,
+} from "./history-store.ts";
 import { toPayerRecord } from "./levels.ts";
 import type { TrustPairState } from "./pair-store.ts";
 import { saveTrustRecord } from "./store.ts";
@@ -37,7 +43,8 @@ export async function saveTrustChange(
   const isBackingChanged = Object.values(change).some((amount) => amount !== 0);
   if (step === undefined && fees_paid === 0 && !isBackingChanged) return;
   const added = { ...(step ?? EMPTY_STEP), fees_kept: fees_paid, ...toBackingColumns(change) };
-  await addToHistory(tx, { agent_id, ...added }, { payer_id, fees_paid });
+  await addToHistory(tx, { agent_id, ...added });
+  if (fees_paid !== 0) await addToFees(tx, { agent_id: payer_id, fees_paid });
 }
 
 async function computeBackingChange(
