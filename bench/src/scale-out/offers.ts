@@ -1,6 +1,6 @@
+import { connectDevice } from "@agent/testkit";
 import { computePercentile99, type Figure } from "../figures.ts";
 import type { RelaySide } from "../relay-side.ts";
-import { connectDevice } from "./connect-device.ts";
 
 /** Submits tasks at the first process, one after another, for a device at the second; ms until each is offered. */
 export async function measureOffers(
@@ -10,9 +10,13 @@ export async function measureOffers(
   const { worker } = submitting.agents;
   const ready = Promise.withResolvers<void>();
   let offered = Promise.withResolvers<void>();
-  const socket = connectDevice({ baseUrl: offering.child.url, agent: worker }, ({ type }) => {
-    if (type === "ready") ready.resolve();
-    if (type === "task_assigned") offered.resolve();
+  const socket = connectDevice({
+    baseUrl: offering.child.url,
+    agent: worker,
+    onMessage({ type }) {
+      if (type === "ready") ready.resolve();
+      if (type === "task_assigned") offered.resolve();
+    },
   });
   const delays: number[] = [];
   try {

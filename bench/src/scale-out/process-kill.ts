@@ -1,7 +1,6 @@
-import { startBalancer } from "@agent/testkit";
+import { connectDevice, startBalancer } from "@agent/testkit";
 import type { Figure } from "../figures.ts";
 import type { RelaySide } from "../relay-side.ts";
-import { connectDevice } from "./connect-device.ts";
 
 const KILLS = 3;
 const OPEN_TASKS = 50;
@@ -18,7 +17,7 @@ export async function measureProcessKill(
   const took: number[] = [];
   for (let kill = 0; kill < KILLS; kill += 1) {
     const survivor = await start(agents);
-    took.push(await killOnce(doomed, survivor, kill));
+    took.push(await killOnce(doomed, survivor));
     doomed = survivor;
   }
   return {
@@ -31,7 +30,7 @@ export async function measureProcessKill(
   };
 }
 
-async function killOnce(doomed: RelaySide, survivor: RelaySide, seed: number): Promise<number> {
+async function killOnce(doomed: RelaySide, survivor: RelaySide): Promise<number> {
   let urls = [doomed.child.url];
   const balancer = await startBalancer(() => urls);
   /** The tasks that the socket of now was offered. */
@@ -39,9 +38,13 @@ async function killOnce(doomed: RelaySide, survivor: RelaySide, seed: number): P
   let awaited: { readonly count: number; readonly resolve: () => void } | undefined;
   const waitFor = (count: number) => new Promise<void>((resolve) => (awaited = { count, resolve }));
   const agent = doomed.agents.worker;
-  const socket = connectDevice({ baseUrl: balancer.url, agent, seed }, (message) => {
-    if (message.type === "task_assigned") offered.add(message.task.task_id);
-    if (awaited !== undefined && offered.size >= awaited.count) awaited.resolve();
+  const socket = connectDevice({
+    baseUrl: balancer.url,
+    agent,
+    onMessage(message) {
+      if (message.type === "task_assigned") offered.add(message.task.task_id);
+      if (awaited !== undefined && offered.size >= awaited.count) awaited.resolve();
+    },
   });
   try {
     const allOffered = waitFor(OPEN_TASKS);

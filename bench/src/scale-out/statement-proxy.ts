@@ -1,12 +1,8 @@
-import { once } from "node:events";
-import { connect, createServer, type AddressInfo, type Socket } from "node:net";
+import { startTcpProxy, type TcpProxy } from "@agent/test-postgres";
 
 /** A proxy in front of a PostgreSQL server that counts the statements sent to it. */
-export interface StatementProxy {
-  /** Returns the address of a database through the proxy. */
-  toUrl(databaseUrl: string): string;
+export interface StatementProxy extends TcpProxy {
   countStatements(): number;
-  close(): Promise<void>;
 }
 
 /** The messages that run a statement: Query and Execute. */
@@ -14,35 +10,19 @@ const RUNNING = new Set(["Q".charCodeAt(0), "E".charCodeAt(0)]);
 const LENGTH_BYTES = 4;
 
 export async function startStatementProxy(serverUrl: string): Promise<StatementProxy> {
-  const { hostname, port } = new URL(serverUrl);
-  const sockets = new Set<Socket>();
   let statements = 0;
-  const proxy = createServer((client) => {
-    const server = connect(Number(port), hostname);
+  const proxy = await startTcpProxy(serverUrl, (client, server) => {
     for (const [from, to] of [
       [client, server],
       [server, client],
     ] as const) {
-      sockets.add(from);
       from.on("error", () => to.destroy()).on("close", () => to.destroy());
       from.pipe(to);
     }
     const count = createCounter();
     client.on("data", (bytes: Buffer) => (statements += count(bytes)));
   });
-  await once(proxy.listen(0, "127.0.0.1"), "listening");
-  return {
-    toUrl(databaseUrl) {
-      const url = new URL(databaseUrl);
-      url.host = `127.0.0.1:${(proxy.address() as AddressInfo).port}`;
-      return url.href;
-    },
-    countStatements: () => statements,
-    async close() {
-      for (const socket of sockets) socket.destroy();
-      await new Promise((resolve) => proxy.close(resolve));
-    },
-  };
+  return { ...proxy, countStatements: () => statements };
 }
 
 /** Returns a function that counts the statements in the next bytes of one connection. */

@@ -1,5 +1,6 @@
 export { createReceipt, createTestAgent, createToken } from "./agents.ts";
 export type { TaskInput, TestAgent, TestEnvironment } from "./agents.ts";
+export { connectDevice } from "./connect-device.ts";
 export { createManualClock } from "./clock.ts";
 export type { ManualClock } from "./clock.ts";
 export { createSeededRandom } from "./random.ts";

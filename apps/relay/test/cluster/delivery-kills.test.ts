@@ -8,7 +8,7 @@ import { onlyOn } from "../engine/engine.ts";
 import { createLoadAgents, requestJson, type LoadAgents } from "../load.ts";
 import { endRelays, minimalEnv, startRelay, type RelayProcess } from "../relay-process.ts";
 import { OPERATOR_TOKEN } from "../test-relay.ts";
-import { connectDevice, type Device } from "./connect-device.ts";
+import { listenAsDevice, type Device } from "./listen-as-device.ts";
 import { startNetworkProxy, type NetworkProxy } from "./network-proxy.ts";
 
 const DEPOSIT = 100;
@@ -35,7 +35,7 @@ describe.runIf(onlyOn("postgres"))("a task whose executor's process is killed", 
     load = await createLoadAgents(leftUrl);
     const account = `${leftUrl}/api/v1/agents/${load.payer.agentId}/deposit`;
     await requestJson(account, OPERATOR_TOKEN, "POST", { amount: DEPOSIT });
-    device = connectDevice(load.worker, balancer.url);
+    device = listenAsDevice(load.worker, balancer.url);
     await device.heard("ready");
     const state = `${leftUrl}/api/v1/agents/${load.worker.agentId}/state`;
     await waitUntil(async () => (await requestJson(state, OPERATOR_TOKEN)).body["online"] === true);

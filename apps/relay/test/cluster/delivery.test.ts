@@ -2,7 +2,7 @@ import { followTask, type AgentSocket, type FollowedEvent } from "@agent/client"
 import { createReceipt, createSeededRandom, createTestAgent, type TestAgent } from "@agent/testkit";
 import { runStatement } from "@agent/test-postgres";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { connectDevice, type Device } from "./connect-device.ts";
+import { listenAsDevice, type Device } from "./listen-as-device.ts";
 import { call, startCluster, type Cluster, type Member } from "./start-cluster.ts";
 import { onlyOn } from "../engine/engine.ts";
 
@@ -33,7 +33,7 @@ describe.runIf(onlyOn("postgres")).each([
 
   /** Connects a device of an agent to one process. */
   function connect(worker: TestAgent, { url }: Pick<Member, "url">): Device {
-    const device = connectDevice(worker, url);
+    const device = listenAsDevice(worker, url);
     sockets.push(device.socket);
     return device;
   }

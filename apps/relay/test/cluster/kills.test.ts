@@ -7,7 +7,7 @@ import { openDatabaseOf } from "../engine/database-of-path.ts";
 import { createLoadAgents, listMissing, requestJson, runLoad } from "../load.ts";
 import { endRelays, minimalEnv, startRelay, type RelayProcess } from "../relay-process.ts";
 import { OPERATOR_TOKEN } from "../test-relay.ts";
-import { connectDevice } from "./connect-device.ts";
+import { listenAsDevice } from "./listen-as-device.ts";
 
 let databaseUrl: string;
 /** The processes that run, each with its address once it listens. */
@@ -94,7 +94,7 @@ describe.runIf(onlyOn("postgres"))("two relays in processes of their own on one 
     const processes = await Promise.all([start(), start()]);
     const load = await createLoadAgents(balancer.url);
     await runLoad(balancer.url, load, ({ deposits }) => deposits.length > 4, 1);
-    const device = connectDevice(load.worker, balancer.url);
+    const device = listenAsDevice(load.worker, balancer.url);
     await device.heard("ready");
     const path = `/agent/${load.worker.agentId}/task`;
     const submit = async (prompt: string) => {

@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import { startTcpProxy, type TcpProxy } from "../engine/tcp-proxy.ts";
+import { startTcpProxy, type TcpProxy } from "@agent/test-postgres";
 
 type Direction = "toServer" | "toClient";
 

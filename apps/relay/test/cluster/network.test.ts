@@ -7,7 +7,7 @@ import { openDatabaseOf } from "../engine/database-of-path.ts";
 import { createLoadAgents, listMissing, requestJson, runLoad, type LoadAgents } from "../load.ts";
 import { endRelays, minimalEnv, startRelay, type RelayProcess } from "../relay-process.ts";
 import { OPERATOR_TOKEN } from "../test-relay.ts";
-import { connectDevice } from "./connect-device.ts";
+import { listenAsDevice } from "./listen-as-device.ts";
 import { START_LOCK } from "../../src/storage/postgres/open-postgres.ts";
 import { startNetworkProxy, type NetworkProxy } from "./network-proxy.ts";
 import { startProbe, type ProbeAnswer } from "./probe-process.ts";
@@ -157,7 +157,7 @@ describe.runIf(onlyOn("postgres"))("a network between a leader and its database"
   });
 
   test.each(silences)("that %s loses nothing", async (_, fault) => {
-    const device = connectDevice(load.payer, await far.baseUrl);
+    const device = listenAsDevice(load.payer, await far.baseUrl);
     await device.heard("ready");
     const answers = await runFault(fault, async () => {
       await expect.poll(getLeader, { timeout: 20_000 }).toBe(near.pid);

@@ -2,7 +2,7 @@ import type { TestAgent } from "@agent/testkit";
 import type { RelayProcess } from "@agent/wire";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { onlyOn } from "../engine/engine.ts";
-import { connectDevice, type Device } from "./connect-device.ts";
+import { listenAsDevice, type Device } from "./listen-as-device.ts";
 import { startCluster, type Cluster, type Member } from "./start-cluster.ts";
 
 describe.runIf(onlyOn("postgres"))("the online histories of three processes", () => {
@@ -18,7 +18,7 @@ describe.runIf(onlyOn("postgres"))("the online histories of three processes", ()
 
   async function connect(member: Member): Promise<TestAgent> {
     const agent = await cluster.createAgent();
-    const device = connectDevice(agent, member.url);
+    const device = listenAsDevice(agent, member.url);
     devices.push(device);
     await device.heard("ready");
     return agent;

@@ -1,4 +1,4 @@
-import { startTcpProxy, type TcpProxy } from "./tcp-proxy.ts";
+import { startTcpProxy, type TcpProxy } from "@agent/test-postgres";
 
 /** A proxy in front of a Postgres server that can lose the answers to a COMMIT. */
 export interface CommitProxy extends TcpProxy {

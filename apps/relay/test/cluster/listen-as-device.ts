@@ -1,5 +1,5 @@
-import { connectSocket, createRelayClient, type AgentSocket } from "@agent/client";
-import { createSeededRandom, type TestAgent } from "@agent/testkit";
+import type { AgentSocket } from "@agent/client";
+import { connectDevice, type TestAgent } from "@agent/testkit";
 import type { ServerMessage } from "@agent/wire";
 import { expect } from "vitest";
 
@@ -13,23 +13,12 @@ export interface Device {
   heard(type: ServerMessage["type"], times?: number): Promise<void>;
 }
 
-export function connectDevice(agent: TestAgent, baseUrl: string): Device {
+export function listenAsDevice(agent: TestAgent, baseUrl: string): Device {
   const received: ServerMessage[] = [];
   const codes: number[] = [];
-  const world = {
-    now: Date.now,
-    ...createSeededRandom(Date.now()),
-    schedule(ms: number, task: () => void) {
-      const timer = setTimeout(task, ms);
-      return () => clearTimeout(timer);
-    },
-  };
-  const client = createRelayClient({ baseUrl, identity: agent, ...world });
-  const socket = connectSocket({
-    ...world,
+  const socket = connectDevice({
+    agent,
     baseUrl,
-    agentId: agent.agentId,
-    bearer: () => client.getBearer("socket"),
     onMessage: (message) => received.push(message),
     onDisconnect: ({ code }) => codes.push(code),
   });

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 
-/** A proxy in front of a Postgres server. */
+/** A proxy in front of a PostgreSQL server. */
 export interface TcpProxy {
   /** Returns the address of a database through the proxy. */
   toUrl(databaseUrl: string): string;
