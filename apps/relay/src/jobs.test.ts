@@ -37,13 +37,13 @@ test("runs a job when it is due, not at every tick", async () => {
 
 test("runs every job of a turn even though each purge has a backlog without end", async () => {
   const purges = [
-    "forget-old-tasks",
-    "forget-ended-budgets",
-    "forget-old-keys",
-    "forget-spent-tokens",
-    "forget-old-decisions",
-    "forget-old-pairings",
-    "forget-old-arguments",
+    "purge-old-tasks",
+    "purge-ended-budgets",
+    "purge-idempotency-keys",
+    "purge-spent-tokens",
+    "purge-old-decisions",
+    "purge-old-pairings",
+    "purge-old-arguments",
   ];
   const ran: string[] = [];
   let transactions = 0;

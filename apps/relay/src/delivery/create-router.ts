@@ -67,7 +67,7 @@ export function createRouter(parts: RouteDependencies): Router {
       const due = await takeDueTasks(services);
       begin(() => rerouteEach(services, due), {});
     },
-    async offerYoung() {
+    async offerUnoffered() {
       if (stopped) return;
       const unoffered = await listUnofferedTasks(services);
       begin(() => offerEach(services, unoffered), {});

@@ -17,13 +17,13 @@ export interface Router {
   readonly retryPendingFor: (agentId: string) => void;
   /** Routes the waiting tasks of all agents; a later start resumes an interrupted run. */
   readonly retryAllPending: () => Promise<void>;
-  /** Brings tasks to an executor whose process may have ended before it did. */
+  /** Routes tasks again whose process may have ended before it routed them. */
   readonly rerouteWaiting: () => Promise<void>;
   /**
    * Sends devices of this process the tasks that another process stored while it did not know of them, and
    * so neither sent nor told this one of.
    */
-  readonly offerYoung: () => Promise<void>;
+  readonly offerUnoffered: () => Promise<void>;
   /** Sends a task to devices of this process, because another process has none. */
   readonly offerHere: (taskId: string) => void;
   /** Starts nothing from now on. */

@@ -46,7 +46,7 @@ const takeWaitingUpdate = compile<{ now: number; limit: number }>()(
     .returning("task_id"),
 );
 
-/** Takes pending tasks that are due to be brought to an executor; no other process takes them as well. */
+/** Takes pending tasks that are due to be routed again; no other process takes them as well. */
 export function takeWaitingTasks(
   tx: Tx,
   query: { readonly now: number; readonly limit: number },
@@ -55,9 +55,9 @@ export function takeWaitingTasks(
 }
 
 /** A task that was routed, or taken, this recently may not have been sent to devices that came later. */
-const YOUNG_MS = MIN_REROUTE_PAUSE_MS;
+const RECENT_MS = MIN_REROUTE_PAUSE_MS;
 
-const selectYoungOfProcess = compile<{ process_id: string; now: number; limit: number }>()(
+const selectRecentOfProcess = compile<{ process_id: string; now: number; limit: number }>()(
   queryBuilder
     .selectFrom("tasks")
     .select(["task_id", taskExecutor.as("executor"), "required_capabilities"])
@@ -71,20 +71,20 @@ const selectYoungOfProcess = compile<{ process_id: string; now: number; limit: n
     )
     .where("status", "=", "pending")
     .where("bring_at", "is not", null)
-    .where("bring_at", "<=", sql<number>`cast(${param("now")} as bigint) + ${sql.lit(YOUNG_MS)}`)
+    .where("bring_at", "<=", sql<number>`cast(${param("now")} as bigint) + ${sql.lit(RECENT_MS)}`)
     .where("expires_at", ">", param("now"))
     .orderBy("task_id", "desc")
     .limit(param("limit")),
 );
 
-interface YoungTask extends Pick<TaskRow, "task_id" | "required_capabilities"> {
+interface RecentTask extends Pick<TaskRow, "task_id" | "required_capabilities"> {
   readonly executor: string;
 }
 
 /** Lists the tasks that became pending a short time ago for agents with a device at a process, newest first. */
-export function listYoungTasksOf(
+export function listRecentTasksOf(
   read: Reader,
   query: { readonly process_id: string; readonly now: number; readonly limit: number },
-): Promise<YoungTask[]> {
-  return read.all(selectYoungOfProcess, query);
+): Promise<RecentTask[]> {
+  return read.all(selectRecentOfProcess, query);
 }

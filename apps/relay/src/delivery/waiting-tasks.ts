@@ -2,7 +2,7 @@ import { listPendingTaskIds } from "../tasks/assignment/assignment-store.ts";
 import type { TaskRow } from "../storage/tables/tasks.ts";
 import { parseRequiredCapabilities } from "../tasks/task.ts";
 import { offerHere, offerToNewcomers, routePending, type RouteServices } from "./route-task.ts";
-import { isTaskWaiting, listYoungTasksOf, takeWaitingTasks } from "./waiting-store.ts";
+import { isTaskWaiting, listRecentTasksOf, takeWaitingTasks } from "./waiting-store.ts";
 
 const MAX_PENDING_PER_RETRY = 1_000;
 const MAX_REROUTED = 500;
@@ -45,8 +45,8 @@ export async function listUnofferedTasks(services: RouteServices): Promise<TaskI
   const { storage, runtime, processes, connections } = services;
   const process_id = processes.id();
   const query = { process_id, now: runtime.now(), limit: MAX_OFFERED_PER_ROUND };
-  const young = await listYoungTasksOf(storage.read, query);
-  return young.filter((task) => {
+  const recent = await listRecentTasksOf(storage.read, query);
+  return recent.filter((task) => {
     const required = parseRequiredCapabilities(task);
     return connections
       .forAgent(task.executor)

@@ -30,8 +30,8 @@ export function findTask(read: Reader, task_id: string): Promise<StoredTaskRow |
 const REROUTE_AFTER_MS = 5_000;
 
 /**
- * Returns when a process must bring a pending task to an executor, in case the one that stored it ended
- * first: a while after a time. SQLite has one process, which routes what waits when it starts.
+ * Returns when a process must route a pending task again, in case the one that stored it ended first: a
+ * while after a time. SQLite has one process, which routes what waits when it starts.
  */
 export const rerouteAfter = (time: string) =>
   either({

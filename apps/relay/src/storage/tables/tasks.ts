@@ -64,7 +64,7 @@ export interface StoredTaskRow extends TaskRow {
 
 /** A task's row with what only the processes of a relay use. */
 export interface ManagedTaskRow extends StoredTaskRow {
-  /** The time from which any process may bring the pending task to an executor; null on SQLite. */
+  /** The time from which any process may route the pending task again; null on SQLite. */
   bring_at: number | null;
 }
 
