@@ -37,19 +37,20 @@ export type PostRefusal = Refusal<
 /**
  * Writes one movement; this is the only way that money moves. Postings come balanced from `@agent/budget`;
  * an account that may not fall below 0 refuses the whole movement, and so does a withdrawal of card
- * money that is not released yet. Returns the id of the last row, and
- * the positions of all rows.
+ * money that is not released yet. `found` is an account that `findAccountToMove` has found in this
+ * transaction. Returns the id of the last row, and the positions of all rows.
  */
 export async function postMovement(
   tx: Tx,
   runtime: Pick<Runtime, "now" | "randomBytes">,
   postings: readonly Posting[],
   entry: PostingEntry,
+  found?: AccountRow,
 ): Promise<
   | { readonly ok: true; readonly transactionId: string; readonly rows: readonly PostedRow[] }
   | PostRefusal
 > {
-  const accounts = await loadAccounts(tx, postings);
+  const accounts = await loadAccounts(tx, postings, found);
   const rows: PostingRow[] = [];
   const time = runtime.now();
   for (const posting of postings) {
@@ -112,10 +113,13 @@ interface MovedAccount {
 async function loadAccounts(
   tx: Tx,
   postings: readonly Posting[],
+  found: AccountRow | undefined,
 ): Promise<Map<Account, MovedAccount>> {
   const names = [...new Set(postings.map(({ account }) => account))].toSorted();
-  const rows = await Promise.all(names.map((name) => findAccountToMove(tx, name)));
-  return new Map(names.map((name, at) => [name, openAccount(name, rows[at])]));
+  const others = names.filter((name) => name !== found?.account);
+  const rows = await Promise.all(others.map((name) => findAccountToMove(tx, name)));
+  const rowOf = (name: Account) => (name === found?.account ? found : rows[others.indexOf(name)]);
+  return new Map(names.map((name) => [name, openAccount(name, rowOf(name))]));
 }
 
 function openAccount(account: Account, row?: AccountRow): MovedAccount {

@@ -15,7 +15,7 @@ import { refuse, type Refusal } from "@agent/wire";
 import type { Runtime } from "../runtime.ts";
 import type { Tx } from "../storage/storage.ts";
 import { postMovement } from "./post-movement.ts";
-import { findAccount } from "./store.ts";
+import { findAccountToMove } from "./store.ts";
 
 export interface HoldRequest {
   readonly payerId: string;
@@ -44,7 +44,7 @@ export async function reserveHold(
   | { readonly ok: true; readonly locked: Micro }
   | Refusal<"budget.insufficient" | "account.overdrawn">
 > {
-  const account = await findAccount(tx, accountOf.agent(payerId));
+  const account = await findAccountToMove(tx, accountOf.agent(payerId));
   const available = computeAvailableBalance({ balance: account?.balance ?? ZERO, maxBudget });
   const estimated = { estimate: charge, available };
   const locked =
@@ -57,10 +57,8 @@ export async function reserveHold(
     tx,
     runtime,
     buildHoldPostings({ payerId, taskId, amount: locked }),
-    {
-      reference: taskId,
-      description: "hold",
-    },
+    { reference: taskId, description: "hold" },
+    account,
   );
   if (!posted.ok) return refuse("budget.insufficient");
   return { ok: true, locked };

@@ -164,12 +164,12 @@ async function findNextReachable(
   task: TaskRow,
   attempts: readonly Attempt[],
 ): Promise<number | undefined> {
-  const capabilities = parseRequiredCapabilities(task);
   for (const [at, attempt] of attempts.entries()) {
     const { agent_id: executor, via } = attempt;
     if (at <= task.attempt || services.trustGraph.isBlocked(task.submitted_by, executor)) continue;
     if (!(await hasRoomForTask(services.storage.read, task, attempt))) continue;
     if (via !== undefined && services.federation !== undefined) return at;
+    const capabilities = parseRequiredCapabilities(task);
     const sockets = services.connections.forAgent(executor);
     if (sockets.some((socket) => services.connections.canServe(socket, capabilities))) return at;
     if (services.remoteDevices.canServe(executor, capabilities)) return at;

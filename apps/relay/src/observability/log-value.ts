@@ -59,9 +59,13 @@ function encodeMembers(value: object, redact: Redact, depth: number): string {
   return `{${members.join(",")}}`;
 }
 
+/** Ids and codes, which JSON writes as they are. */
+const PLAIN_TEXT = /^[\w.:-]{1,100}$/;
+
 /** Redacts before it cuts, because a cut secret would not be recognised. */
 function encodeText(text: string, redact: Redact): string {
   const clean = redact(text);
+  if (PLAIN_TEXT.test(clean)) return `"${clean}"`;
   return JSON.stringify(
     clean.length > MAX_TEXT_LENGTH ? `${clean.slice(0, MAX_TEXT_LENGTH)}…` : clean,
   );

@@ -122,13 +122,11 @@ function toCompiledText<P>({ sql: text, parameters }: CompiledQuery): CompiledTe
   const names = parameters.map((marker) => (marker as ParameterMarker).name);
   const values = (params: P): SqlValue[] => {
     const given = params as Readonly<Record<string, SqlValue | undefined>>;
-    const found: SqlValue[] = [];
-    for (const name of names) {
+    return names.map((name) => {
       const value = given[name];
       if (value === undefined) throw new TypeError(`no value for "${name}" in: ${text}`);
-      found.push(value);
-    }
-    return found;
+      return value;
+    });
   };
   return { text, names, values };
 }
