@@ -19,14 +19,19 @@ export interface Child {
 
 const TICKS_PER_SECOND = 100;
 
-/** Starts a script of this workspace and waits for the line in which it names its port. */
+/**
+ * Starts a script of this workspace and waits for the line in which it names its port. `launcher` is
+ * the program that runs it, with arguments.
+ */
 export async function startChild(
   script: string,
   env: Record<string, string>,
   stderr: "inherit" | "ignore" = "inherit",
+  launcher: readonly string[] = [process.execPath],
 ): Promise<Child> {
   const path = fileURLToPath(new URL(script, import.meta.url));
-  const child = spawn(process.execPath, ["--conditions=agent-source", path], {
+  const [command = process.execPath, ...leading] = launcher;
+  const child = spawn(command, [...leading, "--conditions=agent-source", path], {
     // Passes NODE_OPTIONS on, so that a server can be profiled.
     env: { NODE_OPTIONS: process.env["NODE_OPTIONS"] ?? "", ...env },
     stdio: ["ignore", "pipe", stderr],

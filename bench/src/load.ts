@@ -65,9 +65,13 @@ export async function measureRate(
 }
 
 /** Runs `work` a number of times in parallel lanes. */
-export async function runTimes(count: number, work: () => Promise<void>): Promise<void> {
+export async function runTimes(
+  count: number,
+  work: () => Promise<void>,
+  inFlight = DEFAULT_IN_FLIGHT,
+): Promise<void> {
   let begun = 0;
-  await runConcurrently(work, DEFAULT_IN_FLIGHT, () => (begun += 1) <= count);
+  await runConcurrently(work, inFlight, () => (begun += 1) <= count);
 }
 
 async function runConcurrently(

@@ -2,6 +2,7 @@ import { benchmarkBeside } from "./beside.ts";
 import { benchmarkLog } from "./log/benchmark-log.ts";
 import { benchmarkDelegations } from "./measures/delegations.ts";
 import { benchmarkDiscovery } from "./measures/discovery.ts";
+import { countInstructions } from "./measures/instructions.ts";
 import { benchmarkNeighbours } from "./measures/neighbours.ts";
 import { benchmarkEngines } from "./measures/engines.ts";
 import { benchmarkRanking } from "./measures/ranking.ts";
@@ -32,9 +33,11 @@ const [first, other] = names;
 const unknown = names.filter((name) => !Object.hasOwn(benches, name));
 if (first === "beside" && other !== undefined) {
   await benchmarkBeside(other);
+} else if (first === "instructions") {
+  await countInstructions();
 } else if (unknown.length > 0) {
   console.error(
-    `no such benchmark: ${unknown.join(", ")} (there are ${Object.keys(benches).join(", ")}, and "beside <folder of another checkout>")`,
+    `no such benchmark: ${unknown.join(", ")} (there are ${Object.keys(benches).join(", ")}, "beside <folder of another checkout>", and "instructions" with valgrind)`,
   );
   process.exitCode = 1;
 } else {

@@ -75,14 +75,17 @@ interface StartOptions {
   readonly enrolled?: EnrolledAgents | undefined;
   /** True for a relay whose errors are part of the measurement. */
   readonly isQuiet?: boolean;
+  /** The program that runs the relay, with arguments. */
+  readonly launcher?: readonly string[];
 }
 
 export async function startRelay(
   env: Record<string, string>,
   unitCost: number,
-  { script = RELAY_SCRIPT, enrolled, isQuiet = false }: StartOptions = {},
+  { script = RELAY_SCRIPT, enrolled, isQuiet = false, launcher }: StartOptions = {},
 ): Promise<RelaySide> {
-  const child = await startChild(script, getRelayEnv(env), isQuiet ? "ignore" : "inherit");
+  const stderr = isQuiet ? "ignore" : "inherit";
+  const child = await startChild(script, getRelayEnv(env), stderr, launcher);
   const { post, get, close } = createHttpClient(child.url);
   const info = (await (await fetch(`${child.url}/.well-known/agent-relay.json`)).json()) as {
     did: string;
