@@ -52,7 +52,6 @@ const ALLOWED: Readonly<Record<string, readonly [collections: number, reason: st
   "src/jobs.ts": [2, "the runs of this process's jobs"],
   "src/log/entries/list-settled-tasks.ts": [1, "of one call"],
   "src/log/entries/list-uncovered-entries.ts": [1, "of one call"],
-  "src/observability/log.ts": [1, "how names are written, which never changes"],
   "src/pairing/failed-code-tracker.ts": [1, "of a relay with one process; several share rows"],
   "src/processes/presences.ts": [3, "devices elsewhere, read again by the change `presence`"],
   "src/processes/tail-changes.ts": [1, "changes that this process has handled"],

@@ -21,7 +21,7 @@ const PARTS = [
 
 /**
  * Counts the processor instructions of a paid delegation in memory with valgrind (Debian's package
- * `valgrind`), which takes ten minutes. Other work on the machine does not change them, so they show
+ * `valgrind`), which takes eight minutes. Other work on the machine does not change them, so they show
  * differences that times do not. Work that is done at intervals counts more than under load, because a relay
  * does about 12 delegations a second there.
  */

@@ -116,10 +116,12 @@ async function loadAccounts(
   found: AccountRow | undefined,
 ): Promise<Map<Account, MovedAccount>> {
   const names = [...new Set(postings.map(({ account }) => account))].toSorted();
-  const others = names.filter((name) => name !== found?.account);
-  const rows = await Promise.all(others.map((name) => findAccountToMove(tx, name)));
-  const rowOf = (name: Account) => (name === found?.account ? found : rows[others.indexOf(name)]);
-  return new Map(names.map((name) => [name, openAccount(name, rowOf(name))]));
+  const rows = await Promise.all(
+    names.map((name) =>
+      name === found?.account ? Promise.resolve(found) : findAccountToMove(tx, name),
+    ),
+  );
+  return new Map(names.map((name, at) => [name, openAccount(name, rows[at])]));
 }
 
 function openAccount(account: Account, row?: AccountRow): MovedAccount {

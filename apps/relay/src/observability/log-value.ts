@@ -26,6 +26,17 @@ export function encodeLogValue(value: unknown, redact: Redact, depth = 0): strin
   }
 }
 
+/** Formats a member as JSON, without the value of one that is named like a secret. */
+export function encodeLogMember(
+  name: string,
+  value: unknown,
+  redact: Redact,
+  depth: number,
+): string {
+  const text = isSecretName(name) ? `"${REDACTED}"` : encodeLogValue(value, redact, depth);
+  return `${encodeText(name, redact)}:${text}`;
+}
+
 function encodeObject(value: object, redact: Redact, depth: number): string {
   // Bytes are counted but never shown, because they may be a key.
   if (ArrayBuffer.isView(value)) return `"[${value.byteLength} bytes]"`;
@@ -53,8 +64,7 @@ function encodeMembers(value: object, redact: Redact, depth: number): string {
   for (const [name, member] of Object.entries(value)) {
     if (members.length === MAX_MEMBERS) break;
     if (member === undefined) continue;
-    const text = isSecretName(name) ? `"${REDACTED}"` : encodeLogValue(member, redact, depth + 1);
-    members.push(`${encodeText(name, redact)}:${text}`);
+    members.push(encodeLogMember(name, member, redact, depth + 1));
   }
   return `{${members.join(",")}}`;
 }

@@ -1,6 +1,5 @@
-import { BoundedMap } from "@agent/crypto";
-import { createRedactor, isSecretName, REDACTED } from "@agent/wire";
-import { encodeLogValue } from "./log-value.ts";
+import { createRedactor } from "@agent/wire";
+import { encodeLogMember, encodeLogValue } from "./log-value.ts";
 
 export type LogLevel = "debug" | "info" | "warn" | "error";
 
@@ -62,8 +61,7 @@ export function createLog({ level: minLevel, write, now, secrets = [] }: LogOpti
     for (const name in event) {
       const value = event[name];
       if (value === undefined) continue;
-      const { prefix, isSecret } = getFieldName(name);
-      text += prefix + (isSecret ? `"${REDACTED}"` : encodeLogValue(value, redact, 1));
+      text += `,${encodeLogMember(name, value, redact, 1)}`;
     }
     return LINE_BREAKER_PATTERN.test(text) ? `${escapeLineBreakers(text)}}` : `${text}}`;
   }
@@ -100,26 +98,6 @@ function createTimestampFormatter(now: () => number): () => string {
     }
     return text;
   };
-}
-
-interface FieldName {
-  /** All that stands before the value. */
-  readonly prefix: string;
-  readonly isSecret: boolean;
-}
-
-/** More than there are names in the events of a relay. */
-const MAX_FIELD_NAMES = 1_000;
-
-const fieldNames = new BoundedMap<string, FieldName>(MAX_FIELD_NAMES);
-
-/** Caches names, because they are few, and whether one is secret takes longer to find than its value to write. */
-function getFieldName(name: string): FieldName {
-  const known = fieldNames.get(name);
-  if (known !== undefined) return known;
-  const found = { prefix: `,${JSON.stringify(name)}:`, isSecret: isSecretName(name) };
-  fieldNames.set(name, found);
-  return found;
 }
 
 function escapeLineBreakers(text: string): string {
