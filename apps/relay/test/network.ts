@@ -1,10 +1,9 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { createServer } from "node:net";
-import type { AddressInfo } from "node:net";
 import {
   createManualClock,
   createReceipt,
   createSeededRandom,
+  findFreePort,
   type ManualClock,
   type TestAgent,
 } from "@agent/testkit";
@@ -34,17 +33,8 @@ export interface SiteOptions {
   readonly port?: number;
 }
 
-/** Returns a port of loopback that is free now. */
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
-
 export async function startSite({ name, clock, seed, env, ...at }: SiteOptions): Promise<TestSite> {
-  const port = at.port ?? (await freePort());
+  const port = at.port ?? (await findFreePort());
   const url = at.url ?? `http://127.0.0.1:${port}`;
   const t = await startTestRelay(
     {

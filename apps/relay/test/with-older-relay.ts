@@ -5,9 +5,15 @@
  * installed. Exits with 1 if anything differs.
  */
 import { join } from "node:path";
-import { createReceipt, createTestAgent, createToken, type TestAgent } from "@agent/testkit";
+import {
+  createReceipt,
+  createTestAgent,
+  createToken,
+  findFreePort,
+  type TestAgent,
+} from "@agent/testkit";
 import type { Task } from "@agent/wire";
-import { freePort, waitUntil } from "./network.ts";
+import { waitUntil } from "./network.ts";
 import { endRelays, minimalEnv, startRelay } from "./relay-process.ts";
 import { OPERATOR_TOKEN, sendRequest, type Reply } from "./test-relay.ts";
 
@@ -24,7 +30,7 @@ interface RunningRelay {
 }
 
 async function start(name: string, main?: string): Promise<RunningRelay> {
-  const port = await freePort();
+  const port = await findFreePort();
   const url = `http://127.0.0.1:${port}`;
   const env = {
     ...minimalEnv,

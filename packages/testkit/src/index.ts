@@ -3,6 +3,7 @@ export type { TaskInput, TestAgent, TestEnvironment } from "./agents.ts";
 export { connectDevice } from "./connect-device.ts";
 export { createManualClock } from "./clock.ts";
 export type { ManualClock } from "./clock.ts";
+export { findFreePort } from "./find-free-port.ts";
 export { createSeededRandom } from "./random.ts";
 export type { SeededRandom } from "./random.ts";
 export { startBalancer } from "./start-balancer.ts";

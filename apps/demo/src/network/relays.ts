@@ -1,5 +1,5 @@
-import { createServer, type AddressInfo } from "node:net";
 import { createRelayClient, type RelayClient } from "@agent/client";
+import { findFreePort } from "@agent/testkit";
 import type { Operations, Result } from "@agent/wire";
 import { unwrapBody } from "../participants/unwrap-body.ts";
 import type { Processes, Program, RunningProcess } from "../participants/processes.ts";
@@ -63,12 +63,4 @@ export async function startRelay(
 /** Completes the handshake between two relays. */
 export async function addPeering(one: NetworkRelay, other: NetworkRelay): Promise<void> {
   unwrapBody(await one.operator.addPeer({ body: { endpoint_url: other.url } }));
-}
-
-async function findFreePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

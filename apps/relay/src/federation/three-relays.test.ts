@@ -1,11 +1,10 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createManualClock } from "@agent/testkit";
+import { createManualClock, findFreePort } from "@agent/testkit";
 import { describe, expect, test } from "vitest";
 import {
   getReconciliation,
-  freePort,
   addPeer,
   getPeerPositions,
   startNetwork,
@@ -99,7 +98,7 @@ test("FE11 in a ring of three a query reaches every relay at most once", async (
 test("a middle relay that is killed and restarted between forward and result loses nothing", async () => {
   const folder = mkdtempSync(join(tmpdir(), "federation-"));
   const clock = createManualClock();
-  const port = await freePort();
+  const port = await findFreePort();
   const middle = (seed: number) =>
     startSite({
       name: "beta",

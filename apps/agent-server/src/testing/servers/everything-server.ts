@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createRequire } from "node:module";
-import { createServer, type AddressInfo } from "node:net";
+import { findFreePort } from "@agent/testkit";
 
 const script = createRequire(import.meta.url).resolve(
   "@modelcontextprotocol/server-everything/dist/index.js",
@@ -22,9 +22,9 @@ export interface EverythingServer {
   stop(): Promise<void>;
 }
 
-/** Starts the server over HTTP; `port` 0 uses a free one. */
-export async function startEverything(port = 0): Promise<EverythingServer> {
-  const chosen = port === 0 ? await freePort() : port;
+/** Starts the server over HTTP, on a free port unless one is given; it does not support port 0. */
+export async function startEverything(port?: number): Promise<EverythingServer> {
+  const chosen = port ?? (await findFreePort());
   const { PATH, NODE_COMPILE_CACHE } = process.env;
   const env = { PATH, NODE_COMPILE_CACHE, PORT: String(chosen) };
   const child = spawn(process.execPath, [script, "streamableHttp"], { env });
@@ -45,14 +45,4 @@ export async function startEverything(port = 0): Promise<EverythingServer> {
       await once(child, "close");
     },
   };
-}
-
-/** The server does not support port 0, so a free port is found first. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
 }
