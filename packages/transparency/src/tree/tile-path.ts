@@ -1,5 +1,8 @@
+/** The number of levels of the tree that a tile spans. */
+export const TILE_HEIGHT = 8;
+
 /** The number of hashes of a full tile, and of entries of a full bundle. */
-export const TILE_WIDTH = 256;
+export const TILE_WIDTH = 2 ** TILE_HEIGHT;
 
 const MAX_LEVEL = 63;
 

@@ -1,5 +1,5 @@
 import { getEmptyRoot, HASH_BYTES, hashNode, hashSubtree } from "./hash.ts";
-import { countTiles, TILE_WIDTH } from "./tile-path.ts";
+import { countTiles, TILE_HEIGHT, TILE_WIDTH } from "./tile-path.ts";
 
 /** A tile of 256 hashes, which never changes again. */
 export interface FullTile {
@@ -11,13 +11,6 @@ export interface FullTile {
   readonly root: Uint8Array;
 }
 
-interface Level {
-  /** The number of full tiles to the left. */
-  full: number;
-  width: number;
-  readonly hashes: Uint8Array;
-}
-
 /** A tree to begin with: the hashes of its partial tile at each level, from the leaves up. */
 export interface PartialTiles {
   readonly size: number;
@@ -25,25 +18,36 @@ export interface PartialTiles {
 }
 
 /**
- * The right edge of a tree that grows: at most 255 hashes a level, from which the root of all
- * leaves follows (RFC 6962, section 2.1).
+ * The right edge of a tree that grows, from which the root of all leaves follows (RFC 6962, section
+ * 2.1): the partial tile of each level, and the roots of the perfect subtrees.
  */
 export class TreeEdge {
-  readonly #levels: Level[];
+  /** Space for the tile of each level, from the leaves up. */
+  readonly #tiles: Uint8Array[];
+  /** The roots of the largest perfect subtrees, from the left: one for each 1 of the size in binary. */
+  readonly #subtrees: Uint8Array[] = [];
   #size: number;
 
   /** Begins empty, or with the partial tiles of a tree; throws RangeError if their widths differ. */
   constructor({ size, tiles }: PartialTiles = { size: 0, tiles: [] }) {
     this.#size = size;
-    this.#levels = countTiles(size).map(({ level, full, partial }) => {
+    const counts = countTiles(size);
+    this.#tiles = counts.map(({ level, partial }) => {
       const hashes = tiles[level] ?? new Uint8Array();
       if (hashes.length !== partial * HASH_BYTES) {
         throw new RangeError(`the partial tile of level ${level} must have ${partial} hashes`);
       }
-      const space = new Uint8Array(TILE_WIDTH * HASH_BYTES);
-      space.set(hashes);
-      return { full, width: partial, hashes: space };
+      const tile = createTile();
+      tile.set(hashes);
+      return tile;
     });
+    for (const { level, partial } of counts.toReversed()) {
+      for (let first = 0, count = TILE_WIDTH; count >= 1; count /= 2) {
+        if ((partial & count) === 0) continue;
+        this.#subtrees.push(hashSubtree(this.#tiles[level]!, first, count));
+        first += count;
+      }
+    }
   }
 
   /** The number of leaves. */
@@ -54,44 +58,39 @@ export class TreeEdge {
   /** Adds the hash of a leaf and returns the tiles that are full with it, from the leaves up. */
   append(leaf: Uint8Array): FullTile[] {
     const filled: FullTile[] = [];
+    this.#put(0, this.#size, leaf);
     this.#size++;
-    let hash = leaf;
-    for (let number = 0; ; number++) {
-      const level = (this.#levels[number] ??= createLevel());
-      level.hashes.set(hash, level.width * HASH_BYTES);
-      level.width++;
-      if (level.width < TILE_WIDTH) return filled;
-      hash = hashSubtree(level.hashes, 0, TILE_WIDTH);
-      filled.push({ level: number, index: level.full, hashes: level.hashes.slice(), root: hash });
-      level.full++;
-      level.width = 0;
+    let hash: Uint8Array = leaf.slice();
+    // Each 0 at the end of the size in binary joins two subtrees of one length.
+    for (let height = 1, count = this.#size; count % 2 === 0; height++) {
+      count /= 2;
+      hash = hashNode(this.#subtrees.pop()!, hash);
+      if (height % TILE_HEIGHT !== 0) continue;
+      const level = height / TILE_HEIGHT;
+      const hashes = this.#tiles[level - 1]!.slice();
+      filled.push({ level: level - 1, index: count - 1, hashes, root: hash.slice() });
+      this.#put(level, count - 1, hash);
     }
+    this.#subtrees.push(hash);
+    return filled;
   }
 
   /** Returns a copy of the hashes of the partial tile at a level; without any, it is empty. */
   getPartialTile(level: number): Uint8Array {
-    const { hashes, width } = this.#levels[level] ?? createLevel();
-    return hashes.slice(0, width * HASH_BYTES);
+    const width = Math.floor(this.#size / TILE_WIDTH ** level) % TILE_WIDTH;
+    return this.#tiles[level]?.slice(0, width * HASH_BYTES) ?? new Uint8Array();
   }
 
   /** Computes the root of all leaves. */
   root(): Uint8Array {
-    let root: Uint8Array | undefined;
-    for (const { hashes, width } of this.#levels) {
-      // Each bit of the width is a perfect subtree; the smallest one is the furthest to the right.
-      for (let count = 1, end = width; count <= width; count *= 2) {
-        if (Math.floor(width / count) % 2 === 0) continue;
-        end -= count;
-        const left = hashSubtree(hashes, end, count);
-        root = root === undefined ? left : hashNode(left, root);
-      }
-    }
-    return root ?? getEmptyRoot();
+    if (this.#size === 0) return getEmptyRoot();
+    return this.#subtrees.reduceRight((right, left) => hashNode(left, right)).slice();
+  }
+
+  #put(level: number, index: number, hash: Uint8Array): void {
+    const tile = (this.#tiles[level] ??= createTile());
+    tile.set(hash, (index % TILE_WIDTH) * HASH_BYTES);
   }
 }
 
-const createLevel = (): Level => ({
-  full: 0,
-  width: 0,
-  hashes: new Uint8Array(TILE_WIDTH * HASH_BYTES),
-});
+const createTile = () => new Uint8Array(TILE_WIDTH * HASH_BYTES);

@@ -102,6 +102,17 @@ describe("the edge of a tree", () => {
     expect(filled[0]!.hashes.slice(0, 32)).toEqual(leaves[0]);
     expect(filled[0]!.root).toEqual(hashSubtree(filled[0]!.hashes, 0, TILE_WIDTH));
   });
+
+  test("shares no memory with the leaves and roots that it takes and returns", () => {
+    const own = new TreeEdge();
+    for (const leaf of leaves.slice(0, TILE_WIDTH + 1)) {
+      const given = leaf.slice();
+      for (const { root } of own.append(given)) root.fill(7);
+      given.fill(7);
+      own.root().fill(7);
+    }
+    expect(own.root()).toEqual(roots[TILE_WIDTH + 1]);
+  });
 });
 
 describe("the proofs of random trees", () => {
