@@ -210,7 +210,7 @@ const importPlaces: readonly (readonly [library: RegExp, importer: RegExp])[] = 
   [/^hono$/, /^(http|realtime)\/|^app\.ts$/],
   [/^@hono\/node-server$|^ws$/, /^realtime\/upgrade\.ts$|^serve\.ts$/],
   [/^undici$/, /^http\/egress\/egress\.ts$/],
-  [/^@modelcontextprotocol\//, /^delivery\/mcp-forward\.ts$/],
+  [/^@modelcontextprotocol\//, /^delivery\/endpoints\/mcp-forward\.ts$/],
   [/^stripe$/, /^payments\/cards\//],
   [/^@x402\//, /^payments\/x402\//],
   [/^better-sqlite3$/, /^storage\//],

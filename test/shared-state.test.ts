@@ -17,8 +17,11 @@ const ALLOWED: Readonly<Record<string, readonly [collections: number, reason: st
   "src/budget/accounts/card-lots.ts": [2, "of one call"],
   "src/console/assets.ts": [1, "files of the build"],
   "src/delivery/create-router.ts": [1, "work of this process that is in flight"],
-  "src/delivery/endpoint-backoff.ts": [1, "endpoints that failed: each process probes for itself"],
-  "src/delivery/open-calls.ts": [
+  "src/delivery/endpoints/endpoint-backoff.ts": [
+    1,
+    "endpoints that failed: each process probes for itself",
+  ],
+  "src/delivery/endpoints/open-calls.ts": [
     1,
     "calls of this process; a cancel reaches it as the change `cancel`",
   ],

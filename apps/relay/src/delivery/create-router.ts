@@ -1,14 +1,9 @@
 import { listExecutorsWithPendingTasks } from "../tasks/assignment/assignment-store.ts";
-import { createEndpointBackoff } from "./endpoint-backoff.ts";
-import { createOpenCalls } from "./open-calls.ts";
-import {
-  offerHere,
-  reassignToNext,
-  routeTask,
-  reassignStalled,
-  type RouteDependencies,
-  type RouteServices,
-} from "./route-task.ts";
+import { createEndpointBackoff } from "./endpoints/endpoint-backoff.ts";
+import { createOpenCalls } from "./endpoints/open-calls.ts";
+import { offerHere } from "./offer-task.ts";
+import type { RouteDependencies, RouteServices } from "./route-services.ts";
+import { reassignStalled, reassignToNext, routeTask } from "./route-task.ts";
 import type { Router } from "./router.ts";
 import {
   listUnofferedTasks,

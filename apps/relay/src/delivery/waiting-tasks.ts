@@ -1,7 +1,9 @@
 import { listPendingTaskIds } from "../tasks/assignment/assignment-store.ts";
 import type { TaskRow } from "../storage/tables/tasks.ts";
 import { parseRequiredCapabilities } from "../tasks/task.ts";
-import { offerHere, offerToNewcomers, routePending, type RouteServices } from "./route-task.ts";
+import { offerHere, offerToNewcomers } from "./offer-task.ts";
+import type { RouteServices } from "./route-services.ts";
+import { routePending } from "./route-task.ts";
 import { isTaskWaiting, listRecentTasksOf, takeWaitingTasks } from "./waiting-store.ts";
 
 const MAX_PENDING_PER_RETRY = 1_000;

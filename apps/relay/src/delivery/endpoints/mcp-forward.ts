@@ -3,15 +3,15 @@ import { hexToBytes, publicKeyToDidKey } from "@agent/crypto";
 import { limits } from "@agent/wire";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import * as v from "valibot";
-import { parseJsonObject } from "../http/server/body.ts";
-import { EgressError, type EgressFetch } from "../http/egress/egress.ts";
-import { newId } from "../runtime.ts";
-import type { Services } from "../services.ts";
-import type { TaskRow } from "../storage/tables/tasks.ts";
-import { version } from "../version.ts";
+import { parseJsonObject } from "../../http/server/body.ts";
+import { EgressError, type EgressFetch } from "../../http/egress/egress.ts";
+import { newId } from "../../runtime.ts";
+import type { Services } from "../../services.ts";
+import type { TaskRow } from "../../storage/tables/tasks.ts";
+import { version } from "../../version.ts";
 import type { EndpointFault } from "./endpoint-fault.ts";
 import { watchFetch } from "./watch-fetch.ts";
-import { parseRequiredCapabilities } from "../tasks/task.ts";
+import { parseRequiredCapabilities } from "../../tasks/task.ts";
 
 export interface CallableAgent {
   readonly agentId: string;

@@ -1,4 +1,4 @@
-import type { EgressFetch } from "../http/egress/egress.ts";
+import type { EgressFetch } from "../../http/egress/egress.ts";
 
 /**
  * Reports when the answer to a POST breaks off. The MCP client does not detect that in a stream, and

@@ -1,5 +1,5 @@
 import { BoundedMap } from "@agent/crypto";
-import type { Runtime } from "../runtime.ts";
+import type { Runtime } from "../../runtime.ts";
 
 /**
  * Delays calls to endpoints that do not answer: each failure doubles the pause before the next attempt.
