@@ -72,13 +72,18 @@ function encodeMembers(value: object, redact: Redact, depth: number): string {
 /** Ids and codes, which JSON writes as they are. */
 const PLAIN_TEXT = /^[\w.:-]{1,100}$/;
 
+/** JSON does not escape these, but terminals and line readers interpret them. */
+const LINE_BREAKERS = /[\x7f-\x9f\u2028\u2029]/g;
+
+const escapeCharacter = (character: string) =>
+  `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+
 /** Redacts before it cuts, because a cut secret would not be recognised. */
 function encodeText(text: string, redact: Redact): string {
   const clean = redact(text);
   if (PLAIN_TEXT.test(clean)) return `"${clean}"`;
-  return JSON.stringify(
-    clean.length > MAX_TEXT_LENGTH ? `${clean.slice(0, MAX_TEXT_LENGTH)}…` : clean,
-  );
+  const bounded = clean.length > MAX_TEXT_LENGTH ? `${clean.slice(0, MAX_TEXT_LENGTH)}…` : clean;
+  return JSON.stringify(bounded).replaceAll(LINE_BREAKERS, escapeCharacter);
 }
 
 function isPlain(value: object): boolean {

@@ -45,8 +45,6 @@ export interface LogOptions {
 }
 
 const logLevels: readonly LogLevel[] = ["debug", "info", "warn", "error"];
-// JSON does not escape these, but terminals and line readers interpret them.
-const LINE_BREAKER_PATTERN = /[\x7f-\x9f\u2028\u2029]/;
 
 /** Writes one JSON object per line, errors to stderr and all others to stdout (spec, "Relay log events"). */
 export function createLog({ level: minLevel, write, now, secrets = [] }: LogOptions): RootLog {
@@ -63,7 +61,7 @@ export function createLog({ level: minLevel, write, now, secrets = [] }: LogOpti
       if (value === undefined) continue;
       text += `,${encodeLogMember(name, value, redact, 1)}`;
     }
-    return LINE_BREAKER_PATTERN.test(text) ? `${escapeLineBreakers(text)}}` : `${text}}`;
+    return `${text}}`;
   }
 
   function createChild(bound: LogFields): Log {
@@ -98,11 +96,4 @@ function createTimestampFormatter(now: () => number): () => string {
     }
     return text;
   };
-}
-
-function escapeLineBreakers(text: string): string {
-  return text.replace(
-    new RegExp(LINE_BREAKER_PATTERN, "g"),
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
 }
