@@ -74,7 +74,7 @@ export async function loadFreezer(
         const stored = await storage.transaction(async (tx) => {
           const row = { since: next.since, reason, frozen_by: by };
           if (await insertFreeze(tx, row)) {
-            await recordRelayEvent(tx, { at: next.since, type: "relay.frozen", reason, by });
+            await recordRelayEvent(tx, { at: next.since, type: "relay.frozen" }, { reason, by });
           }
           return findFreeze(tx);
         });
@@ -138,7 +138,7 @@ async function endFreeze(
   }
   await resumeOutbound(tx, pausedMs);
   await resumeInbound(tx, { now, pausedMs, restored });
-  await recordRelayEvent(tx, { at: now, type: "relay.unfrozen", paused_ms: pausedMs });
+  await recordRelayEvent(tx, { at: now, type: "relay.unfrozen" }, { paused_ms: pausedMs });
 }
 
 function toFreezeState(row: FreezeRow | undefined): FreezeState | undefined {

@@ -49,5 +49,9 @@ export async function recordAudit(
     detail: detail ?? null,
     result: null,
   });
-  await recordRelayEvent(tx, { at: now, type: action, agent_id: agentId, detail: detail ?? null });
+  await recordRelayEvent(
+    tx,
+    { at: now, type: action },
+    { agent_id: agentId, detail: detail ?? null },
+  );
 }

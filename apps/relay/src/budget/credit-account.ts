@@ -22,7 +22,7 @@ export async function creditAccount(
   if (posted.ok) {
     const { reference } = entry;
     const credited = { agent_id: agentId, amount: toDollars(amount), reference };
-    await recordRelayEvent(tx, { at: runtime.now(), type: "money.deposited", ...credited });
+    await recordRelayEvent(tx, { at: runtime.now(), type: "money.deposited" }, credited);
     return posted;
   }
   // The outside account may be negative, so only the limit of the balance can refuse.

@@ -61,19 +61,15 @@ export async function recordSettlement(
     outcome_hash: recorded.outcomeHash ?? null,
   };
   await insertSettlement(tx, settlement);
-  await recordRelayEvent(tx, {
-    at: settlement.settled_at,
-    type: "money.settled",
-    task_id: settlement.task_id,
-    settlement_id: settlement.settlement_id,
-    payer_id: settlement.payer_id,
-    payee_id: settlement.payee_id,
-    amount: toDollars(gross),
-    fee: toDollars(fee),
-  });
+  const { task_id, settlement_id, payer_id, payee_id, settled_at } = settlement;
+  await recordRelayEvent(
+    tx,
+    { at: settled_at, type: "money.settled" },
+    { task_id, settlement_id, payer_id, payee_id, amount: toDollars(gross), fee: toDollars(fee) },
+  );
   await appendLog(tx, () => {
     const record = { ...buildSettlementBody(settlement, identity), suite: SUITE };
-    return entryOf.settlement(record, { time: settlement.settled_at });
+    return entryOf.settlement(record, { time: settled_at });
   });
   return settlement;
 }

@@ -104,8 +104,8 @@ export async function settlePeer(
         amount: toMicro(amount),
       });
       await postClearing(tx, runtime, postings, { taskId: reference, description: direction });
-      const paidOn = { at: runtime.now(), type: "money.peer_paid", amount, direction, reference };
-      await recordRelayEvent(tx, paidOn, relayId);
+      const event = { at: runtime.now(), type: "money.peer_paid", peerId: relayId };
+      await recordRelayEvent(tx, event, { amount, direction, reference });
     }
     const position = fromMicro(await getClearingBalance(tx, relayId));
     const body = { relay_id: relayId, position, idempotent: !isNew };

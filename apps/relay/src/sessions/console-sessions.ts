@@ -109,7 +109,7 @@ export function createConsoleSessions(services: SessionDependencies): ConsoleSes
       const ended = await freezer.writeAlways(async (tx) => {
         if (!(await deleteSession(tx, sessionId))) return false;
         const at = runtime.now();
-        await recordRelayEvent(tx, { at, type: "session.ended", session_id: sessionId });
+        await recordRelayEvent(tx, { at, type: "session.ended" }, { session_id: sessionId });
         tx.noteChange("session", sessionId);
         return true;
       });
@@ -195,7 +195,7 @@ async function openSession(
     const { opened_by: actor, level } = opener;
     const act = { actor, action: "openConsoleSession", detail: { session_id, level } };
     await insertOperatorAct(tx, now, act, "201");
-    await recordRelayEvent(tx, { at: now, type: "session.opened", session_id, level });
+    await recordRelayEvent(tx, { at: now, type: "session.opened" }, { session_id, level });
     return created;
   });
   if (opened === undefined) return refuse("session.code_invalid");

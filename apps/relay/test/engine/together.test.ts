@@ -129,7 +129,7 @@ const archive = fc
 
 const record = fc.nat(9).map((value) =>
   step(`record ${value}`, async (tx) => {
-    await recordRelayEvent(tx, { at: NOW, type: "task.submitted", value });
+    await recordRelayEvent(tx, { at: NOW, type: "task.submitted" }, { value });
     await insertEntry(tx, new Uint8Array([value, 0, 255]));
   }),
 );
@@ -311,7 +311,7 @@ const foreign = compile()(sql<{ one: number }>`select 1 as one`);
 
 test("a transaction with another statement sees and keeps what those before it have written", async () => {
   const storage = await prepare();
-  const add = (tx: Tx) => recordRelayEvent(tx, { at: NOW, type: "task.submitted" });
+  const add = (tx: Tx) => recordRelayEvent(tx, { at: NOW, type: "task.submitted" }, {});
   const seen = await Promise.all([
     storage.transaction(add, "together"),
     storage.transaction(async (tx) => {

@@ -16,7 +16,7 @@ export async function reverseDeposit(
   // The account may become negative, so a refusal is a bug.
   if (!posted.ok) throw new Error(`a deposit cannot be reversed: ${posted.code}`);
   const reversed = { agent_id: agentId, amount: toDollars(amount), reference: entry.reference };
-  await recordRelayEvent(tx, { at: runtime.now(), type: "money.reversed", ...reversed });
+  await recordRelayEvent(tx, { at: runtime.now(), type: "money.reversed" }, reversed);
   const account = await findAccount(tx, accountOf.agent(agentId));
   return { ok: true, balance: account?.balance ?? ZERO };
 }

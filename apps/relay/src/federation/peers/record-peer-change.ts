@@ -12,7 +12,7 @@ export async function recordPeerChange(
   after: PeerLife,
 ): Promise<void> {
   const record = (type: string, members: Record<string, number> = {}) =>
-    recordRelayEvent(tx, { ...members, at: now, type }, after.relay_id);
+    recordRelayEvent(tx, { at: now, type, peerId: after.relay_id }, members);
   if (after.state !== before?.state) {
     await record(`peer.${after.state}`);
     tx.noteChange("peer", after.relay_id);

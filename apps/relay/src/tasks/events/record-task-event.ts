@@ -25,9 +25,9 @@ interface TaskChange {
 export function recordTaskEvent(
   tx: Tx,
   task: EventTask,
-  { type, at, ...members }: TaskChange,
+  { type, at, duration_ms }: TaskChange,
 ): Promise<void> {
   const { task_id, submitted_by } = task;
-  const ids = { task_id, agent_id: executorOf(task), submitted_by };
-  return recordRelayEvent(tx, { at, type: `task.${type}`, ...ids, ...members });
+  const members = { task_id, agent_id: executorOf(task), submitted_by, duration_ms };
+  return recordRelayEvent(tx, { at, type: `task.${type}` }, members);
 }
