@@ -13,11 +13,11 @@ export function listHolds(
   return createPageAnswer(query, {
     order: textAscending,
     find: (after, limit) => listHoldsAfter(storage.read, { after, limit, latest }),
-    keyOf: ({ task_id }) => task_id,
+    keyOf: ({ place }) => place,
     show: (rows) => ({ holds: rows.map(toHold) }),
   });
 }
 
-export function toHold(row: HoldRow): Hold {
-  return { ...row, amount: toDollars(row.amount) };
+export function toHold({ task_id, payer_id, amount, since, until, state }: HoldRow): Hold {
+  return { task_id, payer_id, amount: toDollars(amount), since, until, state };
 }

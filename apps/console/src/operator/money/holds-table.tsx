@@ -8,7 +8,14 @@ import { AgentLink, TaskLink } from "../places.tsx";
 
 const holdsOf = (body: BodyOf<"listHolds">) => body.holds;
 
-/** Money that is reserved for tasks, the oldest first, with the time until it goes back. */
+const PURPOSES: Readonly<Record<string, string>> = {
+  open: "the task",
+  inspected: "its inspection",
+  bond: "the executor's bond",
+  awaiting_peer: "another relay, which must settle",
+};
+
+/** Money that is reserved for tasks, the oldest first, with the time until the hold ends. */
 export function HoldsTable() {
   const loadPage = useListPages("listHolds", {}, holdsOf);
   return (
@@ -18,21 +25,17 @@ export function HoldsTable() {
         caption="Holds"
         loadPage={loadPage}
         rules={{ on: ["task.", "money."] }}
-        rowKey={({ task_id }) => task_id}
+        rowKey={({ task_id, state }) => `${task_id} ${state}`}
         empty="No money is held."
         columns={[
           { title: "task", cell: ({ task_id }) => <TaskLink id={task_id} /> },
-          { title: "payer", cell: ({ payer_id }) => <AgentLink id={payer_id} /> },
+          { title: "of", cell: ({ payer_id }) => <AgentLink id={payer_id} /> },
+          { title: "for", cell: ({ state }) => PURPOSES[state] ?? state },
           { title: "amount", isNumber: true, cell: ({ amount }) => showMoney(amount) },
           { title: "since", cell: ({ since }) => <TimeText at={since} /> },
           {
-            title: "goes back",
-            cell: ({ until, state }) =>
-              state === "awaiting_peer" || until === null ? (
-                "waits for another relay"
-              ) : (
-                <Countdown until={until} />
-              ),
+            title: "ends",
+            cell: ({ until }) => (until === null ? "with the answer" : <Countdown until={until} />),
           },
         ]}
       />

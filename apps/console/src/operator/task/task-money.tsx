@@ -5,6 +5,11 @@ import { showLine } from "../../shared/format/show-text.ts";
 import type { BodyOf } from "../../shared/relay/call-relay.ts";
 import { AccountLink } from "../places.tsx";
 
+const PURPOSES: Readonly<Record<string, string>> = {
+  inspected: "while the result is inspected",
+  awaiting_peer: "until the other relay has settled",
+};
+
 type Report = BodyOf<"getTaskReport">;
 
 /** Every movement of the task's money; both sides of each are shown, so that they add up to zero. */
@@ -15,9 +20,13 @@ export function TaskMoney({ postings, hold, task }: Pick<Report, "postings" | "h
       <h2>Money</h2>
       {hold !== null && (
         <p>
-          {showMoney(hold.amount)} are held
-          {hold.state === "awaiting_peer" ? " until the other relay has settled" : " for this task"}
-          , until <TimeText at={hold.until} />.
+          {showMoney(hold.amount)} are held {PURPOSES[hold.state] ?? "for this task"}
+          {hold.until !== null && (
+            <>
+              , until <TimeText at={hold.until} />
+            </>
+          )}
+          .
         </p>
       )}
       <RowTable

@@ -2,16 +2,19 @@ import * as v from "valibot";
 import { extensibleEnum, money, nextCursor, pageQuery, timeText } from "../../engine/fields.ts";
 import { defineOperation } from "../../engine/operation.ts";
 
-/** Money that is reserved for a task. */
+/**
+ * Money that is reserved for a task: while it is `open`, while it is inspected before payment, as the
+ * executor's bond in a dispute, or until another relay has settled.
+ */
 export const Hold = v.object({
   task_id: v.string(),
-  /** An agent, or `relay:` and the id of the relay that forwarded the task. */
+  /** The agent whose money it is, or `relay:` and the id of the relay that forwarded the task. */
   payer_id: v.string(),
   amount: money,
   since: v.number(),
-  /** The end of the task; null for a hold that waits for another relay. */
+  /** The end of the task, or the deadline of its inspection; null while another relay must settle. */
   until: v.nullable(v.number()),
-  state: extensibleEnum(["open", "awaiting_peer"]),
+  state: extensibleEnum(["open", "inspected", "bond", "awaiting_peer"]),
 });
 export type Hold = v.InferInput<typeof Hold>;
 
