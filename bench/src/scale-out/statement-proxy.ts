@@ -1,3 +1,4 @@
+import { pipeline } from "node:stream";
 import { startTcpProxy, type TcpProxy } from "@agent/test-postgres";
 
 /** A proxy in front of a PostgreSQL server that counts the statements sent to it. */
@@ -12,13 +13,7 @@ const LENGTH_BYTES = 4;
 export async function startStatementProxy(serverUrl: string): Promise<StatementProxy> {
   let statements = 0;
   const proxy = await startTcpProxy(serverUrl, (client, server) => {
-    for (const [from, to] of [
-      [client, server],
-      [server, client],
-    ] as const) {
-      from.on("error", () => to.destroy()).on("close", () => to.destroy());
-      from.pipe(to);
-    }
+    pipeline(client, server, client, () => {});
     const count = createCounter();
     client.on("data", (bytes: Buffer) => (statements += count(bytes)));
   });

@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { connect, createServer, type AddressInfo, type Socket } from "node:net";
+import { pipeline } from "node:stream";
 
 /** A load balancer that gives each connection to the next process that answers. */
 export interface Balancer {
@@ -21,18 +22,11 @@ export async function startBalancer(listUrls: () => readonly string[]): Promise<
     server.once("error", () => forward(client, left - 1));
     server.once("connect", () => {
       server.removeAllListeners("error");
-      for (const [from, to] of [
-        [client, server],
-        [server, client],
-      ] as const) {
-        sockets.add(from);
-        from.on("error", () => to.destroy());
-        from.on("close", () => {
-          sockets.delete(from);
-          to.destroy();
-        });
-        from.pipe(to);
+      for (const socket of [client, server]) {
+        sockets.add(socket);
+        socket.on("close", () => sockets.delete(socket));
       }
+      pipeline(client, server, client, () => {});
     });
   }
 

@@ -29,7 +29,7 @@ export function HoldsTable() {
         empty="No money is held."
         columns={[
           { title: "task", cell: ({ task_id }) => <TaskLink id={task_id} /> },
-          { title: "of", cell: ({ payer_id }) => <AgentLink id={payer_id} /> },
+          { title: "whose", cell: ({ payer_id }) => <AgentLink id={payer_id} /> },
           { title: "for", cell: ({ state }) => PURPOSES[state] ?? state },
           { title: "amount", isNumber: true, cell: ({ amount }) => showMoney(amount) },
           { title: "since", cell: ({ since }) => <TimeText at={since} /> },
