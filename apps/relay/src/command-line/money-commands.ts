@@ -105,7 +105,7 @@ async function listHolds(call: CommandCall): Promise<CommandResult> {
   ]);
   const columns = [
     { title: "task", isId: true },
-    { title: "payer", isId: true },
+    { title: "whose", isId: true },
     { title: "amount", align: "right" },
     { title: "since", align: "right" },
     { title: "ends in", align: "right" },
