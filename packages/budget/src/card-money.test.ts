@@ -6,8 +6,8 @@ import {
   sumHeldCardMoney,
   MAX_CARD_LOTS,
   moveCardMoney,
-  type CardHolding,
   type CardLot,
+  type MovedHolding,
 } from "./card-money.ts";
 import {
   applyPostings,
@@ -25,18 +25,26 @@ import {
 class CardBook {
   balances: Map<Account, Micro> = new Map();
   readonly lots: Map<Account, readonly CardLot[]> = new Map();
+  /** The money of each agent in holds and pending withdrawals. */
+  away: Map<Account, number> = new Map();
 
   post(postings: readonly Posting[], now: number, releaseAt?: number): boolean {
     const after = applyPostings(this.balances, postings);
-    const holdings = new Map<Account, CardHolding>(
+    const away = new Map(this.away);
+    for (const { account, type, amount } of postings) {
+      if (!account.startsWith("agent:") || !/^(allocation_|withdrawal)/.test(type)) continue;
+      away.set(account, (away.get(account) ?? 0) - amount);
+    }
+    const holdings = new Map<Account, MovedHolding>(
       [...new Set(postings.map(({ account }) => account))].map((account) => [
         account,
-        { balance: this.balances.get(account) ?? 0, lots: this.lots.get(account) ?? [] },
+        { ...this.holding(account), away: away.get(account) ?? 0 },
       ]),
     );
     const moved = moveCardMoney(postings, holdings, { now, releaseAt });
     if (!moved.ok) return false;
     this.balances = after;
+    this.away = away;
     for (const [account, lots] of moved.lots) this.lots.set(account, lots);
     return true;
   }
@@ -46,7 +54,11 @@ class CardBook {
   }
 
   held(account: Account, now: number): number {
-    return sumHeldCardMoney(this.lots.get(account) ?? [], now);
+    return sumHeldCardMoney(this.holding(account), now);
+  }
+
+  private holding(account: Account) {
+    return { balance: this.balance(account), lots: this.lots.get(account) ?? [] };
   }
 }
 
@@ -174,6 +186,57 @@ describe("A13: card money", () => {
     expect([book.balance(b), book.held(b, 0)]).toEqual([80, 80]);
   });
 
+  /** Moves 100 of an agent away, and returns the postings that bring them back. */
+  const moves = {
+    "in a hold": (book: CardBook) => {
+      const hold = { payerId: "a", taskId: "t", amount: micro(100) };
+      expect(book.post(buildHoldPostings(hold), 0)).toBe(true);
+      return buildReleasePostings(hold);
+    },
+    "in a pending withdrawal": (book: CardBook) => {
+      expect(book.post(withdrawal("a", 100), 0)).toBe(true);
+      return buildReturnPostings({ agentId: "a", withdrawalId: "w", amount: micro(100) });
+    },
+  };
+
+  test.each(Object.entries(moves))(
+    "A13: a payment that is taken back while other money is %s frees no other payment",
+    (_, move) => {
+      const book = new CardBook();
+      book.post(deposit("a", 100), 0);
+      book.post(deposit("a", 100), 0, 50);
+      const back = move(book);
+      book.post(buildReversalPostings({ agentId: "a", amount: micro(100) }), 0, 0);
+      expect([book.balance(a), book.held(a, 0)]).toEqual([0, 0]);
+      book.post(back, 10);
+      expect([book.balance(a), book.held(a, 10)]).toEqual([100, 100]);
+      expect(book.post(withdrawal("a", 1), 49)).toBe(false);
+      expect(book.post(withdrawal("a", 100), 50)).toBe(true);
+    },
+  );
+
+  test("A13: a payment that is taken back while its own money is held leaves the time of the other one", () => {
+    const book = new CardBook();
+    book.post(deposit("a", 100), 0, 50);
+    book.post(deposit("a", 100), 0, 70);
+    const back = moves["in a hold"](book);
+    book.post(buildReversalPostings({ agentId: "a", amount: micro(100) }), 0, 50);
+    book.post(back, 10);
+    expect([book.balance(a), book.held(a, 50), book.held(a, 70)]).toEqual([100, 100, 0]);
+  });
+
+  test("A13: what is spent of a hold no longer keeps other money waiting", () => {
+    const book = new CardBook();
+    book.post(deposit("a", 100), 0);
+    book.post(deposit("a", 100), 0, 50);
+    moves["in a hold"](book);
+    book.post(buildReversalPostings({ agentId: "a", amount: micro(100) }), 0, 0);
+    const amounts = { locked: micro(100), charge: micro(100), fee: micro(0) };
+    book.post(buildSettlementPostings({ payerId: "a", taskId: "t", payeeId: "b", ...amounts }), 10);
+    book.post(deposit("a", 30), 10);
+    expect([book.balance(a), book.held(a, 10)]).toEqual([30, 0]);
+  });
+
   test("A13: card money of many payments waits at most until the later of two neighbouring times", () => {
     const book = new CardBook();
     for (let at = 1; at <= 2 * MAX_CARD_LOTS; at += 1) book.post(deposit("a", 1), 0, at * at);
@@ -234,7 +297,9 @@ function run(steps: readonly Step[], feeShare: number) {
   };
   const check = () => {
     for (const [account, lots] of book.lots) {
-      expect(book.held(account, now)).toBeLessThanOrEqual(Math.max(0, book.balance(account)));
+      const owned = book.balance(account) + (book.away.get(account) ?? 0);
+      const waiting = lots.reduce((sum, lot) => sum + lot.amount, 0);
+      expect(waiting).toBeLessThanOrEqual(Math.max(0, owned));
       expect(lots.length).toBeLessThanOrEqual(MAX_CARD_LOTS);
     }
     expect(free() + out).toBeLessThanOrEqual(released());
@@ -308,6 +373,62 @@ describe("A13: no sequence of payments", () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), fc.constantFrom(0, 0.1), (steps, feeShare) => {
         run(steps, feeShare);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  test("A13: no hold that returns releases card money, whatever is paid or taken back meanwhile", () => {
+    const change = fc.oneof(
+      fc.record({
+        do: fc.constant("pay in" as const),
+        amount,
+        holdFor: fc.integer({ min: 0, max: 40 }),
+      }),
+      fc.record({ do: fc.constant("take back" as const), which: fc.nat() }),
+      fc.record({ do: fc.constant("wait" as const), ms: fc.integer({ min: 1, max: 20 }) }),
+    );
+    /** Plays changes, with a hold of a part of the balance in between or without. */
+    const play = (
+      before: readonly (typeof change extends fc.Arbitrary<infer C> ? C : never)[],
+      meanwhile: typeof before,
+      share: number,
+    ) => {
+      const book = new CardBook();
+      const paid: { amount: number; releaseAt: number }[] = [];
+      let now = 0;
+      const act = (each: (typeof before)[number]) => {
+        if (each.do === "wait") return void (now += each.ms);
+        if (each.do === "pay in") {
+          const payment = { amount: each.amount, releaseAt: now + each.holdFor };
+          book.post(deposit("a", payment.amount), now, payment.releaseAt);
+          return void paid.push(payment);
+        }
+        const [taken] = paid.splice(each.which % Math.max(1, paid.length), 1);
+        if (taken === undefined) return;
+        const reversal = buildReversalPostings({ agentId: "a", amount: micro(taken.amount) });
+        book.post(reversal, now, taken.releaseAt);
+      };
+      for (const each of before) act(each);
+      const held = micro(Math.floor(Math.max(0, book.balance(a)) * share));
+      const hold = { payerId: "a", taskId: "t", amount: held };
+      book.post(buildHoldPostings(hold), now);
+      for (const each of meanwhile) act(each);
+      book.post(buildReleasePostings(hold), now);
+      return { book, now, paid };
+    };
+    const changes = fc.array(change, { maxLength: 12 });
+    fc.assert(
+      fc.property(changes, changes, fc.double({ min: 0, max: 1, noNaN: true }), (...given) => {
+        const [before, meanwhile, share] = given;
+        const { book, now, paid } = play(before, meanwhile, share);
+        const without = play(before, meanwhile, 0).book;
+        expect(book.balance(a)).toBe(without.balance(a));
+        for (let at = now; at <= now + 40; at += 1) {
+          expect(book.held(a, at)).toBeGreaterThanOrEqual(without.held(a, at));
+          const released = paid.reduce((sum, p) => sum + (p.releaseAt <= at ? p.amount : 0), 0);
+          expect(book.balance(a) - book.held(a, at)).toBeLessThanOrEqual(released);
+        }
       }),
       { numRuns: 1_000 },
     );

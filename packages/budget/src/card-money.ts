@@ -11,18 +11,28 @@ export interface CardLot {
   readonly amount: Micro;
 }
 
-/** An account before a movement; its lots are sorted by release time. */
+/** The balance of an account in micro-units, and its lots sorted by release time. */
 export interface CardHolding {
   readonly balance: number;
   readonly lots: readonly CardLot[];
 }
 
+/** An account before a movement. */
+export interface MovedHolding extends CardHolding {
+  /**
+   * The money of the account that is in holds and pending withdrawals after the movement, in
+   * micro-units. It may return.
+   */
+  readonly away: number;
+}
+
 /** The maximum number of lots of an account; above it the two with the closest times are merged. */
 export const MAX_CARD_LOTS = 64;
 
-/** Sums the part of a balance that cannot be withdrawn yet, in micro-units. */
-export function sumHeldCardMoney(lots: readonly CardLot[], now: number): Micro {
-  return sumLots(lots.filter(({ releaseAt }) => releaseAt > now));
+/** Sums the part of a balance that cannot be withdrawn yet at `now` (ms), in micro-units. */
+export function sumHeldCardMoney({ balance, lots }: CardHolding, now: number): Micro {
+  const waiting = sumLots(lots.filter(({ releaseAt }) => releaseAt > now));
+  return asMicro(Math.min(waiting, Math.max(0, balance)));
 }
 
 /**
@@ -30,17 +40,17 @@ export function sumHeldCardMoney(lots: readonly CardLot[], now: number): Micro {
  * before card money, and the lot with the earliest release time first; a lot keeps its release time in a
  * hold, at a payee and back at the payer. Card money goes to the payee before the relay's fee. A reversed
  * deposit (negative on its account) takes its own lot first and then other money, so that it releases no
- * other payment. `releaseAt` is given for a card deposit and its reversal. Refused with `budget.card_hold`
+ * other payment, nor one whose money is on the account only when a hold has returned. `releaseAt` is given for a card deposit and its reversal. Refused with `budget.card_hold`
  * for a withdrawal of money that is not released.
  */
 export function moveCardMoney(
   postings: readonly Posting[],
-  holdings: ReadonlyMap<Account, CardHolding>,
+  holdings: ReadonlyMap<Account, MovedHolding>,
   { now, releaseAt = now }: { readonly now: number; readonly releaseAt?: number | undefined },
 ):
   | { readonly ok: true; readonly lots: ReadonlyMap<Account, readonly CardLot[]> }
   | { readonly ok: false; readonly code: "budget.card_hold" } {
-  const after = new Map<Account, CardHolding>();
+  const after = new Map<Account, MovedHolding>();
   let moving: readonly CardLot[] = [];
   for (const posting of postings) {
     const { account, type, amount } = posting;
@@ -49,7 +59,8 @@ export function moveCardMoney(
       continue;
     }
     if (!hasLots(account)) continue;
-    const { balance, lots } = after.get(account) ?? withoutReleasedLots(holdings.get(account), now);
+    const before = after.get(account) ?? withoutReleasedLots(holdings.get(account), now);
+    const { balance, lots } = before;
     let remaining: readonly CardLot[];
     if (amount > 0) {
       const taken = takeFromLots(moving, amount);
@@ -71,17 +82,18 @@ export function moveCardMoney(
         remaining = drawn.rest;
       }
     }
-    after.set(account, { balance: balance + amount, lots: remaining });
+    after.set(account, { ...before, balance: balance + amount, lots: remaining });
   }
   return { ok: true, lots: new Map([...after].map(([account, held]) => [account, capLots(held)])) };
 }
 
 /**
- * Reduces the lots to the balance, because money that repaid a debt is not on the account. Applied only
- * after the whole movement, because a hold returned to an overdrawn account pays from its own lots.
+ * Reduces the lots to what the account has or may get back, because money that repaid a debt is gone. Those
+ * with the earliest release times are dropped. Applied only after the whole movement, because a hold
+ * returned to an overdrawn account pays from its own lots.
  */
-function capLots({ balance, lots }: CardHolding): readonly CardLot[] {
-  return takeFromLots(lots, Math.max(0, sumLots(lots) - Math.max(0, balance))).rest;
+function capLots({ balance, away, lots }: MovedHolding): readonly CardLot[] {
+  return takeFromLots(lots, Math.max(0, sumLots(lots) - Math.max(0, balance + away))).rest;
 }
 
 /** Returns whether an account has lots; fees and other relays have no withdrawals, so they have none. */
@@ -89,9 +101,9 @@ function hasLots(account: Account): boolean {
   return account.startsWith("agent:") || account.startsWith("held:");
 }
 
-function withoutReleasedLots(holding: CardHolding | undefined, now: number): CardHolding {
-  const { balance, lots } = holding ?? { balance: 0, lots: [] };
-  return { balance, lots: lots.filter(({ releaseAt }) => releaseAt > now) };
+function withoutReleasedLots(holding: MovedHolding | undefined, now: number): MovedHolding {
+  const { balance, lots, away } = holding ?? { balance: 0, lots: [], away: 0 };
+  return { balance, away, lots: lots.filter(({ releaseAt }) => releaseAt > now) };
 }
 
 /** Takes up to `amount` out of the lots, in the order of their release times. */

@@ -21,6 +21,7 @@ export {
   MAX_CARD_LOTS,
   moveCardMoney,
   type CardHolding,
+  type MovedHolding,
   type CardLot,
 } from "./card-money.ts";
 export { selectNewerDispute, computeReversedAmount, type CardDispute } from "./card-reversal.ts";

@@ -330,6 +330,37 @@ describe("Withdrawals of card money", () => {
     await books({ deposits: 10, balances: 10, card_reversals: 10 });
   });
 
+  /** Moves the older payment out of the account, and returns how it comes back. */
+  const leave = {
+    "holds a task": async () => {
+      const task = await submitAcceptedTask(t, agent, await createSeller(t, 8.333333));
+      return () => t.as(agent, "POST", `${task.path}/cancel`);
+    },
+    "waits to be paid out": async () => {
+      const { body } = await withdraw(10);
+      const path = `/api/v1/admin/withdrawals/${String(body["withdrawal_id"])}/fail`;
+      return () => t.asOperator("POST", path, { reason: "the card bounced" });
+    },
+  };
+
+  test.each(Object.entries(leave))(
+    "A13: the reversal of an older payment that %s does not release card money",
+    async (_, leaveAccount) => {
+      await payByCard(t, agent, { payment: "pi_1", cents: 1_000 });
+      await t.clock.advance(WEEK_MS);
+      await payByCard(t, agent, { payment: "pi_2", cents: 1_000 });
+      const comeBack = await leaveAccount();
+      expect(await balance()).toBe(10);
+      await sendAccepted(createRefundEvent("pi_1", 1_000));
+      expect([await balance(), await cardHeld()]).toEqual([0, 0]);
+      expect(await comeBack()).toMatchObject({ status: 200 });
+      expect([await balance(), await cardHeld()]).toEqual([10, 10]);
+      expect(await withdraw(0.01)).toMatchObject(held);
+      await t.clock.advance(WEEK_MS);
+      expect(await withdraw(10)).toMatchObject({ status: 201 });
+    },
+  );
+
   test("A13: card money leaves with its own refund, so that other money stays free", async () => {
     await payByCard(t, agent, { payment: "pi_1", cents: 1_000 });
     await t.deposit(agent, 5);
@@ -372,6 +403,23 @@ describe("C1: fees that were paid with reversed card money", () => {
     }
     expect(await level(worker)).toBe("trusted");
     for (const at of payers.keys()) await sendAccepted(createRefundEvent(`pi_fake_${at}`, 1_250));
+    expect(await level(worker)).toBe("unknown");
+  });
+
+  test("C1: payments that are disputed while they hold tasks buy no level, though the worker is paid", async () => {
+    const worker = await createSeller(t, 0.5);
+    const payers = [agent, await t.createAgent()];
+    for (const [at, payer] of payers.entries()) {
+      await payByCard(t, payer, { payment: `pi_held_${at}` });
+      const tasks: Delegation[] = [];
+      for (let task = 0; task < 20; task += 1) {
+        tasks.push(await submitAcceptedTask(t, payer, worker));
+      }
+      await sendAccepted(createRefundEvent(`pi_held_${at}`, 1_250));
+      expect(await balance(payer)).toBeLessThan(0);
+      for (const task of tasks) expect(await deliver(task, worker)).toMatchObject({ status: 200 });
+    }
+    expect(await balance(worker)).toBe(40 * 0.475);
     expect(await level(worker)).toBe("unknown");
   });
 

@@ -6,6 +6,7 @@ import {
   countsForStrangers,
   type TaskOutcome,
 } from "@agent/routing-semiring";
+import { findBalance } from "../budget/accounts/find-balance.ts";
 import type { Tx } from "../storage/storage.ts";
 import type { TrustRecordRow } from "../storage/tables/trust.ts";
 import { addToHistory, EMPTY_STEP, type HistoryStep } from "./history-store.ts";
@@ -24,7 +25,7 @@ export interface TrustOutcome {
   readonly latencyMs: number;
   /** Whether money was held for the task. */
   readonly priced: boolean;
-  /** The relay's fee of the task's charge, whatever the outcome, in micro-units. */
+  /** The relay's fee of the task's charge, whatever the outcome, in micro-units, also if the payer owes it. */
   readonly fee: number;
   /** The task was counted as `unsettled` before, and has now been paid. */
   readonly isPayment?: boolean;
@@ -47,13 +48,14 @@ export async function recordTrustOutcome(
   tx: Tx,
   outcome: TrustOutcome,
 ): Promise<RecordedOutcome | undefined> {
-  const { delegatorId, executorId, status, latencyMs, priced, fee, isPayment, now } = outcome;
+  const { delegatorId, executorId, status, latencyMs, priced, isPayment, now } = outcome;
   if (delegatorId === executorId) return undefined;
   if (delegatorId === null) {
     const step = buildHistoryStep(outcome, false);
     if (step !== undefined) await addToHistory(tx, { agent_id: executorId, ...step });
     return undefined;
   }
+  const fee = await findLeftFee(tx, outcome.fee, delegatorId);
   const before = await findTrustPair(tx, delegatorId, executorId);
   const stored = before.record;
   const trusted =
@@ -70,6 +72,16 @@ export async function recordTrustOutcome(
   const isPublic = countsForStrangers({ priced, fee, payerFees }, before.thresholds);
   await saveTrustChange(tx, { before, record, step: buildHistoryStep(outcome, isPublic) });
   return { before: stored, record };
+}
+
+/**
+ * Returns the part of a fee that its payer has left: a payer below 0, whose card payment was taken back while
+ * its money was held, pays with money that the relay has lost.
+ */
+async function findLeftFee(tx: Tx, fee: number, payerId: string): Promise<number> {
+  if (fee === 0) return 0;
+  const debt = Math.max(0, -(await findBalance(tx, payerId)));
+  return Math.max(0, fee - debt);
 }
 
 /** Returns what a task adds to its executor's history; undefined for one that is not counted there. */

@@ -4,13 +4,14 @@ import {
   type Account,
   type CardHolding,
   type CardLot,
+  type MovedHolding,
   type Posting,
   type Micro,
 } from "@agent/budget";
 import { refuse, type Refusal } from "@agent/wire";
 import type { AccountRow } from "../../storage/tables/budget.ts";
 
-type StoredLots = Pick<AccountRow, "card_lots">;
+type StoredHolding = Pick<AccountRow, "balance" | "card_lots">;
 
 /** An account before and after a movement. */
 interface AccountChange {
@@ -31,9 +32,10 @@ export function applyToCardLots(
   | Refusal<"budget.card_hold"> {
   const seen = [...accounts.values()].some(({ opening }) => opening.card_lots !== null);
   if (!seen && time.releaseAt === undefined) return { ok: true, lots: new Map() };
-  const holdings = new Map<Account, CardHolding>();
-  for (const [account, { opening }] of accounts) {
-    holdings.set(account, { balance: opening.balance, lots: parseLots(opening) });
+  const holdings = new Map<Account, MovedHolding>();
+  for (const [account, { opening, now }] of accounts) {
+    const away = now.held + now.pending_withdrawals;
+    holdings.set(account, { ...toHolding(opening), away });
   }
   const moved = moveCardMoney(postings, holdings, time);
   if (!moved.ok) return refuse(moved.code);
@@ -42,14 +44,14 @@ export function applyToCardLots(
 }
 
 /** Returns how much of a balance may not be withdrawn yet, in micro-units. */
-export function getCardHeld(row: StoredLots, now: number): number {
-  return sumHeldCardMoney(parseLots(row), now);
+export function getCardHeld(row: StoredHolding, now: number): number {
+  return sumHeldCardMoney(toHolding(row), now);
 }
 
-function parseLots({ card_lots }: StoredLots): CardLot[] {
-  if (card_lots === null) return [];
+function toHolding({ balance, card_lots }: StoredHolding): CardHolding {
+  if (card_lots === null) return { balance, lots: [] };
   const lots = JSON.parse(card_lots) as readonly (readonly [number, Micro])[];
-  return lots.map(([releaseAt, amount]) => ({ releaseAt, amount }));
+  return { balance, lots: lots.map(([releaseAt, amount]) => ({ releaseAt, amount })) };
 }
 
 function formatLots(lots: readonly CardLot[]): string | null {
