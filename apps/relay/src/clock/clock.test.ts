@@ -2,8 +2,16 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createReceipt } from "@agent/testkit";
-import { afterEach, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { DAY_MS, startJumpingRelay, type JumpingRelay } from "../../test/clock-jump-relay.ts";
+import {
+  beginCase,
+  createParties,
+  getCase,
+  giveVerdict,
+  signVerdict,
+  type Case,
+} from "../../test/inspections.ts";
 import {
   createBuyer,
   submitAcceptedTask,
@@ -209,6 +217,67 @@ describe("a jump of the wall clock", () => {
     const { body } = await t.asOperator("GET", `/api/v1/agents/${boss.agentId}/trust`);
     expect(body["records"]).toEqual([]);
     expect(await t.getBalance(boss)).toBe(10);
+  });
+
+  describe("A5: an accepted jump over the deadlines of inspections", () => {
+    const JUMP_MS = 10 * DAY_MS;
+    let cases: Case[];
+    const states = () => Promise.all(cases.map(async (each) => (await getCase(t, each)).state));
+
+    /** Begins one inspection in each state with a deadline, and jumps over all of them. */
+    beforeEach(async () => {
+      t = await startJumpingRelay();
+      const parties = await createParties(t);
+      const named = { arbiter_id: parties.arbiter.agentId };
+      const begin = async (...verdicts: readonly ("rejected" | "contested")[]) => {
+        const given = await beginCase(t, parties, named);
+        for (const verdict of verdicts) await giveVerdict(t, given, verdict);
+        return given;
+      };
+      cases = [await begin(), await begin("rejected"), await begin("rejected", "contested")];
+      t.setAhead(JUMP_MS);
+      await t.advance(1_000);
+    });
+
+    test("ends none of them before its party could speak", async () => {
+      await accept();
+      const accepted = t.clock.now() + JUMP_MS;
+      await t.advance(2_000);
+      expect(await states()).toEqual(["inspecting", "rejected", "disputed"]);
+      // The window of 60 s is shorter than the ten minutes that others have left.
+      const deadlines = await Promise.all(cases.map((each) => getCase(t, each)));
+      expect(deadlines.map(({ deadline }) => deadline! - accepted)).toEqual([
+        60_000, 600_000, 600_000,
+      ]);
+      await t.advance(57_000);
+      expect(await states()).toEqual(["inspecting", "rejected", "disputed"]);
+    });
+
+    test("leaves time for a word that arrives before any job ran", async () => {
+      await accept();
+      const word = signVerdict(t, cases[0]!, "rejected", { timestamp: t.clock.now() + JUMP_MS });
+      const said = await t.asOperator("POST", `${cases[0]!.task.path}/verdict`, word);
+      expect(said).toMatchObject({ status: 200, body: { state: "rejected" } });
+    });
+
+    test("is accepted by itself after 10 minutes, and ends none of them then", async () => {
+      await t.advance(30_000);
+      expect(await states()).toEqual(["inspecting", "rejected", "disputed"]);
+      // The first window, of a minute, ends by the time that is believed.
+      await t.advance(572_000);
+      expect(t.listLogged("clock.settled")).toHaveLength(1);
+      expect(await states()).toEqual(["closed", "rejected", "disputed"]);
+    });
+
+    test("moves each deadline once, so that jumps in a row keep none open", async () => {
+      await accept();
+      await t.advance(2_000);
+      t.setAhead(2 * JUMP_MS);
+      await t.advance(1_000);
+      await accept();
+      await t.advance(2_000);
+      expect((await states()).slice(0, 2)).toEqual(["closed", "closed"]);
+    });
   });
 
   test("A5: a small step of the wall clock is followed and not logged", async () => {

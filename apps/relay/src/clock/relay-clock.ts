@@ -14,6 +14,8 @@ export interface RelayClock {
   readonly elapsed: () => number;
   /** The value of `elapsed` at the start or the last accepted jump; earlier entries are of another time. */
   readonly lastMovedAt: () => number;
+  /** The time at which the last accepted jump forward ended; -Infinity before any. */
+  readonly movedForwardTo: () => number;
   /** Present while the wall clock is not trusted after a jump. */
   readonly jump: () => ClockJump | null;
   /** Accepts the wall clock and returns by how many milliseconds the time moved. */
@@ -41,10 +43,12 @@ export function createRelayClock({ wall, monotonic }: ClockSources): RelayClock 
   const readSources = (): ClockReading => ({ wall: wall(), monotonic: elapsed() });
   let state = createClock(readSources());
   let movedAt = state.monotonic;
+  let movedForwardTo = -Infinity;
   let listener: ClockListener | undefined;
 
   function settle(moved: number): void {
     movedAt = state.monotonic;
+    if (moved > 0) movedForwardTo = state.now;
     listener?.onSettle(moved);
   }
 
@@ -62,6 +66,7 @@ export function createRelayClock({ wall, monotonic }: ClockSources): RelayClock 
     now: read,
     elapsed,
     lastMovedAt: () => movedAt,
+    movedForwardTo: () => movedForwardTo,
     jump: () => {
       read();
       return state.jump;
@@ -89,6 +94,7 @@ export function createTrustedClock(now: () => number): RelayClock {
     now,
     elapsed: now,
     lastMovedAt: () => -Infinity,
+    movedForwardTo: () => -Infinity,
     jump: () => null,
     accept: () => 0,
     resume() {},

@@ -1,7 +1,8 @@
 import { BATCH_SIZE, purgeInBatches } from "../storage/purge-in-batches.ts";
 import { getCurrentState } from "./current-state.ts";
 import { moveInspection, publishMove, type MoveServices } from "./move.ts";
-import { findInspection, listDueInspections } from "./store.ts";
+import { findInspectionToMove } from "./extend-deadlines.ts";
+import { listDueInspections } from "./store.ts";
 
 /** Moves every inspection whose deadline has passed: it is closed, or its arbiter replaced. */
 export async function expireInspections(services: MoveServices): Promise<void> {
@@ -17,9 +18,9 @@ export async function expireInspections(services: MoveServices): Promise<void> {
 async function expireDueInspection(services: MoveServices, taskId: string): Promise<void> {
   const { storage, runtime, identity } = services;
   const moved = await storage.transaction(async (tx) => {
-    const row = await findInspection(tx, taskId);
+    const row = await findInspectionToMove(tx, services, taskId);
     const now = runtime.now();
-    // A word was taken meanwhile.
+    // A word was taken meanwhile, or the deadline was moved.
     if (row === undefined || row.deadline === null || row.deadline > now) return undefined;
     return moveInspection(tx, services, row, getCurrentState(row, identity, now));
   });

@@ -1,7 +1,8 @@
 import { extendDeadline } from "@agent/budget";
+import type { Services } from "../services.ts";
 import type { Storage, Tx } from "../storage/storage.ts";
 import type { InspectionRow } from "../storage/tables/inspections.ts";
-import { listUnmovedInspections, updateInspection } from "./store.ts";
+import { findInspection, listUnmovedInspections, updateInspection } from "./store.ts";
 import { parseTerms, toLengths } from "./terms.ts";
 
 const PAGE_SIZE = 500;
@@ -33,6 +34,22 @@ async function extendPage(
   const rows = await listUnmovedInspections(tx, page);
   for (const row of rows) await updateInspection(tx, row, extendRow(row, now));
   return rows.length < PAGE_SIZE ? undefined : rows.at(-1)?.task_id;
+}
+
+/**
+ * Finds an inspection to move it. If the relay's time has jumped forward, for example after the machine was
+ * suspended, a near deadline is moved first as at a start, because no party could reach the relay meanwhile.
+ */
+export async function findInspectionToMove(
+  tx: Tx,
+  { clock }: Pick<Services, "clock">,
+  taskId: string,
+): Promise<InspectionRow | undefined> {
+  const row = await findInspection(tx, taskId);
+  if (row === undefined || row.moved === 1) return row;
+  const extended = extendRow(row, clock.movedForwardTo());
+  if (extended !== row) await updateInspection(tx, row, extended);
+  return extended;
 }
 
 function extendRow(row: InspectionRow, now: number): InspectionRow {

@@ -12,7 +12,7 @@ import { updateInspection } from "./store.ts";
 
 /** The parts of a relay that a move of an inspection needs. */
 export type MoveServices = CloseServices &
-  Pick<Services, "storage" | "log" | "waiters" | "trustGraph" | "freezer">;
+  Pick<Services, "storage" | "log" | "waiters" | "trustGraph" | "freezer" | "clock">;
 
 /** The changes that come with a move: a word as it arrived, and the bond of a contest. */
 interface MoveChanges {

@@ -17,7 +17,7 @@ import { findReadableInspection } from "../reading/find-readable.ts";
 import type { GivenWord } from "./give-verdict.ts";
 import { toInspectionView } from "../reading/inspection-view.ts";
 import { moveInspection, publishMove, type MoveServices } from "../move.ts";
-import { findInspection } from "../store.ts";
+import { findInspectionToMove } from "../extend-deadlines.ts";
 import { parseTerms, toLengths } from "../terms.ts";
 import {
   checkSubject,
@@ -46,7 +46,7 @@ export async function decideDispute(
   const checked = await checkDecision(services, found.row, word, path.caller);
   if (!checked.ok) return checked;
   const done = await storage.transaction(async (tx) => {
-    const row = await findInspection(tx, path.taskId);
+    const row = await findInspectionToMove(tx, services, path.taskId);
     if (row === undefined) return refuse("inspection.not_found");
     if (!(await checked.verified.isInForce(tx))) return refuse("inspection.signature_invalid");
     const moved = isSaid(row, word) ? undefined : await applyDecision(tx, services, row, word);

@@ -17,7 +17,7 @@ import { findReadableInspection, type InspectionPath } from "../reading/find-rea
 import { toInspectionView } from "../reading/inspection-view.ts";
 import { moveInspection, publishMove, type MoveServices } from "../move.ts";
 import { postBond } from "../post-bond.ts";
-import { findInspection } from "../store.ts";
+import { findInspectionToMove } from "../extend-deadlines.ts";
 import { parseTerms, toLengths } from "../terms.ts";
 import { checkSubject, checkTimestamp, checkWordForm, verifyInForce } from "./verify-word.ts";
 
@@ -56,7 +56,7 @@ export async function giveVerdict(
   );
   if (verified === undefined) return refuse("inspection.signature_invalid");
   const done = await storage.transaction(async (tx) => {
-    const row = await findInspection(tx, path.taskId);
+    const row = await findInspectionToMove(tx, services, path.taskId);
     if (row === undefined) return refuse("inspection.not_found");
     if (!(await verified.isInForce(tx))) return refuse("inspection.signature_invalid");
     const moved = isSaid(row, word) ? undefined : await applyVerdict(tx, services, row, word);
