@@ -2,7 +2,12 @@ import { hashReceipt, type ExecutionReceipt } from "@agent/receipts";
 import { limits } from "@agent/wire";
 import type { Caller } from "../caller.ts";
 import type { Identity } from "../identity/identity.ts";
-import { isOffered, checkRequiredCapabilities, type Offer } from "../offer/offer.ts";
+import {
+  isOffered,
+  checkRequiredCapabilities,
+  checkTaskPrice,
+  type Offer,
+} from "../offer/offer.ts";
 import type { Runtime } from "../runtime.ts";
 import type { CallTool } from "../tools/calling/call-tool.ts";
 import type { ToolDefinition } from "../tools/definition.ts";
@@ -55,6 +60,7 @@ export function createTaskRunner(parts: TaskRunnerParts): RunTask {
     const refusal =
       given.refusal ??
       checkRequiredCapabilities(offer, { caller, requiredCapabilities }) ??
+      checkTaskPrice(offer, task) ??
       (allTools.length > 0 && tools.length === 0 && executor.answersWithoutTools !== true
         ? "This agent does not offer any of its tools"
         : undefined);

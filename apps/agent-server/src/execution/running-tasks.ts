@@ -72,7 +72,7 @@ export function buildTask(
   work: NewWork,
   { now, randomBytes }: Pick<Runtime, "now" | "randomBytes">,
 ): WorkTask {
-  const { relayTaskId, submittedBy, wallClockMs } = work;
+  const { relayTaskId, submittedBy, estimatedCost, wallClockMs } = work;
   const at = now();
   return {
     taskId: relayTaskId ?? uuidV7(at, randomBytes(10)),
@@ -81,6 +81,7 @@ export function buildTask(
     requiredCapabilities: work.requiredCapabilities,
     submittedAt: work.submittedAt ?? at,
     ...(submittedBy !== undefined && { submittedBy }),
+    ...(estimatedCost !== undefined && { estimatedCost }),
     ...(wallClockMs !== undefined && { wallClockMs }),
   };
 }

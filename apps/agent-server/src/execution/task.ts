@@ -11,6 +11,8 @@ export interface WorkTask {
   readonly submittedAt: number;
   /** The agent that pays for the task, if the relay named it. */
   readonly submittedBy?: string;
+  /** The price in US dollars, if the relay stated it. */
+  readonly estimatedCost?: number;
   /** The time limit that the delegator asked for. */
   readonly wallClockMs?: number;
   /** The only tools that may run, sorted; absent: all of them. */

@@ -20,6 +20,8 @@ export interface NewWork {
   /** Milliseconds since the Unix epoch; absent: the task is submitted now. */
   readonly submittedAt?: number;
   readonly submittedBy?: string;
+  /** In US dollars. */
+  readonly estimatedCost?: number;
   readonly wallClockMs?: number;
 }
 

@@ -4,6 +4,7 @@ import {
   decideOffer,
   isOffered,
   checkRequiredCapabilities,
+  checkTaskPrice,
   type Offer,
   type OfferSetting,
 } from "./offer.ts";
@@ -118,6 +119,34 @@ test("E2: prices differ when an unpriced capability stands beside a priced one",
   expect(several(["count", "report"], { count: 1, report: 1 })).toBe(false);
   expect(several(["count"], { count: 1 })).toBe(false);
   expect(several(["count", "report"], {})).toBe(false);
+});
+
+describe("the price of a task", () => {
+  const priced = offer(undefined, ["count", "report"], { count: 0.4 });
+  const order = { submittedBy: "boss", requiredCapabilities: ["count"], estimatedCost: 0 };
+
+  test("B1: a task that was submitted at no price is not done for nothing", () => {
+    const asks = "This task was submitted at no price and costs 0.4 USD; submit it again";
+    expect(checkTaskPrice(priced, order)).toBe(asks);
+  });
+
+  test.each([
+    ["was submitted at an earlier price", { ...order, estimatedCost: 0.1 }],
+    ["needs a capability that is listed and free", { ...order, requiredCapabilities: ["report"] }],
+    ["is the operator's", { ...order, submittedBy: undefined }],
+    ["came without a statement of its price", { ...order, estimatedCost: undefined }],
+  ])("B1: a task that %s is done", (_, { submittedBy, estimatedCost, requiredCapabilities }) => {
+    const task = {
+      requiredCapabilities,
+      ...(submittedBy !== undefined && { submittedBy }),
+      ...(estimatedCost !== undefined && { estimatedCost }),
+    };
+    expect(checkTaskPrice(priced, task)).toBeUndefined();
+  });
+
+  test("B1: an agent without a listing has no price", () => {
+    expect(checkTaskPrice({ ...priced, listing: undefined }, order)).toBeUndefined();
+  });
 });
 
 test("E1: the table shows whether each tool is offered, its price and its risk", () => {

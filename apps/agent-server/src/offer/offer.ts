@@ -1,5 +1,6 @@
-import { limits, type ListingBody } from "@agent/wire";
+import { getListedPrice, limits, type ListingBody } from "@agent/wire";
 import type { Caller } from "../caller.ts";
+import type { WorkTask } from "../execution/task.ts";
 import type { RegisteredTool } from "../tools/registry.ts";
 
 /** The setting `offer`: all tools, a list of tools, or the tools of each capability. */
@@ -19,6 +20,8 @@ export interface Offer {
   readonly listed: ReadonlySet<string>;
   /** Whether the listed capabilities have different prices. */
   readonly hasSeveralPrices: boolean;
+  /** Absent for an agent without a listing. */
+  readonly listing: OfferedListing | undefined;
 }
 
 export type OfferResult =
@@ -67,7 +70,7 @@ export function decideOffer(input: OfferInput): OfferResult {
 
   const listed = listing?.capabilities.flatMap((one) => capabilities.get(one) ?? []);
   const hasSeveralPrices = listPrices(listing).size > 1;
-  return { ok: true, offer: { capabilities, listed: new Set(listed), hasSeveralPrices } };
+  return { ok: true, offer: { capabilities, listed: new Set(listed), hasSeveralPrices, listing } };
 }
 
 function listOffered({ setting, listing, tools }: OfferInput): [string, readonly string[]][] {
@@ -143,6 +146,26 @@ export function checkRequiredCapabilities(
   return missing === undefined
     ? undefined
     : `This agent does not offer the required capability "${toPrintable(missing)}"`;
+}
+
+/**
+ * Returns the reason why an agent's task must not run for its price; undefined if it may. A task may wait
+ * since before there was a listing, when it cost nothing.
+ */
+export function checkTaskPrice(
+  { listing }: Offer,
+  {
+    submittedBy,
+    requiredCapabilities,
+    estimatedCost,
+  }: Pick<WorkTask, "submittedBy" | "requiredCapabilities" | "estimatedCost">,
+): string | undefined {
+  if (submittedBy === undefined || estimatedCost !== 0 || listing === undefined) return undefined;
+  const { capabilities, pricing = [] } = listing;
+  const price = getListedPrice({ capabilities, pricing }, requiredCapabilities) ?? 0;
+  return price === 0
+    ? undefined
+    : `This task was submitted at no price and costs ${price} USD; submit it again`;
 }
 
 function toPrintable(capability: string): string {

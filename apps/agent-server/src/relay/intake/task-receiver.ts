@@ -117,6 +117,7 @@ function toWork(task: ListedTask): NewWork {
     targetAgentId: task.agent_id,
     submittedAt: task.submitted_at,
     ...(task.submitted_by !== null && { submittedBy: task.submitted_by }),
+    estimatedCost: task.estimated_cost,
     ...(task.wall_clock_ms !== null && { wallClockMs: task.wall_clock_ms }),
     delegationToken: task.delegation_token,
   };

@@ -9,6 +9,7 @@ export function buildTestOffer(tools: readonly Pick<ToolDefinition, "name">[]): 
     capabilities: new Map(names.map((name) => [name, [name]])),
     listed: new Set(),
     hasSeveralPrices: false,
+    listing: undefined,
   };
 }
 

@@ -1,13 +1,14 @@
 import { limits } from "@agent/wire";
 import { markUnreachable, updateLastSeen } from "../../agents/store.ts";
 import { operatorCaller } from "../../identity/caller.ts";
+import { getTaskPrice } from "../../routing/price.ts";
 import { newId } from "../../runtime.ts";
 import type { TaskRow } from "../../storage/tables/tasks.ts";
 import { claimPending } from "../../tasks/assignment/assignment-store.ts";
 import { expireCall } from "../../tasks/assignment/expire-lease.ts";
 import { endClaim } from "../../tasks/assignment/release-claim.ts";
 import { acceptReceipt } from "../../tasks/receipts/accept-receipt.ts";
-import { endpointClaimRef, executorOf } from "../../tasks/task.ts";
+import { endpointClaimRef, executorOf, parseRequiredCapabilities } from "../../tasks/task.ts";
 import type { RouteServices } from "../route-services.ts";
 import type { EndpointBackoff } from "./endpoint-backoff.ts";
 import { backoffEffect, type EndpointFault } from "./endpoint-fault.ts";
@@ -17,13 +18,20 @@ import { forwardOverMcp, type CallableAgent } from "./mcp-forward.ts";
 /** Added to the wall clock for an endpoint's lease: after that no answer can arrive. */
 const LEASE_MARGIN_MS = 30_000;
 
-/** Calls the executor's endpoint, with the task claimed for the time of the call. */
+/**
+ * Calls the executor's endpoint, with the task claimed for the time of the call. It is not told the price, so
+ * it is not called for an agent's task at no price that its listing prices: that waits since before.
+ */
 export async function callEndpoint(services: RouteServices, task: TaskRow): Promise<boolean> {
   const { storage, runtime, backoff, log, calls, closing } = services;
   const { task_id } = task;
   const agent = await findCallableAgent(services, executorOf(task));
   if (agent === undefined) return false;
   const { agentId, endpoint } = agent;
+  if (task.charge === 0 && task.submitted_by !== null) {
+    const price = await getTaskPrice(storage.read, agentId, parseRequiredCapabilities(task));
+    if (price !== 0) return false;
+  }
   const now = runtime.now();
   // Each attempt claims under its own name, so that a late one never releases another's claim.
   const claim = { task_id, claimed_by: endpointClaimRef(newId(runtime)) };

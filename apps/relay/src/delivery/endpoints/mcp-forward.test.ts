@@ -20,6 +20,7 @@ import {
   expectConsistentBooks,
   createSeller,
   getTaskAt,
+  putListing,
   type Delegation,
 } from "../../../test/market.ts";
 import {
@@ -79,6 +80,28 @@ describe("a task for an agent that has only an endpoint", () => {
     expect(body["receipt"]).toMatchObject({ agent_id: worker.agentId, result: "done" });
     expect([await t.getBalance(boss), await t.getBalance(worker)]).toEqual([8, 1.9]);
     await expectConsistentBooks(t, { holds: 0, fees: 0.1 });
+  });
+
+  test("B1: is not called for a task from before its listing, which would be done for nothing", async () => {
+    const late = await t.createAgent();
+    const free = await submitAcceptedTask(t, boss, late);
+    await putListing(t, late, 2);
+    const answer = (args: TaskArguments) =>
+      textResult(
+        JSON.stringify(
+          createReceipt(late, {
+            task_id: args.relay_task_id,
+            prompt: args.prompt,
+            submitted_at: t.clock.now(),
+          }),
+        ),
+      );
+    const endpoint = opened(await startMcpEndpoint(answer));
+    await registerEndpoint(t, late, endpoint.url);
+    const paid = await submitAcceptedTask(t, boss, late);
+    await ended(paid);
+    expect((await getTaskAt(t, free.path)).status).toBe("pending");
+    expect(endpoint.calls).toHaveLength(1);
   });
 
   test("carries its delegation token as JSON text", async () => {
