@@ -161,8 +161,7 @@ export function checkTaskPrice(
   }: Pick<WorkTask, "submittedBy" | "requiredCapabilities" | "estimatedCost">,
 ): string | undefined {
   if (submittedBy === undefined || estimatedCost !== 0 || listing === undefined) return undefined;
-  const { capabilities, pricing = [] } = listing;
-  const price = getListedPrice({ capabilities, pricing }, requiredCapabilities) ?? 0;
+  const price = getListedPrice(listing, requiredCapabilities) ?? 0;
   return price === 0
     ? undefined
     : `This task was submitted at no price and costs ${price} USD; submit it again`;

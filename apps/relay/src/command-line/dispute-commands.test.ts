@@ -12,6 +12,8 @@ test.each([
   ["100", 1],
   ["33.3333", 0.333333],
   ["12.5", 0.125],
+  ["25%", 0.25],
+  ["0.5%", 0.005],
   ["100.1", undefined],
   ["-1", undefined],
   ["12.34567", undefined],
@@ -57,6 +59,10 @@ test("lists the disputes that wait, decides one, and lists it among the closed",
   expect(waiting.out).toContain(task_id);
   expect(waiting.out).toContain("Rows 7 to 9 are missing.");
   expect(await run("disputes", ["decide", task_id, "75"])).toMatchObject({ code: 2 });
+  const ambiguous = await run("disputes", ["decide", task_id, "0.75"], {
+    reason: "Most is there.",
+  });
+  expect(ambiguous).toMatchObject({ code: 2 });
   const decided = await run("disputes", ["decide", task_id, "75"], { reason: "Most is there." });
   expect(decided.out).toContain("decided: 75 % of");
   expect((await run("disputes", [])).out).toContain("no dispute waits for you");

@@ -80,6 +80,11 @@ async function decide(
   percent: string | undefined,
 ): Promise<CommandResult> {
   const share = parsePercent(percent);
+  if (share !== undefined && share > 0 && share < 0.01 && !percent?.endsWith("%")) {
+    return usageFault(
+      `${percent} is less than one percent: write ${percent}%, or 25 for a quarter`,
+    );
+  }
   if (taskId === undefined || share === undefined || reason === undefined) {
     return usageFault("disputes decide TASK PERCENT --reason R, PERCENT from 0 to 100");
   }
@@ -95,7 +100,7 @@ async function decide(
 
 /** Parses a share in percent, with at most four decimals, which a share in millionths can hold. */
 export function parsePercent(text: string | undefined): number | undefined {
-  if (text === undefined || !/^\d{1,3}(\.\d{1,4})?$/.test(text)) return undefined;
-  const percent = Number(text);
+  if (text === undefined || !/^\d{1,3}(\.\d{1,4})?%?$/.test(text)) return undefined;
+  const percent = Number.parseFloat(text);
   return percent <= 100 ? Math.round(percent * 10_000) / 1_000_000 : undefined;
 }

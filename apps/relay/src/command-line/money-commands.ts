@@ -14,6 +14,7 @@ import {
   type CommandResult,
   type OperatorCommand,
 } from "./operator-command.ts";
+import type { Block } from "./format-blocks.ts";
 import { describeNextPage, omitMissing, readPageQuery } from "./page-query.ts";
 
 /** The commands about money. */
@@ -169,7 +170,16 @@ async function deposit(call: CommandCall): Promise<CommandResult> {
   const body = { amount, reference, ...omitMissing({ description }) };
   const answer = await call.client.deposit({ params: { agentId }, body });
   if (!answer.ok) return answer;
-  const blocks = [`${formatMoney(amount)} for ${agentId}, paid as ${reference}`];
+  const { idempotent, agent_known: isKnown = true } = answer.body;
+  const blocks: Block[] = [
+    idempotent
+      ? `nothing was credited: ${reference} was credited to ${agentId} before`
+      : `${formatMoney(amount)} for ${agentId}, paid as ${reference}`,
+  ];
+  if (!isKnown) {
+    const text = `no agent has the id ${agentId} yet; whoever binds it owns this money`;
+    blocks.push({ text: `! ${text}`, tone: "bad" });
+  }
   return { ok: true, body: answer.body, blocks };
 }
 

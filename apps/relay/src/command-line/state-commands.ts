@@ -154,10 +154,11 @@ async function listProcesses({ client, now }: CommandCall): Promise<CommandResul
 
 /** Lists everything that waits for a decision of the operator. */
 function listNeeds(overview: Overview): readonly Block[] {
-  const { withdrawals_pending, disputes_pending, outbox_failed, approvals_pending, jobs, books } =
-    overview;
+  const { withdrawals_pending, disputes_pending, outbox_failed, approvals_pending } = overview;
+  const { jobs, books, freeze } = overview;
   const late = jobs.filter(({ ok }) => !ok).map(({ job }) => job);
   const needs = [
+    ...(freeze.frozen ? ["frozen: unfreeze"] : []),
     ...(withdrawals_pending > 0 ? [`${withdrawals_pending} withdrawals wait: withdrawals`] : []),
     ...(disputes_pending > 0 ? [`${disputes_pending} disputes to decide: disputes`] : []),
     ...(outbox_failed > 0 ? [`${outbox_failed} settlements failed: outbox --state failed`] : []),

@@ -162,11 +162,26 @@ describe("after a day of work each question has one command", () => {
     expect(await run("freeze the disk is full")).toMatchObject({ code: 0 });
     const { out } = await run("freeze");
     expect(out).toMatch(/FROZEN since \S+ by operator: the disk is full/);
-    expect((await run("status")).out).toContain("FROZEN");
+    const status = (await run("status")).out;
+    expect(status).toContain("FROZEN");
+    expect(status).toContain("! frozen: unfreeze");
     const refused = await run(`deposit ${boss.agentId} 5`, { reference: "wire 9" });
     expect(refused.code).toBe(1);
     expect(refused.errors).toContain("the disk is full (server.frozen)");
     expect(await run("unfreeze")).toMatchObject({ code: 0 });
+  });
+
+  test("was that money credited, and to whom", async () => {
+    const credit = (id: string, amount: number) =>
+      run(`deposit ${id} ${amount}`, { reference: "invoice 17" });
+    const first = (await credit(boss.agentId, 5)).out;
+    expect(first).toBe(`5.00 USD for ${boss.agentId}, paid as invoice 17\n`);
+    const again = (await credit(boss.agentId, 50)).out;
+    expect(again).toBe(`nothing was credited: invoice 17 was credited to ${boss.agentId} before\n`);
+    const { out } = await run(`deposit ${stranger} 1`, { reference: "invoice 18" });
+    expect(out).toContain(
+      `! no agent has the id ${stranger} yet; whoever binds it owns this money`,
+    );
   });
 
   test("what goes out", async () => {

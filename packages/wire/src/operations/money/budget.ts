@@ -128,7 +128,7 @@ export const budget = {
   deposit: defineOperation({
     method: "POST",
     path: "/api/v1/agents/:agentId/deposit",
-    summary: "Credit an account; a repeated `reference` credits nothing.",
+    summary: "Credit an account; a `reference` that was credited to it before credits nothing.",
     section: "Budget",
     auth: "master",
     tier: "write",
