@@ -1,4 +1,11 @@
-import { deriveAgentId, bytesToHex, getPublicKey, sign, toBase64Url } from "@agent/crypto";
+import {
+  bytesToHex,
+  deriveAgentId,
+  getPublicKey,
+  sign,
+  toBase64Url,
+  type SuccessionRecord,
+} from "@agent/crypto";
 import { operations } from "@agent/wire";
 import { call } from "./calls/call.ts";
 import { createEnvironment, type Environment } from "./environment.ts";
@@ -11,6 +18,8 @@ export interface BootstrapOptions extends Partial<Environment> {
   readonly agentId?: string;
   /** Ed25519 seed, 32 bytes. */
   readonly secretKey: Uint8Array;
+  /** The records from former keys to this one, oldest first, for a relay that knows only a former key. */
+  readonly succession?: readonly SuccessionRecord[] | undefined;
 }
 
 /**
@@ -26,14 +35,21 @@ export async function bootstrapAgent(
   | CallRefusal
 > {
   const { fetch, now } = createEnvironment(options);
-  const { baseUrl, secretKey } = options;
+  const { baseUrl, secretKey, succession = [] } = options;
   const timestamp = now();
   const publicKey = bytesToHex(getPublicKey(secretKey));
   const agentId = options.agentId ?? deriveAgentId(publicKey);
   const signature = toBase64Url(sign(`${agentId}:${publicKey}:${timestamp}`, secretKey));
   const answer = await call(
     operations.bootstrap,
-    { body: { agent_id: agentId, public_key: publicKey, proof: { timestamp, signature } } },
+    {
+      body: {
+        agent_id: agentId,
+        public_key: publicKey,
+        proof: { timestamp, signature },
+        ...(succession.length > 0 && { succession: succession.map((record) => ({ ...record })) }),
+      },
+    },
     { baseUrl, fetch, now },
   );
   if (!answer.ok) return answer;

@@ -1,9 +1,10 @@
-import { deriveAgentId, bytesToHex, getPublicKey } from "@agent/crypto";
+import { deriveAgentId, bytesToHex, getPublicKey, type SuccessionRecord } from "@agent/crypto";
 import { parseSecretKeyHex, readKeyFile, writeKeyFile } from "@agent/crypto/sealed-key";
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parseIdentityFile, signIdentityFile, type IdentityFile } from "./identity-file.ts";
+import { loadSuccession } from "./succession-file.ts";
 import { createPrivateFolder, writePrivateFile } from "../files/private-file.ts";
 import type { Runtime } from "../runtime.ts";
 
@@ -15,6 +16,8 @@ export interface Identity {
   /** The 32-byte seed. */
   readonly secretKey: Uint8Array;
   readonly file: IdentityFile;
+  /** The records from its former keys to this one, oldest first. */
+  readonly succession?: readonly SuccessionRecord[];
 }
 
 export interface IdentityOptions {
@@ -63,7 +66,9 @@ export async function loadIdentity(
     if (options.privateKeyHex === undefined)
       await writePrivateFile(identityFilePath(options.dataDir), file);
     const { agent_id: agentId, did } = file;
-    return { ok: true, identity: { agentId, publicKey, did, secretKey: key.secretKey, file } };
+    const succession = await loadSuccession(options.dataDir, publicKey);
+    const { secretKey } = key;
+    return { ok: true, identity: { agentId, publicKey, did, secretKey, file, succession } };
   } catch (cause) {
     return fault(options.dataDir, `cannot be used: ${String(cause)}`);
   }

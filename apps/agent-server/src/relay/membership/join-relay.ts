@@ -49,7 +49,7 @@ export type JoinResult = { readonly ok: true; readonly membership: Membership } 
  */
 export async function joinRelay(options: JoinOptions): Promise<JoinResult> {
   const { url: baseUrl, identity, runtime } = options;
-  const { agentId, secretKey } = identity;
+  const { agentId, secretKey, succession } = identity;
   const info = await call(operations.relayInfo, {}, { ...runtime, baseUrl });
   if (!info.ok) return info;
   const checked = checkRelayPins(options.relayPins ?? [], info.body);
@@ -57,7 +57,13 @@ export async function joinRelay(options: JoinOptions): Promise<JoinResult> {
     const { code } = checked;
     return { ok: false, code, status: 0, message: "The relay is not the pinned one" };
   }
-  const bootstrapped = await bootstrapAgent({ ...runtime, baseUrl, agentId, secretKey });
+  const bootstrapped = await bootstrapAgent({
+    ...runtime,
+    baseUrl,
+    agentId,
+    secretKey,
+    succession,
+  });
   if (!bootstrapped.ok) return bootstrapped;
   const relayDid = info.body.did;
   const agentClient = createRelayClient({

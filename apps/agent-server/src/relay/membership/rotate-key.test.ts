@@ -119,6 +119,42 @@ describe("the command rotate-key", { timeout: 30_000 }, () => {
     expect((await rotate()).faults).toEqual([expect.stringContaining("(agent.revoked)")]);
   });
 
+  test("is known again to a relay that never heard of it, or only of a former key", async () => {
+    const before = await joinOnce();
+    const [first, second] = [await startTestRelay(), await startTestRelay()];
+    const join = async (url: string) => {
+      const running = await startJoinedAgent({ relayUrl: url, identity: await load(), tools: [] });
+      await running.stop();
+    };
+    // The first relay is as a backup from before both changes restores it, the second as one from before all.
+    await join(first.url);
+    for (let change = 1; change <= 2; change += 1) expect((await rotate()).faults).toEqual([]);
+    const { agentId, publicKey } = await load();
+    expect(publicKey).not.toBe(before.publicKey);
+    for (const other of [first, second]) {
+      await join(other.url);
+      const history = await other.operator.getSuccession({ params: { agentId } });
+      expect(history.ok && history.body.current_public_key).toBe(publicKey);
+      await other.stop();
+    }
+  });
+
+  test("goes on at a restored relay that knows only the key before the last", async () => {
+    const { agentId } = await joinOnce();
+    const restored = await startTestRelay();
+    const early = await startJoinedAgent({
+      relayUrl: restored.url,
+      identity: await load(),
+      tools: [],
+    });
+    await early.stop();
+    expect((await rotate()).faults).toEqual([]);
+    expect((await rotate({ AGENT_SYNC_URL: restored.url })).faults).toEqual([]);
+    const history = await restored.operator.getSuccession({ params: { agentId } });
+    expect(history.ok && history.body.current_public_key).toBe((await load()).publicKey);
+    await restored.stop();
+  });
+
   test("names what is missing", async () => {
     expect((await rotate()).faults).toEqual([expect.stringContaining("holds no identity")]);
     const fixed = await rotate({ AGENT_PRIVATE_KEY_HEX: "ab".repeat(32) });

@@ -2,6 +2,7 @@ import { bootstrapAgent, createRelayClient, type CallRefusal } from "@agent/clie
 import { bytesToHex, getPublicKey, signSuccession } from "@agent/crypto";
 import type { Config } from "../../config/config.ts";
 import { beginKeyChange, finishKeyChange, type KeyChange } from "../../identity/key-change.ts";
+import { addSuccession, loadSuccession } from "../../identity/succession-file.ts";
 import type { Runtime } from "../../runtime.ts";
 
 /**
@@ -20,7 +21,7 @@ export async function rotateKey(
   const begun = await beginKeyChange({ dataDir, passphrase }, runtime);
   if (!begun.ok) return [`rotate-key: ${begun.fault}`];
   const { change } = begun;
-  const taken = await sendSuccession(change, { reason, baseUrl: relay.url, runtime });
+  const taken = await sendSuccession(change, { dataDir, reason, baseUrl: relay.url, runtime });
   if (!taken.ok) return [`rotate-key: ${taken.message} (${taken.code})`];
   await finishKeyChange(dataDir, change);
   const publicKey = bytesToHex(getPublicKey(change.newSecretKey));
@@ -32,17 +33,24 @@ export async function rotateKey(
 async function sendSuccession(
   { agentId, oldSecretKey, newSecretKey }: KeyChange,
   options: {
+    readonly dataDir: string;
     readonly reason: string | undefined;
     readonly baseUrl: string;
     readonly runtime: Runtime;
   },
 ): Promise<{ readonly ok: true } | CallRefusal> {
-  const { reason, baseUrl, runtime } = options;
+  const { dataDir, reason, baseUrl, runtime } = options;
   const params = { agentId };
   const history = await createRelayClient({ ...runtime, baseUrl }).getSuccession({ params });
   const current = history.ok ? history.body.current_public_key : undefined;
   if (current === bytesToHex(getPublicKey(newSecretKey))) return { ok: true };
-  const known = await bootstrapAgent({ ...runtime, baseUrl, agentId, secretKey: oldSecretKey });
+  const known = await bootstrapAgent({
+    ...runtime,
+    baseUrl,
+    agentId,
+    secretKey: oldSecretKey,
+    succession: await loadSuccession(dataDir, bytesToHex(getPublicKey(oldSecretKey))),
+  });
   if (!known.ok) return known;
   const succession = signSuccession({
     agent_id: agentId,
@@ -51,6 +59,8 @@ async function sendSuccession(
     timestamp: runtime.now(),
     ...(reason !== undefined && { reason }),
   });
+  // Stored first, because the relay may take the record and its answer get lost.
+  await addSuccession(dataDir, succession);
   const client = createRelayClient({ ...runtime, baseUrl, identity: known.identity });
   return client.rotateKey({ params, body: { succession: { ...succession } } });
 }

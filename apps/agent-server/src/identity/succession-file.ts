@@ -1,0 +1,42 @@
+import type { SuccessionRecord } from "@agent/crypto";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import * as v from "valibot";
+import { writePrivateFile } from "../files/private-file.ts";
+
+const RecordsSchema = v.array(v.looseObject({ new_public_key: v.string() }));
+
+function successionFilePath(dataDir: string): string {
+  return join(dataDir, "identity.succession.json");
+}
+
+/**
+ * Loads the records by which each key of the agent named the next one up to this key, oldest first. A relay
+ * that knows only a former key, for example from a restored backup, needs them to know this one.
+ */
+export async function loadSuccession(
+  dataDir: string,
+  publicKey: string,
+): Promise<readonly SuccessionRecord[]> {
+  const records = await loadRecords(dataDir);
+  return records.slice(0, records.findIndex((record) => record.new_public_key === publicKey) + 1);
+}
+
+/** Stores a record as the newest one, in place of one of an interrupted change to the same key. */
+export async function addSuccession(dataDir: string, record: SuccessionRecord): Promise<void> {
+  const earlier = await loadRecords(dataDir);
+  const others = earlier.filter(({ new_public_key: key }) => key !== record.new_public_key);
+  await writePrivateFile(successionFilePath(dataDir), [...others, record]);
+}
+
+async function loadRecords(dataDir: string): Promise<readonly SuccessionRecord[]> {
+  let text: string;
+  try {
+    text = await readFile(successionFilePath(dataDir), "utf8");
+  } catch (cause) {
+    if (cause instanceof Error && "code" in cause && cause.code === "ENOENT") return [];
+    throw cause;
+  }
+  // Relays check the records themselves; each is signed.
+  return v.parse(RecordsSchema, JSON.parse(text)) as unknown as readonly SuccessionRecord[];
+}
