@@ -180,6 +180,23 @@ describe("agent-server", () => {
     ]);
   });
 
+  test("a passphrase that seals a stored key is logged once, because every later start needs it", async () => {
+    const env = { AGENT_DATA_DIR: join(folder, "sealed") };
+    const runOnce = async (more: Record<string, string> = {}) => {
+      const { child, ended, line } = start(["--allow-anonymous", "--port", "0"], {
+        ...env,
+        ...more,
+      });
+      await line(/listening/);
+      child.kill("SIGTERM");
+      return (await ended).stderr.match(/"msg":"identity.sealed"/g)?.length ?? 0;
+    };
+    const passphrase = { AGENT_PASSPHRASE: "correct horse" };
+    expect([await runOnce(), await runOnce(passphrase), await runOnce(passphrase)]).toEqual([
+      0, 1, 0,
+    ]);
+  });
+
   test("a port in use stops the start", async () => {
     const first = start(["--allow-anonymous", "--port", "0"]);
     const port = /:(\d+)\/mcp/.exec(await first.line(/listening/))?.[1] ?? "";

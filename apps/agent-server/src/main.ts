@@ -10,7 +10,7 @@ import { listSecrets } from "./config/list-secrets.ts";
 import { formatHelp } from "./config/format-help.ts";
 import { loadSetup, type LaunchContext, type Setup } from "./config/load-setup.ts";
 import { createReloadingKnownAgents } from "./http/authentication/known-agents.ts";
-import { loadIdentity } from "./identity/identity.ts";
+import { keyFilePath, loadIdentity } from "./identity/identity.ts";
 import { writeStarterFiles } from "./init/write-starter-files.ts";
 import { lockFolder, type FolderLock } from "./files/lock-folder.ts";
 import { createJsonLog } from "./log.ts";
@@ -135,7 +135,12 @@ async function runAgent({ config, tools, knownAgents }: Setup): Promise<number |
   const { name, agentType } = config;
   const loaded = await loadIdentity({ ...config.identity, name, agentType }, runtime);
   if (!loaded.ok) return fail([loaded.fault]);
-  const { identity } = loaded;
+  const { identity, isNewlySealed } = loaded;
+  if (isNewlySealed) {
+    // From now on no start works without this passphrase.
+    const file = keyFilePath(config.identity.dataDir);
+    runtime.log("warn", "identity.sealed", { file, by: "AGENT_PASSPHRASE" });
+  }
 
   const started = await startAgent({
     config,

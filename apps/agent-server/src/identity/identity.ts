@@ -28,6 +28,12 @@ export interface IdentityOptions {
   readonly agentType: string;
 }
 
+interface LoadedIdentity {
+  readonly identity: Identity;
+  /** Whether a key that was stored as it is has been sealed with the passphrase. */
+  readonly isNewlySealed: boolean;
+}
+
 type Result<T> = ({ readonly ok: true } & T) | { readonly ok: false; readonly fault: string };
 
 /**
@@ -39,7 +45,7 @@ type Result<T> = ({ readonly ok: true } & T) | { readonly ok: false; readonly fa
 export async function loadIdentity(
   options: IdentityOptions,
   runtime: Pick<Runtime, "now" | "randomBytes">,
-): Promise<Result<{ identity: Identity }>> {
+): Promise<Result<LoadedIdentity>> {
   try {
     const stored = await loadIdentityFile(options.dataDir);
     if (!stored.ok) return stored;
@@ -67,8 +73,9 @@ export async function loadIdentity(
       await writePrivateFile(identityFilePath(options.dataDir), file);
     const { agent_id: agentId, did } = file;
     const succession = await loadSuccession(options.dataDir, publicKey);
-    const { secretKey } = key;
-    return { ok: true, identity: { agentId, publicKey, did, secretKey, file, succession } };
+    const { secretKey, isNewlySealed } = key;
+    const identity = { agentId, publicKey, did, secretKey, file, succession };
+    return { ok: true, identity, isNewlySealed };
   } catch (cause) {
     return fault(options.dataDir, `cannot be used: ${String(cause)}`);
   }
@@ -92,22 +99,24 @@ async function loadOrCreateKey(
   options: IdentityOptions,
   isIdentityStored: boolean,
   runtime: Pick<Runtime, "randomBytes">,
-): Promise<Result<{ secretKey: Uint8Array }>> {
+): Promise<Result<{ secretKey: Uint8Array; isNewlySealed: boolean }>> {
   if (options.privateKeyHex !== undefined) {
     const parsed = parseSecretKeyHex(options.privateKeyHex);
-    return parsed.ok ? parsed : fault(PRIVATE_KEY_VARIABLE, keyFaults[parsed.code]);
+    return parsed.ok
+      ? { ...parsed, isNewlySealed: false }
+      : fault(PRIVATE_KEY_VARIABLE, keyFaults[parsed.code]);
   }
   const path = keyFilePath(options.dataDir);
   const read = await readKeyFile(path, options.passphrase);
   if (!read.ok && read.code !== "key.file_missing") return fault(path, keyFaults[read.code]);
   if (!read.ok && isIdentityStored)
     return fault(path, "is missing, although its identity file exists");
-  if (read.ok && !read.needsSealing) return read;
+  if (read.ok && !read.needsSealing) return { ...read, isNewlySealed: false };
 
   const secretKey = read.ok ? read.secretKey : runtime.randomBytes(32);
   await createPrivateFolder(options.dataDir);
   await writeKeyFile(path, secretKey, options.passphrase);
-  return { ok: true, secretKey };
+  return { ok: true, secretKey, isNewlySealed: read.ok };
 }
 
 const PRIVATE_KEY_VARIABLE = "AGENT_PRIVATE_KEY_HEX";

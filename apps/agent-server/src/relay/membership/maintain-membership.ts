@@ -66,7 +66,7 @@ export function maintainMembership(
     const result = await joinPinned();
     if (!result.ok) {
       const { code, status, message } = result;
-      runtime.log("warn", "relay.join_failed", { code, status, reason: message });
+      runtime.log("warn", "relay.join_failed", { url: options.url, code, status, reason: message });
       return result;
     }
     isPublished = true;
