@@ -44,7 +44,7 @@ describe("a command against a relay", () => {
     const { code, stderr } = await run(["task", "019b7d21-53eb-7ccd-926c-3badff397897"]);
     expect(code).toBe(1);
     expect(stderr).toMatch(
-      /Task not found or expired \(task.not_found\)\n.*agent-relay tasks`\nrequest /,
+      /Task not found or expired \(task.not_found\)\n.*agent-relay tasks --json`.*\nrequest /,
     );
     const wrong = await run(["status"], { AGENT_API_TOKEN: "another-token-0123456789" });
     expect(wrong).toMatchObject({ code: 1 });

@@ -131,7 +131,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
   "server.damaged": "stop the relay and restore a backup: `agent-relay restore FILE`",
   "federation.disabled": "federation is on once AGENT_FEDERATION_ENDPOINT_URL is set",
   "agent.not_found": "list the agents by `agent-relay agents`",
-  "task.not_found": "list the tasks by `agent-relay tasks`",
+  "task.not_found": "give the whole id: `agent-relay tasks --json` lists them uncut",
   "peer.not_found": "list the relays by `agent-relay peers`",
   "withdrawal.not_found": "list the withdrawals by `agent-relay withdrawals`",
   "session.not_found": "list the sessions by `agent-relay sessions`",
