@@ -2,6 +2,7 @@ import { execFileSync, spawn } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { findFreePort } from "@agent/testkit";
 import { afterAll, describe, expect, it } from "vitest";
 
 const root = new URL("..", import.meta.url).pathname;
@@ -72,7 +73,7 @@ describe("the Dockerfile of docs/deployment.md", () => {
     }
     const last = steps.find(({ keyword }) => keyword === "CMD")?.rest ?? "[]";
     const [command = "", ...args] = JSON.parse(last) as string[];
-    const port = 20_000 + (process.pid % 20_000);
+    const port = await findFreePort();
     const child = spawn(command === "node" ? process.execPath : command, args, {
       cwd: place,
       env: {

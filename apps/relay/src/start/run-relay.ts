@@ -63,9 +63,16 @@ async function startRelay(
     log.error("relay.start_refused", { code: relay.code, detail: relay.detail });
     return exit(1);
   }
+  // It is ready for requests before this resolves, and from then on a signal must end it with a drain.
+  const starting = serve(relay, runtime, config.server);
+  let stopSamples = () => {};
+  stopOnSignals(host, log, async () => {
+    stopSamples();
+    await (await starting).stop(SHUTDOWN_GRACE_MS);
+  });
   let serving: RunningServer;
   try {
-    serving = await serve(relay, runtime, config.server);
+    serving = await starting;
   } catch (error) {
     log.error("relay.listen_failed", { error: error instanceof Error ? error.message : "unknown" });
     await relay.close();
@@ -73,8 +80,7 @@ async function startRelay(
   }
   // Metrics of the process are added here, because only here one relay runs in it.
   collectDefaultMetrics({ register: relay.metrics });
-  const stopSamples = await announce(config, host, log, { relay, serving, isDev });
-  stopOnSignals(host, log, serving, stopSamples);
+  stopSamples = await announce(config, host, log, { relay, serving, isDev });
   const { apiTokenFile: file } = config;
   if (file !== undefined) host.onSignal("SIGHUP", () => reloadTokens(file, relay, log));
 }
@@ -115,17 +121,15 @@ async function announce(
 function stopOnSignals(
   { onSignal, exit }: RelayProcess,
   log: RootLog,
-  serving: RunningServer,
-  stopSamples: () => void,
+  stopServing: () => Promise<void>,
 ): void {
   let stopping = false;
   const stop = async (signal: string) => {
     if (stopping) return;
     stopping = true;
     log.info("relay.draining", { signal });
-    stopSamples();
     try {
-      await serving.stop(SHUTDOWN_GRACE_MS);
+      await stopServing();
       log.info("relay.stopped", {});
       exit(0);
     } catch (error) {
