@@ -69,7 +69,10 @@ export const commands: Readonly<Record<string, Command>> = {
     purpose: "say that the PostgreSQL database was restored; the relay then starts frozen",
     async run({ path, url, now }) {
       if (url === undefined) {
-        return { ok: false, text: "use restore FILE for the database of a file" };
+        return {
+          ok: false,
+          text: "restored is for a PostgreSQL database; the database of a file is restored by restore FILE",
+        };
       }
       const stored = inspectStorage({ path, url }, migrations);
       const known = await stored.check();
@@ -217,7 +220,9 @@ function withFiles(
     const text = "use pg_dump and pg_restore for a PostgreSQL database, then agent-relay restored";
     return { ok: false, text };
   }
-  return file === undefined ? { ok: false, text: "name a file" } : run(path, file);
+  return file === undefined
+    ? { ok: false, text: "name a file after the command" }
+    : run(path, file);
 }
 
 function toCommandResult(result: CopyResult, success: string): CommandResult {

@@ -69,7 +69,9 @@ export function parseFlags(args: readonly string[]): { flags: Flags; faults: str
   const hasOwnRule = command === "contest" || pairing !== undefined || command === "unpair";
   if (!hasOwnRule && (!isKnown || rest.length > 0 || (confirmTools && positionals.length > 1))) {
     faults.push(
-      'arguments: must be flags, "init" with its folder, "pair", "confirm-tools", or "rotate-key" with a reason',
+      isKnown || command === "pair"
+        ? 'arguments: must be flags, "init" with its folder, "pair", "confirm-tools", or "rotate-key" with a reason'
+        : `arguments: "${command}" is none of init, pair, unpair, confirm-tools, contest and rotate-key`,
     );
   }
   if (command === "init" && Object.keys(values).length > 0) faults.push("init: must have no flags");

@@ -164,9 +164,15 @@ async function deposit(call: CommandCall): Promise<CommandResult> {
   const [agentId, text] = call.args;
   const amount = parseMoney(text);
   const { reference, description } = call.options;
-  if (agentId === undefined || amount === undefined || reference === undefined) {
+  if (agentId === undefined || text === undefined) {
     return usageFault("give the account, the amount in USD and --reference, which counts once");
   }
+  if (amount === undefined) {
+    return usageFault(
+      `AMOUNT ${text} must be USD, with a point and at most 6 decimals, such as 12.5`,
+    );
+  }
+  if (reference === undefined) return usageFault("--reference is missing; it counts once");
   const body = { amount, reference, ...omitMissing({ description }) };
   const answer = await call.client.deposit({ params: { agentId }, body });
   if (!answer.ok) return answer;

@@ -72,6 +72,8 @@ describe("a command against a relay", () => {
 
   test.each([
     [["deposit", "agent"], "give the account"],
+    [["deposit", "agent", "1,5", "--reference", "r"], "AMOUNT 1,5 must be USD, with a point"],
+    [["deposit", "agent", "1"], "--reference is missing"],
     [["status", "--csv"], "this command takes no --csv"],
     [["withdrawals", "complete"], "complete ID"],
     [["series", "speed"], "METRIC is one of"],

@@ -119,7 +119,7 @@ describe("A8: a database that was restored beside the one that the relay went on
   test("A8: the command refuses a file, whose command restore does the same", async () => {
     expect(await sayRestored({ path: "relay.db" })).toEqual({
       ok: false,
-      text: "use restore FILE for the database of a file",
+      text: "restored is for a PostgreSQL database; the database of a file is restored by restore FILE",
     });
   });
 

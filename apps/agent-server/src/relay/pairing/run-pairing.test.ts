@@ -127,6 +127,7 @@ describe("the command `pair`", { timeout: 60_000 }, () => {
   test.each([
     [["unpair"], "unpair: must have the id of a device"],
     [["pair", "more"], "arguments: must be flags"],
+    [["inti", "folder"], 'arguments: "inti" is none of init, pair'],
     [["--allow-withdrawals"], "--allow-withdrawals: must follow `pair`"],
   ])("is refused with the arguments %j", async (args, fault) => {
     const command = run(...args);
