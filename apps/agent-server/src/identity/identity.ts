@@ -1,11 +1,11 @@
 import { deriveAgentId, bytesToHex, getPublicKey, type SuccessionRecord } from "@agent/crypto";
 import { parseSecretKeyHex, readKeyFile, writeKeyFile } from "@agent/crypto/sealed-key";
 import { existsSync } from "node:fs";
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parseIdentityFile, signIdentityFile, type IdentityFile } from "./identity-file.ts";
 import { loadSuccession } from "./succession-file.ts";
 import { createPrivateFolder, writePrivateFile } from "../files/private-file.ts";
+import { readFileIfPresent } from "../files/read-file-if-present.ts";
 import type { Runtime } from "../runtime.ts";
 
 export interface Identity {
@@ -146,15 +146,6 @@ export function nextKeyFilePath(dataDir: string): string {
 
 export function identityFilePath(dataDir: string): string {
   return join(dataDir, "identity.json");
-}
-
-async function readFileIfPresent(path: string): Promise<string | undefined> {
-  try {
-    return await readFile(path, "utf8");
-  } catch (cause) {
-    if (cause instanceof Error && "code" in cause && cause.code === "ENOENT") return undefined;
-    throw cause;
-  }
 }
 
 function fault(source: string, message: string): { ok: false; fault: string } {

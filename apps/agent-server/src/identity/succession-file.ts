@@ -1,8 +1,8 @@
 import type { SuccessionRecord } from "@agent/crypto";
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as v from "valibot";
 import { writePrivateFile } from "../files/private-file.ts";
+import { readFileIfPresent } from "../files/read-file-if-present.ts";
 
 const RecordsSchema = v.array(v.looseObject({ new_public_key: v.string() }));
 
@@ -30,13 +30,8 @@ export async function addSuccession(dataDir: string, record: SuccessionRecord): 
 }
 
 async function loadRecords(dataDir: string): Promise<readonly SuccessionRecord[]> {
-  let text: string;
-  try {
-    text = await readFile(successionFilePath(dataDir), "utf8");
-  } catch (cause) {
-    if (cause instanceof Error && "code" in cause && cause.code === "ENOENT") return [];
-    throw cause;
-  }
+  const text = await readFileIfPresent(successionFilePath(dataDir));
+  if (text === undefined) return [];
   // Relays check the records themselves; each is signed.
   return v.parse(RecordsSchema, JSON.parse(text)) as unknown as readonly SuccessionRecord[];
 }

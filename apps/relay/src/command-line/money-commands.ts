@@ -183,7 +183,7 @@ async function deposit(call: CommandCall): Promise<CommandResult> {
       : `${formatMoney(amount)} for ${agentId}, paid as ${reference}`,
   ];
   if (!isKnown) {
-    const text = `no agent has the id ${agentId} yet; whoever binds it owns this money`;
+    const text = `no agent has the id ${agentId} yet; the agent that binds it owns this money`;
     blocks.push({ text: `! ${text}`, tone: "bad" });
   }
   return { ok: true, body: answer.body, blocks };

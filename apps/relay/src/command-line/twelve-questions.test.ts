@@ -180,7 +180,7 @@ describe("after a day of work each question has one command", () => {
     expect(again).toBe(`nothing was credited: invoice 17 was credited to ${boss.agentId} before\n`);
     const { out } = await run(`deposit ${stranger} 1`, { reference: "invoice 18" });
     expect(out).toContain(
-      `! no agent has the id ${stranger} yet; whoever binds it owns this money`,
+      `! no agent has the id ${stranger} yet; the agent that binds it owns this money`,
     );
   });
 

@@ -1,8 +1,9 @@
 import { type MonitorAlarm, type MonitorState, parseMonitorState } from "@agent/client";
 import { sha256Hex } from "@agent/crypto";
-import { appendFile, readFile } from "node:fs/promises";
+import { appendFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createPrivateFolder, writePrivateFile } from "../../files/private-file.ts";
+import { readFileIfPresent } from "../../files/read-file-if-present.ts";
 
 /** The files that a monitor keeps of one relay between its rounds. */
 export interface MonitorFiles {
@@ -19,7 +20,7 @@ export function openMonitorFiles(folder: string, relayId: string): MonitorFiles 
   const path = join(folder, `${sha256Hex(relayId)}.json`);
   return {
     async load() {
-      const text = await readIfPresent(path);
+      const text = await readFileIfPresent(path);
       if (text === undefined) return null;
       const state = parseMonitorState(text);
       // Beginning anew would hide that the log went back.
@@ -35,13 +36,4 @@ export function openMonitorFiles(folder: string, relayId: string): MonitorFiles 
       await appendFile(`${path}.evidence`, `${JSON.stringify(alarm)}\n`, { mode: 0o600 });
     },
   };
-}
-
-async function readIfPresent(path: string): Promise<string | undefined> {
-  try {
-    return await readFile(path, "utf8");
-  } catch (cause) {
-    if (cause instanceof Error && "code" in cause && cause.code === "ENOENT") return undefined;
-    throw cause;
-  }
 }
