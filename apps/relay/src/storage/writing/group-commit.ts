@@ -8,6 +8,9 @@ import { StorageUnavailable, type Storage, type Tx } from "../storage.ts";
 /** A larger batch would block the event loop for too long. */
 const MAX_BATCH_SIZE = 500;
 
+/** A batch must not wait as long as transactions arrive, because they may never stop. */
+const MAX_GATHERING_TURNS = 4;
+
 /** Each attempt waits 50 ms for another writer, for example a backup. */
 const MAX_BEGIN_ATTEMPTS = 20;
 
@@ -40,10 +43,10 @@ export interface CommitUnit {
 }
 
 /**
- * Transactions that arrive in one turn of the event loop share one commit and so one fsync. They run
- * one after another and are acknowledged after the commit. A savepoint copies every page that its job
- * touches, so a batch first runs without. If one job must be rolled back, all are, and the batch runs
- * again with a savepoint for each.
+ * Transactions that arrive in one turn of the event loop share one commit and so one fsync; a batch
+ * waits another turn while further ones arrive. They run one after another and are acknowledged after
+ * the commit. A savepoint copies every page that its job touches, so a batch first runs without. If one
+ * job must be rolled back, all are, and the batch runs again with a savepoint for each.
  */
 export function createGroupCommit(
   db: Database,
@@ -63,10 +66,18 @@ export function createGroupCommit(
 
   async function drain(): Promise<void> {
     while (waiting.length > 0) {
-      await yieldToEventLoop();
+      await gatherBatch();
       await runBatch(waiting.splice(0, MAX_BATCH_SIZE));
     }
     draining = undefined;
+  }
+
+  async function gatherBatch(): Promise<void> {
+    let known = 0;
+    for (let turn = 0; turn < MAX_GATHERING_TURNS && waiting.length > known; turn += 1) {
+      known = waiting.length;
+      await yieldToEventLoop();
+    }
   }
 
   async function runBatch(batch: readonly PendingTransaction[]): Promise<void> {
