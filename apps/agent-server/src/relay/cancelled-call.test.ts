@@ -21,6 +21,14 @@ async function statusAt(agentId: string, taskId: string) {
   return answer.ok ? answer.body.task : undefined;
 }
 
+/** A relay without the agent's socket claims a task for a call of the endpoint, and releases it after. */
+async function countSockets(agentId: string) {
+  const answer = await relay.operator.listAllAgents({ query: {} });
+  return answer.ok
+    ? answer.body.agents.find(({ agent_id }) => agent_id === agentId)?.sockets
+    : undefined;
+}
+
 const hanging = () => {
   stopped = [];
   return {
@@ -78,6 +86,7 @@ test("B2: the cancel of a task sent over a socket takes effect as soon as the ag
   const joined = await startJoinedAgent(hanging());
   agent = joined;
   const { agentId } = joined.agent.identity;
+  await expect.poll(() => countSockets(agentId)).toBe(1);
   const task = await relay.operator.submitTask({ params: { agentId }, body: { prompt: "p" } });
   const taskId = task.ok ? task.body.task_id : "";
   await expect.poll(async () => (await statusAt(agentId, taskId))?.status).toBe("claimed");
