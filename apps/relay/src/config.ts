@@ -177,6 +177,17 @@ function resolveTokens(given: GivenVariables, faults: ConfigFault[]): readonly s
   return [];
 }
 
+/** The commands read it, and they are often called in the environment of the relay. */
+const COMMAND_VARIABLE = "AGENT_RELAY_URL";
+
+/** Lists what is named like a variable of the relay and is none, because a mistyped one has no effect. */
+export function listUnknownVariables(env: Environment): readonly string[] {
+  return Object.keys(env)
+    .filter((name) => /^(?:AGENT|X402)_/.test(name) && name !== COMMAND_VARIABLE)
+    .filter((name) => !Object.hasOwn(variables, name))
+    .toSorted();
+}
+
 /** Lists the values that must never leave the process in a log line or a response. */
 export function listSecrets(config: Config): readonly string[] {
   const { apiTokens, identity, payments, storage } = config;

@@ -106,6 +106,24 @@ describe("the command", () => {
     expect(readdirSync(folder)).not.toContain("never.db");
   });
 
+  test("--check-config names each variable that the relay does not have, and passes", async () => {
+    const mistyped = { AGENT_FEDERATION_ALLOWED_PEER: "no-relay", X402_NETWROK: "eip155:1" };
+    const others = { AGENT_RELAY_URL: "http://127.0.0.1:1", HOME: folder };
+    const env = { ...minimalEnv, ...mistyped, ...others };
+    const { code, stdout } = await output(["--check-config"], env);
+    expect(code).toBe(0);
+    const [result, ...warnings] = stdout.trimEnd().split("\n");
+    expect(result).toBe("configuration is valid");
+    expect(parseLogLines(warnings.join("\n"))).toMatchObject(
+      Object.keys(mistyped).map((variable) => ({
+        level: "warn",
+        msg: "config.unknown_variable",
+        variable,
+      })),
+    );
+    expect(stdout).not.toContain("no-relay");
+  });
+
   test("refuses an unknown argument with one line and a hint", async () => {
     expect(await output(["--listen"], minimalEnv)).toEqual({
       code: 2,

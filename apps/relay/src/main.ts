@@ -5,7 +5,7 @@ import type { Display } from "./command-line/format-blocks.ts";
 import type { OperatorOptions } from "./command-line/operator-command.ts";
 import { operatorCommands } from "./command-line/operator-commands.ts";
 import { EXIT, runOperatorCommand } from "./command-line/run-operator-command.ts";
-import { readConfig, type Config } from "./config.ts";
+import { listUnknownVariables, readConfig, type Config } from "./config.ts";
 import { createBufferedWriter } from "./http/server/buffered-writer.ts";
 import { createLog, type LogLevel } from "./observability/log.ts";
 import { createRandomPool } from "./random-pool.ts";
@@ -159,6 +159,14 @@ function readEnvironment(env: NodeJS.ProcessEnv | Record<string, string>): Confi
   return undefined;
 }
 
+function warnOfUnknownVariables(env: Readonly<Record<string, string | undefined>>): void {
+  const names = listUnknownVariables(env);
+  if (names.length === 0) return;
+  const detail = "the relay has no variable of this name, so it has no effect";
+  const log = createProcessLog("warn", []);
+  for (const variable of names) log.warn("config.unknown_variable", { variable, detail });
+}
+
 async function checkConfiguration(config: Config): Promise<void> {
   const { checkStart } = await import("./start/check-start.ts");
   const faults = await checkStart(config);
@@ -180,6 +188,7 @@ async function showUsage(): Promise<void> {
 async function start(isDev: boolean, { "check-config": isCheck }: ProcessFlags): Promise<void> {
   const env = isDev ? createDevEnvironment(process.env, runtime.randomBytes) : process.env;
   const config = readEnvironment(env);
+  warnOfUnknownVariables(env);
   if (config === undefined) return exit(1);
   if (isCheck === true) return checkConfiguration(config);
   // Node.js reads it when the pool is first used, which may be by the import below.
