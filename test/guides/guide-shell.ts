@@ -52,16 +52,17 @@ export function openGuideShell(): GuideShell {
     NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] ?? "",
     AGENT_HOST: "127.0.0.1",
     PORT: "0",
-    AGENT_PORT: "0",
   };
 
   /** Every variable is passed on, because a reader types all blocks into the same terminal. */
   function spawnShell(commands: string, options: { readonly detached: boolean }): ChildProcess {
     const script = `set -ae\nexec 2>&1\n[ ! -f .variables ] || . ./.variables\n${commands}\n`;
     const stdio = ["ignore", "pipe", "inherit"] as const;
+    // The relay warns of variables that it does not have.
+    const onAnyPort = commands.includes("agent-server") ? { AGENT_PORT: "0" } : {};
     return spawn("sh", ["-c", script], {
       cwd: folder,
-      env: variables,
+      env: { ...variables, ...onAnyPort },
       ...options,
       stdio: [...stdio],
     });
