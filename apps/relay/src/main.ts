@@ -5,7 +5,7 @@ import type { Display } from "./command-line/format-blocks.ts";
 import type { OperatorOptions } from "./command-line/operator-command.ts";
 import { operatorCommands } from "./command-line/operator-commands.ts";
 import { EXIT, runOperatorCommand } from "./command-line/run-operator-command.ts";
-import { listUnknownVariables, readConfig, type Config } from "./config.ts";
+import { listUnknownVariables, readConfig, type Config, type Environment } from "./config.ts";
 import { createBufferedWriter } from "./http/server/buffered-writer.ts";
 import { createLog, type LogLevel } from "./observability/log.ts";
 import { createRandomPool } from "./random-pool.ts";
@@ -149,7 +149,7 @@ function failUsage(message: string, code: number = EXIT.usage): void {
   return exit(code);
 }
 
-function readEnvironment(env: NodeJS.ProcessEnv | Record<string, string>): Config | undefined {
+function readEnvironment(env: Environment): Config | undefined {
   const read = readConfig(env);
   if (read.ok) return read.config;
   const log = createProcessLog("error", []);
@@ -159,12 +159,12 @@ function readEnvironment(env: NodeJS.ProcessEnv | Record<string, string>): Confi
   return undefined;
 }
 
-function warnOfUnknownVariables(env: Readonly<Record<string, string | undefined>>): void {
-  const names = listUnknownVariables(env);
-  if (names.length === 0) return;
+function warnOfUnknownVariables(env: Environment): void {
   const detail = "the relay has no variable of this name, so it has no effect";
   const log = createProcessLog("warn", []);
-  for (const variable of names) log.warn("config.unknown_variable", { variable, detail });
+  for (const variable of listUnknownVariables(env)) {
+    log.warn("config.unknown_variable", { variable, detail });
+  }
 }
 
 async function checkConfiguration(config: Config): Promise<void> {
