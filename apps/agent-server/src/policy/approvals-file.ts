@@ -1,7 +1,7 @@
-import { readFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import * as v from "valibot";
 import { createPrivateFolder, writePrivateFile } from "../files/private-file.ts";
+import { readFileIfPresent } from "../files/read-file-if-present.ts";
 import type { Runtime } from "../runtime.ts";
 
 type Members = Readonly<Record<string, unknown>>;
@@ -49,10 +49,10 @@ export async function openApprovalsFile(
   }
 
   try {
-    current = v.parse(ApprovalsFileContent, JSON.parse(await readFile(path, "utf8")));
+    const text = await readFileIfPresent(path);
+    if (text !== undefined) current = v.parse(ApprovalsFileContent, JSON.parse(text));
   } catch (cause) {
-    const isFirst = cause instanceof Error && "code" in cause && cause.code === "ENOENT";
-    if (!isFirst) logUnreadable(cause);
+    logUnreadable(cause);
   }
   return {
     initialContent: current,

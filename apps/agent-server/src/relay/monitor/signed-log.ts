@@ -1,6 +1,7 @@
-import { open, readFile } from "node:fs/promises";
+import { open } from "node:fs/promises";
 import { dirname } from "node:path";
 import { createPrivateFolder } from "../../files/private-file.ts";
+import { readFileIfPresent } from "../../files/read-file-if-present.ts";
 import type { Runtime } from "../../runtime.ts";
 
 /** The hashes of the receipts that this agent signed, in this run and in earlier ones. */
@@ -70,10 +71,9 @@ export async function openSignedLog(
 
 async function readSigned(path: string, { log }: Pick<Runtime, "log">): Promise<string> {
   try {
-    return await readFile(path, "utf8");
+    return (await readFileIfPresent(path)) ?? "";
   } catch (cause) {
-    const isMissing = cause instanceof Error && "code" in cause && cause.code === "ENOENT";
-    if (!isMissing) log("error", "signed_log.unreadable", { cause: String(cause) });
+    log("error", "signed_log.unreadable", { cause: String(cause) });
     return "";
   }
 }
