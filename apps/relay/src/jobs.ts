@@ -235,6 +235,7 @@ export function createJobs(services: Services, federationWork?: FederationWork):
     },
     async idle() {
       await Promise.all(running.values());
+      await federationWork?.idle();
       await services.webhookLanes.idle();
       await services.logWitnesses.idle();
     },

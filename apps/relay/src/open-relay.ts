@@ -151,7 +151,7 @@ export async function openRelay(
       await storageCheck.stop();
       await router.close();
       await egress.close();
-      await Promise.all([federationWork?.idle(), relay.idle()]);
+      await relay.idle();
       await keepUp.leave();
       await storage.close();
     },

@@ -147,7 +147,10 @@ export async function closeSites(
   await Promise.all(proxies.map((proxy) => proxy.close()));
 }
 
-/** Moves the clock in steps, with the jobs of all relays after each, until a condition is true. */
+/**
+ * Moves the clock in steps, with the jobs of all relays after each, until a condition is true. A job in
+ * flight gets a second of real time first, because a clock that runs ahead of it is its timeout.
+ */
 export function advanceUntil(
   clock: ManualClock,
   sites: readonly TestSite[],
@@ -158,6 +161,8 @@ export function advanceUntil(
     if (await condition()) return true;
     await clock.advance(stepMs);
     await Promise.all(sites.map((site) => site.relay.tick()));
+    const idle = Promise.all(sites.map((site) => site.relay.idle()));
+    await Promise.race([idle, new Promise((resolve) => setTimeout(resolve, 1_000))]);
     return false;
   }, what);
 }
