@@ -48,6 +48,41 @@ export type RowForm<P> =
       readonly change: (row: RowValues, params: P) => RowValues | undefined;
     };
 
+export type RowFormOf<Kind extends RowForm<never>["kind"], P> = Extract<RowForm<P>, { kind: Kind }>;
+
+/** A row, null where there is none. */
+export type FoundRow = RowValues | null;
+
+/** What a statement does to one row. */
+export interface RowChange {
+  /** Names the row. */
+  readonly key: RowValues;
+  /** Returns the values that change, all of a row that is not there, and undefined if none does. */
+  readonly decide: (row: FoundRow) => RowValues | undefined;
+}
+
+/** Lists what a statement does to each row that it looks for. */
+export function listRowChanges<P>(
+  form: RowFormOf<"merge" | "update", P>,
+  params: P,
+): readonly RowChange[] {
+  if (form.kind === "merge") {
+    return form.rows(params).map((added) => ({
+      key: added,
+      decide: (row) => (row === null ? added : form.merge?.(row, added, params)),
+    }));
+  }
+  const decide = (row: FoundRow) => (row === null ? undefined : form.change(row, params));
+  return [{ key: params as RowValues, decide }];
+}
+
+/** Returns a text by which a row of a table is found in memory. */
+export function toKey({ key }: KeyedTable, values: Readonly<Record<string, unknown>>): string {
+  return key.length === 1
+    ? String(values[key[0] ?? ""])
+    : JSON.stringify(key.map((column) => values[column]));
+}
+
 /** Gives a statement its row form. */
 export function inRowForm<P, Row>(query: Query<P, Row>, form: RowForm<P>): Query<P, Row> {
   return Object.assign(query, { form });

@@ -1,11 +1,8 @@
 import type { Client } from "pg";
 import type { Query } from "../../queries/compiled-query.ts";
-import type { KeyedTable, RowValues } from "../../queries/row-form.ts";
+import { toKey, type FoundRow, type KeyedTable, type RowValues } from "../../queries/row-form.ts";
 import { sendAtOnce } from "./send-at-once.ts";
 import { toNamedStatement, toQueryConfig, toStoredValue } from "../prepared-statement.ts";
-
-/** A row, null where there is none. */
-export type FoundRow = RowValues | null;
 
 interface Wanted {
   readonly send: (client: Client) => Promise<void>;
@@ -16,13 +13,6 @@ interface WantedKeys {
   readonly keys: Map<string, readonly unknown[]>;
   readonly loaded: Promise<void>;
   readonly done: () => void;
-}
-
-/** Returns a text by which a row of a table is found in memory. */
-export function toKey({ key }: KeyedTable, values: Readonly<Record<string, unknown>>): string {
-  return key.length === 1
-    ? String(values[key[0] ?? ""])
-    : JSON.stringify(key.map((column) => values[column]));
 }
 
 /**

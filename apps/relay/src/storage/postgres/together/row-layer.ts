@@ -1,5 +1,5 @@
-import type { KeyedTable, RowValues, TableName } from "../../queries/row-form.ts";
-import type { FoundRow, LoadedRows } from "./loaded-rows.ts";
+import type { FoundRow, KeyedTable, RowValues, TableName } from "../../queries/row-form.ts";
+import type { LoadedRows } from "./loaded-rows.ts";
 
 /** A row as it must be written. */
 export interface ChangedRow {

@@ -1,15 +1,16 @@
 import type { Query } from "../../queries/compiled-query.ts";
 import {
+  listRowChanges,
   pickColumns,
+  toKey,
+  type FoundRow,
   type KeyedTable,
-  type RowForm,
+  type RowFormOf,
   type RowValues,
 } from "../../queries/row-form.ts";
 import type { ChangeKind, Tx } from "../../storage.ts";
-import { toKey, type FoundRow, type LoadedRows } from "./loaded-rows.ts";
+import type { LoadedRows } from "./loaded-rows.ts";
 import type { RowLayer } from "./row-layer.ts";
-
-type FormOf<Kind extends RowForm<never>["kind"], P> = Extract<RowForm<P>, { kind: Kind }>;
 
 /** Told of what a transaction writes. */
 export interface WriteListener {
@@ -74,9 +75,8 @@ export class RowsTx implements Tx {
       case "insert":
         return this.#insert(form, params);
       case "merge":
-        return this.#merge(form, params);
       case "update":
-        return this.#update(form, params);
+        return this.#change(form, params);
     }
   }
 
@@ -100,7 +100,7 @@ export class RowsTx implements Tx {
 
   #read<P, Row>(
     query: Query<P, Row>,
-    { tables }: FormOf<"read", P>,
+    { tables }: RowFormOf<"read", P>,
     params: P,
   ): Promise<readonly Row[]> {
     if (tables.some((table) => this.#layer.isWritten(table))) return this.#leave();
@@ -122,7 +122,10 @@ export class RowsTx implements Tx {
     return { key, row };
   }
 
-  #insert<P>({ table, row, numberedBy }: FormOf<"insert", P>, params: P): number | Promise<never> {
+  #insert<P>(
+    { table, row, numberedBy }: RowFormOf<"insert", P>,
+    params: P,
+  ): number | Promise<never> {
     if (typeof table === "string") {
       this.#layer.add(table, this.isPractice ? [] : [row(params)], numberedBy);
       return 1;
@@ -134,24 +137,17 @@ export class RowsTx implements Tx {
     return 1;
   }
 
-  async #merge<P>({ table, rows, merge }: FormOf<"merge", P>, params: P): Promise<number> {
-    let written = 0;
-    for (const values of rows(params)) {
-      const { key, row } = await this.#find(table, values);
-      const merged = row === null ? values : merge?.(row, values, params);
-      if (merged === undefined) continue;
+  async #change<P>(form: RowFormOf<"merge" | "update", P>, params: P): Promise<number> {
+    const { table } = form;
+    let changed = 0;
+    for (const { key: wanted, decide } of listRowChanges(form, params)) {
+      const { key, row } = await this.#find(table, wanted);
+      const values = decide(row);
+      if (values === undefined) continue;
       if (row === null) this.#layer.addKeyed(table, key, values);
-      else this.#layer.change(table, key, row, merged);
-      written += 1;
+      else this.#layer.change(table, key, row, values);
+      changed += 1;
     }
-    return written;
-  }
-
-  async #update<P>({ table, change }: FormOf<"update", P>, params: P): Promise<number> {
-    const { key, row } = await this.#find(table, params as RowValues);
-    const values = row === null ? undefined : change(row, params);
-    if (row === null || values === undefined) return 0;
-    this.#layer.change(table, key, row, values);
-    return 1;
+    return changed;
   }
 }
