@@ -60,7 +60,7 @@ export interface Tx extends Reader {
  * one. `locked` waits instead, and is for work whose every decision is a condition of its own statements
  * or is made on rows that it locked before; it is run again only when another took a key first. `together`
  * is as strict as `serializable`, and is for work that many clients ask for at once and whose statements
- * have a row form: it is decided in memory with others of its kind, so it always runs several times.
+ * have a row form: it is decided in memory with others of its kind, so it may run several times.
  */
 export type Isolation = "serializable" | "locked" | "together";
 
@@ -104,7 +104,7 @@ export interface Storage {
    * is rolled back. It may run twice, so it must change nothing except through its `tx`. It must not
    * await anything else: no other transaction, timer or signature; otherwise it is rolled back and
    * rejected. Rejects with `StorageUnavailable` if the database itself failed; its writes may then be
-   * durable or not. SQLite has one process and needs no isolation.
+   * durable or not. SQLite has one process, so of the isolations it only knows `together`.
    */
   transaction<T>(work: (tx: Tx) => Promise<T>, isolation?: Isolation): Promise<T>;
   /**

@@ -40,11 +40,30 @@ export class Statements {
     return this.#statement(query, params).run(...query.values(params)).changes;
   }
 
+  /** Binds the values of a statement now, and returns a function that runs it. */
+  bind<P>(query: Query<P, never>, params: P): () => void {
+    const values = query.values(params);
+    return () => void this.#statement(query, params).run(...values);
+  }
+
+  /** Notes which agents a statement changes whose rows are written in another way. */
+  note<P>(query: Query<P, never>, params: P): void {
+    const { agentParameter } = this.#prepare(query);
+    if (agentParameter !== undefined) this.changes.note(agentParameter, params);
+  }
+
   get writes(): number {
     return this.#writes;
   }
 
   #statement<P, Row>(query: Query<P, Row>, params: P): Statement<unknown[]> {
+    const { statement, isWriting, agentParameter } = this.#prepare(query);
+    if (isWriting) this.#writes += 1;
+    if (agentParameter !== undefined) this.changes.note(agentParameter, params);
+    return statement;
+  }
+
+  #prepare<P, Row>(query: Query<P, Row>): Prepared {
     let prepared = this.#prepared.get(query);
     if (prepared === undefined) {
       const statement: Statement<unknown[]> = this.#db.prepare(query.text);
@@ -52,9 +71,6 @@ export class Statements {
       prepared = { statement, isWriting: !statement.readonly, agentParameter };
       this.#prepared.set(query, prepared);
     }
-    const { statement, isWriting, agentParameter } = prepared;
-    if (isWriting) this.#writes += 1;
-    if (agentParameter !== undefined) this.changes.note(agentParameter, params);
-    return statement;
+    return prepared;
   }
 }

@@ -1,9 +1,11 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Database } from "better-sqlite3";
+import { BatchRows } from "./batch-rows.ts";
+import { BatchTx } from "./batch-tx.ts";
 import { JobTx } from "./job-tx.ts";
 import { isOutage, getSqliteCode } from "../database/sqlite-error.ts";
 import type { Statements } from "../queries/statements.ts";
-import { StorageUnavailable, type Storage, type Tx } from "../storage.ts";
+import { StorageUnavailable, type Isolation, type Storage, type Tx } from "../storage.ts";
 
 /** A larger batch would block the event loop for too long. */
 const MAX_BATCH_SIZE = 500;
@@ -16,16 +18,31 @@ const MAX_BEGIN_ATTEMPTS = 20;
 
 interface PendingTransaction {
   readonly work: (tx: Tx) => Promise<unknown>;
+  readonly isolation: Isolation | undefined;
   readonly resolve: (value: unknown) => void;
   readonly reject: (reason: unknown) => void;
 }
 
 /** Settles the promise of a job after its batch was committed. */
 interface TransactionOutcome {
-  readonly mustRollBack: boolean;
+  /** The job threw or answered with a refusal. */
+  readonly isRefused: boolean;
   readonly acknowledge: () => void;
   readonly error?: unknown;
 }
+
+/** How the jobs of a batch run. */
+interface Mode {
+  /** Whether jobs are decided in memory if they ask for it. */
+  readonly isTogether: boolean;
+  /** Whether each job that runs statement by statement can be rolled back alone. */
+  readonly withSavepoints: boolean;
+}
+
+/** What to do when all jobs have run: settle them after the commit, or run them all again. */
+type Pass =
+  | { readonly kind: "done"; readonly acknowledgements: readonly (() => void)[] }
+  | { readonly kind: "again"; readonly mode: Mode };
 
 export interface GroupCommit {
   readonly transaction: Storage["transaction"];
@@ -45,8 +62,9 @@ export interface CommitUnit {
 /**
  * Transactions that arrive in one turn of the event loop share one commit and so one fsync; a batch
  * waits another turn while further ones arrive. They run one after another and are acknowledged after
- * the commit. A savepoint copies every page that its job touches, so a batch first runs without. If one
- * job must be rolled back, all are, and the batch runs again with a savepoint for each.
+ * the commit. Those that ask for it are decided in memory and written when all have ended. A savepoint
+ * copies every page that its job touches, so the others first run without. If one of them must be rolled
+ * back, all are, and the batch runs again with a savepoint for each.
  */
 export function createGroupCommit(
   db: Database,
@@ -58,6 +76,7 @@ export function createGroupCommit(
     release: db.prepare("RELEASE job"),
     undo: db.prepare("ROLLBACK TO job"),
   };
+  const rows = new BatchRows(db, statements);
   const waiting: PendingTransaction[] = [];
   let draining: Promise<void> | undefined;
   let openBatch: Promise<void> | undefined;
@@ -89,10 +108,15 @@ export function createGroupCommit(
     }
     try {
       // A batch of one needs no second pass, because rolling it back affects no other job.
-      const firstPass =
-        batch.length > 1 ? await runJobs(batch, { withSavepoints: false }) : undefined;
-      const done = firstPass ?? (await runJobs(batch, { withSavepoints: true })) ?? [];
-      for (const acknowledge of done) acknowledge();
+      let mode: Mode = { isTogether: true, withSavepoints: batch.length === 1 };
+      for (;;) {
+        const pass = await runPass(batch, mode);
+        if (pass.kind === "done") {
+          for (const acknowledge of pass.acknowledgements) acknowledge();
+          return;
+        }
+        ({ mode } = pass);
+      }
     } catch (cause) {
       for (const job of batch) job.reject(toUnavailable(cause));
     } finally {
@@ -100,39 +124,90 @@ export function createGroupCommit(
     }
   }
 
-  /** Returns how to settle each job; undefined if one failed and all were rolled back. */
-  async function runJobs(
-    batch: readonly PendingTransaction[],
-    { withSavepoints }: { withSavepoints: boolean },
-  ): Promise<(() => void)[] | undefined> {
+  /** Runs a batch in one transaction, from its beginning to its commit or rollback. */
+  async function runPass(batch: readonly PendingTransaction[], mode: Mode): Promise<Pass> {
     await begin();
     const { promise, resolve: close } = Promise.withResolvers<void>();
     openBatch = promise;
     try {
-      const acknowledgements: (() => void)[] = [];
-      for (const job of batch) {
-        if (withSavepoints) savepoint.begin.run();
-        const { mustRollBack, acknowledge, error } = await runJob(job);
-        // After a full disk or an I/O error SQLite has already rolled back the transaction.
-        if (!db.inTransaction) throw error ?? new Error("the transaction was rolled back");
-        if (mustRollBack && !withSavepoints) {
-          unit.rollback();
-          return undefined;
-        }
-        if (mustRollBack) savepoint.undo.run();
-        if (withSavepoints) savepoint.release.run();
-        acknowledgements.push(acknowledge);
-      }
-      unit.commit();
-      statements.changes.publish();
-      return acknowledgements;
+      const pass = await runJobs(batch, mode);
+      if (pass.kind === "done") unit.commit();
+      else unit.rollback();
+      if (pass.kind === "done") statements.changes.publish();
+      return pass;
     } catch (error) {
       unit.rollback();
       throw error;
     } finally {
+      rows.forget();
       openBatch = undefined;
       close();
     }
+  }
+
+  /**
+   * Those that are decided in memory come last, because a client may report its progress and, without
+   * waiting for an answer, its result.
+   */
+  async function runJobs(batch: readonly PendingTransaction[], mode: Mode): Promise<Pass> {
+    const isAble = ({ isolation }: PendingTransaction) =>
+      mode.isTogether && isolation === "together";
+    const first = await runEach(
+      batch.filter((job) => !isAble(job)),
+      mode,
+    );
+    if (first === undefined) return { kind: "again", mode: { ...mode, withSavepoints: true } };
+    const { acknowledgements, rest } = await decide(batch.filter(isAble));
+    try {
+      rows.write();
+    } catch (error) {
+      if (isOutage(error) || !db.inTransaction) throw error;
+      // One of them has a fault that only the database has found; the others must not suffer from it.
+      return { kind: "again", mode: { isTogether: false, withSavepoints: true } };
+    }
+    const last = await runEach(rest, mode);
+    if (last === undefined) return { kind: "again", mode: { ...mode, withSavepoints: true } };
+    return { kind: "done", acknowledgements: [...first, ...acknowledgements, ...last] };
+  }
+
+  /** Runs jobs in memory; `rest` are those that must run statement by statement. */
+  async function decide(jobs: readonly PendingTransaction[]) {
+    const acknowledgements: (() => void)[] = [];
+    const rest: PendingTransaction[] = [];
+    for (const job of jobs) {
+      const tx = new BatchTx(rows, statements);
+      const { isRefused, acknowledge, error } = await runJob(job, tx);
+      if (!db.inTransaction) throw error ?? new Error("the transaction was rolled back");
+      if (tx.isStopped) rest.push(job);
+      else acknowledgements.push(acknowledge);
+      if (tx.isStopped || isRefused) rows.undoJob();
+      else rows.keepJob();
+    }
+    return { acknowledgements, rest };
+  }
+
+  /**
+   * Runs jobs statement by statement and returns how to settle each; undefined if one failed that cannot
+   * be rolled back alone.
+   */
+  async function runEach(
+    jobs: readonly PendingTransaction[],
+    { withSavepoints }: Mode,
+  ): Promise<(() => void)[] | undefined> {
+    const acknowledgements: (() => void)[] = [];
+    for (const job of jobs) {
+      if (withSavepoints) savepoint.begin.run();
+      const before = statements.writes;
+      const { isRefused, acknowledge, error } = await runJob(job, new JobTx(db, statements));
+      // After a full disk or an I/O error SQLite has already rolled back the transaction.
+      if (!db.inTransaction) throw error ?? new Error("the transaction was rolled back");
+      const mustRollBack = isRefused && statements.writes !== before;
+      if (mustRollBack && !withSavepoints) return undefined;
+      if (mustRollBack) savepoint.undo.run();
+      if (withSavepoints) savepoint.release.run();
+      acknowledgements.push(acknowledge);
+    }
+    return acknowledgements;
   }
 
   async function begin(): Promise<void> {
@@ -147,23 +222,20 @@ export function createGroupCommit(
     }
   }
 
-  async function runJob({
-    work,
-    resolve,
-    reject,
-  }: PendingTransaction): Promise<TransactionOutcome> {
-    const tx = new JobTx(db, statements);
-    const before = statements.writes;
-    const hasWritten = () => statements.writes !== before;
+  async function runJob(
+    { work, resolve, reject }: PendingTransaction,
+    tx: JobTx | BatchTx,
+  ): Promise<TransactionOutcome> {
     try {
       const value = await new Promise<unknown>((ok, no) => {
         rejectStalled = no;
         work(tx).then(ok, no);
+        void tx.stopped?.then(ok);
       });
-      return { mustRollBack: isRefusal(value) && hasWritten(), acknowledge: () => resolve(value) };
+      return { isRefused: isRefusal(value), acknowledge: () => resolve(value) };
     } catch (error) {
       const reason = isOutage(error) ? toUnavailable(error) : error;
-      return { mustRollBack: hasWritten(), acknowledge: () => reject(reason), error };
+      return { isRefused: true, acknowledge: () => reject(reason), error };
     } finally {
       tx.end();
       rejectStalled = undefined;
@@ -174,10 +246,10 @@ export function createGroupCommit(
   const drainWithoutContext = AsyncLocalStorage.bind(drain);
 
   return {
-    transaction: <T>(work: (tx: Tx) => Promise<T>) =>
+    transaction: <T>(work: (tx: Tx) => Promise<T>, isolation?: Isolation) =>
       new Promise<T>((resolve, reject) => {
         if (closed) return reject(new StorageUnavailable("the storage is closed"));
-        waiting.push({ work, resolve: resolve as (value: unknown) => void, reject });
+        waiting.push({ work, isolation, resolve: resolve as (value: unknown) => void, reject });
         draining ??= drainWithoutContext();
       }),
 

@@ -5,6 +5,8 @@ import { StorageUnavailable, type Tx } from "../storage.ts";
 
 /** The transaction of one job of a batch on the shared connection. It is closed when the job ends. */
 export class JobTx implements Tx {
+  /** It never stops. */
+  readonly stopped?: undefined;
   readonly #db: Database;
   readonly #statements: Statements;
   #isRolledBack = false;
