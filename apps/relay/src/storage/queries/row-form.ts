@@ -53,7 +53,7 @@ export type RowFormOf<Kind extends RowForm<never>["kind"], P> = Extract<RowForm<
 /** A row, null where there is none. */
 export type FoundRow = RowValues | null;
 
-/** What a statement does to one row. */
+/** The effect of a statement on one row. */
 export interface RowChange {
   /** Names the row. */
   readonly key: RowValues;

@@ -121,7 +121,7 @@ export class BatchRows {
   }
 
   /** Forgets all rows, so that the next batch reads them again. */
-  forget(): void {
+  clear(): void {
     for (const { rows } of this.#tables.values()) rows.clear();
     this.#changed.clear();
     this.#added.clear();

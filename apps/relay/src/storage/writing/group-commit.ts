@@ -31,7 +31,7 @@ interface TransactionOutcome {
   readonly error?: unknown;
 }
 
-/** How the jobs of a batch run. */
+/** The way in which the jobs of a batch run. */
 interface Mode {
   /** Whether jobs are decided in memory if they ask for it. */
   readonly isTogether: boolean;
@@ -39,7 +39,7 @@ interface Mode {
   readonly withSavepoints: boolean;
 }
 
-/** What to do when all jobs have run: settle them after the commit, or run them all again. */
+/** The end of a pass: its jobs are settled after the commit, or all of them run again. */
 type Pass =
   | { readonly kind: "done"; readonly acknowledgements: readonly (() => void)[] }
   | { readonly kind: "again"; readonly mode: Mode };
@@ -139,7 +139,7 @@ export function createGroupCommit(
       unit.rollback();
       throw error;
     } finally {
-      rows.forget();
+      rows.clear();
       openBatch = undefined;
       close();
     }
