@@ -1,6 +1,7 @@
 import { asMicro, EXTERNAL_ACCOUNT } from "@agent/budget";
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { createAgentRow } from "../agents/bootstrap-agent.ts";
 import { saveAgent, updateLastSeen } from "../agents/store.ts";
 import { postMovement } from "../budget/post-movement.ts";
 import { recordRelayEvent } from "../feed/record-event.ts";
@@ -218,17 +219,9 @@ async function prepare(): Promise<Storage> {
   await opened.storage.transaction(async (tx) => {
     for (const agent_id of AGENTS) {
       await saveAgent(tx, {
-        agent_id,
-        public_key: null,
-        endpoint_url: null,
-        capabilities: "[]",
-        metadata: "{}",
-        federation_visible: null,
+        ...createAgentRow(agent_id, NOW),
         registered: 1,
-        created_at: NOW,
-        last_seen_at: NOW,
         unreachable_at: agent_id === "b" ? NOW : null,
-        revoked_at: null,
       });
     }
     await postMovement(

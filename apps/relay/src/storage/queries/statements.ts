@@ -40,13 +40,14 @@ export class Statements {
     return this.#statement(query, params).run(...query.values(params)).changes;
   }
 
-  /** Binds the values of a statement now, and returns a function that runs it. */
+  /** Binds the values of a noted statement now, and returns a function that runs it. */
   bind<P>(query: Query<P, never>, params: P): () => void {
     const values = query.values(params);
-    return () => void this.#statement(query, params).run(...values);
+    const { statement } = this.#prepare(query);
+    return () => void statement.run(...values);
   }
 
-  /** Notes which agents a statement changes whose rows are written in another way. */
+  /** Notes which agents a statement changes that is decided in memory. */
   note<P>(query: Query<P, never>, params: P): void {
     const { agentParameter } = this.#prepare(query);
     if (agentParameter !== undefined) this.changes.note(agentParameter, params);

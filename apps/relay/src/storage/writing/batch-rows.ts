@@ -93,11 +93,6 @@ export class BatchRows {
     this.#insert(query, params);
   }
 
-  /** Notes what a statement changes whose rows are written in another way. */
-  note<P>(query: Query<P, never>, params: P): void {
-    this.#statements.note(query, params);
-  }
-
   /** Keeps what was changed since the last job. */
   keepJob(): void {
     this.#undo = [];

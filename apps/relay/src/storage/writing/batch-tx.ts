@@ -1,98 +1,44 @@
 import type { Query } from "../queries/compiled-query.ts";
-import {
-  listRowChanges,
-  pickColumns,
-  type RowFormOf,
-  type RowValues,
-} from "../queries/row-form.ts";
+import type { KeyedTable, RowFormOf, RowValues } from "../queries/row-form.ts";
 import type { Statements } from "../queries/statements.ts";
-import type { Tx } from "../storage.ts";
-import type { BatchRows } from "./batch-rows.ts";
+import type { BatchRow, BatchRows } from "./batch-rows.ts";
+import { RowFormTx } from "./row-form-tx.ts";
 
-/**
- * A transaction that is decided in memory. At a statement without a row form it stops: that statement
- * is never answered, `stopped` resolves, and the job must run statement by statement.
- */
-export class BatchTx implements Tx {
-  readonly stopped: Promise<void>;
+/** A transaction on SQLite that is decided in memory, on the rows of its batch. */
+export class BatchTx extends RowFormTx<BatchRow> {
   readonly #rows: BatchRows;
   readonly #statements: Statements;
-  readonly #stop: () => void;
-  #isStopped = false;
-  #ended = false;
 
   constructor(rows: BatchRows, statements: Statements) {
+    super();
     this.#rows = rows;
     this.#statements = statements;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.stopped = promise;
-    this.#stop = resolve;
-  }
-
-  get isStopped(): boolean {
-    return this.#isStopped;
-  }
-
-  async get<P, Row>(query: Query<P, Row>, params: P): Promise<Row | undefined> {
-    this.#checkOpen();
-    const { form } = query;
-    if (form?.kind === "find") return this.#find<P, Row>(form, params);
-    return this.#canRead(form) ? this.#statements.get(query, params) : this.#leave();
-  }
-
-  async all<P, Row>(query: Query<P, Row>, params: P): Promise<Row[]> {
-    this.#checkOpen();
-    return this.#canRead(query.form) ? this.#statements.all(query, params) : this.#leave();
-  }
-
-  async run<P>(query: Query<P, never>, params: P): Promise<number> {
-    this.#checkOpen();
-    const { form } = query;
-    switch (form?.kind) {
-      case undefined:
-      case "read":
-      case "find":
-        return this.#leave();
-      case "insert":
-        return this.#insert(form, query, params);
-      case "merge":
-      case "update":
-        return this.#change(form, query, params);
-    }
   }
 
   /** One process has the database, so there is none to tell. */
   noteChange(): void {}
 
-  end(): void {
-    this.#ended = true;
+  protected noteStatement<P>(query: Query<P, never>, params: P): void {
+    this.#statements.note(query, params);
   }
 
-  #checkOpen(): void {
-    if (this.#ended) throw new Error("this transaction is over");
+  protected isChanged(name: string): boolean {
+    return this.#rows.isChanged(name);
   }
 
-  #leave(): Promise<never> {
-    this.#isStopped = true;
-    this.#stop();
-    return new Promise<never>(() => {});
+  protected hasAdded(name: string): boolean {
+    return this.#rows.hasAdded(name);
   }
 
-  #canRead<P>(form: Query<P, unknown>["form"]): boolean {
-    return form?.kind === "read" && !form.tables.some((name) => this.#rows.isChanged(name));
+  protected read<P, Row>(query: Query<P, Row>, params: P): Row[] {
+    return this.#statements.all(query, params);
   }
 
-  #find<P, Row>(
-    { table, columns }: RowFormOf<"find", P>,
-    params: P,
-  ): Row | undefined | Promise<never> {
-    if (this.#rows.hasAdded(table.name)) return this.#leave();
-    const { values } = this.#rows.find(table, params as RowValues);
-    if (values === null) return undefined;
-    return (columns === undefined ? values : pickColumns(values, columns)) as Row;
+  protected locate(table: KeyedTable, values: RowValues): BatchRow {
+    return this.#rows.find(table, values);
   }
 
-  #insert<P>(
+  protected insert<P>(
     { table, row }: RowFormOf<"insert", P>,
     query: Query<P, never>,
     params: P,
@@ -104,27 +50,12 @@ export class BatchTx implements Tx {
     const values = row(params);
     const known = this.#rows.find(table, values);
     // Its own statement refuses a key that is taken.
-    if (known.values !== null) return this.#leave();
+    if (known.values !== null) return this.leave();
     this.#rows.insertKeyed(table, known, values, query, params);
     return 1;
   }
 
-  #change<P>(
-    form: RowFormOf<"merge" | "update", P>,
-    query: Query<P, never>,
-    params: P,
-  ): number | Promise<never> {
-    const { table } = form;
-    if (this.#rows.hasAdded(table.name)) return this.#leave();
-    let changed = 0;
-    for (const { key, decide } of listRowChanges(form, params)) {
-      const row = this.#rows.find(table, key);
-      const values = decide(row.values);
-      if (values === undefined) continue;
-      this.#rows.change(table, row, values);
-      changed += 1;
-    }
-    if (changed > 0) this.#rows.note(query, params);
-    return changed;
+  protected change(table: KeyedTable, row: BatchRow, values: RowValues): void {
+    this.#rows.change(table, row, values);
   }
 }
