@@ -41,7 +41,9 @@ export abstract class RowFormTx<Located extends LocatedRow> implements Tx {
     if (form?.kind === "read") return (await this.#read(query, form, params))[0];
     if (form?.kind !== "find") return this.leave();
     const { table, columns } = form;
-    const { values } = await this.#find(table, params as RowValues);
+    const found = this.#find(table, params as RowValues);
+    // Most rows are at hand, and each await costs a turn of the microtasks.
+    const { values } = found instanceof Promise ? await found : found;
     if (values === null) return undefined;
     return (columns === undefined ? values : pickColumns(values, columns)) as Row;
   }
@@ -119,7 +121,8 @@ export abstract class RowFormTx<Located extends LocatedRow> implements Tx {
     const { table } = form;
     let changed = 0;
     for (const { key, decide } of listRowChanges(form, params)) {
-      const row = await this.#find(table, key);
+      const found = this.#find(table, key);
+      const row = found instanceof Promise ? await found : found;
       const values = decide(row.values);
       if (values === undefined) continue;
       this.change(table, row, values);
