@@ -21,18 +21,6 @@ export const DEFAULT_WEIGHTS: Weights = {
   availability: 0.1,
 };
 
-/** Computes the weighted sum of the factors. */
-export function computeWeightedSum(scores: SubScores, weights: Weights): number {
-  return (
-    scores.trust * weights.trust +
-    scores.success_rate * weights.success_rate +
-    scores.latency * weights.latency +
-    scores.price_efficiency * weights.price_efficiency +
-    scores.capability_match * weights.capability_match +
-    scores.availability * weights.availability
-  );
-}
-
 /** Scales the weights to a sum of 1; throws if one is negative or not finite, or all are 0. */
 export function normalizeWeights(weights: Weights): Weights {
   const { trust, success_rate, latency, price_efficiency, capability_match, availability } =

@@ -17,6 +17,7 @@ import {
 import type { Services } from "../services.ts";
 import type { Attempt } from "./attempt.ts";
 import type { AgentFacts } from "./candidates/agent-facts.ts";
+import { DigestList } from "./candidates/digest-list.ts";
 import { hashDigests } from "./candidates/hash-candidates.ts";
 import { findCandidate, hashCandidate, type CandidateList } from "./candidates/kept-capability.ts";
 
@@ -80,13 +81,12 @@ export async function rankExecutors(
 function* rankRecorded({ candidates, digests, nodes }: CandidateList, options: RankOptions) {
   const hash =
     candidates.length > MAX_RECORDED_CANDIDATES
-      ? yield* hashDigests(
-          digests.length === candidates.length ? digests : candidates.map(hashCandidate),
-        )
+      ? yield* hashDigests(digests.length > 0 ? digests : addDigests(new DigestList(), candidates))
       : "";
   return yield* rankAndRecordInSteps(candidates, { ...options, nodes, hashInputs: () => hash });
 }
 
+/** Appends candidates of other relays, whose digests are appended to the same list. */
 function appendRemote(local: CandidateList, remote: readonly RemoteCandidate[]): CandidateList {
   if (remote.length === 0) return local;
   const added = remote.map(({ candidate }) => candidate);
@@ -94,8 +94,13 @@ function appendRemote(local: CandidateList, remote: readonly RemoteCandidate[]):
     candidates: [...local.candidates, ...added],
     // Remote candidates have a route of their own.
     nodes: [...local.nodes, ...added.map(() => -1)],
-    digests: local.digests.length > 0 ? [...local.digests, ...added.map(hashCandidate)] : [],
+    digests: local.digests.length > 0 ? addDigests(local.digests, added) : local.digests,
   };
+}
+
+function addDigests(digests: DigestList, candidates: readonly Candidate[]): DigestList {
+  for (const candidate of candidates) digests.add(hashCandidate(candidate));
+  return digests;
 }
 
 /** Lists the executors to try in order. Exploration may choose an agent that does not rank first. */

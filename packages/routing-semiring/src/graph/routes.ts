@@ -71,7 +71,12 @@ export class Routes {
 
   /** Returns the node number of an id with a route, or -1. */
   find(id: string): number {
-    return this.at(this.#graph.findNode(id));
+    return this.at(this.findNode(id));
+  }
+
+  /** Returns the node number of an id, or -1. */
+  findNode(id: string): number {
+    return this.#graph.findNode(id);
   }
 
   /** Returns a node number if a route leads to the node, else -1. */

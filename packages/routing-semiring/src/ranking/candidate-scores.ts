@@ -5,15 +5,21 @@ import {
   isCapable,
   computePriceEfficiency,
   computeSubScores,
+  computeSumWithoutPrice,
   computeTotalCost,
   clampToUnit,
 } from "./score.ts";
 import { compareNumbers, type RouteAttributes, toSumKey } from "../semiring.ts";
-import { type SubScores, type Weights, computeWeightedSum } from "../weights.ts";
+import type { SubScores, Weights } from "../weights.ts";
+
+/** A candidate that is blocked, incapable or without a valid price; it scores 0. */
+const UNFIT = 1;
+/** The asking agent, which is no candidate for its own task. */
+const ASKER = 2;
 
 /** The requirements of a task. */
 export interface RankingRequirements {
-  /** The asking agent, which is no candidate for its own task. */
+  /** The asking agent. */
   readonly from: string;
   readonly requiredCapabilities: readonly string[];
   readonly maxBudget: number | null;
@@ -30,7 +36,7 @@ export class CandidateScores {
   readonly #requirements: RankingRequirements;
   readonly #nodes: Int32Array;
   readonly #costs: Float64Array;
-  readonly #excluded: Uint8Array;
+  readonly #exclusions: Uint8Array;
   readonly #composites: Float64Array;
   readonly #weights: Weights;
   readonly #knownNodes: ArrayLike<number> | undefined;
@@ -55,7 +61,7 @@ export class CandidateScores {
     this.#requirements = requirements;
     this.#nodes = new Int32Array(candidates.length).fill(NONE);
     this.#costs = new Float64Array(candidates.length);
-    this.#excluded = new Uint8Array(candidates.length);
+    this.#exclusions = new Uint8Array(candidates.length);
     this.#composites = new Float64Array(candidates.length);
     this.#weights = weights;
     this.#knownNodes = known.nodes;
@@ -122,11 +128,7 @@ export class CandidateScores {
 
   /** Returns whether the candidate may be chosen. */
   isEligible(place: number): boolean {
-    return (
-      this.#excluded[place] === 0 &&
-      this.isAffordable(place) &&
-      this.candidate(place).agent_id !== this.#requirements.from
-    );
+    return this.#exclusions[place] === 0 && this.isAffordable(place);
   }
 
   /** Compares two candidates: higher score, then fewer hops, lower cost, smaller id. */
@@ -137,6 +139,11 @@ export class CandidateScores {
       compareNumbers(toSumKey(this.cost(a)), toSumKey(this.cost(b))) ||
       (this.candidate(a).agent_id < this.candidate(b).agent_id ? -1 : 1)
     );
+  }
+
+  #findNode(place: number): number {
+    if (this.#routes === null) return NONE;
+    return this.#knownNodes?.[place] ?? this.#routes.findNode(this.candidate(place).agent_id);
   }
 
   #route(place: number): RouteAttributes | null {
@@ -156,27 +163,27 @@ export class CandidateScores {
    */
   scoreAllButPrice(start: number, end: number): void {
     const { from, requiredCapabilities } = this.#requirements;
+    const asker = this.#routes?.findNode(from) ?? NONE;
     for (let place = start; place < Math.min(end, this.length); place += 1) {
       const candidate = this.candidate(place);
-      if (this.#routes !== null && candidate.route === undefined && candidate.agent_id !== from) {
-        const node = this.#knownNodes?.[place];
-        this.#nodes[place] =
-          node === undefined ? this.#routes.find(candidate.agent_id) : this.#routes.at(node);
+      const node = this.#findNode(place);
+      // Ids are compared only where numbers cannot, because reading the texts of many ids is slow.
+      if (node === NONE ? candidate.agent_id === from : node === asker) {
+        this.#exclusions[place] = ASKER;
+      } else if (this.#routes !== null && candidate.route === undefined) {
+        this.#nodes[place] = this.#routes.at(node);
       }
       const route = this.#route(place);
       const cost = computeTotalCost(candidate, route);
       const capable = isCapable(candidate, requiredCapabilities);
       this.#costs[place] = cost;
       if (candidate.blocked || !capable || cost === Infinity) {
-        this.#excluded[place] = 1;
+        this.#exclusions[place] = UNFIT;
         continue;
       }
       this.#costSum += toSumKey(cost);
       this.#costCount += 1;
-      this.#composites[place] = computeWeightedSum(
-        computeSubScores(candidate, route, true, 0),
-        this.#weights,
-      );
+      this.#composites[place] = computeSumWithoutPrice(candidate, route, this.#weights);
     }
   }
 
@@ -184,7 +191,7 @@ export class CandidateScores {
   scorePrice(start: number, end: number): void {
     const weight = this.#weights.price_efficiency;
     for (let place = start; place < Math.min(end, this.length); place += 1) {
-      if (this.#excluded[place] === 1) continue;
+      if (this.#exclusions[place] === UNFIT) continue;
       const sum = this.#composites[place]! + this.#price(place) * weight;
       // Rounded to 12 decimals, so that equal scores are not distinguished by float errors.
       this.#composites[place] = clampToUnit(Math.round(sum * 1e12) / 1e12);

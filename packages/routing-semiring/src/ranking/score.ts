@@ -1,6 +1,6 @@
 import type { Candidate } from "./candidate.ts";
 import type { RouteAttributes } from "../semiring.ts";
-import type { SubScores } from "../weights.ts";
+import type { SubScores, Weights } from "../weights.ts";
 
 /** The latency in ms that scores one half; also assumed for an unknown latency. */
 export const HALF_SCORE_LATENCY_MS = 5000;
@@ -49,14 +49,43 @@ export function computeSubScores(
   price: number,
 ): SubScores {
   return {
-    trust: candidate.blocked ? 0 : clampToUnit(route?.trust ?? candidate.trust_score),
-    success_rate: computeSuccessRate(candidate) * (route?.reliability ?? 1),
-    latency:
-      HALF_SCORE_LATENCY_MS / (HALF_SCORE_LATENCY_MS + computeTotalLatency(candidate, route)),
+    trust: computeTrust(candidate, route),
+    success_rate: computeSuccess(candidate, route),
+    latency: computeLatency(candidate, route),
     price_efficiency: price,
     capability_match: capable ? 1 : 0,
     availability: computeAvailability(candidate),
   };
+}
+
+/**
+ * Computes the weighted sum of the factors of a capable candidate without the price. It creates no
+ * objects, because a server computes it for each of many candidates.
+ */
+export function computeSumWithoutPrice(
+  candidate: Candidate,
+  route: RouteAttributes | null,
+  weights: Weights,
+): number {
+  return (
+    computeTrust(candidate, route) * weights.trust +
+    computeSuccess(candidate, route) * weights.success_rate +
+    computeLatency(candidate, route) * weights.latency +
+    weights.capability_match +
+    computeAvailability(candidate) * weights.availability
+  );
+}
+
+function computeTrust({ blocked, trust_score }: Candidate, route: RouteAttributes | null): number {
+  return blocked ? 0 : clampToUnit(route?.trust ?? trust_score);
+}
+
+function computeSuccess(candidate: Candidate, route: RouteAttributes | null): number {
+  return computeSuccessRate(candidate) * (route?.reliability ?? 1);
+}
+
+function computeLatency(candidate: Candidate, route: RouteAttributes | null): number {
+  return HALF_SCORE_LATENCY_MS / (HALF_SCORE_LATENCY_MS + computeTotalLatency(candidate, route));
 }
 
 function computeTotalLatency(candidate: Candidate, route: RouteAttributes | null): number {

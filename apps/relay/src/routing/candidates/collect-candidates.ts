@@ -2,6 +2,7 @@ import { MAX_RECORDED_CANDIDATES, type Steps } from "@agent/routing-semiring";
 import type { Connections } from "../../realtime/connections.ts";
 import type { AgentFacts } from "./agent-facts.ts";
 import type { AskerRecord } from "./build-candidate.ts";
+import { DigestList } from "./digest-list.ts";
 import type { CandidateList, KeptCapability } from "./kept-capability.ts";
 
 export interface CandidateQuery {
@@ -38,7 +39,7 @@ export function* collectCandidates(
     now < onlineUntil || connections.isOnline(agent_id);
   const isHashed = capability.size > MAX_RECORDED_CANDIDATES;
   const view = { required, records, excluded: excludedPlaces, accepts, isOnline, isHashed };
-  const list: CandidateList = { candidates: [], nodes: [], digests: [] };
+  const list: CandidateList = { candidates: [], nodes: [], digests: new DigestList() };
   const step = isHashed ? HASHED_CANDIDATES_PER_STEP : CANDIDATES_PER_STEP;
   for (let at = 0; at < capability.size; at += step) {
     if (at > 0) yield;

@@ -2,14 +2,15 @@ import { createHash } from "node:crypto";
 import type { Candidate, Graph } from "@agent/routing-semiring";
 import type { AgentFacts } from "./agent-facts.ts";
 import { buildCandidate, type AskerRecord } from "./build-candidate.ts";
+import { DIGEST_BYTES, type DigestList } from "./digest-list.ts";
 
 /** An agent with what an asker without records ranks for its one capability. */
 interface KeptAgent {
   readonly facts: AgentFacts;
   /** Undefined if the agent does not sell the capability. */
   candidate: Candidate | undefined;
-  /** The SHA-256 of the candidate, computed when it is first needed. */
-  digest: Buffer | undefined;
+  /** Whether the SHA-256 of the candidate is known; it is computed when it is first needed. */
+  isHashed: boolean;
   /** The agent's node number in the trust graph; -1 before it has one. */
   node: number;
 }
@@ -19,8 +20,8 @@ export interface CandidateList {
   readonly candidates: Candidate[];
   /** The node number of each in the trust graph, -1 for none. */
   readonly nodes: number[];
-  /** The SHA-256 of each; empty unless they are wanted. */
-  readonly digests: Buffer[];
+  /** Empty unless digests are wanted. */
+  readonly digests: DigestList;
 }
 
 /** An asker's view of the agents of a capability. */
@@ -40,6 +41,8 @@ export class KeptCapability {
   readonly #capability: string;
   readonly #graph: Graph;
   readonly #agents: KeptAgent[] = [];
+  /** The SHA-256 of each candidate, by its place. */
+  #digests = Buffer.alloc(0);
   /** The number of nodes of the graph that have been looked up. */
   #nodeCount = 0;
 
@@ -64,13 +67,14 @@ export class KeptCapability {
     const place = findPlace(this.#agents, agentId, idOf);
     const isKnown = this.#agents[place]?.facts.agent_id === agentId;
     if (facts?.capabilities.includes(this.#capability) !== true) {
-      if (isKnown) this.#agents.splice(place, 1);
+      if (isKnown) this.#remove(place);
       return;
     }
     const view = { record: undefined, required: [this.#capability], online: false };
     const candidate = buildCandidate(facts, view);
-    const agent = { facts, candidate, digest: undefined, node: this.#graph.findNode(agentId) };
-    this.#agents.splice(place, isKnown ? 1 : 0, agent);
+    const agent = { facts, candidate, isHashed: false, node: this.#graph.findNode(agentId) };
+    if (isKnown) this.#agents[place] = agent;
+    else this.#insert(place, agent);
   }
 
   /** Looks up the agents that have become nodes of the graph since the last time. */
@@ -100,8 +104,28 @@ export class KeptCapability {
       if (candidate === undefined) continue;
       list.candidates.push(candidate);
       list.nodes.push(agent.node);
-      if (isHashed) list.digests.push(digestOf(agent, candidate));
+      if (isHashed) this.#addDigest(list.digests, place, candidate);
     }
+  }
+
+  #addDigest(digests: DigestList, place: number, candidate: Candidate): void {
+    const agent = this.#agents[place]!;
+    if (candidate !== agent.candidate) return digests.add(hashCandidate(candidate));
+    if (!agent.isHashed) this.#digests.set(hashCandidate(candidate), DIGEST_BYTES * place);
+    agent.isHashed = true;
+    digests.add(this.#digests, DIGEST_BYTES * place);
+  }
+
+  #insert(place: number, agent: KeptAgent): void {
+    this.#agents.splice(place, 0, agent);
+    const end = DIGEST_BYTES * this.#agents.length;
+    if (end > this.#digests.length) this.#digests = Buffer.concat([this.#digests], 2 * end);
+    this.#digests.copyWithin(DIGEST_BYTES * (place + 1), DIGEST_BYTES * place, end - DIGEST_BYTES);
+  }
+
+  #remove(place: number): void {
+    this.#agents.splice(place, 1);
+    this.#digests.copyWithin(DIGEST_BYTES * place, DIGEST_BYTES * (place + 1));
   }
 }
 
@@ -109,15 +133,9 @@ export class KeptCapability {
 function refreshPresence(agent: KeptAgent, online: boolean): Candidate | undefined {
   if (agent.candidate !== undefined && agent.candidate.online !== online) {
     agent.candidate = { ...agent.candidate, online };
-    agent.digest = undefined;
+    agent.isHashed = false;
   }
   return agent.candidate;
-}
-
-function digestOf(agent: KeptAgent, candidate: Candidate): Buffer {
-  if (candidate !== agent.candidate) return hashCandidate(candidate);
-  agent.digest ??= hashCandidate(candidate);
-  return agent.digest;
 }
 
 /** Returns the SHA-256 of a candidate's JSON, as it stands in a routing record. */

@@ -1,0 +1,41 @@
+/** The bytes of a SHA-256. */
+export const DIGEST_BYTES = 32;
+
+/** Consecutive digests in one buffer. */
+interface Piece {
+  readonly source: Buffer;
+  readonly start: number;
+  end: number;
+}
+
+/**
+ * The SHA-256 of each of many candidates, in their order. Digests that are neighbours in one buffer form
+ * one piece, because few long pieces are hashed faster than many digests.
+ */
+export class DigestList {
+  readonly #pieces: Piece[] = [];
+  #last: Piece | undefined;
+  #length = 0;
+
+  /** The number of digests. */
+  get length(): number {
+    return this.#length;
+  }
+
+  /** Adds the digest at an offset of a buffer, which must not change while the list is in use. */
+  add(source: Buffer, start = 0): void {
+    this.#length += 1;
+    const last = this.#last;
+    if (last !== undefined && last.source === source && last.end === start) {
+      last.end += DIGEST_BYTES;
+    } else {
+      this.#last = { source, start, end: start + DIGEST_BYTES };
+      this.#pieces.push(this.#last);
+    }
+  }
+
+  /** Lists the digests in order, in as few buffers as possible. */
+  pieces(): Buffer[] {
+    return this.#pieces.map(({ source, start, end }) => source.subarray(start, end));
+  }
+}
