@@ -164,7 +164,7 @@ describe.runIf(onlyOn("postgres"))("a network between a leader and its database"
       expect(await getReadiness(far)).toMatch(/^503/);
       expect(await getReadiness(near)).toMatch(/^200.*leads/);
       // Its process would not hear of tasks for it.
-      expect(device.codes).toContain(1001);
+      await expect.poll(() => device.codes, { timeout: 5_000 }).toContain(1001);
     });
     await device.heard("ready", 2);
     device.socket.close();
