@@ -57,7 +57,13 @@ export async function rankExecutors(
         );
   const excludedIds = new Set(payerId === null ? excluded : [...excluded, payerId]);
   const others = remote.filter(({ candidate }) => !excludedIds.has(candidate.agent_id));
-  const query = { reader: payerId ?? "", required, excluded: excludedIds, accepts };
+  const query = {
+    reader: payerId ?? "",
+    required,
+    excluded: excludedIds,
+    accepts,
+    isRecorded: true,
+  };
   return candidates.rankInTurn(query, function* rankAll(local) {
     const { ranking, record } = yield* rankRecorded(appendRemote(local, others), {
       graph: trustGraph.graph,

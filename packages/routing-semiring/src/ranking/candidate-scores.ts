@@ -36,6 +36,7 @@ export class CandidateScores {
   readonly #requirements: RankingRequirements;
   readonly #nodes: Int32Array;
   readonly #costs: Float64Array;
+  /** Why a candidate may not be chosen, whatever it costs; 0 if it may. */
   readonly #exclusions: Uint8Array;
   readonly #composites: Float64Array;
   readonly #weights: Weights;

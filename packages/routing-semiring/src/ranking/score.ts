@@ -50,7 +50,7 @@ export function computeSubScores(
 ): SubScores {
   return {
     trust: computeTrust(candidate, route),
-    success_rate: computeSuccess(candidate, route),
+    success_rate: computeSuccessRate(candidate, route),
     latency: computeLatency(candidate, route),
     price_efficiency: price,
     capability_match: capable ? 1 : 0,
@@ -69,7 +69,7 @@ export function computeSumWithoutPrice(
 ): number {
   return (
     computeTrust(candidate, route) * weights.trust +
-    computeSuccess(candidate, route) * weights.success_rate +
+    computeSuccessRate(candidate, route) * weights.success_rate +
     computeLatency(candidate, route) * weights.latency +
     weights.capability_match +
     computeAvailability(candidate) * weights.availability
@@ -80,28 +80,25 @@ function computeTrust({ blocked, trust_score }: Candidate, route: RouteAttribute
   return blocked ? 0 : clampToUnit(route?.trust ?? trust_score);
 }
 
-function computeSuccess(candidate: Candidate, route: RouteAttributes | null): number {
-  return computeSuccessRate(candidate) * (route?.reliability ?? 1);
-}
-
 function computeLatency(candidate: Candidate, route: RouteAttributes | null): number {
-  return HALF_SCORE_LATENCY_MS / (HALF_SCORE_LATENCY_MS + computeTotalLatency(candidate, route));
-}
-
-function computeTotalLatency(candidate: Candidate, route: RouteAttributes | null): number {
-  return (
-    (finiteOrNull(candidate.avg_latency_ms) ??
-      finiteOrNull(candidate.listing_latency_ms) ??
-      HALF_SCORE_LATENCY_MS) + (route?.latency ?? 0)
-  );
+  const own =
+    finiteOrNull(candidate.avg_latency_ms) ??
+    finiteOrNull(candidate.listing_latency_ms) ??
+    HALF_SCORE_LATENCY_MS;
+  const total = own + (route?.latency ?? 0);
+  return HALF_SCORE_LATENCY_MS / (HALF_SCORE_LATENCY_MS + total);
 }
 
 function finiteOrNull(value: number | null): number | null {
   return value !== null && value >= 0 && value < Infinity ? value : null;
 }
 
-function computeSuccessRate({ successes, counted }: Candidate): number {
-  return counted > 0 ? clampToUnit(successes / counted) : DEFAULT_SUCCESS_RATE;
+function computeSuccessRate(
+  { successes, counted }: Candidate,
+  route: RouteAttributes | null,
+): number {
+  const own = counted > 0 ? clampToUnit(successes / counted) : DEFAULT_SUCCESS_RATE;
+  return own * (route?.reliability ?? 1);
 }
 
 function computeAvailability({ online, availability_guarantee: promised }: Candidate): number {

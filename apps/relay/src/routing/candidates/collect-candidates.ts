@@ -13,6 +13,8 @@ export interface CandidateQuery {
   readonly excluded?: Iterable<string>;
   /** Leaves out agents that do not offer what a task asks for besides its capabilities. */
   readonly accepts?: ((facts: AgentFacts) => boolean) | undefined;
+  /** Whether the decision is recorded, for which many candidates are hashed. */
+  readonly isRecorded?: boolean;
 }
 
 interface Presence {
@@ -24,10 +26,10 @@ const CANDIDATES_PER_STEP = 4_096;
 /** A new candidate is hashed, which takes about as long as the rest. */
 const HASHED_CANDIDATES_PER_STEP = 1_024;
 
-/** Collects the candidates of a query, with their hashes if they are too many to be recorded. */
+/** Collects the candidates of a query, with their hashes if they are too many for the record of the decision. */
 export function* collectCandidates(
   capability: KeptCapability,
-  { required, excluded = [], accepts }: CandidateQuery,
+  { required, excluded = [], accepts, isRecorded = false }: CandidateQuery,
   recordsById: ReadonlyMap<string, AskerRecord>,
   { connections, now }: Presence,
 ): Steps<CandidateList> {
@@ -37,7 +39,7 @@ export function* collectCandidates(
   const excludedPlaces = new Set(Array.from(excluded, (id) => capability.placeOf(id)));
   const isOnline = ({ agent_id, onlineUntil }: AgentFacts) =>
     now < onlineUntil || connections.isOnline(agent_id);
-  const isHashed = capability.size > MAX_RECORDED_CANDIDATES;
+  const isHashed = isRecorded && capability.size > MAX_RECORDED_CANDIDATES;
   const view = { required, records, excluded: excludedPlaces, accepts, isOnline, isHashed };
   const list: CandidateList = { candidates: [], nodes: [], digests: new DigestList() };
   const step = isHashed ? HASHED_CANDIDATES_PER_STEP : CANDIDATES_PER_STEP;

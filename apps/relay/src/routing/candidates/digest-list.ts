@@ -14,24 +14,18 @@ interface Piece {
  */
 export class DigestList {
   readonly #pieces: Piece[] = [];
-  #last: Piece | undefined;
-  #length = 0;
 
   /** The number of digests. */
   get length(): number {
-    return this.#length;
+    const bytes = this.#pieces.reduce((sum, { start, end }) => sum + end - start, 0);
+    return bytes / DIGEST_BYTES;
   }
 
   /** Adds the digest at an offset of a buffer, which must not change while the list is in use. */
   add(source: Buffer, start = 0): void {
-    this.#length += 1;
-    const last = this.#last;
-    if (last !== undefined && last.source === source && last.end === start) {
-      last.end += DIGEST_BYTES;
-    } else {
-      this.#last = { source, start, end: start + DIGEST_BYTES };
-      this.#pieces.push(this.#last);
-    }
+    const last = this.#pieces.at(-1);
+    if (last?.source === source && last.end === start) last.end += DIGEST_BYTES;
+    else this.#pieces.push({ source, start, end: start + DIGEST_BYTES });
   }
 
   /** Lists the digests in order, in as few buffers as possible. */

@@ -3,6 +3,7 @@ import { Graph, runSteps } from "@agent/routing-semiring";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { AgentFacts } from "./agent-facts.ts";
+import { collectCandidates } from "./collect-candidates.ts";
 import { DIGEST_BYTES, DigestList } from "./digest-list.ts";
 import { hashDigests } from "./hash-candidates.ts";
 import { hashCandidate, KeptCapability, type CandidateList } from "./kept-capability.ts";
@@ -49,7 +50,7 @@ function collect(
   return list;
 }
 
-test("the digests of a list are those of its candidates, whoever joined, changed or left before", () => {
+test("the digests of a list are those of its candidates, after agents joined, changed or left", () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(change, look), { maxLength: 30 }), (steps) => {
       const kept = new KeptCapability("x", new Graph());
@@ -63,6 +64,20 @@ test("the digests of a list are those of its candidates, whoever joined, changed
       }
     }),
   );
+});
+
+test.each([
+  { count: 1_001, isRecorded: true, digests: 1_001 },
+  { count: 1_000, isRecorded: true, digests: 0 },
+  { count: 1_001, isRecorded: false, digests: 0 },
+])("$count candidates have $digests digests, recorded: $isRecorded", (example) => {
+  const kept = new KeptCapability("x", new Graph());
+  for (let at = 0; at < example.count; at += 1) kept.update(`a${at}`, facts(`a${at}`, 1));
+  const query = { reader: "", required: ["x"], isRecorded: example.isRecorded };
+  const presence = { connections: { isOnline: () => false }, now: 0 };
+  const list = runSteps(collectCandidates(kept, query, new Map(), presence));
+  expect(list.candidates).toHaveLength(example.count);
+  expect(list.digests).toHaveLength(example.digests);
 });
 
 test("an agent that loses the capability is no candidate any more", () => {
