@@ -73,7 +73,7 @@ describe.skipIf(executablePath === undefined)("Acting in the console", { timeout
     expect(await page.locator(".bad-end").innerText()).toContain("no such file");
 
     await press(page, /^Money/);
-    await page.waitForSelector("h1:has-text('Money')");
+    await page.waitForSelector("h1:has-text('Money'):focus");
     await press(page, /^Withdrawals/);
     await page.waitForSelector("text=Paid out");
     await press(page, /^Paid out$/);
@@ -87,6 +87,8 @@ describe.skipIf(executablePath === undefined)("Acting in the console", { timeout
     await page.waitForSelector("text=No withdrawal is in this state");
 
     await press(page, /^Freeze$/);
+    // A view that opens takes the focus and closes any dialog, so a key before that would be lost.
+    await page.waitForSelector("h1:has-text('Freeze'):focus");
     await page.waitForSelector("[data-frozen=false]");
     await press(page, /^Freeze$/);
     await page.waitForSelector("dialog[open]");
