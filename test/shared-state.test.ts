@@ -87,7 +87,7 @@ const ALLOWED: Readonly<Record<string, readonly [collections: number, reason: st
   "src/storage/postgres/together/run-together.ts": [1, "of one batch"],
   "src/storage/postgres/together/write-rows.ts": [3, "of one batch; the types of columns"],
   "src/storage/writing/agent-changes.ts": [2, "changes of one batch"],
-  "src/storage/writing/batch-rows.ts": [5, "rows of one batch, and prepared statements"],
+  "src/storage/writing/batch-rows.ts": [6, "rows of one batch, and prepared statements"],
   "src/tasks/reading/stream-slots.ts": [1, "streams of this process; the limit is per process"],
   "src/tasks/receipts/list-nested-tasks.ts": [1, "of one call"],
   "src/tasks/waiters.ts": [2, "requests of this process, woken by its looks at their tasks"],

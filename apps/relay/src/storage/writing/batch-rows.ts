@@ -27,6 +27,7 @@ export class BatchRows {
   readonly #db: Database;
   readonly #statements: Statements;
   readonly #tables = new Map<KeyedTable, BatchTable>();
+  readonly #reads = new Map<object, readonly unknown[]>();
   /** The names of tables whose rows are not all stored. */
   readonly #changed = new Set<string>();
   /** The names of tables with new rows that `find` does not know. */
@@ -47,6 +48,17 @@ export class BatchRows {
   /** Whether a row of the table may be there that `find` does not find. */
   hasAdded(name: string): boolean {
     return this.#added.has(name);
+  }
+
+  /** Runs a statement that only reads tables which the batch has not changed; one without parameters once. */
+  read<P, Row>(query: Query<P, Row>, params: P): readonly Row[] {
+    if (query.names.length > 0) return this.#statements.all(query, params);
+    let found = this.#reads.get(query) as readonly Row[] | undefined;
+    if (found === undefined) {
+      found = this.#statements.all(query, params);
+      this.#reads.set(query, found);
+    }
+    return found;
   }
 
   /** Finds the row with the key that is among the values. */
@@ -71,19 +83,20 @@ export class BatchRows {
     row.unwritten = unite(row.unwritten, Object.keys(values));
   }
 
-  /** Adds a row that is not there by the statement's own text. */
-  insertKeyed<P>(
-    table: KeyedTable,
-    row: BatchRow,
-    values: RowValues,
-    query: Query<P, never>,
-    params: P,
-  ): void {
-    this.#remember(row);
-    row.values = values;
-    row.isStored = true;
+  /**
+   * Adds a row by the statement's own text; false if its key is known to be taken. A key that was not looked
+   * for is taken to be free, because most are new, and the statement refuses one that is not.
+   */
+  insertKeyed<P>(table: KeyedTable, values: RowValues, query: Query<P, never>, params: P): boolean {
+    const { rows } = this.#getTable(table);
+    const key = toKey(table, values);
+    const before = rows.get(key);
+    if (before !== undefined && before.values !== null) return false;
+    rows.set(key, { values, isStored: true, unwritten: [] });
+    this.#undo.push(() => (before === undefined ? rows.delete(key) : rows.set(key, before)));
     this.#changed.add(table.name);
     this.#insert(query, params);
+    return true;
   }
 
   /** Adds a row that no statement in row form looks for. */
@@ -118,6 +131,7 @@ export class BatchRows {
   /** Forgets all rows, so that the next batch reads them again. */
   clear(): void {
     for (const { rows } of this.#tables.values()) rows.clear();
+    this.#reads.clear();
     this.#changed.clear();
     this.#added.clear();
     this.#inserts = [];

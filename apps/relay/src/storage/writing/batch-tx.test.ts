@@ -156,6 +156,32 @@ describe.runIf(onlyOn("sqlite")).each(["memory", "file"])("decided in memory, %s
     expect(await storedPurses()).toEqual([["a", 8, 1]]);
   });
 
+  test("a new row of a refused job is gone, and its key is free again", async () => {
+    const ends = await runBatch(
+      (tx) => tx.get(find, { name: "c" }),
+      async (tx) => {
+        await tx.run(open, { name: "b", coins: 5, notes: 5 });
+        await tx.run(open, { name: "c", coins: 5, notes: 5 });
+        return { ok: false };
+      },
+      (tx) => tx.get(find, { name: "b" }),
+      (tx) => tx.run(open, { name: "b", coins: 1, notes: 1 }),
+      (tx) => tx.run(open, { name: "c", coins: 1, notes: 1 }),
+    );
+    expect(ends).toEqual([undefined, { ok: false }, undefined, 1, 1]);
+    expect(await storedPurses()).toEqual([
+      ["a", 1, 1],
+      ["b", 1, 1],
+      ["c", 1, 1],
+    ]);
+  });
+
+  test("a read without parameters runs again in the next batch", async () => {
+    expect(await runBatch((tx) => tx.get(sum, {}))).toEqual([{ coins: 1 }]);
+    await runBatch((tx) => tx.run(setCoins, { name: "a", coins: 5 }));
+    expect(await runBatch((tx) => tx.get(sum, {}))).toEqual([{ coins: 5 }]);
+  });
+
   test("a row is found that was added without its key", async () => {
     const ends = await runBatch(
       (tx) => tx.get(findMark, { id: 1 }),
@@ -167,6 +193,11 @@ describe.runIf(onlyOn("sqlite")).each(["memory", "file"])("decided in memory, %s
 
   test.each([
     ["a key that is taken", (tx: Tx) => tx.run(mark, { id: 1, text: "again" }), "PRIMARYKEY"],
+    [
+      "the key of a row that no job has looked for",
+      (tx: Tx) => tx.run(open, { name: "a", coins: 9, notes: 9 }),
+      "PRIMARYKEY",
+    ],
     ["a missing value", (tx: Tx) => tx.run(setNotes, { name: "a", notes: null }), "NOTNULL"],
   ])("%s, which only the database finds, fails its own job alone", async (_, fault, code) => {
     const ends = await runBatch(

@@ -30,8 +30,8 @@ export class BatchTx extends RowFormTx<BatchRow> {
     return this.#rows.hasAdded(name);
   }
 
-  protected read<P, Row>(query: Query<P, Row>, params: P): Row[] {
-    return this.#statements.all(query, params);
+  protected read<P, Row>(query: Query<P, Row>, params: P): readonly Row[] {
+    return this.#rows.read(query, params);
   }
 
   protected locate(table: KeyedTable, values: RowValues): BatchRow {
@@ -47,12 +47,8 @@ export class BatchTx extends RowFormTx<BatchRow> {
       this.#rows.insert(table, query, params);
       return 1;
     }
-    const values = row(params);
-    const known = this.#rows.find(table, values);
     // Its own statement refuses a key that is taken.
-    if (known.values !== null) return this.leave();
-    this.#rows.insertKeyed(table, known, values, query, params);
-    return 1;
+    return this.#rows.insertKeyed(table, row(params), query, params) ? 1 : this.leave();
   }
 
   protected change(table: KeyedTable, row: BatchRow, values: RowValues): void {
