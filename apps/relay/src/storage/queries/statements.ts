@@ -20,7 +20,6 @@ export class Statements {
   /** The agents whose rows were changed on this connection. */
   readonly changes = new AgentChanges();
 
-  /** The number of writing statements that ran so far. */
   #writes = 0;
 
   constructor(db: Database) {
@@ -29,15 +28,23 @@ export class Statements {
   }
 
   get<P, Row>(query: Query<P, Row>, params: P): Row | undefined {
-    return this.#statement(query, params).get(...query.values(params)) as Row | undefined;
+    const { statement, isWriting } = this.#prepareFor(query, params);
+    const row = statement.get(...query.values(params)) as Row | undefined;
+    if (isWriting && row !== undefined) this.#writes += 1;
+    return row;
   }
 
   all<P, Row>(query: Query<P, Row>, params: P): Row[] {
-    return this.#statement(query, params).all(...query.values(params)) as Row[];
+    const { statement, isWriting } = this.#prepareFor(query, params);
+    const rows = statement.all(...query.values(params)) as Row[];
+    if (isWriting && rows.length > 0) this.#writes += 1;
+    return rows;
   }
 
   run<P>(query: Query<P, never>, params: P): number {
-    return this.#statement(query, params).run(...query.values(params)).changes;
+    const { changes } = this.#prepareFor(query, params).statement.run(...query.values(params));
+    if (changes > 0) this.#writes += 1;
+    return changes;
   }
 
   /** Binds the values of a noted statement now, and returns a function that runs it. */
@@ -53,15 +60,17 @@ export class Statements {
     if (agentParameter !== undefined) this.changes.note(agentParameter, params);
   }
 
+  /** Grows with each statement that has written a row. One that found none to write leaves nothing to undo. */
   get writes(): number {
     return this.#writes;
   }
 
-  #statement<P, Row>(query: Query<P, Row>, params: P): Statement<unknown[]> {
-    const { statement, isWriting, agentParameter } = this.#prepare(query);
-    if (isWriting) this.#writes += 1;
+  /** Prepares a statement that is about to run, and notes which agents it changes. */
+  #prepareFor<P, Row>(query: Query<P, Row>, params: P): Prepared {
+    const prepared = this.#prepare(query);
+    const { agentParameter } = prepared;
     if (agentParameter !== undefined) this.changes.note(agentParameter, params);
-    return statement;
+    return prepared;
   }
 
   #prepare<P, Row>(query: Query<P, Row>): Prepared {

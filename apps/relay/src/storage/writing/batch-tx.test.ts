@@ -209,6 +209,24 @@ describe.runIf(onlyOn("sqlite")).each(["memory", "file"])("decided in memory, %s
     expect([await storedPurses(), await storedMarks()]).toEqual([[["a", 5, 1]], [1]]);
   });
 
+  test("a job that needs another statement and is refused lets no other job run again", async () => {
+    let runs = 0;
+    const ends = await runBatch(
+      (tx) => {
+        runs += 1;
+        return tx.run(setNotes, { name: "a", notes: 3 });
+      },
+      async (tx) => {
+        await tx.run(setCoins, { name: "a", coins: 9 });
+        await tx.get(formless, {});
+        return { ok: false };
+      },
+      async (tx) => (await tx.get(formless, {}))?.coins,
+    );
+    expect([ends, runs]).toEqual([[1, { ok: false }, 1], 1]);
+    expect(await storedPurses()).toEqual([["a", 1, 3]]);
+  });
+
   test("a job that awaits something else is rejected alone", async () => {
     const ends = await runBatch(
       async (tx) => {

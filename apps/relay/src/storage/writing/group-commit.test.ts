@@ -26,6 +26,11 @@ const ids = compile()(sql<{ id: number }>`SELECT id FROM notes ORDER BY id`);
 const add = compile<{ name: string; amount: number }>()(
   sql<never>`UPDATE purses SET amount = amount + ${param("amount")} WHERE name = ${param("name")}`,
 );
+const addAndShow = compile<{ name: string; amount: number }>()(
+  sql<{ amount: number }>`
+    UPDATE purses SET amount = amount + ${param("amount")} WHERE name = ${param("name")}
+    RETURNING amount`,
+);
 const purses = compile()(
   sql<{ left: number; right: number }>`
     SELECT (SELECT amount FROM purses WHERE name = 'left') AS "left",
@@ -125,6 +130,23 @@ describe.runIf(onlyOn("sqlite"))(
       expect(await stored()).toEqual([]);
       await write(4);
       expect(await stored()).toEqual([4]);
+    });
+
+    test.each<[string, (tx: Tx, name: string) => Promise<unknown>]>([
+      ["one that changes rows", (tx, name) => tx.run(add, { name, amount: 1 })],
+      ["one that returns a row", (tx, name) => tx.get(addAndShow, { name, amount: 1 })],
+      ["one that returns rows", (tx, name) => tx.all(addAndShow, { name, amount: 1 })],
+    ])("a refusal after %s is rolled back only if there was such a row", async (_, change) => {
+      const refuse = (name: string) =>
+        group.transaction(async (tx) => {
+          await change(tx, name);
+          return { ok: false };
+        });
+      await Promise.all([write(1), refuse("none"), write(2)]);
+      expect([runs, await stored()]).toEqual([1, [1, 2]]);
+      await Promise.all([write(3), refuse("left"), write(4)]);
+      expect([runs, await stored()]).toEqual([3, [1, 2, 3, 4]]);
+      expect(await read.get(purses, {})).toEqual({ left: 1_000, right: 0 });
     });
 
     test("a full disk fails and rolls back the whole batch", async () => {

@@ -35,7 +35,7 @@ interface TransactionOutcome {
 interface Mode {
   /** Whether jobs are decided in memory if they ask for it. */
   readonly isTogether: boolean;
-  /** Whether each job that runs statement by statement can be rolled back alone. */
+  /** Whether each job can be rolled back alone that runs statement by statement before the others. */
   readonly withSavepoints: boolean;
 }
 
@@ -147,15 +147,14 @@ export function createGroupCommit(
 
   /**
    * Those that are decided in memory come last, because a client may report its progress and, without
-   * waiting for an answer, its result.
+   * waiting for an answer, its result. Jobs behind them have savepoints, because rolling back the batch
+   * for one that is refused would let its sender make all the others run again.
    */
   async function runJobs(batch: readonly PendingTransaction[], mode: Mode): Promise<Pass> {
     const isAble = ({ isolation }: PendingTransaction) =>
       mode.isTogether && isolation === "together";
-    const first = await runEach(
-      batch.filter((job) => !isAble(job)),
-      mode,
-    );
+    const others = batch.filter((job) => !isAble(job));
+    const first = await (mode.withSavepoints ? runApart : runTogether)(others);
     if (first === undefined) return { kind: "again", mode: { ...mode, withSavepoints: true } };
     const { acknowledgements, rest } = await decide(batch.filter(isAble));
     try {
@@ -165,8 +164,7 @@ export function createGroupCommit(
       // One of them has a fault that only the database has found; the others must not suffer from it.
       return { kind: "again", mode: { isTogether: false, withSavepoints: true } };
     }
-    const last = await runEach(rest, mode);
-    if (last === undefined) return { kind: "again", mode: { ...mode, withSavepoints: true } };
+    const last = await runApart(rest);
     return { kind: "done", acknowledgements: [...first, ...acknowledgements, ...last] };
   }
 
@@ -187,27 +185,41 @@ export function createGroupCommit(
   }
 
   /**
-   * Runs jobs statement by statement and returns how to settle each; undefined if one failed that cannot
-   * be rolled back alone.
+   * Runs jobs statement by statement and returns how to settle each; undefined once one must be rolled
+   * back.
    */
-  async function runEach(
+  async function runTogether(
     jobs: readonly PendingTransaction[],
-    { withSavepoints }: Mode,
   ): Promise<(() => void)[] | undefined> {
     const acknowledgements: (() => void)[] = [];
     for (const job of jobs) {
-      if (withSavepoints) savepoint.begin.run();
-      const before = statements.writes;
-      const { isRefused, acknowledge, error } = await runJob(job, new JobTx(db, statements));
-      // After a full disk or an I/O error SQLite has already rolled back the transaction.
-      if (!db.inTransaction) throw error ?? new Error("the transaction was rolled back");
-      const mustRollBack = isRefused && statements.writes !== before;
-      if (mustRollBack && !withSavepoints) return undefined;
-      if (mustRollBack) savepoint.undo.run();
-      if (withSavepoints) savepoint.release.run();
+      const { acknowledge, mustRollBack } = await runStatements(job);
+      if (mustRollBack) return undefined;
       acknowledgements.push(acknowledge);
     }
     return acknowledgements;
+  }
+
+  /** Does the same with a savepoint for each job, so that one is rolled back alone. */
+  async function runApart(jobs: readonly PendingTransaction[]): Promise<(() => void)[]> {
+    const acknowledgements: (() => void)[] = [];
+    for (const job of jobs) {
+      savepoint.begin.run();
+      const { acknowledge, mustRollBack } = await runStatements(job);
+      if (mustRollBack) savepoint.undo.run();
+      savepoint.release.run();
+      acknowledgements.push(acknowledge);
+    }
+    return acknowledgements;
+  }
+
+  /** Runs a job statement by statement. It must be rolled back if it is refused and has written. */
+  async function runStatements(job: PendingTransaction) {
+    const before = statements.writes;
+    const { isRefused, acknowledge, error } = await runJob(job, new JobTx(db, statements));
+    // After a full disk or an I/O error SQLite has already rolled back the transaction.
+    if (!db.inTransaction) throw error ?? new Error("the transaction was rolled back");
+    return { acknowledge, mustRollBack: isRefused && statements.writes !== before };
   }
 
   async function begin(): Promise<void> {
