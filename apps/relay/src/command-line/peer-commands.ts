@@ -8,6 +8,9 @@ import {
 } from "./operator-command.ts";
 import { describeNextPage, omitMissing, readPageQuery } from "./page-query.ts";
 
+type PeerAnswer = Awaited<ReturnType<CommandCall["client"]["addPeer"]>>;
+type Peer = Extract<PeerAnswer, { readonly ok: true }>["body"];
+
 /** The commands about other relays. */
 export const peerCommands = {
   peers: {
@@ -38,12 +41,12 @@ async function runPeers(call: CommandCall): Promise<CommandResult> {
     case undefined:
       return listPeers(call);
     case "add":
-      if (isNamed) return show(await client.addPeer({ body: { endpoint_url: first } }));
+      if (isNamed) return showPeer(await client.addPeer({ body: { endpoint_url: first } }));
       return usageFault("peers add URL");
     case "credit": {
       const credit_limit = parseMoney(second);
       if (!isNamed || credit_limit === undefined) return usageFault("peers credit ID AMOUNT");
-      return show(await client.setPeerCredit({ params, body: { credit_limit } }));
+      return showPeer(await client.setPeerCredit({ params, body: { credit_limit } }));
     }
     case "remove":
       if (isNamed) return show(await client.removePeer({ params }));
@@ -77,7 +80,17 @@ function show<R extends { readonly ok: true; readonly body: object } | { readonl
 async function listPeers({ client }: CommandCall): Promise<CommandResult> {
   const answer = await client.listFederationPeers();
   if (!answer.ok) return answer;
-  const rows = answer.body.peers.map((peer) => [
+  return { ok: true, body: answer.body, blocks: [buildPeerTable(answer.body.peers)] };
+}
+
+/** Shows the one relay that a command has changed. */
+function showPeer(answer: PeerAnswer): CommandResult {
+  if (!answer.ok) return answer;
+  return { ok: true, body: answer.body, blocks: [buildPeerTable([answer.body])] };
+}
+
+function buildPeerTable(peers: readonly Peer[]) {
+  const rows = peers.map((peer) => [
     peer.relay_id,
     peer.display_name,
     toStateCell(peer.state),
@@ -99,8 +112,7 @@ async function listPeers({ client }: CommandCall): Promise<CommandResult> {
     { title: "last heartbeat" },
     { title: "address", isFlexible: true },
   ] as const;
-  const table = { columns, rows, empty: "no peers" };
-  return { ok: true, body: answer.body, blocks: [table] };
+  return { columns, rows, empty: "no peers" };
 }
 
 function describePosition(position: number): string {
