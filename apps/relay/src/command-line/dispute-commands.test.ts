@@ -1,11 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { beginDispute, createParties, type Case } from "../../test/inspections.ts";
 import { serveTestRelay, type ServedRelay } from "../../test/devices.ts";
-import { OPERATOR_TOKEN } from "../../test/test-relay.ts";
+import { runCommand } from "../../test/operator-command.ts";
 import { parsePercent } from "./dispute-commands.ts";
 import type { OperatorOptions } from "./operator-command.ts";
-import { operatorCommands } from "./operator-commands.ts";
-import { runOperatorCommand } from "./run-operator-command.ts";
 
 test.each([
   ["0", 0],
@@ -23,8 +21,6 @@ test.each([
   expect(parsePercent(text)).toBe(share);
 });
 
-type Call = readonly [args: readonly string[], options?: OperatorOptions];
-
 let t: ServedRelay;
 let given: Case;
 beforeAll(async () => {
@@ -33,24 +29,8 @@ beforeAll(async () => {
 });
 afterAll(() => t.close());
 
-/** Runs a command with the operator's token, and returns how it ended and what it printed. */
-async function run(name: keyof typeof operatorCommands, ...given: Call) {
-  const [args, options = {}] = given;
-  const command = operatorCommands[name];
-  if (command === undefined) throw new Error(`no command ${name}`);
-  let out = "";
-  const write = (text: string) => void (out += text);
-  const environment = {
-    env: { AGENT_RELAY_URL: t.baseUrl, AGENT_API_TOKEN: OPERATOR_TOKEN },
-    display: { width: undefined, hasColor: false },
-    writeOut: write,
-    writeError: write,
-    now: t.clock.now,
-    wait: async () => {},
-    isInterrupted: () => true,
-  };
-  return { code: await runOperatorCommand(command, { args, options }, environment), out };
-}
+const run = (name: string, args: readonly string[], options?: OperatorOptions) =>
+  runCommand({ url: t.baseUrl, now: t.clock.now }, [name, ...args], options);
 
 test("lists the disputes that wait, decides one, and lists it among the closed", async () => {
   const { task_id } = given.task;

@@ -6,11 +6,10 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createBuyer, createSeller, submitAcceptedTask } from "../../test/market.ts";
 import { serveTestRelay, type ServedRelay } from "../../test/devices.ts";
 import { onlyOn } from "../../test/engine/engine.ts";
-import { createReceipt, OPERATOR_TOKEN } from "../../test/test-relay.ts";
+import { runCommand } from "../../test/operator-command.ts";
+import { createReceipt } from "../../test/test-relay.ts";
 import { commands } from "../commands.ts";
-import { operatorCommands } from "./operator-commands.ts";
 import type { OperatorOptions } from "./operator-command.ts";
-import { runOperatorCommand } from "./run-operator-command.ts";
 
 const HOUR_MS = 3_600_000;
 const folder = mkdtempSync(join(tmpdir(), "relay-day-"));
@@ -67,29 +66,8 @@ async function workForAnHour(hour: number): Promise<void> {
 }
 
 /** Runs one command as an operator types it. */
-async function run(
-  line: string,
-  options: OperatorOptions = {},
-): Promise<{ readonly code: number; readonly out: string; readonly errors: string }> {
-  const [name = "", ...args] = line.split(" ");
-  const command = operatorCommands[name];
-  if (command === undefined) throw new Error(`no command ${name}`);
-  let [out, errors] = ["", ""];
-  const code = await runOperatorCommand(
-    command,
-    { args, options },
-    {
-      env: { AGENT_RELAY_URL: t.baseUrl, AGENT_API_TOKEN: OPERATOR_TOKEN },
-      display: { width: undefined, hasColor: false },
-      writeOut: (text) => void (out += text),
-      writeError: (text) => void (errors += text),
-      now: t.clock.now,
-      wait: async () => {},
-      isInterrupted: () => true,
-    },
-  );
-  return { code, out, errors };
-}
+const run = (line: string, options?: OperatorOptions) =>
+  runCommand({ url: t.baseUrl, now: t.clock.now }, line.split(" "), options);
 
 describe("after a day of work each question has one command", () => {
   test("which agents do I have", async () => {
