@@ -35,7 +35,7 @@ interface TransactionOutcome {
 interface Mode {
   /** Whether jobs are decided in memory if they ask for it. */
   readonly isTogether: boolean;
-  /** Whether each job can be rolled back alone that runs statement by statement before the others. */
+  /** Whether each of the jobs that run first, statement by statement, can be rolled back alone. */
   readonly withSavepoints: boolean;
 }
 
@@ -154,7 +154,7 @@ export function createGroupCommit(
     const isAble = ({ isolation }: PendingTransaction) =>
       mode.isTogether && isolation === "together";
     const others = batch.filter((job) => !isAble(job));
-    const first = await (mode.withSavepoints ? runApart : runTogether)(others);
+    const first = await (mode.withSavepoints ? runWithSavepoints : runWithoutSavepoints)(others);
     if (first === undefined) return { kind: "again", mode: { ...mode, withSavepoints: true } };
     const { acknowledgements, rest } = await decide(batch.filter(isAble));
     try {
@@ -164,7 +164,7 @@ export function createGroupCommit(
       // One of them has a fault that only the database has found; the others must not suffer from it.
       return { kind: "again", mode: { isTogether: false, withSavepoints: true } };
     }
-    const last = await runApart(rest);
+    const last = await runWithSavepoints(rest);
     return { kind: "done", acknowledgements: [...first, ...acknowledgements, ...last] };
   }
 
@@ -188,7 +188,7 @@ export function createGroupCommit(
    * Runs jobs statement by statement and returns how to settle each; undefined once one must be rolled
    * back.
    */
-  async function runTogether(
+  async function runWithoutSavepoints(
     jobs: readonly PendingTransaction[],
   ): Promise<(() => void)[] | undefined> {
     const acknowledgements: (() => void)[] = [];
@@ -201,7 +201,7 @@ export function createGroupCommit(
   }
 
   /** Does the same with a savepoint for each job, so that one is rolled back alone. */
-  async function runApart(jobs: readonly PendingTransaction[]): Promise<(() => void)[]> {
+  async function runWithSavepoints(jobs: readonly PendingTransaction[]): Promise<(() => void)[]> {
     const acknowledgements: (() => void)[] = [];
     for (const job of jobs) {
       savepoint.begin.run();
