@@ -139,6 +139,8 @@ describe.skipIf(executablePath === undefined)("The console", { timeout: 240_000 
     await page.fill(".find input", taskId.slice(-8));
     await page.keyboard.press("Enter");
     await page.waitForURL(`${relay.baseUrl}/console#/tasks/${taskId}`);
+    // A view that opens takes the focus, so a key before that would not reach the field.
+    await page.waitForSelector("h1:has-text('Task'):focus");
     await page.fill(".find input", world.files.agentId);
     await page.keyboard.press("Enter");
     await page.waitForURL(`${relay.baseUrl}/console#/agents/${world.files.agentId}`);
