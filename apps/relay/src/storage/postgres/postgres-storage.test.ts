@@ -8,7 +8,8 @@ import type { Migration } from "../database/migrate.ts";
 import { migrations } from "../migrations/index.ts";
 import { openStorage } from "../open-storage.ts";
 import { compile, param, params, queryBuilder, sql } from "../queries/compiled-query.ts";
-import { StorageUnavailable, type Storage } from "../storage.ts";
+import { inRowForm, type TableName } from "../queries/row-form.ts";
+import { StorageUnavailable, type Storage, type Tx } from "../storage.ts";
 
 const notes: Migration = {
   id: "001-notes",
@@ -33,6 +34,22 @@ const doubled = compile<{ id: number }>()(
 const plans = compile()(
   sql<{ custom_plans: number }>`SELECT cast(custom_plans AS BIGINT) AS custom_plans
     FROM pg_prepared_statements WHERE statement LIKE 'INSERT INTO notes%'`,
+);
+const renumber = inRowForm(
+  compile<{ text: string; id: number }>()(
+    sql<never>`UPDATE notes SET id = ${param("id")} WHERE text = ${param("text")}`,
+  ),
+  {
+    kind: "update",
+    // A table of these tests only, with the texts as keys.
+    table: { name: "notes" as TableName, key: ["text"], columns: ["id", "text"] },
+    change: (_, { id }) => ({ id }),
+  },
+);
+const addThenChange = compile<{ id: number; none: number }>()(
+  sql<never>`
+    WITH added AS (INSERT INTO notes (id, text) VALUES (${param("id")}, '') RETURNING id)
+    UPDATE notes SET text = '' FROM added WHERE notes.id = ${param("none")}`,
 );
 const endConnections = compile()(
   sql<{ ended: number }>`SELECT count(pg_terminate_backend(pid)) AS ended FROM pg_stat_activity
@@ -83,6 +100,45 @@ describe.runIf(onlyOn("postgres"))("storage on PostgreSQL", () => {
     proxy.loseCommits(false);
     await vi.waitFor(() => storage.transaction((tx) => tx.run(insert, { id: 2, text: "" })));
     expect(await countNotes()).toBe(2);
+  });
+
+  test.each<[string, number, (tx: Tx) => Promise<unknown>]>([
+    ["found no row to change", 1, (tx) => tx.run(change, { id: 9, text: "" })],
+    ["changed a row", 2, (tx) => tx.run(change, { id: 1, text: "refused" })],
+    ["wrote before its last part", 2, (tx) => tx.run(addThenChange, { id: 3, none: 9 })],
+  ])("a refusal after a statement that %s lets others run %i times", async (_, times, work) => {
+    const storage = await open();
+    await storage.transaction((tx) => tx.run(insert, { id: 1, text: "first" }));
+    let runs = 0;
+    const other = storage.transaction((tx) => {
+      runs += 1;
+      return tx.run(insert, { id: 2, text: "second" });
+    });
+    const refused = storage.transaction(async (tx) => {
+      await work(tx);
+      return { ok: false };
+    });
+    expect([await other, await refused, runs]).toEqual([1, { ok: false }, times]);
+    expect(await storage.read.all(list, {})).toEqual([
+      { id: 1, text: "first" },
+      { id: 2, text: "second" },
+    ]);
+  });
+
+  test("a refusal of one that cannot be decided in memory lets no other run again", async () => {
+    const storage = await open();
+    await storage.transaction((tx) => tx.run(insert, { id: 1, text: "first" }));
+    let runs = 0;
+    const other = storage.transaction((tx) => {
+      if (tx.isPractice !== true) runs += 1;
+      return tx.run(renumber, { text: "first", id: 5 });
+    }, "together");
+    const refused = storage.transaction(async (tx) => {
+      await tx.run(insert, { id: 2, text: "refused" });
+      return { ok: false };
+    }, "together");
+    expect([await other, await refused, runs]).toEqual([1, { ok: false }, 1]);
+    expect(await storage.read.all(list, {})).toEqual([{ id: 5, text: "first" }]);
   });
 
   test("plans a statement of transactions once, and not again for its values", async () => {

@@ -11,7 +11,7 @@ import {
 import type { NotedChanges } from "./noted-changes.ts";
 import {
   getAgentParameter,
-  isWriting,
+  mayHaveWritten,
   renewStatements,
   toQueryConfig,
 } from "./prepared-statement.ts";
@@ -91,7 +91,6 @@ export class PostgresTx implements Tx {
     if (this.#ended) throw new Error("this transaction is over");
     if (this.#isLost) throw new StorageUnavailable("the transaction was rolled back");
     const config = toQueryConfig(query, params);
-    this.#hasWritten ||= isWriting(query);
     const agentParameter = getAgentParameter(query);
     if (agentParameter !== undefined) {
       const agentId = this.#changes.note(agentParameter, params);
@@ -104,7 +103,9 @@ export class PostgresTx implements Tx {
       : this.#client.query(config);
     this.#latest = answer;
     try {
-      return await answer;
+      const result = await answer;
+      this.#hasWritten ||= mayHaveWritten(query, result.rowCount);
+      return result;
     } catch (error) {
       this.#isLost ||= isConnectionLost(error);
       if (isStaleStatement(error)) renewStatements(config);

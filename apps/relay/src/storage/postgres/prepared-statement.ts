@@ -7,10 +7,13 @@ import { escapeText } from "./values/escape-text.ts";
 interface PreparedStatement {
   readonly name: string;
   readonly isWriting: boolean;
+  /** Whether the server counts all rows that it writes: those of a part before the last are not counted. */
+  readonly countsWrites: boolean;
   readonly agentParameter: string | null | undefined;
 }
 
 const WRITING = /\b(?:insert|update|delete|lock)\b/i;
+const COUNTING = /^\s*(?:insert|update|delete)\b/i;
 const statements = new WeakMap<object, PreparedStatement>();
 
 /** A name that means the same text in every version that shares a server connection. */
@@ -24,6 +27,7 @@ function getStatement<P, Row>(query: Query<P, Row>): PreparedStatement {
     statement = {
       name: hashText(text),
       isWriting: WRITING.test(text),
+      countsWrites: COUNTING.test(text),
       agentParameter: findAgentParameter(query),
     };
     statements.set(query, statement);
@@ -41,9 +45,13 @@ export function renewStatements({ name = "" }: Pick<QueryConfig, "name">): void 
   if (name.endsWith(toName(""))) generation += 1;
 }
 
-/** Whether a query may write; one that only names such a word counts as well. */
-export function isWriting<P, Row>(query: Query<P, Row>): boolean {
-  return getStatement(query).isWriting;
+/**
+ * Whether a query has possibly written, for which the server counted so many rows; one that only names such a
+ * word counts as well.
+ */
+export function mayHaveWritten<P, Row>(query: Query<P, Row>, rowCount: number | null): boolean {
+  const { isWriting, countsWrites } = getStatement(query);
+  return isWriting && !(countsWrites && rowCount === 0);
 }
 
 /** Returns the parameter that names the agent of the rows that a query changes, as `findAgentParameter` does. */

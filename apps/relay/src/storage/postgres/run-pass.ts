@@ -149,13 +149,17 @@ async function runJobs(
   const isAble = ({ isolation }: PendingJob) => mode.isTogether && isolation === "together";
   const able = batch.filter(isAble);
   const first = batch.filter((job) => !isAble(job));
-  const pass = await runEach(open, first, { mode, isAlone: batch.length === 1 });
+  const isAlone = batch.length === 1;
+  const pass = await runEach(open, first, { mode, isAlone });
   if (able.length === 0 || pass.kind !== "committed") return pass;
   const { client, findTypes } = open;
   try {
     const listener = createWriteListener(open);
     const { decided, rest } = await runTogether(client, able, { listener, findTypes });
-    const last = await runEach(open, rest, { mode, isAlone: batch.length === 1 });
+    const last = await runEach(open, rest, {
+      mode: isAlone ? mode : withSavepoints(mode),
+      isAlone,
+    });
     if (!("acknowledgements" in last)) return last;
     const settles = decided.map(
       ([job, end]) =>
@@ -169,6 +173,14 @@ async function runJobs(
     if (!(error instanceof RowsRefused)) throw error;
     return { kind: "again", mode: { ...mode, isTogether: false } };
   }
+}
+
+/**
+ * The way in which jobs run that cannot be decided together, because rolling back the batch for one that is
+ * refused would let its sender make all the others run again.
+ */
+function withSavepoints(mode: Mode): Mode {
+  return mode.undo === "batch" ? { ...mode, undo: "job" } : mode;
 }
 
 /** Notes what the statements of jobs in memory change. */
