@@ -91,7 +91,7 @@ async function runDatabaseCommand(
   { status = false, stolen = false }: ProcessFlags,
   { reason, from, to }: OperatorOptions,
 ): Promise<void> {
-  const { commands } = await import("./commands.ts");
+  const { commands } = await import("./database-commands.ts");
   const known = Object.hasOwn(commands, name) ? commands[name] : undefined;
   if (known === undefined) return failUsage(`there is no command ${JSON.stringify(name)}`);
   const passphrase = process.env["AGENT_RELAY_KEY_PASSPHRASE"];

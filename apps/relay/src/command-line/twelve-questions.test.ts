@@ -8,7 +8,7 @@ import { serveTestRelay, type ServedRelay } from "../../test/devices.ts";
 import { onlyOn } from "../../test/engine/engine.ts";
 import { runCommand } from "../../test/operator-command.ts";
 import { createReceipt } from "../../test/test-relay.ts";
-import { commands } from "../commands.ts";
+import { commands } from "../database-commands.ts";
 import type { OperatorOptions } from "./operator-command.ts";
 
 const HOUR_MS = 3_600_000;

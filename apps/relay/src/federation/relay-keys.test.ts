@@ -24,7 +24,7 @@ import {
   completeTask,
   type TestSite,
 } from "../../test/network.ts";
-import { commands } from "../commands.ts";
+import { commands } from "../database-commands.ts";
 import { findIdentity } from "../identity/store.ts";
 import { readBesideRelay } from "../../test/engine/stored.ts";
 

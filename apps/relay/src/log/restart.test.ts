@@ -9,7 +9,7 @@ import { backUpStored, restoreStored } from "../../test/engine/backup.ts";
 import { toEnginePlace } from "../../test/engine/database-of-path.ts";
 import { onlyOn } from "../../test/engine/engine.ts";
 import { startTestRelay, type TestRelay } from "../../test/test-relay.ts";
-import { commands, type CommandInput } from "../commands.ts";
+import { commands, type CommandInput } from "../database-commands.ts";
 
 let folder: string;
 let clock: ManualClock;

@@ -1,4 +1,4 @@
-import { commands } from "../commands.ts";
+import { commands } from "../database-commands.ts";
 import { operatorCommands } from "../command-line/operator-commands.ts";
 import { formatVariables } from "../config-variables.ts";
 import { version } from "../version.ts";

@@ -7,7 +7,7 @@ import { isWholeRun, onlyOn } from "../../../test/engine/engine.ts";
 import { editStored } from "../../../test/engine/stored.ts";
 import { createBuyer, submitAcceptedTask, createSeller, submitTask } from "../../../test/market.ts";
 import { createReceipt, startTestRelay, type TestRelay } from "../../../test/test-relay.ts";
-import { commands } from "../../commands.ts";
+import { commands } from "../../database-commands.ts";
 
 vi.setConfig({ testTimeout: 60_000 });
 

@@ -8,7 +8,7 @@ import { onlyOn } from "../test/engine/engine.ts";
 import { endRelays, minimalEnv, startRelay } from "../test/relay-process.ts";
 import { OPERATOR_TOKEN, startTestRelay } from "../test/test-relay.ts";
 import { createBuyer, submitAcceptedTask, createSeller } from "../test/market.ts";
-import { commands, type CommandResult } from "./commands.ts";
+import { commands, type CommandResult } from "./database-commands.ts";
 import { migrate } from "./storage/database/migrate.ts";
 import { migrations } from "./storage/migrations/index.ts";
 
