@@ -47,7 +47,7 @@ export const variables = {
   AGENT_API_TOKEN: {
     purpose: "Master bearer token; a second one is valid beside it while it is replaced",
     schema: v.optional(operatorTokens),
-    unset: "AGENT_API_TOKEN_FILE is required",
+    unset: "required, unless AGENT_API_TOKEN_FILE is set",
     secret: true,
   },
   AGENT_API_TOKEN_FILE: {
@@ -105,7 +105,7 @@ export const variables = {
   },
   AGENT_DATABASE_LISTEN_URL: {
     purpose:
-      "Address of the same database for notifications between processes, without a pooler that splits sessions; off leaves them to looks each second",
+      "Address of the same database for notifications between processes, without a pooler that splits sessions; off: each process asks the database once a second instead",
     schema: v.optional(postgresUrlOrOff),
     unset: "AGENT_DATABASE_URL",
     secret: true,
@@ -197,7 +197,7 @@ export const variables = {
     schema: v.optional(decimalBetween(0, 0.5), "0.05"),
   },
   AGENT_DISPUTE_FEE_MIN: {
-    purpose: "Least fee of an arbitration, in USD",
+    purpose: "Minimum fee of an arbitration, in USD",
     schema: v.optional(decimalBetween(0, 100), "0.01"),
   },
   AGENT_DISPUTE_WINDOW_MIN_MS: {

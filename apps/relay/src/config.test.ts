@@ -384,6 +384,6 @@ test("the help text names the rule of every variable and the meaning of an unset
     expect.soft(help).toContain(`${variable.purpose}. Must be ${getRule(variable.schema)}.`);
   }
   expect(help).toContain("PORT (default 3000)");
-  expect(help).toContain("AGENT_API_TOKEN (unset: AGENT_API_TOKEN_FILE is required)");
+  expect(help).toContain("AGENT_API_TOKEN (unset: required, unless AGENT_API_TOKEN_FILE is set)");
   expect(help).toContain("AGENT_DB_PATH (unset: in memory)");
 });

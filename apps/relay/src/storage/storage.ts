@@ -101,7 +101,7 @@ export interface Storage {
   readonly read: Reader;
   /**
    * Runs `work` and resolves when its writes are durable. Work that throws or returns `{ok: false}`
-   * is rolled back. It may run twice, so it must change nothing except through its `tx`. It must not
+   * is rolled back. It may run several times, so it must change nothing except through its `tx`. It must not
    * await anything else: no other transaction, timer or signature; otherwise it is rolled back and
    * rejected. Rejects with `StorageUnavailable` if the database itself failed; its writes may then be
    * durable or not. SQLite has one process, so of the isolations it only knows `together`.

@@ -48,7 +48,8 @@ export async function createWebhook(
   };
   const stored = await storage.transaction(async (tx) => {
     const own = await listWebhooksByAgent(tx, agent_id);
-    if (own.length >= limits.webhooks) return refuse("webhook.too_many");
+    if (own.length >= limits.webhooks)
+      return refuse("webhook.too_many", `at most ${limits.webhooks} webhooks`);
     await insertWebhook(tx, webhook);
     const { webhook_id: detail, created_at } = webhook;
     await recordAudit(tx, created_at, caller, {

@@ -1,4 +1,4 @@
-import { commands } from "../../src/commands.ts";
+import { commands } from "../../src/database-commands.ts";
 import { toEnginePlace } from "./database-of-path.ts";
 import { engine } from "./engine.ts";
 import { copyStored, removeStored } from "./stored.ts";

@@ -3,7 +3,7 @@ import { createDatabase, dropDatabase, runStatement } from "@agent/test-postgres
 import { createManualClock } from "@agent/testkit";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { checkDatabaseOrigin } from "../../src/admin/restore/check-origin.ts";
-import { commands, type CommandInput } from "../../src/commands.ts";
+import { commands, type CommandInput } from "../../src/database-commands.ts";
 import { migrations } from "../../src/storage/migrations/index.ts";
 import { openStorage } from "../../src/storage/open-storage.ts";
 import { createBuyer } from "../market.ts";

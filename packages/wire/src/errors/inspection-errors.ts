@@ -13,11 +13,14 @@ export const inspectionErrors = {
     text: "Submitter lost too many of its last disputes to ask for an inspection",
   },
   "inspection.not_found": { status: 404, text: "Inspection not found" },
-  "inspection.not_party": { status: 403, text: "This is not for the caller to say" },
+  "inspection.not_party": {
+    status: 403,
+    text: "Only the party or the arbiter that it names may give this verdict or decision",
+  },
   "inspection.closed": { status: 409, text: "Inspection is closed" },
   "inspection.wrong_state": {
     status: 409,
-    text: "Inspection is in a state in which this cannot be said",
+    text: "Inspection is in a state that does not allow this verdict or decision",
   },
   "inspection.receipt_mismatch": {
     status: 400,
@@ -25,7 +28,7 @@ export const inspectionErrors = {
   },
   "inspection.signature_invalid": {
     status: 403,
-    text: "Signature is not by a key in force of the agent that speaks",
+    text: "Signature is not by a key in force of the signing agent",
   },
   "inspection.timestamp": {
     status: 400,

@@ -30,7 +30,10 @@ export async function resolveEndedClaim(
   return { status: "cancelled", row: cancelled };
 }
 
-/** Notifies waiting requests and routes the task, once its release is durable. */
+/**
+ * Notifies the requests that wait for the task, and publishes its end if it was cancelled, once its release is
+ * durable.
+ */
 export function publishReleasedTask(
   services: Pick<Services, "waiters" | "connections" | "log">,
   { status, row }: ReleasedTask,

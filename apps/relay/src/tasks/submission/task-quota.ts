@@ -10,12 +10,18 @@ export async function acquireTaskSlot(
   submitter: string | null,
 ): Promise<Refusal<"task.relay_full" | "task.submitter_full"> | undefined> {
   if (!(await incrementOpenTasks(tx, RELAY_SCOPE, limits.liveTasks))) {
-    return { ...refuse("task.relay_full"), retryAfterSeconds: 60 };
+    return {
+      ...refuse("task.relay_full", `at most ${limits.liveTasks} open tasks`),
+      retryAfterSeconds: 60,
+    };
   }
   if (submitter === null) return undefined;
   return (await incrementOpenTasks(tx, `by:${submitter}`, limits.liveTasksPerSubmitter))
     ? undefined
-    : { ...refuse("task.submitter_full"), retryAfterSeconds: 60 };
+    : {
+        ...refuse("task.submitter_full", `at most ${limits.liveTasksPerSubmitter} open tasks`),
+        retryAfterSeconds: 60,
+      };
 }
 
 export async function releaseTaskSlot(tx: Tx, submitter: string | null): Promise<void> {
