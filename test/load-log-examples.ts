@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { generateKeyPair, signRelaySuccession, toBase64 } from "@agent/crypto";
 import { ModelLog } from "@agent/transparency/model-log";
-import { formatProofFile, formatVerifierKey } from "@agent/transparency";
+import { entryOf, formatProofFile, formatVerifierKey } from "@agent/transparency";
 import {
   type BundleSigner,
   type Evidence,
@@ -59,6 +59,28 @@ export function loadLogVectors(): LogExample[] {
   );
 }
 
+/** Lists the entries that a log must have of evidence, whichever of its agent's keys they name. */
+function listNeededEntries(evidence: Evidence): Uint8Array[] {
+  const { receipt, task, settlements, signers, credential } = evidence;
+  const own = signers.filter(({ agent_id }) => agent_id === receipt.agent_id);
+  const possible = own
+    .flatMap(({ keys, devices }) => [...keys, ...devices])
+    .flatMap(({ public_key: publicKey }) => {
+      const signed = { time: 0, agentId: receipt.agent_id, publicKey };
+      return [
+        entryOf.receipt(receipt, { ...signed, ref: task.task_id }),
+        ...(credential === null ? [] : [entryOf.credential(credential, signed)]),
+      ];
+    });
+  const parts = listLoggableParts(evidence).filter(({ isNeeded }) => isNeeded);
+  const settled = settlements.map((record) => entryOf.settlement(record, { time: 0 }));
+  return parts.map(({ isHeldBy }) => {
+    const entry = [...possible, ...settled].find(isHeldBy);
+    if (entry === undefined) throw new Error("an entry of the evidence is missing");
+    return entry;
+  });
+}
+
 /** Creates evidence and records in a log of 40 entries, honest and not, and one of a changed key. */
 export async function loadLogExamples(): Promise<LogExample[]> {
   const { evidence, relay } = await loadReadableEvidence();
@@ -70,9 +92,7 @@ export async function loadLogExamples(): Promise<LogExample[]> {
     log.keys.logKey,
     ...witnesses.map(({ witnessKey }) => witnessKey),
   ].map(formatVerifierKey) as [string, ...string[]];
-  const needed = listLoggableParts(evidence)
-    .filter(({ isNeeded }) => isNeeded)
-    .map(({ entries: [entry] }) => entry ?? new Uint8Array());
+  const needed = listNeededEntries(evidence);
   const indexes = needed.map((entry) => log.append(entry));
   for (let size = needed.length; size < 40; size += 1) log.append(new Uint8Array(90).fill(1));
   const checkpoint = log.sign(witnesses.slice(0, 2).map(({ witness }) => witness));

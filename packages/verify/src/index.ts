@@ -12,6 +12,8 @@ export {
 export type { BundleInspection } from "./bundle/inspection/schema.ts";
 export type { Posting } from "./bundle/posting-schema.ts";
 export {
+  listKeyParts,
+  type IsSignedBy,
   listLoggableParts,
   type LoggableEvidence,
   type LoggablePart,

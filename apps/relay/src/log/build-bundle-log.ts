@@ -1,9 +1,16 @@
-import { toBase64 } from "@agent/crypto";
-import { isSameArtifact, formatVerifierKey, parseLogEntry } from "@agent/transparency";
-import { listLoggableParts, type BundleLog, type LoggableEvidence } from "@agent/verify";
+import { bytesToHex, toBase64 } from "@agent/crypto";
+import { formatVerifierKey, hashTag, parseLogEntry, type LogEntry } from "@agent/transparency";
+import {
+  listKeyParts,
+  listLoggableParts,
+  type BundleLog,
+  type LoggableEvidence,
+  type LoggablePart,
+  type Signer,
+} from "@agent/verify";
 import type { Services } from "../services.ts";
 import type { Reader } from "../storage/storage.ts";
-import { findEntries, getArtifactHash, type FoundEntry } from "./entries/find-entries.ts";
+import { findEntries, type FoundEntry } from "./entries/find-entries.ts";
 import { proveEntry } from "./prove.ts";
 import { findBestHead } from "./store.ts";
 
@@ -54,30 +61,41 @@ async function findParts(
   read: Reader,
   evidence: LoggableEvidence,
 ): Promise<FoundEntry[] | undefined> {
-  const parts = await Promise.all(
-    listLoggableParts(evidence).map(async ({ isNeeded, entries }) => {
-      const found = await Promise.all(entries.map((entry) => findLogged(read, entry)));
-      return { isNeeded, found: found.filter((each) => each !== undefined) };
-    }),
+  // The relay verified each receipt before it logged it.
+  const parts = listLoggableParts(evidence, () => true);
+  const found = await Promise.all(parts.map((part) => findLogged(read, part)));
+  if (!parts.some(({ isNeeded }, at) => isNeeded && found[at] !== undefined)) return undefined;
+  const shown = found.filter((each) => each !== undefined);
+  const keyTags = new Set(shown.map(parse).flatMap(toKeyTags));
+  const keys = await Promise.all(
+    listKeyParts(filterKeys(evidence.signers, keyTags)).map((part) => findLogged(read, part)),
   );
-  if (!parts.some(({ isNeeded, found }) => isNeeded && found.length > 0)) return undefined;
-  const all = parts.flatMap(({ found }) => found);
-  const signing = new Set(all.filter((each) => getKind(each) === "receipt").map(getKeyTag));
-  const shown = all.filter((each) => getKind(each) !== "key_bound" || signing.has(getKeyTag(each)));
-  return [...new Map(shown.map((each) => [each.index, each])).values()];
+  const all = [...shown, ...keys.filter((each) => each !== undefined)];
+  return [...new Map(all.map((each) => [each.index, each])).values()];
 }
 
-async function findLogged(read: Reader, entry: Uint8Array): Promise<FoundEntry | undefined> {
-  const hash = getArtifactHash(entry);
-  if (hash === undefined) return undefined;
-  return (await findEntries(read, hash)).find((each) => isSameArtifact(each.entry, entry));
+async function findLogged(
+  read: Reader,
+  { artifactHash, isHeldBy }: LoggablePart,
+): Promise<FoundEntry | undefined> {
+  return (await findEntries(read, artifactHash)).find(({ entry }) => isHeldBy(entry));
 }
 
-function parse({ entry }: FoundEntry) {
+function parse({ entry }: FoundEntry): LogEntry {
   const parsed = parseLogEntry(entry);
   if (!parsed.ok) throw new Error("a stored entry of the log is malformed");
   return parsed.entry;
 }
 
-const getKind = (found: FoundEntry) => parse(found).kind;
-const getKeyTag = (found: FoundEntry) => parse(found).keyTag;
+const toKeyTags = ({ kind, keyTag }: LogEntry) => (kind === "receipt" ? [keyTag] : []);
+
+/** Leaves the keys with these tags. An agent may have a thousand, of which few have signed. */
+function filterKeys(signers: readonly Signer[], tags: ReadonlySet<string>): Signer[] {
+  const isTagged = ({ public_key }: { readonly public_key: string }) =>
+    tags.has(bytesToHex(hashTag("key", public_key)));
+  return signers.map((signer) => ({
+    ...signer,
+    keys: signer.keys.filter(isTagged),
+    devices: signer.devices.filter(isTagged),
+  }));
+}

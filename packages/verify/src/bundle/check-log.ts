@@ -1,6 +1,5 @@
 import { fromBase64, unlessMalformed } from "@agent/crypto";
 import {
-  isSameArtifact,
   openCheckpoint,
   parseLogEntry,
   parseVerifierKey,
@@ -10,7 +9,7 @@ import {
 import type { LogOptions } from "../artifacts/options.ts";
 import { checkWitnesses, type LogCheck, passLevel, refuseLevel } from "../log/check-witnesses.ts";
 import type { LogRefusal } from "../refusals.ts";
-import { listLoggableParts, type LoggablePart } from "./list-log-entries.ts";
+import { listKeyParts, listLoggableParts, type LoggablePart } from "./list-log-entries.ts";
 import type { BundleLog, EvidenceBundle } from "./schema.ts";
 
 /**
@@ -32,10 +31,10 @@ export function* checkLog(bundle: EvidenceBundle, options: LogOptions = {}): Ite
   const opened = openCheckpoint(log.checkpoint, { logKey });
   if (!opened.ok) return yield refuseLevel("logged", opened.code);
   if (log.origin !== logKey.name) return yield refuseLevel("logged", "log.wrong_origin");
-  const parts = listLoggableParts(bundle);
-  const fault = findEntryFault(log, opened.head, parts);
-  if (fault !== undefined) return yield refuseLevel("logged", fault);
-  const isComplete = parts.every(({ isNeeded, entries }) => !isNeeded || isHeld(log, entries));
+  const parts = [...listLoggableParts(bundle), ...listKeyParts(bundle.signers)];
+  const checked = checkEntries(log, opened.head, parts);
+  if (!checked.ok) return yield refuseLevel("logged", checked.code);
+  const isComplete = parts.every((part) => !part.isNeeded || checked.held.has(part));
   yield isComplete ? passLevel("logged") : refuseMissing(options);
   const witnessed = checkWitnesses({ text: log.checkpoint, logKey }, options);
   if (witnessed !== undefined) yield witnessed;
@@ -46,26 +45,29 @@ function refuseMissing({ logKey }: LogOptions): LogCheck {
   return logKey === undefined ? { check } : { check, ...refusal };
 }
 
-/** Returns why an entry is invalid, or of no part of the bundle, or not in the log. */
-function findEntryFault(
+type CheckedEntries =
+  | { readonly ok: true; readonly held: ReadonlySet<LoggablePart> }
+  | { readonly ok: false; readonly code: LogRefusal };
+
+/** Returns the parts that the log holds, or why an entry is invalid, of no part, or not in the log. */
+function checkEntries(
   { entries }: BundleLog,
   head: TreeHead,
   parts: readonly LoggablePart[],
-): LogRefusal | undefined {
-  const expected = parts.flatMap((part) => part.entries);
+): CheckedEntries {
+  const byHash = Map.groupBy(parts, ({ artifactHash }) => artifactHash);
+  const held = new Set<LoggablePart>();
   for (const { index, entry: text, proof: texts } of entries) {
     const entry = decode(text);
     const parsed = parseLogEntry(entry);
-    if (!parsed.ok) return parsed.code;
-    if (!expected.some((each) => isSameArtifact(each, entry))) return "log.entry_mismatch";
+    if (!parsed.ok) return parsed;
+    const part = byHash.get(parsed.entry.artifactHash)?.find((each) => each.isHeldBy(entry));
+    if (part === undefined) return { ok: false, code: "log.entry_mismatch" };
     const included = verifyEntryInclusion({ ...head, index, entry, proof: texts.map(decode) });
-    if (!included.ok) return included.code;
+    if (!included.ok) return included;
+    held.add(part);
   }
-  return undefined;
-}
-
-function isHeld({ entries }: BundleLog, expected: readonly Uint8Array[]): boolean {
-  return entries.some(({ entry }) => expected.some((each) => isSameArtifact(each, decode(entry))));
+  return { ok: true, held };
 }
 
 /** Malformed base64 becomes no bytes, which are neither an entry nor a hash. */

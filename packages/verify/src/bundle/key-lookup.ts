@@ -28,7 +28,9 @@ function isHistoryValid({ agent_id: agentId, keys, chain }: Signer): boolean {
 export type KeyLookup = (receipt: ExecutionReceipt) => readonly string[];
 
 /** Accepts every key that the agent ever had. */
-export function createAnyKeyLookup(signers: readonly Signer[]): KeyLookup {
+export function createAnyKeyLookup(
+  signers: readonly Signer[],
+): (receipt: Pick<ExecutionReceipt, "agent_id">) => readonly string[] {
   return ({ agent_id }) => listAgentKeys(signers, agent_id).map(({ public_key }) => public_key);
 }
 

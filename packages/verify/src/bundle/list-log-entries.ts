@@ -1,17 +1,26 @@
-import { hexToBytes, verifyJson } from "@agent/crypto";
-import { type ExecutionReceipt, flattenChain } from "@agent/receipts";
-import { buildLogEntry, entryOf } from "@agent/transparency";
+import { hexToBytes, bytesToHex, verifyJson } from "@agent/crypto";
+import { type ExecutionReceipt, flattenChain, hashReceipt } from "@agent/receipts";
+import {
+  buildLogEntry,
+  entryOf,
+  hashTag,
+  isSameArtifact,
+  type LogEntryFacts,
+  parseLogEntry,
+} from "@agent/transparency";
 import { parseDidKey } from "../expected-key.ts";
 import { getReceiptHash } from "./get-receipt-hash.ts";
 import { createAnyKeyLookup } from "./key-lookup.ts";
-import type { EvidenceBundle } from "./schema.ts";
+import type { EvidenceBundle, Signer } from "./schema.ts";
 
 /** A part of a bundle that a log can hold. */
 export interface LoggablePart {
   /** Whether the log must hold it before the bundle counts as logged. */
   readonly isNeeded: boolean;
-  /** The entries of which the log must hold one; their times do not count. */
-  readonly entries: readonly Uint8Array[];
+  /** The hash of its artifact, 64 lower-case hex digits, by which entries are found. */
+  readonly artifactHash: string;
+  /** Returns whether an entry is one of the part; its time does not count. */
+  readonly isHeldBy: (entry: Uint8Array) => boolean;
 }
 
 /** The members of a bundle whose parts a log can hold. */
@@ -27,56 +36,99 @@ export type LoggableEvidence = Pick<
   | "credential"
 >;
 
+/** Returns whether a key, as 64 lower-case hex digits, signed a receipt. */
+export type IsSignedBy = (receipt: ExecutionReceipt, publicKey: string) => boolean;
+
 /** A log alone knows the time of its entries. */
 const untimed = { time: 0 };
 
-/** Lists the parts of a bundle that the relay's log can hold, with the entries that they must have. */
-export function listLoggableParts(bundle: LoggableEvidence): LoggablePart[] {
-  const { receipt, settlements, no_shows = [], signers } = bundle;
+const isSigned: IsSignedBy = (receipt, publicKey) => verifyJson(receipt, hexToBytes(publicKey));
+
+/**
+ * Lists the parts of a bundle that the relay's log can hold, apart from the keys of its signers. A
+ * signature is checked only for an entry that names its key, because an agent can have many keys and a
+ * receipt many others inside. A relay that verified them before it logged them passes its own `isSignedBy`.
+ */
+export function listLoggableParts(
+  bundle: LoggableEvidence,
+  isSignedBy: IsSignedBy = isSigned,
+): LoggablePart[] {
+  const { receipt, settlements, no_shows = [], signers, task, erased } = bundle;
+  const findKey = createTagLookup(signers);
+  // An erased receipt no longer shows which of its agent's keys signed it.
+  const isOuterSignedBy: IsSignedBy = erased === undefined ? isSignedBy : () => true;
   const nested = flattenChain(receipt).links.map((link) => link.receipt);
-  const bindings = signers.flatMap(({ agent_id, keys, devices }) => [
-    ...keys.map((key) => ({ ...key, agent_id, device_id: null })),
-    ...devices.map((device) => ({ ...device, agent_id })),
-  ]);
+  const outer = { ref: task.task_id, artifactHash: getReceiptHash(bundle) };
   return [
-    { isNeeded: true, entries: buildReceiptEntries(bundle) },
+    {
+      isNeeded: true,
+      ...buildReceiptPart(outer, receipt, { findKey, isSignedBy: isOuterSignedBy }),
+    },
     ...settlements.map((record) => need(entryOf.settlement(record, untimed))),
     ...listOutcomeParts(bundle),
     ...listCredentialParts(bundle),
-    ...nested.map((each) => ({ isNeeded: false, entries: buildNestedEntries(bundle, each) })),
+    // The same receipt may be inside several times.
+    ...[...new Map(nested.map((each) => [hashReceipt(each), each]))].map(([artifactHash, each]) => {
+      const facts = { ref: each.relay_task_id ?? each.task_id, artifactHash };
+      return { isNeeded: false, ...buildReceiptPart(facts, each, { findKey, isSignedBy }) };
+    }),
     ...no_shows.map((record) => allow(entryOf.noShow(record, untimed))),
-    ...bindings.map((binding) => allow(entryOf.keyBound(binding, untimed))),
   ];
 }
 
-const need = (entry: Uint8Array): LoggablePart => ({ isNeeded: true, entries: [entry] });
-const allow = (entry: Uint8Array): LoggablePart => ({ isNeeded: false, entries: [entry] });
-
-/** An erased receipt no longer shows which of its agent's keys signed it. */
-function buildReceiptEntries(bundle: LoggableEvidence): Uint8Array[] {
-  const { receipt, task, erased, signers } = bundle;
-  const keys = createAnyKeyLookup(signers)(receipt);
-  const signing = erased === undefined ? filterSigningKeys(receipt, keys) : keys;
-  return signing.map((publicKey) =>
-    buildLogEntry({
-      kind: "receipt",
-      ...untimed,
-      agentId: receipt.agent_id,
-      publicKey,
-      ref: task.task_id,
-      artifactHash: getReceiptHash(bundle),
-    }),
-  );
+/** Lists the keys of signers, whose beginnings a log can hold. */
+export function listKeyParts(signers: readonly Signer[]): LoggablePart[] {
+  return signers
+    .flatMap(({ agent_id, keys, devices }) => [
+      ...keys.map((key) => ({ ...key, agent_id, device_id: null })),
+      ...devices.map((device) => ({ ...device, agent_id })),
+    ])
+    .map((binding) => allow(entryOf.keyBound(binding, untimed)));
 }
 
-function buildNestedEntries({ signers }: LoggableEvidence, nested: ExecutionReceipt): Uint8Array[] {
-  const keys = filterSigningKeys(nested, createAnyKeyLookup(signers)(nested));
-  const ref = nested.relay_task_id ?? nested.task_id;
-  return keys.map((publicKey) => entryOf.receipt(nested, { ...untimed, publicKey, ref }));
+/** Finds the key of an agent that an entry names by its tag. */
+type FindKeyByTag = (agentId: string, tag: string) => string | undefined;
+
+function createTagLookup(signers: readonly Signer[]): FindKeyByTag {
+  const findKeys = createAnyKeyLookup(signers);
+  const byAgent = new Map<string, ReadonlyMap<string, string>>();
+  return (agent_id, tag) => {
+    let keys = byAgent.get(agent_id);
+    if (keys === undefined) {
+      keys = new Map(findKeys({ agent_id }).map((key) => [bytesToHex(hashTag("key", key)), key]));
+      byAgent.set(agent_id, keys);
+    }
+    return keys.get(tag);
+  };
 }
 
-function filterSigningKeys(receipt: ExecutionReceipt, keys: readonly string[]): readonly string[] {
-  return keys.filter((key) => verifyJson(receipt, hexToBytes(key)));
+const need = (entry: Uint8Array) => buildPart(entry, true);
+const allow = (entry: Uint8Array) => buildPart(entry, false);
+
+function buildPart(entry: Uint8Array, isNeeded: boolean): LoggablePart {
+  const parsed = parseLogEntry(entry);
+  if (!parsed.ok) throw new Error("an entry that was built is malformed");
+  const { artifactHash } = parsed.entry;
+  return { isNeeded, artifactHash, isHeldBy: (held) => isSameArtifact(held, entry) };
+}
+
+function buildReceiptPart(
+  facts: Pick<LogEntryFacts, "artifactHash"> & { readonly ref: string },
+  receipt: ExecutionReceipt,
+  { findKey, isSignedBy }: { readonly findKey: FindKeyByTag; readonly isSignedBy: IsSignedBy },
+): Omit<LoggablePart, "isNeeded"> {
+  const { artifactHash } = facts;
+  const { agent_id: agentId } = receipt;
+  return {
+    artifactHash,
+    isHeldBy(held) {
+      const parsed = parseLogEntry(held);
+      const publicKey = parsed.ok ? findKey(agentId, parsed.entry.keyTag) : undefined;
+      if (publicKey === undefined) return false;
+      const entry = buildLogEntry({ kind: "receipt", ...untimed, ...facts, agentId, publicKey });
+      return isSameArtifact(held, entry) && isSignedBy(receipt, publicKey);
+    },
+  };
 }
 
 function listOutcomeParts({ inspection, receipt }: LoggableEvidence): LoggablePart[] {
