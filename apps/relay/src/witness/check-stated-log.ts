@@ -11,29 +11,40 @@ interface StatedKey {
 
 /** The stored facts about a stated log. */
 export interface KnownLogs {
-  /** The log of the stated origin. */
-  readonly sameOrigin: Pick<WitnessedRow, "vkey" | "relay_id"> | undefined;
+  /** The log of the stated origin; `isOfPeer` if the relay that states it was not removed. */
+  readonly sameOrigin:
+    | (Pick<WitnessedRow, "vkey" | "relay_id"> & { readonly isOfPeer: boolean })
+    | undefined;
   /** The generations of the relay's log, oldest first. */
   readonly generations: readonly Pick<WitnessedRow, "origin" | "pinned_at">[];
 }
 
-export type StatedLogResult = "known" | "new_owner" | "pin" | "too_soon" | "log.key_changed";
+export type StatedLogResult =
+  | "known"
+  | "new_owner"
+  | "of_other_peer"
+  | "pin"
+  | "too_soon"
+  | "log.key_changed";
 
 /**
  * Checks the log that a relay states as its own. The key of an origin never changes, and a relay has one
  * log, of which each later generation has a greater number than the one before; one begins at most once
- * an hour. An origin that contains the id of another relay is not its own.
+ * an hour. An origin that contains the id of another relay is not its own. Anyone can repeat the key of a
+ * log, so a log with another name stays with the peer that stated it first: it would no longer be cosigned
+ * once a relay that took it over has left.
  */
 export function checkStatedLog(
   { relayId, origin, vkey, now }: StatedKey,
   { sameOrigin, generations }: KnownLogs,
 ): StatedLogResult {
-  if (sameOrigin !== undefined) {
-    if (sameOrigin.vkey !== vkey) return "log.key_changed";
-    return sameOrigin.relay_id === relayId ? "known" : "new_owner";
-  }
   const [, owner] = /^agent-relay\/([^/]+)/u.exec(origin) ?? [];
   if (owner !== undefined && owner !== relayId) return "log.key_changed";
+  if (sameOrigin !== undefined) {
+    if (sameOrigin.vkey !== vkey) return "log.key_changed";
+    if (sameOrigin.relay_id === relayId) return "known";
+    return sameOrigin.isOfPeer && owner === undefined ? "of_other_peer" : "new_owner";
+  }
   const last = generations.at(-1);
   if (last === undefined) return "pin";
   if (!isLaterGeneration(last.origin, origin)) return "log.key_changed";

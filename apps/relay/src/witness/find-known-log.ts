@@ -35,7 +35,8 @@ export async function findKnownLog(
   return { logKey: parsed.key, vkey, size, root, note };
 }
 
-async function isPeer(read: Reader, relayId: string | null): Promise<boolean> {
+/** Whether a relay is a peer that was not removed. */
+export async function isPeer(read: Reader, relayId: string | null): Promise<boolean> {
   if (relayId === null) return false;
   const peer = await findPeer(read, relayId);
   return peer !== undefined && peer.state !== "removed";

@@ -122,20 +122,11 @@ test("a witness that is down delays nothing but its own line", async () => {
   expect(witnesses.map(({ state }) => state).toSorted()).toEqual(["cosigned", "unreachable"]);
 });
 
-/** Starts a relay with a peer that answers with a given document and plays a witness. */
-async function startWithPeer(
-  answer: (path: string) => unknown,
-  env: Record<string, string> = {},
-): Promise<{ t: TestRelay; peer: ReturnType<typeof createFakePeer> }> {
-  const t = await startTestRelay({
-    ...federated,
-    AGENT_LOG_WITNESS_INTERVAL_MS: "1000",
-    ...env,
-  });
-  closing.push(() => t.close());
+/** Starts a peer of a relay that answers with a given document. */
+async function addPeer(t: TestRelay, answer: (path: string) => unknown) {
   const listening = await startListeningPeer(({ path }) => answer(path));
   closing.push(() => listening.close());
-  return { t, peer: createFakePeer(t, listening.url) };
+  return createFakePeer(t, listening.url);
 }
 
 async function tick(t: TestRelay, ms = 1_000): Promise<void> {
@@ -150,8 +141,17 @@ describe("the statement of a peer about its log", () => {
   const HOUR_MS = 3_600_000;
 
   async function startStating() {
+    const t = await startTestRelay({ ...federated, AGENT_LOG_WITNESS_INTERVAL_MS: "1000" });
+    closing.push(() => t.close());
+    const cosign = (of: ModelLog) =>
+      askWitness(t, `old 0\n\n${of.sign([], of.size)}`).then(({ status }) => status);
+    return { t, cosign, ...(await joinStating(t)) };
+  }
+
+  /** Lets a relay become a peer that can state a log as its own. */
+  async function joinStating(t: TestRelay) {
     let stated: unknown;
-    const { t, peer } = await startWithPeer((path) =>
+    const peer = await addPeer(t, (path) =>
       path.startsWith("/.well-known") ? { log: stated } : {},
     );
     await peer.completeHandshake();
@@ -163,9 +163,7 @@ describe("the statement of a peer about its log", () => {
         signer,
       );
     };
-    const cosign = (of: ModelLog) =>
-      askWitness(t, `old 0\n\n${of.sign([], of.size)}`).then(({ status }) => status);
-    return { t, peer, state, cosign };
+    return { peer, state };
   }
 
   test("is read soon after the handshake, and its log is cosigned from then on", async () => {
@@ -219,6 +217,24 @@ describe("the statement of a peer about its log", () => {
     // The state is that of before: size 20, and not 0.
     const again = await askWitness(t, `old 0\n\n${log.sign([], 10)}`);
     expect(again).toMatchObject({ status: 409, text: "20\n" });
+  });
+
+  test.each([
+    ["with the id of its relay", (relayId: string) => `agent-relay/${relayId}`],
+    ["with a name of its own", () => "log.example/own"],
+  ])("cannot take a log %s from its relay, and then leave", async (_, nameOf) => {
+    const { t, peer, state, cosign } = await startStating();
+    const own = new ModelLog(3, { origin: nameOf(peer.relayId) });
+    own.append(new Uint8Array(90).fill(1));
+    state(own);
+    await tick(t);
+    expect(await cosign(own)).toBe(200);
+    // The key of a log is public, so anyone can state it.
+    const thief = await joinStating(t);
+    thief.state(own);
+    await tick(t);
+    expect((await thief.peer.remove()).status).toBe(200);
+    expect(await cosign(own)).not.toBe(404);
   });
 });
 

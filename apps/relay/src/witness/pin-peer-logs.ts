@@ -5,6 +5,7 @@ import { EgressError } from "../http/egress/egress.ts";
 import type { Services } from "../services.ts";
 import type { FederationPeerRow } from "../storage/tables/federation.ts";
 import { checkStatedLog, type StatedLogResult } from "./check-stated-log.ts";
+import { isPeer } from "./find-known-log.ts";
 import {
   changeLogOwner,
   deletePeerWitness,
@@ -95,10 +96,11 @@ function storeStatement(
     if (log === null || !config.witness.isOn) return "known";
     const { name: origin } = log.key;
     const vkey = formatVerifierKey(log.key);
+    const known = await findWitnessed(tx, origin);
     const result = checkStatedLog(
       { relayId, origin, vkey, now },
       {
-        sameOrigin: await findWitnessed(tx, origin),
+        sameOrigin: known && { ...known, isOfPeer: await isPeer(tx, known.relay_id) },
         generations: await listWitnessedOf(tx, relayId),
       },
     );
