@@ -12,8 +12,25 @@ export const x402Env = (url: string) => ({
   AGENT_BASE_URL: "http://relay.test",
 });
 
-/** The facilitator's reaction to a settlement: it settles, refuses, fails, or settles without an answer. */
-export type FacilitatorMode = "well" | "refusing" | "broken" | "silent after settling";
+/**
+ * The facilitator's reaction to a settlement: it settles, refuses, fails, or settles without an answer, or with
+ * one that the payment is not confirmed (and then refuses the same payment, because its nonce is used).
+ */
+export type FacilitatorMode =
+  | "well"
+  | "refusing"
+  | "broken"
+  | "silent after settling"
+  | "pending after settling"
+  | "timed out after settling"
+  | "rejected by the chain";
+
+/** The reasons of failed settlements that name a transaction. */
+const UNCONFIRMED: Partial<Record<FacilitatorMode, string>> = {
+  "pending after settling": "settlement_pending",
+  "timed out after settling": "transaction_confirmation_timed_out",
+  "rejected by the chain": "invalid_transaction_state",
+};
 
 export interface LocalFacilitator {
   readonly url: string;
@@ -78,9 +95,18 @@ export async function startLocalFacilitator(
     const refusal = facilitator.mode === "refusing" ? "insufficient_funds" : invalidReason;
     if (refusal !== undefined)
       return send({ success: false, errorReason: refusal, transaction: "", network, payer: from });
+    const transaction = `0x${nonce.slice(2)}`;
+    const errorReason = UNCONFIRMED[facilitator.mode];
+    if (errorReason !== undefined && settled.has(key)) {
+      const used = { errorReason: "invalid_exact_evm_nonce_already_used", transaction: "" };
+      return send({ success: false, ...used, network, payer: from });
+    }
     settled.set(key, (settled.get(key) ?? 0) + 1);
+    if (errorReason !== undefined) {
+      return send({ success: false, errorReason, transaction, network, payer: from });
+    }
     if (facilitator.mode === "silent after settling") return void response.destroy();
-    send({ success: true, transaction: `0x${nonce.slice(2)}`, network, payer: from });
+    send({ success: true, transaction, network, payer: from });
   }
 
   const server = createServer((request, response) => {

@@ -303,6 +303,31 @@ describe("Settlements without an answer", () => {
   });
 });
 
+describe("A payment that was sent to the chain", () => {
+  test.each(["pending after settling", "timed out after settling"] as const)(
+    "is undecided if the facilitator is %s, whatever it says next",
+    async (mode) => {
+      const headers = await pay();
+      s.facilitator.mode = mode;
+      expect(await s.submit({ headers })).toMatchObject(code(503, "payment.undecided"));
+      expect(settledCount()).toBe(1);
+      await s.t.clock.advance(60_000);
+      await s.t.relay.tick();
+      await s.t.relay.idle();
+      // The refusal of its nonce does not mean that it was not settled.
+      expect(s.t.listLogged("x402.payment.undecided")).toHaveLength(1);
+      expect(await s.submit({ headers })).toMatchObject(code(503, "payment.undecided"));
+      await expectConsistentBooks(s.t, { deposits: 0.5 });
+    },
+  );
+
+  test("is refused if the chain rejected it", async () => {
+    const headers = await pay();
+    s.facilitator.mode = "rejected by the chain";
+    expect(await s.submit({ headers })).toMatchObject(code(402, "payment.not_settled"));
+  });
+});
+
 describe("An unreachable facilitator", () => {
   test("is logged at the start, delays nothing and is connected once it is reachable", async () => {
     const { port } = new URL(s.facilitator.url);

@@ -41,8 +41,9 @@ export interface Facilitator {
 
 const TIMEOUT_MS = 15_000;
 const SCHEME = "exact";
-/** The library's name for a settlement that was sent to the chain and is not confirmed yet. */
+/** The reasons of the protocol for a payment that is not confirmed yet, and for one that the chain rejected. */
 const SETTLEMENT_PENDING = "settlement_pending";
+const REJECTED_BY_CHAIN = "invalid_transaction_state";
 
 const exactScheme = {
   scheme: SCHEME,
@@ -66,7 +67,7 @@ export function createFacilitator(
   let supported: Awaited<ReturnType<typeof client.getSupported>> | undefined;
   const server = new x402ResourceServer({
     verify: (...of) => client.verify(...of),
-    settle: (...of) => client.settle(...of),
+    settle: (...of) => settleOnce(client, ...of),
     // `connect` loads this already, because the library would write its failures to the console.
     getSupported: async () => supported ?? client.getSupported(),
   }).register(network, exactScheme as never);
@@ -133,18 +134,52 @@ export function createFacilitator(
   };
 }
 
+/** The payment was sent to the chain, and may be settled whatever the facilitator says next. */
+class UnconfirmedPayment extends Error {
+  override readonly name = "UnconfirmedPayment";
+}
+
+/**
+ * Asks for a settlement. Throws for a payment that was sent to the chain and is not confirmed, because the
+ * library would ask again at once and take a refusal, such as that of a used nonce, for the outcome.
+ */
+async function settleOnce(
+  client: HTTPFacilitatorClient,
+  ...payment: Parameters<HTTPFacilitatorClient["settle"]>
+): Promise<SettleResponse> {
+  let response: SettleResponse;
+  try {
+    response = await client.settle(...payment);
+  } catch (error) {
+    if (error instanceof SettleError && isUnconfirmed(error)) throw toUnconfirmed(error);
+    throw error;
+  }
+  if (!response.success && isUnconfirmed(response)) throw toUnconfirmed(response);
+  return response;
+}
+
+type FailedSettlement = Pick<SettleResponse, "errorReason" | "transaction">;
+
+function isUnconfirmed({ errorReason, transaction }: FailedSettlement): boolean {
+  if (errorReason === SETTLEMENT_PENDING) return true;
+  return Boolean(transaction) && errorReason !== REJECTED_BY_CHAIN;
+}
+
+const toUnconfirmed = ({ errorReason }: FailedSettlement) =>
+  new UnconfirmedPayment(sanitizeReason(errorReason));
+
 function settlingOf(response: SettleResponse): SettleOutcome {
-  if (response.success) return { outcome: "settled", response };
-  const reason = sanitizeReason(response.errorReason);
-  return { outcome: reason === SETTLEMENT_PENDING ? "unknown" : "refused", reason };
+  return response.success
+    ? { outcome: "settled", response }
+    : { outcome: "refused", reason: sanitizeReason(response.errorReason) };
 }
 
 /** Only an answer of the facilitator itself is a refusal; after any other failure the payment may be settled. */
 function settlingAfter(error: unknown): SettleOutcome {
-  const isAnswer = error instanceof SettleError && error.statusCode < 500;
-  if (isAnswer && error.errorReason !== SETTLEMENT_PENDING) {
+  if (error instanceof SettleError && error.statusCode < 500) {
     return { outcome: "refused", reason: sanitizeReason(error.errorReason) };
   }
+  if (error instanceof UnconfirmedPayment) return { outcome: "unknown", reason: error.message };
   return { outcome: "unknown", reason: error instanceof Error ? error.name : "unknown" };
 }
 
