@@ -15,6 +15,7 @@ import {
   releasePayable,
   applyResult,
 } from "./outbound-task.ts";
+import { requestCancel } from "./task-cancel.ts";
 
 const answered = (status: number): Delivery => ({ kind: "answered", status });
 const unknown: Delivery = { kind: "unknown" };
@@ -67,6 +68,11 @@ describe("A task that is sent to a peer", () => {
       true,
     ]);
     expect(isForwardDue({ ...task, expiresAt: NOW + 30_000 }, NOW + 30_000)).toBe(false);
+  });
+
+  it("is not sent again once its submitter wants to cancel it", () => {
+    const task = requestCancel(attempted(unknown), NOW + 1);
+    expect(isForwardDue(task, NOW + 30_000)).toBe(false);
   });
 
   it("counts as one that may have arrived after a crash during an attempt", () => {

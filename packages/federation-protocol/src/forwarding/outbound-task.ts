@@ -113,9 +113,14 @@ export function endForward(
   }
 }
 
-/** Returns whether a task may be sent (again) now. */
-export function isForwardDue({ state, dueAt, expiresAt }: OutboundTask, now: number): boolean {
-  return state === "forwarding" && dueAt !== null && dueAt <= now && now < expiresAt;
+/**
+ * Returns whether a task may be sent (again) now. One that its submitter wants to cancel is not: the peer may
+ * have said that it does not have it. It ends by the peer's answer or by its expiry.
+ */
+export function isForwardDue(task: OutboundTask, now: number): boolean {
+  const { state, dueAt, expiresAt, cancel } = task;
+  if (state !== "forwarding" || cancel !== undefined) return false;
+  return dueAt !== null && dueAt <= now && now < expiresAt;
 }
 
 /** Returns whether the task may still get a result, so that its end may move money. */
