@@ -5,15 +5,16 @@ import type { RequestContext } from "../http/handler.ts";
 interface ShownOffer {
   readonly offer: PricedListing;
   readonly characters: number;
-  /** Increases with each card, so that the later of two is known. */
-  readonly order: number;
 }
 
 /** The prices that agents' cards showed to their readers; bounded, and in memory only. */
 export interface ShownOffers {
   /** Records the offer of a card that answers a request. */
   record(context: OfferReader, agentId: string, offer: PricedListing): void;
-  /** Returns the offer of the agent's card that this caller received last. */
+  /**
+   * Returns the offer of the agent's card that this caller received last under its token, else that its
+   * address received last: others may share the address, and must not replace what the caller has seen.
+   */
   latest(context: OfferReader, agentId: string): PricedListing | undefined;
 }
 
@@ -26,7 +27,6 @@ type OfferReader = Pick<RequestContext, "caller" | "clientIp">;
  */
 export function createShownOffers(): ShownOffers {
   const readers = new BoundedMap<string, Map<string, ShownOffer>>(limits.cardReaders);
-  let cardCount = 0;
 
   return {
     record(context, agentId, offer) {
@@ -34,15 +34,12 @@ export function createShownOffers(): ShownOffers {
       const shown = readers.get(reader) ?? new Map<string, ShownOffer>();
       readers.set(reader, shown);
       shown.delete(agentId);
-      cardCount += 1;
-      shown.set(agentId, { offer, characters: JSON.stringify(offer).length, order: cardCount });
+      shown.set(agentId, { offer, characters: JSON.stringify(offer).length });
       evictOldest(shown);
     },
     latest(context, agentId) {
-      const known = [callerKey(context), addressKey(context)].flatMap(
-        (reader) => readers.get(reader ?? "")?.get(agentId) ?? [],
-      );
-      return known.toSorted((a, b) => b.order - a.order)[0]?.offer;
+      const offerTo = (reader = "") => readers.get(reader)?.get(agentId)?.offer;
+      return offerTo(callerKey(context)) ?? offerTo(addressKey(context));
     },
   };
 }
