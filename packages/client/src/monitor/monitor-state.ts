@@ -3,12 +3,14 @@ import * as v from "valibot";
 const MonitorStateSchema = v.object({
   /** The verifier key of the log. */
   log: v.string(),
-  /** The last checkpoint that passed every check. */
-  checkpoint: v.string(),
+  /** The last checkpoint that passed every check; null before the first one. */
+  checkpoint: v.nullable(v.string()),
   /** When this checkpoint was seen first, in ms since the epoch. */
   first_seen_at: v.pipe(v.number(), v.safeInteger()),
   /** The artifacts of known tasks seen so far, as `scanEntries` returns them. */
   seen: v.array(v.string()),
+  /** Checkpoints that the log signed and that were not yet found in its tree. */
+  unproven: v.optional(v.array(v.string()), []),
 });
 
 /** The memory of a monitor between two rounds. */
@@ -17,8 +19,8 @@ export type MonitorState = v.InferOutput<typeof MonitorStateSchema>;
 /** Parses the text of a stored state; null for anything else. */
 export function parseMonitorState(text: string): MonitorState | null {
   try {
-    const value: unknown = JSON.parse(text);
-    return v.is(MonitorStateSchema, value) ? value : null;
+    const parsed = v.safeParse(MonitorStateSchema, JSON.parse(text));
+    return parsed.success ? parsed.output : null;
   } catch {
     return null;
   }

@@ -7,13 +7,14 @@ import {
   entryOf,
   formatVerifierKey,
   hashNode,
-  parseCheckpoint,
+  openCheckpoint,
   signCheckpoint,
 } from "@agent/transparency";
 import { ModelLog } from "@agent/transparency/model-log";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type LocalServer, startLocalServer } from "../testing/local-server.ts";
 import { runMonitor } from "./command/run-monitor.node.ts";
+import type { MonitorState } from "./monitor-state.ts";
 
 const NOW = 1_790_000_500_000;
 const KEY = "a".repeat(64);
@@ -23,10 +24,12 @@ const { witness, witnessKey } = other.keys;
 /** The answers of the server, which a test replaces to let the log lie. */
 interface Site {
   log: ModelLog;
-  checkpoint: () => string;
-  latest: () => string;
+  checkpoint: () => string | null;
+  latest: () => string | null;
   witnessed: () => string | null;
   tile: (path: string) => Uint8Array | undefined;
+  /** The paths of the log that are answered with 503. */
+  isBusy?: (path: string) => boolean;
   /** The address to which every path leads. */
   redirect?: string;
 }
@@ -58,6 +61,9 @@ beforeEach(async () => {
   site = serve(fill(new ModelLog(1), 0, 300));
   server = await startLocalServer(({ url }, response) => {
     const path = url.replace("/log/", "");
+    if (url.startsWith("/log/") && site.isBusy?.(path)) {
+      return void response.writeHead(503).end();
+    }
     const text =
       path === "checkpoint"
         ? site.checkpoint()
@@ -112,11 +118,27 @@ function fork(size: number): ModelLog {
   return fill(forked, 6, size);
 }
 
+async function readState() {
+  const text = await readFile(stateFile(), "utf8").catch(() => "{}");
+  return { checkpoint: null, unproven: [], ...(JSON.parse(text) as Partial<MonitorState>) };
+}
+
+/** Expects an alarm that leaves the checked head as it was. */
 async function expectAlarm(code: string, args: readonly string[] = []) {
-  const before = await readFile(stateFile(), "utf8").catch(() => null);
+  const { checkpoint } = await readState();
   const { exitCode, out } = await monitor(args);
   expect({ exitCode, out }).toEqual({ exitCode: 1, out: expect.stringContaining(code) as string });
-  expect(await readFile(stateFile(), "utf8").catch(() => null)).toBe(before);
+  expect((await readState()).checkpoint).toBe(checkpoint);
+}
+
+/** Returns the sizes of the two checkpoints that were kept last. */
+async function readEvidenceSizes() {
+  const lines = (await readFile(`${stateFile()}.evidence`, "utf8")).trim().split("\n");
+  const { evidence } = JSON.parse(lines.at(-1)!) as { evidence: string[] };
+  return evidence.map((note) => {
+    const opened = openCheckpoint(note, { logKey: site.log.keys.logKey });
+    return opened.ok && opened.head.size;
+  });
 }
 
 describe("agent-monitor on an honest log", () => {
@@ -191,14 +213,7 @@ describe("agent-monitor on a lying log", () => {
     await monitor();
     site.checkpoint = () => site.log.sign([], 200);
     await expectAlarm("monitor.rolled_back");
-    const evidence = JSON.parse(await readFile(`${stateFile()}.evidence`, "utf8")) as {
-      evidence: string[];
-    };
-    const sizes = evidence.evidence.map((note) => {
-      const parsed = parseCheckpoint(note);
-      return parsed.ok && parsed.head.size;
-    });
-    expect(sizes).toEqual([300, 200]);
+    expect(await readEvidenceSizes()).toEqual([300, 200]);
   });
 
   it.each([300, 301, 700])("reports another history of %i entries", async (size) => {
@@ -212,6 +227,8 @@ describe("agent-monitor on a lying log", () => {
       const lie = fork(size);
       site.witnessed = () => lie.sign([witness]);
       await expectAlarm("monitor.split_view", withWitness());
+      expect(await readEvidenceSizes()).toEqual([size, 300]);
+      await rm(stateFile());
     }
   });
 
@@ -333,6 +350,74 @@ describe("agent-monitor on a lying log", () => {
     const lie = fork(300);
     site.latest = () => lie.sign();
     await expectAlarm("monitor.split_view");
+  });
+});
+
+describe("agent-monitor on a log that stops answering", () => {
+  it("TL10 reports two heads of one size, whatever the log answers", async () => {
+    const lie = fork(300);
+    site.witnessed = () => lie.sign([witness]);
+    site.isBusy = (path) => path.startsWith("tile/");
+    for (let round = 0; round < 2; round++) {
+      await expectAlarm("monitor.split_view", withWitness());
+      expect(await readEvidenceSizes()).toEqual([300, 300]);
+    }
+    // Both heads are kept, so a witness that falls silent changes nothing.
+    site.isBusy = () => true;
+    site.witnessed = () => null;
+    await expectAlarm("monitor.split_view", withWitness());
+  });
+
+  it("TL10 reports a witness that contradicts the stored head when the log answers nothing", async () => {
+    await monitor();
+    const lie = fork(300);
+    site.witnessed = () => lie.sign([witness]);
+    site.isBusy = () => true;
+    await expectAlarm("monitor.split_view", withWitness());
+  });
+
+  it.each([
+    ["a first round", 0],
+    ["a later round", 1],
+  ])(
+    "TL10 keeps a head that %s did not find in the tree until the log answers again",
+    async (_, rounds) => {
+      if (rounds > 0) await monitor();
+      const lie = fork(310);
+      site.witnessed = () => lie.sign([witness]);
+      site.isBusy = (path) => path.startsWith("tile/");
+      expect(await monitor(withWitness())).toMatchObject({ exitCode: 3 });
+      fill(site.log, 300, 400);
+      site.isBusy = () => false;
+      site.witnessed = () => site.log.sign([witness]);
+      await expectAlarm("monitor.split_view", withWitness());
+      expect(await readEvidenceSizes()).toEqual([310, 400]);
+    },
+  );
+
+  it("TL10 is quiet again about an honest log that could not be reached, and keeps no head of it", async () => {
+    site.witnessed = () => site.log.sign([witness], 200);
+    site.isBusy = (path) => path.startsWith("tile/");
+    expect(await monitor(withWitness())).toMatchObject({ exitCode: 3 });
+    expect((await readState()).unproven).toHaveLength(2);
+    site.isBusy = () => false;
+    expect(await monitor(withWitness())).toMatchObject({ exitCode: 0 });
+    expect(await readState()).toMatchObject({ checkpoint: site.checkpoint(), unproven: [] });
+  });
+
+  it("TL10 reports a latest head of another history before it is published", async () => {
+    const lie = fork(310);
+    site.latest = () => lie.sign();
+    await expectAlarm("monitor.split_view");
+  });
+
+  it("reports a log without a head as rolled back once it has shown one, and not before", async () => {
+    site.checkpoint = () => null;
+    expect(await monitor()).toMatchObject({ exitCode: 3 });
+    site.checkpoint = () => site.log.sign();
+    expect(await monitor()).toMatchObject({ exitCode: 0 });
+    site.checkpoint = () => null;
+    await expectAlarm("monitor.rolled_back");
   });
 });
 

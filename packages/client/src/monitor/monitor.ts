@@ -1,14 +1,11 @@
-import { concatBytes, equalBytes, sha256Hex } from "@agent/crypto";
+import { concatBytes, equalBytes } from "@agent/crypto";
 import {
-  compareHeads,
-  type Cosignature,
+  type CheckpointRefusal,
   type EntryAlarmCode,
   formatVerifierKey,
   getEmptyRoot,
   HASH_BYTES,
   hashLeaf,
-  openCheckpoint,
-  type CheckpointRefusal,
   proveInclusion,
   type ReadTile,
   scanEntries,
@@ -28,13 +25,25 @@ import {
   UnreachableError,
 } from "./log-reader.ts";
 import type { MonitorState } from "./monitor-state.ts";
+import {
+  findFork,
+  type HeadReading,
+  type HeadReadings,
+  isSameHead,
+  listSigned,
+  listUnproven,
+  openStoredHead,
+  readHeads,
+  type SeenHead,
+  type ShownWitness,
+} from "./signed-heads.ts";
 
 export interface MonitorOptions extends Partial<Pick<Environment, "fetch" | "now">> {
   /** The URL below which the log has its paths, without a final slash. */
   readonly prefix: string;
   readonly logKey: VerifierKey;
   /** The witnesses that count, with the URLs at which they show what they cosigned. */
-  readonly witnesses?: readonly { readonly key: VerifierKey; readonly prefix: string }[];
+  readonly witnesses?: readonly ShownWitness[];
   readonly quorum?: number;
   readonly watch: WatchList;
   readonly state: {
@@ -76,14 +85,7 @@ const STALE_AFTER_MS = 3_600_000;
 /** A log can enter any number of keys for an agent; the first alarms of a round suffice. */
 const MAX_ENTRY_ALARMS = 10_000;
 
-/** A head with the checkpoint that it was opened from. */
-interface SeenHead {
-  readonly head: TreeHead;
-  readonly text: string;
-  readonly cosignatures: readonly Cosignature[];
-}
-
-/** Ends a round: the log lies about its own past, so its head is not stored. */
+/** Ends a round: the log contradicts itself, so its head is not stored. */
 class AlarmError extends Error {
   readonly alarm: MonitorAlarm;
 
@@ -94,40 +96,68 @@ class AlarmError extends Error {
 }
 
 /**
- * Creates a monitor of a transparency log. Each `check` compares the published head with the one before
- * and with those of the witnesses, rebuilds it from the entries, and scans the new entries. The head is
- * stored only after all comparisons held; alarms about entries are reported once.
+ * Creates a monitor of a transparency log. Each `check` reads the heads that the log and its witnesses
+ * show, and compares those of one size before it asks the log for anything else. It then looks for each
+ * of them in the tree of the published head, rebuilds that one from its entries, and scans the new ones.
+ * A head that the log signed is kept until it was found in the tree, so that a log that stops answering
+ * hides none. The published head is stored only after all comparisons held; alarms about entries are
+ * reported once.
  */
 export function createMonitor(options: MonitorOptions): { check: () => Promise<MonitorResult> } {
   const network = createEnvironment(options);
   const { now } = network;
   const { prefix, logKey, witnesses = [], quorum = 0, watch, state, report } = options;
   const log = createLogReader(prefix, network);
+  const vkey = formatVerifierKey(logKey);
+
+  async function raise(alarm: MonitorAlarm): Promise<MonitorResult> {
+    await report([alarm]);
+    return { ok: true, alarms: [alarm], size: 0, unknownKinds: 0 };
+  }
 
   async function checkRound(): Promise<MonitorResult> {
     const stored = await state.load();
-    const before = stored === null ? null : reopen(stored.checkpoint, logKey);
-    const trusted = witnesses.map(({ key }) => key);
-    const published = await readHead(log, "checkpoint", { logKey, witnesses: trusted, quorum });
-    const isSame = before !== null && equalBytes(before.head.root, published.head.root);
-    const firstSeenAt = isSame ? stored!.first_seen_at : now();
-    const readTile = log.createTileReader(published.head.size);
-    await compareWithBefore(before, published, readTile);
-    const scan = await scanNew({ log, published, readTile, watch }, before, stored?.seen ?? []);
-    for (const witness of witnesses) {
-      const reader = createLogReader(witness.prefix, network);
-      await compareWithWitness({ witness: witness.key, reader, log, logKey }, published);
+    const open = (text: string) => openStoredHead(text, logKey);
+    const before = typeof stored?.checkpoint === "string" ? open(stored.checkpoint) : null;
+    const held = (stored?.unproven ?? []).map(open);
+    const readings = await readHeads(log, { logKey, witnesses, quorum }, network);
+    const heads = [...held, ...listSigned(readings)];
+    const fork = findFork(before === null ? heads : [before, ...heads]);
+    const ended = fork === null ? null : await raise(buildSplit(...fork));
+    const unproven = listUnproven(heads, before);
+    if (unproven.length > held.length) {
+      const first = { log: vkey, checkpoint: null, first_seen_at: now(), seen: [] };
+      await state.save({ ...(stored ?? first), unproven: unproven.map(({ text }) => text) });
     }
+    return ended ?? (await checkTree({ stored, before, heads, readings }));
+  }
+
+  async function checkTree({ stored, before, heads, readings }: RoundHeads) {
+    const published = demandHead(readings.published, before);
+    if (before !== null && published.head.size < before.head.size) {
+      const evidence = [before.text, published.text] as const;
+      throw new AlarmError({ code: "monitor.rolled_back", evidence });
+    }
+    const readTile = log.createTileReader(published.head.size);
+    const root = await computeRootOf(published.head.size, readTile, getEmptyRoot());
+    if (!equalBytes(root, published.head.root)) throw new BadTileError("the tiles differ");
+    for (const seen of before === null ? heads : [before, ...heads]) {
+      await demandSameTree(seen, published, log, readTile);
+    }
+    const scan = await scanNew({ log, published, readTile, watch }, before, stored?.seen ?? []);
     const alarms: MonitorAlarm[] = [...scan.alarms];
-    if (await isStale(log, published, { logKey, firstSeenAt, now: now() })) {
+    const latest = demandHead(readings.latest, before);
+    const isSame = before !== null && isSameHead(before, published);
+    const firstSeenAt = isSame ? stored!.first_seen_at : now();
+    if (isStale(published, latest, { firstSeenAt, now: now() })) {
       alarms.push({ code: "monitor.stale" });
     }
     if (alarms.length > 0) await report(alarms);
     const { seen, unknownKinds } = scan;
     const checkpoint = published.text;
-    const vkey = formatVerifierKey(logKey);
-    await state.save({ log: vkey, checkpoint, first_seen_at: firstSeenAt, seen: [...seen] });
-    return { ok: true, alarms, size: published.head.size, unknownKinds };
+    const times = { first_seen_at: firstSeenAt };
+    await state.save({ log: vkey, checkpoint, ...times, seen: [...seen], unproven: [] });
+    return { ok: true as const, alarms, size: published.head.size, unknownKinds };
   }
 
   return {
@@ -136,12 +166,19 @@ export function createMonitor(options: MonitorOptions): { check: () => Promise<M
         return await checkRound();
       } catch (error) {
         if (error instanceof UnreachableError) return { ok: false, code: "network.unreachable" };
-        const alarm = toAlarm(error);
-        await report([alarm]);
-        return { ok: true, alarms: [alarm], size: 0, unknownKinds: 0 };
+        return raise(toAlarm(error));
       }
     },
   };
+}
+
+/** The heads of a round and the state before it. */
+interface RoundHeads {
+  readonly stored: MonitorState | null;
+  readonly before: SeenHead | null;
+  /** The heads that the log signed and that were not yet found in its tree. */
+  readonly heads: readonly SeenHead[];
+  readonly readings: HeadReadings;
 }
 
 function toAlarm(error: unknown): MonitorAlarm {
@@ -150,49 +187,45 @@ function toAlarm(error: unknown): MonitorAlarm {
   throw error;
 }
 
-function reopen(text: string, logKey: VerifierKey): SeenHead {
-  const opened = openCheckpoint(text, { logKey });
-  if (!opened.ok) throw new Error(`the stored checkpoint is invalid: ${opened.code}`);
-  return { ...opened, text };
+const buildSplit = (left: SeenHead, right: SeenHead): MonitorAlarm => ({
+  code: "monitor.split_view",
+  evidence: [left.text, right.text],
+});
+
+/** A log that showed a head never is without one again. */
+function demandHead(reading: HeadReading, before: SeenHead | null): SeenHead {
+  if (reading.ok) return reading.seen;
+  const { code } = reading;
+  if (code === "network.unreachable") throw new UnreachableError("no answer");
+  if (code !== "log.no_checkpoint") throw new AlarmError({ code });
+  if (before === null) throw new UnreachableError("the log has no checkpoint yet");
+  throw new AlarmError({ code: "monitor.rolled_back" });
 }
 
-async function readHead(
-  log: LogReader,
-  path: string,
-  trust: Parameters<typeof openCheckpoint>[1],
-): Promise<SeenHead> {
-  const bytes = await log.readNote(path);
-  if (bytes === null) throw new UnreachableError("the log has no checkpoint yet");
-  const opened = openCheckpoint(bytes, trust);
-  if (!opened.ok) throw new AlarmError({ code: opened.code });
-  return { ...opened, text: new TextDecoder().decode(bytes) };
-}
-
-/** Both roots are computed from the tiles of the new tree, which therefore begins with the old one. */
-async function compareWithBefore(
-  before: SeenHead | null,
+/** Both heads must be roots of the tiles of the larger one, so that the smaller is a part of the larger. */
+async function demandSameTree(
+  seen: SeenHead,
   published: SeenHead,
-  readTile: ReadTile,
+  log: LogReader,
+  readPublished: ReadTile,
 ): Promise<void> {
-  if (before !== null && published.head.size < before.head.size) {
-    throw new AlarmError({ code: "monitor.rolled_back", evidence: [before.text, published.text] });
+  const isLarger = seen.head.size > published.head.size;
+  const readTile = isLarger ? log.createTileReader(seen.head.size) : readPublished;
+  for (const { size, root } of isLarger ? [seen.head, published.head] : [seen.head]) {
+    const isOfTree = await isRootOf(root, size, readTile);
+    if (!isOfTree) throw new AlarmError(buildSplit(seen, published));
   }
-  if (before !== null && isFork(before, published)) throw buildSplit(before, published);
-  const root = await computeRootOf(published.head.size, readTile, getEmptyRoot());
-  if (!equalBytes(root, published.head.root)) throw new BadTileError("the tiles have another root");
-  if (before !== null) await demandPrefix(before, published, readTile);
 }
 
-async function demandPrefix(part: SeenHead, whole: SeenHead, readTile: ReadTile): Promise<void> {
-  const root = await computeRootOf(part.head.size, readTile, getEmptyRoot());
-  if (!equalBytes(root, part.head.root)) throw buildSplit(part, whole);
+/** A tree whose tiles are missing has another root: the log signed its size, so it must have them. */
+async function isRootOf(root: Uint8Array, size: number, readTile: ReadTile): Promise<boolean> {
+  try {
+    return equalBytes(root, await computeRootOf(size, readTile, getEmptyRoot()));
+  } catch (error) {
+    if (error instanceof BadTileError) return false;
+    throw error;
+  }
 }
-
-const isFork = (left: SeenHead, right: SeenHead) =>
-  left.head.size === right.head.size && !compareHeads(left.head, right.head).ok;
-
-const buildSplit = (left: SeenHead, right: SeenHead) =>
-  new AlarmError({ code: "monitor.split_view", evidence: [left.text, right.text] });
 
 /** Scans the new entries, each bundle after its hashes have led to the signed root. */
 async function scanNew(
@@ -242,50 +275,12 @@ async function demandBundle(
   }
 }
 
-/** The head that a witness shows must be of the same tree; a silent witness is no alarm. */
-async function compareWithWitness(
-  parts: {
-    readonly witness: VerifierKey;
-    readonly reader: LogReader;
-    readonly log: LogReader;
-    readonly logKey: VerifierKey;
-  },
-  published: SeenHead,
-): Promise<void> {
-  const { witness, reader, log, logKey } = parts;
-  const bytes = await readOrNull(reader, `${sha256Hex(logKey.name)}/checkpoint`);
-  const opened =
-    bytes === null ? null : openCheckpoint(bytes, { logKey, witnesses: [witness], quorum: 1 });
-  if (bytes === null || opened?.ok !== true) return;
-  const shown = { ...opened, text: new TextDecoder().decode(bytes) };
-  const size = Math.max(shown.head.size, published.head.size);
-  const readTile = log.createTileReader(size);
-  try {
-    await demandPrefix(shown, published, readTile);
-    await demandPrefix(published, shown, readTile);
-  } catch (error) {
-    // The log signed this size, so it must have the tiles.
-    throw error instanceof BadTileError ? buildSplit(published, shown) : error;
-  }
-}
-
-async function readOrNull(reader: LogReader, path: string): Promise<Uint8Array | null> {
-  try {
-    return await reader.readNote(path);
-  } catch (error) {
-    if (error instanceof UnreachableError || error instanceof BadTileError) return null;
-    throw error;
-  }
-}
-
 /** The log grew, but it has published no newer head for an hour. */
-async function isStale(
-  log: LogReader,
+function isStale(
   published: SeenHead,
-  times: { readonly logKey: VerifierKey; readonly firstSeenAt: number; readonly now: number },
-): Promise<boolean> {
-  const latest = await readHead(log, "latest", { logKey: times.logKey });
-  if (isFork(published, latest)) throw buildSplit(published, latest);
+  latest: SeenHead,
+  times: { readonly firstSeenAt: number; readonly now: number },
+): boolean {
   const cosignedAt = published.cosignatures.map(({ time }) => time * 1_000);
   const since = cosignedAt.length === 0 ? times.firstSeenAt : Math.max(...cosignedAt);
   return latest.head.size > published.head.size && times.now - since > STALE_AFTER_MS;
