@@ -23,8 +23,10 @@ export {
   type ProofFile,
 } from "./entries/proof-file.ts";
 export {
+  createEntryScanner,
   type EntryAlarm,
   type EntryAlarmCode,
+  type EntryScanner,
   scanEntries,
   type ScanResult,
   type WatchList,

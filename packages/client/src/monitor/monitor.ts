@@ -1,6 +1,7 @@
 import { concatBytes, equalBytes } from "@agent/crypto";
 import {
   type CheckpointRefusal,
+  createEntryScanner,
   type EntryAlarmCode,
   formatVerifierKey,
   getEmptyRoot,
@@ -8,7 +9,6 @@ import {
   hashLeaf,
   proveInclusion,
   type ReadTile,
-  scanEntries,
   TILE_WIDTH,
   type TreeHead,
   type VerifierKey,
@@ -239,7 +239,7 @@ async function scanNew(
   seenBefore: readonly string[],
 ) {
   const oldSize = before?.head.size ?? 0;
-  let seen = seenBefore;
+  const scanner = createEntryScanner(watch, seenBefore);
   let unknownKinds = 0;
   const alarms: MonitorAlarm[] = [];
   for await (const bundle of log.readBundles(oldSize, published.head.size)) {
@@ -247,12 +247,11 @@ async function scanNew(
     const start = bundle.index * TILE_WIDTH;
     const known = Math.max(0, oldSize - start);
     const entries = bundle.entries.slice(known);
-    const scan = scanEntries(entries, watch, { first: start + known, seen });
+    const scan = scanner.scan(entries, start + known);
     alarms.push(...scan.alarms.slice(0, MAX_ENTRY_ALARMS - alarms.length));
-    seen = scan.seen;
     unknownKinds += scan.unknownKinds;
   }
-  return { alarms, seen, unknownKinds };
+  return { alarms, seen: scanner.listSeen(), unknownKinds };
 }
 
 /**

@@ -36,6 +36,14 @@ export interface ScanResult {
 /** A task has one of each. */
 const SINGLE_KINDS: readonly LogEntry["kind"][] = ["receipt", "settlement", "outcome"];
 
+/** A scan in parts; `createEntryScanner` begins one. */
+export interface EntryScanner {
+  /** Scans the entries from index `first` on, like `scanEntries`. */
+  scan(entries: readonly Uint8Array[], first: number): Omit<ScanResult, "seen">;
+  /** Lists the artifacts of known tasks seen so far, for the next scan. */
+  listSeen(): readonly string[];
+}
+
 /**
  * Scans the entries from index `first` on for alarms about the watched agents, keys and tasks: a key
  * of an agent that is not watched (`monitor.unknown_key`), a receipt by a watched agent or key that is
@@ -48,6 +56,15 @@ export function scanEntries(
   watched: WatchList,
   { first = 0, seen = [] }: { readonly first?: number; readonly seen?: readonly string[] } = {},
 ): ScanResult {
+  const scanner = createEntryScanner(watched, seen);
+  return { ...scanner.scan(entries, first), seen: scanner.listSeen() };
+}
+
+/**
+ * Creates a scanner for a log that is read in parts. The watched values are hashed here, once for all
+ * parts; `seen` is that of the scan before.
+ */
+export function createEntryScanner(watched: WatchList, seen: readonly string[] = []): EntryScanner {
   const list = {
     agentTags: hashTags("agent", watched.agentIds),
     keyTags: hashTags("key", watched.keys),
@@ -55,15 +72,20 @@ export function scanEntries(
     refTags: hashTags("ref", watched.knownRefs),
     seen: new Set(seen),
   };
-  const alarms: EntryAlarm[] = [];
-  let unknownKinds = 0;
-  entries.forEach((bytes, position) => {
-    const parsed = parseLogEntry(bytes);
-    const codes = parsed.ok ? listAlarms(parsed.entry, list) : [parsed.code];
-    alarms.push(...codes.map((code) => ({ code, index: first + position })));
-    if (parsed.ok && parsed.entry.kind === null) unknownKinds++;
-  });
-  return { alarms, unknownKinds, seen: [...list.seen] };
+  return {
+    scan(entries, first) {
+      const alarms: EntryAlarm[] = [];
+      let unknownKinds = 0;
+      entries.forEach((bytes, position) => {
+        const parsed = parseLogEntry(bytes);
+        const codes = parsed.ok ? listAlarms(parsed.entry, list) : [parsed.code];
+        alarms.push(...codes.map((code) => ({ code, index: first + position })));
+        if (parsed.ok && parsed.entry.kind === null) unknownKinds++;
+      });
+      return { alarms, unknownKinds };
+    },
+    listSeen: () => [...list.seen],
+  };
 }
 
 interface TagList {
