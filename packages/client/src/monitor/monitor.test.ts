@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { sha256Hex } from "@agent/crypto";
+import { canonicalize, sha256Hex } from "@agent/crypto";
 import {
   cosignHead,
   entryOf,
@@ -196,6 +196,32 @@ describe("agent-monitor on an honest log", () => {
     expect(again.exitCode).toBe(1);
     expect(JSON.parse(again.out)).toEqual({ code: "monitor.twice", index: 301 });
   });
+
+  it.each([300, 17_000])(
+    "TL11 reports a second settlement of a task whose receipt is in a bundle behind the first, in %i entries",
+    async (size) => {
+      const receipt = { agent_id: "me" };
+      const known = join(folder, "known.txt");
+      await writeFile(known, `${sha256Hex(canonicalize(receipt))}\n`);
+      const log = new ModelLog(1);
+      log.append(settle("mine", "a thief"));
+      fill(log, 1, size);
+      log.append(entryOf.receipt(receipt, { time: 1, publicKey: KEY, ref: "mine" }));
+      fill(log, size + 1, size + 300);
+      log.append(settle("mine", "me"));
+      site = serve(log);
+      const { exitCode, out } = await monitor(["--agent", "me", "--key", KEY, "--known", known]);
+      expect({ exitCode, out }).toEqual({
+        exitCode: 1,
+        out: `ALARM monitor.twice at index ${size + 300}\n`,
+      });
+      const paths = server.received.map(({ url }) => url);
+      const readTwice = paths.filter(
+        (url, at) => paths.indexOf(url) < at && url.includes("entries"),
+      );
+      expect(readTwice).toHaveLength(Math.max(0, Math.ceil(log.size / 256) - 64));
+    },
+  );
 
   it("reports a published head that stays behind for more than an hour", async () => {
     site.checkpoint = () => site.log.sign([], 200);

@@ -1,18 +1,11 @@
-import { concatBytes, equalBytes } from "@agent/crypto";
+import { equalBytes } from "@agent/crypto";
 import {
   type CheckpointRefusal,
-  createEntryScanner,
   type EntryAlarmCode,
   formatVerifierKey,
   getEmptyRoot,
-  HASH_BYTES,
-  hashLeaf,
-  proveInclusion,
   type ReadTile,
-  TILE_WIDTH,
-  type TreeHead,
   type VerifierKey,
-  verifyInclusion,
   type WatchList,
 } from "@agent/transparency";
 import { createEnvironment, type Environment } from "../environment.ts";
@@ -20,11 +13,11 @@ import {
   BadTileError,
   computeRootOf,
   createLogReader,
-  type EntryBundle,
   type LogReader,
   UnreachableError,
 } from "./log-reader.ts";
 import type { MonitorState } from "./monitor-state.ts";
+import { scanNewEntries } from "./scan-new-entries.ts";
 import {
   findFork,
   type HeadReading,
@@ -82,9 +75,6 @@ export type MonitorResult =
   | { readonly ok: false; readonly code: "network.unreachable" };
 
 const STALE_AFTER_MS = 3_600_000;
-/** A log can enter any number of keys for an agent; the first alarms of a round suffice. */
-const MAX_ENTRY_ALARMS = 10_000;
-
 /** Ends a round: the log contradicts itself, so its head is not stored. */
 class AlarmError extends Error {
   readonly alarm: MonitorAlarm;
@@ -144,7 +134,8 @@ export function createMonitor(options: MonitorOptions): { check: () => Promise<M
     for (const seen of before === null ? heads : [before, ...heads]) {
       await demandSameTree(seen, published, log, readTile);
     }
-    const scan = await scanNew({ log, published, readTile, watch }, before, stored?.seen ?? []);
+    const tree = { log, head: published.head, readTile };
+    const scan = await scanNewEntries(tree, before?.head.size ?? 0, watch, stored?.seen);
     const alarms: MonitorAlarm[] = [...scan.alarms];
     const latest = demandHead(readings.latest, before);
     const isSame = before !== null && isSameHead(before, published);
@@ -224,53 +215,6 @@ async function isRootOf(root: Uint8Array, size: number, readTile: ReadTile): Pro
   } catch (error) {
     if (error instanceof BadTileError) return false;
     throw error;
-  }
-}
-
-/** Scans the new entries, each bundle after its hashes have led to the signed root. */
-async function scanNew(
-  {
-    log,
-    published,
-    readTile,
-    watch,
-  }: { log: LogReader; published: SeenHead; readTile: ReadTile; watch: WatchList },
-  before: SeenHead | null,
-  seenBefore: readonly string[],
-) {
-  const oldSize = before?.head.size ?? 0;
-  const scanner = createEntryScanner(watch, seenBefore);
-  let unknownKinds = 0;
-  const alarms: MonitorAlarm[] = [];
-  for await (const bundle of log.readBundles(oldSize, published.head.size)) {
-    await demandBundle(bundle, published.head, readTile);
-    const start = bundle.index * TILE_WIDTH;
-    const known = Math.max(0, oldSize - start);
-    const entries = bundle.entries.slice(known);
-    const scan = scanner.scan(entries, start + known);
-    alarms.push(...scan.alarms.slice(0, MAX_ENTRY_ALARMS - alarms.length));
-    unknownKinds += scan.unknownKinds;
-  }
-  return { alarms, seen: scanner.listSeen(), unknownKinds };
-}
-
-/**
- * The inclusion proof of the first entry, with siblings that are hashed from the others, covers them all.
- * A log that made up its root can therefore not make the monitor read entries without end.
- */
-async function demandBundle(
-  { index, entries }: EntryBundle,
-  { size, root }: TreeHead,
-  readTile: ReadTile,
-): Promise<void> {
-  const hashes = concatBytes(...entries.map(hashLeaf));
-  const readHashed: ReadTile = (level, n, width) =>
-    level === 0 && n === index ? hashes : readTile(level, n, width);
-  const first = index * TILE_WIDTH;
-  const proof = await proveInclusion(first, size, readHashed);
-  const leaf = hashes.slice(0, HASH_BYTES);
-  if (!verifyInclusion({ index: first, size, leaf, proof, root }).ok) {
-    throw new BadTileError("the entries have another root");
   }
 }
 

@@ -233,6 +233,39 @@ describe("a scan of entries", () => {
     ]);
   });
 
+  const orders = [
+    [0, 1, 2],
+    [0, 2, 1],
+    [1, 0, 2],
+    [1, 2, 0],
+    [2, 0, 1],
+    [2, 1, 0],
+  ] as const;
+  const decided = (share: number) =>
+    entryOf.outcome({ ...outcome, share } as never, { time, agentId: "agent" });
+  test.each([
+    ["two outcomes", [known, decided(1), decided(2)], 1],
+    [
+      "a settlement to another agent and one to the payee",
+      [known, entryOf.settlement({ ...record, payee_id: "x" }, { time }), settled],
+      1,
+    ],
+    ["one settlement and one outcome", [known, settled, decided(1)], 0],
+    [
+      "two settlements of another task that is not watched",
+      [known, ...[1, 2].map(() => entryOf.settlement({ payee_id: "x", task_id: "t" }, { time }))],
+      0,
+    ],
+  ] as const)("TL11 of a known receipt and %s has its alarms in any order", (_, entries, count) => {
+    for (const order of orders) {
+      const { alarms } = scanEntries(
+        order.map((at) => entries[at]!),
+        { ...watched, knownRefs: [] },
+      );
+      expect(alarms.map(({ code }) => code)).toEqual(Array(count).fill("monitor.twice"));
+    }
+  });
+
   test("counts entries of kinds that it does not know", () => {
     const strange = known.with(1, 99);
     expect(scanEntries([strange, known], watched)).toMatchObject({ unknownKinds: 1, alarms: [] });

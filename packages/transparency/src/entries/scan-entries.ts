@@ -38,6 +38,11 @@ const SINGLE_KINDS: readonly LogEntry["kind"][] = ["receipt", "settlement", "out
 
 /** A scan in parts; `createEntryScanner` begins one. */
 export interface EntryScanner {
+  /**
+   * Learns the tasks of the known receipts among entries. A caller shows it all entries before the first
+   * one is scanned, so that their order does not matter.
+   */
+  learnTasks(entries: readonly Uint8Array[]): void;
   /** Scans the entries from index `first` on, like `scanEntries`. */
   scan(entries: readonly Uint8Array[], first: number): Omit<ScanResult, "seen">;
   /** Lists the artifacts of known tasks seen so far, for the next scan. */
@@ -48,8 +53,8 @@ export interface EntryScanner {
  * Scans the entries from index `first` on for alarms about the watched agents, keys and tasks: a key
  * of an agent that is not watched (`monitor.unknown_key`), a receipt by a watched agent or key that is
  * not known, a settlement of no known task, and a second receipt, settlement or outcome of a known task
- * (`monitor.twice`). A task is known by its id or by an earlier entry of a known receipt. `seen` is that of
- * the scan before.
+ * (`monitor.twice`). A task is known by its id, or by the entry of a known receipt in this scan or in an
+ * earlier one; the order of the entries of a scan does not matter. `seen` is that of the scan before.
  */
 export function scanEntries(
   entries: readonly Uint8Array[],
@@ -57,6 +62,7 @@ export function scanEntries(
   { first = 0, seen = [] }: { readonly first?: number; readonly seen?: readonly string[] } = {},
 ): ScanResult {
   const scanner = createEntryScanner(watched, seen);
+  scanner.learnTasks(entries);
   return { ...scanner.scan(entries, first), seen: scanner.listSeen() };
 }
 
@@ -73,6 +79,12 @@ export function createEntryScanner(watched: WatchList, seen: readonly string[] =
     seen: new Set(seen),
   };
   return {
+    learnTasks(entries) {
+      for (const bytes of entries) {
+        const parsed = parseLogEntry(bytes);
+        if (parsed.ok && isKnownReceipt(parsed.entry, list)) list.refTags.add(parsed.entry.refTag);
+      }
+    },
     scan(entries, first) {
       const alarms: EntryAlarm[] = [];
       let unknownKinds = 0;
@@ -92,21 +104,24 @@ interface TagList {
   readonly agentTags: ReadonlySet<string>;
   readonly keyTags: ReadonlySet<string>;
   readonly artifacts: ReadonlySet<string>;
-  readonly refTags: ReadonlySet<string>;
+  readonly refTags: Set<string>;
   readonly seen: Set<string>;
 }
 
+const isKnownReceipt = ({ kind, artifactHash }: LogEntry, list: TagList): boolean =>
+  kind === "receipt" && list.artifacts.has(artifactHash);
+
 function listAlarms(entry: LogEntry, list: TagList): EntryAlarmCode[] {
-  const { kind, agentTag, keyTag, refTag, artifactHash } = entry;
+  const { kind, agentTag, keyTag, refTag } = entry;
   const [isOfAgent, isOfKey] = [list.agentTags.has(agentTag), list.keyTags.has(keyTag)];
   const codes: EntryAlarmCode[] = [];
   if (kind === "key_bound" && isOfAgent && !isOfKey) codes.push("monitor.unknown_key");
-  const isKnownReceipt = kind === "receipt" && list.artifacts.has(artifactHash);
-  if (kind === "receipt" && (isOfAgent || isOfKey) && !isKnownReceipt) {
+  const isKnown = isKnownReceipt(entry, list);
+  if (kind === "receipt" && (isOfAgent || isOfKey) && !isKnown) {
     codes.push("monitor.unknown_receipt");
   }
   const isOfTask =
-    list.refTags.has(refTag) || isKnownReceipt || list.seen.has(formatSeen("receipt", refTag));
+    list.refTags.has(refTag) || isKnown || list.seen.has(formatSeen("receipt", refTag));
   if (kind === "settlement" && isOfAgent && !isOfTask) codes.push("monitor.unknown_settlement");
   if (isOfTask && SINGLE_KINDS.includes(kind)) {
     const name = formatSeen(kind, refTag);
@@ -121,6 +136,6 @@ const formatSeen = (kind: LogEntry["kind"], refTag: string) => `${kind}/${refTag
 const toSet = (values: readonly string[] | ReadonlySet<string>): ReadonlySet<string> =>
   values instanceof Set ? values : new Set(values);
 
-function hashTags(type: "agent" | "key" | "ref", values: readonly string[]): ReadonlySet<string> {
+function hashTags(type: "agent" | "key" | "ref", values: readonly string[]): Set<string> {
   return new Set(values.map((value) => bytesToHex(hashTag(type, value))));
 }
