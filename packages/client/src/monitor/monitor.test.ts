@@ -456,6 +456,16 @@ describe("agent-monitor without a log", () => {
     expect(await readFile(stateFile(), "utf8")).toBe(before);
   });
 
+  it("goes on from a state of a version that kept no heads that were not found in the tree", async () => {
+    await monitor();
+    const { unproven: _, ...older } = await readState();
+    await writeFile(stateFile(), JSON.stringify(older));
+    expect(await monitor()).toMatchObject({ exitCode: 0 });
+    site.checkpoint = () => site.log.sign([], 200);
+    await writeFile(stateFile(), JSON.stringify(older));
+    await expectAlarm("monitor.rolled_back");
+  });
+
   it("exits with 2 for a state that cannot be read or is of another log, and changes nothing", async () => {
     for (const text of ["", "{}", '{"log":"x","checkpoint":"","first_seen_at":0,"seen":[]}']) {
       await writeFile(stateFile(), text);
