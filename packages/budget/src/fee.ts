@@ -16,7 +16,7 @@ export function isFeeRate(value: unknown): value is number {
 export function rateToPpm(rate: number): number {
   const ppm = parsePpm(rate);
   if (ppm === null) {
-    throw new RangeError("a fee rate must be at least 0 and below 1 with at most 6 decimals");
+    throw new RangeError("rate must be at least 0 and below 1 with at most 6 decimals");
   }
   return ppm;
 }

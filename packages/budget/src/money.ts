@@ -28,7 +28,7 @@ export function negate(amount: Micro): Micro {
 
 /** Returns the amount; throws for a negative one, which only a bug can cause. */
 export function assertNotNegative(amount: Micro): Micro {
-  if (!(amount >= 0)) throw new RangeError("an amount must not be negative");
+  if (!(amount >= 0)) throw new RangeError("amount must not be negative");
   return amount;
 }
 

@@ -31,7 +31,9 @@ export function createPresentation({
   audience,
 }: CreatePresentationOptions): VerifiablePresentation {
   if (credentials.length > CREDENTIAL_LIMITS.maxCredentials) {
-    throw new RangeError(`more than ${CREDENTIAL_LIMITS.maxCredentials} credentials`);
+    throw new RangeError(
+      `credentials must contain at most ${CREDENTIAL_LIMITS.maxCredentials} entries`,
+    );
   }
   const did = deriveDid(secretKey);
   const presentation = {

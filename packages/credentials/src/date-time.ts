@@ -24,6 +24,6 @@ export function parseDateTime(text: string): number | null {
  */
 export function formatDateTime(ms: number): string {
   const text = new Date(ms).toISOString();
-  if (text.length !== 24) throw new RangeError("a date has a year of four digits");
+  if (text.length !== 24) throw new RangeError("ms must be a time from year 0 to 9999");
   return text;
 }

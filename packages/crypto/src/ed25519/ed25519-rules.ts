@@ -30,7 +30,7 @@ export function isAcceptablePublicKey(publicKey: Uint8Array): boolean {
 
 /** Returns the secret key itself. Throws RangeError unless it is a seed of 32 bytes. */
 export function assertSecretKey(secretKey: Uint8Array): Uint8Array {
-  if (secretKey.length !== 32) throw new RangeError("a secret key is a seed of 32 bytes");
+  if (secretKey.length !== 32) throw new RangeError("secretKey must be a seed of 32 bytes");
   return secretKey;
 }
 

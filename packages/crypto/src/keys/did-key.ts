@@ -7,7 +7,7 @@ const DID_LENGTH = 56;
 
 /** Returns the did:key of a 32-byte Ed25519 public key. Throws RangeError on another length. */
 export function publicKeyToDidKey(publicKey: Uint8Array): string {
-  if (publicKey.length !== 32) throw new RangeError("a public key is 32 bytes");
+  if (publicKey.length !== 32) throw new RangeError("publicKey must be 32 bytes");
   return PREFIX + toBase58Btc(concatBytes(ED25519_MULTICODEC, publicKey));
 }
 

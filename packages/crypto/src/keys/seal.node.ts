@@ -30,7 +30,7 @@ const pbkdf2Async = promisify(pbkdf2);
  * empty passphrase.
  */
 export async function sealKey(secretKey: Uint8Array, passphrase: string): Promise<string> {
-  if (passphrase === "") throw new RangeError("an empty passphrase seals nothing");
+  if (passphrase === "") throw new RangeError("passphrase must not be empty");
   const salt = randomBytes(SALT_BYTES);
   const nonce = randomBytes(NONCE_BYTES);
   const header = { ...SEAL_PARAMETERS, salt: toBase64Url(salt), nonce: toBase64Url(nonce) };

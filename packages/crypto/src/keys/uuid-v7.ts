@@ -13,9 +13,9 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[478][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-
  */
 export function uuidV7(now: number, randomBytes: Uint8Array): string {
   if (!Number.isInteger(now) || now < 0 || now > MAX_TIME) {
-    throw new RangeError("the time of a UUID is a whole number of 48 bits");
+    throw new RangeError("now must be a whole number of milliseconds below 2^48");
   }
-  if (randomBytes.length < 10) throw new RangeError("a UUID takes 10 random bytes");
+  if (randomBytes.length < 10) throw new RangeError("randomBytes must be at least 10 bytes");
   const high = Math.floor(now / 2 ** 16);
   putByte(0, high >>> 24);
   putByte(2, high >>> 16);

@@ -159,7 +159,7 @@ export function parseDelegationChain(value: unknown): readonly DelegationToken[]
 /** Returns the rights that a valid chain grants. Throws RangeError on an empty chain. */
 export function getEffectiveRight(chain: readonly DelegationToken[]): EffectiveRight {
   const [first, ...rest] = chain;
-  if (first === undefined) throw new RangeError("a chain has at least one token");
+  if (first === undefined) throw new RangeError("chain must contain at least one token");
   return rest.reduce<EffectiveRight>(
     (right, token) => ({
       tools: new Set([...right.tools].filter((tool) => isWithinScope([tool], token.scope))),
