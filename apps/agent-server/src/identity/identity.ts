@@ -1,11 +1,11 @@
 import { deriveAgentId, bytesToHex, getPublicKey, type SuccessionRecord } from "@agent/crypto";
+import { readFileIfPresent } from "@agent/crypto/private-file";
 import { parseSecretKeyHex, readKeyFile, writeKeyFile } from "@agent/crypto/sealed-key";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { parseIdentityFile, signIdentityFile, type IdentityFile } from "./identity-file.ts";
 import { loadSuccession } from "./succession-file.ts";
 import { createPrivateFolder, writePrivateFile } from "../files/private-file.ts";
-import { readFileIfPresent } from "../files/read-file-if-present.ts";
 import type { Runtime } from "../runtime.ts";
 
 export interface Identity {

@@ -1,8 +1,8 @@
 import type { SuccessionRecord } from "@agent/crypto";
+import { readFileIfPresent } from "@agent/crypto/private-file";
 import { join } from "node:path";
 import * as v from "valibot";
 import { writePrivateFile } from "../files/private-file.ts";
-import { readFileIfPresent } from "../files/read-file-if-present.ts";
 
 const RecordsSchema = v.array(v.looseObject({ new_public_key: v.string() }));
 

@@ -1,7 +1,7 @@
+import { readFileIfPresent } from "@agent/crypto/private-file";
 import { dirname } from "node:path";
 import * as v from "valibot";
 import { createPrivateFolder, writePrivateFile } from "../files/private-file.ts";
-import { readFileIfPresent } from "../files/read-file-if-present.ts";
 import type { Runtime } from "../runtime.ts";
 
 type Members = Readonly<Record<string, unknown>>;

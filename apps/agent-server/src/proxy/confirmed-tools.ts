@@ -1,4 +1,5 @@
 import { canonicalize } from "@agent/crypto";
+import { isMissingFile } from "@agent/crypto/private-file";
 import type { Tool } from "@modelcontextprotocol/client";
 import { readFileSync } from "node:fs";
 import { dirname } from "node:path";
@@ -130,7 +131,7 @@ export function checkConfirmedTools(path: string): string | undefined {
   try {
     text = readFileSync(path, "utf8");
   } catch (cause) {
-    const isFirst = cause instanceof Error && "code" in cause && cause.code === "ENOENT";
+    const isFirst = isMissingFile(cause);
     return isFirst ? undefined : `${path}: cannot be read`;
   }
   return parseShapes(text) === undefined ? `${path}: is not a list of tools` : undefined;

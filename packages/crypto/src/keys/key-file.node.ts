@@ -1,8 +1,6 @@
-import { randomBytes } from "node:crypto";
-import { open, readFile, rename, rm } from "node:fs/promises";
-import { dirname } from "node:path";
 import { assertSecretKey } from "../ed25519/ed25519-rules.ts";
 import { bytesToHex } from "../formats.ts";
+import { readFileIfPresent, writePrivateText } from "../private-file.node.ts";
 import { openSealedKey, sealKey } from "./seal.node.ts";
 import { parseSecretKeyHex } from "./secret-key-hex.ts";
 
@@ -38,15 +36,7 @@ export async function writeKeyFile(
   assertSecretKey(secretKey);
   const text =
     passphrase === undefined ? bytesToHex(secretKey) : await sealKey(secretKey, passphrase);
-  const temporaryPath = `${path}.${bytesToHex(randomBytes(6))}.tmp`;
-  try {
-    await writeDurably(temporaryPath, `${text}\n`);
-    await rename(temporaryPath, path);
-  } catch (error) {
-    await rm(temporaryPath, { force: true });
-    throw error;
-  }
-  await syncDirectory(dirname(path));
+  await writePrivateText(path, `${text}\n`);
 }
 
 /**
@@ -55,7 +45,7 @@ export async function writeKeyFile(
  * errors.
  */
 export async function readKeyFile(path: string, passphrase?: string): Promise<ReadKeyFileResult> {
-  const text = await readFileIfPresent(path);
+  const text = (await readFileIfPresent(path))?.trim();
   if (text === undefined) return { ok: false, code: "key.file_missing" };
   if (!text.startsWith("{")) {
     const plain = parseSecretKeyHex(text);
@@ -64,33 +54,4 @@ export async function readKeyFile(path: string, passphrase?: string): Promise<Re
   if (passphrase === undefined) return { ok: false, code: "key.passphrase_missing" };
   const opened = await openSealedKey(text, passphrase);
   return opened.ok ? { ...opened, needsSealing: false } : opened;
-}
-
-async function readFileIfPresent(path: string): Promise<string | undefined> {
-  try {
-    return (await readFile(path, "utf8")).trim();
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw error;
-  }
-}
-
-async function writeDurably(path: string, text: string): Promise<void> {
-  const file = await open(path, "wx", 0o600);
-  try {
-    await file.writeFile(text);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-}
-
-// Without this a power failure could undo the rename, and the identity would be lost.
-async function syncDirectory(path: string): Promise<void> {
-  const folder = await open(path, "r");
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
-  }
 }

@@ -1,4 +1,5 @@
 import { sha256Hex } from "@agent/crypto";
+import { isMissingFile } from "@agent/crypto/private-file";
 import { parseReceipt, type ExecutionReceipt } from "@agent/receipts";
 import { readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -69,7 +70,7 @@ async function listFiles(path: string): Promise<string[]> {
   try {
     return await readdir(path);
   } catch (cause) {
-    if (cause instanceof Error && "code" in cause && cause.code === "ENOENT") return [];
+    if (isMissingFile(cause)) return [];
     throw cause;
   }
 }

@@ -1,9 +1,9 @@
 import { type MonitorAlarm, type MonitorState, parseMonitorState } from "@agent/client";
 import { sha256Hex } from "@agent/crypto";
+import { readFileIfPresent } from "@agent/crypto/private-file";
 import { appendFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createPrivateFolder, writePrivateFile } from "../../files/private-file.ts";
-import { readFileIfPresent } from "../../files/read-file-if-present.ts";
 
 /** The files that a monitor keeps of one relay between its rounds. */
 export interface MonitorFiles {

@@ -1,7 +1,7 @@
+import { readFileIfPresent } from "@agent/crypto/private-file";
 import { open } from "node:fs/promises";
 import { dirname } from "node:path";
 import { createPrivateFolder } from "../../files/private-file.ts";
-import { readFileIfPresent } from "../../files/read-file-if-present.ts";
 import type { Runtime } from "../../runtime.ts";
 
 /** The hashes of the receipts that this agent signed, in this run and in earlier ones. */

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { appendFile, open, readFile, rename, rm } from "node:fs/promises";
+import { readFileIfPresent } from "@agent/crypto/private-file";
 import { formatVerifierKey } from "@agent/transparency";
 import { createMonitor, type MonitorAlarm } from "../monitor.ts";
 import { type MonitorState, parseMonitorState } from "../monitor-state.ts";
@@ -96,13 +97,8 @@ async function readKnown(file: string | undefined) {
 
 /** A state of another log or in another form is refused: beginning anew would hide a rollback. */
 async function readState(file: string, log: string): Promise<MonitorState | null> {
-  let text: string;
-  try {
-    text = await readFile(file, "utf8");
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
-    throw error;
-  }
+  const text = await readFileIfPresent(file);
+  if (text === undefined) return null;
   const state = parseMonitorState(text);
   if (state === null) throw new Error(`${file}: holds no state of a monitor`);
   if (state.log !== log) throw new Error(`${file}: is the state of another log`);

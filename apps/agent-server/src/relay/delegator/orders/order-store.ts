@@ -1,3 +1,4 @@
+import { isMissingFile } from "@agent/crypto/private-file";
 import { readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import * as v from "valibot";
@@ -72,7 +73,7 @@ export function createOrderStore(options: {
     try {
       return (await readdir(path)).filter((name) => name.endsWith(".json"));
     } catch (cause) {
-      const isFirst = cause instanceof Error && "code" in cause && cause.code === "ENOENT";
+      const isFirst = isMissingFile(cause);
       if (!isFirst) runtime.log("error", "orders.unreadable", { cause: String(cause) });
       return [];
     }
