@@ -123,8 +123,8 @@ export interface WitnessAddress {
 
 /** Parses a verifier key of one type; undefined for any other text. */
 function parseKeyOfType(text: string, type: VerifierKey["type"]): VerifierKey | undefined {
-  const parsed = parseVerifierKey(text);
-  return parsed.ok && parsed.key.type === type ? parsed.key : undefined;
+  const parsed = parseVerifierKey(text, type);
+  return parsed.ok ? parsed.key : undefined;
 }
 
 export const logKeys = v.pipe(

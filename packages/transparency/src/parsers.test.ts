@@ -8,7 +8,7 @@ import { parseNote } from "./notes/note.ts";
 import { openCheckpoint } from "./notes/open-checkpoint.ts";
 import { signCheckpoint } from "./notes/sign-checkpoint.ts";
 import { deriveLogKeys } from "./notes/derive-log-keys.ts";
-import { formatVerifierKey, parseVerifierKey } from "./notes/verifier-key.ts";
+import { formatVerifierKey, KEY_TYPES, parseVerifierKey } from "./notes/verifier-key.ts";
 import { formatTilePath, parseTilePath } from "./tree/tile-path.ts";
 import { formatAddCheckpoint, parseAddCheckpoint } from "./witness/add-checkpoint.ts";
 
@@ -190,5 +190,18 @@ describe("verifier keys", () => {
       }),
       { numRuns: 1_000 },
     );
+  });
+
+  test("are refused if they are of another type than the wanted one", () => {
+    const refused = { ok: false, code: "log.malformed" };
+    const [log, witness] = [formatVerifierKey(keys.logKey), formatVerifierKey(keys.witnessKey)];
+    expect(parseVerifierKey(log, KEY_TYPES.log)).toEqual({ ok: true, key: keys.logKey });
+    expect(parseVerifierKey(log, KEY_TYPES.witness)).toEqual(refused);
+    expect(parseVerifierKey(witness, KEY_TYPES.witness)).toEqual({
+      ok: true,
+      key: keys.witnessKey,
+    });
+    expect(parseVerifierKey(witness, KEY_TYPES.log)).toEqual(refused);
+    expect(parseVerifierKey(witness)).toEqual({ ok: true, key: keys.witnessKey });
   });
 });

@@ -92,8 +92,8 @@ function readKeyAddress(
   if (prefix !== null && !isAddress(prefix)) return undefined;
   if (vkey === null) return prefix === null ? null : undefined;
   if (typeof vkey !== "string") return undefined;
-  const parsed = parseVerifierKey(vkey);
-  return parsed.ok && parsed.key.type === type ? { key: parsed.key, prefix } : undefined;
+  const parsed = parseVerifierKey(vkey, type);
+  return parsed.ok ? { key: parsed.key, prefix } : undefined;
 }
 
 const MAX_ADDRESS_CHARACTERS = 2_048;

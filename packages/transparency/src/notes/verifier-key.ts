@@ -45,15 +45,19 @@ const NEWLINE = 0x0a;
 /**
  * Parses a verifier key, `<name>+<key id>+<base64 of type and key>` (C2SP signed-note). Another form,
  * a key id that is not the key's, and another type than those of logs and witnesses are
- * `log.malformed`.
+ * `log.malformed`, and so is another type than `wantedType` if that is given.
  */
-export function parseVerifierKey(text: string): ParseVerifierKeyResult {
+export function parseVerifierKey(
+  text: string,
+  wantedType?: VerifierKey["type"],
+): ParseVerifierKeyResult {
   const [name = "", keyId, encoded, ...more] = splitKey(text);
   const bytes = unlessMalformed(() => fromBase64(encoded ?? ""));
   const type = Object.values(KEY_TYPES).find((each) => each === bytes?.[0]);
   const isComplete =
     more.length === 0 && KEY_NAME.test(name) && name.isWellFormed() && bytes?.length === 33;
-  if (!isComplete || type === undefined) return { ok: false, code: "log.malformed" };
+  const isWanted = type !== undefined && type === (wantedType ?? type);
+  if (!isComplete || !isWanted) return { ok: false, code: "log.malformed" };
   const key = buildVerifierKey(name, type, bytes.slice(1));
   return key.keyId === keyId ? { ok: true, key } : { ok: false, code: "log.malformed" };
 }

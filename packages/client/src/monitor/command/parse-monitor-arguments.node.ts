@@ -56,8 +56,8 @@ export function parseMonitorArguments(args: readonly string[]): MonitorRequest {
       },
     });
     if (values.help) return { ask: "help" };
-    const logKey = parseKeyOf(values.log ?? "", "log");
-    if (logKey === null) return refuse("--log takes the verifier key of a log");
+    const log = parseVerifierKey(values.log ?? "", KEY_TYPES.log);
+    if (!log.ok) return refuse("--log takes the verifier key of a log");
     const prefix = parsePrefix(values.url ?? "");
     if (prefix === null) return refuse("--url takes an http or https URL without a final slash");
     if (values.state === undefined) return refuse("--state takes a file");
@@ -73,7 +73,7 @@ export function parseMonitorArguments(args: readonly string[]): MonitorRequest {
     }
     return {
       ask: "monitor",
-      logKey,
+      logKey: log.key,
       prefix,
       stateFile: values.state,
       agentIds: values.agent,
@@ -91,13 +91,8 @@ export function parseMonitorArguments(args: readonly string[]): MonitorRequest {
 
 function parseWitness(text: string) {
   const [vkey = "", url = "", ...more] = text.split(" ");
-  const [key, prefix] = [parseKeyOf(vkey, "witness"), parsePrefix(url)];
-  return key === null || prefix === null || more.length > 0 ? null : { key, prefix };
-}
-
-function parseKeyOf(text: string, type: keyof typeof KEY_TYPES): VerifierKey | null {
-  const parsed = parseVerifierKey(text);
-  return parsed.ok && parsed.key.type === KEY_TYPES[type] ? parsed.key : null;
+  const [parsed, prefix] = [parseVerifierKey(vkey, KEY_TYPES.witness), parsePrefix(url)];
+  return !parsed.ok || prefix === null || more.length > 0 ? null : { key: parsed.key, prefix };
 }
 
 function parsePrefix(text: string): string | null {
