@@ -1,3 +1,5 @@
+import { escapeHtml } from "../http/escape-html.ts";
+
 /** The parts of an OpenAPI document that the page shows. */
 interface DescribedOperation {
   readonly operationId: string;
@@ -122,11 +124,3 @@ const formatMarkdown = (markdown: string) =>
   escapeHtml(markdown)
     .replaceAll(/`([^`]+)`/g, "<code>$1</code>")
     .replaceAll("\n\n", "<br>");
-
-function escapeHtml(raw: string): string {
-  return raw
-    .replaceAll("&", "&amp;")
-    .replaceAll("<", "&lt;")
-    .replaceAll(">", "&gt;")
-    .replaceAll('"', "&quot;");
-}

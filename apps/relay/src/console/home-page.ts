@@ -1,3 +1,4 @@
+import { escapeHtml } from "../http/escape-html.ts";
 import type { Assets } from "./assets.ts";
 
 /** The facts of a relay that its first page shows. */
@@ -65,12 +66,4 @@ function findAsset(assets: Assets, name: string, extension: string): string {
     (each) => each.startsWith(`console/assets/${name}-`) && each.endsWith(extension),
   );
   return path ?? "";
-}
-
-function escapeHtml(raw: string): string {
-  return raw
-    .replaceAll("&", "&amp;")
-    .replaceAll("<", "&lt;")
-    .replaceAll(">", "&gt;")
-    .replaceAll('"', "&quot;");
 }
