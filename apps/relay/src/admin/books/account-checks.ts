@@ -8,7 +8,7 @@ import {
   wrongWithdrawalCounts,
 } from "./account-store.ts";
 import type { BooksCheckContext, BooksCheck } from "./books-check.ts";
-import { PAGE_ROWS, readPages, scanPages } from "./scan-pages.ts";
+import { PAGE_ROWS, readPages, scanPages, sumPages } from "./scan-pages.ts";
 
 type FindViolations = BooksCheck["find"];
 
@@ -53,12 +53,7 @@ const findWrongWithdrawalCounts: FindViolations = (books, report) =>
 /** Checks that the held amount of an account is the sum of the holds of its open and unsettled tasks. */
 const findWrongHeldAmounts: FindViolations = ({ snapshot }, report) =>
   snapshot(async (read) => {
-    const holds = new Map<string, number>();
-    await readPages(read, heldByPayer, ({ payers }) => {
-      for (const [account, amount] of JSON.parse(payers) as [string, number][]) {
-        holds.set(account, (holds.get(account) ?? 0) + amount);
-      }
-    });
+    const holds = await sumPages(read, heldByPayer, ({ payers }) => payers);
     await readPages(read, heldByAgent, ({ held }) => {
       for (const [account, amount] of JSON.parse(held) as [string, number][]) {
         if (amount !== (holds.get(account) ?? 0)) report(account);

@@ -9,7 +9,7 @@ import {
   type BooksCheckResult,
 } from "./books-check.ts";
 import { logChecks } from "./log-checks.ts";
-import { readPages } from "./scan-pages.ts";
+import { sumPages } from "./scan-pages.ts";
 import { taskChecks } from "./task-checks.ts";
 
 /** The totals of all accounts and the result of each rule. */
@@ -63,17 +63,9 @@ export async function checkBooks(
 
 /** Sums all accounts in one snapshot, because money moves between snapshots. */
 function sumAccounts({ snapshot }: BooksCheckContext) {
-  return snapshot(async (read) => {
-    const kinds = new Map<string, number>();
-    await readPages(read, accountTotals, ({ totals }) => {
-      for (const [kind, amount] of JSON.parse(totals) as [string, number][]) {
-        kinds.set(kind, (kinds.get(kind) ?? 0) + amount);
-      }
-    });
-    return {
-      kinds,
-      outside: await sumExternalMovements(read),
-      reversed: await sumCardReversals(read),
-    };
-  });
+  return snapshot(async (read) => ({
+    kinds: await sumPages(read, accountTotals, ({ totals }) => totals),
+    outside: await sumExternalMovements(read),
+    reversed: await sumCardReversals(read),
+  }));
 }

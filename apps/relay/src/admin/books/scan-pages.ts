@@ -51,6 +51,21 @@ export async function readPages<
   });
 }
 
+/** Sums the amounts of all pages by name; `getPairs` returns a JSON array of `[name, amount]`. */
+export async function sumPages<Row extends { readonly last: string | null; readonly rows: number }>(
+  read: Reader,
+  query: Query<Page, Row>,
+  getPairs: (page: Row) => string,
+): Promise<Map<string, number>> {
+  const sums = new Map<string, number>();
+  await readPages(read, query, (page) => {
+    for (const [name, amount] of JSON.parse(getPairs(page)) as [string, number][]) {
+      sums.set(name, (sums.get(name) ?? 0) + amount);
+    }
+  });
+  return sums;
+}
+
 async function forEachPage(
   limit: number,
   next: (
