@@ -1,3 +1,4 @@
+import { isPlainObject } from "@agent/crypto";
 import * as v from "valibot";
 
 export const text = v.pipe(v.string("must be a string"), v.nonEmpty("must not be empty"));
@@ -11,11 +12,7 @@ export const wholeNumber = v.pipe(
   v.integer("must be a whole number"),
   v.safeInteger("must be at most 2^53 - 1"),
 );
-export const plainObject = v.custom<object>((value) => {
-  if (typeof value !== "object" || value === null) return false;
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === Object.prototype || prototype === null;
-}, "must be a JSON object");
+export const plainObject = v.custom<object>(isPlainObject, "must be a JSON object");
 
 /** US dollars in whole millionths, at least 0. */
 export const money = v.pipe(

@@ -1,4 +1,4 @@
-import { parseJsonText } from "@agent/crypto";
+import { isJsonObject, parseJsonText } from "@agent/crypto";
 import * as v from "valibot";
 import { hex32, wholeNumber } from "./fields.ts";
 
@@ -52,7 +52,7 @@ export function parseResultReference(
 
 /** The exact members of a reference; any other JSON is an ordinary result. */
 function hasReferenceMembers(value: unknown): boolean {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
+  if (!isJsonObject(value)) return false;
   const names = Object.keys(value);
   return (
     names.length === Object.keys(referenceMembers).length &&

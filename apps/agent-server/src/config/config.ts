@@ -1,3 +1,4 @@
+import { isJsonObject } from "@agent/crypto";
 import { dirname, join, resolve } from "node:path";
 import * as v from "valibot";
 import type { Flags } from "./parse-flags.ts";
@@ -135,7 +136,7 @@ function parseConfigFile(
   if (file === undefined) return { ok: true, tree: {} };
   try {
     const parsed = parseJsonc(file.text);
-    if (isSettingTree(parsed)) return { ok: true, tree: parsed };
+    if (isJsonObject(parsed)) return { ok: true, tree: parsed };
     return { ok: false, fault: `${file.path}: must hold a JSON object` };
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
@@ -160,7 +161,7 @@ function resolvePaths(tree: SettingTree, folder: string): void {
       tree[name] = toAbsolute(tree[name]);
   }
   const { memory } = tree;
-  if (isSettingTree(memory) && memory["path"] !== undefined && memory["path"] !== IN_MEMORY) {
+  if (isJsonObject(memory) && memory["path"] !== undefined && memory["path"] !== IN_MEMORY) {
     tree["memory"] = { ...memory, path: toAbsolute(memory["path"]) };
   }
 }
@@ -220,12 +221,8 @@ function setSetting(
   tree[section] =
     rest.length === 0
       ? value
-      : { ...(isSettingTree(sectionValue) && sectionValue), [rest.join(".")]: value };
+      : { ...(isJsonObject(sectionValue) && sectionValue), [rest.join(".")]: value };
   names.set(path, source);
-}
-
-function isSettingTree(value: unknown): value is SettingTree {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function getIssuePath(issue: v.BaseIssue<unknown>): string {

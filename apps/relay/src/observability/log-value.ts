@@ -1,3 +1,4 @@
+import { isPlainObject } from "@agent/crypto";
 import { isSecretName, REDACTED } from "@agent/wire";
 
 const MAX_TEXT_LENGTH = 2_000;
@@ -52,9 +53,9 @@ function encodeObject(value: object, redact: Redact, depth: number): string {
     const { name, message, stack, cause } = value;
     return encodeMembers({ name, message, code: getErrorCode(value), stack, cause }, redact, depth);
   }
-  if (isPlain(value)) return encodeMembers(value, redact, depth);
   if (value instanceof Date || value instanceof URL)
     return encodeText(String(value.toJSON()), redact);
+  if (isPlainObject(value)) return encodeMembers(value, redact, depth);
   // Members of other classes are not shown.
   return `"[object]"`;
 }
@@ -84,11 +85,6 @@ function encodeText(text: string, redact: Redact): string {
   if (PLAIN_TEXT.test(clean)) return `"${clean}"`;
   const bounded = clean.length > MAX_TEXT_LENGTH ? `${clean.slice(0, MAX_TEXT_LENGTH)}…` : clean;
   return JSON.stringify(bounded).replaceAll(LINE_BREAKERS, escapeCharacter);
-}
-
-function isPlain(value: object): boolean {
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === Object.prototype || prototype === null;
 }
 
 const getErrorCode = (error: Error): unknown => ("code" in error ? error.code : undefined);

@@ -1,5 +1,6 @@
 import { sign, verify, verifyAsync } from "#ed25519";
 import { canonicalize } from "./canonical-json.ts";
+import { isJsonObject } from "./json-object.ts";
 import { fromBase64Url, toBase64Url } from "../formats.ts";
 import { unlessMalformed } from "../unless-malformed.ts";
 
@@ -27,8 +28,8 @@ export async function verifyJsonAsync(value: unknown, publicKey: Uint8Array): Pr
 }
 
 function parseSignedJson(value: unknown): { signature: Uint8Array; message: string } | undefined {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
-  const { signature, ...members } = value as Record<string, unknown>;
+  if (!isJsonObject(value)) return undefined;
+  const { signature, ...members } = value;
   if (typeof signature !== "string" || signature.length !== 86) return undefined;
   return unlessMalformed(() => ({
     signature: fromBase64Url(signature),

@@ -1,4 +1,4 @@
-import { isUuid } from "@agent/crypto";
+import { isJsonObject, isUuid } from "@agent/crypto";
 import type { VerifiableCredential } from "@agent/credentials";
 import {
   type ExecutionReceipt,
@@ -25,10 +25,7 @@ const uuid = v.pipe(string, v.check(isUuid, "must be a UUID"));
 const time = v.pipe(v.number("must be a number"), v.safeInteger("must be a whole number"));
 const hex32 = v.pipe(string, v.regex(/^[0-9a-f]{64}$/, "must be 64 lowercase hex digits"));
 const amount = v.pipe(v.number("must be a number"), v.finite("must be finite"));
-const object = v.custom<object>(
-  (value) => typeof value === "object" && value !== null && !Array.isArray(value),
-  "must be a JSON object",
-);
+const object = v.custom<object>(isJsonObject, "must be a JSON object");
 const looseObjectOf = <Rules extends v.ObjectEntries>(rules: Rules) =>
   v.looseObject(rules, "must be a JSON object with every member of its kind");
 const listOf = <Item extends v.GenericSchema>(item: Item) => v.array(item, "must be an array");

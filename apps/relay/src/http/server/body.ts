@@ -1,3 +1,4 @@
+import { isJsonObject } from "@agent/crypto";
 import { limits, refuse, type Refusal } from "@agent/wire";
 import { refuseField } from "./validate.ts";
 
@@ -82,9 +83,7 @@ export function parseJsonObject(text: string): ReadResult<{ value: object }> {
   } catch {
     return refuse("request.malformed_json");
   }
-  if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    return refuseField("", "body must be a JSON object");
-  }
+  if (!isJsonObject(value)) return refuseField("", "body must be a JSON object");
   if (exceedsDepth(value, limits.jsonDepth)) return refuse("request.too_deep");
   return { ok: true, value };
 }
