@@ -18,6 +18,7 @@ import {
 } from "../../storage/queries/compiled-query.ts";
 import type { Reader, Tx } from "../../storage/storage.ts";
 import type { FederationInboundRow } from "../../storage/tables/federation.ts";
+import { saveVersionedRow } from "../../storage/writing/save-versioned-row.ts";
 
 /** A task that came from a peer. */
 export interface InboundRecord {
@@ -146,10 +147,7 @@ const updateRow = compile<
 /** Stores a changed task; a conflicting change in between fails the whole transaction. */
 export async function saveInbound(tx: Tx, inbound: InboundRecord): Promise<void> {
   const row = toRow(inbound);
-  if (inbound.version === 0) await tx.run(insertRow, row);
-  else if ((await tx.run(updateRow, { ...row, before: inbound.version })) !== 1) {
-    throw new Error(`inbound task ${row.task_id} was changed by another transaction`);
-  }
+  await saveVersionedRow(tx, { insertRow, updateRow }, row, `inbound task ${row.task_id}`);
 }
 
 const selectUnsettled = compile()(

@@ -7,6 +7,7 @@ import { formatCurrentTrace } from "../../observability/trace.ts";
 import { queryBuilder, param, params, compile, sql } from "../../storage/queries/compiled-query.ts";
 import type { Reader, Tx } from "../../storage/storage.ts";
 import type { FederationOutboundRow } from "../../storage/tables/federation.ts";
+import { saveVersionedRow } from "../../storage/writing/save-versioned-row.ts";
 
 /** A task that was sent to a peer. */
 export interface OutboundRecord {
@@ -120,10 +121,7 @@ const updateRow = compile<FederationOutboundRow & { before: number }>()(
 /** Stores a changed task; a conflicting change in between fails the whole transaction. */
 export async function saveOutbound(tx: Tx, outbound: OutboundRecord): Promise<void> {
   const row = toRow(outbound);
-  if (outbound.version === 0) await tx.run(insertRow, row);
-  else if ((await tx.run(updateRow, { ...row, before: outbound.version })) !== 1) {
-    throw new Error(`outbound task ${row.task_id} was changed by another transaction`);
-  }
+  await saveVersionedRow(tx, { insertRow, updateRow }, row, `outbound task ${row.task_id}`);
 }
 
 const selectOpen = compile()(

@@ -8,6 +8,7 @@ import { formatCurrentTrace } from "../../observability/trace.ts";
 import { queryBuilder, param, params, compile, sql } from "../../storage/queries/compiled-query.ts";
 import type { Reader, Tx } from "../../storage/storage.ts";
 import type { FederationOutboxRow } from "../../storage/tables/federation.ts";
+import { saveVersionedRow } from "../../storage/writing/save-versioned-row.ts";
 
 /** A settlement with its payer and hold, and its bookkeeping. */
 export interface OutboxEntry {
@@ -105,10 +106,7 @@ const updateRow = compile<FederationOutboxRow & { before: number }>()(
 /** Stores a changed entry; a conflicting change in between fails the transaction. */
 export async function saveOutboxEntry(tx: Tx, entry: OutboxEntry): Promise<void> {
   const row = toRow(entry);
-  if (entry.version === 0) await tx.run(insertRow, row);
-  else if ((await tx.run(updateRow, { ...row, before: entry.version })) !== 1) {
-    throw new Error(`settlement ${row.settlement_id} was changed by another transaction`);
-  }
+  await saveVersionedRow(tx, { insertRow, updateRow }, row, `settlement ${row.settlement_id}`);
 }
 
 const selectPage = compile<{ state: string; before: string; limit: number }>()(
