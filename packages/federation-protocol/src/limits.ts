@@ -4,14 +4,10 @@ export const FEDERATION_LIMITS = {
   maxTimestampAgeMs: 300_000,
   /** The time for which a proposal waits for its confirmation. */
   proposalLifetimeMs: 300_000,
-  heartbeatIntervalMs: 60_000,
   missedHeartbeatsToSuspend: 3,
   missedHeartbeatsToRemove: 5,
-  maxPeers: 50,
   maxHops: 3,
   queryLifetimeMs: 30_000,
   /** The maximum number of entries that are read from one peer's answer. */
   maxEntriesPerAnswer: 200,
-  requestsPerMinute: 30,
-  feeRate: 0.05,
 } as const;

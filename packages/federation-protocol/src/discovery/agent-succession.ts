@@ -1,4 +1,5 @@
 import { isAgentIdOfKey, isKeyDerivedId, verifyAgentIdKey } from "@agent/crypto";
+import { limits } from "@agent/wire";
 import type { RemoteAgent } from "../messages/discovery.ts";
 
 /** The maximum size of the key successions in an answer to a query. */
@@ -7,8 +8,6 @@ export const SUCCESSION_LIMITS = {
   records: 16,
   /** Records in all entries of an answer together; each costs the receiver two signature checks. */
   recordsPerAnswer: 64,
-  /** Length of one record as JSON, in characters. */
-  characters: 2_048,
 } as const;
 
 type Claim = Pick<RemoteAgent, "agent_id" | "public_key" | "succession">;
@@ -74,8 +73,9 @@ function recordsOf({ succession }: Pick<RemoteAgent, "succession">): Records {
 }
 
 function isBounded(chain: Records): boolean {
-  const { records, characters } = SUCCESSION_LIMITS;
+  const { successionCharacters: maxCharacters } = limits;
   return (
-    chain.length <= records && chain.every((record) => JSON.stringify(record).length <= characters)
+    chain.length <= SUCCESSION_LIMITS.records &&
+    chain.every((record) => JSON.stringify(record).length <= maxCharacters)
   );
 }

@@ -67,7 +67,6 @@ export const limits = {
   liveTasks: 100_000,
   liveTasksPerSubmitter: 1_000,
   claimLeaseMs: 60_000,
-  settlementDepth: 10,
   nestedReceipts: 256,
 
   credentialBytes: 65_536,

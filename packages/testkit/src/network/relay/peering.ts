@@ -1,5 +1,4 @@
 import { asMicro, type Micro } from "@agent/budget";
-import { FEDERATION_LIMITS } from "@agent/federation-protocol";
 import {
   checkProposalAnswer,
   buildProposalAnswer,
@@ -20,6 +19,8 @@ import { getExposure } from "@agent/federation-protocol/settlement";
 import type { Reply } from "../links.ts";
 import { applyEvent } from "./heartbeats.ts";
 import type { SimRelay } from "./sim-relay.ts";
+
+const MAX_PEERS = 50;
 
 /**
  * Starts the handshake with a relay that the operator adds; its credit outlives a removal by the
@@ -50,7 +51,7 @@ export function receiveProposal(relay: SimRelay, _: string, body: Proposal): Rep
   const live = [...relay.store.peers.values()].filter(({ record }) => isLive(record));
   const answered = buildProposalAnswer(body, {
     self: buildSelfDescription(relay),
-    policy: { blocked: [], allowed: null, maxPeers: FEDERATION_LIMITS.maxPeers },
+    policy: { blocked: [], allowed: null, maxPeers: MAX_PEERS },
     getAdmissionInput: (relayId) => {
       const known = relay.peer(relayId);
       const record = getPeerRecord(relay, relayId);
