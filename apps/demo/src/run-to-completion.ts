@@ -1,3 +1,4 @@
+import { formatError } from "@agent/crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -55,7 +56,7 @@ export async function runToCompletion(
     printLines(formatChecks(checks));
     failures = checks.filter(({ passed }) => !passed).map(({ claim }) => claim);
   } catch (error) {
-    failures = [error instanceof Error ? error.message : String(error)];
+    failures = [formatError(error)];
   } finally {
     await processes.stop();
     await rm(dataDir, { recursive: true, force: true });

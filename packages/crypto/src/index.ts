@@ -9,6 +9,7 @@ export {
 export { didKeyToPublicKey, publicKeyToDidKey } from "./keys/did-key.ts";
 export type { KeyPair } from "./ed25519/ed25519-portable.ts";
 export { isAcceptablePublicKey } from "./ed25519/ed25519-rules.ts";
+export { formatError } from "./format-error.ts";
 export {
   bytesToHex,
   EncodingError,

@@ -1,4 +1,4 @@
-import { isJsonObject } from "@agent/crypto";
+import { formatError, isJsonObject } from "@agent/crypto";
 import { dirname, join, resolve } from "node:path";
 import * as v from "valibot";
 import type { Flags } from "./parse-flags.ts";
@@ -139,7 +139,7 @@ function parseConfigFile(
     if (isJsonObject(parsed)) return { ok: true, tree: parsed };
     return { ok: false, fault: `${file.path}: must hold a JSON object` };
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = formatError(cause);
     return { ok: false, fault: `${file.path}: is not valid JSON (${reason})` };
   }
 }

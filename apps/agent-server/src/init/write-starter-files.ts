@@ -1,3 +1,4 @@
+import { formatError } from "@agent/crypto";
 import { existsSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -24,7 +25,7 @@ export async function writeStarterFiles(folder: string): Promise<WriteStarterRes
   } catch (cause) {
     return {
       ok: false,
-      faults: [`init: ${cause instanceof Error ? cause.message : String(cause)}`],
+      faults: [`init: ${formatError(cause)}`],
     };
   }
   return { ok: true, config, tools };

@@ -1,3 +1,4 @@
+import { formatError } from "@agent/crypto";
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import Sqlite, { type Database } from "better-sqlite3";
@@ -45,7 +46,7 @@ export function openDatabase(path: string): OpenDatabaseResult {
     return { ok: false, fault: `memory.path: ${path} ${fault}` };
   } catch (cause) {
     db?.close();
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = formatError(cause);
     return { ok: false, fault: `memory.path: ${path} cannot be used: ${reason}` };
   }
 }

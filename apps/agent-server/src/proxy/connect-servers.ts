@@ -1,3 +1,4 @@
+import { formatError } from "@agent/crypto";
 import type { Tool } from "@modelcontextprotocol/client";
 import type { Runtime } from "../runtime.ts";
 import { isToolName, TOOL_NAME_RULE } from "../tools/tool-name.ts";
@@ -85,6 +86,6 @@ async function connectServer(
       tools: tools.map((tool) => createProxiedTool(tool, { server, connection, listed, runtime })),
     };
   } catch (cause) {
-    return fault(cause instanceof Error ? cause.message : String(cause));
+    return fault(formatError(cause));
   }
 }

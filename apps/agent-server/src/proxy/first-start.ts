@@ -1,3 +1,4 @@
+import { formatError } from "@agent/crypto";
 import { createRedactor } from "@agent/wire";
 import type { Client, Tool } from "@modelcontextprotocol/client";
 import type { Runtime } from "../runtime.ts";
@@ -41,7 +42,7 @@ export async function startFirst(
     stderr = (stderr + text).slice(-MAX_SHOWN_STDERR_CHARACTERS);
   };
   const failed = (problem: string) => (cause: unknown) => {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = formatError(cause);
     const redactedStderr = createRedactor(listAddressSecrets(address))(stderr)
       .trim()
       .replace(/\s*\n\s*/g, " | ");

@@ -1,3 +1,4 @@
+import { formatError } from "@agent/crypto";
 import { pathToFileURL } from "node:url";
 import * as v from "valibot";
 import { compileTool } from "./calling/compile-tool.ts";
@@ -57,7 +58,7 @@ export function parseTools(exported: unknown, source: string): LoadToolsResult {
     } catch (cause) {
       if (cause instanceof UnsupportedPattern) {
         skipped.push(`${source}: tool "${entry.definition.name}" is skipped: ${cause.message}`);
-      } else faults.push(`${name}.definition.inputSchema: ${formatCause(cause)}`);
+      } else faults.push(`${name}.definition.inputSchema: ${formatError(cause)}`);
     }
   }
   return faults.length > 0 ? { ok: false, faults } : { ok: true, tools, skipped };
@@ -69,7 +70,7 @@ export async function loadToolsModule(path: string): Promise<LoadToolsResult> {
     const module: unknown = await import(pathToFileURL(path).href);
     return parseTools(getExportedTools(module), path);
   } catch (cause) {
-    return { ok: false, faults: [`${path}: cannot be loaded: ${formatCause(cause)}`] };
+    return { ok: false, faults: [`${path}: cannot be loaded: ${formatError(cause)}`] };
   }
 }
 
@@ -77,8 +78,4 @@ function getExportedTools(module: unknown): unknown {
   if (typeof module !== "object" || module === null) return undefined;
   if ("default" in module) return module.default;
   return "tools" in module ? module.tools : undefined;
-}
-
-function formatCause(cause: unknown): string {
-  return cause instanceof Error ? cause.message : String(cause);
 }

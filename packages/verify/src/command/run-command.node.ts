@@ -1,4 +1,4 @@
-import { parseJsonText } from "@agent/crypto";
+import { formatError, parseJsonText } from "@agent/crypto";
 import type { VerifyOptions } from "../artifacts/options.ts";
 import { type Outcome, getOutcome } from "../outcome.ts";
 import { formatClaim, formatReport } from "../format-report.ts";
@@ -172,10 +172,6 @@ async function loadSuccession(
   if (Array.isArray(list)) return list;
   environment.err(`agent-verify: ${file}: holds no succession of a relay's key\n`);
   return null;
-}
-
-function formatError(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 // Strict, because a lenient decoder reads different files as the same text, and only one of them

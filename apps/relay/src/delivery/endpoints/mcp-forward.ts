@@ -1,5 +1,5 @@
 import { mintToken } from "@agent/client";
-import { hexToBytes, publicKeyToDidKey } from "@agent/crypto";
+import { formatError, hexToBytes, publicKeyToDidKey } from "@agent/crypto";
 import { limits } from "@agent/wire";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import * as v from "valibot";
@@ -73,7 +73,7 @@ export async function forwardOverMcp(
     const work = withClient({ endpoint, authorization, fetchUrl, signal }, callTool);
     return parseToolResult(await work);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = formatError(error);
     if (isTimeout(error)) {
       const waitedMs = Math.max(runtime.now() - startedAt, timeout);
       return toFailure(reason, { kind: "timeout", waitedMs });

@@ -1,3 +1,4 @@
+import { formatError } from "@agent/crypto";
 import { isOutage, getSqliteCode } from "./sqlite-error.ts";
 
 /** The reasons why a database file cannot be used. Each prevents the start. */
@@ -25,7 +26,7 @@ export function refuseDatabase(code: DatabaseCode, detail: string): DatabaseRefu
 
 /** Turns an error of the system or of SQLite into a refusal. Any other error is a bug and thrown again. */
 export function toDatabaseRefusal(error: unknown, path: string): DatabaseRefusal {
-  const detail = `${path}: ${error instanceof Error ? error.message : String(error)}`;
+  const detail = `${path}: ${formatError(error)}`;
   const code = getSqliteCode(error);
   if (code === "SQLITE_NOTADB") return refuseDatabase("database.foreign", detail);
   if (code === "SQLITE_CORRUPT") return refuseDatabase("database.damaged", detail);

@@ -1,3 +1,4 @@
+import { formatError } from "@agent/crypto";
 import { DatabaseError } from "pg";
 import { refuseDatabase, type DatabaseRefusal } from "../database/database-refusal.ts";
 import { isPostgresOutage } from "./postgres-error.ts";
@@ -12,7 +13,7 @@ export function toPostgresRefusal(error: unknown, name: string): DatabaseRefusal
     return refuseDatabase("database.locked", `${name} is in use by another program`);
   }
   if (!isPostgresOutage(error)) throw error;
-  const detail = `${name}: ${error instanceof Error ? error.message : String(error)}`;
+  const detail = `${name}: ${formatError(error)}`;
   const isDamage = error instanceof DatabaseError && DAMAGE_CODES.has(error.code ?? "");
   return refuseDatabase(isDamage ? "database.damaged" : "database.unusable", detail);
 }

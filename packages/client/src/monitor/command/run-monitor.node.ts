@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { appendFile, open, readFile, rename, rm } from "node:fs/promises";
+import { formatError } from "@agent/crypto";
 import { readFileIfPresent } from "@agent/crypto/private-file";
 import { formatVerifierKey } from "@agent/transparency";
 import { createMonitor, type MonitorAlarm } from "../monitor.ts";
@@ -39,8 +40,7 @@ export async function runMonitor(
   try {
     return await monitorOnce(request, environment);
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    environment.err(`agent-monitor: ${message}\n`);
+    environment.err(`agent-monitor: ${formatError(error)}\n`);
     return EXIT_USAGE;
   }
 }
