@@ -1,5 +1,6 @@
 import { limits } from "@agent/wire";
 import * as v from "valibot";
+import { DAY_MS } from "./clock/day-ms.ts";
 import {
   baseUrl,
   bearerToken,
@@ -33,8 +34,6 @@ interface Variable {
   readonly unset?: string;
   readonly secret?: true;
 }
-
-const DAY_MS = 86_400_000;
 
 /** The fees, in USD, behind a level; see docs/trust.md. */
 export const DEFAULT_FEES = { verified: 0.05, trusted: 0.5 } as const;

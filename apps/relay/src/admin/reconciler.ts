@@ -1,3 +1,4 @@
+import { DAY_MS } from "../clock/day-ms.ts";
 import type { Log } from "../observability/log.ts";
 import type { Runtime } from "../runtime.ts";
 import { StorageUnavailable, type Reader } from "../storage/storage.ts";
@@ -24,7 +25,6 @@ export interface Reconciler {
   stop(): void;
 }
 
-const DAY_MS = 86_400_000;
 /** Rows that changed while the last check began are checked again. */
 const OVERLAP_MS = 60_000;
 

@@ -1,3 +1,4 @@
+import { DAY_MS } from "../clock/day-ms.ts";
 import type { CommandCall, CommandResult } from "./operator-command.ts";
 import { formatDuration } from "./format-values.ts";
 
@@ -8,8 +9,6 @@ interface Finding {
   /** The way to end it; only of a fault. */
   readonly remedy?: string;
 }
-
-const DAY_MS = 86_400_000;
 
 const REMEDIES: Readonly<Record<string, string>> = {
   clock: "correct the wall clock; if it is right, POST /api/v1/admin/clock/accept",

@@ -2,6 +2,7 @@ import { toDollars } from "@agent/budget";
 import { uuidV7 } from "@agent/crypto";
 import type { Answer, Operations, OperatorAgent, QueryOf } from "@agent/wire";
 import { isOnline } from "../agents/discovery/online.ts";
+import { DAY_MS } from "../clock/day-ms.ts";
 import { createPageAnswer, textAscending } from "../http/paging/page.ts";
 import type { Services } from "../services.ts";
 import { parseSearchWords } from "../storage/queries/text-rank.ts";
@@ -14,7 +15,6 @@ import {
 
 type ListServices = Pick<Services, "storage" | "runtime" | "connections">;
 
-const DAY_MS = 86_400_000;
 /** The longest lifetime of a task; an older one cannot have failed within the last day. */
 const MAX_TASK_AGE_MS = 8 * DAY_MS;
 

@@ -1,12 +1,11 @@
 import { limits, refuse, type Answer, type Operations, type QueryOf } from "@agent/wire";
+import { DAY_MS } from "../../clock/day-ms.ts";
 import type { Services } from "../../services.ts";
 import type { OnlineWatchRow } from "../../storage/tables/operator.ts";
 import { findAgent } from "../store.ts";
 import { listSpans, listWatches } from "./span-store.ts";
 
 type GetOnlineHistory = Operations["getOnlineHistory"];
-
-const DAY_MS = 86_400_000;
 
 /** Returns the times in which an agent was online, and those in which the relay looked. */
 export async function getOnlineHistory(

@@ -2,6 +2,7 @@ import { fromMicro, toDollars } from "@agent/budget";
 import type { PeerEntry, PendingPeer } from "@agent/federation-protocol/peering";
 import type { FederationPeer } from "@agent/wire";
 import { getClearingBalance } from "../../budget/post-clearing.ts";
+import { DAY_MS } from "../../clock/day-ms.ts";
 import type { FederationPeerRow } from "../../storage/tables/federation.ts";
 import { scoreOfLevel, UNKNOWN } from "../../trust/levels.ts";
 import { findTrust } from "../../trust/store.ts";
@@ -13,8 +14,6 @@ import { toPeerRecord } from "./peer-state.ts";
 
 type PeerEntryServices = Pick<FederationServices, "storage" | "identity">;
 type PeerViewServices = PeerEntryServices & Pick<FederationServices, "runtime">;
-
-const DAY_MS = 86_400_000;
 
 /** Counts the tasks that went to each peer or came from it in the last 24 hours. */
 export const countTrafficOfDay = ({ storage, runtime }: PeerViewServices) =>
