@@ -65,7 +65,7 @@ const namedDefinitions = {
 } as const;
 
 /** Rules that JSON Schema cannot express; the message of the refusal names them. */
-const ignoreActions = ["finite", "check", "raw_check", "safe_integer", "max_bytes", "transform"];
+const ignoreActions = ["finite", "check", "raw_check", "max_bytes", "transform"];
 
 const conversion = {
   target: "draft-2020-12",

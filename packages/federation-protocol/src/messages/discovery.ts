@@ -1,4 +1,4 @@
-import { capabilities, count, longText, ratio, shortText } from "@agent/wire/engine";
+import { capabilities, count, longText, ratio, shortText, wholeNumber } from "@agent/wire/engine";
 import * as v from "valibot";
 import { envelope, hex32, money, summand, uuid } from "../fields.ts";
 
@@ -51,7 +51,7 @@ export const RemoteAgentSchema = v.object({
   latency_ms: v.optional(v.nullable(summand), null),
   source_relay: v.optional(uuid),
   relay_name: v.optional(shortText, ""),
-  hop_distance: v.optional(v.number(), 0),
+  hop_distance: v.optional(wholeNumber, 0),
   /**
    * The key succession records from the key of a version 8 id to `public_key`: one record, or a
    * list with the oldest first. They keep unknown members, because both keys have signed all

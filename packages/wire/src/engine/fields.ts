@@ -1,6 +1,7 @@
 import { parseAmount, type AmountCode } from "@agent/budget";
 import { isJsonObject, isUuid } from "@agent/crypto";
 import * as v from "valibot";
+import { annotateSchema } from "./annotate-schema.ts";
 import { limits } from "./limits.ts";
 
 export { extensibleEnum, getEnumWords } from "./extensible-enum.ts";
@@ -65,6 +66,9 @@ export const timestamp = v.pipe(
   v.safeInteger("must be a whole number of milliseconds"),
   v.minValue(0, "must be 0 or more"),
 );
+
+/** A whole number in an answer, whose readers only check that it is a number. */
+export const wholeNumber = annotateSchema(v.number(), { type: "integer" });
 
 /** JSON `1e999` parses to Infinity, so a number may not be finite. */
 export const finite = v.pipe(v.number(), v.finite("must be a finite number"));
@@ -143,6 +147,7 @@ function integerText(min: number, max: number) {
     v.regex(/^\d{1,9}$/, rule),
     v.transform(Number),
     v.number(),
+    v.safeInteger(rule),
     v.minValue(min, rule),
     v.maxValue(max, rule),
   );
@@ -163,12 +168,15 @@ export const pageQuery = {
   cursor: v.optional(id),
 };
 
+const TIME_RULE = "must be milliseconds since the epoch";
+
 /** A time in a query string, in milliseconds since the Unix epoch. */
 export const timeText = v.pipe(
   v.string(),
-  v.regex(/^\d{1,15}$/, "must be milliseconds since the epoch"),
+  v.regex(/^\d{1,15}$/, TIME_RULE),
   v.transform(Number),
   v.number(),
+  v.safeInteger(TIME_RULE),
 );
 
 /** The number of the last event that the caller has received. */

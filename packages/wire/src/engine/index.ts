@@ -15,6 +15,7 @@ export {
   ratio,
   shortText,
   timestamp,
+  wholeNumber,
 } from "./fields.ts";
 export { defineOperation, type Operation } from "./operation.ts";
 export { FEDERATION_HEADERS, FEDERATION_PREFIX, WITNESS_PREFIX } from "./peer-requests.ts";

@@ -4,6 +4,7 @@ import { listImpliedRefusals } from "./list-implied-refusals.ts";
 import { buildOpenApi } from "./openapi.ts";
 import type { Operation } from "./operation.ts";
 import { operations } from "../operations.ts";
+import { toComponentSchema } from "../named-schemas.ts";
 
 interface Parameter {
   readonly name: string;
@@ -100,8 +101,33 @@ describe("the OpenAPI document", () => {
     expect(describedAs(operations.listCandidates).parameters).toMatchObject([
       { name: "capability", in: "query", required: true },
       { name: "max_budget", in: "query", required: false, schema: { type: "number" } },
-      { name: "limit", in: "query", required: false, schema: { minimum: 1, maximum: 200 } },
+      {
+        name: "limit",
+        in: "query",
+        required: false,
+        schema: { type: "integer", minimum: 1, maximum: 200 },
+      },
     ]);
+  });
+
+  test("calls a whole number of a query, a body or an answer an integer", () => {
+    const { after } = Object.fromEntries(
+      describedAs(operations.getTask).parameters?.map(({ name, schema }) => [name, schema]) ?? [],
+    );
+    expect(after).toEqual({ type: "integer", minimum: 0, maximum: 999_999_999 });
+    const body = toComponentSchema(operations.submitTask.body);
+    expect(body).toMatchObject({ properties: { ttl_ms: { type: "integer", minimum: 60_000 } } });
+    expect(document.components.schemas["Task"]).toMatchObject({
+      properties: { expires_at: { type: "integer" }, estimated_cost: { type: "number" } },
+    });
+  });
+
+  test("calls no time a number that may be a fraction", () => {
+    const times = [...objectsIn(document)].flatMap(({ properties }) =>
+      Object.entries(properties ?? {}).filter(([name]) => name.endsWith("_at")),
+    );
+    expect(times.length).toBeGreaterThan(50);
+    expect(JSON.stringify(times)).not.toContain('"type":"number"');
   });
 });
 

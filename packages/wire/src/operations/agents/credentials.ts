@@ -1,6 +1,13 @@
 import { VerifiableCredentialSchema } from "@agent/credentials";
 import * as v from "valibot";
-import { id, looseObject, nextCursor, pageQuery, shortText } from "../../engine/fields.ts";
+import {
+  id,
+  looseObject,
+  nextCursor,
+  pageQuery,
+  shortText,
+  wholeNumber,
+} from "../../engine/fields.ts";
 import { limits } from "../../engine/limits.ts";
 import { defineOperation } from "../../engine/operation.ts";
 
@@ -9,7 +16,7 @@ export const StoredCredential = v.object({
   credential_id: v.string(),
   type: v.string(),
   credential: looseObject,
-  issued_at: v.number(),
+  issued_at: wholeNumber,
   revoked: v.boolean(),
 });
 export type StoredCredential = v.InferOutput<typeof StoredCredential>;
@@ -17,7 +24,7 @@ export type StoredCredential = v.InferOutput<typeof StoredCredential>;
 export const CredentialStatus = v.object({
   credential_id: v.string(),
   revoked: v.boolean(),
-  revoked_at: v.exactOptional(v.number()),
+  revoked_at: v.exactOptional(wholeNumber),
   reason: v.exactOptional(v.string()),
 });
 export type CredentialStatus = v.InferOutput<typeof CredentialStatus>;
@@ -93,7 +100,7 @@ export const credentials = {
     ok: {
       200: v.object({
         presentation: looseObject,
-        credential_count: v.number(),
+        credential_count: wholeNumber,
         relay_did: v.string(),
       }),
     },

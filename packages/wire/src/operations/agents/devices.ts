@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { nextCursor, pageQuery } from "../../engine/fields.ts";
+import { nextCursor, pageQuery, wholeNumber } from "../../engine/fields.ts";
 import { defineOperation } from "../../engine/operation.ts";
 
 /** A key that may act for an agent, as every caller with a token sees it. */
@@ -9,7 +9,7 @@ export const Device = v.object({
   public_key: v.string(),
   did: v.string(),
   device_name: v.nullable(v.string()),
-  registered_at: v.number(),
+  registered_at: wholeNumber,
   revoked: v.boolean(),
 });
 export type Device = v.InferOutput<typeof Device>;

@@ -1,13 +1,13 @@
 import * as v from "valibot";
-import { id, looseObject, shortText } from "../../engine/fields.ts";
+import { id, looseObject, shortText, wholeNumber } from "../../engine/fields.ts";
 import { limits } from "../../engine/limits.ts";
 import { defineOperation } from "../../engine/operation.ts";
 
 /** A key of an agent and the period in which it was bound to the agent, in ms; null while it is current. */
 const BoundKey = v.object({
   public_key: v.string(),
-  valid_from: v.number(),
-  valid_until: v.nullable(v.number()),
+  valid_from: wholeNumber,
+  valid_until: v.nullable(wholeNumber),
 });
 
 /** All keys of an agent, oldest first, and the succession record from each key to the next. */
@@ -66,7 +66,7 @@ export const keys = {
     tier: "auth",
     body: v.object({ reason: v.optional(shortText) }),
     ok: {
-      200: v.object({ agent_id: v.string(), revoked: v.literal(true), revoked_at: v.number() }),
+      200: v.object({ agent_id: v.string(), revoked: v.literal(true), revoked_at: wholeNumber }),
     },
     refusals: ["agent.not_found"],
   }),
@@ -88,7 +88,7 @@ export const keys = {
         v.maxLength(limits.revokedTokens, `must contain at most ${limits.revokedTokens} entries`),
       ),
     }),
-    ok: { 200: v.object({ agent_id: v.string(), revoked: v.number() }) },
+    ok: { 200: v.object({ agent_id: v.string(), revoked: wholeNumber }) },
     refusals: ["agent.not_found"],
   }),
 } as const;

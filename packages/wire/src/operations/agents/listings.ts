@@ -9,6 +9,7 @@ import {
   price,
   ratio,
   shortText,
+  wholeNumber,
 } from "../../engine/fields.ts";
 import { limits } from "../../engine/limits.ts";
 import { defineOperation } from "../../engine/operation.ts";
@@ -65,7 +66,7 @@ export type ListingBody = v.InferOutput<typeof ListingBody>;
 export const Listing = v.object({
   listing_id: v.string(),
   agent_id: v.string(),
-  updated_at: v.number(),
+  updated_at: wholeNumber,
   ...ListingBody.entries,
 });
 export type Listing = v.InferOutput<typeof Listing>;

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { agentId, extensibleEnum, publicKey, shortText } from "../../engine/fields.ts";
+import { agentId, extensibleEnum, publicKey, shortText, wholeNumber } from "../../engine/fields.ts";
 import { defineOperation, scopes } from "../../engine/operation.ts";
 
 /** The state of a pairing; one that is not resolved in time is deleted. */
@@ -16,7 +16,7 @@ export const Pairing = v.object({
   fingerprint: v.nullable(v.string()),
   /** Only of an approved device. */
   device_id: v.nullable(v.string()),
-  expires_at: v.number(),
+  expires_at: wholeNumber,
 });
 export type Pairing = v.InferInput<typeof Pairing>;
 
@@ -40,7 +40,7 @@ export const pairing = {
       201: v.object({
         pairing_id: v.string(),
         pairing_code: v.string(),
-        expires_at: v.number(),
+        expires_at: wholeNumber,
       }),
     },
     refusals: ["request.invalid", "auth.not_owner", "agent.not_found", "agent.revoked"],

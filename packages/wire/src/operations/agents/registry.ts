@@ -15,6 +15,7 @@ import {
   publicKey,
   shortText,
   timestamp,
+  wholeNumber,
 } from "../../engine/fields.ts";
 import { limits } from "../../engine/limits.ts";
 import { defineOperation } from "../../engine/operation.ts";
@@ -162,7 +163,7 @@ export const registry = {
       200: v.object({
         registered: v.literal(true),
         agent_id: v.string(),
-        expires_at: v.nullable(v.number()),
+        expires_at: v.nullable(wholeNumber),
         checks: v.array(Check),
       }),
     },
@@ -188,7 +189,7 @@ export const registry = {
     scope: "agent:write",
     tier: "read",
     body: v.object({ agent_id: v.optional(agentId) }),
-    ok: { 200: v.object({ agent_id: v.string(), last_seen_at: v.number() }) },
+    ok: { 200: v.object({ agent_id: v.string(), last_seen_at: wholeNumber }) },
     refusals: ["request.invalid", "auth.not_owner", "agent.not_found"],
   }),
   discover: defineOperation({

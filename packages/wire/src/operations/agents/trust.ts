@@ -1,5 +1,12 @@
 import * as v from "valibot";
-import { count, extensibleEnum, nextCursor, pageQuery, ratio } from "../../engine/fields.ts";
+import {
+  count,
+  extensibleEnum,
+  nextCursor,
+  pageQuery,
+  ratio,
+  wholeNumber,
+} from "../../engine/fields.ts";
 import { defineOperation } from "../../engine/operation.ts";
 import { TrustLevel } from "./registry.ts";
 
@@ -8,8 +15,8 @@ export const TrustRecord = v.object({
   agent_id: v.string(),
   remote_agent_id: v.string(),
   trust_level: extensibleEnum(TrustLevel.options),
-  first_seen_at: v.number(),
-  last_seen_at: v.number(),
+  first_seen_at: wholeNumber,
+  last_seen_at: wholeNumber,
   interaction_count: count,
   successful_tasks: count,
   failed_tasks: count,

@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { wholeNumber } from "../../engine/fields.ts";
 import { SubScores } from "./market.ts";
 import { defineOperation } from "../../engine/operation.ts";
 import { Check } from "./registry.ts";
@@ -7,8 +8,8 @@ import { Check } from "./registry.ts";
 const QueryRank = v.object({
   capability: v.string(),
   /** From 1; null if the query does not return the agent. */
-  rank: v.nullable(v.number()),
-  of: v.number(),
+  rank: v.nullable(wholeNumber),
+  of: wholeNumber,
   composite_score: v.number(),
   sub_scores: SubScores,
 });

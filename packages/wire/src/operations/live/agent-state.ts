@@ -1,6 +1,6 @@
 import { LEDGER_STATUSES } from "@agent/ledger";
 import * as v from "valibot";
-import { extensibleEnum, nextCursor, pageQuery } from "../../engine/fields.ts";
+import { extensibleEnum, nextCursor, pageQuery, wholeNumber } from "../../engine/fields.ts";
 import { defineOperation } from "../../engine/operation.ts";
 import { Freshness } from "../agents/registry.ts";
 
@@ -10,7 +10,7 @@ export const Goal = v.object({
   status: extensibleEnum(LEDGER_STATUSES),
   /** Whether a signed ledger of the goal is stored. */
   signed: v.boolean(),
-  plans: v.number(),
+  plans: wholeNumber,
   task_status: v.nullable(v.string()),
 });
 export type Goal = v.InferInput<typeof Goal>;
@@ -21,20 +21,20 @@ export const AgentState = v.object({
   revoked: v.boolean(),
   online: v.boolean(),
   freshness: extensibleEnum(Freshness.options),
-  last_seen_at: v.number(),
+  last_seen_at: wholeNumber,
   /** Open tasks assigned to the agent; `submitted_open_tasks` are those that it submitted. */
-  open_tasks: v.number(),
-  submitted_open_tasks: v.number(),
-  devices: v.number(),
-  ledgers: v.number(),
-  events: v.number(),
+  open_tasks: wholeNumber,
+  submitted_open_tasks: wholeNumber,
+  devices: wholeNumber,
+  ledgers: wholeNumber,
+  events: wholeNumber,
 });
 export type AgentState = v.InferInput<typeof AgentState>;
 
 /** An action on an agent and its actor. */
 export const AuditEntry = v.object({
-  sequence: v.number(),
-  at: v.number(),
+  sequence: wholeNumber,
+  at: wholeNumber,
   /** An agent's id, `operator` (`operator:1` or `operator:2` while there are two tokens), or `anonymous`. */
   actor: v.string(),
   device_id: v.nullable(v.string()),

@@ -8,6 +8,7 @@ import {
   pageQuery,
   timestamp,
   wellFormed,
+  wholeNumber,
 } from "../../engine/fields.ts";
 import { limits } from "../../engine/limits.ts";
 import { defineOperation } from "../../engine/operation.ts";
@@ -23,8 +24,8 @@ export const Conversation = v.object({
   conversation_id: v.string(),
   agent_id: v.string(),
   title: v.string(),
-  started_at: v.number(),
-  last_active_at: v.number(),
+  started_at: wholeNumber,
+  last_active_at: wholeNumber,
 });
 export type Conversation = v.InferOutput<typeof Conversation>;
 
@@ -44,7 +45,7 @@ export const Message = v.object({
   message_id: v.string(),
   role: v.string(),
   content: v.string(),
-  created_at: v.number(),
+  created_at: wholeNumber,
 });
 export type Message = v.InferOutput<typeof Message>;
 

@@ -1,13 +1,14 @@
 import { canonicalize, unlessMalformed } from "@agent/crypto";
 import * as v from "valibot";
 import {
-  createBatchSchema,
   capability,
+  createBatchSchema,
   id,
   looseObject,
   nextCursor,
   pageQuery,
   timestamp,
+  wholeNumber,
 } from "../../engine/fields.ts";
 import { limits } from "../../engine/limits.ts";
 import { defineOperation } from "../../engine/operation.ts";
@@ -39,10 +40,10 @@ export type NewEvent = v.InferOutput<typeof NewEvent>;
 export const AgentEvent = v.object({
   event_id: v.string(),
   type: v.string(),
-  timestamp: v.number(),
+  timestamp: wholeNumber,
   goal_id: v.nullable(v.string()),
   payload: looseObject,
-  clock: v.number(),
+  clock: wholeNumber,
 });
 export type AgentEvent = v.InferOutput<typeof AgentEvent>;
 

@@ -14,6 +14,7 @@ import {
   pageQuery,
   price,
   timestamp,
+  wholeNumber,
 } from "../../engine/fields.ts";
 import { limits } from "../../engine/limits.ts";
 import { defineOperation } from "../../engine/operation.ts";
@@ -76,8 +77,8 @@ export const Plan = v.object({
   steps: v.array(v.object({ ...StepBody.entries, status: extensibleEnum(STEP_STATUSES) })),
   plan_id: v.string(),
   agent_id: v.string(),
-  created_at: v.number(),
-  updated_at: v.number(),
+  created_at: wholeNumber,
+  updated_at: wholeNumber,
 });
 /** A plan as a relay answers it, with the enumeration values of its own version. */
 export type Plan = Omit<v.InferOutput<typeof Plan>, "status" | "steps"> &

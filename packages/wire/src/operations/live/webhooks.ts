@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { extensibleEnum, longText } from "../../engine/fields.ts";
+import { extensibleEnum, longText, wholeNumber } from "../../engine/fields.ts";
 import { limits } from "../../engine/limits.ts";
 import { defineOperation } from "../../engine/operation.ts";
 
@@ -25,7 +25,7 @@ export const Webhook = v.object({
   state: extensibleEnum(["active", "disabled"]),
   last_error: v.nullable(v.string()),
   /** The number of consecutive failed deliveries. */
-  failures: v.number(),
+  failures: wholeNumber,
 });
 export type Webhook = v.InferInput<typeof Webhook>;
 

@@ -9,6 +9,7 @@ import {
   nonEmptyShortText,
   pageQuery,
   shortText,
+  wholeNumber,
 } from "../../engine/fields.ts";
 import { defineOperation } from "../../engine/operation.ts";
 
@@ -21,7 +22,7 @@ export const Transaction = v.object({
   balance_after: money,
   reference_id: v.nullable(v.string()),
   description: v.nullable(v.string()),
-  created_at: v.number(),
+  created_at: wholeNumber,
 });
 export type Transaction = v.InferInput<typeof Transaction>;
 
@@ -50,7 +51,7 @@ export const Settlement = v.object({
   payer_id: v.string(),
   payee_id: v.string(),
   status: extensibleEnum(["completed", "partial", "refunded"]),
-  settled_at: v.number(),
+  settled_at: wholeNumber,
   /** Only of an inspected task: the SHA-256 of the outcome of its inspection, without the signature. */
   outcome_hash: v.optional(v.string()),
   /** The transaction and the chain of the x402 payment that was sent with the task. */
@@ -74,7 +75,7 @@ export const AccountSummary = v.object({
   /** False for an id that no agent has registered or bootstrapped, for example a mistyped one. */
   agent_known: v.boolean(),
   /** The time of its last movement; null before the first one. */
-  last_at: v.optional(v.nullable(v.number())),
+  last_at: v.optional(v.nullable(wholeNumber)),
 });
 export type AccountSummary = v.InferOutput<typeof AccountSummary>;
 

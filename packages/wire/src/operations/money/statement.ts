@@ -1,14 +1,14 @@
 import * as v from "valibot";
 import { Transaction } from "./budget.ts";
-import { money, timeText } from "../../engine/fields.ts";
+import { money, timeText, wholeNumber } from "../../engine/fields.ts";
 import { defineOperation } from "../../engine/operation.ts";
 
 /** The movements of an account in a period; `opening_balance` plus the amounts is `closing_balance`. */
 export const Statement = v.object({
   agent_id: v.string(),
   currency: v.literal("USD"),
-  from: v.number(),
-  to: v.number(),
+  from: wholeNumber,
+  to: wholeNumber,
   opening_balance: money,
   transactions: v.array(Transaction),
   closing_balance: money,

@@ -7,6 +7,7 @@ import {
   nonEmptyLongText,
   nonEmptyShortText,
   pageQuery,
+  wholeNumber,
 } from "../../engine/fields.ts";
 import { defineOperation } from "../../engine/operation.ts";
 
@@ -21,8 +22,8 @@ export const Withdrawal = v.object({
   currency: v.literal("USD"),
   destination: v.string(),
   status: extensibleEnum(WithdrawalStatus.options),
-  created_at: v.number(),
-  resolved_at: v.nullable(v.number()),
+  created_at: wholeNumber,
+  resolved_at: v.nullable(wholeNumber),
   /** The reference of the operator's payment; only of a completed withdrawal. */
   payout_reference: v.nullable(v.string()),
   /** The reason why it was not paid; only of a failed withdrawal. */

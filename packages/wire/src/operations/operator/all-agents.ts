@@ -6,6 +6,7 @@ import {
   nextCursor,
   pageQuery,
   timeText,
+  wholeNumber,
 } from "../../engine/fields.ts";
 import { defineOperation } from "../../engine/operation.ts";
 
@@ -16,23 +17,23 @@ export const OperatorAgent = v.object({
   name: v.nullable(v.string()),
   state: extensibleEnum(["bound", "registered", "revoked"]),
   online: v.boolean(),
-  sockets: v.number(),
+  sockets: wholeNumber,
   capabilities: v.array(v.string()),
-  first_seen_at: v.number(),
-  last_seen_at: v.number(),
+  first_seen_at: wholeNumber,
+  last_seen_at: wholeNumber,
   /** The time at which a call found nothing at its endpoint, until its next sign of life. */
-  unreachable_at: v.nullable(v.number()),
-  open_tasks: v.number(),
+  unreachable_at: v.nullable(wholeNumber),
+  open_tasks: wholeNumber,
   /** The credentials about it that the relay has, with revoked and expired ones. */
-  credentials: v.number(),
+  credentials: wholeNumber,
   balance: money,
   /** Its tasks that failed or were denied in the last 24 hours. */
-  failed_24h: v.number(),
+  failed_24h: wholeNumber,
 });
 export type OperatorAgent = v.InferInput<typeof OperatorAgent>;
 
 /** A span of time, in ms. */
-const TimeSpan = v.object({ from: v.number(), until: v.number() });
+const TimeSpan = v.object({ from: wholeNumber, until: wholeNumber });
 
 export const allAgents = {
   listAllAgents: defineOperation({
@@ -67,8 +68,8 @@ export const allAgents = {
     ok: {
       200: v.object({
         agent_id: v.string(),
-        from: v.number(),
-        to: v.number(),
+        from: wholeNumber,
+        to: wholeNumber,
         /** The times in which it was online, exact to a minute; each lies within one of `watched`. */
         spans: v.array(TimeSpan),
         /**

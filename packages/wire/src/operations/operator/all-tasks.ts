@@ -8,6 +8,7 @@ import {
   nextCursor,
   pageQuery,
   timeText,
+  wholeNumber,
 } from "../../engine/fields.ts";
 import { defineOperation } from "../../engine/operation.ts";
 import { ListedStatus, ListedTask } from "../tasks/task.ts";
@@ -24,8 +25,8 @@ export const OperatorTask = v.object({
     }),
   ),
   /** From submission to end; null while it is open. */
-  duration_ms: v.nullable(v.number()),
-  ended_at: v.nullable(v.number()),
+  duration_ms: v.nullable(wholeNumber),
+  ended_at: v.nullable(wholeNumber),
   /** The amount that the submitter paid; null before a settlement. */
   settled: v.nullable(money),
 });
@@ -97,8 +98,8 @@ export const allTasks = {
              * no longer known.
              */
             channel: v.nullable(extensibleEnum(["socket", "mcp", "peer"])),
-            attempts: v.number(),
-            last_at: v.nullable(v.number()),
+            attempts: wholeNumber,
+            last_at: v.nullable(wholeNumber),
           }),
         ),
         hold: v.nullable(Hold),
@@ -108,7 +109,7 @@ export const allTasks = {
             account: v.string(),
             type: v.string(),
             amount: money,
-            created_at: v.number(),
+            created_at: wholeNumber,
           }),
         ),
         settlement_ids: v.array(v.string()),
@@ -131,7 +132,7 @@ export const allTasks = {
         prompt: v.string(),
         /** Null without a receipt. */
         result: v.nullable(v.string()),
-        erased_at: v.nullable(v.number()),
+        erased_at: v.nullable(wholeNumber),
       }),
     },
     refusals: ["task.not_found"],

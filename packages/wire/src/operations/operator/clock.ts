@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { wholeNumber } from "../../engine/fields.ts";
 import { defineOperation } from "../../engine/operation.ts";
 
 export const clock = {
@@ -10,7 +11,7 @@ export const clock = {
     auth: "master",
     tier: "write",
     whileFrozen: true,
-    ok: { 200: v.object({ now: v.number(), moved_ms: v.number() }) },
+    ok: { 200: v.object({ now: wholeNumber, moved_ms: wholeNumber }) },
     refusals: [],
   }),
 } as const;

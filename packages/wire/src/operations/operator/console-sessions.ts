@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { extensibleEnum, shortText } from "../../engine/fields.ts";
+import { extensibleEnum, shortText, wholeNumber } from "../../engine/fields.ts";
 import { defineOperation } from "../../engine/operation.ts";
 
 const Level = v.picklist(["view", "operate"]);
@@ -9,20 +9,20 @@ const OpenSession = v.object({
   session_id: v.string(),
   level: extensibleEnum(Level.options),
   /** The end of `operate`; null if the session only reads. */
-  operate_until: v.nullable(v.number()),
+  operate_until: v.nullable(wholeNumber),
   token: v.string(),
   /** The end of the token. */
-  expires_at: v.number(),
+  expires_at: wholeNumber,
 });
 
 export const ConsoleSession = v.object({
   session_id: v.string(),
   level: extensibleEnum(Level.options),
   opened_by: v.string(),
-  opened_at: v.number(),
-  renewed_at: v.number(),
+  opened_at: wholeNumber,
+  renewed_at: wholeNumber,
   /** It ends at this time, or earlier when its page is idle. */
-  expires_at: v.number(),
+  expires_at: wholeNumber,
 });
 export type ConsoleSession = v.InferInput<typeof ConsoleSession>;
 
@@ -47,7 +47,7 @@ export const consoleSessions = {
       201: v.object({
         code: v.string(),
         level: extensibleEnum(Level.options),
-        expires_at: v.number(),
+        expires_at: wholeNumber,
       }),
     },
     refusals: [],

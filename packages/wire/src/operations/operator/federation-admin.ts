@@ -9,6 +9,7 @@ import {
   nonEmptyShortText,
   pageQuery,
   price,
+  wholeNumber,
 } from "../../engine/fields.ts";
 import { defineOperation } from "../../engine/operation.ts";
 import { ADMISSION_CODES, PeerEntrySchema } from "./peer-entry.ts";
@@ -26,19 +27,19 @@ export const FederationPeer = v.object({
   /** The prices of results that it accepted and did not settle in time; counts as owed until cleared. */
   defaulted: v.optional(money),
   /** The latest forwards to it, at most ten: once most of them failed, the circuit opens. */
-  forwards: v.optional(v.object({ latest: v.number(), failed: v.number() })),
+  forwards: v.optional(v.object({ latest: wholeNumber, failed: wholeNumber })),
   /** The features that it states in its signed identity. */
   features: v.optional(v.array(v.string())),
   /** Grows with every restore of its database; 0 if it states none. */
-  incarnation: v.optional(v.number()),
+  incarnation: v.optional(wholeNumber),
   /** The tasks that went to it or came from it in the last 24 hours. */
-  tasks_24h: v.optional(v.number()),
+  tasks_24h: v.optional(wholeNumber),
 });
 export type FederationPeer = v.InferInput<typeof FederationPeer>;
 
 /** A movement of the account between this relay and a peer. */
 const PeerPayment = v.object({
-  at: v.number(),
+  at: wholeNumber,
   type: extensibleEnum(transactionTypes),
   /** Above 0 if this relay then owes the peer more. */
   amount: money,
@@ -60,11 +61,11 @@ export const OutboxEntry = v.object({
   state: extensibleEnum(OutboxState.options),
   /** True if it failed and the hold was returned to the payer. */
   refunded: v.boolean(),
-  attempts: v.number(),
-  next_attempt_at: v.nullable(v.number()),
+  attempts: wholeNumber,
+  next_attempt_at: v.nullable(wholeNumber),
   last_error: v.nullable(v.string()),
-  created_at: v.number(),
-  ended_at: v.nullable(v.number()),
+  created_at: wholeNumber,
+  ended_at: v.nullable(wholeNumber),
 });
 export type OutboxEntry = v.InferInput<typeof OutboxEntry>;
 
@@ -134,7 +135,7 @@ export const federationAdmin = {
     auth: "master",
     tier: "write",
     body: v.object({ reason: nonEmptyShortText }),
-    ok: { 200: v.object({ relay_id: v.string(), cleared: money, tasks: v.number() }) },
+    ok: { 200: v.object({ relay_id: v.string(), cleared: money, tasks: wholeNumber }) },
     refusals: ["federation.disabled", "peer.not_found"],
   }),
   settlePeer: defineOperation({

@@ -1,11 +1,11 @@
 import * as v from "valibot";
-import { nonEmptyLongText } from "../../engine/fields.ts";
+import { nonEmptyLongText, wholeNumber } from "../../engine/fields.ts";
 import { defineOperation } from "../../engine/operation.ts";
 
 const Frozen = v.object({
   frozen: v.boolean(),
   reason: v.nullable(v.string()),
-  since: v.nullable(v.number()),
+  since: v.nullable(wholeNumber),
 });
 
 /** Whether the relay is frozen, why, since when and by which operator; null where that is unknown. */

@@ -1,5 +1,12 @@
 import * as v from "valibot";
-import { extensibleEnum, money, nextCursor, pageQuery, timeText } from "../../engine/fields.ts";
+import {
+  extensibleEnum,
+  money,
+  nextCursor,
+  pageQuery,
+  timeText,
+  wholeNumber,
+} from "../../engine/fields.ts";
 import { defineOperation } from "../../engine/operation.ts";
 
 /**
@@ -11,9 +18,9 @@ export const Hold = v.object({
   /** The agent whose money it is, or `relay:` and the id of the relay that forwarded the task. */
   payer_id: v.string(),
   amount: money,
-  since: v.number(),
+  since: wholeNumber,
   /** The end of the task, or the deadline of its inspection; null while another relay must settle. */
-  until: v.nullable(v.number()),
+  until: v.nullable(wholeNumber),
   state: extensibleEnum(["open", "inspected", "bond", "awaiting_peer"]),
 });
 export type Hold = v.InferInput<typeof Hold>;

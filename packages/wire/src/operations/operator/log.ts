@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { wholeNumber } from "../../engine/fields.ts";
 import { extensibleEnum } from "../../engine/extensible-enum.ts";
 import { defineOperation } from "../../engine/operation.ts";
 
@@ -8,10 +9,10 @@ const ArtifactHash = v.pipe(
   v.regex(/^[0-9a-f]{64}$/, "must be 64 lower-case hexadecimal digits"),
 );
 const Head = v.object({
-  size: v.number(),
-  signed_at: v.number(),
+  size: wholeNumber,
+  signed_at: wholeNumber,
   note: v.string(),
-  cosigned: v.number(),
+  cosigned: wholeNumber,
 });
 
 /** The relay's transparency log in the formats of C2SP (docs/transparency.md). */
@@ -76,9 +77,9 @@ export const log = {
         origin: v.string(),
         vkey: v.string(),
         /** The number of entries, those that no head covers yet included. */
-        size: v.number(),
+        size: wholeNumber,
         /** The entries that no head covers yet. */
-        lag: v.number(),
+        lag: wholeNumber,
         /** Why no head is signed; null while heads are signed. */
         held: v.nullable(v.string()),
         latest: v.nullable(Head),
@@ -91,8 +92,8 @@ export const log = {
             prefix: v.string(),
             state: extensibleEnum(["unasked", "cosigned", "ahead", "refused", "unreachable"]),
             /** The size that it cosigned last. */
-            size: v.nullable(v.number()),
-            answered_at: v.nullable(v.number()),
+            size: v.nullable(wholeNumber),
+            answered_at: v.nullable(wholeNumber),
           }),
         ),
         /** Signed checkpoints of other logs that do not fit what this relay cosigned. */
@@ -102,7 +103,7 @@ export const log = {
             code: v.string(),
             held: v.string(),
             offered: v.string(),
-            seen_at: v.number(),
+            seen_at: wholeNumber,
           }),
         ),
       }),

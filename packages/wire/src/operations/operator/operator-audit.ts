@@ -1,10 +1,10 @@
 import * as v from "valibot";
-import { nextCursor, pageQuery, shortText } from "../../engine/fields.ts";
+import { nextCursor, pageQuery, shortText, wholeNumber } from "../../engine/fields.ts";
 import { defineOperation } from "../../engine/operation.ts";
 
 /** An action of an agent, of the operator or of one of its console sessions. */
 export const OperatorAuditEntry = v.object({
-  at: v.number(),
+  at: wholeNumber,
   /** An agent's id, `operator` (or `operator:1`), `session:` and an id, or `anonymous`. */
   actor: v.string(),
   device_id: v.nullable(v.string()),

@@ -1,10 +1,10 @@
 import * as v from "valibot";
-import { money } from "../../engine/fields.ts";
+import { money, wholeNumber } from "../../engine/fields.ts";
 import { defineOperation } from "../../engine/operation.ts";
 import { ListedStatus } from "../tasks/task.ts";
 import { FreezeReport } from "./freeze.ts";
 
-const counts = v.record(v.string(), v.number());
+const counts = v.record(v.string(), wholeNumber);
 
 /** A process of the relay; several of them share one database (docs/scale-out.md). */
 export const RelayProcess = v.object({
@@ -13,9 +13,9 @@ export const RelayProcess = v.object({
   /** The name that the operator gave it. */
   name: v.string(),
   version: v.string(),
-  started_at: v.number(),
+  started_at: wholeNumber,
   /** The time at which it last showed that it is alive. */
-  renewed_at: v.number(),
+  renewed_at: wholeNumber,
   /** False once the others count it as dead. */
   alive: v.boolean(),
   /** Whether it does the work that one process does for all. */
@@ -23,7 +23,7 @@ export const RelayProcess = v.object({
   /** Whether this answer is its own. */
   answers: v.boolean(),
   /** The agents with a socket at it. */
-  agents: v.number(),
+  agents: wholeNumber,
 });
 export type RelayProcess = v.InferInput<typeof RelayProcess>;
 
@@ -40,12 +40,12 @@ export const overview = {
       200: v.object({
         /** Open tasks now; for the other states all tasks that ended in them. */
         tasks: v.object(
-          Object.fromEntries(ListedStatus.options.map((state) => [state, v.number()])) as Record<
+          Object.fromEntries(ListedStatus.options.map((state) => [state, wholeNumber])) as Record<
             ListedStatus,
             v.NumberSchema<undefined>
           >,
         ),
-        open: v.object({ count: v.number(), oldest_at: v.nullable(v.number()) }),
+        open: v.object({ count: wholeNumber, oldest_at: v.nullable(wholeNumber) }),
         money: v.object({
           balances: money,
           /** The holds of open tasks, and of ended ones that wait for another relay. */
@@ -57,33 +57,38 @@ export const overview = {
           fees_today: money,
           fees_total: money,
         }),
-        agents: v.object({ bound: v.number(), registered: v.number(), online: v.number() }),
-        sockets: v.number(),
+        agents: v.object({ bound: wholeNumber, registered: wholeNumber, online: wholeNumber }),
+        sockets: wholeNumber,
         /** Counted by state. */
         peers: counts,
-        outbox_failed: v.number(),
-        withdrawals_pending: v.number(),
-        approvals_pending: v.number(),
+        outbox_failed: wholeNumber,
+        withdrawals_pending: wholeNumber,
+        approvals_pending: wholeNumber,
         /** Disputes that the operator must decide. */
-        disputes_pending: v.number(),
+        disputes_pending: wholeNumber,
         freeze: FreezeReport,
         draining: v.boolean(),
         /** The processes of the relay that are alive. */
-        processes: v.number(),
+        processes: wholeNumber,
         jobs: v.array(
-          v.object({ job: v.string(), ok: v.boolean(), age_ms: v.number(), failures: v.number() }),
+          v.object({
+            job: v.string(),
+            ok: v.boolean(),
+            age_ms: wholeNumber,
+            failures: wholeNumber,
+          }),
         ),
         /** The last check of the books; null before the first one. */
-        books: v.nullable(v.object({ at: v.number(), consistent: v.boolean() })),
+        books: v.nullable(v.object({ at: wholeNumber, consistent: v.boolean() })),
         database: v.object({
           /** Null where the engine does not say. */
-          bytes: v.nullable(v.number()),
+          bytes: v.nullable(wholeNumber),
           in_memory: v.boolean(),
-          last_backup_at: v.nullable(v.number()),
+          last_backup_at: v.nullable(wholeNumber),
         }),
         /** The number of the newest event; 0 before the first one. */
-        last_event: v.number(),
-        uptime_ms: v.number(),
+        last_event: wholeNumber,
+        uptime_ms: wholeNumber,
         version: v.string(),
       }),
     },

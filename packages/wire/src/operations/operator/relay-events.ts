@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { eventNumber, nextCursor, pageQuery } from "../../engine/fields.ts";
+import { eventNumber, nextCursor, pageQuery, wholeNumber } from "../../engine/fields.ts";
 import { defineOperation } from "../../engine/operation.ts";
 
 /**
@@ -7,8 +7,8 @@ import { defineOperation } from "../../engine/operation.ts";
  * Further members depend on it: ids, and money in USD.
  */
 export const RelayEvent = v.looseObject({
-  sequence: v.number(),
-  at: v.number(),
+  sequence: wholeNumber,
+  at: wholeNumber,
   type: v.string(),
 });
 export type RelayEvent = v.InferInput<typeof RelayEvent>;

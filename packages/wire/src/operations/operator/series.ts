@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { extensibleEnum, timeText } from "../../engine/fields.ts";
+import { extensibleEnum, timeText, wholeNumber } from "../../engine/fields.ts";
 import { defineOperation } from "../../engine/operation.ts";
 
 /** The figures of which the relay keeps one row a minute. */
@@ -37,6 +37,7 @@ export const series = {
           v.regex(/^\d{1,9}$/, STEP_RULE),
           v.transform(Number),
           v.number(),
+          v.safeInteger(STEP_RULE),
           v.check((step) => step % 60_000 === 0 && step > 0 && step <= 172_800_000, STEP_RULE),
         ),
       ),
@@ -44,9 +45,9 @@ export const series = {
     ok: {
       200: v.object({
         metric: extensibleEnum(SERIES_METRICS),
-        step: v.number(),
+        step: wholeNumber,
         /** Counts, USD (`settled`, `fees`) or ms (`p50`, `p95`, from submission to receipt); null without data. */
-        points: v.array(v.object({ at: v.number(), value: v.nullable(v.number()) })),
+        points: v.array(v.object({ at: wholeNumber, value: v.nullable(v.number()) })),
       }),
     },
     refusals: [],

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { count, looseObject, money } from "../../engine/fields.ts";
+import { count, looseObject, money, wholeNumber } from "../../engine/fields.ts";
 import { defineOperation } from "../../engine/operation.ts";
 
 const Checks = v.array(v.object({ check: v.string(), ok: v.boolean(), detail: v.string() }));
@@ -7,7 +7,7 @@ const Checks = v.array(v.object({ check: v.string(), ok: v.boolean(), detail: v.
  * POSIX seconds of the latest restore of the relay's database from a backup; 0 without one. Relays of
  * older versions omit it.
  */
-const incarnation = v.optional(v.number());
+const incarnation = v.optional(wholeNumber);
 const Alive = v.object({ status: v.literal("ok") });
 
 export const system = {
@@ -97,11 +97,11 @@ export const system = {
         /** The terms of inspections before payment, and how the operator decides; older relays omit it. */
         disputes: v.optional(
           v.object({
-            answer_ms: v.number(),
-            decision_ms: v.number(),
+            answer_ms: wholeNumber,
+            decision_ms: wholeNumber,
             fee_rate: v.number(),
             fee_min: money,
-            window_min_ms: v.number(),
+            window_min_ms: wholeNumber,
             /** Disputes that reached the operator, that it decided, and in which its time passed. */
             opened: count,
             decided: count,
@@ -141,7 +141,7 @@ export const system = {
           v.object({
             name: v.string(),
             ok: v.boolean(),
-            count: v.optional(v.number()),
+            count: v.optional(wholeNumber),
             ids: v.optional(v.array(v.string())),
             detail: v.string(),
           }),

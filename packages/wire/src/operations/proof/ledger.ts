@@ -1,12 +1,12 @@
 import { LedgerSchema } from "@agent/ledger";
 import * as v from "valibot";
-import { looseObject } from "../../engine/fields.ts";
+import { looseObject, wholeNumber } from "../../engine/fields.ts";
 import { defineOperation } from "../../engine/operation.ts";
 
 const StoredLedger = v.object({
   goal_id: v.string(),
   content_hash: v.string(),
-  stored_at: v.number(),
+  stored_at: wholeNumber,
 });
 
 export const ledger = {

@@ -1,5 +1,11 @@
 import * as v from "valibot";
-import { extensibleEnum, looseObject, nextCursor, pageQuery } from "../../engine/fields.ts";
+import {
+  extensibleEnum,
+  looseObject,
+  nextCursor,
+  pageQuery,
+  wholeNumber,
+} from "../../engine/fields.ts";
 import { defineOperation } from "../../engine/operation.ts";
 import { TaskStatus } from "../tasks/task.ts";
 
@@ -7,7 +13,7 @@ import { TaskStatus } from "../tasks/task.ts";
 export const ArchivedReceipt = v.object({
   task_id: v.string(),
   receipt_hash: v.string(),
-  received_at: v.number(),
+  received_at: wholeNumber,
   status: v.exactOptional(extensibleEnum(TaskStatus.options)),
 });
 export type ArchivedReceipt = v.InferInput<typeof ArchivedReceipt>;

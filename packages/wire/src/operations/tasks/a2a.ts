@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { id, looseObject, price } from "../../engine/fields.ts";
+import { id, looseObject, price, wholeNumber } from "../../engine/fields.ts";
 import { defineOperation } from "../../engine/operation.ts";
 
 /** The extension for price and payer, on an agent card and in the metadata of a message. */
@@ -22,7 +22,7 @@ export const RpcAnswer = v.object({
   id: RpcId,
   result: v.exactOptional(looseObject),
   error: v.exactOptional(
-    v.object({ code: v.number(), message: v.string(), data: v.array(looseObject) }),
+    v.object({ code: wholeNumber, message: v.string(), data: v.array(looseObject) }),
   ),
 });
 export type RpcAnswer = v.InferOutput<typeof RpcAnswer>;

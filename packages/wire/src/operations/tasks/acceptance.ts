@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { agentId, count, money, objectOnly } from "../../engine/fields.ts";
+import { agentId, count, money, objectOnly, wholeNumber } from "../../engine/fields.ts";
 import { limits } from "../../engine/limits.ts";
 
 const WINDOW_RULE = `must be a whole number from ${limits.minInspectionWindowMs} to ${limits.maxInspectionWindowMs}`;
@@ -51,11 +51,11 @@ export type WantedAcceptance = v.InferOutput<typeof WantedAcceptance>;
 
 /** The terms of an inspection, fixed when its task was submitted: times in ms, amounts in USD. */
 export const AcceptanceTerms = v.object({
-  window_ms: v.number(),
+  window_ms: wholeNumber,
   /** The executor's time to contest a rejection. */
-  answer_ms: v.number(),
+  answer_ms: wholeNumber,
   /** The arbiter's time to decide, and then the operator's. */
-  decision_ms: v.number(),
+  decision_ms: wholeNumber,
   /** The relay's id if its operator decides. */
   arbiter_id: v.string(),
   /** The arbitration fee: a part of the sum in dispute, and at least `fee_min`. */

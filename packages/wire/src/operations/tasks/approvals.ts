@@ -10,6 +10,7 @@ import {
   nextCursor,
   pageQuery,
   shortText,
+  wholeNumber,
 } from "../../engine/fields.ts";
 import { limits } from "../../engine/limits.ts";
 import { defineOperation } from "../../engine/operation.ts";
@@ -24,7 +25,7 @@ const ApprovalVote = v.object({
   approver_id: v.string(),
   decision: extensibleEnum(ApprovalDecision.options),
   signature: v.string(),
-  voted_at: v.number(),
+  voted_at: wholeNumber,
 });
 
 export const Approval = v.object({
@@ -35,13 +36,13 @@ export const Approval = v.object({
   args_hash: v.string(),
   /** The arguments if the agent showed them; only while the approval is pending, and for a day at most. */
   arguments: v.exactOptional(looseObject),
-  quorum_required: v.number(),
+  quorum_required: wholeNumber,
   quorum_approvers: v.array(v.string()),
   quorum_hash: v.string(),
   status: extensibleEnum(ApprovalStatus.options),
   votes: v.array(ApprovalVote),
-  created_at: v.number(),
-  resolved_at: v.nullable(v.number()),
+  created_at: wholeNumber,
+  resolved_at: v.nullable(wholeNumber),
 });
 export type Approval = v.InferInput<typeof Approval>;
 

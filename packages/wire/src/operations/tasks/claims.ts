@@ -1,14 +1,14 @@
 import * as v from "valibot";
-import { extensibleEnum, longText } from "../../engine/fields.ts";
+import { extensibleEnum, longText, wholeNumber } from "../../engine/fields.ts";
 import { defineOperation } from "../../engine/operation.ts";
 
 /** A claim ends at `lease_until` unless it is renewed. */
 const ClaimLease = v.object({
   task_id: v.string(),
   status: v.literal("claimed"),
-  lease_until: v.number(),
+  lease_until: wholeNumber,
   /** The time at which the submitter asked to stop; the executor may release the claim or continue. */
-  cancel_requested_at: v.optional(v.number()),
+  cancel_requested_at: v.optional(wholeNumber),
 });
 
 /** Claims for workers that poll instead of using the socket. */

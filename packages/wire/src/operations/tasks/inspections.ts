@@ -7,6 +7,7 @@ import {
   nextCursor,
   pageQuery,
   waitSeconds,
+  wholeNumber,
 } from "../../engine/fields.ts";
 import { defineOperation } from "../../engine/operation.ts";
 import { AcceptanceTerms } from "./acceptance.ts";
@@ -25,7 +26,7 @@ const InspectionOutcome = v.object({
   share: v.number(),
   verdicts: v.array(v.string()),
   decision: v.nullable(v.string()),
-  closed_at: v.number(),
+  closed_at: wholeNumber,
   issuer: v.string(),
   suite: v.string(),
   signature: v.string(),
@@ -48,7 +49,7 @@ export const Inspection = v.object({
   /** The arbiter in charge of a dispute; the relay's id for its operator. */
   arbiter_id: v.string(),
   /** The time at which the state ends by itself; null once it is closed. */
-  deadline: v.nullable(v.number()),
+  deadline: v.nullable(wholeNumber),
   /** The signed words of the parties as they arrived, oldest first. */
   verdicts: v.array(looseObject),
   decision: v.nullable(looseObject),

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { looseObject } from "../../engine/fields.ts";
+import { looseObject, wholeNumber } from "../../engine/fields.ts";
 import { SubScores } from "../agents/market.ts";
 import { defineOperation } from "../../engine/operation.ts";
 import { RoutingChoice } from "./task.ts";
@@ -8,7 +8,7 @@ import { RoutingChoice } from "./task.ts";
 export const RoutingRecord = v.object({
   /** The name and version of the scoring rules. */
   algorithm: v.string(),
-  seed: v.number(),
+  seed: wholeNumber,
   weights: SubScores,
   exploration_drive: v.number(),
   from: v.string(),
@@ -21,9 +21,9 @@ export const RoutingRecord = v.object({
   excerpt: v.optional(
     v.object({
       /** The number of all candidates. */
-      candidates: v.number(),
+      candidates: wholeNumber,
       /** The number of those that could be chosen. */
-      eligible: v.number(),
+      eligible: wholeNumber,
       /** The mean cost of all candidates. */
       mean_cost: v.number(),
       /** The SHA-256 of the SHA-256 of each candidate's JSON, in order: 64 hex digits. */

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { extensibleEnum, looseObject } from "../../engine/fields.ts";
+import { extensibleEnum, looseObject, wholeNumber } from "../../engine/fields.ts";
 import { AcceptanceTerms, InspectionCounts } from "./acceptance.ts";
 
 /** States of a task; an expired task is removed and has no state (specification, "Task"). */
@@ -27,7 +27,7 @@ export const RoutingChoice = v.object({
     reliability: v.number(),
   }),
   routing_paths: v.array(v.array(v.string())),
-  alternatives_considered: v.number(),
+  alternatives_considered: wholeNumber,
 });
 export type RoutingChoice = v.InferOutput<typeof RoutingChoice>;
 
@@ -35,25 +35,25 @@ export const Task = v.object({
   task_id: v.string(),
   agent_id: v.string(),
   prompt: v.string(),
-  submitted_at: v.number(),
+  submitted_at: wholeNumber,
   status: extensibleEnum(TaskStatus.options),
   submitted_by: v.nullable(v.string()),
   assigned_to: v.nullable(v.string()),
   required_capabilities: v.array(v.string()),
-  expires_at: v.number(),
+  expires_at: wholeNumber,
   wall_clock_ms: v.nullable(v.number()),
   step_id: v.nullable(v.string()),
   routing_choice: v.nullable(RoutingChoice),
   estimated_cost: v.number(),
   amount_locked: v.number(),
   /** The number of the newest event of the task. */
-  event_id: v.optional(v.number()),
+  event_id: v.optional(wholeNumber),
   /** The time at which the submitter asked the executor to stop; absent before. */
-  cancel_requested_at: v.optional(v.number()),
+  cancel_requested_at: v.optional(wholeNumber),
   /** Only of a task that was submitted with one. */
   delegation_token: v.optional(looseObject),
   /** The time at which `prompt`, result and notes were replaced by their hashes; absent before. */
-  erased_at: v.optional(v.number()),
+  erased_at: v.optional(wholeNumber),
   /** Only of a task whose submitter inspects the result before it is paid. */
   acceptance: v.optional(AcceptanceTerms),
   /** Only with `acceptance`: the submitter's inspections before this one. */
@@ -73,7 +73,7 @@ export type ListedTask = v.InferInput<typeof ListedTask>;
  * same numbers.
  */
 export const TaskEvent = v.object({
-  event_id: v.number(),
+  event_id: wholeNumber,
   type: extensibleEnum([
     "submitted",
     "claimed",
@@ -86,7 +86,7 @@ export const TaskEvent = v.object({
     "cancelled",
     "expired",
   ]),
-  at: v.number(),
+  at: wholeNumber,
   task_id: v.string(),
   /** The agent that has the task now; only of `reassigned`. */
   assigned_to: v.optional(v.nullable(v.string())),

@@ -14,6 +14,7 @@ import {
   ratio,
   waitSeconds,
   wellFormed,
+  wholeNumber,
 } from "../../engine/fields.ts";
 import { limits } from "../../engine/limits.ts";
 import { defineOperation } from "../../engine/operation.ts";
@@ -97,7 +98,7 @@ export const tasks = {
         task_id: v.string(),
         status: v.literal("pending"),
         routing_choice: v.nullable(RoutingChoice),
-        expires_at: v.number(),
+        expires_at: wholeNumber,
         estimated_cost: v.number(),
         amount_locked: v.number(),
         /** The terms of the inspection, if one was asked for. */
@@ -213,7 +214,7 @@ export const tasks = {
       202: v.object({
         task_id: v.string(),
         status: v.literal("claimed"),
-        cancel_requested_at: v.number(),
+        cancel_requested_at: wholeNumber,
       }),
     },
     refusals: ["task.not_found", "task.not_submitter", "task.not_pending"],
@@ -230,9 +231,9 @@ export const tasks = {
     ok: {
       200: v.object({
         task_id: v.string(),
-        erased_at: v.number(),
+        erased_at: wholeNumber,
         /** The number of receipts of other tasks that still contain this task's receipt with its result. */
-        copies_left: v.number(),
+        copies_left: wholeNumber,
       }),
     },
     refusals: ["task.not_found", "task.not_submitter", "task.not_finished"],

@@ -1,0 +1,15 @@
+import * as v from "valibot";
+
+/**
+ * Returns a copy of a schema with more keywords in its JSON Schema, such as `description`. The copy
+ * validates exactly as the schema itself does, without a further step, because only the conversion to
+ * JSON Schema reads its `pipe`.
+ */
+export function annotateSchema<Schema extends v.GenericSchema>(
+  schema: Schema,
+  keywords: { readonly [keyword: string]: unknown },
+): Schema {
+  const steps: readonly unknown[] =
+    "pipe" in schema && Array.isArray(schema.pipe) ? schema.pipe : [schema];
+  return { ...schema, pipe: [...steps, v.metadata(keywords)] };
+}
