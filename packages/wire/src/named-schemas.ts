@@ -3,6 +3,7 @@ import { VerifiableCredentialSchema } from "@agent/credentials";
 import { LedgerSchema } from "@agent/ledger";
 import { ExecutionReceiptSchema } from "@agent/receipts";
 import type * as v from "valibot";
+import { describeMembers } from "./engine/descriptions/describe-members.ts";
 import { AgentState, AuditEntry, Goal } from "./operations/live/agent-state.ts";
 import { Approval } from "./operations/tasks/approvals.ts";
 import { Balance, Settlement, Transaction } from "./operations/money/budget.ts";
@@ -72,9 +73,12 @@ const conversion = {
   // The output of validation, so that numbers in a query are described as numbers.
   typeMode: "output",
   ignoreActions,
-  // The only custom schemas of the contract are objects.
-  overrideSchema: ({ valibotSchema }) =>
-    valibotSchema.type === "custom" ? { type: "object" } : undefined,
+  overrideSchema: ({ valibotSchema, jsonSchema }) => {
+    // The only custom schemas of the contract are objects.
+    if (valibotSchema.type === "custom") return { type: "object" };
+    const { properties } = jsonSchema;
+    return properties && { ...jsonSchema, properties: describeMembers(properties) };
+  },
   overrideRef: ({ referenceId }) => `#/components/schemas/${referenceId}`,
 } satisfies ConversionConfig;
 

@@ -13,3 +13,11 @@ export function annotateSchema<Schema extends v.GenericSchema>(
     "pipe" in schema && Array.isArray(schema.pipe) ? schema.pipe : [schema];
   return { ...schema, pipe: [...steps, v.metadata(keywords)] };
 }
+
+/** Returns a copy of a schema with a description: one sentence, with the unit and the encoding. */
+export function describeAs<Schema extends v.GenericSchema>(
+  schema: Schema,
+  description: string,
+): Schema {
+  return annotateSchema(schema, { description });
+}

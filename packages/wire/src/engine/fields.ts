@@ -1,7 +1,7 @@
 import { parseAmount, type AmountCode } from "@agent/budget";
 import { isJsonObject, isUuid } from "@agent/crypto";
 import * as v from "valibot";
-import { annotateSchema } from "./annotate-schema.ts";
+import { annotateSchema, describeAs } from "./annotate-schema.ts";
 import { limits } from "./limits.ts";
 
 export { extensibleEnum, getEnumWords } from "./extensible-enum.ts";
@@ -162,10 +162,16 @@ export const freeText = v.pipe(
   ),
 );
 
-/** The query parameters of every list: `limit` from 1 to 200, default 50, and an opaque `cursor`. */
+/** The query parameters of every list. */
 export const pageQuery = {
-  limit: v.optional(integerText(1, limits.maxPageSize)),
-  cursor: v.optional(id),
+  limit: describeAs(
+    v.optional(integerText(1, limits.maxPageSize)),
+    "The largest number of entries in the answer; 50 if absent.",
+  ),
+  cursor: describeAs(
+    v.optional(id),
+    "The `next_cursor` of the page before; the first page if absent.",
+  ),
 };
 
 const TIME_RULE = "must be milliseconds since the epoch";
@@ -179,10 +185,15 @@ export const timeText = v.pipe(
   v.safeInteger(TIME_RULE),
 );
 
-/** The number of the last event that the caller has received. */
-export const eventNumber = v.optional(integerText(0, 999_999_999));
+export const eventNumber = describeAs(
+  v.optional(integerText(0, 999_999_999)),
+  "The number of the last event that the caller has received.",
+);
 
-export const waitSeconds = v.optional(integerText(0, limits.pollWaitSeconds));
+export const waitSeconds = describeAs(
+  v.optional(integerText(0, limits.pollWaitSeconds)),
+  "The longest time in seconds that the answer waits for a change.",
+);
 
 /** A price in a query string. */
 export const priceText = v.pipe(
@@ -200,5 +211,7 @@ export const createBatchSchema = <Entry extends v.GenericSchema>(entry: Entry) =
     v.maxLength(limits.recordBatch, `must contain at most ${limits.recordBatch} entries`),
   );
 
-/** The cursor of the next page; null on the last one. */
-export const nextCursor = v.nullable(v.string());
+export const nextCursor = describeAs(
+  v.nullable(v.string()),
+  "The `cursor` of the next page; null on the last one.",
+);

@@ -2,6 +2,7 @@ import * as v from "valibot";
 import { errors, type Code } from "../errors.ts";
 import { listImpliedRefusals } from "./list-implied-refusals.ts";
 import { buildNamedSchemas, toComponentSchema, type JsonObject } from "../named-schemas.ts";
+import { pathParameters } from "./descriptions/path-parameters.ts";
 import { buildAnswerExample, buildRequestExample } from "./examples/build-example.ts";
 import { textSamples } from "./examples/sample-values.ts";
 import { limits } from "./limits.ts";
@@ -117,10 +118,11 @@ const idempotencyKeyParameter: JsonObject = {
 };
 
 function buildParameters(operation: Operation): JsonObject[] {
-  const path = [...operation.path.matchAll(/:(\w+)/g)].map(([, name]) => ({
+  const path = [...operation.path.matchAll(/:(\w+)/g)].map(([, name = ""]) => ({
     name,
     in: "path",
     required: true,
+    description: pathParameters[name],
     schema: { type: "string" },
   }));
   const headers = Object.entries(operation.headers ?? {}).map(([name, description]) => ({
@@ -132,13 +134,14 @@ function buildParameters(operation: Operation): JsonObject[] {
   const given = [...path, ...(operation.keyed ? [idempotencyKeyParameter] : []), ...headers];
   if (operation.query === undefined) return given;
   const { properties = {}, required = [] } = toComponentSchema(operation.query) as {
-    properties?: JsonObject;
+    properties?: { [name: string]: JsonObject };
     required?: string[];
   };
-  const query = Object.entries(properties).map(([name, schema]) => ({
+  const query = Object.entries(properties).map(([name, { description, ...schema }]) => ({
     name,
     in: "query",
     required: required.includes(name),
+    description,
     schema,
   }));
   return [...given, ...query];

@@ -1,5 +1,6 @@
 import { VerifiableCredentialSchema } from "@agent/credentials";
 import * as v from "valibot";
+import { describeAs } from "../../engine/annotate-schema.ts";
 import {
   id,
   looseObject,
@@ -29,8 +30,10 @@ export const CredentialStatus = v.object({
 });
 export type CredentialStatus = v.InferOutput<typeof CredentialStatus>;
 
-/** The type of a credential as its document names it. */
-const type = v.optional(shortText);
+const type = describeAs(
+  v.optional(shortText),
+  "Only credentials of this type, as their documents name it.",
+);
 
 export const credentials = {
   listCredentials: defineOperation({

@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { describeAs } from "../../engine/annotate-schema.ts";
 import { capability, pageQuery, priceText } from "../../engine/fields.ts";
 import { defineOperation } from "../../engine/operation.ts";
 import { CapabilityPrice } from "./listings.ts";
@@ -41,8 +42,11 @@ export const market = {
     auth: "bearer",
     tier: "expensive",
     query: v.object({
-      capability,
-      max_budget: v.optional(priceText),
+      capability: describeAs(capability, "Only agents with this capability."),
+      max_budget: describeAs(
+        v.optional(priceText),
+        "The budget by which prices are scored, in USD.",
+      ),
       limit: pageQuery.limit,
     }),
     ok: { 200: v.object({ candidates: v.array(MarketCandidate) }) },

@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { describeAs } from "../../engine/annotate-schema.ts";
 import {
   agentId,
   capabilities,
@@ -202,8 +203,8 @@ export const registry = {
     auth: "bearer",
     tier: "read",
     query: v.object({
-      capability: v.optional(capability),
-      q: v.optional(freeText),
+      capability: describeAs(v.optional(capability), "Only agents with this capability."),
+      q: describeAs(v.optional(freeText), "Words that the texts of an agent must contain."),
       ...pageQuery,
     }),
     ok: { 200: v.object({ agents: v.array(DiscoveryEntry), next_cursor: nextCursor }) },

@@ -1,5 +1,6 @@
 import { canonicalize, unlessMalformed } from "@agent/crypto";
 import * as v from "valibot";
+import { describeAs } from "../../engine/annotate-schema.ts";
 import {
   capability,
   createBatchSchema,
@@ -70,7 +71,10 @@ export const events = {
     ownerOnly: true,
     scope: "task:read",
     tier: "read",
-    query: v.object({ goal_id: v.optional(id), ...pageQuery }),
+    query: v.object({
+      goal_id: describeAs(v.optional(id), "Only events of this goal."),
+      ...pageQuery,
+    }),
     ok: { 200: v.object({ events: v.array(AgentEvent), next_cursor: nextCursor }) },
     refusals: ["request.invalid"],
   }),

@@ -1,5 +1,6 @@
 import { LEDGER_STATUSES, STEP_STATUSES } from "@agent/ledger";
 import * as v from "valibot";
+import { describeAs } from "../../engine/annotate-schema.ts";
 import {
   agentId,
   capabilities,
@@ -117,7 +118,10 @@ export const plans = {
     ownerOnly: true,
     scope: "task:read",
     tier: "read",
-    query: v.object({ goal_id: v.optional(id), ...pageQuery }),
+    query: v.object({
+      goal_id: describeAs(v.optional(id), "Only plans of this goal."),
+      ...pageQuery,
+    }),
     ok: { 200: v.object({ plans: v.array(Plan), next_cursor: nextCursor }) },
     refusals: ["request.invalid"],
   }),

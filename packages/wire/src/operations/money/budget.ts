@@ -1,5 +1,6 @@
 import { transactionTypes } from "@agent/budget";
 import * as v from "valibot";
+import { describeAs } from "../../engine/annotate-schema.ts";
 import {
   amount,
   currency,
@@ -156,9 +157,14 @@ export const budget = {
     auth: "master",
     tier: "read",
     query: v.object({
-      sort: v.optional(v.picklist(["id", "balance", "held"])),
-      /** Only accounts with a balance, a hold or a pending withdrawal. */
-      nonzero: v.optional(v.literal("1")),
+      sort: describeAs(
+        v.optional(v.picklist(["id", "balance", "held"])),
+        "The order: by agent id, or the largest balance or hold first.",
+      ),
+      nonzero: describeAs(
+        v.optional(v.literal("1")),
+        "Only accounts with a balance, a hold or a pending withdrawal.",
+      ),
       ...pageQuery,
     }),
     ok: { 200: v.object({ accounts: v.array(AccountSummary), next_cursor: nextCursor }) },

@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { describeAs } from "../../engine/annotate-schema.ts";
 import { Transaction } from "./budget.ts";
 import { money, timeText, wholeNumber } from "../../engine/fields.ts";
 import { defineOperation } from "../../engine/operation.ts";
@@ -28,9 +29,18 @@ export const statement = {
     scope: "account:read",
     tier: "expensive",
     query: v.object({
-      from: v.optional(timeText),
-      to: v.optional(timeText),
-      format: v.optional(v.picklist(["json", "csv"])),
+      from: describeAs(
+        v.optional(timeText),
+        "The beginning of the period, in ms since the Unix epoch, inclusive; the first transaction if absent.",
+      ),
+      to: describeAs(
+        v.optional(timeText),
+        "The end of the period, in ms since the Unix epoch, exclusive; now if absent.",
+      ),
+      format: describeAs(
+        v.optional(v.picklist(["json", "csv"])),
+        "The form of the answer; `json` if absent.",
+      ),
     }),
     media: ["text/csv"],
     ok: { 200: Statement },

@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { describeAs } from "../../engine/annotate-schema.ts";
 import {
   amount,
   extensibleEnum,
@@ -71,7 +72,10 @@ export const withdrawals = {
     section: "Operator",
     auth: "master",
     tier: "read",
-    query: v.object({ status: v.optional(WithdrawalStatus), ...pageQuery }),
+    query: v.object({
+      status: describeAs(v.optional(WithdrawalStatus), "Only withdrawals in this state."),
+      ...pageQuery,
+    }),
     ok: { 200: Withdrawals },
     refusals: ["request.invalid"],
   }),

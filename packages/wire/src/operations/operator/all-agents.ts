@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { describeAs } from "../../engine/annotate-schema.ts";
 import {
   extensibleEnum,
   freeText,
@@ -44,11 +45,18 @@ export const allAgents = {
     auth: "master",
     tier: "read",
     query: v.object({
-      state: v.optional(v.picklist(["bound", "registered", "revoked"])),
-      /** A part of the id or of the registered name or capabilities. */
-      q: v.optional(freeText),
-      /** By id, or the agent that was seen last first. */
-      sort: v.optional(v.picklist(["id", "seen"])),
+      state: describeAs(
+        v.optional(v.picklist(["bound", "registered", "revoked"])),
+        "Only agents in this state.",
+      ),
+      q: describeAs(
+        v.optional(freeText),
+        "A part of the id or of the registered name or capabilities.",
+      ),
+      sort: describeAs(
+        v.optional(v.picklist(["id", "seen"])),
+        "The order: by id, or the agent that was seen last first.",
+      ),
       ...pageQuery,
     }),
     ok: { 200: v.object({ agents: v.array(OperatorAgent), next_cursor: nextCursor }) },
@@ -62,8 +70,10 @@ export const allAgents = {
     auth: "master",
     tier: "read",
     query: v.object({
-      /** The default is a day ago. */
-      from: v.optional(timeText),
+      from: describeAs(
+        v.optional(timeText),
+        "The beginning of the period, in ms since the Unix epoch; a day ago if absent.",
+      ),
     }),
     ok: {
       200: v.object({

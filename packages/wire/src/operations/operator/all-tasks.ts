@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { describeAs } from "../../engine/annotate-schema.ts";
 import {
   agentId,
   extensibleEnum,
@@ -41,17 +42,25 @@ export const allTasks = {
     auth: "master",
     tier: "read",
     query: v.object({
-      state: v.optional(ListedStatus),
-      /** The target or the executor. */
-      agent: v.optional(agentId),
-      submitter: v.optional(agentId),
-      /** Bounds of the submission, in ms. */
-      from: v.optional(timeText),
-      to: v.optional(timeText),
-      /** Only tasks that failed, were denied, expired or were a no-show. */
-      failed: v.optional(v.literal("1")),
-      /** A part of a task's id, of its agents' ids or of a required capability. */
-      q: v.optional(freeText),
+      state: describeAs(v.optional(ListedStatus), "Only tasks in this state."),
+      agent: describeAs(v.optional(agentId), "Only tasks with this target or executor, by its id."),
+      submitter: describeAs(v.optional(agentId), "Only tasks of this submitter, by its id."),
+      from: describeAs(
+        v.optional(timeText),
+        "The beginning of the times of submission, in ms since the Unix epoch, inclusive.",
+      ),
+      to: describeAs(
+        v.optional(timeText),
+        "The end of the times of submission, in ms since the Unix epoch, exclusive.",
+      ),
+      failed: describeAs(
+        v.optional(v.literal("1")),
+        "Only tasks that failed, were denied, expired or were a no-show.",
+      ),
+      q: describeAs(
+        v.optional(freeText),
+        "A part of a task's id, of its agents' ids or of a required capability.",
+      ),
       ...pageQuery,
     }),
     ok: { 200: v.object({ tasks: v.array(OperatorTask), next_cursor: nextCursor }) },

@@ -1,5 +1,6 @@
 import { transactionTypes } from "@agent/budget";
 import * as v from "valibot";
+import { describeAs } from "../../engine/annotate-schema.ts";
 import { extensibleEnum } from "../../engine/extensible-enum.ts";
 import {
   amount,
@@ -187,7 +188,10 @@ export const federationAdmin = {
     section: "Operator",
     auth: "master",
     tier: "read",
-    query: v.object({ state: v.optional(OutboxState), ...pageQuery }),
+    query: v.object({
+      state: describeAs(v.optional(OutboxState), "Only settlements in this state."),
+      ...pageQuery,
+    }),
     ok: { 200: v.object({ settlements: v.array(OutboxEntry), next_cursor: nextCursor }) },
     refusals: ["federation.disabled", "request.invalid"],
   }),

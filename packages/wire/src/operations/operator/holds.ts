@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { describeAs } from "../../engine/annotate-schema.ts";
 import {
   extensibleEnum,
   money,
@@ -34,8 +35,7 @@ export const holds = {
     auth: "master",
     tier: "read",
     query: v.object({
-      /** Only holds of at least this age, in ms. */
-      older_than: v.optional(timeText),
+      older_than: describeAs(v.optional(timeText), "Only holds of at least this age, in ms."),
       ...pageQuery,
     }),
     ok: { 200: v.object({ holds: v.array(Hold), next_cursor: nextCursor }) },

@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { describeAs } from "../../engine/annotate-schema.ts";
 import { wholeNumber } from "../../engine/fields.ts";
 import { extensibleEnum } from "../../engine/extensible-enum.ts";
 import { defineOperation } from "../../engine/operation.ts";
@@ -59,7 +60,9 @@ export const log = {
     section: "Transparency log",
     auth: "public",
     tier: "log",
-    query: v.object({ artifact: ArtifactHash }),
+    query: v.object({
+      artifact: describeAs(ArtifactHash, "The SHA-256 of the artifact, as 64 hex digits."),
+    }),
     media: [NOTE],
     ok: { 200: v.string() },
     refusals: ["log.entry_not_found", "log.not_integrated"],

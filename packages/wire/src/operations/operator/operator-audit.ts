@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { describeAs } from "../../engine/annotate-schema.ts";
 import { nextCursor, pageQuery, shortText, wholeNumber } from "../../engine/fields.ts";
 import { defineOperation } from "../../engine/operation.ts";
 
@@ -30,8 +31,8 @@ export const operatorAudit = {
     auth: "master",
     tier: "read",
     query: v.object({
-      actor: v.optional(shortText),
-      action: v.optional(shortText),
+      actor: describeAs(v.optional(shortText), "Only actions of this actor."),
+      action: describeAs(v.optional(shortText), "Only actions of this name."),
       ...pageQuery,
     }),
     ok: { 200: v.object({ entries: v.array(OperatorAuditEntry), next_cursor: nextCursor }) },

@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { describeAs } from "../../engine/annotate-schema.ts";
 import { extensibleEnum, timeText, wholeNumber } from "../../engine/fields.ts";
 import { defineOperation } from "../../engine/operation.ts";
 
@@ -27,19 +28,23 @@ export const series = {
     auth: "master",
     tier: "read",
     query: v.object({
-      metric: v.picklist(SERIES_METRICS),
-      /** The default is an hour ago. */
-      from: v.optional(timeText),
-      /** In ms; the default is a minute. */
-      step: v.optional(
-        v.pipe(
-          v.string(),
-          v.regex(/^\d{1,9}$/, STEP_RULE),
-          v.transform(Number),
-          v.number(),
-          v.safeInteger(STEP_RULE),
-          v.check((step) => step % 60_000 === 0 && step > 0 && step <= 172_800_000, STEP_RULE),
+      metric: describeAs(v.picklist(SERIES_METRICS), "The figure."),
+      from: describeAs(
+        v.optional(timeText),
+        "The time of the first point, in ms since the Unix epoch; an hour ago if absent.",
+      ),
+      step: describeAs(
+        v.optional(
+          v.pipe(
+            v.string(),
+            v.regex(/^\d{1,9}$/, STEP_RULE),
+            v.transform(Number),
+            v.number(),
+            v.safeInteger(STEP_RULE),
+            v.check((step) => step % 60_000 === 0 && step > 0 && step <= 172_800_000, STEP_RULE),
+          ),
         ),
+        "The time between two points in ms, whole minutes; a minute if absent.",
       ),
     }),
     ok: {

@@ -1,5 +1,6 @@
 import { canonicalize, sha256Hex } from "@agent/crypto";
 import * as v from "valibot";
+import { describeAs } from "../../engine/annotate-schema.ts";
 import {
   agentId,
   capability,
@@ -157,8 +158,11 @@ export const approvals = {
     ownerOnly: true,
     tier: "read",
     query: v.object({
-      as: v.optional(v.literal("approver")),
-      status: v.optional(ApprovalStatus),
+      as: describeAs(
+        v.optional(v.literal("approver")),
+        "With `approver` those that the agent may vote on.",
+      ),
+      status: describeAs(v.optional(ApprovalStatus), "Only approvals in this state."),
       ...pageQuery,
     }),
     ok: { 200: v.object({ approvals: v.array(Approval), next_cursor: nextCursor }) },
@@ -171,7 +175,10 @@ export const approvals = {
     section: "Operator",
     auth: "master",
     tier: "read",
-    query: v.object({ status: v.optional(ApprovalStatus), ...pageQuery }),
+    query: v.object({
+      status: describeAs(v.optional(ApprovalStatus), "Only approvals in this state."),
+      ...pageQuery,
+    }),
     ok: { 200: v.object({ approvals: v.array(Approval), next_cursor: nextCursor }) },
     refusals: ["request.invalid"],
   }),

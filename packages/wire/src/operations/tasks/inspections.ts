@@ -1,5 +1,6 @@
 import { DecisionRecordSchema, VerdictRecordSchema } from "@agent/receipts";
 import * as v from "valibot";
+import { describeAs } from "../../engine/annotate-schema.ts";
 import {
   extensibleEnum,
   looseObject,
@@ -136,8 +137,11 @@ export const inspections = {
     scope: "task:read",
     tier: "read",
     query: v.object({
-      role: v.optional(InspectionRole),
-      state: v.optional(InspectionState),
+      role: describeAs(
+        v.optional(InspectionRole),
+        "Only inspections in which the agent has this role; `delegator` is the submitter.",
+      ),
+      state: describeAs(v.optional(InspectionState), "Only inspections in this state."),
       ...pageQuery,
     }),
     ok: { 200: v.object(page) },
@@ -161,7 +165,10 @@ export const inspections = {
     section: "Operator",
     auth: "master",
     tier: "read",
-    query: v.object({ state: v.optional(InspectionState), ...pageQuery }),
+    query: v.object({
+      state: describeAs(v.optional(InspectionState), "Only inspections in this state."),
+      ...pageQuery,
+    }),
     ok: { 200: v.object(page) },
     refusals: ["request.invalid"],
   }),

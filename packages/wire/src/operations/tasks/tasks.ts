@@ -1,5 +1,6 @@
 import { ExecutionReceiptSchema } from "@agent/receipts";
 import * as v from "valibot";
+import { describeAs } from "../../engine/annotate-schema.ts";
 import {
   agentId,
   capabilities,
@@ -191,8 +192,11 @@ export const tasks = {
     scope: "task:read",
     tier: "read",
     query: v.object({
-      status: v.optional(ListedStatus),
-      submitted_by: v.optional(v.literal("me")),
+      status: describeAs(v.optional(ListedStatus), "Only tasks in this state."),
+      submitted_by: describeAs(
+        v.optional(v.literal("me")),
+        "With `me` those that the agent submitted.",
+      ),
       ...pageQuery,
     }),
     ok: { 200: v.object({ tasks: v.array(ListedTask), next_cursor: nextCursor }) },
