@@ -15,18 +15,27 @@ import { defineOperation } from "../../engine/operation.ts";
 /** A stored credential; its document is returned exactly as it was signed. */
 export const StoredCredential = v.object({
   credential_id: v.string(),
-  type: v.string(),
-  credential: looseObject,
-  issued_at: wholeNumber,
-  revoked: v.boolean(),
+  type: describeAs(v.string(), "The type of the credential as its document names it."),
+  credential: describeAs(looseObject, "The credential exactly as it was signed."),
+  issued_at: describeAs(
+    wholeNumber,
+    "The `validFrom` of the credential, in ms since the Unix epoch.",
+  ),
+  revoked: describeAs(v.boolean(), "Whether it is revoked."),
 });
 export type StoredCredential = v.InferOutput<typeof StoredCredential>;
 
 export const CredentialStatus = v.object({
   credential_id: v.string(),
-  revoked: v.boolean(),
-  revoked_at: v.exactOptional(wholeNumber),
-  reason: v.exactOptional(v.string()),
+  revoked: describeAs(v.boolean(), "Whether it is revoked."),
+  revoked_at: describeAs(
+    v.exactOptional(wholeNumber),
+    "The time of the revocation, in ms since the Unix epoch; absent without one.",
+  ),
+  reason: describeAs(
+    v.exactOptional(v.string()),
+    "The reason for the revocation, if one was given.",
+  ),
 });
 export type CredentialStatus = v.InferOutput<typeof CredentialStatus>;
 
@@ -49,7 +58,7 @@ export const credentials = {
     ok: {
       200: v.object({
         agent_id: v.string(),
-        credentials: v.array(StoredCredential),
+        credentials: describeAs(v.array(StoredCredential), "The credentials, newest first."),
         next_cursor: nextCursor,
       }),
     },
@@ -65,13 +74,16 @@ export const credentials = {
     scope: "task:submit",
     tier: "write",
     body: v.object({
-      credentials: v.pipe(
-        v.array(looseObject),
-        v.minLength(1, "must contain at least one credential"),
-        v.maxLength(
-          limits.submittedCredentials,
-          `must contain at most ${limits.submittedCredentials} credentials`,
+      credentials: describeAs(
+        v.pipe(
+          v.array(looseObject),
+          v.minLength(1, "must contain at least one credential"),
+          v.maxLength(
+            limits.submittedCredentials,
+            `must contain at most ${limits.submittedCredentials} credentials`,
+          ),
         ),
+        "The credentials, W3C Verifiable Credentials 2.0.",
       ),
     }),
     ok: {
@@ -99,12 +111,21 @@ export const credentials = {
     scope: "credentials:read",
     tier: "write",
     query: v.object({ type }),
-    body: v.object({ audience: v.optional(id), challenge: v.optional(id) }),
+    body: v.object({
+      audience: describeAs(
+        v.optional(id),
+        "The audience of the presentation, which its proof names as `domain`.",
+      ),
+      challenge: describeAs(v.optional(id), "The verifier's challenge, which the proof repeats."),
+    }),
     ok: {
       200: v.object({
-        presentation: looseObject,
-        credential_count: wholeNumber,
-        relay_did: v.string(),
+        presentation: describeAs(
+          looseObject,
+          "A W3C Verifiable Presentation, signed by the relay.",
+        ),
+        credential_count: describeAs(wholeNumber, "The number of credentials in the presentation."),
+        relay_did: describeAs(v.string(), "The did:key of the relay."),
       }),
     },
     refusals: ["credential.not_found"],
@@ -121,10 +142,19 @@ export const credentials = {
     rawBody: true,
     ok: {
       200: v.object({
-        valid: v.boolean(),
-        reasons: v.array(v.string()),
-        issuer: v.nullable(v.string()),
-        subject: v.nullable(v.string()),
+        valid: describeAs(v.boolean(), "Whether the credential is valid."),
+        reasons: describeAs(
+          v.array(v.string()),
+          "The code of the reason for which it is not valid; empty if it is.",
+        ),
+        issuer: describeAs(
+          v.nullable(v.string()),
+          "The did:key of the issuer; null if the credential names none.",
+        ),
+        subject: describeAs(
+          v.nullable(v.string()),
+          "The did:key of the subject; null if the credential names none.",
+        ),
       }),
     },
     refusals: ["credential.too_large"],
@@ -140,7 +170,10 @@ export const credentials = {
     scope: "agent:write",
     singleUse: true,
     tier: "write",
-    body: v.object({ credential_id: id, reason: v.optional(shortText) }),
+    body: v.object({
+      credential_id: id,
+      reason: describeAs(v.optional(shortText), "The reason for the revocation."),
+    }),
     ok: { 200: CredentialStatus },
     refusals: ["credential.not_found", "credential.not_participant"],
   }),

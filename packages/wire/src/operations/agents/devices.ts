@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { describeAs } from "../../engine/annotate-schema.ts";
 import { nextCursor, pageQuery, wholeNumber } from "../../engine/fields.ts";
 import { defineOperation } from "../../engine/operation.ts";
 
@@ -8,13 +9,16 @@ export const Device = v.object({
   agent_id: v.string(),
   public_key: v.string(),
   did: v.string(),
-  device_name: v.nullable(v.string()),
+  device_name: describeAs(v.nullable(v.string()), "The name of the device; null without one."),
   registered_at: wholeNumber,
-  revoked: v.boolean(),
+  revoked: describeAs(v.boolean(), "Whether the device is revoked."),
 });
 export type Device = v.InferOutput<typeof Device>;
 
-const OwnDevice = v.object({ ...Device.entries, scopes: v.array(v.string()) });
+const OwnDevice = v.object({
+  ...Device.entries,
+  scopes: describeAs(v.array(v.string()), "The scopes that tokens of the device may contain."),
+});
 
 export const devices = {
   getDevice: defineOperation({
@@ -36,7 +40,12 @@ export const devices = {
     ownerOnly: true,
     tier: "read",
     query: v.object(pageQuery),
-    ok: { 200: v.object({ devices: v.array(OwnDevice), next_cursor: nextCursor }) },
+    ok: {
+      200: v.object({
+        devices: describeAs(v.array(OwnDevice), "The devices."),
+        next_cursor: nextCursor,
+      }),
+    },
     refusals: ["request.invalid"],
   }),
   revokeDevice: defineOperation({
@@ -52,7 +61,12 @@ export const devices = {
     ownDevice: true,
     singleUse: true,
     tier: "auth",
-    ok: { 200: v.object({ device_id: v.string(), revoked: v.literal(true) }) },
+    ok: {
+      200: v.object({
+        device_id: v.string(),
+        revoked: describeAs(v.literal(true), "Always true: the device is revoked."),
+      }),
+    },
     refusals: ["device.not_found", "device.carries_agent_key"],
   }),
 } as const;

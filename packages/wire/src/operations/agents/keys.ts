@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { describeAs } from "../../engine/annotate-schema.ts";
 import { id, looseObject, shortText, wholeNumber } from "../../engine/fields.ts";
 import { limits } from "../../engine/limits.ts";
 import { defineOperation } from "../../engine/operation.ts";
@@ -6,16 +7,28 @@ import { defineOperation } from "../../engine/operation.ts";
 /** A key of an agent and the period in which it was bound to the agent, in ms; null while it is current. */
 const BoundKey = v.object({
   public_key: v.string(),
-  valid_from: wholeNumber,
-  valid_until: v.nullable(wholeNumber),
+  valid_from: describeAs(
+    wholeNumber,
+    "The time from which the key was bound to the agent, in ms since the Unix epoch.",
+  ),
+  valid_until: describeAs(
+    v.nullable(wholeNumber),
+    "The time until which the key was bound to the agent, in ms since the Unix epoch; null while it is current.",
+  ),
 });
 
 /** All keys of an agent, oldest first, and the succession record from each key to the next. */
 export const KeyHistory = v.object({
   agent_id: v.string(),
-  current_public_key: v.string(),
-  keys: v.array(BoundKey),
-  chain: v.array(looseObject),
+  current_public_key: describeAs(
+    v.string(),
+    "The current Ed25519 public key, as 64 lower-case hex digits.",
+  ),
+  keys: describeAs(v.array(BoundKey), "All keys of the agent, oldest first."),
+  chain: describeAs(
+    v.array(looseObject),
+    "The succession record from each key to the next, oldest first.",
+  ),
 });
 export type KeyHistory = v.InferOutput<typeof KeyHistory>;
 
@@ -30,9 +43,21 @@ export const keys = {
     scope: "agent:write",
     singleUse: true,
     tier: "auth",
-    body: v.object({ succession: looseObject }),
+    body: v.object({
+      succession: describeAs(
+        looseObject,
+        "The succession record from the current key to the new one, signed by both.",
+      ),
+    }),
     ok: {
-      200: v.object({ agent_id: v.string(), public_key: v.string(), rotated: v.boolean() }),
+      200: v.object({
+        agent_id: v.string(),
+        public_key: v.string(),
+        rotated: describeAs(
+          v.boolean(),
+          "Whether the key changed; false if it was current before.",
+        ),
+      }),
     },
     refusals: [
       "agent.not_found",
@@ -64,9 +89,13 @@ export const keys = {
     scope: "agent:write",
     singleUse: true,
     tier: "auth",
-    body: v.object({ reason: v.optional(shortText) }),
+    body: v.object({ reason: describeAs(v.optional(shortText), "The reason for the revocation.") }),
     ok: {
-      200: v.object({ agent_id: v.string(), revoked: v.literal(true), revoked_at: wholeNumber }),
+      200: v.object({
+        agent_id: v.string(),
+        revoked: describeAs(v.literal(true), "Always true: the agent is revoked."),
+        revoked_at: wholeNumber,
+      }),
     },
     refusals: ["agent.not_found"],
   }),
@@ -82,13 +111,21 @@ export const keys = {
     singleUse: true,
     tier: "auth",
     body: v.object({
-      jtis: v.pipe(
-        v.array(id),
-        v.minLength(1, "must not be empty"),
-        v.maxLength(limits.revokedTokens, `must contain at most ${limits.revokedTokens} entries`),
+      jtis: describeAs(
+        v.pipe(
+          v.array(id),
+          v.minLength(1, "must not be empty"),
+          v.maxLength(limits.revokedTokens, `must contain at most ${limits.revokedTokens} entries`),
+        ),
+        "The `jti` claims of the tokens.",
       ),
     }),
-    ok: { 200: v.object({ agent_id: v.string(), revoked: wholeNumber }) },
+    ok: {
+      200: v.object({
+        agent_id: v.string(),
+        revoked: describeAs(wholeNumber, "The number of different tokens that were named."),
+      }),
+    },
     refusals: ["agent.not_found"],
   }),
 } as const;

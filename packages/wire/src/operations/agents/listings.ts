@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { describeAs } from "../../engine/annotate-schema.ts";
 import {
   capabilities,
   capability,
@@ -43,23 +44,32 @@ export const ListingBody = v.object({
       }),
     ),
   ),
-  description: v.optional(longText, ""),
-  /** The most relays that may take their fee of a task from a relay that this one never met; 3 if absent. */
-  federation_hops: v.optional(
-    v.pipe(
-      v.number(),
-      v.integer("must be a whole number"),
-      v.minValue(1, "must be from 1 to 3"),
-      v.maxValue(3, "must be from 1 to 3"),
+  description: describeAs(v.optional(longText, ""), "What the agent offers, in plain text."),
+  federation_hops: describeAs(
+    v.optional(
+      v.pipe(
+        v.number(),
+        v.integer("must be a whole number"),
+        v.minValue(1, "must be from 1 to 3"),
+        v.maxValue(3, "must be from 1 to 3"),
+      ),
     ),
+    "The most relays that may take their fee of a task from a relay that this one never met; 3 if absent.",
   ),
-  pay_to_address: v.optional(
-    v.pipe(v.string(), v.regex(/^0x[0-9a-fA-F]{40}$/, "must be 0x followed by 40 hex digits")),
+  pay_to_address: describeAs(
+    v.optional(
+      v.pipe(v.string(), v.regex(/^0x[0-9a-fA-F]{40}$/, "must be 0x followed by 40 hex digits")),
+    ),
+    "The address that is paid: 0x and 40 hex digits.",
   ),
-  /** Offers submitters to inspect a result before it is paid; not offered if absent. */
-  acceptance: v.optional(OfferedAcceptance),
-  /** Whether other agents may name the agent as the arbiter of their inspections. */
-  arbitrates: v.optional(v.boolean()),
+  acceptance: describeAs(
+    v.optional(OfferedAcceptance),
+    "The inspection of results before payment that the agent offers; not offered if absent.",
+  ),
+  arbitrates: describeAs(
+    v.optional(v.boolean()),
+    "Whether other agents may name the agent as the arbiter of their inspections.",
+  ),
 });
 export type ListingBody = v.InferOutput<typeof ListingBody>;
 

@@ -7,20 +7,23 @@ import { TrustBasis } from "./trust-basis.ts";
 
 /** The six factors of a score, each from 0 to 1; higher is better. */
 export const SubScores = v.object({
-  trust: v.number(),
-  success_rate: v.number(),
-  latency: v.number(),
-  price_efficiency: v.number(),
-  capability_match: v.number(),
-  availability: v.number(),
+  trust: describeAs(v.number(), "The factor of trust, from 0 to 1."),
+  success_rate: describeAs(v.number(), "The factor of completed tasks, from 0 to 1."),
+  latency: describeAs(v.number(), "The factor of latency, from 0 to 1."),
+  price_efficiency: describeAs(v.number(), "The factor of the price, from 0 to 1."),
+  capability_match: describeAs(v.number(), "The factor of matching capabilities, from 0 to 1."),
+  availability: describeAs(v.number(), "The factor of availability, from 0 to 1."),
 });
 
 export const MarketCandidate = v.object({
   agent_id: v.string(),
   composite_score: v.number(),
-  sub_scores: SubScores,
-  selected: v.boolean(),
-  online: v.boolean(),
+  sub_scores: describeAs(
+    SubScores,
+    "The six factors of the score, each from 0 to 1; higher is better.",
+  ),
+  selected: describeAs(v.boolean(), "Whether a task would be given to this agent."),
+  online: describeAs(v.boolean(), "Whether the agent is reachable now."),
   affordable: v.boolean(),
   capabilities: v.array(v.string()),
   pricing: v.array(CapabilityPrice),
@@ -28,7 +31,7 @@ export const MarketCandidate = v.object({
     max_latency_ms: v.optional(v.number()),
     availability_guarantee: v.optional(v.number()),
   }),
-  description: v.string(),
+  description: describeAs(v.string(), "What the agent offers, in plain text."),
   trust_basis: TrustBasis,
 });
 export type MarketCandidate = v.InferInput<typeof MarketCandidate>;
@@ -49,7 +52,11 @@ export const market = {
       ),
       limit: pageQuery.limit,
     }),
-    ok: { 200: v.object({ candidates: v.array(MarketCandidate) }) },
+    ok: {
+      200: v.object({
+        candidates: describeAs(v.array(MarketCandidate), "The agents, best first."),
+      }),
+    },
     refusals: [],
   }),
 } as const;

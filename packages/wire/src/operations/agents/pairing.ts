@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { describeAs } from "../../engine/annotate-schema.ts";
 import { agentId, extensibleEnum, publicKey, shortText, wholeNumber } from "../../engine/fields.ts";
 import { defineOperation, scopes } from "../../engine/operation.ts";
 
@@ -8,14 +9,20 @@ const PairingStatus = extensibleEnum(["pending", "claimed", "approved", "denied"
 export const Pairing = v.object({
   pairing_id: v.string(),
   agent_id: v.string(),
-  status: PairingStatus,
-  /** The device that claimed the code; null before. */
-  device_name: v.nullable(v.string()),
-  public_key: v.nullable(v.string()),
-  /** The first 16 hex digits of the SHA-256 of the claimed key's bytes. */
-  fingerprint: v.nullable(v.string()),
-  /** Only of an approved device. */
-  device_id: v.nullable(v.string()),
+  status: describeAs(PairingStatus, "The state of the session."),
+  device_name: describeAs(
+    v.nullable(v.string()),
+    "The name of the device that claimed the code; null before.",
+  ),
+  public_key: describeAs(
+    v.nullable(v.string()),
+    "The Ed25519 public key that claimed the code, as 64 hex digits; null before.",
+  ),
+  fingerprint: describeAs(
+    v.nullable(v.string()),
+    "The first 16 hex digits of the SHA-256 of the claimed key's bytes; null before.",
+  ),
+  device_id: describeAs(v.nullable(v.string()), "The id of the approved device; null before."),
   expires_at: wholeNumber,
 });
 export type Pairing = v.InferInput<typeof Pairing>;
@@ -35,11 +42,13 @@ export const pairing = {
     auth: "bearer",
     scope: "pair",
     tier: "auth",
-    body: v.object({ agent_id: v.optional(agentId) }),
+    body: v.object({
+      agent_id: describeAs(v.optional(agentId), "The id of the agent; the caller's if absent."),
+    }),
     ok: {
       201: v.object({
         pairing_id: v.string(),
-        pairing_code: v.string(),
+        pairing_code: describeAs(v.string(), "The code that the new device sends."),
         expires_at: wholeNumber,
       }),
     },
@@ -53,7 +62,7 @@ export const pairing = {
     auth: "public",
     tier: "auth",
     body: v.object({
-      pairing_code: pairingCode,
+      pairing_code: describeAs(pairingCode, "The code; case, spaces and hyphens do not matter."),
       device_name: shortText,
       public_key: publicKey,
     }),
@@ -61,8 +70,8 @@ export const pairing = {
       200: v.object({
         pairing_id: v.string(),
         agent_id: v.string(),
-        status: PairingStatus,
-        device_id: v.optional(v.string()),
+        status: describeAs(PairingStatus, "The state of the session."),
+        device_id: describeAs(v.optional(v.string()), "The id of the device, once it is approved."),
       }),
     },
     refusals: [
@@ -94,7 +103,12 @@ export const pairing = {
     scope: "pair",
     singleUse: true,
     tier: "auth",
-    body: v.object({ scopes: v.optional(v.array(v.picklist(scopes))) }),
+    body: v.object({
+      scopes: describeAs(
+        v.optional(v.array(v.picklist(scopes))),
+        "The scopes that tokens of the device may contain; if absent, all but `account:write`, `pair`, `agent:write` and `approvals:vote`.",
+      ),
+    }),
     ok: { 200: v.object({ device_id: v.string(), agent_id: v.string() }) },
     refusals: [
       "pairing.not_found",
@@ -114,7 +128,12 @@ export const pairing = {
     auth: "bearer",
     scope: "pair",
     tier: "auth",
-    ok: { 200: v.object({ pairing_id: v.string(), status: v.literal("denied") }) },
+    ok: {
+      200: v.object({
+        pairing_id: v.string(),
+        status: describeAs(v.literal("denied"), "Always `denied`."),
+      }),
+    },
     refusals: ["pairing.not_found", "pairing.not_owner", "pairing.resolved", "pairing.expired"],
   }),
 } as const;

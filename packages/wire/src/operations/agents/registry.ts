@@ -2,26 +2,19 @@ import * as v from "valibot";
 import { describeAs } from "../../engine/annotate-schema.ts";
 import {
   agentId,
-  capabilities,
   capability,
   count,
-  endpointUrl,
   extensibleEnum,
   freeText,
-  longText,
   looseObject,
   nextCursor,
-  objectOnly,
   pageQuery,
-  publicKey,
-  shortText,
-  timestamp,
   wholeNumber,
 } from "../../engine/fields.ts";
-import { limits } from "../../engine/limits.ts";
 import { defineOperation } from "../../engine/operation.ts";
 import { InspectionCounts } from "../tasks/acceptance.ts";
 import { CapabilityPrice } from "./listings.ts";
+import { BootstrapBody, Bootstrapped, RegisterBody } from "./registration.ts";
 import { TrustBasis } from "./trust-basis.ts";
 
 /** Trust levels on the wire (docs/decisions.md, 6). */
@@ -38,92 +31,74 @@ export type TrustLevel = v.InferOutput<typeof TrustLevel>;
 export const Freshness = v.picklist(["awake", "recent", "dormant", "cold"]);
 export type Freshness = v.InferOutput<typeof Freshness>;
 
-/** A record or a list of them, oldest first; `verifySuccession` of `@agent/crypto` checks signatures. */
-const succession = v.optional(
-  v.union(
-    [
-      looseObject,
-      v.pipe(
-        v.array(looseObject),
-        v.minLength(1, "must not be empty"),
-        v.maxLength(
-          limits.successionRecords,
-          `must contain at most ${limits.successionRecords} records`,
-        ),
-      ),
-    ],
-    "must be a succession record or a list of them, oldest first",
-  ),
-);
-
-const BootstrapBody = v.object({
-  agent_id: agentId,
-  public_key: publicKey,
-  succession,
-  proof: v.optional(v.object({ timestamp, signature: shortText })),
-});
-
-const Bootstrapped = v.object({
-  agent_id: v.string(),
-  device_id: v.string(),
-  registered: v.boolean(),
-});
-
-const RegisterBody = v.object({
-  agent_id: agentId,
-  endpoint_url: endpointUrl,
-  capabilities,
-  metadata: v.optional(
-    v.pipe(
-      objectOnly(v.looseObject({ name: v.optional(shortText), description: v.optional(longText) })),
-      v.check(
-        (value) => JSON.stringify(value).length <= 16_384,
-        "must be at most 16384 characters of JSON",
-      ),
-    ),
-  ),
-  federation_visible: v.optional(v.boolean()),
-  public_key: v.optional(publicKey),
-  succession,
-});
-
 /** The result of one check of an agent's registration, for its owner. */
-export const Check = v.object({ check: v.string(), ok: v.boolean(), detail: v.string() });
+export const Check = v.object({
+  check: describeAs(v.string(), "The name of the check."),
+  ok: describeAs(v.boolean(), "Whether the check passed."),
+  detail: describeAs(v.string(), "What was found, in plain text."),
+});
 
 export const DiscoveryEntry = v.object({
   agent_id: v.string(),
-  public_key: v.nullable(v.string()),
-  did: v.nullable(v.string()),
-  endpoint_url: v.nullable(v.string()),
+  public_key: describeAs(
+    v.nullable(v.string()),
+    "The Ed25519 public key, as 64 hex digits; null if none is known.",
+  ),
+  did: describeAs(v.nullable(v.string()), "The public key as a did:key; null if none is known."),
+  endpoint_url: describeAs(
+    v.nullable(v.string()),
+    "The http or https address of the agent; null if none is known.",
+  ),
   capabilities: v.array(v.string()),
   metadata: looseObject,
   trust_level: extensibleEnum(TrustLevel.options),
   trust_basis: TrustBasis,
-  cost: v.nullable(v.number()),
-  availability: v.number(),
-  online: v.boolean(),
+  cost: describeAs(
+    v.nullable(v.number()),
+    "The price of a task for the queried capability in USD; null if it has none.",
+  ),
+  availability: describeAs(
+    v.number(),
+    "1 while the agent is reachable, else half of the availability that its listing promises.",
+  ),
+  online: describeAs(v.boolean(), "Whether the agent is reachable now."),
   freshness: extensibleEnum(Freshness.options),
   pricing: v.array(CapabilityPrice),
   source_relay: v.string(),
   relay_name: v.string(),
-  hop_distance: count,
-  /** Only of an agent of this relay: whether a proof, token or receipt proved its key under this id. */
-  key_proven: v.optional(v.boolean()),
-  /** Other relays claim this id under different keys; a task for it must name `public_key`. */
-  id_conflict: v.optional(v.literal(true)),
+  hop_distance: describeAs(
+    count,
+    "The number of relays between this one and the agent; 0 for an agent of this relay.",
+  ),
+  key_proven: describeAs(
+    v.optional(v.boolean()),
+    "Whether a proof, token or receipt proved the key under this id; only of an agent of this relay.",
+  ),
+  id_conflict: describeAs(
+    v.optional(v.literal(true)),
+    "True if other relays claim this id under different keys; a task for it must name `public_key`.",
+  ),
 });
 export type DiscoveryEntry = v.InferInput<typeof DiscoveryEntry>;
 
 /** An agent with its inspections before payment; agents of other relays are shown without them. */
 const AgentEntry = v.object({
   ...DiscoveryEntry.entries,
-  inspections: v.optional(
-    v.object({
-      as_delegator: InspectionCounts,
-      as_executor: InspectionCounts,
-      /** Disputes that it decided, and those in which it let its time pass. */
-      as_arbiter: v.object({ decided: count, passed: count }),
-    }),
+  inspections: describeAs(
+    v.optional(
+      v.object({
+        as_delegator: describeAs(InspectionCounts, "Inspections of results that it had ordered."),
+        as_executor: describeAs(InspectionCounts, "Inspections of its own results."),
+        as_arbiter: describeAs(
+          v.object({
+            decided: describeAs(count, "The number of disputes that it decided."),
+            passed: describeAs(count, "The number of disputes in which it let its time pass."),
+          }),
+          "Disputes that it decided, and those in which it let its time pass.",
+        ),
+      }),
+    ),
+    "How its inspections before payment ended; only of an agent of this relay.",
   ),
 });
 
@@ -162,10 +137,16 @@ export const registry = {
     body: RegisterBody,
     ok: {
       200: v.object({
-        registered: v.literal(true),
+        registered: describeAs(v.literal(true), "Always true: the agent is registered."),
         agent_id: v.string(),
-        expires_at: v.nullable(wholeNumber),
-        checks: v.array(Check),
+        expires_at: describeAs(
+          v.nullable(wholeNumber),
+          "The time at which the registration ends, in ms since the Unix epoch; null if it does not.",
+        ),
+        checks: describeAs(
+          v.array(Check),
+          "What keeps the agent from being found, check by check.",
+        ),
       }),
     },
     refusals: [
@@ -189,7 +170,9 @@ export const registry = {
     auth: "bearer",
     scope: "agent:write",
     tier: "read",
-    body: v.object({ agent_id: v.optional(agentId) }),
+    body: v.object({
+      agent_id: describeAs(v.optional(agentId), "The id of the agent; the caller's if absent."),
+    }),
     ok: { 200: v.object({ agent_id: v.string(), last_seen_at: wholeNumber }) },
     refusals: ["request.invalid", "auth.not_owner", "agent.not_found"],
   }),
@@ -229,7 +212,12 @@ export const registry = {
     ownerOnly: true,
     scope: "agent:write",
     tier: "write",
-    ok: { 200: v.object({ agent_id: v.string(), registered: v.literal(false) }) },
+    ok: {
+      200: v.object({
+        agent_id: v.string(),
+        registered: describeAs(v.literal(false), "Always false: the agent is not registered."),
+      }),
+    },
     refusals: ["agent.not_found"],
   }),
 } as const;

@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { describeAs } from "../../engine/annotate-schema.ts";
 import {
   count,
   extensibleEnum,
@@ -13,13 +14,13 @@ import { TrustLevel } from "./registry.ts";
 /** The trust that a delegator's settled tasks give an executor (docs/decisions.md, 6). */
 export const TrustRecord = v.object({
   agent_id: v.string(),
-  remote_agent_id: v.string(),
+  remote_agent_id: describeAs(v.string(), "The id of the agent that tasks were delegated to."),
   trust_level: extensibleEnum(TrustLevel.options),
   first_seen_at: wholeNumber,
   last_seen_at: wholeNumber,
-  interaction_count: count,
-  successful_tasks: count,
-  failed_tasks: count,
+  interaction_count: describeAs(count, "The number of delegated tasks that are counted."),
+  successful_tasks: describeAs(count, "The number of delegated tasks that were completed."),
+  failed_tasks: describeAs(count, "The number of delegated tasks that failed."),
   avg_latency_ms: v.nullable(v.number()),
   trust_score: ratio,
 });
@@ -28,7 +29,11 @@ export type TrustRecord = v.InferInput<typeof TrustRecord>;
 const path = v.array(v.string());
 
 /** An agent that is trusted directly or through others; the path leads from the asking agent to it. */
-const TrustedAgent = v.object({ agent_id: v.string(), trust: ratio, path });
+const TrustedAgent = v.object({
+  agent_id: v.string(),
+  trust: describeAs(ratio, "The product of the trust along the path, from 0 to 1."),
+  path: describeAs(path, "The ids of the agents from the asking agent to this one."),
+});
 
 export const trust = {
   listTrust: defineOperation({
@@ -41,7 +46,12 @@ export const trust = {
     scope: "credentials:read",
     tier: "read",
     query: v.object(pageQuery),
-    ok: { 200: v.object({ records: v.array(TrustRecord), next_cursor: nextCursor }) },
+    ok: {
+      200: v.object({
+        records: describeAs(v.array(TrustRecord), "The trust records."),
+        next_cursor: nextCursor,
+      }),
+    },
     refusals: ["request.invalid"],
   }),
   listTrustReceived: defineOperation({
@@ -52,7 +62,12 @@ export const trust = {
     auth: "master",
     tier: "read",
     query: v.object(pageQuery),
-    ok: { 200: v.object({ records: v.array(TrustRecord), next_cursor: nextCursor }) },
+    ok: {
+      200: v.object({
+        records: describeAs(v.array(TrustRecord), "The trust records."),
+        next_cursor: nextCursor,
+      }),
+    },
     refusals: ["request.invalid"],
   }),
   getTrust: defineOperation({
@@ -76,7 +91,12 @@ export const trust = {
     ownerOnly: true,
     scope: "agent:write",
     tier: "write",
-    body: v.object({ trust_level: TrustLevel }),
+    body: v.object({
+      trust_level: describeAs(
+        TrustLevel,
+        "The level: only `blocked` can be set, all others are earned.",
+      ),
+    }),
     ok: { 200: TrustRecord },
     refusals: ["request.invalid", "agent.not_found", "trust.blocked", "trust.level_earned"],
   }),
@@ -89,7 +109,12 @@ export const trust = {
     ownerOnly: true,
     scope: "credentials:read",
     tier: "expensive",
-    ok: { 200: v.object({ agent_id: v.string(), closure: v.array(TrustedAgent) }) },
+    ok: {
+      200: v.object({
+        agent_id: v.string(),
+        closure: describeAs(v.array(TrustedAgent), "The trusted agents, most trusted first."),
+      }),
+    },
     refusals: [],
   }),
   getTrustPath: defineOperation({
@@ -99,7 +124,14 @@ export const trust = {
     section: "Trust",
     auth: "bearer",
     tier: "expensive",
-    ok: { 200: v.object({ source: v.string(), target: v.string(), trust: ratio, path }) },
+    ok: {
+      200: v.object({
+        source: describeAs(v.string(), "The id of the agent at which the path begins."),
+        target: describeAs(v.string(), "The id of the agent at which the path ends."),
+        trust: describeAs(ratio, "The product of the trust along the path, from 0 to 1."),
+        path: describeAs(path, "The ids of the agents on the path, from one to the other."),
+      }),
+    },
     refusals: ["trust.no_path"],
   }),
 } as const;

@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { describeAs } from "../../engine/annotate-schema.ts";
 import { wholeNumber } from "../../engine/fields.ts";
 import { SubScores } from "./market.ts";
 import { defineOperation } from "../../engine/operation.ts";
@@ -7,19 +8,26 @@ import { Check } from "./registry.ts";
 /** An agent's rank in a query for one of its capabilities. */
 const QueryRank = v.object({
   capability: v.string(),
-  /** From 1; null if the query does not return the agent. */
-  rank: v.nullable(wholeNumber),
-  of: wholeNumber,
+  rank: describeAs(
+    v.nullable(wholeNumber),
+    "The rank from 1; null if the query does not return the agent.",
+  ),
+  of: describeAs(wholeNumber, "The number of agents that the query returns."),
   composite_score: v.number(),
-  sub_scores: SubScores,
+  sub_scores: describeAs(
+    SubScores,
+    "The six factors of the score, each from 0 to 1; higher is better.",
+  ),
 });
 
 export const Visibility = v.object({
   agent_id: v.string(),
-  checks: v.array(Check),
-  queries: v.array(QueryRank),
-  /** Changes that would let the agent be found, or be ranked higher. */
-  hints: v.array(v.string()),
+  checks: describeAs(v.array(Check), "What keeps the agent from being found, check by check."),
+  queries: describeAs(v.array(QueryRank), "The rank in the query for each of its capabilities."),
+  hints: describeAs(
+    v.array(v.string()),
+    "Changes that would let the agent be found, or be ranked higher.",
+  ),
 });
 export type Visibility = v.InferOutput<typeof Visibility>;
 

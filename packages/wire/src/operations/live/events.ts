@@ -29,22 +29,28 @@ const payload = v.pipe(
 );
 
 const NewEvent = v.object({
-  event_id: v.optional(id),
-  type: capability,
-  timestamp,
-  goal_id: v.optional(id),
-  payload: v.optional(payload, {}),
+  event_id: describeAs(v.optional(id), "The id of the event; the relay chooses one if absent."),
+  type: describeAs(capability, "The type of the event."),
+  timestamp: describeAs(timestamp, "The time of the event, in ms since the Unix epoch."),
+  goal_id: describeAs(v.optional(id), "The id of the goal that the event belongs to."),
+  payload: describeAs(v.optional(payload, {}), "What belongs to the event, a JSON object."),
 });
 export type NewEvent = v.InferOutput<typeof NewEvent>;
 
 /** An entry of an agent's log; `clock` increases by 1 with each entry. */
 export const AgentEvent = v.object({
-  event_id: v.string(),
-  type: v.string(),
-  timestamp: wholeNumber,
-  goal_id: v.nullable(v.string()),
-  payload: looseObject,
-  clock: wholeNumber,
+  event_id: describeAs(v.string(), "The id of the event."),
+  type: describeAs(v.string(), "The type of the event."),
+  timestamp: describeAs(wholeNumber, "The time of the event, in ms since the Unix epoch."),
+  goal_id: describeAs(
+    v.nullable(v.string()),
+    "The id of the goal that the event belongs to; null without one.",
+  ),
+  payload: describeAs(looseObject, "What belongs to the event, a JSON object."),
+  clock: describeAs(
+    wholeNumber,
+    "The number of the entry in the log, 1 more than that of the entry before.",
+  ),
 });
 export type AgentEvent = v.InferOutput<typeof AgentEvent>;
 
@@ -58,8 +64,18 @@ export const events = {
     ownerOnly: true,
     scope: "ledger:write",
     tier: "write",
-    body: v.union([v.object({ events: createBatchSchema(NewEvent) }), NewEvent]),
-    ok: { 201: v.object({ events: v.array(AgentEvent) }) },
+    body: v.union([
+      v.object({
+        events: describeAs(
+          createBatchSchema(NewEvent),
+          "The events, which are appended together or not at all.",
+        ),
+      }),
+      NewEvent,
+    ]),
+    ok: {
+      201: v.object({ events: describeAs(v.array(AgentEvent), "The events as they are stored.") }),
+    },
     refusals: ["agent.not_found", "event.id_taken", "event.goal_full"],
   }),
   listEvents: defineOperation({

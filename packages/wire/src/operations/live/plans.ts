@@ -25,19 +25,28 @@ const optionalTime = v.optional(v.nullable(timestamp), null);
 const StepBody = v.object({
   step_id: id,
   ordinal: count,
-  description: v.optional(longText, ""),
-  status: v.optional(v.picklist(STEP_STATUSES), "pending"),
+  description: describeAs(v.optional(longText, ""), "What is done in the step, in plain text."),
+  status: describeAs(v.optional(v.picklist(STEP_STATUSES), "pending"), "The state of the step."),
   tools_used: v.optional(capabilities, []),
   tool_calls: v.optional(count, 0),
-  started_at: optionalTime,
-  completed_at: optionalTime,
+  started_at: describeAs(
+    optionalTime,
+    "The time of the start, in ms since the Unix epoch; null before.",
+  ),
+  completed_at: describeAs(
+    optionalTime,
+    "The time of completion, in ms since the Unix epoch; null before.",
+  ),
   delegation: v.optional(v.object({ receipt_hash: hash })),
-  /** The agent for this step; if absent, the best agent with `capability`. */
-  agent_id: v.optional(agentId),
-  /** The capability that is required of the agent; it determines the price. */
-  capability: v.optional(capability),
-  /** The maximum price of this step. */
-  max_budget: v.optional(price),
+  agent_id: describeAs(
+    v.optional(agentId),
+    "The id of the agent for this step; if absent, the best agent with `capability`.",
+  ),
+  capability: describeAs(
+    v.optional(capability),
+    "The capability that is required of the agent; it determines the price.",
+  ),
+  max_budget: describeAs(v.optional(price), "The maximum price of this step, in USD."),
 });
 type StepBody = v.InferOutput<typeof StepBody>;
 
@@ -48,35 +57,45 @@ function countSearches(steps: readonly StepBody[]): number {
 }
 
 const PlanBody = v.object({
-  plan_id: v.optional(id),
+  plan_id: describeAs(v.optional(id), "The id of the plan; the relay chooses one if absent."),
   goal_id: id,
-  title: longText,
-  status: v.optional(v.picklist(LEDGER_STATUSES), "active"),
-  /** The maximum total price of the steps. */
-  max_budget: v.optional(price),
-  steps: v.optional(
-    v.pipe(
-      v.array(StepBody),
-      v.maxLength(limits.planSteps, `must contain at most ${limits.planSteps} entries`),
-      v.check(
-        (steps) => new Set(steps.map(({ step_id }) => step_id)).size === steps.length,
-        "must name each step once",
+  title: describeAs(longText, "The title."),
+  status: describeAs(v.optional(v.picklist(LEDGER_STATUSES), "active"), "The state of the plan."),
+  max_budget: describeAs(v.optional(price), "The maximum total price of the steps, in USD."),
+  steps: describeAs(
+    v.optional(
+      v.pipe(
+        v.array(StepBody),
+        v.maxLength(limits.planSteps, `must contain at most ${limits.planSteps} entries`),
+        v.check(
+          (steps) => new Set(steps.map(({ step_id }) => step_id)).size === steps.length,
+          "must name each step once",
+        ),
+        v.check(
+          (steps) => countSearches(steps) <= limits.planSearches,
+          `must search for agents by at most ${limits.planSearches} different capabilities and budgets`,
+        ),
       ),
-      v.check(
-        (steps) => countSearches(steps) <= limits.planSearches,
-        `must search for agents by at most ${limits.planSearches} different capabilities and budgets`,
-      ),
+      [],
     ),
-    [],
+    "The steps, each with its own `step_id`.",
   ),
 });
 
 /** The steps by which an agent pursues a goal, with their progress. */
 export const Plan = v.object({
   ...PlanBody.entries,
-  status: extensibleEnum(LEDGER_STATUSES),
-  steps: v.array(v.object({ ...StepBody.entries, status: extensibleEnum(STEP_STATUSES) })),
-  plan_id: v.string(),
+  status: describeAs(extensibleEnum(LEDGER_STATUSES), "The state of the plan."),
+  steps: describeAs(
+    v.array(
+      v.object({
+        ...StepBody.entries,
+        status: describeAs(extensibleEnum(STEP_STATUSES), "The state of the step."),
+      }),
+    ),
+    "The steps with their progress.",
+  ),
+  plan_id: describeAs(v.string(), "The id of the plan."),
   agent_id: v.string(),
   created_at: wholeNumber,
   updated_at: wholeNumber,
@@ -86,13 +105,19 @@ export type Plan = Omit<v.InferOutput<typeof Plan>, "status" | "steps"> &
   Pick<v.InferOutput<typeof PlanBody>, "status" | "steps">;
 
 /** The agent and the price of a step. */
-const StepAllocation = v.object({ step_id: v.string(), agent_id: v.string(), amount: money });
+const StepAllocation = v.object({
+  step_id: v.string(),
+  agent_id: describeAs(v.string(), "The id of the agent for the step."),
+  amount: describeAs(money, "The price of the step, in USD."),
+});
 export type StepAllocation = v.InferOutput<typeof StepAllocation>;
 
 const PutPlanAnswer = v.object({
   ...Plan.entries,
-  /** Only of a plan with agents, capabilities or a budget; empty if its budget does not suffice. */
-  allocation: v.optional(v.array(StepAllocation)),
+  allocation: describeAs(
+    v.optional(v.array(StepAllocation)),
+    "The agent and the price of each step; only of a plan with agents, capabilities or a budget, and empty if its budget does not suffice.",
+  ),
 });
 
 export const plans = {
@@ -122,7 +147,12 @@ export const plans = {
       goal_id: describeAs(v.optional(id), "Only plans of this goal."),
       ...pageQuery,
     }),
-    ok: { 200: v.object({ plans: v.array(Plan), next_cursor: nextCursor }) },
+    ok: {
+      200: v.object({
+        plans: describeAs(v.array(Plan), "The plans, newest first."),
+        next_cursor: nextCursor,
+      }),
+    },
     refusals: ["request.invalid"],
   }),
   getPlan: defineOperation({

@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { describeAs } from "../../engine/annotate-schema.ts";
 import { extensibleEnum, longText, wholeNumber } from "../../engine/fields.ts";
 import { limits } from "../../engine/limits.ts";
 import { defineOperation } from "../../engine/operation.ts";
@@ -19,13 +20,17 @@ export type WebhookEvent = v.InferOutput<typeof WebhookEvent>;
 
 export const Webhook = v.object({
   webhook_id: v.string(),
-  url: v.string(),
-  events: v.array(extensibleEnum(WebhookEvent.options)),
-  /** A disabled webhook receives no events; a delivered test makes it active again. */
-  state: extensibleEnum(["active", "disabled"]),
-  last_error: v.nullable(v.string()),
-  /** The number of consecutive failed deliveries. */
-  failures: wholeNumber,
+  url: describeAs(v.string(), "The address that receives the events."),
+  events: describeAs(v.array(extensibleEnum(WebhookEvent.options)), "The events that it receives."),
+  state: describeAs(
+    extensibleEnum(["active", "disabled"]),
+    "A disabled webhook receives no events; a delivered test makes it active again.",
+  ),
+  last_error: describeAs(
+    v.nullable(v.string()),
+    "The reason why the last delivery failed; null without one.",
+  ),
+  failures: describeAs(wholeNumber, "The number of consecutive failed deliveries."),
 });
 export type Webhook = v.InferInput<typeof Webhook>;
 
@@ -45,14 +50,25 @@ export const webhooks = {
     scope: "agent:write",
     tier: "write",
     body: v.object({
-      url: longText,
-      events: v.pipe(
-        v.array(WebhookEvent),
-        v.minLength(1, "must contain at least one event"),
-        v.maxLength(WebhookEvent.options.length, "must not contain an event twice"),
+      url: describeAs(longText, "The address that receives the events."),
+      events: describeAs(
+        v.pipe(
+          v.array(WebhookEvent),
+          v.minLength(1, "must contain at least one event"),
+          v.maxLength(WebhookEvent.options.length, "must not contain an event twice"),
+        ),
+        "The events that it receives.",
       ),
     }),
-    ok: { 201: v.object({ webhook_id: v.string(), secret: v.string() }) },
+    ok: {
+      201: v.object({
+        webhook_id: v.string(),
+        secret: describeAs(
+          v.string(),
+          "The secret that signs the events (Standard Webhooks); it is shown only once.",
+        ),
+      }),
+    },
     refusals: ["webhook.url_refused", "webhook.too_many"],
   }),
   listWebhooks: defineOperation({
@@ -62,7 +78,11 @@ export const webhooks = {
     summary: `List an agent's webhooks, at most ${limits.webhooks}, with their delivery state.`,
     scope: "account:read",
     tier: "read",
-    ok: { 200: v.object({ webhooks: v.array(Webhook) }) },
+    ok: {
+      200: v.object({
+        webhooks: describeAs(v.array(Webhook), "The webhooks with their delivery state."),
+      }),
+    },
     refusals: [],
   }),
   deleteWebhook: defineOperation({
@@ -72,7 +92,11 @@ export const webhooks = {
     summary: "Delete a webhook and its undelivered events.",
     scope: "agent:write",
     tier: "write",
-    ok: { 200: v.object({ deleted: v.literal(true) }) },
+    ok: {
+      200: v.object({
+        deleted: describeAs(v.literal(true), "Always true: the webhook is deleted."),
+      }),
+    },
     refusals: ["webhook.not_found"],
   }),
   testWebhook: defineOperation({
@@ -82,7 +106,9 @@ export const webhooks = {
     summary: "Send the event `webhook.test` now and return whether it was delivered.",
     scope: "agent:write",
     tier: "write",
-    ok: { 200: v.object({ delivered: v.boolean() }) },
+    ok: {
+      200: v.object({ delivered: describeAs(v.boolean(), "Whether the event was delivered.") }),
+    },
     refusals: ["webhook.not_found"],
   }),
 } as const;
