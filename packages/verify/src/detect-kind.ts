@@ -19,24 +19,45 @@ const kindMembers: readonly (readonly [kind: JsonKind, members: readonly string[
 ];
 
 /**
+ * The members of a relay's answer about an agent's keys. Only the chain is signed, and the others are
+ * compared with it, so nothing else may stand beside it: it would be neither.
+ */
+const answerMembers: ReadonlySet<string> = new Set([
+  "agent_id",
+  "current_public_key",
+  "keys",
+  "chain",
+]);
+
+/**
  * Detects the kind of a parsed value by its members; null if they are those of no kind or of
  * several, so that no artifact passes for one of another kind. A list of succession records of
  * agents or of relays, bare or as a relay returns it, has the kind of its records.
  */
 export function detectKind(value: unknown): JsonKind | null {
   if (typeof value !== "object" || value === null) return null;
-  const list = getSuccessionRecords(value);
-  if (list !== null) {
-    const kind = detectKind(list[0]);
-    const isChain = kind === "succession" || kind === "relay_succession";
-    return isChain && list.every((step) => detectKind(step) === kind) ? kind : null;
-  }
-  if (getNoShowRecords(value) !== null) return "no_show";
+  const records = getSuccessionRecords(value);
+  if (records !== null) return findChainKind(value, records);
+  return getNoShowRecords(value) === null ? findMarkedKind(value) : "no_show";
+}
+
+/** Does not look into lists or chains, so that no nesting of them leads to recursion. */
+function findMarkedKind(value: unknown): JsonKind | null {
+  if (typeof value !== "object" || value === null) return null;
   const found = kindMembers.filter(([, members]) =>
     members.every((name) => Object.hasOwn(value, name)),
   );
   const [first, second] = found;
   return first !== undefined && second === undefined ? first[0] : null;
+}
+
+function findChainKind(value: object, records: readonly unknown[]): JsonKind | null {
+  const kind = findMarkedKind(records[0]);
+  if (!records.every((step) => findMarkedKind(step) === kind)) return null;
+  if (kind === "succession") return kind;
+  // No relay answers with members beside the steps of its own key, and none would be compared.
+  const isAlone = Array.isArray(value) || Object.keys(value).length === 1;
+  return kind === "relay_succession" && isAlone ? kind : null;
 }
 
 /** Returns the no-show records of a relay's answer for an expired task; null for anything else. */
@@ -45,16 +66,19 @@ export function getNoShowRecords(value: object): readonly unknown[] | null {
     "no_shows" in value && Object.keys(value).length === 1 ? value.no_shows : null;
   return Array.isArray(list) &&
     list.length > 0 &&
-    list.every((each) => detectKind(each) === "no_show")
+    list.every((each) => findMarkedKind(each) === "no_show")
     ? list
     : null;
 }
 
-/** Returns the records of a succession chain; null for anything but a list of at least one. */
+/**
+ * Returns the records of a succession chain, of a bare list or of a relay's answer; null for anything
+ * else and for an empty chain. `chain` beside other members is one of them, not a mark.
+ */
 export function getSuccessionRecords(value: object): readonly unknown[] | null {
   const list: unknown = Array.isArray(value)
     ? value
-    : Object.hasOwn(value, "chain")
+    : Object.hasOwn(value, "chain") && Object.keys(value).every((name) => answerMembers.has(name))
       ? (value as { chain: unknown }).chain
       : null;
   return Array.isArray(list) && list.length > 0 ? list : null;

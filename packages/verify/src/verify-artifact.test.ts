@@ -1,3 +1,4 @@
+import { signRelaySuccession } from "@agent/crypto";
 import { type ExecutionReceipt, signReceipt } from "@agent/receipts";
 import { describe, expect, test } from "vitest";
 import * as made from "../test/artifacts.ts";
@@ -323,6 +324,7 @@ describe("a relay's answer about keys", () => {
       "succession.malformed",
     ],
     ["with a key that is none", { keys: [null, null, null] }, "artifact.key_unbound"],
+    ["with keys that are no list", { keys: carol.publicKey }, "artifact.key_unbound"],
     [
       "with a record out of order",
       { chain: made.succession.toReversed() },
@@ -330,6 +332,41 @@ describe("a relay's answer about keys", () => {
     ],
   ])("%s is refused", (_, changes, code) => {
     expect(verifyArtifact({ ...answer, ...changes }).code).toBe(code);
+  });
+});
+
+describe("a chain of succession records beside other members", () => {
+  const step = signRelaySuccession({
+    relay_id: made.relayId,
+    oldSecretKey: carol.secretKey,
+    newSecretKey: bob.secretKey,
+    timestamp: 10,
+  });
+  const forgeries = samples.filter(({ value }) => !Array.isArray(value) && value !== answer);
+
+  test.each(forgeries)("does not make a forged $kind valid", ({ kind, forged }) => {
+    for (const chain of [made.succession, [step]]) {
+      const verdict = verifyArtifact({ ...forged, chain }, { now, publicKey: carol.publicKey });
+      expect(verdict.valid).toBe(false);
+      expect(verdict.kind).toBe(kind);
+    }
+  });
+
+  test.each<[string, object]>([
+    ["a member that nothing is compared with", { ...answer, amount_settled: 999 }],
+    ["members of a relay's answer about an agent", { ...answer, chain: [step] }],
+    ["part of a receipt", { task_id: made.taskId, result: "x", chain: made.succession }],
+  ])("is of no kind with %s", (_, value) => {
+    expect(verifyArtifact(value)).toMatchObject({ kind: null, code: "artifact.unrecognised" });
+  });
+
+  test("is a succession with the members that a relay answers", () => {
+    expect(verifyArtifact(answer)).toMatchObject({ kind: "succession", valid: true });
+    expect(verifyArtifact({ chain: made.succession }).valid).toBe(true);
+    expect(verifyArtifact({ chain: [step] })).toMatchObject({
+      kind: "relay_succession",
+      valid: true,
+    });
   });
 });
 

@@ -50,8 +50,9 @@ function matchesClaim(
 ): boolean {
   return (
     (current === undefined || current === keys.at(-1)) &&
-    (!Array.isArray(listed) ||
-      (listed.length === keys.length &&
+    (listed === undefined ||
+      (Array.isArray(listed) &&
+        listed.length === keys.length &&
         listed.every((entry, index) => entry?.public_key === keys[index])))
   );
 }
