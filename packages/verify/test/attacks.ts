@@ -255,6 +255,24 @@ export const attacks: readonly [string, ProofLevelName, string, EvidenceBundle][
     had(paidOut({ fee: 0.2 })),
   ],
   [
+    "a settlement that is listed twice",
+    "settled",
+    "bundle.settlement_mismatch",
+    had({ settlements: [record, record], postings: [...postings, ...postings] }),
+  ],
+  [
+    "two settlements of one id",
+    "settled",
+    "bundle.settlement_mismatch",
+    had({
+      settlements: [record, ...paidOut({ amount_settled: 1, fee: 0.05, net: 0.95 }).settlements],
+      postings: [
+        ...postings,
+        ...postings.map((posting) => ({ ...posting, amount: posting.amount / 2 })),
+      ],
+    }),
+  ],
+  [
     "postings that leave a rest",
     "settled",
     "bundle.postings_mismatch",

@@ -10,6 +10,9 @@ export function findSettlementFault(
   relayKeys: readonly string[],
 ): ArtifactRefusal | undefined {
   const { task, receipt, settlements, postings } = bundle;
+  // One entry of a log proves a record, however often the bundle lists it.
+  const ids = new Set(settlements.map(({ settlement_id }) => settlement_id));
+  if (ids.size < settlements.length) return "bundle.settlement_mismatch";
   const hash = getReceiptHash(bundle);
   for (const record of settlements) {
     const verdict = verifySettlementRecord(record, { relayKeys });
