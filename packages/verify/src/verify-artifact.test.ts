@@ -448,6 +448,14 @@ describe("an artifact with a replaced member is refused without throwing", () =>
   });
 });
 
+test.each([
+  ["lists", "[".repeat(100_000) + "]".repeat(100_000)],
+  ["chains", `${'{"chain":['.repeat(50_000)}1${"]}".repeat(50_000)}`],
+  ["no-shows", `${'{"no_shows":['.repeat(50_000)}1${"]}".repeat(50_000)}`],
+])("%s inside one another, however deep, are of no kind", (_, text) => {
+  expect(verifyArtifact(text).code).toBe("artifact.unrecognised");
+});
+
 describe("B2: the no-show records of an expired task", () => {
   const all = { no_shows: [made.noShow, made.noShow] };
 

@@ -1,7 +1,13 @@
+import { canonicalize, signJson } from "@agent/crypto";
+import { eraseTexts } from "@agent/receipts";
 import { createSeededRandom } from "@agent/testkit";
-import { expect, test } from "vitest";
+import { formatVerifierKey } from "@agent/transparency";
+import { ModelLog } from "@agent/transparency/model-log";
+import { describe, expect, test } from "vitest";
+import * as attacked from "../../test/attacks.ts";
 import { createDelegation } from "../../test/create-delegation.ts";
-import { formatBundle, signBundle, verifyArtifact } from "../index.ts";
+import { replaceMembers } from "../../test/replace-members.ts";
+import { formatBundle, formatReport, signBundle, verifyArtifact } from "../index.ts";
 
 const random = createSeededRandom(20_260_102);
 const bundles = Array.from({ length: 1_000 }, () => {
@@ -40,4 +46,68 @@ test("10,000 changes of one byte, anywhere in a bundle, are refused", patient, (
     if (isValid(bytes)) accepted.push(`bundle ${which}, byte ${at}: ${bytes[at]}`);
   }
   expect(accepted).toEqual([]);
+});
+
+describe("a bundle that its relay signed with anything inside is verified without throwing", () => {
+  const model = new ModelLog(1);
+  const log = {
+    origin: model.keys.origin,
+    vkey: formatVerifierKey(model.keys.logKey),
+    checkpoint: model.sign(),
+    entries: [],
+  };
+  const { bundle, evidence, forwarded, relay, resigned } = attacked;
+  const erasure = { erased_at: 1, receipt_hash: bundle.attestation.receipt_hash };
+  const erased = { receipt: eraseTexts(evidence.receipt), erased: erasure, log };
+  const options = { now: evidence.received_at, publicKey: relay.publicKey };
+  const verifyText = (changed: object) => {
+    const text = canonicalize(changed);
+    const verdict = verifyArtifact(text, options);
+    formatReport(verdict, JSON.parse(text), { ...options, explain: true });
+    return verdict.code;
+  };
+
+  test.each<[string, object]>([
+    ["whole", resigned({ log })],
+    ["forwarded", forwarded],
+    ["erased", resigned(erased)],
+  ])("if it is %s and any members are replaced", patient, (_, base) => {
+    const thrown: string[] = [];
+    for (let i = 0; i < 300; i++) {
+      const changed = signJson(replaceMembers(random, base), relay.secretKey);
+      try {
+        verifyText(changed);
+      } catch (error) {
+        thrown.push(`${String(error)}: ${canonicalize(changed)}`);
+      }
+    }
+    expect(thrown).toEqual([]);
+  });
+
+  test.each<[string, object, string]>([
+    [
+      "a credential whose start is an object without a text",
+      { credential: { validFrom: { toString: 1, valueOf: 1 } } },
+      "credential.malformed",
+    ],
+    [
+      "an erased receipt whose nested receipts are no list",
+      { ...erased, receipt: { ...erased.receipt, delegation_receipts: 5 } },
+      "receipt.malformed",
+    ],
+    [
+      "an erased receipt with more nested receipts than are verified",
+      {
+        ...erased,
+        receipt: {
+          ...erased.receipt,
+          delegation_receipts: Array.from({ length: 257 }, () => ({})),
+        },
+      },
+      "receipt.too_many_nested",
+    ],
+    ["an erased receipt that is one", erased, "bundle.erased"],
+  ])("if it has %s", (_, changes, code) => {
+    expect(verifyText(resigned(changes))).toBe(code);
+  });
 });

@@ -1,5 +1,5 @@
 import { hexToBytes, verifyJson } from "@agent/crypto";
-import { verifyAttestation, verifyNoShowRecord } from "@agent/receipts";
+import { parseReceipt, verifyAttestation, verifyNoShowRecord } from "@agent/receipts";
 import { checkCredential } from "../artifacts/credential.ts";
 import type { VerifyOptions } from "../artifacts/options.ts";
 import { checkReceipt } from "../artifacts/receipt.ts";
@@ -68,10 +68,13 @@ function* checkParts(
   }
   if (!areHistoriesValid(bundle.signers))
     yield buildRefusal("key_bound", "bundle.key_history_broken");
-  // Without its texts the receipt differs from the signed one; the other checks still apply.
   if (bundle.erased === undefined) {
     yield checkReceiptPart(bundle);
     yield checkHopPart(bundle);
+  } else {
+    // Without its texts it differs from the signed one, but its members are those of a receipt.
+    const receiptFault = parseReceipt(bundle.receipt);
+    if (!receiptFault.ok) yield buildRefusal("well_formed", receiptFault.code);
   }
   const { task, receipt, settlements, postings } = bundle;
   if (taskId !== undefined && taskId !== task.task_id) {
@@ -151,13 +154,18 @@ function checkCredentialPart(
   credential: NonNullable<EvidenceBundle["credential"]>,
   relayKeys: readonly string[],
 ): CheckPart {
-  const checked = checkCredential(credential, { now: Date.parse(credential.validFrom) });
+  const checked = checkCredential(credential, { now: parseStart(credential) });
   const subject = parseDidKey((credential.credentialSubject as { id?: unknown } | undefined)?.id);
   const isOfExecutor = subject !== null && createAnyKeyLookup(signers)(receipt).includes(subject);
   if (!checked.valid) return { ...buildRefusal("nested", checked.code), nested: checked };
   return isOfExecutor && isExpectedKey(parseDidKey(credential.issuer), relayKeys)
     ? { ...buildPass("nested"), nested: checked }
     : { ...buildRefusal("nested", "bundle.credential_foreign"), nested: checked };
+}
+
+/** Only of the credential it is known that it is an object; one without a start is malformed. */
+function parseStart({ validFrom }: { readonly validFrom: unknown }): number {
+  return typeof validFrom === "string" ? Date.parse(validFrom) : Number.NaN;
 }
 
 /**
