@@ -28,10 +28,8 @@ function isHistoryValid({ agent_id: agentId, keys, chain }: Signer): boolean {
 export type KeyLookup = (receipt: ExecutionReceipt) => readonly string[];
 
 /** Accepts every key that the agent ever had. */
-export function createAnyKeyLookup(
-  signers: readonly Signer[],
-): (receipt: Pick<ExecutionReceipt, "agent_id">) => readonly string[] {
-  return ({ agent_id }) => listAgentKeys(signers, agent_id).map(({ public_key }) => public_key);
+export function createAnyKeyLookup(signers: readonly Signer[]): KeyLookup {
+  return (signed) => sortKeys(signed, listAgentKeys(signers, signed.agent_id));
 }
 
 /** Accepts the keys of the agent by the rule by which relays accept receipts. */
@@ -48,9 +46,22 @@ export function createValidKeyLookup({
       completedAt: signed.completed_at,
       receivedAt: attestation.received_at,
     };
-    const keys = filterKeysInForce(listAgentKeys(signers, signed.agent_id), times);
-    return keys.map(({ public_key }) => public_key);
+    return sortKeys(signed, filterKeysInForce(listAgentKeys(signers, signed.agent_id), times));
   };
+}
+
+/**
+ * Sorts keys by how likely they signed a receipt: those of the device that it names, then the agent's
+ * own, the newest first, then those of other devices.
+ */
+function sortKeys(
+  { device_id: named }: ExecutionReceipt,
+  keys: readonly (KeyRecord & { readonly device_id?: string })[],
+): readonly string[] {
+  const ofDevice = keys.filter(({ device_id }) => device_id !== undefined && device_id === named);
+  const own = keys.filter(({ device_id }) => device_id === undefined).toReversed();
+  const others = keys.filter(({ device_id }) => device_id !== undefined && device_id !== named);
+  return [...ofDevice, ...own, ...others].map(({ public_key }) => public_key);
 }
 
 /** Lists the keys of an agent and of its devices, with their times. */

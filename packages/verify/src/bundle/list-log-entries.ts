@@ -10,7 +10,7 @@ import {
 } from "@agent/transparency";
 import { parseDidKey } from "../expected-key.ts";
 import { getReceiptHash } from "./get-receipt-hash.ts";
-import { createAnyKeyLookup } from "./key-lookup.ts";
+import { listAgentKeys } from "./key-lookup.ts";
 import type { EvidenceBundle, Signer } from "./schema.ts";
 
 /** A part of a bundle that a log can hold. */
@@ -90,13 +90,13 @@ export function listKeyParts(signers: readonly Signer[]): LoggablePart[] {
 type FindKeyByTag = (agentId: string, tag: string) => string | undefined;
 
 function createTagLookup(signers: readonly Signer[]): FindKeyByTag {
-  const findKeys = createAnyKeyLookup(signers);
   const byAgent = new Map<string, ReadonlyMap<string, string>>();
-  return (agent_id, tag) => {
-    let keys = byAgent.get(agent_id);
+  return (agentId, tag) => {
+    let keys = byAgent.get(agentId);
     if (keys === undefined) {
-      keys = new Map(findKeys({ agent_id }).map((key) => [bytesToHex(hashTag("key", key)), key]));
-      byAgent.set(agent_id, keys);
+      const all = listAgentKeys(signers, agentId).map(({ public_key }) => public_key);
+      keys = new Map(all.map((key) => [bytesToHex(hashTag("key", key)), key]));
+      byAgent.set(agentId, keys);
     }
     return keys.get(tag);
   };

@@ -17,6 +17,7 @@ import {
   createValidKeyLookup,
   type KeyLookup,
 } from "./key-lookup.ts";
+import { createTryLimit } from "./limit-key-tries.ts";
 import { findInspectionFault } from "./inspection/find-inspection-fault.ts";
 import { parseBundle } from "./parse-bundle.ts";
 import { getRelayKeys } from "./get-relay-keys.ts";
@@ -119,14 +120,17 @@ function findNoShowFault(
  */
 function checkReceiptPart(bundle: EvidenceBundle): CheckPart {
   const { receipt, signers, task, attestation } = bundle;
-  const checkWith = (findKeys: KeyLookup) =>
-    checkReceipt(receipt, {
+  const limitTries = createTryLimit();
+  const checkWith = (listKeys: KeyLookup) => {
+    const findKeys = limitTries(listKeys);
+    return checkReceipt(receipt, {
       publicKey: findKeys(receipt),
       findKeys,
       taskId: task.task_id,
       prompt: task.prompt,
       now: attestation.received_at,
     });
+  };
   const current = checkWith(createValidKeyLookup(bundle));
   if (current.valid)
     return { checks: [...current.checks, ...buildPass("key_valid").checks], nested: current };

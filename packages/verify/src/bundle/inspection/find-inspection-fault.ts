@@ -5,6 +5,9 @@ import { findWordFault } from "./find-word-fault.ts";
 import { isEndedEarly } from "./is-ended-early.ts";
 import { isReplayed } from "./replay-inspection.ts";
 
+/** A rejection, its contest and the party that gives up; more words would only cost time. */
+const MAX_VERDICTS = 3;
+
 /** Returns the code of the first rule of an inspection that a bundle breaks; undefined if it breaks none. */
 export function findInspectionFault(
   bundle: EvidenceBundle,
@@ -16,6 +19,7 @@ export function findInspectionFault(
     const isInspected = settlements.some(({ outcome_hash }) => outcome_hash !== undefined);
     return isInspected ? "bundle.inspection_mismatch" : undefined;
   }
+  if (inspection.verdicts.length > MAX_VERDICTS) return "bundle.inspection_mismatch";
   const wordFault = findWordFault(bundle, inspection, relayKeys);
   if (wordFault !== undefined) return wordFault;
   if (!isReplayed(inspection, relay_id) || isEndedEarly(bundle, inspection)) {

@@ -362,6 +362,11 @@ describe("a word in the evidence is refused", () => {
       "verdict.key_missing",
     ],
     ["twice", [rejected, offered], "bundle.inspection_mismatch"],
+    [
+      "beyond the three that there can be, before any is verified",
+      [rejected, contested, accepted, { ...accepted, timestamp: TIME + 1 }],
+      "bundle.inspection_mismatch",
+    ],
     ["out of order", [contested, rejected], "bundle.inspection_mismatch"],
   ])("%s", (_, verdicts, code) => {
     expect(codeOf(verdicts)).toBe(code);
