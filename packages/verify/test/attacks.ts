@@ -69,8 +69,10 @@ const attested = (changes: object) => ({
 const [handover] = signer.chain as [object];
 const history = (changes: object) => resigned({ signers: [{ ...signer, ...changes }, ...others] });
 
+type Attack = [string, ProofLevelName, string, EvidenceBundle];
+
 /** A dishonest relay's bundles, each with the level and the code by which it is refused. */
-export const attacks: readonly [string, ProofLevelName, string, EvidenceBundle][] = [
+export const attacks: readonly Attack[] = [
   ["another version", "well_formed", "bundle.spec", resigned({ spec: "agent/evidence@2.0" })],
   ["another suite", "well_formed", "bundle.suite", resigned({ suite: "none" })],
   [
@@ -278,6 +280,24 @@ export const attacks: readonly [string, ProofLevelName, string, EvidenceBundle][
     "bundle.postings_mismatch",
     had({ postings: postings.slice(1) }),
   ],
+  ...(
+    [
+      ["a rest beside postings of which it is no part in floating point", [0.5, 1e16, -1e16]],
+      ["a micro-unit beside a sum beyond 2^53", [9e9, 9e9, 0.000_001, -9e9, -9e9]],
+      ["a part of a micro-unit", [0.000_000_4]],
+      ["postings beyond 2^53 micro-units", [2 ** 34, -(2 ** 34)]],
+    ] as const
+  ).map(([name, amounts]): Attack => [
+    name,
+    "settled",
+    "bundle.postings_mismatch",
+    had({
+      postings: [
+        ...amounts.map((amount) => ({ ...postings[0]!, type: "deposit", amount })),
+        ...postings,
+      ],
+    }),
+  ]),
   [
     "postings of another payment",
     "settled",

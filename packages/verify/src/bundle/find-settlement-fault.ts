@@ -1,7 +1,7 @@
 import { verifySettlementRecord } from "@agent/receipts";
 import type { ArtifactRefusal } from "../refusals.ts";
 import { getReceiptHash } from "./get-receipt-hash.ts";
-import type { Posting } from "./posting-schema.ts";
+import { areAmountsExact, type Posting, toMicroUnits } from "./posting-schema.ts";
 import type { EvidenceBundle } from "./schema.ts";
 
 /** Returns the code of the first money rule that a bundle breaks; undefined if it breaks none. */
@@ -22,14 +22,15 @@ export function findSettlementFault(
       record.receipt_hash === hash &&
       record.payer_id === task.submitted_by &&
       record.payee_id === receipt.agent_id &&
-      toMicro(record.amount_settled) === toMicro(record.fee) + toMicro(record.net);
+      toMicroUnits(record.amount_settled) === toMicroUnits(record.fee) + toMicroUnits(record.net);
     if (!isOfTask) return "bundle.settlement_mismatch";
   }
   const paid = (member: "amount_settled" | "fee" | "net") =>
-    settlements.reduce((sum, record) => sum + toMicro(record[member]), 0);
+    settlements.reduce((sum, record) => sum + toMicroUnits(record[member]), 0n);
+  if (!areAmountsExact(postings)) return "bundle.postings_mismatch";
   const charges = postings.filter(({ type }) => chargeTypes.includes(type));
   const isBalanced =
-    sumAmounts(postings) === 0 &&
+    sumAmounts(postings) === 0n &&
     sumAmounts(charges.filter(({ amount }) => amount < 0)) === -paid("amount_settled") &&
     sumReceived(charges, "settlement_credit") === paid("net") &&
     sumReceived(charges, "fee") === paid("fee");
@@ -40,15 +41,10 @@ export function findSettlementFault(
 const chargeTypes = ["settlement_debit", "settlement_credit", "fee"];
 
 /** A local agent's task is charged to its account; another relay's is paid from its hold. */
-function sumReceived(postings: readonly Posting[], type: string): number {
+function sumReceived(postings: readonly Posting[], type: string): bigint {
   return sumAmounts(postings.filter((posting) => posting.type === type && posting.amount > 0));
 }
 
-function sumAmounts(postings: readonly Posting[]): number {
-  return postings.reduce((sum, { amount }) => sum + toMicro(amount), 0);
-}
-
-/** Amounts in millionths, which are exact when added. */
-function toMicro(amount: number): number {
-  return Math.round(amount * 1e6);
+function sumAmounts(postings: readonly Posting[]): bigint {
+  return postings.reduce((sum, { amount }) => sum + toMicroUnits(amount), 0n);
 }

@@ -22,3 +22,21 @@ export interface Posting {
   readonly amount: number;
   readonly created_at: number;
 }
+
+/**
+ * Returns whether every amount is a whole number of micro-units below 2^53. Others are refused, not
+ * rounded: beside a large amount, a small one would be lost in the sum.
+ */
+export function areAmountsExact(postings: readonly Posting[]): boolean {
+  return postings.every(({ amount }) => {
+    const micro = Math.round(amount * MICRO);
+    return Number.isSafeInteger(micro) && micro / MICRO === amount;
+  });
+}
+
+/** Returns an exact amount in micro-units, of which any number can be added without a rest. */
+export function toMicroUnits(amount: number): bigint {
+  return BigInt(Math.round(amount * MICRO));
+}
+
+const MICRO = 1e6;

@@ -2,6 +2,7 @@ import {
   accountOf,
   buildHoldPostings,
   computeArbitrationFee,
+  fromMicro,
   type InspectionSettlement,
   type Micro,
   type Posting as BookedPosting,
@@ -10,7 +11,7 @@ import {
 } from "@agent/budget";
 import { hashOutcomeRecord } from "@agent/receipts";
 import type { ArtifactRefusal } from "../../refusals.ts";
-import type { Posting } from "../posting-schema.ts";
+import { areAmountsExact, type Posting } from "../posting-schema.ts";
 import type { EvidenceBundle } from "../schema.ts";
 import type { BundleInspection } from "./schema.ts";
 import { replayOutcome } from "./replay-inspection.ts";
@@ -24,7 +25,8 @@ export function findMoneyFault(
   bundle: EvidenceBundle,
   inspection: BundleInspection,
 ): ArtifactRefusal | undefined {
-  const { terms } = inspection;
+  const { terms, postings } = inspection;
+  if (!areAmountsExact([...bundle.postings, ...postings])) return "bundle.postings_mismatch";
   const [due, fee] = [toMicro(inspection.due), toMicro(inspection.fee)];
   const rate = { feeRate: terms.fee_rate, feeMin: toMicro(terms.fee_min) };
   if (computeArbitrationFee(due, rate) !== fee) return "bundle.inspection_mismatch";
@@ -135,7 +137,7 @@ function matchesMovements(
     from?.account === accountOf.held(task.task_id) &&
     to?.account === accountOf.agent(task.submitted_by ?? "") &&
     rest.every(({ type }) => type === "allocation_release") &&
-    toMicroRounded(from.amount) === -toMicroRounded(to.amount)
+    from.amount === -to.amount
   );
 }
 
@@ -150,15 +152,10 @@ function subtractPostings(
       (posting) =>
         posting.account === account &&
         posting.type === type &&
-        toMicroRounded(posting.amount) === amount,
+        posting.amount === fromMicro(amount),
     );
     if (index === -1) return null;
     rest.splice(index, 1);
   }
   return rest;
-}
-
-/** Amounts of postings are any finite numbers, so they are not refused but rounded. */
-function toMicroRounded(amount: number): number {
-  return Math.round(amount * 1e6);
 }
