@@ -59,6 +59,7 @@ const disputeId = "019b7d21-53eb-7ccd-926c-0000000000dd";
 const subject = { task_id: taskId, receipt_hash: hashReceipt(evidence.receipt) };
 const issuer = publicKeyToDidKey(hexToBytes(relay.publicKey));
 const TIME = START_TIME + 7_000;
+const CLOSED_AT = TIME + 60_000;
 
 const say = (
   { signer, secretKey }: TestSigner,
@@ -159,7 +160,7 @@ function closeCase({ verdicts, outcome, share, lostBy = null, decision, isAgents
       share,
       verdicts: verdicts.map(hashInspectionWord),
       decision: decision === undefined ? null : hashInspectionWord(decision),
-      closed_at: TIME,
+      closed_at: CLOSED_AT,
       issuer,
     },
     relay.secretKey,
@@ -410,18 +411,18 @@ test("the fee of a case that the submitter gave up cannot be credited to a stran
 });
 
 test.each([
-  ["closed in silence", "window_ms", evidence.received_at],
-  ["unanswered", "answer_ms", TIME],
-  ["undecided", "decision_ms", TIME],
-] as const)("IS20: a case that was %s may not end before its %s", (name, member, beganAt) => {
+  // The window begins when the receipt arrives, by the same clock as its end.
+  ["closed in silence", "window_ms", CLOSED_AT - evidence.received_at],
+  // A word may be up to five minutes from the relay's clock.
+  ["unanswered", "answer_ms", CLOSED_AT - TIME + 300_000],
+  ["undecided", "decision_ms", CLOSED_AT - TIME + 300_000],
+] as const)("IS20: a case that was %s may not end before its %s", (name, member, least) => {
   const closed = closeCase(closings[name]!);
   const verifyWith = (length: number) => {
     const { inspection } = closed;
     const longer = { ...inspection, terms: { ...inspection.terms, [member]: length } };
     return verifyEvidence({ ...closed, inspection: longer });
   };
-  // A word may be up to five minutes from the relay's clock.
-  const least = TIME - beganAt + 300_000;
   expect(verifyWith(least).valid).toBe(true);
   expect(verifyWith(least + 1).code).toBe("bundle.inspection_mismatch");
 });

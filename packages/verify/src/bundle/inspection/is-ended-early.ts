@@ -4,8 +4,8 @@ import type { BundleInspection } from "./schema.ts";
 
 /**
  * Returns whether a silence ended a state before its time. A freeze and a restart of the relay only move a
- * deadline to later, so the length of the state is the least that must have passed; a word may have been
- * signed five minutes before or after it arrived.
+ * deadline to later, so the length of the state is the least that must have passed. A word may have been
+ * signed five minutes before or after it arrived; without a word both times are by the relay's own clock.
  */
 export function isEndedEarly(
   { attestation }: Pick<EvidenceBundle, "attestation">,
@@ -14,8 +14,10 @@ export function isEndedEarly(
   if (outcome === null) return false;
   const lengthMs = getSilentLength(outcome.outcome, terms);
   if (lengthMs === undefined) return false;
-  const beganAt = verdicts.at(-1)?.timestamp ?? attestation.received_at;
-  return outcome.closed_at < beganAt + lengthMs - RECEIPT_LIMITS.wordSkewMs;
+  const last = verdicts.at(-1);
+  const leastBegin =
+    last === undefined ? attestation.received_at : last.timestamp - RECEIPT_LIMITS.wordSkewMs;
+  return outcome.closed_at < leastBegin + lengthMs;
 }
 
 function getSilentLength(outcome: string, terms: BundleInspection["terms"]): number | undefined {
