@@ -1,5 +1,10 @@
 import { signRelaySuccession } from "@agent/crypto";
-import { type ExecutionReceipt, signReceipt } from "@agent/receipts";
+import {
+  attenuateDelegationToken,
+  type ExecutionReceipt,
+  signDelegationToken,
+  signReceipt,
+} from "@agent/receipts";
 import { describe, expect, test } from "vitest";
 import * as made from "../test/artifacts.ts";
 import {
@@ -375,6 +380,49 @@ test("an attestation counts only for the expected task", () => {
     verifyArtifact(made.attestation, { publicKey: carol.publicKey, taskId });
   expect(verifyFor(made.taskId).checks).toContainEqual({ name: "task_bound", ok: true });
   expect(verifyFor("another").code).toBe("attestation.task_mismatch");
+});
+
+describe("a delegation token that its delegate passed on", () => {
+  const { suite: _, signature: __, ...body } = made.rootToken;
+  const passOn = (delegate_agent_id: string, holder: typeof bob) => {
+    const root = signDelegationToken({ ...body, delegate_agent_id }, alice.secretKey);
+    const next = { token_id: made.taskId, delegate_agent_id: made.carolId };
+    return attenuateDelegationToken(root, next, holder);
+  };
+  const keyBound = (token: object, ...publicKey: string[]) => {
+    const { valid, checks } = verifyArtifact(token, { now, publicKey });
+    return { valid, bound: checks.find(({ name }) => name === "key_bound") };
+  };
+  const code = "artifact.key_unbound";
+
+  test("is valid if the delegate's key is named too", () => {
+    const token = passOn(made.bobId, bob);
+    expect(keyBound(token, alice.publicKey, bob.publicKey)).toEqual({
+      valid: true,
+      bound: { name: "key_bound", ok: true },
+    });
+  });
+
+  test("is valid if the delegate's id was derived from its key", () => {
+    expect(keyBound(made.token, alice.publicKey).valid).toBe(true);
+  });
+
+  test.each<[string, object, string[]]>([
+    ["a key that its delegate's id does not show", passOn(made.bobId, bob), [alice.publicKey]],
+    ["a thief's key", passOn(made.rootToken.delegate_agent_id, carol), [alice.publicKey]],
+    ["a delegate's key, while the first issuer's is not named", made.token, [bob.publicKey]],
+  ])("is refused if it was signed by %s", (_name, token, keys) => {
+    expect(keyBound(token, ...keys)).toEqual({
+      valid: false,
+      bound: { name: "key_bound", ok: false, code },
+    });
+  });
+
+  test("binds no key while none is named", () => {
+    const { valid, checks } = verifyArtifact(passOn(made.bobId, carol), { now });
+    expect(valid).toBe(true);
+    expect(checks.some(({ name }) => name === "key_bound")).toBe(false);
+  });
 });
 
 describe("a value with the members of no kind or of two is not detected:", () => {

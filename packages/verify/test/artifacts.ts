@@ -1,6 +1,7 @@
 import { createPresentation, issueCredential } from "@agent/credentials";
 import {
   bytesToHex,
+  deriveAgentId,
   generateKeyPair,
   publicKeyToDidKey,
   sha256Hex,
@@ -140,12 +141,13 @@ export const attestation = signAttestation(
   carol.secretKey,
 );
 
-const root = signDelegationToken(
+export const rootToken = signDelegationToken(
   {
     token_id: id(9),
     issuer_agent_id: aliceId,
     issuer_public_key: alice.publicKey,
-    delegate_agent_id: bobId,
+    // Only an id of version 8 shows by itself whose key signed the next token.
+    delegate_agent_id: deriveAgentId(bob.publicKey),
     scope: "read,write",
     not_before: now - 1_000,
     expires_at: now + 1_000,
@@ -153,7 +155,7 @@ const root = signDelegationToken(
   alice.secretKey,
 );
 export const token = attenuateDelegationToken(
-  root,
+  rootToken,
   { token_id: id(10), delegate_agent_id: carolId, scope: "read" },
   bob,
 );

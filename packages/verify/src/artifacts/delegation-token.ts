@@ -1,6 +1,13 @@
-import { type DelegationToken, parseDelegationChain, verifyDelegationToken } from "@agent/receipts";
+import { isAgentIdOfKey } from "@agent/crypto";
+import {
+  type BoundKeys,
+  type DelegationToken,
+  parseDelegationChain,
+  verifyDelegationToken,
+} from "@agent/receipts";
 import { buildVerdict } from "../build-verdict.ts";
 import type { CheckLevels } from "../assign-proof-levels.ts";
+import { isExpectedKey } from "../expected-key.ts";
 import type { Verdict } from "../verdict.ts";
 import type { TimedOptions } from "./options.ts";
 
@@ -18,7 +25,11 @@ const checkLevels: CheckLevels = {
   narrowing: "nested",
 };
 
-/** Verifies a delegation token; the key to name is that of the first issuer of its chain. */
+/**
+ * Verifies a delegation token. If keys are named, the first issuer's must be among them, and so must that
+ * of each later issuer whose id was not derived from it: a token states its issuers' keys itself, so a
+ * thief can sign the next link as its delegate, with a key of its own.
+ */
 export function checkDelegationToken(value: object, { now, publicKey }: TimedOptions): Verdict {
   const chain = parseDelegationChain(value) ?? [];
   const listKeys = (issuer: string) =>
@@ -28,7 +39,18 @@ export function checkDelegationToken(value: object, { now, publicKey }: TimedOpt
   const delegateId = (value as Partial<DelegationToken>).delegate_agent_id ?? "";
   const verdict = verifyDelegationToken(value, { now, delegateId, listKeys });
   return buildVerdict("delegation_token", verdict, checkLevels, {
-    key: chain.at(-1)?.issuer_public_key ?? null,
+    key: findBoundRootKey(chain, publicKey),
     expectedKeys: publicKey,
   });
+}
+
+/** Returns the first issuer's key; null if the key of a later issuer is not known to be its own. */
+function findBoundRootKey(chain: readonly DelegationToken[], named: BoundKeys = []): string | null {
+  const areBound = chain
+    .slice(0, -1)
+    .every(
+      ({ issuer_agent_id: id, issuer_public_key: key }) =>
+        isAgentIdOfKey(id, key) || isExpectedKey(key, named),
+    );
+  return areBound ? (chain.at(-1)?.issuer_public_key ?? null) : null;
 }
