@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { accountOf, type Account } from "./account.ts";
-import { asMicro, type Micro } from "./money.ts";
+import { accountOf, EXTERNAL_ACCOUNT, FEE_ACCOUNT, type Account } from "./account.ts";
+import { asMicro, negate, type Micro } from "./money.ts";
 import {
   sumHeldCardMoney,
   MAX_CARD_LOTS,
@@ -57,6 +57,12 @@ class CardBook {
     return sumHeldCardMoney(this.holding(account), now);
   }
 
+  /** Sums the lots that wait, also those of a peer whose balance is less. */
+  waiting(account: Account, now: number): number {
+    const lots = (this.lots.get(account) ?? []).filter(({ releaseAt }) => releaseAt > now);
+    return lots.reduce((sum, lot) => sum + lot.amount, 0);
+  }
+
   private holding(account: Account) {
     return { balance: this.balance(account), lots: this.lots.get(account) ?? [] };
   }
@@ -69,13 +75,52 @@ const deposit = (agentId: string, amount: number) =>
 const withdrawal = (agentId: string, amount: number, withdrawalId = "w") =>
   buildWithdrawalPostings({ agentId, withdrawalId, amount: micro(amount) });
 
+const PEER = "relay:p";
+const peer = accountOf.party(PEER);
+
+interface PaidTask {
+  readonly payerId: string;
+  readonly taskId: string;
+  readonly payeeId: string;
+  readonly locked: Micro;
+  readonly charge: Micro;
+  readonly fee: Micro;
+}
+
+/** Builds the postings of a paid task; those of a peer's task do not return its hold first. */
+function buildPayment({ payerId, payeeId, taskId, ...amounts }: PaidTask): readonly Posting[] {
+  if (payerId !== PEER) {
+    return buildSettlementPostings({ payerId, payeeId, taskId, ...amounts });
+  }
+  const { locked, fee } = amounts;
+  const net = micro(locked - fee);
+  const held = accountOf.held(taskId);
+  const postings: readonly Posting[] = [
+    { account: held, type: "fee", amount: negate(fee) },
+    { account: FEE_ACCOUNT, type: "fee", amount: fee },
+    { account: held, type: "settlement_credit", amount: negate(net) },
+    { account: accountOf.party(payeeId), type: "settlement_credit", amount: net },
+  ];
+  return postings.filter(({ amount }) => amount !== 0);
+}
+
+/** Builds the postings of a payment outside: `amount` to a peer, or from it if negative. */
+function buildClearing(amount: number): readonly Posting[] {
+  const type = amount > 0 ? "withdrawal" : "deposit";
+  const sides: readonly Posting[] = [
+    { account: peer, type, amount: micro(-amount) },
+    { account: EXTERNAL_ACCOUNT, type, amount: micro(amount) },
+  ];
+  return amount > 0 ? sides : sides.toReversed();
+}
+
 /** Holds and pays a task of `payerId`; the fee is a tenth. */
 function pay(book: CardBook, payerId: string, payeeId: string, charge: number, now: number): void {
   const task = { payerId, taskId: "t" };
   book.post(buildHoldPostings({ ...task, amount: micro(charge) }), now);
   const fee = micro(charge / 10);
   const amounts = { locked: micro(charge), charge: micro(charge), fee };
-  book.post(buildSettlementPostings({ ...task, payeeId, ...amounts }), now);
+  book.post(buildPayment({ ...task, payeeId, ...amounts }), now);
 }
 
 describe("A13: card money", () => {
@@ -237,6 +282,89 @@ describe("A13: card money", () => {
     expect([book.balance(a), book.held(a, 10)]).toEqual([30, 0]);
   });
 
+  test("A13: card money keeps its release time on the account of a peer and at the agents that the peer pays", () => {
+    const book = new CardBook();
+    book.post(deposit("a", 100), 0, 50);
+    pay(book, "a", PEER, 100, 0);
+    expect([book.balance(peer), book.waiting(peer, 0)]).toEqual([90, 90]);
+    pay(book, PEER, "b", 90, 10);
+    expect([book.waiting(peer, 10), book.held(b, 10)]).toEqual([0, 81]);
+    expect(book.post(withdrawal("b", 1), 49)).toBe(false);
+    expect(book.post(withdrawal("b", 81), 50)).toBe(true);
+  });
+
+  test.each([
+    ["that never received any card money, also on credit", 0, 0, 60, 0],
+    ["that received other money", 0, 100, 60, 0],
+    ["whose other money covers the payment", 100, 100, 60, 0],
+    ["whose other money covers a part", 100, 50, 80, 30],
+    ["whose credit covers a part", 60, 0, 100, 54],
+  ])(
+    "A13: the money of a peer %s is held as far as card money is in it",
+    (_, card, other, charge, heldAfter) => {
+      const book = new CardBook();
+      if (card > 0) {
+        book.post(deposit("a", card), 0, 50);
+        pay(book, "a", PEER, card, 0);
+      }
+      if (other > 0) book.post(buildClearing(-other), 0);
+      pay(book, PEER, "b", charge, 0);
+      expect([book.balance(b), book.held(b, 0)]).toEqual([(charge * 9) / 10, heldAfter]);
+      expect(book.held(b, 50)).toBe(0);
+    },
+  );
+
+  test("A13: card money on the account of a peer ends by its time", () => {
+    const book = new CardBook();
+    book.post(deposit("a", 100), 0, 50);
+    pay(book, "a", PEER, 100, 0);
+    pay(book, PEER, "b", 40, 50);
+    expect([book.held(b, 50), book.lots.get(peer)]).toEqual([0, []]);
+    expect(book.post(withdrawal("b", 36), 50)).toBe(true);
+  });
+
+  test("A13: a peer's task that ends without payment returns card money to the peer", () => {
+    const book = new CardBook();
+    book.post(deposit("a", 100), 0, 50);
+    pay(book, "a", PEER, 100, 0);
+    const hold = { payerId: PEER, taskId: "t", amount: micro(60) };
+    book.post(buildHoldPostings(hold), 0);
+    expect([book.waiting(peer, 0), book.waiting(accountOf.held("t"), 0)]).toEqual([30, 60]);
+    book.post(buildReleasePostings(hold), 0);
+    expect([book.waiting(peer, 0), book.waiting(accountOf.held("t"), 0)]).toEqual([90, 0]);
+  });
+
+  test("A13: card money keeps its release time at a peer's agent when its payment is taken back", () => {
+    const book = new CardBook();
+    book.post(deposit("a", 100), 0, 50);
+    pay(book, "a", PEER, 100, 0);
+    book.post(buildReversalPostings({ agentId: "a", amount: micro(100) }), 0, 50);
+    expect([book.balance(a), book.waiting(peer, 0)]).toEqual([-100, 90]);
+    pay(book, PEER, "b", 90, 0);
+    expect([book.balance(b), book.held(b, 49)]).toEqual([81, 81]);
+  });
+
+  test("A13: the operator pays a peer outside also with card money, which is then gone", () => {
+    const book = new CardBook();
+    book.post(deposit("a", 100), 0, 50);
+    pay(book, "a", PEER, 100, 0);
+    expect(book.post(buildClearing(90), 0)).toBe(true);
+    expect([book.balance(peer), book.waiting(peer, 0)]).toEqual([0, 0]);
+    pay(book, PEER, "b", 50, 0);
+    expect(book.held(b, 0)).toBe(0);
+  });
+
+  test("A13: card money that repays what a peer ordered on credit waits where the peer pays it next", () => {
+    const book = new CardBook();
+    pay(book, PEER, "b", 100, 0);
+    expect(book.post(withdrawal("b", 90), 0)).toBe(true);
+    book.post(deposit("a", 100), 0, 50);
+    pay(book, "a", PEER, 100, 0);
+    expect([book.balance(peer), book.waiting(peer, 0)]).toEqual([-10, 90]);
+    pay(book, PEER, "b", 90, 0);
+    expect([book.balance(b), book.held(b, 0)]).toEqual([81, 81]);
+  });
+
   test("A13: card money of many payments waits at most until the later of two neighbouring times", () => {
     const book = new CardBook();
     for (let at = 1; at <= 2 * MAX_CARD_LOTS; at += 1) book.post(deposit("a", 1), 0, at * at);
@@ -252,6 +380,9 @@ describe("A13: card money", () => {
 
 const agents = ["a", "b", "c"] as const;
 const agent = fc.constantFrom(...agents);
+const party = fc.constantFrom(...agents, PEER);
+/** The amount that the peer may owe. */
+const CREDIT = 500;
 const amount = fc.integer({ min: 1, max: 1_000 });
 
 const step = fc.oneof(
@@ -262,12 +393,13 @@ const step = fc.oneof(
     amount,
     holdFor: fc.integer({ min: 1, max: 40 }),
   }),
-  fc.record({ do: fc.constant("pay" as const), agent, to: agent, amount, spare: amount }),
-  fc.record({ do: fc.constant("hold" as const), agent, amount }),
+  fc.record({ do: fc.constant("pay" as const), by: party, to: party, amount, spare: amount }),
+  fc.record({ do: fc.constant("hold" as const), by: party, amount }),
   fc.record({ do: fc.constant("release" as const) }),
-  fc.record({ do: fc.constant("settle" as const), to: agent, share: fc.constantFrom(0.5, 1) }),
+  fc.record({ do: fc.constant("settle" as const), to: party, share: fc.constantFrom(0.5, 1) }),
   fc.record({ do: fc.constant("withdraw" as const), agent, amount }),
   fc.record({ do: fc.constant("fail" as const) }),
+  fc.record({ do: fc.constant("clear" as const), sent: fc.boolean(), amount }),
   fc.record({ do: fc.constant("reverse" as const), agent, amount }),
   fc.record({ do: fc.constant("wait" as const), ms: fc.integer({ min: 1, max: 20 }) }),
 );
@@ -280,8 +412,12 @@ function run(steps: readonly Step[], feeShare: number) {
   const open: { payerId: string; taskId: string; amount: Micro }[] = [];
   const leaving: { agentId: string; withdrawalId: string; amount: Micro }[] = [];
   let [now, ids, out] = [0, 0, 0];
-  const afford = (agentId: string, wanted: number) =>
-    Math.max(0, Math.min(wanted, book.balance(accountOf.agent(agentId))));
+  const afford = (id: string, wanted: number) => {
+    const credit = id === PEER ? CREDIT : 0;
+    return Math.max(0, Math.min(wanted, book.balance(accountOf.party(id)) + credit));
+  };
+  /** Returns the money of the peer that does not wait; negative where it owes. */
+  const freeOfPeer = () => book.balance(peer) - book.waiting(peer, now);
   const released = () =>
     came.reduce((sum, lot) => sum + (lot.releaseAt <= now ? lot.amount : 0), 0);
   /** Returns what could be withdrawn now if every hold went to an agent first. */
@@ -292,17 +428,20 @@ function run(steps: readonly Step[], feeShare: number) {
     );
     return inside.reduce(
       (sum, account) => sum + Math.max(0, book.balance(account)) - book.held(account, now),
-      0,
+      freeOfPeer(),
     );
   };
   const check = () => {
     for (const [account, lots] of book.lots) {
       const owned = book.balance(account) + (book.away.get(account) ?? 0);
       const waiting = lots.reduce((sum, lot) => sum + lot.amount, 0);
-      expect(waiting).toBeLessThanOrEqual(Math.max(0, owned));
+      // A peer's lots may exceed what it has, because its debt was repaid with card money.
+      expect(waiting).toBeLessThanOrEqual(account === peer ? Infinity : Math.max(0, owned));
       expect(lots.length).toBeLessThanOrEqual(MAX_CARD_LOTS);
     }
     expect(free() + out).toBeLessThanOrEqual(released());
+    // The money that is paid out early for the peer is bounded by its credit.
+    expect(freeOfPeer()).toBeGreaterThanOrEqual(-CREDIT);
   };
   for (const each of steps) {
     ids += 1;
@@ -318,19 +457,19 @@ function run(steps: readonly Step[], feeShare: number) {
       came.push({ amount: each.amount, releaseAt });
     }
     if (each.do === "pay") {
-      const charge = afford(each.agent, each.amount);
-      const locked = micro(afford(each.agent, charge + each.spare));
-      const task = { payerId: each.agent, taskId: id };
+      const charge = afford(each.by, each.amount);
+      const locked = micro(each.by === PEER ? charge : afford(each.by, charge + each.spare));
+      const task = { payerId: each.by, taskId: id };
       book.post(buildHoldPostings({ ...task, amount: locked }), now);
       const fee = micro(Math.floor(charge * feeShare));
       const paid = { ...task, payeeId: each.to, locked, charge: micro(charge), fee };
-      book.post(buildSettlementPostings(paid), now);
+      book.post(buildPayment(paid), now);
     }
     if (each.do === "hold") {
       const task = {
-        payerId: each.agent,
+        payerId: each.by,
         taskId: id,
-        amount: micro(afford(each.agent, each.amount)),
+        amount: micro(afford(each.by, each.amount)),
       };
       book.post(buildHoldPostings(task), now);
       open.push(task);
@@ -339,10 +478,11 @@ function run(steps: readonly Step[], feeShare: number) {
     if (task !== undefined) book.post(buildReleasePostings(task), now);
     const done = each.do === "settle" ? open.pop() : undefined;
     if (each.do === "settle" && done !== undefined) {
-      const charge = Math.floor(done.amount * each.share);
+      const share = done.payerId === PEER ? 1 : each.share;
+      const charge = Math.floor(done.amount * share);
       const fee = micro(Math.floor(charge * feeShare));
       const paid = { ...done, payeeId: each.to, locked: done.amount, charge: micro(charge), fee };
-      book.post(buildSettlementPostings(paid), now);
+      book.post(buildPayment(paid), now);
     }
     if (each.do === "withdraw") {
       const leave = {
@@ -359,6 +499,16 @@ function run(steps: readonly Step[], feeShare: number) {
     if (back !== undefined) {
       book.post(buildReturnPostings(back), now);
       out -= back.amount;
+    }
+    if (each.do === "clear" && !each.sent) {
+      book.post(buildClearing(-each.amount), now);
+      came.push({ amount: each.amount, releaseAt: now });
+    }
+    if (each.do === "clear" && each.sent) {
+      const [amountSent, before] = [afford(PEER, each.amount), book.waiting(peer, now)];
+      book.post(buildClearing(amountSent), now);
+      // The operator may pay card money to a peer before its time, at its own risk.
+      out += amountSent - (before - book.waiting(peer, now));
     }
     if (each.do === "reverse") {
       book.post(buildReversalPostings({ agentId: each.agent, amount: micro(each.amount) }), now);

@@ -38,10 +38,12 @@ export function sumHeldCardMoney({ balance, lots }: CardHolding, now: number): M
 /**
  * Computes the lots of all accounts after a movement (docs/decisions.md, 5). Other money leaves an account
  * before card money, and the lot with the earliest release time first; a lot keeps its release time in a
- * hold, at a payee and back at the payer. Card money goes to the payee before the relay's fee. A reversed
- * deposit (negative on its account) takes its own lot first and then other money, so that it releases no
- * other payment, nor one whose money is on the account only when a hold has returned. `releaseAt` is given for a card deposit and its reversal. Refused with `budget.card_hold`
- * for a withdrawal of money that is not released.
+ * hold, at a payee and back at the payer; another relay is a payee and a payer like an agent. Card money
+ * goes to the payee before the relay's fee. A reversed deposit (negative on its account) takes its own lot
+ * first and then other money, so that it releases no other payment, nor one whose money is on the account
+ * only when a hold has returned. `releaseAt` is given for a card deposit and its reversal. Refused with
+ * `budget.card_hold` for a withdrawal of money that is not released, except for what the operator pays to
+ * another relay.
  */
 export function moveCardMoney(
   postings: readonly Posting[],
@@ -75,7 +77,7 @@ export function moveCardMoney(
       } else {
         const other = Math.max(0, balance - sumLots(lots));
         const drawn = takeFromLots(lots, Math.max(0, outgoing - other));
-        if (type === "withdrawal" && drawn.taken.length > 0) {
+        if (type === "withdrawal" && !isPeer(account) && drawn.taken.length > 0) {
           return { ok: false, code: "budget.card_hold" };
         }
         moving = mergeLots(moving, drawn.taken);
@@ -84,21 +86,33 @@ export function moveCardMoney(
     }
     after.set(account, { ...before, balance: balance + amount, lots: remaining });
   }
-  return { ok: true, lots: new Map([...after].map(([account, held]) => [account, capLots(held)])) };
+  return {
+    ok: true,
+    lots: new Map(
+      [...after].map(([account, held]) => [account, isPeer(account) ? held.lots : capLots(held)]),
+    ),
+  };
 }
 
 /**
  * Reduces the lots to what the account has or may get back, because money that repaid a debt is gone. Those
  * with the earliest release times are dropped. Applied only after the whole movement, because a hold
- * returned to an overdrawn account pays from its own lots.
+ * returned to an overdrawn account pays from its own lots. Not applied to another relay: what it ordered on
+ * credit was paid out without a wait, so card money that repays it and is reversed would be lost each time,
+ * and the credit limit would not bound the loss.
  */
 function capLots({ balance, away, lots }: MovedHolding): readonly CardLot[] {
   return takeFromLots(lots, Math.max(0, sumLots(lots) - Math.max(0, balance + away))).rest;
 }
 
-/** Returns whether an account has lots; fees and other relays have no withdrawals, so they have none. */
+/** Returns whether an account has lots; fees are not paid out, so they have none. */
 function hasLots(account: Account): boolean {
-  return account.startsWith("agent:") || account.startsWith("held:");
+  return account.startsWith("agent:") || account.startsWith("held:") || isPeer(account);
+}
+
+/** Returns whether an account is that of another relay, which has credit and may be below 0. */
+function isPeer(account: Account): boolean {
+  return account.startsWith("peer:");
 }
 
 function withoutReleasedLots(holding: MovedHolding | undefined, now: number): MovedHolding {

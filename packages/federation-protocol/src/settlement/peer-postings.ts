@@ -31,12 +31,15 @@ export function buildInboundRelease({ peerId, taskId, amount }: PeerTask & { amo
   );
 }
 
-/** Books the peer's settlement of a task of a local agent, which gets the amount less the fee. */
+/**
+ * Books the peer's settlement of a task of a local agent, which gets the amount less the fee. The fee is
+ * taken first, because other money leaves an account before card money, which must go to the agent.
+ */
 export function buildInboundPayment({ agentId, terms, ...task }: PeerTask & InboundPayment) {
   const source = task.held ? accountOf.held(task.taskId) : accountOf.peer(task.peerId);
   return [
-    ...buildTransfer("settlement_credit", source, accountOf.agent(agentId), terms.net),
     ...buildTransfer("fee", source, FEE_ACCOUNT, terms.fee),
+    ...buildTransfer("settlement_credit", source, accountOf.agent(agentId), terms.net),
   ];
 }
 
