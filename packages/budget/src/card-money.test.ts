@@ -29,24 +29,33 @@ class CardBook {
   away: Map<Account, number> = new Map();
 
   post(postings: readonly Posting[], now: number, releaseAt?: number): boolean {
-    const after = applyPostings(this.balances, postings);
-    const away = new Map(this.away);
-    for (const { account, type, amount } of postings) {
-      if (!account.startsWith("agent:") || !/^(allocation_|withdrawal)/.test(type)) continue;
-      away.set(account, (away.get(account) ?? 0) - amount);
-    }
+    const moved = this.move(postings, now, releaseAt);
+    if (!moved.ok) return false;
+    this.balances = applyPostings(this.balances, postings);
+    this.away = this.computeAway(postings);
+    for (const [account, lots] of moved.lots) this.lots.set(account, lots);
+    return true;
+  }
+
+  /** Returns what a movement would do, and books nothing. */
+  move(postings: readonly Posting[], now: number, releaseAt?: number) {
+    const away = this.computeAway(postings);
     const holdings = new Map<Account, MovedHolding>(
       [...new Set(postings.map(({ account }) => account))].map((account) => [
         account,
         { ...this.holding(account), away: away.get(account) ?? 0 },
       ]),
     );
-    const moved = moveCardMoney(postings, holdings, { now, releaseAt });
-    if (!moved.ok) return false;
-    this.balances = after;
-    this.away = away;
-    for (const [account, lots] of moved.lots) this.lots.set(account, lots);
-    return true;
+    return moveCardMoney(postings, holdings, { now, releaseAt });
+  }
+
+  private computeAway(postings: readonly Posting[]): Map<Account, number> {
+    const away = new Map(this.away);
+    for (const { account, type, amount } of postings) {
+      if (!account.startsWith("agent:") || !/^(allocation_|withdrawal)/.test(type)) continue;
+      away.set(account, (away.get(account) ?? 0) - amount);
+    }
+    return away;
   }
 
   balance(account: Account): number {
@@ -363,6 +372,25 @@ describe("A13: card money", () => {
     expect([book.balance(peer), book.waiting(peer, 0)]).toEqual([-10, 90]);
     pay(book, PEER, "b", 90, 0);
     expect([book.balance(b), book.held(b, 0)]).toEqual([81, 81]);
+  });
+
+  test.each([
+    ["card money that waits", 100, 0, 100, 0, true],
+    ["card money whose time has come", 100, 0, 100, 50, false],
+    ["other money", 100, 100, 100, 0, false],
+    ["other money and card money", 100, 50, 60, 0, true],
+  ] as const)("C8: a hold of %s is known as such when it is settled or returned", (...given) => {
+    const [, card, other, locked, at, movesCardMoney] = given;
+    const book = new CardBook();
+    book.post(deposit("a", card), 0, 50);
+    if (other > 0) book.post(deposit("a", other), 0);
+    const task = { payerId: "a", taskId: "t" };
+    book.post(buildHoldPostings({ ...task, amount: micro(locked) }), 0);
+    const amounts = { locked: micro(locked), charge: micro(locked), fee: micro(locked / 10) };
+    const settled = buildSettlementPostings({ ...task, payeeId: "b", ...amounts });
+    expect(book.move(settled, at)).toMatchObject({ ok: true, movesCardMoney });
+    const returned = buildReleasePostings({ ...task, amount: micro(locked) });
+    expect(book.move(returned, at)).toMatchObject({ ok: true, movesCardMoney });
   });
 
   test("A13: card money of many payments waits at most until the later of two neighbouring times", () => {

@@ -50,10 +50,16 @@ export function moveCardMoney(
   holdings: ReadonlyMap<Account, MovedHolding>,
   { now, releaseAt = now }: { readonly now: number; readonly releaseAt?: number | undefined },
 ):
-  | { readonly ok: true; readonly lots: ReadonlyMap<Account, readonly CardLot[]> }
+  | {
+      readonly ok: true;
+      readonly lots: ReadonlyMap<Account, readonly CardLot[]>;
+      /** Whether card money that is not released left an account, for example the hold of a task. */
+      readonly movesCardMoney: boolean;
+    }
   | { readonly ok: false; readonly code: "budget.card_hold" } {
   const after = new Map<Account, MovedHolding>();
   let moving: readonly CardLot[] = [];
+  let movesCardMoney = false;
   for (const posting of postings) {
     const { account, type, amount } = posting;
     if (account === EXTERNAL_ACCOUNT) {
@@ -81,6 +87,7 @@ export function moveCardMoney(
           return { ok: false, code: "budget.card_hold" };
         }
         moving = mergeLots(moving, drawn.taken);
+        movesCardMoney ||= drawn.taken.length > 0;
         remaining = drawn.rest;
       }
     }
@@ -88,6 +95,7 @@ export function moveCardMoney(
   }
   return {
     ok: true,
+    movesCardMoney,
     lots: new Map(
       [...after].map(([account, held]) => [account, isPeer(account) ? held.lots : capLots(held)]),
     ),

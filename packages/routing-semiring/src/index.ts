@@ -57,6 +57,7 @@ export {
 export {
   capLevelByFees,
   computeBacking,
+  computeLeftFee,
   countsForStrangers,
   selectBackedLevel,
   selectDisplayedLevel,

@@ -10,17 +10,24 @@ export async function getClearingBalance(read: Reader, relayId: string): Promise
   return (await findAccount(read, accountOf.peer(relayId)))?.balance ?? ZERO;
 }
 
+/** The movement of a decision of the clearing rules. */
+export interface PostedClearing {
+  readonly rows: readonly PostedRow[];
+  /** Whether card money that is not released left an account. */
+  readonly movesCardMoney: boolean;
+}
+
 /** Posts a decision of the clearing rules; the rules ensure cover, so a refusal is a bug. */
 export async function postClearing(
   tx: Tx,
   runtime: Runtime,
   postings: readonly Posting[],
   entry: { readonly taskId: string; readonly description: string },
-): Promise<readonly PostedRow[]> {
-  if (postings.length === 0) return [];
+): Promise<PostedClearing> {
+  if (postings.length === 0) return { rows: [], movesCardMoney: false };
   const { taskId, description } = entry;
   const posted = await postMovement(tx, runtime, postings, { reference: taskId, description });
-  if (posted.ok) return posted.rows;
+  if (posted.ok) return posted;
   throw new Error(`a movement between relays for task ${taskId} failed: ${posted.code}`);
 }
 

@@ -38,7 +38,8 @@ export type PostRefusal = Refusal<
  * Writes one movement; this is the only way that money moves. Postings come balanced from `@agent/budget`;
  * an account that may not fall below 0 refuses the whole movement, and so does a withdrawal of card
  * money that is not released yet. `found` is an account that `findAccountToMove` has found in this
- * transaction. Returns the id of the last row, and the positions of all rows.
+ * transaction. Returns the id of the last row, the positions of all rows, and whether card money that is not
+ * released left an account.
  */
 export async function postMovement(
   tx: Tx,
@@ -47,7 +48,12 @@ export async function postMovement(
   entry: PostingEntry,
   found?: AccountRow,
 ): Promise<
-  | { readonly ok: true; readonly transactionId: string; readonly rows: readonly PostedRow[] }
+  | {
+      readonly ok: true;
+      readonly transactionId: string;
+      readonly rows: readonly PostedRow[];
+      readonly movesCardMoney: boolean;
+    }
   | PostRefusal
 > {
   const accounts = await loadAccounts(tx, postings, found);
@@ -100,6 +106,7 @@ export async function postMovement(
     ok: true,
     transactionId: rows.at(-1)?.transaction_id ?? "",
     rows: rows.map(({ account, sequence }) => [account, sequence]),
+    movesCardMoney: moved.movesCardMoney,
   };
 }
 

@@ -64,14 +64,17 @@ export async function reserveHold(
   return { ok: true, locked };
 }
 
-/** Releases the whole hold of a task that ends without a receipt. */
+/**
+ * Releases the whole hold of a task that ends without a payment. Returns whether card money that is not
+ * released was in it.
+ */
 export async function releaseHold(
   tx: Tx,
   runtime: Runtime,
   task: { readonly task_id: string; readonly submitted_by: string | null; readonly locked: Micro },
   reason: string,
-): Promise<void> {
-  if (task.submitted_by === null || task.locked === 0) return;
+): Promise<boolean> {
+  if (task.submitted_by === null || task.locked === 0) return false;
   const postings = buildReleasePostings({
     payerId: task.submitted_by,
     taskId: task.task_id,
@@ -84,4 +87,5 @@ export async function releaseHold(
   // A hold that cannot be released would be lost money, so the transaction fails instead.
   if (!posted.ok)
     throw new Error(`hold of task ${task.task_id} cannot be released: ${posted.code}`);
+  return posted.movesCardMoney;
 }

@@ -16,13 +16,21 @@ export interface SettlementInput {
   readonly status: ReceiptStatus;
 }
 
+/** A settled hold with what it moved. */
+export interface SettledHold {
+  readonly ok: true;
+  readonly settlement: SettlementRow | undefined;
+  /** Whether card money that is not released was in the hold; absent if it is decided later. */
+  readonly movesCardMoney?: boolean;
+}
+
 /** Pays for a task out of its hold and records it; a free task has nothing to settle. */
 export async function settleFromHold(
   tx: Tx,
   { runtime, config, identity }: Pick<Services, "runtime" | "config" | "identity">,
   task: Pick<TaskRow, "task_id" | "submitted_by" | "charge" | "locked" | "allocation_id">,
   { receiptHash, payeeId, status }: SettlementInput,
-): Promise<{ readonly ok: true; readonly settlement: SettlementRow | undefined } | PostRefusal> {
+): Promise<SettledHold | PostRefusal> {
   const { task_id, submitted_by: payerId, allocation_id } = task;
   if (payerId === null || allocation_id === null) return { ok: true, settlement: undefined };
   const locked = task.locked;
@@ -65,5 +73,5 @@ export async function settleFromHold(
     },
     posted.rows,
   );
-  return { ok: true, settlement };
+  return { ok: true, settlement, movesCardMoney: posted.movesCardMoney };
 }

@@ -25,7 +25,7 @@ let localWorker: TestAgent;
 beforeEach(async () => {
   const env = { AGENT_FEDERATION_CREDIT_LIMIT: "20" };
   s = await startTwoSites({
-    alpha: { ...cardEnv("http://127.0.0.1:1"), ...env },
+    alpha: { ...cardEnv("http://127.0.0.1:1"), ...env, AGENT_RELAY_ISSUE_CREDENTIALS: "true" },
     beta: env,
     deposit: 25,
   });
@@ -63,7 +63,18 @@ const getLocalAccount = async () => {
   return { balance: body["balance"], card_held: body["card_held"] };
 };
 
-test("A13: card money that comes back through a peer waits at its payee as long", async () => {
+/** Returns the bands of the fees that the trust credentials of an agent at a state. */
+const feeBands = async ({ agentId }: TestAgent) => {
+  const { body } = await s.a.asOperator("GET", `/api/v1/agents/${agentId}/credentials`);
+  const stored = body["credentials"] as { credential: { credentialSubject: object } }[];
+  return stored.flatMap(({ credential: { credentialSubject } }) =>
+    "trust_level" in credentialSubject && "fees_kept_band" in credentialSubject
+      ? [credentialSubject.fees_kept_band]
+      : [],
+  );
+};
+
+test("A13, C8: card money that comes back through a peer waits as long, and its fees back no trust", async () => {
   const { a, b, clock } = s;
   await payByCard(a, payer, { cents: 2_500 });
   await buyRemotely(a, payer, b, remoteWorker);
@@ -74,16 +85,18 @@ test("A13: card money that comes back through a peer waits at its payee as long"
   expect(await getLocalAccount()).toEqual({ balance: 16.245, card_held: 16.245 });
   expect(await getReconciliation(a)).toMatchObject({ consistent: true });
   expect(await getReconciliation(b)).toMatchObject({ consistent: true });
+  expect(await feeBands(localWorker)).toEqual(["0"]);
   await clock.advance(WEEK_MS);
   expect(await withdraw(16)).toMatchObject({ status: 201 });
 });
 
-test("A13: the money of a peer that received no card money is withdrawn at once", async () => {
+test("A13, C8: the money of a peer that received no card money is withdrawn at once, and its fees count", async () => {
   const { a, b, boss } = s;
   await payByCard(a, payer, { cents: 2_500 });
   await buyRemotely(a, boss, b, remoteWorker);
   await buyRemotely(b, remoteWorker, a, localWorker);
   expect(await getLocalAccount()).toEqual({ balance: 16.245, card_held: 0 });
+  expect(await feeBands(localWorker)).toEqual(["0.5"]);
   expect(await withdraw(16)).toMatchObject({ status: 201 });
 });
 

@@ -71,7 +71,7 @@ export async function closeInspection(
     platformFeeRate: parseTerms(row).platform_fee_rate,
     outcome: ended,
   });
-  const { disputed, paid } = await postSettlement(tx, services, row, settled);
+  const { disputed, paid, movesCardMoney } = await postSettlement(tx, services, row, settled);
   const settlement = await recordSettlement(
     tx,
     { identity },
@@ -97,6 +97,7 @@ export async function closeInspection(
     outcome: ended,
     paid: settled.paid,
     platformFee: settled.platformFee,
+    hasCardMoney: movesCardMoney,
     price: task.charge,
     latencyMs: task.finished_at - task.submitted_at,
   });
@@ -144,7 +145,11 @@ async function postSettlement(
   { runtime }: Pick<Services, "runtime">,
   { task_id, dispute_id }: InspectionRow,
   { disputePostings, settlementPostings, status }: InspectionSettlement,
-): Promise<{ readonly disputed: readonly PostedRow[]; readonly paid: readonly PostedRow[] }> {
+): Promise<{
+  readonly disputed: readonly PostedRow[];
+  readonly paid: readonly PostedRow[];
+  readonly movesCardMoney: boolean;
+}> {
   const post = async (
     postings: InspectionSettlement["disputePostings"],
     reference: string,
@@ -153,10 +158,12 @@ async function postSettlement(
     const entry = { reference, description, ignoresLimit: true } as const;
     const posted = await postMovement(tx, runtime, postings, entry);
     if (!posted.ok) throw new Error(`inspection of task ${task_id} cannot be paid: ${posted.code}`);
-    return posted.rows;
+    return posted;
   };
-  const disputed = await post(disputePostings, dispute_id, "arbitration");
-  return { disputed, paid: await post(settlementPostings, task_id, status) };
+  // Other money left the hold with the arbitration fee first, so that its card money is in the settlement.
+  const { rows: disputed } = await post(disputePostings, dispute_id, "arbitration");
+  const { rows: paid, movesCardMoney } = await post(settlementPostings, task_id, status);
+  return { disputed, paid, movesCardMoney };
 }
 
 /** Adds the positions of further movements to those of an inspection. */

@@ -17,6 +17,8 @@ interface PaidInspection {
   readonly outcome: InspectionOutcome;
   readonly paid: number;
   readonly platformFee: number;
+  /** Whether card money that is not released was in the hold. */
+  readonly hasCardMoney: boolean;
   readonly price: Micro;
   /** From the submission to the receipt, because the inspection is not the executor's time. */
   readonly latencyMs: number;
@@ -29,7 +31,7 @@ interface PaidInspection {
 export async function recordInspectionOutcome(
   tx: Tx,
   services: OutcomeServices,
-  { row, outcome, paid, platformFee, price, latencyMs }: PaidInspection,
+  { row, outcome, paid, platformFee, hasCardMoney, price, latencyMs }: PaidInspection,
 ): Promise<ReputationUpdate> {
   if (row.counted === 0) return { trust: undefined, credentials: [] };
   const { task_id: taskId, submitter_id: delegatorId, executor_id: executorId } = row;
@@ -42,6 +44,7 @@ export async function recordInspectionOutcome(
     priced: true,
     // A success leaves the fee that was kept; anything else counts by the fee of the price.
     fee: status === "completed" ? platformFee : getFeeOfPrice(price, row),
+    hasCardMoney,
     now: services.runtime.now(),
   });
   const credentials = await issueForTask(tx, services, { ...parties, taskId, trust });

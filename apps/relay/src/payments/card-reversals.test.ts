@@ -1,5 +1,5 @@
 import { createReceipt, type TestAgent } from "@agent/testkit";
-import type { Transaction } from "@agent/wire";
+import type { MarketCandidate, Transaction } from "@agent/wire";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
   cardEnv,
@@ -387,18 +387,88 @@ describe("Withdrawals of card money", () => {
   });
 });
 
-describe("C1: fees that were paid with reversed card money", () => {
-  const level = async (worker: TestAgent) => {
-    const stranger = await t.createAgent();
-    const { body } = await t.as(stranger, "GET", `/api/v1/agents/${worker.agentId}`);
-    return body["trust_level"];
+/** Returns the level of an agent that a stranger sees. */
+const level = async (worker: TestAgent) => {
+  const stranger = await t.createAgent();
+  const { body } = await t.as(stranger, "GET", `/api/v1/agents/${worker.agentId}`);
+  return body["trust_level"];
+};
+
+describe("C8: fees that are paid with card money", () => {
+  /** Pays two agents with card money, has each of them pay the worker, and takes both payments back. */
+  const chain = async (worker: TestAgent, waitMs: number) => {
+    for (const at of [1, 2]) {
+      const funder = await t.createAgent();
+      await payByCard(t, funder, { payment: `pi_chain_${at}`, cents: 1_200 });
+      await t.clock.advance(waitMs);
+      const passedOn = await buy(11.5, funder);
+      for (let task = 0; task < 21; task += 1) await buy(0.5, passedOn, worker);
+      if (waitMs === 0) await sendAccepted(createRefundEvent(`pi_chain_${at}`, 1_200));
+    }
   };
 
+  test("C8: card money that is passed on before it pays and is then taken back buys no level", async () => {
+    const worker = await createSeller(t, 0.5);
+    await chain(worker, 0);
+    expect(await level(worker)).toBe("unknown");
+    await t.clock.advance(WEEK_MS);
+    expect(await level(worker)).toBe("unknown");
+  });
+
+  test("C8: card money backs a level once it is released, also when it is passed on before it pays", async () => {
+    const worker = await createSeller(t, 0.5);
+    await chain(worker, WEEK_MS);
+    expect(await level(worker)).toBe("trusted");
+  });
+
+  test("C8: fees from other money back a level, also of payers whose card money waits", async () => {
+    const worker = await createSeller(t, 0.5);
+    for (const payer of [agent, await t.createAgent()]) {
+      await t.deposit(payer, 11);
+      await payByCard(t, payer, { payment: `pi_${payer.agentId}` });
+      for (let task = 0; task < 20; task += 1) await buy(0.5, payer, worker);
+    }
+    expect(await level(worker)).toBe("trusted");
+  });
+
+  test("C7, C8: a failure whose hold is card money does no more harm than a free one", async () => {
+    const worker = await createSeller(t, 2);
+    await t.deposit(agent, 6);
+    for (let task = 0; task < 2; task += 1) await buy(2, agent, worker);
+    const rate = async () => {
+      const path = "/api/v1/market/candidates?capability=summarise";
+      const { body } = await t.as(await t.createAgent(), "GET", path);
+      const [seen] = body["candidates"] as MarketCandidate[];
+      return seen?.sub_scores.success_rate;
+    };
+    const fail = async () => {
+      const task = await submitAcceptedTask(t, agent, worker);
+      const receipt = createReceipt(worker, task, { status: "failed" });
+      expect(await t.as(worker, "POST", `${task.path}/result`, receipt)).toMatchObject({
+        status: 200,
+      });
+    };
+    expect(await rate()).toBe(1);
+    await t.as(agent, "POST", `/api/v1/agents/${agent.agentId}/withdrawals`, {
+      amount: 2,
+      destination: "IBAN 1",
+    });
+    await payByCard(t, agent);
+    await fail();
+    expect(await rate()).toBe(1);
+    await t.clock.advance(WEEK_MS);
+    await fail();
+    expect(await rate()).toBeCloseTo(2 / 3, 9);
+  });
+});
+
+describe("C1: fees that were paid with reversed card money", () => {
   test("C1: two payments that are disputed after they bought a level leave none", async () => {
     const worker = await createSeller(t, 0.5);
     const payers = [agent, await t.createAgent()];
     for (const [at, payer] of payers.entries()) {
       await payByCard(t, payer, { payment: `pi_fake_${at}` });
+      await t.clock.advance(WEEK_MS);
       for (let task = 0; task < 20; task += 1) await buy(0.5, payer, worker);
     }
     expect(await level(worker)).toBe("trusted");
@@ -411,6 +481,7 @@ describe("C1: fees that were paid with reversed card money", () => {
     const payers = [agent, await t.createAgent()];
     for (const [at, payer] of payers.entries()) {
       await payByCard(t, payer, { payment: `pi_held_${at}` });
+      await t.clock.advance(WEEK_MS);
       const tasks: Delegation[] = [];
       for (let task = 0; task < 20; task += 1) {
         tasks.push(await submitAcceptedTask(t, payer, worker));
@@ -428,6 +499,7 @@ describe("C1: fees that were paid with reversed card money", () => {
     const payers = [agent, await t.createAgent()];
     for (const [at, payer] of payers.entries()) {
       await payByCard(t, payer, { payment: `pi_kept_${at}` });
+      await t.clock.advance(WEEK_MS);
       for (let task = 0; task < 20; task += 1) await buy(0.5, payer, worker);
     }
     for (const at of payers.keys()) await sendAccepted(createRefundEvent(`pi_kept_${at}`, 250));

@@ -3,6 +3,7 @@ import {
   createTrustRecord,
   applyPayment,
   applyTaskOutcome,
+  computeLeftFee,
   countsForStrangers,
   type TaskOutcome,
 } from "@agent/routing-semiring";
@@ -27,6 +28,8 @@ export interface TrustOutcome {
   readonly priced: boolean;
   /** The relay's fee of the task's charge, whatever the outcome, in micro-units, also if the payer owes it. */
   readonly fee: number;
+  /** Whether card money that is not released was in the hold of the task, which a refund may take back. */
+  readonly hasCardMoney?: boolean;
   /** The task was counted as `unsettled` before, and has now been paid. */
   readonly isPayment?: boolean;
   /** Counts for the delegator alone, and not in the executor's history. */
@@ -55,7 +58,7 @@ export async function recordTrustOutcome(
     if (step !== undefined) await addToHistory(tx, { agent_id: executorId, ...step });
     return undefined;
   }
-  const fee = await findLeftFee(tx, outcome.fee, delegatorId);
+  const fee = await findLeftFee(tx, outcome, delegatorId);
   const before = await findTrustPair(tx, delegatorId, executorId);
   const stored = before.record;
   const trusted =
@@ -74,14 +77,14 @@ export async function recordTrustOutcome(
   return { before: stored, record };
 }
 
-/**
- * Returns the part of a fee that its payer has left: a payer below 0, whose card payment was taken back while
- * its money was held, pays with money that the relay has lost.
- */
-async function findLeftFee(tx: Tx, fee: number, payerId: string): Promise<number> {
+/** Returns the part of a task's fee that its payer has left. */
+async function findLeftFee(
+  tx: Tx,
+  { fee, hasCardMoney = false }: Pick<TrustOutcome, "fee" | "hasCardMoney">,
+  payerId: string,
+): Promise<number> {
   if (fee === 0) return 0;
-  const debt = Math.max(0, -(await findBalance(tx, payerId)));
-  return Math.max(0, fee - debt);
+  return computeLeftFee({ fee, hasCardMoney, payerBalance: await findBalance(tx, payerId) });
 }
 
 /** Returns what a task adds to its executor's history; undefined for one that is not counted there. */

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import {
   capLevelByFees,
   computeBacking,
+  computeLeftFee,
   countsForStrangers,
   selectDisplayedLevel,
   sumPayerBacking,
@@ -183,6 +184,16 @@ test.each([
   ["blocked", 1e9, "blocked"],
 ] as const)("C5: a record of level %s with fees of %i states %s", (level, fees, stated) => {
   expect(capLevelByFees(level, fees, DEFAULTS)).toBe(stated);
+});
+
+test.each([
+  ["of a payer with money", { fee: 10, payerBalance: 100, hasCardMoney: false }, 10],
+  ["of a payer with nothing left", { fee: 10, payerBalance: 0, hasCardMoney: false }, 10],
+  ["paid with card money", { fee: 10, payerBalance: 100, hasCardMoney: true }, 0],
+  ["of a payer that owes a part", { fee: 10, payerBalance: -4, hasCardMoney: false }, 6],
+  ["of a payer that owes more", { fee: 10, payerBalance: -11, hasCardMoney: false }, 0],
+])("C8: a fee %s leaves what no refund can take back (%o)", (_, paid, left) => {
+  expect(computeLeftFee(paid)).toBe(left);
 });
 
 test.each([

@@ -130,6 +130,23 @@ export function capLevelByFees(
 }
 
 /**
+ * Computes the part of a task's fee that its payer has left, in micro-units. Card money that is not released
+ * leaves nothing, because a refund may still take it back, whichever agent it was passed on to. A payer below
+ * 0, whose card payment was taken back during the hold, pays with money that the relay has lost.
+ */
+export function computeLeftFee({
+  fee,
+  payerBalance,
+  hasCardMoney,
+}: {
+  readonly fee: number;
+  readonly payerBalance: number;
+  readonly hasCardMoney: boolean;
+}): number {
+  return hasCardMoney ? 0 : Math.max(0, fee - Math.max(0, -payerBalance));
+}
+
+/**
  * Returns whether a task counts for strangers, whatever its outcome: the fee of its charge is at least a
  * micro-unit, and its payer's fees with all executors, this one included, reach the threshold of
  * `verified`. Otherwise praise and harm would be free.

@@ -20,18 +20,24 @@ interface AccountChange {
 }
 
 /**
- * Returns the lots after a movement for each account whose lots it changes. An account that never held
- * card money is not read.
+ * Returns the lots after a movement for each account whose lots it changes, and whether card money that is
+ * not released moved. An account that never held card money is not read.
  */
 export function applyToCardLots(
   postings: readonly Posting[],
   accounts: ReadonlyMap<Account, AccountChange>,
   time: { readonly now: number; readonly releaseAt: number | undefined },
 ):
-  | { readonly ok: true; readonly lots: ReadonlyMap<Account, string | null> }
+  | {
+      readonly ok: true;
+      readonly lots: ReadonlyMap<Account, string | null>;
+      readonly movesCardMoney: boolean;
+    }
   | Refusal<"budget.card_hold"> {
   const seen = [...accounts.values()].some(({ opening }) => opening.card_lots !== null);
-  if (!seen && time.releaseAt === undefined) return { ok: true, lots: new Map() };
+  if (!seen && time.releaseAt === undefined) {
+    return { ok: true, lots: new Map(), movesCardMoney: false };
+  }
   const holdings = new Map<Account, MovedHolding>();
   for (const [account, { opening, now }] of accounts) {
     const away = now.held + now.pending_withdrawals;
@@ -40,7 +46,7 @@ export function applyToCardLots(
   const moved = moveCardMoney(postings, holdings, time);
   if (!moved.ok) return refuse(moved.code);
   const lots = new Map([...moved.lots].map(([account, left]) => [account, formatLots(left)]));
-  return { ok: true, lots };
+  return { ok: true, lots, movesCardMoney: moved.movesCardMoney };
 }
 
 /** Returns how much of a balance may not be withdrawn yet, in micro-units. */

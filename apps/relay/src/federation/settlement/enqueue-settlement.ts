@@ -1,6 +1,6 @@
 import { createOutgoingSettlement } from "@agent/federation-protocol/settlement";
 import { releaseHold } from "../../budget/reserve-hold.ts";
-import type { SettlementInput } from "../../budget/settle-from-hold.ts";
+import type { SettledHold, SettlementInput } from "../../budget/settle-from-hold.ts";
 import { findPaymentOfTask } from "../../budget/settlement-facts-store.ts";
 import { newId } from "../../runtime.ts";
 import type { Services } from "../../services.ts";
@@ -19,13 +19,12 @@ export async function enqueueSettlement(
   { runtime }: Pick<Services, "runtime">,
   task: Pick<TaskRow, "task_id" | "submitted_by" | "allocation_id" | "locked">,
   { receiptHash, status }: SettlementInput,
-): Promise<{ readonly ok: true; readonly settlement: undefined }> {
+): Promise<SettledHold> {
   const { task_id, submitted_by: payerId, allocation_id: allocationId } = task;
   const done = { ok: true, settlement: undefined } as const;
   if (payerId === null || allocationId === null) return done;
   if (status !== "completed") {
-    await releaseHold(tx, runtime, task, status);
-    return done;
+    return { ...done, movesCardMoney: await releaseHold(tx, runtime, task, status) };
   }
   const outbound = await findOutbound(tx, task_id);
   if (outbound === undefined) throw new Error(`task ${task_id} was not sent to a peer`);

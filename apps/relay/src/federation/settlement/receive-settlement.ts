@@ -118,7 +118,7 @@ async function payExecutor(
 ): Promise<readonly ReputationUpdate[]> {
   const { runtime } = services;
   const { taskId, peerId, agentId } = task;
-  const rows = await postClearing(
+  const { rows, movesCardMoney } = await postClearing(
     tx,
     runtime,
     buildInboundPayment({ taskId, peerId, agentId, terms: booked, held }),
@@ -142,7 +142,12 @@ async function payExecutor(
     },
     rows,
   );
-  return recordTaskPayment(tx, services, { taskId, executorId: agentId, fee: booked.fee });
+  return recordTaskPayment(tx, services, {
+    taskId,
+    executorId: agentId,
+    fee: booked.fee,
+    hasCardMoney: movesCardMoney,
+  });
 }
 
 /**
@@ -159,7 +164,7 @@ async function enqueueNextHopSettlement(
   const { taskId, peerId } = task;
   const now = runtime.now();
   const postings = buildInboundForwarding({ taskId, peerId, terms: booked, held });
-  const feePostings = await postClearing(tx, runtime, postings, {
+  const { rows: feePostings } = await postClearing(tx, runtime, postings, {
     taskId,
     description: "passed on",
   });

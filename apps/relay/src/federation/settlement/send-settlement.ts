@@ -172,7 +172,7 @@ async function recordPayment(
   const postings = isPeerPayer(payerId)
     ? buildForwardedPayment({ peerId, taskId, amount: terms.net })
     : buildOutboundPayment({ peerId, taskId, payerId, locked, terms });
-  const rows = await postClearing(tx, runtime, postings, entry);
+  const { rows, movesCardMoney } = await postClearing(tx, runtime, postings, entry);
   await recordSettlement(
     tx,
     services,
@@ -190,8 +190,13 @@ async function recordPayment(
     },
     [...feePostings, ...rows],
   );
-  const { fee } = terms;
-  return recordTaskPayment(tx, services, { taskId, executorId: settlement.agentId, fee, peerId });
+  return recordTaskPayment(tx, services, {
+    taskId,
+    executorId: settlement.agentId,
+    fee: terms.fee,
+    hasCardMoney: movesCardMoney,
+    peerId,
+  });
 }
 
 /**

@@ -2,6 +2,7 @@ import { createRetrySchedule } from "@agent/federation-protocol/delivery";
 import { signNoShowRecord } from "@agent/receipts";
 import { entryOf } from "@agent/transparency";
 import { findListing } from "../../agents/discovery/listing-store.ts";
+import { hasHeldCardMoney } from "../../budget/accounts/has-held-card-money.ts";
 import type { IssuerDependencies } from "../../credentials/issue.ts";
 import { appendLog } from "../../log/entries/append.ts";
 import type { Services } from "../../services.ts";
@@ -69,8 +70,12 @@ export async function recordNoShow(
   if (!isNew) return undefined;
   await appendLog(tx, () => entryOf.noShow(record, { time: now }));
   if (peer === undefined) {
-    const outcome = { executorId: holder, status: "failed", pairOnly: scope === "pair" } as const;
-    return recordTaskOutcome(tx, services, row, outcome);
+    return recordTaskOutcome(tx, services, row, {
+      executorId: holder,
+      status: "failed",
+      pairOnly: scope === "pair",
+      hasCardMoney: await hasHeldCardMoney(tx, task_id, now),
+    });
   }
   // All agents of this relay share a peer's trust record, so a free task must not change it.
   if (scope === "pair") return undefined;

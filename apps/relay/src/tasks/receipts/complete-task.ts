@@ -125,7 +125,7 @@ async function settleEndedTask(
 ): Promise<SettledTask | PostRefusal> {
   const { agent_id: executorId, status } = receipt;
   // Between relays money moves when both have recorded the settlement, not with the receipt.
-  const settleReceipt =
+  const settleReceipt: typeof settleFromHold =
     settleTask === settleFromHold && isFromPeer(task) ? finishInboundTask : settleTask;
   const settled = await settleReceipt(tx, services, task, {
     receiptHash: hash,
@@ -137,7 +137,12 @@ async function settleEndedTask(
   await releaseDelegationBudget(tx, task, settlement?.amount_settled);
   const reputationUpdate =
     isKeyKnown && !isNamesake
-      ? await recordTaskOutcome(tx, services, task, { executorId, status, settlement })
+      ? await recordTaskOutcome(tx, services, task, {
+          executorId,
+          status,
+          settlement,
+          hasCardMoney: settled.movesCardMoney,
+        })
       : noReputationUpdate;
   return { ok: true, settlement, reputationUpdate };
 }

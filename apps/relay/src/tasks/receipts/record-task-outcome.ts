@@ -20,6 +20,8 @@ interface ExecutorOutcome {
   readonly executorId: string;
   readonly status: ReceiptStatus;
   readonly settlement?: SettlementRow | undefined;
+  /** Whether card money that is not released was in the hold of the task. */
+  readonly hasCardMoney?: boolean | undefined;
   /** Limits the effect to the pair of submitter and executor. */
   readonly pairOnly?: boolean;
 }
@@ -29,7 +31,13 @@ export async function recordTaskOutcome(
   tx: Tx,
   services: IssuerDependencies & Pick<Services, "config">,
   task: Pick<TaskRow, "task_id" | "submitted_by" | "submitted_at" | "allocation_id" | "charge">,
-  { executorId, status: receipt, settlement, pairOnly = false }: ExecutorOutcome,
+  {
+    executorId,
+    status: receipt,
+    settlement,
+    hasCardMoney = false,
+    pairOnly = false,
+  }: ExecutorOutcome,
 ): Promise<ReputationUpdate> {
   const now = services.runtime.now();
   const priced = task.allocation_id !== null;
@@ -44,6 +52,7 @@ export async function recordTaskOutcome(
     latencyMs: now - task.submitted_at,
     priced,
     fee: priced ? getFee(task.charge, services.config) : 0,
+    hasCardMoney,
     pairOnly,
     now,
   });

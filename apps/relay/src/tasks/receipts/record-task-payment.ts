@@ -17,6 +17,8 @@ interface TaskPayment {
   readonly executorId: string;
   /** The fee that this relay kept, in micro-units. */
   readonly fee: number;
+  /** Whether the payment moved card money that is not released. */
+  readonly hasCardMoney: boolean;
   /** The relay that the task was forwarded to; absent at the relay whose agent did it. */
   readonly peerId?: string;
 }
@@ -28,7 +30,7 @@ interface TaskPayment {
 export async function recordTaskPayment(
   tx: Tx,
   services: IssuerDependencies & Pick<Services, "config" | "identity" | "subscriptions">,
-  { taskId, executorId, fee, peerId }: TaskPayment,
+  { taskId, executorId, fee, hasCardMoney, peerId }: TaskPayment,
 ): Promise<readonly ReputationUpdate[]> {
   const task = await findTask(tx, taskId);
   if (task === undefined || task.finished_at === null) return [];
@@ -37,6 +39,7 @@ export async function recordTaskPayment(
     latencyMs: task.finished_at - task.submitted_at,
     priced: true,
     fee,
+    hasCardMoney,
     isPayment: true,
     now: services.runtime.now(),
   } as const;
