@@ -7,8 +7,8 @@ import {
 } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** The proxy's decision about a request. */
-export type ProxyAction = "pass" | "lose-answer" | "refuse";
+/** The proxy's decision about a request; `busy` answers it with 429 instead of the relay. */
+export type ProxyAction = "pass" | "lose-answer" | "refuse" | "busy";
 
 export interface LossyProxy {
   readonly url: string;
@@ -27,6 +27,10 @@ export async function startLossyProxy(
   const pass = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
     const fate = chooseAction(incoming.url ?? "", incoming.headers);
     if (fate === "refuse") return void incoming.socket.destroy();
+    if (fate === "busy") {
+      incoming.resume();
+      return void outgoing.writeHead(429, { "retry-after": "60" }).end();
+    }
     const onward = forward(
       `${target}${incoming.url}`,
       { method: incoming.method ?? "GET", headers: incoming.headers },

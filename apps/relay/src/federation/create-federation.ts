@@ -1,6 +1,7 @@
 import { FEDERATION_LIMITS, ReplayCache } from "@agent/federation-protocol";
 import { createRetrySchedule } from "@agent/federation-protocol/delivery";
 import type { Config } from "../config.ts";
+import { createRateLimiter } from "../http/limits/rate-limit.ts";
 import type { Log } from "../observability/log.ts";
 import type { Runtime } from "../runtime.ts";
 import { createRemoteAgents } from "./discovery/remote-agents.ts";
@@ -14,6 +15,8 @@ import { createPendingPeers } from "./peering/pending-peers.ts";
 /** A signed time may be as far ahead as behind. */
 const SIGNATURE_LIFETIME_MS = 2 * FEDERATION_LIMITS.maxTimestampAgeMs;
 const QUERY_LIFETIME_MS = FEDERATION_LIMITS.queryLifetimeMs;
+/** More than the queries of a minute to the most peers that a relay may have. */
+const MAX_QUERIES = 100_000;
 
 /** Returns undefined while federation is off. */
 export function createFederation(
@@ -29,6 +32,8 @@ export function createFederation(
     undeliveredTasks: new Set(),
     remoteAgents: createRemoteAgents(runtime.now),
     unresponsivePeers: new Set(),
+    // The rate that a peer accepts does not depend on the scale of this relay's own limits.
+    queryLimiter: createRateLimiter({ scale: 1, now: runtime.now, maxEntries: MAX_QUERIES }),
     keyLookups: new Map(),
     positionDifferences: new Map(),
     schedule: createRetrySchedule(retryScale),

@@ -1,4 +1,5 @@
 import type { RetrySchedule } from "@agent/federation-protocol/delivery";
+import type { RateLimiter } from "../http/limits/rate-limit.ts";
 import type { Log } from "../observability/log.ts";
 import type { FederationPeerRow } from "../storage/tables/federation.ts";
 import type { SeenOnce } from "../processes/seen-once.ts";
@@ -23,6 +24,8 @@ export interface Federation extends AgreedState {
   readonly endpointUrl: string;
   /** Agents that peers have reported. */
   readonly remoteAgents: RemoteAgents;
+  /** The queries sent to each peer; users cause them, so they stay below what a peer accepts. */
+  readonly queryLimiter: RateLimiter;
   /** The last lookup of each peer's key succession, by relay id. */
   readonly keyLookups: Map<
     string,

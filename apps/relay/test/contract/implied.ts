@@ -19,7 +19,7 @@ import { buildPath, samples, UNKNOWN_ID } from "./samples.ts";
 import { throwingRelay } from "./throwing-relay.ts";
 import { operations, type OperationName } from "../../src/operations.ts";
 
-/** The two requests of a handshake, which may meet at one process, and one more. */
+/** A handshake has two requests of one tier, which may meet at one process, and one more is allowed. */
 const PEER_REQUESTS = 3;
 
 /** The relays for the cases of implied refusals. */
@@ -36,7 +36,7 @@ export interface ImpliedRelays {
   readonly keyed: EditedRelay;
   /** A relay that has a peer. */
   readonly peered: { readonly t: TestRelay; readonly peer: FakePeer };
-  /** A relay whose peer may make `PEER_REQUESTS` a minute at each process. */
+  /** A relay whose peer may make `PEER_REQUESTS` of each operation a minute at each process. */
   readonly rateLimitedPeered: { readonly t: TestRelay; readonly peer: FakePeer };
   close(): Promise<void>;
 }

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { classifyDelivery } from "./delivery.ts";
+import { classifyDelivery, getNextAttemptTime, isPutOff, type Delivery } from "./delivery.ts";
 import { REFUSAL_STATUS } from "../refusal-status.ts";
 
 it.each([
@@ -46,3 +46,26 @@ it.each(Object.entries(REFUSAL_STATUS).filter(([code]) => code.startsWith("resul
     );
   },
 );
+
+it.each<[Delivery, boolean]>([
+  [{ kind: "answered", status: 429 }, true],
+  [{ kind: "answered", status: 503 }, true],
+  [{ kind: "answered", status: 503, code: "server.frozen" }, true],
+  [{ kind: "answered", status: 200 }, false],
+  [{ kind: "answered", status: 403 }, false],
+  [{ kind: "answered", status: 500 }, false],
+  [{ kind: "unreachable" }, false],
+  [{ kind: "unknown" }, false],
+])("tells of %o whether the peer put the message off: %s", (delivery, expected) => {
+  expect(isPutOff(delivery)).toBe(expected);
+});
+
+it.each<[string, retryAfterMs: number | undefined, expected: number]>([
+  ["no pause", undefined, 1_500],
+  ["a shorter pause than the schedule", 499, 1_500],
+  ["a longer pause than the schedule", 900, 1_900],
+  ["a longer pause than any of the schedule", 86_400_000, 1_000 + 2_000],
+])("makes the next attempt in time after an answer that asks for %s", (_, retryAfterMs, at) => {
+  const delivery: Delivery = { kind: "answered", status: 429, retryAfterMs };
+  expect(getNextAttemptTime(1_500, delivery, { pauses: [500, 2_000], now: 1_000 })).toBe(at);
+});

@@ -1,9 +1,17 @@
+import type { RetrySchedule } from "./retry-schedule.ts";
+
 /**
  * The end of a delivery attempt. `unreachable`: no connection was established, so nothing can have
  * arrived. `unknown`: the message may have arrived, but there was no answer.
  */
 export type Delivery =
-  | { readonly kind: "answered"; readonly status: number; readonly code?: string | undefined }
+  | {
+      readonly kind: "answered";
+      readonly status: number;
+      readonly code?: string | undefined;
+      /** The pause that `Retry-After` of the answer asks for, in ms. */
+      readonly retryAfterMs?: number | undefined;
+    }
   | { readonly kind: "unreachable" }
   | { readonly kind: "unknown" };
 
@@ -37,6 +45,29 @@ export function classifyDelivery(delivery: Delivery): DeliveryOutcome {
   return "unknown";
 }
 
+/**
+ * Returns whether the peer put the message off for now: its rate is used up (429), or it is frozen,
+ * drains or is overloaded (503). Such an attempt must not be used up, because others than the payer
+ * can use up the rate.
+ */
+export function isPutOff(delivery: Delivery): boolean {
+  return delivery.kind === "answered" && putOffStatuses.includes(delivery.status);
+}
+
+/**
+ * Returns the time of the next attempt after one that was put off: the scheduled time, or a later one
+ * that `Retry-After` asks for, but at most the longest pause of the schedule from now.
+ */
+export function getNextAttemptTime(
+  scheduledAt: number,
+  delivery: Delivery,
+  { pauses, now }: Pick<RetrySchedule, "pauses"> & { readonly now: number },
+): number {
+  const { retryAfterMs = 0 } = delivery.kind === "answered" ? delivery : {};
+  return Math.max(scheduledAt, now + Math.min(retryAfterMs, Math.max(0, ...pauses)));
+}
+
+const putOffStatuses = [429, 503];
 const finalStatuses = [400, 402, 404, 410, 413, 415, 422];
 const unprocessedStatuses = [401, 403, 405, 408, 425, 429, 503];
 

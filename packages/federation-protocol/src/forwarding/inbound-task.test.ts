@@ -22,6 +22,8 @@ import type { ReceiptStatus } from "./outbound-task.ts";
 
 const finished = (status: ReceiptStatus = "completed") =>
   finishInbound(buildInboundTask(), { status, receiptHash: "ab" }, { now: NOW, ...SCHEDULE });
+const applyAnswer = (task: InboundTask, delivery: Delivery) =>
+  endReturn(task, delivery, { ...SCHEDULE, now: NOW });
 const answered = (status: number, code?: string): Delivery => ({ kind: "answered", status, code });
 
 describe("A task that a peer sent", () => {
@@ -75,7 +77,7 @@ describe("A result that is returned", () => {
     ["lost", { kind: "unknown" }, "returning"],
     ["never sent", { kind: "unreachable" }, "returning"],
   ])("that is %s leads to the specified state of the task", (_, delivery, state) => {
-    const task = endReturn(beginReturn(finished(), SCHEDULE, NOW), delivery);
+    const task = applyAnswer(beginReturn(finished(), SCHEDULE, NOW), delivery);
     expect(task.state).toBe(state);
     expect(task.hold).toBe(state === "void" ? "released" : "open");
     expect(isReturnDue(task, Infinity)).toBe(state === "returning");
@@ -102,8 +104,8 @@ describe("A result that is returned", () => {
   });
 
   it("is not reverted by a later answer", () => {
-    const task = endReturn(finished(), answered(200));
-    expect(endReturn(task, answered(404))).toBe(task);
+    const task = applyAnswer(finished(), answered(200));
+    expect(applyAnswer(task, answered(404))).toBe(task);
   });
 
   it("is abandoned with its hold unless its peer has answered", () => {
@@ -156,13 +158,15 @@ describe("A9: a hold that expires", () => {
   it("is due anew if the peer accepts the result only afterwards", () => {
     const times = { now: NOW + 1_000, holdMs: 500 };
     const expired = expireInbound(finished(), Infinity);
-    const late = awaitLateSettlement(endReturn(expired, answered(200)), expired, times);
+    const late = awaitLateSettlement(applyAnswer(expired, answered(200)), expired, times);
     expect(late).toMatchObject({ state: "completed", hold: "due", holdUntil: NOW + 1_500 });
     const inTime = finished();
-    const kept = awaitLateSettlement(endReturn(inTime, answered(200)), inTime, times);
+    const kept = awaitLateSettlement(applyAnswer(inTime, answered(200)), inTime, times);
     expect(kept).toMatchObject({ state: "completed", hold: "open" });
     const free = { ...expired, amount: asMicro(0) };
-    expect(awaitLateSettlement(endReturn(free, answered(200)), free, times).hold).toBe("released");
+    expect(awaitLateSettlement(applyAnswer(free, answered(200)), free, times).hold).toBe(
+      "released",
+    );
   });
 });
 
@@ -192,17 +196,27 @@ describe("A8: a task of a peer", () => {
 
 it("A8: a result that a frozen peer did not process is sent again after the same pause", () => {
   const first = beginReturn(finished(), SCHEDULE, NOW);
-  const frozen = endReturn(first, answered(503, "server.frozen"));
+  const frozen = applyAnswer(first, answered(503, "server.frozen"));
   expect(frozen).toMatchObject({ state: "returning", attempts: 0, dueAt: first.dueAt });
   const pause = (task: InboundTask) => Number(beginReturn(task, SCHEDULE, NOW).dueAt) - NOW;
   expect(pause(frozen)).toBe(SCHEDULE.pauses[0]);
-  expect(pause(endReturn(first, answered(503)))).toBe(SCHEDULE.pauses[1]);
+  expect(pause(applyAnswer(first, answered(500)))).toBe(SCHEDULE.pauses[1]);
+});
+
+it.each<[string, Delivery, pause: number]>([
+  ["429", answered(429), 30_000],
+  ["429 and a longer pause", { ...answered(429), retryAfterMs: 60_000 } as Delivery, 60_000],
+  ["503 of a draining relay", answered(503, "server.draining"), 30_000],
+])("a result that is answered with %s counts no attempt", (_, delivery, pause) => {
+  const first = beginReturn(finished(), SCHEDULE, NOW);
+  const putOff = applyAnswer(first, delivery);
+  expect(putOff).toMatchObject({ state: "returning", attempts: 0, dueAt: NOW + pause });
 });
 
 it("A9: a default can still be settled after its result is returned again and refused", () => {
   const again = restartReturn({ ...finished(), state: "completed", hold: "defaulted" }, NOW);
   expect(again.state).toBe("returning");
-  for (const ended of [endReturn(again, answered(404)), abandonReturn(again)]) {
+  for (const ended of [applyAnswer(again, answered(404)), abandonReturn(again)]) {
     expect(ended).toMatchObject({ state: "completed", hold: "defaulted", dueAt: null });
   }
 });

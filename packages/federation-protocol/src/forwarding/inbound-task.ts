@@ -1,5 +1,10 @@
 import { asMicro, type Micro } from "@agent/budget";
-import { type Delivery, isPeerFrozen, classifyDelivery } from "../delivery/delivery.ts";
+import {
+  type Delivery,
+  isPutOff,
+  classifyDelivery,
+  getNextAttemptTime,
+} from "../delivery/delivery.ts";
 import type { SettlementTerms } from "../settlement/settlement-terms.ts";
 import type { ReceiptStatus } from "./outbound-task.ts";
 import type { RetrySchedule } from "../delivery/retry-schedule.ts";
@@ -108,10 +113,14 @@ export function beginReturn(
 }
 
 /**
- * Applies the peer's answer to a result; any answer that is not final leads to a retry. The answer
- * of a frozen peer does not count as an attempt.
+ * Applies the peer's answer to a result; any answer that is not final leads to a retry. An answer of
+ * 429 or 503 does not count as an attempt, and the next one waits as long as its `Retry-After` says.
  */
-export function endReturn(task: InboundTask, delivery: Delivery): InboundTask {
+export function endReturn(
+  task: InboundTask,
+  delivery: Delivery,
+  schedule: Pick<RetrySchedule, "pauses"> & { readonly now: number },
+): InboundTask {
   if (task.state !== "returning") return task;
   switch (classifyDelivery(delivery)) {
     case "accepted":
@@ -122,9 +131,19 @@ export function endReturn(task: InboundTask, delivery: Delivery): InboundTask {
     case "pending":
     case "later":
     case "unknown":
-      // The pauses grow with the attempts, and the peer expects the result as soon as it resumes.
-      return isPeerFrozen(delivery) ? { ...task, attempts: Math.max(0, task.attempts - 1) } : task;
+      return isPutOff(delivery) ? putOffReturn(task, delivery, schedule) : task;
   }
+}
+
+/** The pauses grow with the attempts, and the peer expects the result as soon as it resumes. */
+function putOffReturn(
+  task: InboundTask,
+  delivery: Delivery,
+  schedule: Pick<RetrySchedule, "pauses"> & { readonly now: number },
+): InboundTask {
+  const attempts = Math.max(0, task.attempts - 1);
+  const dueAt = getNextAttemptTime(task.dueAt ?? schedule.now, delivery, schedule);
+  return { ...task, attempts, dueAt };
 }
 
 /** Abandons a result that is deleted before its peer has given a final answer. */

@@ -18,7 +18,10 @@ import {
 
 const unknown: Delivery = { kind: "unknown" };
 const unreachable: Delivery = { kind: "unreachable" };
-const answered = (status: number): Delivery => ({ kind: "answered", status });
+const answered = (
+  status: number,
+  more: { readonly code?: string; readonly retryAfterMs?: number | undefined } = {},
+): Delivery => ({ kind: "answered", status, ...more });
 const completed = { ...buildOutboundTask({ state: "completed" }), receiptHash: "ab".repeat(32) };
 const settlementId = "0199c800-0000-7000-8000-000000000002";
 
@@ -41,11 +44,17 @@ function run(settlement: OutgoingSettlement, ...ends: readonly Delivery[]) {
   return { after, now };
 }
 
-function ask(settlement: OutgoingSettlement, list: ReportedSettlements | null) {
+function ask(
+  settlement: OutgoingSettlement,
+  list: ReportedSettlements | null,
+  delivery = list === null ? unknown : answered(200),
+) {
   const now = settlement.dueAt ?? NOW;
   expect(getNextStep(settlement, now)).toBe("ask");
-  return endAsk(beginAsk(settlement, SCHEDULE, now), list, now);
+  return endAsk(beginAsk(settlement, SCHEDULE, now), list, { ...SCHEDULE, delivery, now });
 }
+
+const times = { ...SCHEDULE, delivery: answered(200), now: NOW };
 
 const six = <T>(end: T) => Array.from({ length: 6 }, () => end);
 const exhausted = (refundable = true) => run(open(refundable), ...six(unknown)).after;
@@ -161,7 +170,7 @@ describe("A settlement in the outbox", () => {
     const refunded = ask(exhausted(), nothing);
     expect(endAttempt(refunded, answered(200), { ...SCHEDULE, now: NOW })).toBe(refunded);
     expect(endAttempt(refunded, unknown, { ...SCHEDULE, now: NOW })).toBe(refunded);
-    expect(endAsk(refunded, booked, NOW)).toBe(refunded);
+    expect(endAsk(refunded, booked, times)).toBe(refunded);
   });
 });
 
@@ -185,7 +194,7 @@ describe("The operator", () => {
 
   it("is not overruled by a question from before the restart", () => {
     const again = redriveSettlement(held, NOW);
-    expect(endAsk(again, nothing, NOW)).toBe(again);
+    expect(endAsk(again, nothing, times)).toBe(again);
   });
 
   it("sees a payment that was confirmed after all", () => {
@@ -255,19 +264,68 @@ describe("A8: a settlement whose peer is frozen", () => {
     expect(run({ ...late, dueAt: NOW + 7 * day - 1 }, frozen).after).toMatchObject({ attempts: 0 });
   });
 
-  it.each<[string, Delivery]>([
-    ["draining", { kind: "answered", status: 503, code: "server.draining" }],
-    ["answering without a reason", answered(503)],
-    [
-      "refusing with the code of a frozen one",
-      { kind: "answered", status: 500, code: "server.frozen" },
-    ],
-  ])("is not assumed if the peer is %s", (_, delivery) => {
-    expect(run(open(), delivery).after).toMatchObject({ attempts: 1 });
+  it("is not assumed if the peer fails with the code of a frozen one", () => {
+    const failed: Delivery = { kind: "answered", status: 500, code: "server.frozen" };
+    expect(run(open(), failed).after).toMatchObject({ attempts: 1, attemptsInRound: 1 });
   });
 
   it("is not reopened by a late answer once it is decided", () => {
     const decided = ask(exhausted(), booked);
     expect(endAttempt(decided, frozen, { ...SCHEDULE, now: NOW })).toBe(decided);
+  });
+});
+
+describe("An attempt that its peer puts off", () => {
+  const day = 24 * 60 * 60 * 1_000;
+  const busy = (retryAfterMs?: number): Delivery => answered(429, { retryAfterMs });
+
+  it.each<[string, Delivery, used: number]>([
+    ["429 is not used up", answered(429), 0],
+    ["503 is not used up", answered(503), 0],
+    ["503 of a draining relay is not used up", answered(503, { code: "server.draining" }), 0],
+    ["403 is used up, because only an operator can change the cause", answered(403), 1],
+    ["402 is used up", answered(402), 1],
+    ["500 is used up", answered(500), 1],
+    ["nothing is used up", unknown, 1],
+  ])("with %s", (_, delivery, used) => {
+    expect(run(open(), delivery).after.attemptsInRound).toBe(used);
+  });
+
+  it.each<[string, number | undefined, pause: number]>([
+    ["after the same pause if it names none", undefined, 30_000],
+    ["after the same pause if it names a shorter one", 1_000, 30_000],
+    ["after the pause that it names", 60_000, 60_000],
+    ["after the longest pause of the schedule if it names a longer one", day, 7_200_000],
+  ])("is made again %s", (_, retryAfterMs, pause) => {
+    const { after, now } = run(open(), busy(retryAfterMs));
+    expect(after).toMatchObject({ phase: "forwarding", dueAt: now + pause });
+  });
+
+  it("leads to no refund, however often it is put off, and is paid in the end", () => {
+    const { after } = run(open(), ...Array.from({ length: 100 }, () => busy(60_000)));
+    expect(after).toMatchObject({ state: "pending", resolution: null, phase: "forwarding" });
+    expect(run(after, answered(200)).after.resolution).toBe("paid");
+  });
+
+  it("may have arrived, because a proxy can answer in the place of its peer", () => {
+    const { after } = run(open(), busy(), ...six(unreachable));
+    expect(after).toMatchObject({ state: "pending", phase: "asking" });
+  });
+
+  it("is used up from 7 days after the settlement on, so the operator decides in the end", () => {
+    const inTime = { ...open(), dueAt: NOW + 7 * day - 1 };
+    expect(run(inTime, busy()).after.attemptsInRound).toBe(0);
+    const late = run({ ...open(), dueAt: NOW + 7 * day }, ...six(busy())).after;
+    expect(late).toMatchObject({ phase: "asking", attemptsInRound: 6 });
+    const asked = [1, 2, 3].reduce((settlement) => ask(settlement, null, busy()), late);
+    expect(asked).toMatchObject({ state: "failed", resolution: "held" });
+  });
+
+  it("is repeated as a question as well, for as long", () => {
+    const once = ask(exhausted(), null, busy(60_000));
+    expect(once).toMatchObject({ state: "pending", asks: 0 });
+    expect(once.dueAt).toBe((exhausted().dueAt ?? 0) + 60_000);
+    expect(ask(once, booked).resolution).toBe("paid");
+    expect(ask(exhausted(), null, answered(500)).asks).toBe(1);
   });
 });

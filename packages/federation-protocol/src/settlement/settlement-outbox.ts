@@ -1,5 +1,11 @@
 import { asMicro, fromMicro, type Micro } from "@agent/budget";
-import { type Delivery, isPeerFrozen, classifyDelivery } from "../delivery/delivery.ts";
+import {
+  type Delivery,
+  isPeerFrozen,
+  isPutOff,
+  classifyDelivery,
+  getNextAttemptTime,
+} from "../delivery/delivery.ts";
 import type { SettlementTerms } from "./settlement-terms.ts";
 import type { ReportedSettlements } from "../messages/settlement.ts";
 import type { OutboundTask } from "../forwarding/outbound-task.ts";
@@ -9,8 +15,8 @@ import type { RetrySchedule } from "../delivery/retry-schedule.ts";
 const BOOKED_STATUSES = ["settled", "completed", "partial"];
 const MAX_ASKS = 3;
 const MAX_ROUNDS = 3;
-/** A peer that claims to be frozen for longer would hold the payer's money indefinitely. */
-const MAX_FROZEN_MS = 7 * 24 * 60 * 60 * 1_000;
+/** A peer that puts a settlement off for longer would hold the payer's money indefinitely. */
+const MAX_PUT_OFF_MS = 7 * 24 * 60 * 60 * 1_000;
 
 /** The states of the specification ("Federated settlement forward"). */
 export type SettlementState = "pending" | "completed" | "failed";
@@ -129,20 +135,20 @@ export function beginAttempt(
 /**
  * Applies the end of an attempt (docs/decisions.md, 7). A lost answer leaves the outcome unknown,
  * never failed. Even a refusal does not prove that an earlier copy was not booked, so it only ends
- * the attempts. An answer of 503 `server.frozen` does not count as an attempt, for at most 7 days
- * from the settlement on. If no attempt ever got a connection, nothing can have been booked and the
+ * the attempts. An answer of 429 or 503 uses up no attempt, for at most 7 days from the settlement
+ * on, and the next one waits as long as its `Retry-After` says. If no attempt ever got a connection, nothing can have been booked and the
  * peer is not asked.
  */
 export function endAttempt(
   settlement: OutgoingSettlement,
   delivery: Delivery,
-  { settleDownMs, now }: Pick<RetrySchedule, "settleDownMs"> & { readonly now: number },
+  schedule: Pick<RetrySchedule, "pauses" | "settleDownMs"> & { readonly now: number },
 ): OutgoingSettlement {
+  const { settleDownMs, now } = schedule;
   const outcome = classifyDelivery(delivery);
   if (outcome === "accepted") return markPaid(settlement);
   if (settlement.state !== "pending") return settlement;
-  if (isPeerFrozen(delivery) && now - settlement.settledAt < MAX_FROZEN_MS)
-    return revertAttempt(settlement);
+  if (mayPutOff(settlement, delivery, now)) return revertAttempt(settlement, delivery, schedule);
   if (delivery.kind === "unreachable") {
     const counted = { ...settlement, unreached: settlement.unreached + 1 };
     const neverArrived = counted.phase === "asking" && counted.unreached === counted.attempts;
@@ -165,14 +171,23 @@ export function beginAsk(
 
 /**
  * Applies the peer's list of booked settlements; `list` is null if there was no answer. After three
- * requests without an answer the money stays held for the operator.
+ * requests without an answer the money stays held for the operator. `delivery` is the end of the
+ * request: one that the peer put off is made again, as an attempt is.
  */
 export function endAsk(
   settlement: OutgoingSettlement,
   list: ReportedSettlements | null,
-  now: number,
+  {
+    delivery,
+    pauses,
+    now,
+  }: Pick<RetrySchedule, "pauses"> & { readonly delivery: Delivery; readonly now: number },
 ): OutgoingSettlement {
   if (settlement.state !== "pending" || settlement.phase !== "asking") return settlement;
+  if (mayPutOff(settlement, delivery, now)) {
+    const dueAt = getNextAttemptTime(settlement.dueAt ?? now, delivery, { pauses, now });
+    return { ...settlement, asks: settlement.asks - 1, dueAt };
+  }
   if (list === null)
     return settlement.asks < MAX_ASKS ? settlement : markFailed(settlement, "held");
   const isBooked = list.settlements.some(
@@ -240,14 +255,26 @@ export function getSettlementPayable({ state, resolution, terms }: OutgoingSettl
   return state === "pending" || resolution === "held" ? terms.net : asMicro(0);
 }
 
-/** Removes an attempt that reached a frozen peer; it is repeated after the same pause. */
-function revertAttempt(settlement: OutgoingSettlement): OutgoingSettlement {
-  const { attempts, attemptsInRound } = settlement;
+function mayPutOff({ settledAt }: OutgoingSettlement, delivery: Delivery, now: number): boolean {
+  return isPutOff(delivery) && now - settledAt < MAX_PUT_OFF_MS;
+}
+
+/**
+ * Repeats an attempt that the peer put off, after the same pause. Only the answer of a frozen peer
+ * proves that nothing was booked: a proxy may answer 503 in the place of a peer that has booked it.
+ */
+function revertAttempt(
+  settlement: OutgoingSettlement,
+  delivery: Delivery,
+  schedule: Pick<RetrySchedule, "pauses"> & { readonly now: number },
+): OutgoingSettlement {
+  const { attempts, attemptsInRound, dueAt } = settlement;
   return {
     ...settlement,
-    attempts: attempts - 1,
+    attempts: isPeerFrozen(delivery) ? attempts - 1 : attempts,
     attemptsInRound: attemptsInRound - 1,
     phase: "forwarding",
+    dueAt: getNextAttemptTime(dueAt ?? schedule.now, delivery, schedule),
   };
 }
 

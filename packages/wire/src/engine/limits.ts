@@ -143,7 +143,15 @@ export const limits = {
   /** The forward that an intermediate relay shows the next one, without its task. */
   relayedBytes: 16_384,
 
+  /** Requests of a minute of one peer for one operation. */
   federationRequests: 30,
+  /**
+   * Queries of a minute to one peer. A peer of an earlier version counts all requests together, so the
+   * rest of its 30 is left for results, settlements and heartbeats.
+   */
+  federationQueries: 20,
+  /** The same with the queries for the owner of a new id, which other queries must not use up. */
+  federationOwnerQueries: 25,
   federationProposals: 100,
   federationTimeoutMs: 10_000,
   federationProbeMs: 2_000,

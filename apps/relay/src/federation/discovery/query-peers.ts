@@ -25,12 +25,20 @@ import type { DiscoveredAgents } from "./remote-agents.ts";
 /**
  * Sends a query to every active peer that it has not visited, and records the valid entries of the
  * answers. All peers share one short timeout, so that an unresponsive peer delays no caller; a peer
- * that timed out is still asked, and awaited again once it has answered.
+ * that timed out is still asked, and awaited again once it has answered. A peer that was sent as many
+ * queries as it is sent in a minute is left out, like one that does not answer.
  */
 export async function queryPeers(
   services: FederationServices,
   query: Discovery,
-  isIncluded: (peer: FederationPeerRow) => boolean = () => true,
+  {
+    isIncluded = () => true,
+    maxQueries = limits.federationQueries,
+  }: {
+    readonly isIncluded?: (peer: FederationPeerRow) => boolean;
+    /** The queries of a minute to one peer beyond which it is left out. */
+    readonly maxQueries?: number;
+  } = {},
 ): Promise<DiscoveredAgents> {
   const { federation, runtime, storage } = services;
   const active = (await listPeers(storage.read)).filter(
@@ -54,7 +62,9 @@ export async function queryPeers(
   }
 
   for (const peer of active.filter(({ relay_id }) => selectedIds.has(relay_id))) {
-    waiting.set(peer.relay_id, collectAnswer(peer));
+    const { relay_id } = peer;
+    if (!federation.queryLimiter.take(maxQueries, limits.rateWindowMs, relay_id).allowed) continue;
+    waiting.set(relay_id, collectAnswer(peer));
   }
   const isResponsive = ({ relay_id, missed_heartbeats }: FederationPeerRow) =>
     missed_heartbeats === 0 && !federation.unresponsivePeers.has(relay_id);

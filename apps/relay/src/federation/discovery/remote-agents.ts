@@ -40,7 +40,7 @@ interface KnownClaims {
   readonly queriedAt: number;
 }
 
-/** Caches answers for a short time, because a peer may be asked only 30 times a minute. */
+/** Caches answers for a short time, because a peer is asked only 20 times a minute. */
 export function createRemoteAgents(now: () => number): RemoteAgents {
   const agents = new Map<string, KnownClaims>();
   const searches = new Map<string, PendingSearch>();

@@ -93,9 +93,9 @@ export async function sendResult(
   const task = await storage.transaction(async (tx) => {
     const inbound = await findInbound(tx, taskId);
     if (inbound === undefined) return undefined;
-    const { holdMs } = federation.schedule;
-    const answered = endReturn(inbound.task, reply.delivery);
-    const ended = awaitLateSettlement(answered, inbound.task, { now: runtime.now(), holdMs });
+    const schedule = { ...federation.schedule, now: runtime.now() };
+    const answered = endReturn(inbound.task, reply.delivery, schedule);
+    const ended = awaitLateSettlement(answered, inbound.task, schedule);
     const withAcceptance = !accepted ? inbound : { ...inbound, accepted };
     return applyInboundTransition(tx, services, withAcceptance, ended);
   });

@@ -1,5 +1,6 @@
 import { isKeyDerivedId } from "@agent/crypto";
 import { createQuery } from "@agent/federation-protocol/discovery";
+import { limits } from "@agent/wire";
 import { findAgent } from "../../agents/store.ts";
 import { newId } from "../../runtime.ts";
 import type { Caller } from "../../identity/caller.ts";
@@ -71,6 +72,9 @@ async function queryOwner(services: FederationServices, agentId: string): Promis
     if (!federation.remoteAgents.tryOwnerQuery()) return () => [];
     const queryId = newId(runtime);
     const own = { self: identity.relayId, queryId, maxHops: 0 };
-    return queryPeers(services, createQuery({ q: agentId }, own), ({ admitted }) => admitted === 1);
+    return queryPeers(services, createQuery({ q: agentId }, own), {
+      isIncluded: ({ admitted }) => admitted === 1,
+      maxQueries: limits.federationOwnerQueries,
+    });
   });
 }

@@ -61,9 +61,9 @@ export async function sendSettlement(
       endAttempt(stored, delivery, { ...federation.schedule, now: runtime.now() }),
     );
   } else {
-    const { list, code } = await fetchReportedSettlements(services, peer, settlement);
+    const { list, delivery, code } = await fetchReportedSettlements(services, peer, settlement);
     await applyTransition(services, settlementId, code ?? null, (stored) =>
-      endAsk(stored, list, runtime.now()),
+      endAsk(stored, list, { ...federation.schedule, delivery, now: runtime.now() }),
     );
   }
 }
@@ -93,12 +93,12 @@ async function fetchReportedSettlements(
   services: FederationServices,
   peer: FederationPeerRow,
   { taskId }: OutgoingSettlement,
-): Promise<{ readonly list: ReportedSettlements | null; readonly code: string | undefined }> {
+): Promise<Pick<PeerReply, "delivery" | "code"> & { readonly list: ReportedSettlements | null }> {
   const path = `/federation/v1/settlements?task_id=${encodeURIComponent(taskId)}`;
   const { delivery, body, code } = await callPeer(services, peer, { method: "GET", path });
   const answered = delivery.kind === "answered" && delivery.status === 200;
   const list = v.safeParse(ReportedSettlementsSchema, answered ? body : undefined);
-  return { list: list.success ? list.output : null, code };
+  return { list: list.success ? list.output : null, delivery, code };
 }
 
 /** Applies a transition to an entry, and moves the money if that resolves it. */

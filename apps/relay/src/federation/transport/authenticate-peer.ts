@@ -43,7 +43,9 @@ export interface PeerRoute {
 
 /**
  * Authenticates a request by its headers: signature, age, receiver and replay, and then limits the
- * sender's rate. An unauthenticated request uses up no rate of the relay that it names.
+ * sender's rate. An unauthenticated request uses up no rate of the relay that it names, and each
+ * operation has its own rate: a sender's users cause its queries and forwards, and must not be able to
+ * stop its settlements, results and heartbeats.
  */
 export async function authenticatePeer(
   services: FederationServices,
@@ -83,7 +85,7 @@ export async function authenticatePeer(
   const rate = limiter.take(
     limits.federationRequests,
     limits.rateWindowMs,
-    `peer ${claim.relayId}`,
+    `peer ${claim.relayId} ${operation.path}`,
   );
   if (!rate.allowed) {
     return { ...refuse("rate.exceeded"), retryAfterSeconds: rate.retryAfterSeconds };

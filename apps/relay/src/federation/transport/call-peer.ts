@@ -1,4 +1,5 @@
 import type { Delivery } from "@agent/federation-protocol/delivery";
+import { parseRetryAfterMs } from "@agent/client";
 import { FEDERATION_HEADERS, signRequest } from "@agent/federation-protocol/signing";
 import { limits } from "@agent/wire";
 import { EgressError } from "../../http/egress/egress.ts";
@@ -60,8 +61,9 @@ export async function callPeer(
     });
     const parsed = parseJson(await answer.text());
     const code = answer.ok ? undefined : parseCode(parsed);
+    const retryAfterMs = parseRetryAfterMs(answer.headers.get("retry-after"), runtime.now());
     return {
-      delivery: { kind: "answered", status: answer.status, code },
+      delivery: { kind: "answered", status: answer.status, code, retryAfterMs },
       body: parsed,
       code,
       signature: answer.headers.get(FEDERATION_HEADERS.signature),

@@ -128,8 +128,8 @@ function sendResult(relay: SimRelay, row: Inbound): void {
     const current = relay.store.inbound.get(taskId);
     if (current === undefined) return;
     const { faults, queue, schedule } = relay.world;
-    const ended = endReturn(current.task, delivery);
-    const times = { now: relay.now, holdMs: schedule.holdMs };
+    const times = { ...schedule, now: relay.now };
+    const ended = endReturn(current.task, delivery, times);
     const awaiting = awaitLateSettlement(ended, current.task, times);
     const isLate = awaiting.hold === "due" && current.task.hold !== "due";
     const row = isLate ? { ...current, awaitedSince: queue.now } : current;

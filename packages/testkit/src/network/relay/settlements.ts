@@ -139,15 +139,14 @@ function sendSettlement(relay: SimRelay, settlement: OutgoingSettlement): void {
   const message = createSettlementForward(begun, { self: relay.id, secretKey: relay.secretKey });
   recordSend(relay, begun, { sent: 1, metFrozen: 0 });
   relay.send(settlement.peerId, "settlement/forward", message, (answered) => {
-    const { settleDownMs } = schedule;
     const isFrozen = answered.kind === "answered" && answered.code === "server.frozen";
     const delivery: Delivery =
-      isFrozen && faults.usesUpFrozenAttempts ? { kind: "answered", status: 503 } : answered;
+      isFrozen && faults.usesUpFrozenAttempts ? { kind: "answered", status: 500 } : answered;
     if (isFrozen) recordSend(relay, begun, { sent: 0, metFrozen: 1 });
     applyTransition(relay, settlement.taskId, (current) =>
       applyTimeoutFault(
         relay,
-        endAttempt(current, delivery, { settleDownMs, now: relay.now }),
+        endAttempt(current, delivery, { ...schedule, now: relay.now }),
         delivery,
       ),
     );
@@ -166,7 +165,9 @@ function querySettlements(relay: SimRelay, settlement: OutgoingSettlement): void
   relay.send(peerId, "settlements", { task_id: taskId }, (delivery, body) => {
     const isAnswer = delivery.kind === "answered" && delivery.status === 200;
     const list = isAnswer ? (body as ReportedSettlements) : null;
-    applyTransition(relay, taskId, (current) => endAsk(current, list, relay.now));
+    applyTransition(relay, taskId, (current) =>
+      endAsk(current, list, { ...relay.world.schedule, delivery, now: relay.now }),
+    );
   });
 }
 
