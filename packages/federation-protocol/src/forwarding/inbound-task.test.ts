@@ -22,8 +22,9 @@ import type { ReceiptStatus } from "./outbound-task.ts";
 
 const finished = (status: ReceiptStatus = "completed") =>
   finishInbound(buildInboundTask(), { status, receiptHash: "ab" }, { now: NOW, ...SCHEDULE });
-const applyAnswer = (task: InboundTask, delivery: Delivery) =>
-  endReturn(task, delivery, { ...SCHEDULE, now: NOW });
+/** Applies the answer to a result that was sent too late, unless `sentAt` says otherwise. */
+const applyAnswer = (task: InboundTask, delivery: Delivery, sentAt = task.expiresAt) =>
+  endReturn(task, delivery, { ...SCHEDULE, sentAt, now: NOW });
 const answered = (status: number, code?: string): Delivery => ({ kind: "answered", status, code });
 
 describe("A task that a peer sent", () => {
@@ -219,4 +220,63 @@ it("A9: a default can still be settled after its result is returned again and re
   for (const ended of [applyAnswer(again, answered(404)), abandonReturn(again)]) {
     expect(ended).toMatchObject({ state: "completed", hold: "defaulted", dueAt: null });
   }
+});
+
+describe("A9: a completed result that its peer has read and not accepted", () => {
+  const { expiresAt } = finished();
+  const free = { ...finished(), amount: asMicro(0) };
+
+  it.each<[string, InboundTask, Delivery, sentAt: number, InboundTask["hold"]]>([
+    ["404 is a default", finished(), answered(404), expiresAt - 1, "defaulted"],
+    ["400 is a default, for it was verified here", finished(), answered(400), NOW, "defaulted"],
+    ["409 is a default", finished(), answered(409), NOW, "defaulted"],
+    ["202 for ever is a default", finished(), answered(202), NOW, "defaulted"],
+    [
+      "404 is none if it was sent after the expiry",
+      finished(),
+      answered(404),
+      expiresAt,
+      "released",
+    ],
+    [
+      "202 is none if it was sent after the expiry",
+      finished(),
+      answered(202),
+      expiresAt,
+      "released",
+    ],
+    ["404 is none if the work failed", finished("failed"), answered(404), NOW, "released"],
+    ["404 is none if the task was free", free, answered(404), NOW, "released"],
+    ["a freeze is none", finished(), answered(503, "server.frozen"), NOW, "released"],
+    ["429 is none, because it was not processed", finished(), answered(429), NOW, "released"],
+    ["nothing is none", finished(), { kind: "unknown" }, NOW, "released"],
+    ["no connection is none", finished(), { kind: "unreachable" }, NOW, "released"],
+  ])("because it answers %s", (_, task, delivery, sentAt, hold) => {
+    const ended = applyAnswer(task, delivery, sentAt);
+    expect(expireInbound(ended, ended.holdUntil).hold).toBe(hold);
+  });
+
+  it("keeps its hold until it expires, counts as owed from then on and can be cleared", () => {
+    const refused = applyAnswer(finished(), answered(404), NOW);
+    expect(refused).toMatchObject({ state: "void", dueAt: null, hold: "open" });
+    expect(expireInbound(refused, refused.holdUntil - 1)).toBe(refused);
+    const defaulted = expireInbound(refused, refused.holdUntil);
+    expect(getDefaultedAmount(defaulted)).toBe(defaulted.amount);
+    expect(getDefaultedAmount(clearDefault(defaulted))).toBe(0);
+  });
+
+  it("is no default once the peer accepts and settles it after all", () => {
+    const pending = applyAnswer(finished(), answered(202), NOW);
+    expect(pending).toMatchObject({ state: "returning", hold: "open" });
+    expect(applyAnswer(pending, answered(200))).toMatchObject({ state: "completed", hold: "open" });
+    expect(expireInbound({ ...pending, hold: "settled" }, Infinity).hold).toBe("settled");
+  });
+
+  it("stays a default and ends without a receipt if it is refused only afterwards", () => {
+    const defaulted = expireInbound(applyAnswer(finished(), answered(202), NOW), Infinity);
+    expect(applyAnswer(defaulted, answered(404))).toMatchObject({
+      state: "void",
+      hold: "defaulted",
+    });
+  });
 });

@@ -40,10 +40,15 @@ export interface InboundTask {
   /** The time at which to return the result again; null if never. */
   readonly dueAt: number | null;
   /**
+   * True once the peer has answered a completed, paid result that was sent before the task's expiry
+   * without accepting it: by a final refusal, or by 202. Rows of earlier versions lack it.
+   */
+  readonly wasRead?: boolean;
+  /**
    * - `open`: the amount is held from the peer's account;
    * - `due`: the peer accepted the result after the hold had expired and must settle it anew;
-   * - `defaulted`: the peer accepted the result and did not settle in time, so the amount counts as
-   *   owed until the peer settles or the operator clears it.
+   * - `defaulted`: the peer accepted or read the result and did not settle in time, so the amount
+   *   counts as owed until the peer settles an accepted result or the operator clears it.
    */
   readonly hold: "open" | "due" | "released" | "settled" | "defaulted";
   /**
@@ -115,11 +120,13 @@ export function beginReturn(
 /**
  * Applies the peer's answer to a result; any answer that is not final leads to a retry. An answer of
  * 429 or 503 does not count as an attempt, and the next one waits as long as its `Retry-After` says.
+ * `sentAt` is the time at which the result was sent, in ms: the peer waits for it until the task's
+ * expiry, so a refusal of one that was sent before is not believed.
  */
 export function endReturn(
   task: InboundTask,
   delivery: Delivery,
-  schedule: Pick<RetrySchedule, "pauses"> & { readonly now: number },
+  schedule: Pick<RetrySchedule, "pauses"> & { readonly sentAt: number; readonly now: number },
 ): InboundTask {
   if (task.state !== "returning") return task;
   switch (classifyDelivery(delivery)) {
@@ -127,12 +134,19 @@ export function endReturn(
       return acknowledgeReturn(task);
     case "refused":
     case "duplicate":
-      return abandonReturn(task);
+      return abandonReturn(markRead(task, schedule));
     case "pending":
+      return markRead(task, schedule);
     case "later":
     case "unknown":
       return isPutOff(delivery) ? putOffReturn(task, delivery, schedule) : task;
   }
+}
+
+/** An earlier default or a released hold stays as it is. */
+function markRead(task: InboundTask, { sentAt }: { readonly sentAt: number }): InboundTask {
+  const isOwed = task.receiptStatus === "completed" && task.amount > 0 && isHoldPending(task);
+  return isOwed && sentAt < task.expiresAt ? { ...task, wasRead: true } : task;
 }
 
 /** The pauses grow with the attempts, and the peer expects the result as soon as it resumes. */
@@ -146,13 +160,17 @@ function putOffReturn(
   return { ...task, attempts, dueAt };
 }
 
-/** Abandons a result that is deleted before its peer has given a final answer. */
+/**
+ * Abandons a result that its peer refused, or that is deleted before its peer has given a final answer.
+ * The hold of one that the peer has read stays until it expires.
+ */
 export function abandonReturn(task: InboundTask): InboundTask {
   if (task.state !== "returning") return task;
   // A result that is returned again after a restore was accepted before; its debt is settled by
   // that acceptance.
-  if (task.hold === "defaulted") return acknowledgeReturn(task);
-  return { ...task, state: "void", dueAt: null, hold: getReleasedHold(task) };
+  if (task.hold === "defaulted" && task.wasRead !== true) return acknowledgeReturn(task);
+  const hold = task.wasRead === true ? task.hold : getReleasedHold(task);
+  return { ...task, state: "void", dueAt: null, hold };
 }
 
 /**
@@ -166,12 +184,13 @@ export function acknowledgeReturn(task: InboundTask): InboundTask {
 
 /**
  * Expires a running task, and the hold of one that was not settled in time. If the peer has
- * accepted the completed result before, the expired hold is a default.
+ * accepted or read the completed result before, the expired hold is a default.
  */
 export function expireInbound(task: InboundTask, now: number): InboundTask {
   if (task.state === "running" && now >= task.expiresAt) return voidInbound(task);
   if (now < task.holdUntil) return task;
-  const isDefault = isHoldPending(task) && task.state === "completed" && task.amount > 0;
+  const isTaken = task.state === "completed" || task.wasRead === true;
+  const isDefault = isHoldPending(task) && isTaken && task.amount > 0;
   return { ...task, hold: isDefault ? "defaulted" : getReleasedHold(task) };
 }
 
@@ -241,7 +260,8 @@ export function isHoldPending({ hold }: Pick<InboundTask, "hold">): boolean {
 }
 
 /**
- * Returns the amount that the peer owes for a result that it accepted and did not settle in time.
+ * Returns the amount that the peer owes for a result that it accepted or read and did not settle in
+ * time.
  */
 export function getDefaultedAmount({ hold, amount }: Pick<InboundTask, "hold" | "amount">): Micro {
   return hold === "defaulted" ? amount : asMicro(0);

@@ -93,7 +93,7 @@ export async function sendResult(
   const task = await storage.transaction(async (tx) => {
     const inbound = await findInbound(tx, taskId);
     if (inbound === undefined) return undefined;
-    const schedule = { ...federation.schedule, now: runtime.now() };
+    const schedule = { ...federation.schedule, sentAt: body.timestamp, now: runtime.now() };
     const answered = endReturn(inbound.task, reply.delivery, schedule);
     const ended = awaitLateSettlement(answered, inbound.task, schedule);
     const withAcceptance = !accepted ? inbound : { ...inbound, accepted };

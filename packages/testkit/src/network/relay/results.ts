@@ -128,7 +128,7 @@ function sendResult(relay: SimRelay, row: Inbound): void {
     const current = relay.store.inbound.get(taskId);
     if (current === undefined) return;
     const { faults, queue, schedule } = relay.world;
-    const times = { ...schedule, now: relay.now };
+    const times = { ...schedule, sentAt: askedAt, now: relay.now };
     const ended = endReturn(current.task, delivery, times);
     const awaiting = awaitLateSettlement(ended, current.task, times);
     const isLate = awaiting.hold === "due" && current.task.hold !== "due";

@@ -1,0 +1,150 @@
+import { createHeartbeat } from "@agent/federation-protocol/peering";
+import { createReceipt, type TestAgent } from "@agent/testkit";
+import type { Task } from "@agent/wire";
+import { afterEach, describe, expect, test } from "vitest";
+import { createFakePeer, type FakePeer } from "../../test/fake-peer.ts";
+import { startListeningPeer, type ListeningPeer } from "../../test/listening-peer.ts";
+import { getReconciliation, waitUntil } from "../../test/network.ts";
+import { startTestRelay, type TestRelay } from "../../test/test-relay.ts";
+
+const EXPIRES_MS = 600_000;
+/** Longer than a hold lasts. */
+const HOLD_MS = 6 * 3_600_000;
+const CREDIT_FOR_ONE_TASK = "1";
+
+/** The peer's answer to a result; undefined breaks the connection. */
+type Answer = { readonly status: number; readonly code?: string } | undefined;
+
+let t: TestRelay;
+let server: ListeningPeer;
+let peer: FakePeer;
+let worker: TestAgent;
+let answerResult: () => Answer = () => undefined;
+
+afterEach(async () => {
+  await t.close();
+  await server.close();
+});
+
+async function start(): Promise<void> {
+  t = await startTestRelay({
+    AGENT_FEDERATION_ENDPOINT_URL: "http://relay.test",
+    AGENT_FEDERATION_AUTO_ACCEPT_PEERS: "true",
+    AGENT_FEDERATION_CREDIT_LIMIT: CREDIT_FOR_ONE_TASK,
+  });
+  let notices = 0;
+  server = await startListeningPeer(({ path }, response) => {
+    if (path.endsWith("/peer/heartbeat")) {
+      notices += 1;
+      const timestamp = t.clock.now() + notices;
+      const notice = { relay_id: peer.relayId, timestamp, agent_count: 0, to: t.relay.relayId };
+      return createHeartbeat(notice, peer.secretKey);
+    }
+    if (!path.endsWith("/task/result")) return {};
+    const answer = answerResult();
+    if (answer === undefined) return undefined;
+    response.writeHead(answer.status, { "content-type": "application/json" });
+    return void response.end(JSON.stringify({ status: "pending", code: answer.code }));
+  });
+  peer = await createFakePeer(t, server.url).completeHandshake();
+  worker = await t.createWorker(1);
+}
+
+const order = async () =>
+  peer.forward({ target_agent: worker.agentId, public_key: worker.publicKey });
+
+/** Orders a task, completes it and waits until the peer was sent its result. */
+async function orderAndComplete(): Promise<void> {
+  const { status, body } = await order();
+  expect(status).toBe(202);
+  const path = `/agent/${worker.agentId}/task/${String(body["task_id"])}`;
+  const { body: list } = await t.as(worker, "GET", `/agent/${worker.agentId}/tasks`);
+  const task = (list["tasks"] as Task[]).find(({ task_id }) => task_id === body["task_id"]);
+  const receipt = createReceipt(worker, task!);
+  expect(await t.as(worker, "POST", `${path}/result`, receipt)).toMatchObject({ status: 200 });
+  const isSent = () => server.requests.some(({ path: sent }) => sent.endsWith("/task/result"));
+  await waitUntil(isSent, "the result is sent");
+  await runJobs();
+}
+
+/** A result that is due goes before the end of its hold, so both need a round. */
+async function runJobs(): Promise<void> {
+  for (let round = 0; round < 2; round += 1) {
+    await t.relay.tick();
+    await t.relay.idle();
+  }
+}
+
+/** Passes the time in steps, so that the result is sent again as it is due. */
+async function pass(ms: number): Promise<void> {
+  const end = t.clock.now() + ms;
+  while (t.clock.now() < end) {
+    await t.clock.advance(600_000);
+    await runJobs();
+  }
+}
+
+const debtor = async () => {
+  const { body } = await t.asOperator("GET", "/api/v1/admin/federation/peers");
+  return (body["peers"] as Record<string, unknown>[])[0];
+};
+const countDefaults = () => t.listLogged("federation.settlement.defaulted").length;
+
+describe("A9: a peer that reads a result in time and does not accept it", () => {
+  test.each<[string, Answer]>([
+    ["404 gets no work beyond its credit", { status: 404, code: "result.task_not_found" }],
+    ["400 gets no work beyond its credit", { status: 400, code: "result.receipt_invalid" }],
+    ["409 gets no work beyond its credit", { status: 409, code: "result.already_finished" }],
+    ["202 for ever gets no work beyond its credit", { status: 202 }],
+  ])("with %s", async (_, answer) => {
+    answerResult = () => answer;
+    await start();
+    await orderAndComplete();
+    const refused = { status: 402, body: { code: "clearing.limit_exceeded" } };
+    expect(await order()).toMatchObject(refused);
+    expect(countDefaults()).toBe(0);
+    await pass(HOLD_MS);
+    expect(await debtor()).toMatchObject({ defaulted: 0.95 });
+    expect(countDefaults()).toBe(1);
+    expect(await order()).toMatchObject(refused);
+    expect(await getReconciliation(t)).toMatchObject({ consistent: true });
+
+    // The operator may find that the peer was in the right.
+    const path = `/api/v1/admin/federation/peers/${peer.relayId}/clear-defaults`;
+    const cleared = await t.asOperator("POST", path, { reason: "its database was lost" });
+    expect(cleared).toMatchObject({ status: 200, body: { cleared: 0.95, tasks: 1 } });
+    expect(await debtor()).toMatchObject({ defaulted: 0 });
+    expect(await order()).toMatchObject({ status: 202 });
+  });
+
+  test("has one more failed outcome in its record", async () => {
+    answerResult = () => ({ status: 404, code: "result.task_not_found" });
+    await start();
+    const getRecord = async () => {
+      const path = `/api/v1/agents/${t.relay.relayId}/trust/${peer.relayId}`;
+      return (await t.asOperator("GET", path)).body;
+    };
+    await orderAndComplete();
+    expect(await getRecord()).not.toMatchObject({ failed_tasks: 1 });
+    await pass(HOLD_MS);
+    expect(await getRecord()).toMatchObject({ failed_tasks: 1 });
+  });
+});
+
+describe("A9: a peer is not in default for a result", () => {
+  test.each<[string, (isExpired: boolean) => Answer]>([
+    ["that it gets only after the task's expiry", (over) => (over ? { status: 404 } : undefined)],
+    ["that never reached it", () => undefined],
+    ["that it cannot process while it is frozen", () => ({ status: 503, code: "server.frozen" })],
+  ])("%s", async (_, answer) => {
+    let expiresAt = Infinity;
+    answerResult = () => answer(t.clock.now() >= expiresAt);
+    await start();
+    expiresAt = t.clock.now() + EXPIRES_MS;
+    await orderAndComplete();
+    await pass(HOLD_MS);
+    expect(await debtor()).toMatchObject({ defaulted: 0 });
+    expect(countDefaults()).toBe(0);
+    expect(await order()).toMatchObject({ status: 202 });
+  });
+});
