@@ -49,7 +49,7 @@ export {
   TaskEvent,
   TaskStatus,
 } from "./operations/tasks/task.ts";
-export { SubmitTaskBody } from "./operations/tasks/tasks.ts";
+export { SubmitTaskBody } from "./operations/tasks/submit-task-body.ts";
 export {
   AcceptanceTerms,
   InspectionCounts,

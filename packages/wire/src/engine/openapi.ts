@@ -15,18 +15,27 @@ const errorSchema: JsonObject = {
   type: "object",
   required: ["error", "message", "code", "status", "request_id"],
   properties: {
-    error: { type: "string" },
+    error: { type: "string", description: "The text of the refusal, for readers." },
     message: { type: "string", description: "The same text as `error`." },
-    code: { type: "string", enum: Object.keys(errors), "x-extensible": true },
-    status: { type: "integer" },
-    request_id: { type: "string" },
+    code: {
+      type: "string",
+      enum: Object.keys(errors),
+      "x-extensible": true,
+      description: "The code of the refusal, for programs.",
+    },
+    status: { type: "integer", description: "The HTTP status of the answer." },
+    request_id: { type: "string", description: "The id of the request in the relay's log." },
     retry_after: { type: "integer", description: "Seconds." },
     issues: {
       type: "array",
+      description: "The members of the request that break a rule.",
       items: {
         type: "object",
         required: ["path", "message"],
-        properties: { path: { type: "string" }, message: { type: "string" } },
+        properties: {
+          path: { type: "string", description: "The member, its parts joined by dots." },
+          message: { type: "string", description: "The rule that it breaks." },
+        },
       },
     },
   },

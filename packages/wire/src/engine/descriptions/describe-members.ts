@@ -1,11 +1,20 @@
 import { agentMembers } from "./agent-members.ts";
+import { evidenceMembers } from "./evidence-members.ts";
+import { federationMembers } from "./federation-members.ts";
 import { moneyMembers } from "./money-members.ts";
 import { taskMembers } from "./task-members.ts";
 import { timeMembers } from "./time-members.ts";
 
 /** Only names that mean the same in the whole contract; other members are described in their schemas. */
 const descriptions = new Map(
-  [agentMembers, moneyMembers, taskMembers, timeMembers].flatMap((table) => Object.entries(table)),
+  [
+    agentMembers,
+    evidenceMembers,
+    federationMembers,
+    moneyMembers,
+    taskMembers,
+    timeMembers,
+  ].flatMap((table) => Object.entries(table)),
 );
 
 /**

@@ -18,11 +18,14 @@ import { defineOperation } from "../../engine/operation.ts";
 export const Transaction = v.object({
   transaction_id: v.string(),
   agent_id: v.string(),
-  type: extensibleEnum(transactionTypes),
-  amount: money,
+  type: describeAs(extensibleEnum(transactionTypes), "The kind of movement."),
+  amount: describeAs(money, "The amount in USD, above 0 if it came into the account."),
   balance_after: money,
-  reference_id: v.nullable(v.string()),
-  description: v.nullable(v.string()),
+  reference_id: describeAs(
+    v.nullable(v.string()),
+    "The reference of the movement, such as the id of its task; null without one.",
+  ),
+  description: describeAs(v.nullable(v.string()), "A text about the movement; null without one."),
   created_at: wholeNumber,
 });
 export type Transaction = v.InferInput<typeof Transaction>;
@@ -32,33 +35,41 @@ export const Balance = v.object({
   balance: money,
   currency: v.literal("USD"),
   pending_withdrawals: money,
-  pending_allocations: money,
+  pending_allocations: describeAs(money, "The money that is held for tasks, in USD."),
   /** The part of the balance that came from a card and cannot be withdrawn yet. */
   card_held: v.optional(money),
-  transactions: v.array(Transaction),
+  transactions: describeAs(v.array(Transaction), "The newest transactions, newest first."),
 });
 export type Balance = v.InferInput<typeof Balance>;
 
 /** A settlement record, signed by the relay like a receipt. */
 export const Settlement = v.object({
   settlement_id: v.string(),
-  allocation_id: v.string(),
+  allocation_id: describeAs(v.string(), "The id of the hold from which it was paid."),
   task_id: v.string(),
   receipt_hash: v.string(),
-  ledger_hash: v.nullable(v.string()),
-  amount_settled: money,
-  fee: money,
-  net: money,
+  ledger_hash: describeAs(
+    v.nullable(v.string()),
+    "The `content_hash` of the ledger of the task, as 64 hex digits; null without one.",
+  ),
+  amount_settled: describeAs(money, "The amount that the payer paid, in USD."),
+  fee: describeAs(money, "The fee of the relay, in USD."),
+  net: describeAs(money, "The amount that the payee received, in USD."),
   payer_id: v.string(),
-  payee_id: v.string(),
-  status: extensibleEnum(["completed", "partial", "refunded"]),
+  payee_id: describeAs(v.string(), "The id of the paid agent."),
+  status: describeAs(
+    extensibleEnum(["completed", "partial", "refunded"]),
+    "How much was paid: all (`completed`), a part (`partial`) or nothing (`refunded`).",
+  ),
   settled_at: wholeNumber,
-  /** Only of an inspected task: the SHA-256 of the outcome of its inspection, without the signature. */
-  outcome_hash: v.optional(v.string()),
+  outcome_hash: describeAs(
+    v.optional(v.string()),
+    "The SHA-256 of the outcome of the inspection without its signature, as 64 hex digits; only of an inspected task.",
+  ),
   /** The transaction and the chain of the x402 payment that was sent with the task. */
   x402_tx_hash: v.optional(v.string()),
   x402_network: v.optional(v.string()),
-  issuer: v.string(),
+  issuer: describeAs(v.string(), "The did:key of the relay that signed."),
   suite: v.string(),
   signature: v.string(),
 });
@@ -68,23 +79,29 @@ export type Settlement = v.InferInput<typeof Settlement>;
 export const AccountSummary = v.object({
   agent_id: v.string(),
   balance: money,
-  /** The sum of the holds of tasks that have not been settled. */
-  held: money,
+  held: describeAs(money, "The sum of the holds of tasks that have not been settled, in USD."),
   pending_withdrawals: money,
   /** The part of the balance that came from a card and cannot be withdrawn yet. */
   card_held: v.optional(money),
-  /** False for an id that no agent has registered or bootstrapped, for example a mistyped one. */
-  agent_known: v.boolean(),
-  /** The time of its last movement; null before the first one. */
-  last_at: v.optional(v.nullable(wholeNumber)),
+  agent_known: describeAs(
+    v.boolean(),
+    "False for an id that no agent has registered or bootstrapped, for example a mistyped one.",
+  ),
+  last_at: describeAs(
+    v.optional(v.nullable(wholeNumber)),
+    "The time of its last movement, in ms since the Unix epoch; null before the first one.",
+  ),
 });
 export type AccountSummary = v.InferOutput<typeof AccountSummary>;
 
 const DepositBody = v.object({
-  amount,
+  amount: describeAs(amount, "The amount to credit, in USD."),
   currency: v.optional(currency, "USD"),
-  reference: v.optional(nonEmptyShortText),
-  description: v.optional(shortText),
+  reference: describeAs(
+    v.optional(nonEmptyShortText),
+    "The key of the deposit: one that was credited to the account before credits nothing.",
+  ),
+  description: describeAs(v.optional(shortText), "A text for the transaction."),
 });
 
 export const budget = {
@@ -110,7 +127,12 @@ export const budget = {
     scope: "account:read",
     tier: "read",
     query: v.object(pageQuery),
-    ok: { 200: v.object({ transactions: v.array(Transaction), next_cursor: nextCursor }) },
+    ok: {
+      200: v.object({
+        transactions: describeAs(v.array(Transaction), "The transactions, newest first."),
+        next_cursor: nextCursor,
+      }),
+    },
     refusals: ["request.invalid"],
   }),
   listSettlements: defineOperation({
@@ -124,7 +146,15 @@ export const budget = {
     scope: "account:read",
     tier: "read",
     query: v.object(pageQuery),
-    ok: { 200: v.object({ settlements: v.array(Settlement), next_cursor: nextCursor }) },
+    ok: {
+      200: v.object({
+        settlements: describeAs(
+          v.array(Settlement),
+          "The signed settlement records, newest first.",
+        ),
+        next_cursor: nextCursor,
+      }),
+    },
     refusals: ["request.invalid"],
   }),
   deposit: defineOperation({
@@ -140,10 +170,15 @@ export const budget = {
       200: v.object({
         agent_id: v.string(),
         balance: money,
-        transaction_id: v.nullable(v.string()),
-        idempotent: v.boolean(),
-        /** False if no agent of this relay has the id yet; the account was credited nevertheless. */
-        agent_known: v.optional(v.boolean()),
+        transaction_id: describeAs(
+          v.nullable(v.string()),
+          "The id of the transaction; null if nothing was credited.",
+        ),
+        idempotent: describeAs(v.boolean(), "Whether the `reference` was credited before."),
+        agent_known: describeAs(
+          v.optional(v.boolean()),
+          "False if no agent of this relay has the id yet; the account was credited nevertheless.",
+        ),
       }),
     },
     refusals: ["request.invalid", "agent.id_reserved", "money.balance_limit"],
@@ -167,7 +202,12 @@ export const budget = {
       ),
       ...pageQuery,
     }),
-    ok: { 200: v.object({ accounts: v.array(AccountSummary), next_cursor: nextCursor }) },
+    ok: {
+      200: v.object({
+        accounts: describeAs(v.array(AccountSummary), "The accounts."),
+        next_cursor: nextCursor,
+      }),
+    },
     refusals: ["request.invalid"],
   }),
 } as const;

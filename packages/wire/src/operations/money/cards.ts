@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { describeAs } from "../../engine/annotate-schema.ts";
 import { amount, longText, looseObject } from "../../engine/fields.ts";
 import { defineOperation } from "../../engine/operation.ts";
 
@@ -15,12 +16,18 @@ export const cards = {
     keyed: true,
     singleUse: true,
     body: v.object({
-      amount,
-      return_url: v.optional(
-        v.pipe(longText, v.regex(/^https?:\/\/\S+$/, "must be an http or https URL")),
+      amount: describeAs(amount, "The amount to deposit, in USD."),
+      return_url: describeAs(
+        v.optional(v.pipe(longText, v.regex(/^https?:\/\/\S+$/, "must be an http or https URL"))),
+        "The http or https address to which the payment page returns.",
       ),
     }),
-    ok: { 201: v.object({ checkout_url: v.string(), session_id: v.string() }) },
+    ok: {
+      201: v.object({
+        checkout_url: describeAs(v.string(), "The address of the page where the deposit is paid."),
+        session_id: describeAs(v.string(), "The id of the checkout session at the card processor."),
+      }),
+    },
     refusals: [
       "card.not_configured",
       "card.amount_unsupported",
@@ -40,7 +47,11 @@ export const cards = {
     headers: { "Stripe-Signature": "Required. The processor's signature of the body." },
     body: looseObject,
     rawBody: true,
-    ok: { 200: v.object({ received: v.literal(true) }) },
+    ok: {
+      200: v.object({
+        received: describeAs(v.literal(true), "Always true: the event was received."),
+      }),
+    },
     refusals: ["card.not_configured", "card.signature_invalid", "money.balance_limit"],
   }),
 } as const;

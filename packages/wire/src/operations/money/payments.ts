@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { describeAs } from "../../engine/annotate-schema.ts";
 import { extensibleEnum, money, nonEmptyLongText } from "../../engine/fields.ts";
 import { defineOperation } from "../../engine/operation.ts";
 
@@ -15,16 +16,19 @@ export const payments = {
     tier: "write",
     keyed: true,
     body: v.object({
-      outcome: Outcome,
-      reason: nonEmptyLongText,
+      outcome: describeAs(
+        Outcome,
+        "The end of the payment: `settled` if it is on the chain, `failed` if it never will be.",
+      ),
+      reason: describeAs(nonEmptyLongText, "The reason for this decision."),
     }),
     ok: {
       200: v.object({
         payment_id: v.string(),
         payer_id: v.string(),
         amount: money,
-        status: extensibleEnum(Outcome.options),
-        reason: v.string(),
+        status: describeAs(extensibleEnum(Outcome.options), "The end of the payment."),
+        reason: describeAs(v.string(), "The reason for this decision."),
       }),
     },
     refusals: ["payment.not_found", "payment.resolved", "money.balance_limit"],

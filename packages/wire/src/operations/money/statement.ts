@@ -8,11 +8,17 @@ import { defineOperation } from "../../engine/operation.ts";
 export const Statement = v.object({
   agent_id: v.string(),
   currency: v.literal("USD"),
-  from: wholeNumber,
-  to: wholeNumber,
-  opening_balance: money,
-  transactions: v.array(Transaction),
-  closing_balance: money,
+  from: describeAs(
+    wholeNumber,
+    "The beginning of the period, in ms since the Unix epoch, inclusive.",
+  ),
+  to: describeAs(wholeNumber, "The end of the period, in ms since the Unix epoch, exclusive."),
+  opening_balance: describeAs(money, "The balance at the beginning, in USD."),
+  transactions: describeAs(v.array(Transaction), "The transactions of the period, oldest first."),
+  closing_balance: describeAs(
+    money,
+    "The balance at the end, in USD: `opening_balance` plus the amounts.",
+  ),
 });
 export type Statement = v.InferInput<typeof Statement>;
 

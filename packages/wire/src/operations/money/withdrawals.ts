@@ -19,20 +19,27 @@ export type WithdrawalStatus = v.InferOutput<typeof WithdrawalStatus>;
 export const Withdrawal = v.object({
   withdrawal_id: v.string(),
   agent_id: v.string(),
-  amount: money,
+  amount: describeAs(money, "The amount that left the balance, in USD."),
   currency: v.literal("USD"),
-  destination: v.string(),
-  status: extensibleEnum(WithdrawalStatus.options),
+  destination: describeAs(v.string(), "Where the money is to be sent, as the agent wrote it."),
+  status: describeAs(extensibleEnum(WithdrawalStatus.options), "The state of the withdrawal."),
   created_at: wholeNumber,
   resolved_at: v.nullable(wholeNumber),
-  /** The reference of the operator's payment; only of a completed withdrawal. */
-  payout_reference: v.nullable(v.string()),
-  /** The reason why it was not paid; only of a failed withdrawal. */
-  reason: v.nullable(v.string()),
+  payout_reference: describeAs(
+    v.nullable(v.string()),
+    "The reference of the operator's payment; null unless it is completed.",
+  ),
+  reason: describeAs(
+    v.nullable(v.string()),
+    "The reason why it was not paid; null unless it failed.",
+  ),
 });
 export type Withdrawal = v.InferInput<typeof Withdrawal>;
 
-const Withdrawals = v.object({ withdrawals: v.array(Withdrawal), next_cursor: nextCursor });
+const Withdrawals = v.object({
+  withdrawals: describeAs(v.array(Withdrawal), "The withdrawals, newest first."),
+  next_cursor: nextCursor,
+});
 
 export const withdrawals = {
   requestWithdrawal: defineOperation({
@@ -47,7 +54,10 @@ export const withdrawals = {
     singleUse: true,
     tier: "write",
     keyed: true,
-    body: v.object({ amount, destination: nonEmptyShortText }),
+    body: v.object({
+      amount: describeAs(amount, "The amount to withdraw, in USD."),
+      destination: describeAs(nonEmptyShortText, "Where the money is to be sent."),
+    }),
     ok: { 201: Withdrawal },
     refusals: ["budget.insufficient", "account.overdrawn", "budget.card_hold", "agent.id_reserved"],
   }),
@@ -99,7 +109,7 @@ export const withdrawals = {
     auth: "master",
     tier: "write",
     keyed: true,
-    body: v.object({ reason: nonEmptyLongText }),
+    body: v.object({ reason: describeAs(nonEmptyLongText, "The reason why it is not paid.") }),
     ok: { 200: Withdrawal },
     refusals: ["withdrawal.not_found", "withdrawal.resolved"],
   }),

@@ -14,27 +14,38 @@ import { defineOperation } from "../../engine/operation.ts";
 /** An agent that was ever bound to a key here. */
 export const OperatorAgent = v.object({
   agent_id: v.string(),
-  /** The name of its registration; null without one. */
-  name: v.nullable(v.string()),
-  state: extensibleEnum(["bound", "registered", "revoked"]),
-  online: v.boolean(),
-  sockets: wholeNumber,
+  name: describeAs(v.nullable(v.string()), "The name of its registration; null without one."),
+  state: describeAs(
+    extensibleEnum(["bound", "registered", "revoked"]),
+    "Whether it is only bound to a key, registered, or revoked.",
+  ),
+  online: describeAs(v.boolean(), "Whether the agent is reachable now."),
+  sockets: describeAs(wholeNumber, "The number of its open sockets."),
   capabilities: v.array(v.string()),
   first_seen_at: wholeNumber,
   last_seen_at: wholeNumber,
-  /** The time at which a call found nothing at its endpoint, until its next sign of life. */
-  unreachable_at: v.nullable(wholeNumber),
-  open_tasks: wholeNumber,
-  /** The credentials about it that the relay has, with revoked and expired ones. */
-  credentials: wholeNumber,
+  unreachable_at: describeAs(
+    v.nullable(wholeNumber),
+    "The time at which a call found nothing at its endpoint, in ms since the Unix epoch, until its next sign of life; null otherwise.",
+  ),
+  open_tasks: describeAs(wholeNumber, "The number of its open tasks."),
+  credentials: describeAs(
+    wholeNumber,
+    "The number of credentials about it that the relay has, with revoked and expired ones.",
+  ),
   balance: money,
-  /** Its tasks that failed or were denied in the last 24 hours. */
-  failed_24h: wholeNumber,
+  failed_24h: describeAs(
+    wholeNumber,
+    "The number of its tasks that failed or were denied in the last 24 hours.",
+  ),
 });
 export type OperatorAgent = v.InferInput<typeof OperatorAgent>;
 
 /** A span of time, in ms. */
-const TimeSpan = v.object({ from: wholeNumber, until: wholeNumber });
+const TimeSpan = v.object({
+  from: describeAs(wholeNumber, "The beginning, in ms since the Unix epoch."),
+  until: describeAs(wholeNumber, "The end, in ms since the Unix epoch."),
+});
 
 export const allAgents = {
   listAllAgents: defineOperation({
@@ -59,7 +70,12 @@ export const allAgents = {
       ),
       ...pageQuery,
     }),
-    ok: { 200: v.object({ agents: v.array(OperatorAgent), next_cursor: nextCursor }) },
+    ok: {
+      200: v.object({
+        agents: describeAs(v.array(OperatorAgent), "The agents."),
+        next_cursor: nextCursor,
+      }),
+    },
     refusals: ["request.invalid"],
   }),
   getOnlineHistory: defineOperation({
@@ -79,14 +95,15 @@ export const allAgents = {
       200: v.object({
         agent_id: v.string(),
         from: wholeNumber,
-        to: wholeNumber,
-        /** The times in which it was online, exact to a minute; each lies within one of `watched`. */
-        spans: v.array(TimeSpan),
-        /**
-         * The times in which the relay looked, from the one on in which it was known. Of the others, such as
-         * those of a stop, nothing is known.
-         */
-        watched: v.array(TimeSpan),
+        to: describeAs(wholeNumber, "The end of the period, in ms since the Unix epoch."),
+        spans: describeAs(
+          v.array(TimeSpan),
+          "The times in which it was online, exact to a minute; each lies within one of `watched`.",
+        ),
+        watched: describeAs(
+          v.array(TimeSpan),
+          "The times in which the relay looked; of the others, such as those of a stop, nothing is known.",
+        ),
       }),
     },
     refusals: ["agent.not_found"],

@@ -18,18 +18,27 @@ import { Hold } from "./holds.ts";
 /** A task as the operator's lists show it: without its texts, with the reason for a bad end. */
 export const OperatorTask = v.object({
   ...v.omit(ListedTask, ["prompt"]).entries,
-  /** Null unless it ended badly. The sentence is the receipt's `result`, cut at 300 characters. */
-  reason: v.nullable(
-    v.object({
-      code: extensibleEnum(["failed", "denied", "expired", "no_show"]),
-      sentence: v.string(),
-    }),
+  reason: describeAs(
+    v.nullable(
+      v.object({
+        code: describeAs(
+          extensibleEnum(["failed", "denied", "expired", "no_show"]),
+          "The kind of the bad end.",
+        ),
+        sentence: describeAs(v.string(), "The receipt's `result`, cut at 300 characters."),
+      }),
+    ),
+    "Why it ended badly; null unless it did.",
   ),
-  /** From submission to end; null while it is open. */
-  duration_ms: v.nullable(wholeNumber),
+  duration_ms: describeAs(
+    v.nullable(wholeNumber),
+    "The time from submission to end, in ms; null while it is open.",
+  ),
   ended_at: v.nullable(wholeNumber),
-  /** The amount that the submitter paid; null before a settlement. */
-  settled: v.nullable(money),
+  settled: describeAs(
+    v.nullable(money),
+    "The amount that the submitter paid, in USD; null before a settlement.",
+  ),
 });
 export type OperatorTask = v.InferInput<typeof OperatorTask>;
 

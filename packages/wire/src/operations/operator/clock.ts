@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { describeAs } from "../../engine/annotate-schema.ts";
 import { wholeNumber } from "../../engine/fields.ts";
 import { defineOperation } from "../../engine/operation.ts";
 
@@ -11,7 +12,12 @@ export const clock = {
     auth: "master",
     tier: "write",
     whileFrozen: true,
-    ok: { 200: v.object({ now: wholeNumber, moved_ms: wholeNumber }) },
+    ok: {
+      200: v.object({
+        now: describeAs(wholeNumber, "The time of the relay, in ms since the Unix epoch."),
+        moved_ms: describeAs(wholeNumber, "By how much its time moved, in ms."),
+      }),
+    },
     refusals: [],
   }),
 } as const;

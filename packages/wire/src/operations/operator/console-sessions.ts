@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { describeAs } from "../../engine/annotate-schema.ts";
 import { extensibleEnum, shortText, wholeNumber } from "../../engine/fields.ts";
 import { defineOperation } from "../../engine/operation.ts";
 
@@ -6,23 +7,35 @@ const Level = v.picklist(["view", "operate"]);
 
 /** A bearer of 5 minutes for the pages of the operator. */
 const OpenSession = v.object({
-  session_id: v.string(),
-  level: extensibleEnum(Level.options),
-  /** The end of `operate`; null if the session only reads. */
-  operate_until: v.nullable(wholeNumber),
-  token: v.string(),
-  /** The end of the token. */
-  expires_at: wholeNumber,
+  session_id: describeAs(v.string(), "The id of the session."),
+  level: describeAs(
+    extensibleEnum(Level.options),
+    "What the session may do: only read (`view`), or act as well (`operate`).",
+  ),
+  operate_until: describeAs(
+    v.nullable(wholeNumber),
+    "The end of `operate`, in ms since the Unix epoch; null if the session only reads.",
+  ),
+  token: describeAs(v.string(), "The bearer token of the session, valid for 5 minutes."),
+  expires_at: describeAs(wholeNumber, "The end of the token, in ms since the Unix epoch."),
 });
 
 export const ConsoleSession = v.object({
-  session_id: v.string(),
-  level: extensibleEnum(Level.options),
-  opened_by: v.string(),
-  opened_at: wholeNumber,
+  session_id: describeAs(v.string(), "The id of the session."),
+  level: describeAs(
+    extensibleEnum(Level.options),
+    "What the session may do: only read (`view`), or act as well (`operate`).",
+  ),
+  opened_by: describeAs(v.string(), "The operator that opened it."),
+  opened_at: describeAs(
+    wholeNumber,
+    "The time at which it was opened, in ms since the Unix epoch.",
+  ),
   renewed_at: wholeNumber,
-  /** It ends at this time, or earlier when its page is idle. */
-  expires_at: wholeNumber,
+  expires_at: describeAs(
+    wholeNumber,
+    "The time at which it ends, in ms since the Unix epoch; earlier when its page is idle.",
+  ),
 });
 export type ConsoleSession = v.InferInput<typeof ConsoleSession>;
 
@@ -42,11 +55,16 @@ export const consoleSessions = {
     operator: "never",
     tier: "write",
     whileFrozen: true,
-    body: v.object({ level: v.optional(Level) }),
+    body: v.object({
+      level: describeAs(
+        v.optional(Level),
+        "What the session may do: only read (`view`), or act as well (`operate`).",
+      ),
+    }),
     ok: {
       201: v.object({
-        code: v.string(),
-        level: extensibleEnum(Level.options),
+        code: describeAs(v.string(), "The code, which opens one session."),
+        level: describeAs(extensibleEnum(Level.options), "What the session may do."),
         expires_at: wholeNumber,
       }),
     },
@@ -62,7 +80,9 @@ export const consoleSessions = {
     operator: "view",
     tier: "auth",
     whileFrozen: true,
-    body: v.object({ code: v.optional(shortText) }),
+    body: v.object({
+      code: describeAs(v.optional(shortText), "The code; absent with the master token."),
+    }),
     ok: { 201: OpenSession },
     refusals: ["session.code_invalid", "session.https_required"],
   }),
@@ -87,7 +107,7 @@ export const consoleSessions = {
     tier: "auth",
     whileFrozen: true,
     headers: ownPageHeaders,
-    ok: { 200: v.object({ session_id: v.string() }) },
+    ok: { 200: v.object({ session_id: describeAs(v.string(), "The id of the ended session.") }) },
     refusals: ["session.cross_site", "session.ended"],
   }),
   listConsoleSessions: defineOperation({
@@ -97,7 +117,12 @@ export const consoleSessions = {
     section: "Operator",
     auth: "master",
     tier: "read",
-    ok: { 200: v.object({ sessions: v.array(ConsoleSession), next_cursor: v.null() }) },
+    ok: {
+      200: v.object({
+        sessions: describeAs(v.array(ConsoleSession), "The sessions that have not ended."),
+        next_cursor: describeAs(v.null(), "Always null: the list has one page."),
+      }),
+    },
     refusals: [],
   }),
   revokeConsoleSession: defineOperation({
@@ -108,7 +133,7 @@ export const consoleSessions = {
     auth: "master",
     tier: "write",
     whileFrozen: true,
-    ok: { 200: v.object({ session_id: v.string() }) },
+    ok: { 200: v.object({ session_id: describeAs(v.string(), "The id of the ended session.") }) },
     refusals: ["session.not_found"],
   }),
 } as const;

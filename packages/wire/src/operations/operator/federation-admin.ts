@@ -19,35 +19,46 @@ import { RelayEvent } from "./relay-events.ts";
 /** A peer as the operator sees it; money in USD. */
 export const FederationPeer = v.object({
   ...PeerEntrySchema.entries,
-  /** The maximum that either side may owe the other. */
-  credit_limit: money,
-  /** The amount that this relay owes the peer; negative if the peer owes this relay. */
-  position: money,
-  /** The amount that open tasks forwarded to the peer may add. */
-  reserved: money,
-  /** The prices of results that it accepted and did not settle in time; counts as owed until cleared. */
-  defaulted: v.optional(money),
-  /** The latest forwards to it, at most ten: once most of them failed, the circuit opens. */
-  forwards: v.optional(v.object({ latest: wholeNumber, failed: wholeNumber })),
-  /** The features that it states in its signed identity. */
-  features: v.optional(v.array(v.string())),
-  /** Grows with every restore of its database; 0 if it states none. */
-  incarnation: v.optional(wholeNumber),
-  /** The tasks that went to it or came from it in the last 24 hours. */
-  tasks_24h: v.optional(wholeNumber),
+  credit_limit: describeAs(money, "The maximum that either side may owe the other, in USD."),
+  position: describeAs(
+    money,
+    "The amount in USD that this relay owes the peer; negative if the peer owes this relay.",
+  ),
+  reserved: describeAs(money, "The amount that open tasks forwarded to the peer may add, in USD."),
+  defaulted: describeAs(
+    v.optional(money),
+    "The prices in USD of results that it accepted and did not settle in time; counts as owed until cleared.",
+  ),
+  forwards: describeAs(
+    v.optional(v.object({ latest: wholeNumber, failed: wholeNumber })),
+    "The latest forwards to it, at most ten: once most of them failed, the circuit opens.",
+  ),
+  features: describeAs(
+    v.optional(v.array(v.string())),
+    "The features that it states in its signed identity.",
+  ),
+  incarnation: describeAs(
+    v.optional(wholeNumber),
+    "Grows with every restore of its database; 0 if it states none.",
+  ),
+  tasks_24h: describeAs(
+    v.optional(wholeNumber),
+    "The number of tasks that went to it or came from it in the last 24 hours.",
+  ),
 });
 export type FederationPeer = v.InferInput<typeof FederationPeer>;
 
 /** A movement of the account between this relay and a peer. */
 const PeerPayment = v.object({
   at: wholeNumber,
-  type: extensibleEnum(transactionTypes),
-  /** Above 0 if this relay then owes the peer more. */
-  amount: money,
-  position_after: money,
-  /** The task, or the reference of a payment that was made elsewhere. */
-  reference: v.nullable(v.string()),
-  description: v.nullable(v.string()),
+  type: describeAs(extensibleEnum(transactionTypes), "The kind of movement."),
+  amount: describeAs(money, "The amount in USD, above 0 if this relay then owes the peer more."),
+  position_after: describeAs(money, "The position after this movement, in USD."),
+  reference: describeAs(
+    v.nullable(v.string()),
+    "The task, or the reference of a payment that was made elsewhere; null without one.",
+  ),
+  description: describeAs(v.nullable(v.string()), "A text about the movement; null without one."),
 });
 
 const OutboxState = v.picklist(["pending", "completed", "failed"]);
@@ -56,15 +67,17 @@ const OutboxState = v.picklist(["pending", "completed", "failed"]);
 export const OutboxEntry = v.object({
   settlement_id: v.string(),
   task_id: v.string(),
-  relay_id: v.string(),
+  relay_id: describeAs(v.string(), "The id of the peer."),
   agent_id: v.string(),
   amount: money,
-  state: extensibleEnum(OutboxState.options),
-  /** True if it failed and the hold was returned to the payer. */
-  refunded: v.boolean(),
-  attempts: wholeNumber,
+  state: describeAs(extensibleEnum(OutboxState.options), "The state of the delivery."),
+  refunded: describeAs(v.boolean(), "True if it failed and the hold was returned to the payer."),
+  attempts: describeAs(wholeNumber, "The number of attempts so far."),
   next_attempt_at: v.nullable(wholeNumber),
-  last_error: v.nullable(v.string()),
+  last_error: describeAs(
+    v.nullable(v.string()),
+    "The reason why the last attempt failed; null without one.",
+  ),
   created_at: wholeNumber,
   ended_at: v.nullable(wholeNumber),
 });
@@ -104,7 +117,7 @@ export const federationAdmin = {
     section: "Operator",
     auth: "master",
     tier: "read",
-    ok: { 200: v.object({ peers: v.array(FederationPeer) }) },
+    ok: { 200: v.object({ peers: describeAs(v.array(FederationPeer), "The peers.") }) },
     refusals: ["federation.disabled"],
   }),
   setPeerCredit: defineOperation({
@@ -114,7 +127,9 @@ export const federationAdmin = {
     section: "Operator",
     auth: "master",
     tier: "write",
-    body: v.object({ credit_limit: price }),
+    body: v.object({
+      credit_limit: describeAs(price, "The maximum that either side may owe the other, in USD."),
+    }),
     ok: { 200: FederationPeer },
     refusals: ["federation.disabled", "peer.not_found"],
   }),
@@ -125,7 +140,12 @@ export const federationAdmin = {
     section: "Operator",
     auth: "master",
     tier: "write",
-    ok: { 200: v.object({ relay_id: v.string(), state: v.literal("removed") }) },
+    ok: {
+      200: v.object({
+        relay_id: v.string(),
+        state: describeAs(v.literal("removed"), "Always `removed`."),
+      }),
+    },
     refusals: ["federation.disabled", "peer.not_found"],
   }),
   clearPeerDefaults: defineOperation({
@@ -135,8 +155,14 @@ export const federationAdmin = {
     section: "Operator",
     auth: "master",
     tier: "write",
-    body: v.object({ reason: nonEmptyShortText }),
-    ok: { 200: v.object({ relay_id: v.string(), cleared: money, tasks: wholeNumber }) },
+    body: v.object({ reason: describeAs(nonEmptyShortText, "The reason.") }),
+    ok: {
+      200: v.object({
+        relay_id: v.string(),
+        cleared: describeAs(money, "The amount that no longer counts as owed, in USD."),
+        tasks: describeAs(wholeNumber, "The number of tasks that it came from."),
+      }),
+    },
     refusals: ["federation.disabled", "peer.not_found"],
   }),
   settlePeer: defineOperation({
@@ -148,12 +174,22 @@ export const federationAdmin = {
     tier: "write",
     keyed: true,
     body: v.object({
-      amount,
-      direction: v.picklist(["sent", "received"]),
-      reference: nonEmptyShortText,
+      amount: describeAs(amount, "The amount that was paid, in USD."),
+      direction: describeAs(
+        v.picklist(["sent", "received"]),
+        "Whether this relay `sent` or `received` the payment.",
+      ),
+      reference: describeAs(
+        nonEmptyShortText,
+        "The key of the payment: one that was recorded before changes nothing.",
+      ),
     }),
     ok: {
-      200: v.object({ relay_id: v.string(), position: money, idempotent: v.boolean() }),
+      200: v.object({
+        relay_id: v.string(),
+        position: money,
+        idempotent: describeAs(v.boolean(), "Whether the `reference` was recorded before."),
+      }),
     },
     refusals: ["federation.disabled", "peer.not_found", "clearing.limit_exceeded"],
   }),
@@ -166,7 +202,12 @@ export const federationAdmin = {
     auth: "master",
     tier: "read",
     query: v.object(pageQuery),
-    ok: { 200: v.object({ payments: v.array(PeerPayment), next_cursor: nextCursor }) },
+    ok: {
+      200: v.object({
+        payments: describeAs(v.array(PeerPayment), "The movements, newest first."),
+        next_cursor: nextCursor,
+      }),
+    },
     refusals: ["federation.disabled", "peer.not_found", "request.invalid"],
   }),
   listPeerHistory: defineOperation({
@@ -178,7 +219,12 @@ export const federationAdmin = {
     auth: "master",
     tier: "read",
     query: v.object(pageQuery),
-    ok: { 200: v.object({ history: v.array(RelayEvent), next_cursor: nextCursor }) },
+    ok: {
+      200: v.object({
+        history: describeAs(v.array(RelayEvent), "The changes, newest first."),
+        next_cursor: nextCursor,
+      }),
+    },
     refusals: ["federation.disabled", "peer.not_found", "request.invalid"],
   }),
   listOutbox: defineOperation({
@@ -192,7 +238,12 @@ export const federationAdmin = {
       state: describeAs(v.optional(OutboxState), "Only settlements in this state."),
       ...pageQuery,
     }),
-    ok: { 200: v.object({ settlements: v.array(OutboxEntry), next_cursor: nextCursor }) },
+    ok: {
+      200: v.object({
+        settlements: describeAs(v.array(OutboxEntry), "The settlements, newest first."),
+        next_cursor: nextCursor,
+      }),
+    },
     refusals: ["federation.disabled", "request.invalid"],
   }),
   retryOutbox: defineOperation({
@@ -207,6 +258,6 @@ export const federationAdmin = {
     path: "/api/v1/admin/federation/outbox/:settlementId/give-up",
     summary: "Give up a failed settlement; the hold is returned to the payer.",
     keyed: true,
-    body: v.object({ reason: nonEmptyShortText }),
+    body: v.object({ reason: describeAs(nonEmptyShortText, "The reason.") }),
   }),
 } as const;

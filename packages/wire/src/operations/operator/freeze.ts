@@ -1,15 +1,22 @@
 import * as v from "valibot";
+import { describeAs } from "../../engine/annotate-schema.ts";
 import { nonEmptyLongText, wholeNumber } from "../../engine/fields.ts";
 import { defineOperation } from "../../engine/operation.ts";
 
 const Frozen = v.object({
-  frozen: v.boolean(),
-  reason: v.nullable(v.string()),
-  since: v.nullable(wholeNumber),
+  frozen: describeAs(v.boolean(), "Whether the relay is frozen."),
+  reason: describeAs(v.nullable(v.string()), "The reason; null while it is not frozen."),
+  since: describeAs(
+    v.nullable(wholeNumber),
+    "The time from which it is frozen, in ms since the Unix epoch; null while it is not.",
+  ),
 });
 
 /** Whether the relay is frozen, why, since when and by which operator; null where that is unknown. */
-export const FreezeReport = v.object({ ...Frozen.entries, by: v.nullable(v.string()) });
+export const FreezeReport = v.object({
+  ...Frozen.entries,
+  by: describeAs(v.nullable(v.string()), "The operator that froze it; null where that is unknown."),
+});
 export type FreezeReport = v.InferInput<typeof FreezeReport>;
 
 export const freeze = {
@@ -31,7 +38,7 @@ export const freeze = {
     auth: "master",
     tier: "write",
     whileFrozen: true,
-    body: v.object({ reason: nonEmptyLongText }),
+    body: v.object({ reason: describeAs(nonEmptyLongText, "The reason.") }),
     ok: { 200: Frozen },
     refusals: [],
   }),
@@ -44,8 +51,10 @@ export const freeze = {
     tier: "write",
     whileFrozen: true,
     body: v.object({
-      /** Must be true after a restore: the operator has reconciled what the backup lacks. */
-      restored: v.optional(v.boolean()),
+      restored: describeAs(
+        v.optional(v.boolean()),
+        "Must be true after a restore: the operator has reconciled what the backup lacks.",
+      ),
     }),
     ok: { 200: Frozen },
     refusals: ["request.invalid", "server.damaged"],

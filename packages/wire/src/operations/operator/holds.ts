@@ -16,13 +16,20 @@ import { defineOperation } from "../../engine/operation.ts";
  */
 export const Hold = v.object({
   task_id: v.string(),
-  /** The agent whose money it is, or `relay:` and the id of the relay that forwarded the task. */
-  payer_id: v.string(),
+  payer_id: describeAs(
+    v.string(),
+    "The agent whose money it is, or `relay:` and the id of the relay that forwarded the task.",
+  ),
   amount: money,
-  since: wholeNumber,
-  /** The end of the task, or the deadline of its inspection; null while another relay must settle. */
-  until: v.nullable(wholeNumber),
-  state: extensibleEnum(["open", "inspected", "bond", "awaiting_peer"]),
+  since: describeAs(wholeNumber, "The time from which it is held, in ms since the Unix epoch."),
+  until: describeAs(
+    v.nullable(wholeNumber),
+    "The end of the task, or the deadline of its inspection, in ms since the Unix epoch; null while another relay must settle.",
+  ),
+  state: describeAs(
+    extensibleEnum(["open", "inspected", "bond", "awaiting_peer"]),
+    "The reason for which it is held.",
+  ),
 });
 export type Hold = v.InferInput<typeof Hold>;
 
@@ -38,7 +45,12 @@ export const holds = {
       older_than: describeAs(v.optional(timeText), "Only holds of at least this age, in ms."),
       ...pageQuery,
     }),
-    ok: { 200: v.object({ holds: v.array(Hold), next_cursor: nextCursor }) },
+    ok: {
+      200: v.object({
+        holds: describeAs(v.array(Hold), "The holds, oldest first."),
+        next_cursor: nextCursor,
+      }),
+    },
     refusals: ["request.invalid"],
   }),
 } as const;

@@ -6,19 +6,30 @@ import { defineOperation } from "../../engine/operation.ts";
 /** An action of an agent, of the operator or of one of its console sessions. */
 export const OperatorAuditEntry = v.object({
   at: wholeNumber,
-  /** An agent's id, `operator` (or `operator:1`), `session:` and an id, or `anonymous`. */
-  actor: v.string(),
-  device_id: v.nullable(v.string()),
-  /** A word of an agent's audit, or the name of the operation that the operator called. */
-  action: v.string(),
-  /** The agent that it concerns; null if it concerns the relay. */
-  agent_id: v.nullable(v.string()),
-  detail: v.nullable(v.string()),
-  /**
-   * Of an operator's act: the status or the code of its answer; null if the relay ended before it
-   * answered. Absent for agents.
-   */
-  result: v.optional(v.nullable(v.string())),
+  actor: describeAs(
+    v.string(),
+    "An agent's id, `operator` (or `operator:1`), `session:` and an id, or `anonymous`.",
+  ),
+  device_id: describeAs(
+    v.nullable(v.string()),
+    "The id of the device that acted; null without one.",
+  ),
+  action: describeAs(
+    v.string(),
+    "A word of an agent's audit, or the name of the operation that the operator called.",
+  ),
+  agent_id: describeAs(
+    v.nullable(v.string()),
+    "The agent that it concerns; null if it concerns the relay.",
+  ),
+  detail: describeAs(
+    v.nullable(v.string()),
+    "More about the action, in plain text; null without it.",
+  ),
+  result: describeAs(
+    v.optional(v.nullable(v.string())),
+    "The status or the code of the answer to an operator's act; null if the relay ended before it answered, absent for agents.",
+  ),
 });
 export type OperatorAuditEntry = v.InferInput<typeof OperatorAuditEntry>;
 
@@ -35,7 +46,12 @@ export const operatorAudit = {
       action: describeAs(v.optional(shortText), "Only actions of this name."),
       ...pageQuery,
     }),
-    ok: { 200: v.object({ entries: v.array(OperatorAuditEntry), next_cursor: nextCursor }) },
+    ok: {
+      200: v.object({
+        entries: describeAs(v.array(OperatorAuditEntry), "The actions, newest first."),
+        next_cursor: nextCursor,
+      }),
+    },
     refusals: ["request.invalid"],
   }),
 } as const;

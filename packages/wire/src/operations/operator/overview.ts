@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { describeAs } from "../../engine/annotate-schema.ts";
 import { money, wholeNumber } from "../../engine/fields.ts";
 import { defineOperation } from "../../engine/operation.ts";
 import { ListedStatus } from "../tasks/task.ts";
@@ -8,22 +9,21 @@ const counts = v.record(v.string(), wholeNumber);
 
 /** A process of the relay; several of them share one database (docs/scale-out.md). */
 export const RelayProcess = v.object({
-  /** Its id since its last start; null where the relay is always one process. */
-  process_id: v.nullable(v.string()),
-  /** The name that the operator gave it. */
-  name: v.string(),
-  version: v.string(),
+  process_id: describeAs(
+    v.nullable(v.string()),
+    "The id since its last start; null where there is always only one.",
+  ),
+  name: describeAs(v.string(), "The name that the operator gave it."),
+  version: describeAs(v.string(), "The version of the relay."),
   started_at: wholeNumber,
-  /** The time at which it last showed that it is alive. */
-  renewed_at: wholeNumber,
-  /** False once the others count it as dead. */
-  alive: v.boolean(),
-  /** Whether it does the work that one process does for all. */
-  leads: v.boolean(),
-  /** Whether this answer is its own. */
-  answers: v.boolean(),
-  /** The agents with a socket at it. */
-  agents: wholeNumber,
+  renewed_at: describeAs(
+    wholeNumber,
+    "The time at which it last showed that it is alive, in ms since the Unix epoch.",
+  ),
+  alive: describeAs(v.boolean(), "False once the others count it as dead."),
+  leads: describeAs(v.boolean(), "Whether it does the work that only one of them does."),
+  answers: describeAs(v.boolean(), "Whether this answer is its own."),
+  agents: describeAs(wholeNumber, "The number of agents with a socket at it."),
 });
 export type RelayProcess = v.InferInput<typeof RelayProcess>;
 
@@ -38,58 +38,85 @@ export const overview = {
     tier: "read",
     ok: {
       200: v.object({
-        /** Open tasks now; for the other states all tasks that ended in them. */
-        tasks: v.object(
-          Object.fromEntries(ListedStatus.options.map((state) => [state, wholeNumber])) as Record<
-            ListedStatus,
-            v.NumberSchema<undefined>
-          >,
+        tasks: describeAs(
+          v.object(
+            Object.fromEntries(ListedStatus.options.map((state) => [state, wholeNumber])) as Record<
+              ListedStatus,
+              v.NumberSchema<undefined>
+            >,
+          ),
+          "Open tasks now; for the other states all tasks that ended in them.",
         ),
-        open: v.object({ count: wholeNumber, oldest_at: v.nullable(wholeNumber) }),
-        money: v.object({
-          balances: money,
-          /** The holds of open tasks, and of ended ones that wait for another relay. */
-          held: money,
-          /** Held until inspections close: the sums due, the fees and the bonds of disputes. */
-          inspected: money,
-          pending_withdrawals: money,
-          /** Since midnight, UTC. */
-          fees_today: money,
-          fees_total: money,
-        }),
-        agents: v.object({ bound: wholeNumber, registered: wholeNumber, online: wholeNumber }),
-        sockets: wholeNumber,
-        /** Counted by state. */
-        peers: counts,
-        outbox_failed: wholeNumber,
-        withdrawals_pending: wholeNumber,
-        approvals_pending: wholeNumber,
-        /** Disputes that the operator must decide. */
-        disputes_pending: wholeNumber,
-        freeze: FreezeReport,
-        draining: v.boolean(),
-        /** The processes of the relay that are alive. */
-        processes: wholeNumber,
-        jobs: v.array(
+        open: describeAs(
+          v.object({ count: wholeNumber, oldest_at: v.nullable(wholeNumber) }),
+          "The open tasks.",
+        ),
+        money: describeAs(
           v.object({
-            job: v.string(),
-            ok: v.boolean(),
-            age_ms: wholeNumber,
-            failures: wholeNumber,
+            balances: money,
+            /** The holds of open tasks, and of ended ones that wait for another relay. */
+            held: money,
+            /** Held until inspections close: the sums due, the fees and the bonds of disputes. */
+            inspected: money,
+            pending_withdrawals: money,
+            /** Since midnight, UTC. */
+            fees_today: money,
+            fees_total: money,
           }),
+          "The money at the relay.",
         ),
-        /** The last check of the books; null before the first one. */
-        books: v.nullable(v.object({ at: wholeNumber, consistent: v.boolean() })),
-        database: v.object({
-          /** Null where the engine does not say. */
-          bytes: v.nullable(wholeNumber),
-          in_memory: v.boolean(),
-          last_backup_at: v.nullable(wholeNumber),
-        }),
-        /** The number of the newest event; 0 before the first one. */
-        last_event: wholeNumber,
-        uptime_ms: wholeNumber,
-        version: v.string(),
+        agents: describeAs(
+          v.object({ bound: wholeNumber, registered: wholeNumber, online: wholeNumber }),
+          "The agents of the relay.",
+        ),
+        sockets: describeAs(wholeNumber, "The number of open sockets, at all processes."),
+        peers: describeAs(counts, "The number of peers in each state."),
+        outbox_failed: describeAs(
+          wholeNumber,
+          "The number of settlements that could not be delivered to peers.",
+        ),
+        withdrawals_pending: describeAs(
+          wholeNumber,
+          "The number of withdrawals that wait for the operator.",
+        ),
+        approvals_pending: describeAs(wholeNumber, "The number of approvals that wait for votes."),
+        disputes_pending: describeAs(
+          wholeNumber,
+          "The number of disputes that the operator must decide.",
+        ),
+        freeze: FreezeReport,
+        draining: describeAs(v.boolean(), "Whether the relay is about to stop."),
+        processes: describeAs(wholeNumber, "The number of processes of the relay that are alive."),
+        jobs: describeAs(
+          v.array(
+            v.object({
+              job: v.string(),
+              ok: v.boolean(),
+              age_ms: wholeNumber,
+              failures: wholeNumber,
+            }),
+          ),
+          "The background jobs.",
+        ),
+        books: describeAs(
+          v.nullable(v.object({ at: wholeNumber, consistent: v.boolean() })),
+          "The last check of the books; null before the first one.",
+        ),
+        database: describeAs(
+          v.object({
+            /** Null where the engine does not say. */
+            bytes: v.nullable(wholeNumber),
+            in_memory: v.boolean(),
+            last_backup_at: v.nullable(wholeNumber),
+          }),
+          "The database.",
+        ),
+        last_event: describeAs(
+          wholeNumber,
+          "The number of the newest event; 0 before the first one.",
+        ),
+        uptime_ms: describeAs(wholeNumber, "The time since the start, in ms."),
+        version: describeAs(v.string(), "The version of the relay."),
       }),
     },
     refusals: [],
@@ -101,7 +128,7 @@ export const overview = {
     section: "Operator",
     auth: "master",
     tier: "read",
-    ok: { 200: v.object({ processes: v.array(RelayProcess) }) },
+    ok: { 200: v.object({ processes: describeAs(v.array(RelayProcess), "The processes.") }) },
     refusals: [],
   }),
 } as const;

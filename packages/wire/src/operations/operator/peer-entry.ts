@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { describeAs } from "../../engine/annotate-schema.ts";
 import { extensibleEnum } from "../../engine/extensible-enum.ts";
 import { agentId, count, publicKey, shortText, timestamp } from "../../engine/fields.ts";
 
@@ -21,10 +22,10 @@ export const PeerEntrySchema = v.object({
   public_key: publicKey,
   endpoint_url: v.string(),
   display_name: shortText,
-  state: extensibleEnum(PEER_STATES),
+  state: describeAs(extensibleEnum(PEER_STATES), "The state of the peer."),
   trust_score: v.number(),
-  agent_count: count,
+  agent_count: describeAs(count, "The number of agents that the peer states."),
   last_heartbeat_at: v.nullable(timestamp),
-  missed_heartbeats: count,
+  missed_heartbeats: describeAs(count, "The number of consecutive heartbeats that it missed."),
 });
 export type PeerEntry = v.InferInput<typeof PeerEntrySchema>;

@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { describeAs } from "../../engine/annotate-schema.ts";
 import { eventNumber, nextCursor, pageQuery, wholeNumber } from "../../engine/fields.ts";
 import { defineOperation } from "../../engine/operation.ts";
 
@@ -7,9 +8,9 @@ import { defineOperation } from "../../engine/operation.ts";
  * Further members depend on it: ids, and money in USD.
  */
 export const RelayEvent = v.looseObject({
-  sequence: wholeNumber,
+  sequence: describeAs(wholeNumber, "The number of the event, from 1 without gaps."),
   at: wholeNumber,
-  type: v.string(),
+  type: describeAs(v.string(), "What changed, like `task.completed` or `relay.frozen`."),
 });
 export type RelayEvent = v.InferInput<typeof RelayEvent>;
 
@@ -28,7 +29,12 @@ export const relayEvents = {
       "Last-Event-ID": "The number of the last received event; takes precedence over `after`.",
     },
     media: ["text/event-stream"],
-    ok: { 200: v.object({ events: v.array(RelayEvent), next_cursor: nextCursor }) },
+    ok: {
+      200: v.object({
+        events: describeAs(v.array(RelayEvent), "The events, oldest first."),
+        next_cursor: nextCursor,
+      }),
+    },
     refusals: ["request.invalid", "stream.too_many"],
   }),
 } as const;

@@ -49,10 +49,20 @@ export const series = {
     }),
     ok: {
       200: v.object({
-        metric: extensibleEnum(SERIES_METRICS),
-        step: wholeNumber,
-        /** Counts, USD (`settled`, `fees`) or ms (`p50`, `p95`, from submission to receipt); null without data. */
-        points: v.array(v.object({ at: wholeNumber, value: v.nullable(v.number()) })),
+        metric: describeAs(extensibleEnum(SERIES_METRICS), "The figure."),
+        step: describeAs(wholeNumber, "The time between two points, in ms."),
+        points: describeAs(
+          v.array(
+            v.object({
+              at: describeAs(wholeNumber, "The beginning of the step, in ms since the Unix epoch."),
+              value: describeAs(
+                v.nullable(v.number()),
+                "The figure of the step; null without data.",
+              ),
+            }),
+          ),
+          "Counts, USD (`settled`, `fees`) or ms (`p50`, `p95`, from submission to receipt), oldest first.",
+        ),
       }),
     },
     refusals: [],

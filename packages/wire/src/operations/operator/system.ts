@@ -1,14 +1,21 @@
 import * as v from "valibot";
+import { describeAs } from "../../engine/annotate-schema.ts";
 import { count, looseObject, money, wholeNumber } from "../../engine/fields.ts";
 import { defineOperation } from "../../engine/operation.ts";
 
-const Checks = v.array(v.object({ check: v.string(), ok: v.boolean(), detail: v.string() }));
+const Checks = v.array(
+  v.object({
+    check: describeAs(v.string(), "The name of the check."),
+    ok: describeAs(v.boolean(), "Whether the check passed."),
+    detail: describeAs(v.string(), "What was found, in plain text."),
+  }),
+);
 /**
  * POSIX seconds of the latest restore of the relay's database from a backup; 0 without one. Relays of
  * older versions omit it.
  */
 const incarnation = v.optional(wholeNumber);
-const Alive = v.object({ status: v.literal("ok") });
+const Alive = v.object({ status: describeAs(v.literal("ok"), "Always `ok`.") });
 
 export const system = {
   health: defineOperation({
@@ -39,7 +46,12 @@ export const system = {
     section: "System",
     auth: "public",
     tier: null,
-    ok: { 200: v.object({ status: v.literal("ready"), checks: Checks }) },
+    ok: {
+      200: v.object({
+        status: describeAs(v.literal("ready"), "Always `ready`."),
+        checks: describeAs(Checks, "The checks, all of which passed."),
+      }),
+    },
     refusals: ["server.draining", "server.unavailable", "server.not_ready"],
   }),
   metrics: defineOperation({
@@ -76,41 +88,64 @@ export const system = {
         relay_id: v.string(),
         did: v.string(),
         public_key: v.string(),
-        /** The succession records of the relay's key, oldest first. */
-        succession: v.optional(v.array(looseObject)),
-        /** The keys and addresses of the relay's log and witness, signed by the relay. */
-        log: v.optional(
-          v.object({
-            relay_id: v.string(),
-            origin: v.nullable(v.string()),
-            vkey: v.nullable(v.string()),
-            prefix: v.nullable(v.string()),
-            witness_vkey: v.nullable(v.string()),
-            witness_prefix: v.nullable(v.string()),
-            suite: v.string(),
-            signature: v.string(),
-          }),
+        succession: describeAs(
+          v.optional(v.array(looseObject)),
+          "The succession records of the relay's key, oldest first.",
         ),
-        name: v.string(),
-        base_url: v.nullable(v.string()),
-        fee_rate: v.number(),
-        /** The terms of inspections before payment, and how the operator decides; older relays omit it. */
-        disputes: v.optional(
-          v.object({
-            answer_ms: wholeNumber,
-            decision_ms: wholeNumber,
-            fee_rate: v.number(),
-            fee_min: money,
-            window_min_ms: wholeNumber,
-            /** Disputes that reached the operator, that it decided, and in which its time passed. */
-            opened: count,
-            decided: count,
-            undecided: count,
-          }),
+        log: describeAs(
+          v.optional(
+            v.object({
+              relay_id: v.string(),
+              origin: v.nullable(v.string()),
+              vkey: v.nullable(v.string()),
+              prefix: v.nullable(v.string()),
+              witness_vkey: v.nullable(v.string()),
+              witness_prefix: v.nullable(v.string()),
+              suite: v.string(),
+              signature: v.string(),
+            }),
+          ),
+          "The keys and addresses of the relay's log and witness, signed by the relay.",
+        ),
+        name: describeAs(v.string(), "The name of the relay."),
+        base_url: describeAs(
+          v.nullable(v.string()),
+          "The public address of the relay; null if it is not configured.",
+        ),
+        fee_rate: describeAs(v.number(), "The relay's fee as a part of what is paid, from 0 to 1."),
+        disputes: describeAs(
+          v.optional(
+            v.object({
+              answer_ms: describeAs(
+                wholeNumber,
+                "The executor's time to contest a rejection, in ms.",
+              ),
+              decision_ms: describeAs(
+                wholeNumber,
+                "The arbiter's time to decide, and then the operator's, in ms.",
+              ),
+              fee_rate: describeAs(
+                v.number(),
+                "The arbitration fee as a part of the sum in dispute, from 0 to 1; it is at least `fee_min`.",
+              ),
+              fee_min: money,
+              window_min_ms: describeAs(
+                wholeNumber,
+                "The shortest time to inspect a result that the relay accepts, in ms.",
+              ),
+              opened: describeAs(count, "The number of disputes that reached the operator."),
+              decided: describeAs(count, "The number of disputes that the operator decided."),
+              undecided: describeAs(
+                count,
+                "The number of disputes in which the operator's time passed.",
+              ),
+            }),
+          ),
+          "The terms of inspections before payment, and how the operator decides; older relays omit it.",
         ),
         features: v.array(v.string()),
         incarnation,
-        version: v.string(),
+        version: describeAs(v.string(), "The version of the relay."),
       }),
     },
     refusals: [],
@@ -136,7 +171,7 @@ export const system = {
     tier: "expensive",
     ok: {
       200: v.object({
-        consistent: v.boolean(),
+        consistent: describeAs(v.boolean(), "Whether every check passed."),
         checks: v.array(
           v.object({
             name: v.string(),

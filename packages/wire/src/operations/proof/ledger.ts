@@ -1,12 +1,16 @@
 import { LedgerSchema } from "@agent/ledger";
 import * as v from "valibot";
+import { describeAs } from "../../engine/annotate-schema.ts";
 import { looseObject, wholeNumber } from "../../engine/fields.ts";
 import { defineOperation } from "../../engine/operation.ts";
 
 const StoredLedger = v.object({
   goal_id: v.string(),
   content_hash: v.string(),
-  stored_at: wholeNumber,
+  stored_at: describeAs(
+    wholeNumber,
+    "The time at which the ledger was stored, in ms since the Unix epoch.",
+  ),
 });
 
 export const ledger = {

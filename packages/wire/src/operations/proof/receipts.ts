@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { describeAs } from "../../engine/annotate-schema.ts";
 import {
   extensibleEnum,
   looseObject,
@@ -13,8 +14,14 @@ import { TaskStatus } from "../tasks/task.ts";
 export const ArchivedReceipt = v.object({
   task_id: v.string(),
   receipt_hash: v.string(),
-  received_at: wholeNumber,
-  status: v.exactOptional(extensibleEnum(TaskStatus.options)),
+  received_at: describeAs(
+    wholeNumber,
+    "The time at which the receipt arrived, in ms since the Unix epoch.",
+  ),
+  status: describeAs(
+    v.exactOptional(extensibleEnum(TaskStatus.options)),
+    "The state of the task; absent once the task is no longer stored.",
+  ),
 });
 export type ArchivedReceipt = v.InferInput<typeof ArchivedReceipt>;
 
@@ -30,7 +37,12 @@ export const receipts = {
     scope: "task:read",
     tier: "read",
     query: v.object(pageQuery),
-    ok: { 200: v.object({ receipts: v.array(ArchivedReceipt), next_cursor: nextCursor }) },
+    ok: {
+      200: v.object({
+        receipts: describeAs(v.array(ArchivedReceipt), "The receipts, newest task first."),
+        next_cursor: nextCursor,
+      }),
+    },
     refusals: ["request.invalid"],
   }),
   getReceipt: defineOperation({

@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { describeAs } from "../../engine/annotate-schema.ts";
 import { id, looseObject, price, wholeNumber } from "../../engine/fields.ts";
 import { defineOperation } from "../../engine/operation.ts";
 
@@ -9,20 +10,27 @@ const RpcId = v.union([id, v.pipe(v.number(), v.safeInteger("must be a whole num
 
 /** A call of A2A 1.0 over JSON-RPC 2.0; `id` is required because a notification has no response. */
 export const RpcCall = v.object({
-  jsonrpc: v.literal("2.0"),
-  id: RpcId,
-  method: v.string(),
-  params: v.optional(looseObject),
+  jsonrpc: describeAs(v.literal("2.0"), "The version of JSON-RPC."),
+  id: describeAs(RpcId, "The id of the call, which the response repeats."),
+  method: describeAs(v.string(), "The name of the A2A method."),
+  params: describeAs(v.optional(looseObject), "The parameters of the method."),
 });
 export type RpcCall = v.InferOutput<typeof RpcCall>;
 
 /** A response of JSON-RPC 2.0, with either a result or an error. */
 export const RpcAnswer = v.object({
-  jsonrpc: v.literal("2.0"),
-  id: RpcId,
-  result: v.exactOptional(looseObject),
-  error: v.exactOptional(
-    v.object({ code: wholeNumber, message: v.string(), data: v.array(looseObject) }),
+  jsonrpc: describeAs(v.literal("2.0"), "The version of JSON-RPC."),
+  id: describeAs(RpcId, "The id of the call."),
+  result: describeAs(v.exactOptional(looseObject), "The result; absent if the call failed."),
+  error: describeAs(
+    v.exactOptional(
+      v.object({
+        code: describeAs(wholeNumber, "The code of JSON-RPC or A2A for the error."),
+        message: describeAs(v.string(), "The text of the error."),
+        data: describeAs(v.array(looseObject), "Details of the error."),
+      }),
+    ),
+    "The error; absent if the call succeeded.",
   ),
 });
 export type RpcAnswer = v.InferOutput<typeof RpcAnswer>;

@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { describeAs } from "../../engine/annotate-schema.ts";
 import { agentId, count, money, objectOnly, wholeNumber } from "../../engine/fields.ts";
 import { limits } from "../../engine/limits.ts";
 
@@ -16,24 +17,27 @@ const MAX_OPEN_RULE = `must be a whole number from 1 to ${limits.openInspections
 
 /** The inspection before payment that a listing offers. */
 export const OfferedAcceptance = v.object({
-  /** The longest time to inspect that the agent accepts, in ms. */
-  window_ms: windowMs,
-  /** The agents that it accepts as arbiters besides the operator of the relay. */
-  arbiters: v.optional(
-    v.pipe(
-      v.array(agentId),
-      v.maxLength(limits.listedArbiters, `must contain at most ${limits.listedArbiters} entries`),
+  window_ms: describeAs(windowMs, "The longest time to inspect that the agent accepts, in ms."),
+  arbiters: describeAs(
+    v.optional(
+      v.pipe(
+        v.array(agentId),
+        v.maxLength(limits.listedArbiters, `must contain at most ${limits.listedArbiters} entries`),
+      ),
+      [],
     ),
-    [],
+    "The agents that it accepts as arbiters besides the operator of the relay.",
   ),
-  /** The most inspections, and tasks that lead to one, that it has open at a time. */
-  max_open: v.optional(
-    v.pipe(
-      v.number(),
-      v.safeInteger(MAX_OPEN_RULE),
-      v.minValue(1, MAX_OPEN_RULE),
-      v.maxValue(limits.openInspections, MAX_OPEN_RULE),
+  max_open: describeAs(
+    v.optional(
+      v.pipe(
+        v.number(),
+        v.safeInteger(MAX_OPEN_RULE),
+        v.minValue(1, MAX_OPEN_RULE),
+        v.maxValue(limits.openInspections, MAX_OPEN_RULE),
+      ),
     ),
+    "The most inspections, and tasks that lead to one, that it has open at a time.",
   ),
 });
 export type OfferedAcceptance = v.InferOutput<typeof OfferedAcceptance>;
@@ -41,30 +45,46 @@ export type OfferedAcceptance = v.InferOutput<typeof OfferedAcceptance>;
 /** The inspection before payment that a submission asks for. */
 export const WantedAcceptance = objectOnly(
   v.object({
-    /** The listing's if absent. */
-    window_ms: v.optional(windowMs),
-    /** The relay's operator if absent, or if it is the id of the relay. */
-    arbiter_id: v.optional(agentId),
+    window_ms: describeAs(
+      v.optional(windowMs),
+      "The time to inspect, in ms; the listing's if absent.",
+    ),
+    arbiter_id: describeAs(
+      v.optional(agentId),
+      "The id of the arbiter; the relay's operator if absent, or if it is the id of the relay.",
+    ),
   }),
 );
 export type WantedAcceptance = v.InferOutput<typeof WantedAcceptance>;
 
 /** The terms of an inspection, fixed when its task was submitted: times in ms, amounts in USD. */
 export const AcceptanceTerms = v.object({
-  window_ms: wholeNumber,
-  /** The executor's time to contest a rejection. */
-  answer_ms: wholeNumber,
-  /** The arbiter's time to decide, and then the operator's. */
-  decision_ms: wholeNumber,
-  /** The relay's id if its operator decides. */
-  arbiter_id: v.string(),
-  /** The arbitration fee: a part of the sum in dispute, and at least `fee_min`. */
-  fee_rate: v.number(),
+  window_ms: describeAs(wholeNumber, "The time to inspect a result, in ms."),
+  answer_ms: describeAs(wholeNumber, "The executor's time to contest a rejection, in ms."),
+  decision_ms: describeAs(
+    wholeNumber,
+    "The arbiter's time to decide, and then the operator's, in ms.",
+  ),
+  arbiter_id: describeAs(
+    v.string(),
+    "The id of the arbiter; the relay's id if its operator decides.",
+  ),
+  fee_rate: describeAs(
+    v.number(),
+    "The arbitration fee as a part of the sum in dispute, from 0 to 1; it is at least `fee_min`.",
+  ),
   fee_min: money,
-  platform_fee_rate: v.number(),
+  platform_fee_rate: describeAs(
+    v.number(),
+    "The relay's fee as a part of what is paid, from 0 to 1.",
+  ),
 });
 export type AcceptanceTerms = v.InferOutput<typeof AcceptanceTerms>;
 
 /** Inspections of a party: closed ones, rejected ones among them, and those that it lost. */
-export const InspectionCounts = v.object({ closed: count, rejected: count, lost: count });
+export const InspectionCounts = v.object({
+  closed: describeAs(count, "The number of closed inspections."),
+  rejected: describeAs(count, "The number of those in which the result was rejected."),
+  lost: describeAs(count, "The number of those that the party lost."),
+});
 export type InspectionCounts = v.InferOutput<typeof InspectionCounts>;

@@ -24,24 +24,31 @@ const ApprovalStatus = v.picklist(["pending", "approved", "denied", "used"]);
 
 const ApprovalVote = v.object({
   approver_id: v.string(),
-  decision: extensibleEnum(ApprovalDecision.options),
-  signature: v.string(),
-  voted_at: wholeNumber,
+  decision: describeAs(extensibleEnum(ApprovalDecision.options), "The vote."),
+  signature: describeAs(v.string(), "The approver's Ed25519 signature in base64url."),
+  voted_at: describeAs(wholeNumber, "The time of the vote, in ms since the Unix epoch."),
 });
 
 export const Approval = v.object({
   approval_id: v.string(),
-  /** The agent that makes the call. */
-  agent_id: v.string(),
+  agent_id: describeAs(v.string(), "The id of the agent that makes the call."),
   tool_name: v.string(),
   args_hash: v.string(),
-  /** The arguments if the agent showed them; only while the approval is pending, and for a day at most. */
-  arguments: v.exactOptional(looseObject),
+  arguments: describeAs(
+    v.exactOptional(looseObject),
+    "The arguments if the agent showed them; only while the approval is pending, and for a day at most.",
+  ),
   quorum_required: wholeNumber,
   quorum_approvers: v.array(v.string()),
-  quorum_hash: v.string(),
-  status: extensibleEnum(ApprovalStatus.options),
-  votes: v.array(ApprovalVote),
+  quorum_hash: describeAs(
+    v.string(),
+    "The SHA-256 of the canonical JSON of `quorum_required` and the sorted distinct approvers, as 64 hex digits.",
+  ),
+  status: describeAs(
+    extensibleEnum(ApprovalStatus.options),
+    "The state; `used` means that the approved call has been made.",
+  ),
+  votes: describeAs(v.array(ApprovalVote), "The votes."),
   created_at: wholeNumber,
   resolved_at: v.nullable(wholeNumber),
 });
@@ -49,11 +56,16 @@ export type Approval = v.InferInput<typeof Approval>;
 
 const RequestApprovalBody = v.pipe(
   v.object({
-    approval_id: v.optional(id),
+    approval_id: describeAs(
+      v.optional(id),
+      "The id of the approval; the relay chooses one if absent.",
+    ),
     tool_name: capability,
     args_hash: hash,
-    /** Shows the approvers what they vote on; the hash of its canonical JSON must be `args_hash`. */
-    arguments: v.exactOptional(looseObject),
+    arguments: describeAs(
+      v.exactOptional(looseObject),
+      "Shows the approvers what they vote on; the hash of its canonical JSON must be `args_hash`.",
+    ),
     quorum_required: v.pipe(
       v.number(),
       v.safeInteger("must be a whole number"),
@@ -165,7 +177,12 @@ export const approvals = {
       status: describeAs(v.optional(ApprovalStatus), "Only approvals in this state."),
       ...pageQuery,
     }),
-    ok: { 200: v.object({ approvals: v.array(Approval), next_cursor: nextCursor }) },
+    ok: {
+      200: v.object({
+        approvals: describeAs(v.array(Approval), "The approvals."),
+        next_cursor: nextCursor,
+      }),
+    },
     refusals: ["request.invalid"],
   }),
   listAllApprovals: defineOperation({
@@ -179,7 +196,12 @@ export const approvals = {
       status: describeAs(v.optional(ApprovalStatus), "Only approvals in this state."),
       ...pageQuery,
     }),
-    ok: { 200: v.object({ approvals: v.array(Approval), next_cursor: nextCursor }) },
+    ok: {
+      200: v.object({
+        approvals: describeAs(v.array(Approval), "The approvals, newest first."),
+        next_cursor: nextCursor,
+      }),
+    },
     refusals: ["request.invalid"],
   }),
   getApproval: defineOperation({
@@ -202,7 +224,14 @@ export const approvals = {
     scope: "approvals:vote",
     singleUse: true,
     tier: "write",
-    body: v.object({ approver_id: agentId, decision: ApprovalDecision, signature: shortText }),
+    body: v.object({
+      approver_id: agentId,
+      decision: describeAs(ApprovalDecision, "The vote."),
+      signature: describeAs(
+        shortText,
+        "The approver's Ed25519 signature in base64url over the canonical JSON of the vote.",
+      ),
+    }),
     ok: { 200: Approval },
     refusals: [
       "approval.not_found",

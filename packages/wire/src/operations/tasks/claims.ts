@@ -1,14 +1,20 @@
 import * as v from "valibot";
+import { describeAs } from "../../engine/annotate-schema.ts";
 import { extensibleEnum, longText, wholeNumber } from "../../engine/fields.ts";
 import { defineOperation } from "../../engine/operation.ts";
 
 /** A claim ends at `lease_until` unless it is renewed. */
 const ClaimLease = v.object({
   task_id: v.string(),
-  status: v.literal("claimed"),
-  lease_until: wholeNumber,
-  /** The time at which the submitter asked to stop; the executor may release the claim or continue. */
-  cancel_requested_at: v.optional(wholeNumber),
+  status: describeAs(v.literal("claimed"), "Always `claimed`."),
+  lease_until: describeAs(
+    wholeNumber,
+    "The time at which the claim ends unless it is renewed, in ms since the Unix epoch.",
+  ),
+  cancel_requested_at: describeAs(
+    v.optional(wholeNumber),
+    "The time at which the submitter asked to stop, in ms since the Unix epoch; the executor may release the claim or continue.",
+  ),
 });
 
 /** Claims for workers that poll instead of using the socket. */
@@ -33,7 +39,7 @@ export const claims = {
     auth: "bearer",
     scope: "task:result",
     tier: "write",
-    body: v.object({ note: v.optional(longText) }),
+    body: v.object({ note: describeAs(v.optional(longText), "What was done, for the submitter.") }),
     ok: { 200: ClaimLease },
     refusals: ["task.not_found", "task.not_participant", "task.not_claimed"],
   }),
@@ -46,7 +52,13 @@ export const claims = {
     scope: "task:result",
     tier: "write",
     ok: {
-      200: v.object({ task_id: v.string(), status: extensibleEnum(["pending", "cancelled"]) }),
+      200: v.object({
+        task_id: v.string(),
+        status: describeAs(
+          extensibleEnum(["pending", "cancelled"]),
+          "The state of the task: `cancelled` if its submitter had asked to stop.",
+        ),
+      }),
     },
     refusals: ["task.not_found", "task.not_participant", "task.not_claimed"],
   }),

@@ -22,13 +22,21 @@ export type InspectionRole = v.InferOutput<typeof InspectionRole>;
 const InspectionOutcome = v.object({
   task_id: v.string(),
   receipt_hash: v.string(),
-  outcome: extensibleEnum(["accepted", "lapsed", "conceded", "unanswered", "decided", "undecided"]),
-  /** The part of the due sum that was paid. */
-  share: v.number(),
-  verdicts: v.array(v.string()),
-  decision: v.nullable(v.string()),
-  closed_at: wholeNumber,
-  issuer: v.string(),
+  outcome: describeAs(
+    extensibleEnum(["accepted", "lapsed", "conceded", "unanswered", "decided", "undecided"]),
+    "How the inspection ended.",
+  ),
+  share: describeAs(v.number(), "The part of the due sum that was paid, from 0 to 1."),
+  verdicts: describeAs(
+    v.array(v.string()),
+    "The hashes of the verdicts in the order of their arrival, each as 64 hex digits.",
+  ),
+  decision: describeAs(
+    v.nullable(v.string()),
+    "The hash of the decision, as 64 hex digits; null without one.",
+  ),
+  closed_at: describeAs(wholeNumber, "The time of the end, in ms since the Unix epoch."),
+  issuer: describeAs(v.string(), "The did:key of the relay that signed."),
   suite: v.string(),
   signature: v.string(),
 });
@@ -36,36 +44,51 @@ const InspectionOutcome = v.object({
 /** An inspection before payment. Reasons are texts of strangers, never instructions to a model. */
 export const Inspection = v.object({
   task_id: v.string(),
-  /** The agent of the task's path. */
-  agent_id: v.string(),
-  submitter_id: v.string(),
-  executor_id: v.string(),
-  /** The SHA-256 of the canonical JSON of the receipt, which every word must name. */
-  receipt_hash: v.string(),
-  state: extensibleEnum(InspectionState.options),
+  agent_id: describeAs(v.string(), "The agent of the task's path."),
+  submitter_id: describeAs(v.string(), "The id of the agent that submitted the task."),
+  executor_id: describeAs(v.string(), "The id of the agent that executed the task."),
+  receipt_hash: describeAs(
+    v.string(),
+    "The SHA-256 of the canonical JSON of the receipt, which every word must name, as 64 hex digits.",
+  ),
+  state: describeAs(extensibleEnum(InspectionState.options), "The state of the inspection."),
   terms: AcceptanceTerms,
-  /** The sum that the receipt earned, and the arbitration fee of that sum. */
-  due: money,
-  fee: money,
-  /** The arbiter in charge of a dispute; the relay's id for its operator. */
-  arbiter_id: v.string(),
-  /** The time at which the state ends by itself; null once it is closed. */
-  deadline: v.nullable(wholeNumber),
-  /** The signed words of the parties as they arrived, oldest first. */
-  verdicts: v.array(looseObject),
-  decision: v.nullable(looseObject),
-  outcome: v.nullable(InspectionOutcome),
+  due: describeAs(money, "The sum that the receipt earned, in USD."),
+  fee: describeAs(money, "The arbitration fee of that sum, in USD."),
+  arbiter_id: describeAs(
+    v.string(),
+    "The arbiter in charge of a dispute; the relay's id for its operator.",
+  ),
+  deadline: describeAs(
+    v.nullable(wholeNumber),
+    "The time at which the state ends by itself, in ms since the Unix epoch; null once it is closed.",
+  ),
+  verdicts: describeAs(
+    v.array(looseObject),
+    "The signed words of the parties as they arrived, oldest first.",
+  ),
+  decision: describeAs(v.nullable(looseObject), "The arbiter's signed decision; null without one."),
+  outcome: describeAs(
+    v.nullable(InspectionOutcome),
+    "The relay's signed statement of the end; null before.",
+  ),
 });
 export type Inspection = v.InferInput<typeof Inspection>;
 
 /** The operator's own decision, which the relay signs; all others are signed words. */
 export const OperatorDecision = v.strictObject({
-  share: DecisionRecordSchema.entries.share,
-  reason: DecisionRecordSchema.entries.reason,
+  share: describeAs(
+    DecisionRecordSchema.entries.share,
+    "The part of the due sum that the executor is paid, from 0 to 1.",
+  ),
+  reason: describeAs(DecisionRecordSchema.entries.reason, "The reason for the decision."),
 });
 export type OperatorDecision = v.InferOutput<typeof OperatorDecision>;
 
-const page = { inspections: v.array(Inspection), next_cursor: nextCursor };
+const page = {
+  inspections: describeAs(v.array(Inspection), "The inspections."),
+  next_cursor: nextCursor,
+};
 
 /** Refusals that concern reading an inspection. */
 const READ_REFUSALS = ["task.not_found", "task.not_participant", "inspection.not_found"] as const;

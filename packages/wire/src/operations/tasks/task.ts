@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { describeAs } from "../../engine/annotate-schema.ts";
 import { extensibleEnum, looseObject, wholeNumber } from "../../engine/fields.ts";
 import { AcceptanceTerms, InspectionCounts } from "./acceptance.ts";
 
@@ -20,12 +21,15 @@ export type ListedStatus = v.InferOutput<typeof ListedStatus>;
 export const RoutingChoice = v.object({
   selected_agent: v.string(),
   composite_score: v.number(),
-  sub_scores: v.object({
-    trust: v.number(),
-    cost: v.number(),
-    latency: v.number(),
-    reliability: v.number(),
-  }),
+  sub_scores: describeAs(
+    v.object({
+      trust: describeAs(v.number(), "The factor of trust."),
+      cost: describeAs(v.number(), "The factor of the price."),
+      latency: describeAs(v.number(), "The factor of latency."),
+      reliability: describeAs(v.number(), "The factor of completed tasks."),
+    }),
+    "The factors of the score, each from 0 to 1; higher is better.",
+  ),
   routing_paths: v.array(v.array(v.string())),
   alternatives_considered: wholeNumber,
 });
@@ -33,38 +37,53 @@ export type RoutingChoice = v.InferOutput<typeof RoutingChoice>;
 
 export const Task = v.object({
   task_id: v.string(),
-  agent_id: v.string(),
+  agent_id: describeAs(v.string(), "The id of the agent that the task is targeted at."),
   prompt: v.string(),
   submitted_at: wholeNumber,
-  status: extensibleEnum(TaskStatus.options),
-  submitted_by: v.nullable(v.string()),
-  assigned_to: v.nullable(v.string()),
+  status: describeAs(extensibleEnum(TaskStatus.options), "The state of the task."),
+  submitted_by: describeAs(
+    v.nullable(v.string()),
+    "The id of the agent that submitted the task; null without one.",
+  ),
+  assigned_to: describeAs(
+    v.nullable(v.string()),
+    "The id of the agent that has the task; null before it is assigned.",
+  ),
   required_capabilities: v.array(v.string()),
   expires_at: wholeNumber,
-  wall_clock_ms: v.nullable(v.number()),
-  step_id: v.nullable(v.string()),
+  wall_clock_ms: describeAs(
+    v.nullable(v.number()),
+    "The time that the executor has for the task, in ms; null without a limit.",
+  ),
+  step_id: describeAs(v.nullable(v.string()), "The id of the step of a plan; null without one."),
   routing_choice: v.nullable(RoutingChoice),
   estimated_cost: v.number(),
   amount_locked: v.number(),
-  /** The number of the newest event of the task. */
-  event_id: v.optional(wholeNumber),
+  event_id: describeAs(v.optional(wholeNumber), "The number of the newest event of the task."),
   /** The time at which the submitter asked the executor to stop; absent before. */
   cancel_requested_at: v.optional(wholeNumber),
-  /** Only of a task that was submitted with one. */
-  delegation_token: v.optional(looseObject),
+  delegation_token: describeAs(
+    v.optional(looseObject),
+    "The signed delegation token; only of a task that was submitted with one.",
+  ),
   /** The time at which `prompt`, result and notes were replaced by their hashes; absent before. */
   erased_at: v.optional(wholeNumber),
   /** Only of a task whose submitter inspects the result before it is paid. */
   acceptance: v.optional(AcceptanceTerms),
-  /** Only with `acceptance`: the submitter's inspections before this one. */
-  submitter_inspections: v.optional(InspectionCounts),
+  submitter_inspections: describeAs(
+    v.optional(InspectionCounts),
+    "The submitter's inspections before this one; only with `acceptance`.",
+  ),
 });
 export type Task = v.InferInput<typeof Task>;
 
 /** A task in a list; the prompt of an expired one is not stored and is empty here. */
 export const ListedTask = v.object({
   ...Task.entries,
-  status: extensibleEnum(ListedStatus.options),
+  status: describeAs(
+    extensibleEnum(ListedStatus.options),
+    "The state of the task; `expired` for a claimed task whose time ended.",
+  ),
 });
 export type ListedTask = v.InferInput<typeof ListedTask>;
 
@@ -73,24 +92,28 @@ export type ListedTask = v.InferInput<typeof ListedTask>;
  * same numbers.
  */
 export const TaskEvent = v.object({
-  event_id: wholeNumber,
-  type: extensibleEnum([
-    "submitted",
-    "claimed",
-    "progress",
-    "released",
-    "reassigned",
-    "completed",
-    "failed",
-    "denied",
-    "cancelled",
-    "expired",
-  ]),
+  event_id: describeAs(wholeNumber, "The number of the event, from 1 without gaps."),
+  type: describeAs(
+    extensibleEnum([
+      "submitted",
+      "claimed",
+      "progress",
+      "released",
+      "reassigned",
+      "completed",
+      "failed",
+      "denied",
+      "cancelled",
+      "expired",
+    ]),
+    "What happened.",
+  ),
   at: wholeNumber,
   task_id: v.string(),
-  /** The agent that has the task now; only of `reassigned`. */
-  assigned_to: v.optional(v.nullable(v.string())),
-  /** Only of `progress`. */
-  note: v.optional(v.string()),
+  assigned_to: describeAs(
+    v.optional(v.nullable(v.string())),
+    "The id of the agent that has the task now; only of `reassigned`.",
+  ),
+  note: describeAs(v.optional(v.string()), "What the executor reported; only of `progress`."),
 });
 export type TaskEvent = v.InferInput<typeof TaskEvent>;

@@ -2,80 +2,44 @@ import { ExecutionReceiptSchema } from "@agent/receipts";
 import * as v from "valibot";
 import { describeAs } from "../../engine/annotate-schema.ts";
 import {
-  agentId,
-  capabilities,
   eventNumber,
-  finite,
-  id,
   looseObject,
   nextCursor,
   pageQuery,
-  price,
-  publicKey,
-  ratio,
   waitSeconds,
-  wellFormed,
   wholeNumber,
 } from "../../engine/fields.ts";
-import { limits } from "../../engine/limits.ts";
 import { defineOperation } from "../../engine/operation.ts";
-import { AcceptanceTerms, WantedAcceptance } from "./acceptance.ts";
+import { AcceptanceTerms } from "./acceptance.ts";
+import { SubmitTaskBody } from "./submit-task-body.ts";
 import { ListedStatus, ListedTask, RoutingChoice, Task } from "./task.ts";
-
-const PROMPT_RULE = `must be at most ${limits.promptBytes} bytes of UTF-8`;
-
-export const SubmitTaskBody = v.object({
-  prompt: v.pipe(
-    v.string(),
-    v.minLength(1, "must not be empty"),
-    v.maxBytes(limits.promptBytes, PROMPT_RULE),
-    wellFormed,
-  ),
-  submitted_by: v.optional(agentId),
-  required_capabilities: v.optional(capabilities),
-  wall_clock_ms: v.optional(v.pipe(finite, v.minValue(1, "must be 1 or more"))),
-  /** The time until the task expires, in ms; reduced to the maximum of the relay. */
-  ttl_ms: v.optional(
-    v.pipe(
-      v.number(),
-      v.safeInteger("must be a whole number"),
-      v.minValue(limits.minTaskTtlMs, `must be at least ${limits.minTaskTtlMs}`),
-    ),
-  ),
-  step_id: v.optional(id),
-  /** The open task for whose work this one is submitted; the submitter must be its executor. */
-  parent_task_id: v.optional(id),
-  exploration_drive: v.optional(ratio),
-  exclude_agents: v.optional(
-    v.pipe(
-      v.array(id),
-      v.maxLength(limits.excludedAgents, `must contain at most ${limits.excludedAgents} entries`),
-    ),
-  ),
-  max_budget: v.optional(price),
-  /** The target's key: the task is assigned to the agent with this key or refused. */
-  public_key: v.optional(publicKey),
-  /** The token as an object or as its JSON text. */
-  delegation_token: v.optional(v.union([looseObject, v.string()])),
-  /** Asks to inspect the result before it is paid; `{}` asks for the terms of the listing. */
-  acceptance: v.optional(WantedAcceptance),
-});
-export type SubmitTaskBody = v.InferOutput<typeof SubmitTaskBody>;
 
 const TaskAnswer = v.object({
   task: Task,
-  receipt: v.nullable(looseObject),
-  /** The signed attestation of the relay that executed the task; only of a forwarded task. */
-  attestation: v.exactOptional(looseObject),
-  /** The messages that the peer signed; only for the operator and a task that came from a peer. */
-  peer: v.exactOptional(
-    v.object({
-      relay_id: v.string(),
-      /** `open`, `due`, `settled`, `released` or `defaulted`. */
-      hold: v.string(),
-      order: v.nullable(looseObject),
-      accepted: v.nullable(looseObject),
-    }),
+  receipt: describeAs(v.nullable(looseObject), "The executor's signed receipt; null before."),
+  attestation: describeAs(
+    v.exactOptional(looseObject),
+    "The signed attestation of the relay that executed the task; only of a forwarded task.",
+  ),
+  peer: describeAs(
+    v.exactOptional(
+      v.object({
+        relay_id: v.string(),
+        hold: describeAs(
+          v.string(),
+          "The state of the hold: `open`, `due`, `settled`, `released` or `defaulted`.",
+        ),
+        order: describeAs(
+          v.nullable(looseObject),
+          "The peer's signed order of the task; null if none is stored.",
+        ),
+        accepted: describeAs(
+          v.nullable(looseObject),
+          "The peer's signed acceptance of the result; null before.",
+        ),
+      }),
+    ),
+    "The messages that the peer signed; only for the operator and a task that came from a peer.",
   ),
 });
 
@@ -97,13 +61,15 @@ export const tasks = {
     ok: {
       201: v.object({
         task_id: v.string(),
-        status: v.literal("pending"),
+        status: describeAs(v.literal("pending"), "Always `pending`."),
         routing_choice: v.nullable(RoutingChoice),
         expires_at: wholeNumber,
         estimated_cost: v.number(),
         amount_locked: v.number(),
-        /** The terms of the inspection, if one was asked for. */
-        acceptance: v.exactOptional(AcceptanceTerms),
+        acceptance: describeAs(
+          v.exactOptional(AcceptanceTerms),
+          "The terms of the inspection, if one was asked for.",
+        ),
       }),
     },
     refusals: [
@@ -199,7 +165,12 @@ export const tasks = {
       ),
       ...pageQuery,
     }),
-    ok: { 200: v.object({ tasks: v.array(ListedTask), next_cursor: nextCursor }) },
+    ok: {
+      200: v.object({
+        tasks: describeAs(v.array(ListedTask), "The tasks."),
+        next_cursor: nextCursor,
+      }),
+    },
     refusals: ["request.invalid"],
   }),
   cancelTask: defineOperation({
@@ -214,10 +185,16 @@ export const tasks = {
     tier: "write",
     keyed: true,
     ok: {
-      200: v.object({ task_id: v.string(), status: v.literal("cancelled") }),
+      200: v.object({
+        task_id: v.string(),
+        status: describeAs(v.literal("cancelled"), "Always `cancelled`."),
+      }),
       202: v.object({
         task_id: v.string(),
-        status: v.literal("claimed"),
+        status: describeAs(
+          v.literal("claimed"),
+          "Always `claimed`: the executor was asked to stop.",
+        ),
         cancel_requested_at: wholeNumber,
       }),
     },
@@ -236,8 +213,10 @@ export const tasks = {
       200: v.object({
         task_id: v.string(),
         erased_at: wholeNumber,
-        /** The number of receipts of other tasks that still contain this task's receipt with its result. */
-        copies_left: wholeNumber,
+        copies_left: describeAs(
+          wholeNumber,
+          "The number of receipts of other tasks that still contain this task's receipt with its result.",
+        ),
       }),
     },
     refusals: ["task.not_found", "task.not_submitter", "task.not_finished"],
@@ -253,7 +232,15 @@ export const tasks = {
     keyed: true,
     body: ExecutionReceiptSchema,
     rawBody: true,
-    ok: { 200: v.object({ status: v.string(), credential_id: v.optional(v.string()) }) },
+    ok: {
+      200: v.object({
+        status: describeAs(v.string(), "The state of the task."),
+        credential_id: describeAs(
+          v.optional(v.string()),
+          "The id of the reputation credential that was issued for the task; absent without one.",
+        ),
+      }),
+    },
     refusals: [
       "task.not_found",
       "task.not_participant",

@@ -1,0 +1,69 @@
+import { describe, expect, test } from "vitest";
+import { operations } from "../../operations.ts";
+import { buildOpenApi } from "../openapi.ts";
+
+interface Schema {
+  readonly description?: string;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly [keyword: string]: unknown;
+}
+
+interface Described {
+  readonly operationId: string;
+  readonly parameters?: readonly { readonly name: string; readonly description?: string }[];
+  readonly requestBody?: {
+    readonly content: Readonly<Record<string, { readonly schema: Schema }>>;
+  };
+}
+
+const document = buildOpenApi(operations, "1.2.3") as {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Described>>>>;
+  readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
+};
+
+const described = Object.values(document.paths).flatMap((path) => Object.values(path));
+
+/** Lists the members of a schema that have no description, by their paths. */
+function listUndescribed(schema: unknown, place: string): string[] {
+  if (typeof schema !== "object" || schema === null) return [];
+  const { properties = {}, ...keywords } = schema as Schema;
+  return [
+    ...Object.entries(properties).flatMap(([name, member]) => [
+      ...(member.description === undefined ? [`${place}.${name}`] : []),
+      ...listUndescribed(member, `${place}.${name}`),
+    ]),
+    ...Object.values(keywords).flatMap((keyword) => listUndescribed(keyword, place)),
+  ];
+}
+
+/** Schemas of signed documents, which have packages and a specification of their own. */
+const SIGNED_DOCUMENTS = ["ExecutionReceipt", "ExecutionLedger", "VerifiableCredential"];
+
+describe("the contract describes", () => {
+  test("each parameter of each operation", () => {
+    const missing = described.flatMap(({ operationId, parameters = [] }) =>
+      parameters
+        .filter(({ description }) => description === undefined)
+        .map(({ name }) => `${operationId} ${name}`),
+    );
+    expect(missing).toEqual([]);
+  });
+
+  test("each member of each request", () => {
+    const missing = described.flatMap(({ operationId, requestBody }) =>
+      Object.values(requestBody?.content ?? {}).flatMap(({ schema }) =>
+        listUndescribed(schema, operationId),
+      ),
+    );
+    expect([...new Set(missing)]).toEqual([]);
+  });
+
+  test("each member of each named schema, signed documents excepted", () => {
+    const names = Object.keys(document.components.schemas);
+    expect(names).toEqual(expect.arrayContaining(SIGNED_DOCUMENTS));
+    const missing = names
+      .filter((name) => !SIGNED_DOCUMENTS.includes(name))
+      .flatMap((name) => listUndescribed(document.components.schemas[name], name));
+    expect(missing).toEqual([]);
+  });
+});
