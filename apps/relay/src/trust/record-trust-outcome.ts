@@ -32,6 +32,8 @@ export interface TrustOutcome {
   readonly hasCardMoney?: boolean;
   /** The task was counted as `unsettled` before, and has now been paid. */
   readonly isPayment?: boolean;
+  /** Counts as an interaction that is neither a success nor a failure, and keeps the fee. */
+  readonly isNeutral?: boolean;
   /** Counts for the delegator alone, and not in the executor's history. */
   readonly pairOnly?: boolean;
   readonly now: number;
@@ -51,7 +53,7 @@ export async function recordTrustOutcome(
   tx: Tx,
   outcome: TrustOutcome,
 ): Promise<RecordedOutcome | undefined> {
-  const { delegatorId, executorId, status, latencyMs, priced, isPayment, now } = outcome;
+  const { delegatorId, executorId, status, latencyMs, priced, isPayment, isNeutral, now } = outcome;
   if (delegatorId === executorId) return undefined;
   if (delegatorId === null) {
     const step = buildHistoryStep(outcome, false);
@@ -63,9 +65,12 @@ export async function recordTrustOutcome(
   const stored = before.record;
   const trusted =
     stored === undefined ? createTrustRecord(delegatorId, executorId, now) : toTrustRecord(stored);
+  const counted = isNeutral ? "unsettled" : status;
+  // The interaction of a task that has now been paid was counted before.
+  const afterPayment = () => (isNeutral ? trusted : applyPayment(trusted, { latencyMs, now }));
   const after = isPayment
-    ? applyPayment(trusted, { latencyMs, now })
-    : applyTaskOutcome(trusted, { status, latencyMs, now });
+    ? afterPayment()
+    : applyTaskOutcome(trusted, { status: counted, latencyMs, now });
   const keptFee = status === "completed" ? fee : 0;
   const record = toTrustRow(after, {
     paid_tasks: (stored?.paid_tasks ?? 0) + (priced && status === "completed" ? 1 : 0),

@@ -21,6 +21,7 @@ import type { FederationPeerRow } from "../../storage/tables/federation.ts";
 import { completeTask } from "../../tasks/receipts/complete-task.ts";
 import { publishReputation } from "../../tasks/receipts/record-task-outcome.ts";
 import { findTask } from "../../tasks/store.ts";
+import { countsForPeer } from "../../trust/counts-for-peer.ts";
 import { recordTrustOutcome } from "../../trust/record-trust-outcome.ts";
 import { putRemoteKey } from "./agent-key-store.ts";
 import type { FederationServices } from "../federation-services.ts";
@@ -156,9 +157,16 @@ async function storeResult(
     );
     if (!ended.ok) return refuse("result.task_not_found");
     const priced = ended.task.allocation_id !== null;
+    const counts = await countsForPeer(tx, {
+      peerId: from.relay_id,
+      payerId: ended.task.submitted_by,
+      priced,
+      fee: task.terms.fee,
+    });
     const peerTrust = await recordTrustOutcome(tx, {
       delegatorId: identity.relayId,
       executorId: from.relay_id,
+      isNeutral: !counts,
       status: getCountedStatus({ receipt: receipt.status, priced }),
       latencyMs: now - ended.task.submitted_at,
       priced,

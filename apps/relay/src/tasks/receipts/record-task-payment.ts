@@ -3,6 +3,7 @@ import { issueForTask } from "../../credentials/issue-for-task.ts";
 import { isExecutedByNamesake } from "../../federation/is-namesake.ts";
 import type { Services } from "../../services.ts";
 import type { Tx } from "../../storage/storage.ts";
+import { countsForPeer } from "../../trust/counts-for-peer.ts";
 import { recordTrustOutcome } from "../../trust/record-trust-outcome.ts";
 import { enqueueCredentialsIssued } from "../../webhooks/enqueue-task-webhooks.ts";
 import type { ReputationUpdate } from "./record-task-outcome.ts";
@@ -45,9 +46,15 @@ export async function recordTaskPayment(
   } as const;
   const { submitted_by: delegatorId } = task;
   const { relayId } = services.identity;
-  const ofPeer = { ...outcome, delegatorId: relayId, executorId: peerId ?? "" };
+  /** Counts it for the peer after the payer's own record, whose fees then include this one. */
+  const recordForPeer = async (peer: string): Promise<ReputationUpdate> => {
+    const ordered = { peerId: peer, payerId: delegatorId, priced: true, fee };
+    const isNeutral = hasCardMoney || !(await countsForPeer(tx, ordered));
+    const ofPeer = { ...outcome, delegatorId: relayId, executorId: peer, isNeutral };
+    return { trust: await recordTrustOutcome(tx, ofPeer), credentials: [] };
+  };
   if (peerId !== undefined && (await isExecutedByNamesake(tx, taskId))) {
-    return [{ trust: await recordTrustOutcome(tx, ofPeer), credentials: [] }];
+    return [await recordForPeer(peerId)];
   }
   const trust = await recordTrustOutcome(tx, { ...outcome, delegatorId, executorId });
   const { status } = outcome;
@@ -60,8 +67,5 @@ export async function recordTaskPayment(
   });
   await enqueueCredentialsIssued(tx, services, taskId, credentials);
   if (peerId === undefined) return [{ trust, credentials }];
-  return [
-    { trust, credentials },
-    { trust: await recordTrustOutcome(tx, ofPeer), credentials: [] },
-  ];
+  return [{ trust, credentials }, await recordForPeer(peerId)];
 }

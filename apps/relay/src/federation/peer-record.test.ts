@@ -1,0 +1,74 @@
+import type { TestAgent } from "@agent/testkit";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { putListing } from "../../test/market.ts";
+import {
+  advanceUntil,
+  closeSites,
+  startTwoSites,
+  waitForTask,
+  type TwoSites,
+} from "../../test/network.ts";
+import { createReceipt } from "../../test/test-relay.ts";
+
+let s: TwoSites;
+beforeEach(async () => {
+  s = await startTwoSites();
+});
+afterEach(() => closeSites([s.a, s.b], s.proxies));
+
+/** Lets a payer at the first relay order from the worker at the second, which ends the task. */
+async function order(payer: TestAgent, status: "completed" | "failed"): Promise<void> {
+  const { a, b, worker, clock } = s;
+  const path = `/agent/${worker.agentId}/task`;
+  const { body } = await a.as(payer, "POST", path, { prompt: "work" });
+  const task = await waitForTask(b, worker, String(body["task_id"]));
+  const receipt = createReceipt(worker, task, { status });
+  const own = `${path}/${task.task_id}`;
+  expect(await b.as(worker, "POST", `${own}/result`, receipt)).toMatchObject({ status: 200 });
+  const isEnded = async () => {
+    const { body: seen } = await a.as(payer, "GET", own);
+    return (seen["task"] as { status?: string } | undefined)?.status === status;
+  };
+  await advanceUntil(clock, [a, b], { stepMs: 1_000, what: "the end is known" }, isEnded);
+  // A settlement that is confirmed counts as a success.
+  await advanceUntil(clock, [a, b], { stepMs: 1_000, what: "it is settled" }, async () => {
+    const { body: list } = await a.asOperator("GET", "/api/v1/admin/federation/peers");
+    return (list["peers"] as { reserved?: number }[])[0]?.reserved === 0;
+  });
+}
+
+async function createPayer(amount: number): Promise<TestAgent> {
+  const payer = await s.a.createAgent();
+  await s.a.deposit(payer, amount);
+  return payer;
+}
+
+/** Counts the successes and failures of the second relay at the first. */
+async function countOutcomes(): Promise<readonly [successes: number, failures: number]> {
+  const { a, b } = s;
+  const { body } = await a.asOperator("GET", `/api/v1/agents/${a.relayId}/trust/${b.relayId}`);
+  return [Number(body["successful_tasks"] ?? 0), Number(body["failed_tasks"] ?? 0)];
+}
+
+describe("C7: the record of a peer, which weighs the words about all agents behind it,", () => {
+  test("is not raised by tasks that leave next to no fees", async () => {
+    await putListing(s.b, s.worker, 0.000001);
+    const poor = await createPayer(0.001);
+    for (let task = 0; task < 3; task += 1) await order(poor, "completed");
+    expect(await countOutcomes()).toEqual([0, 0]);
+  });
+
+  test("is not harmed by failures that a payer without fees orders, whatever they would have cost", async () => {
+    const rich = await createPayer(100);
+    for (let task = 0; task < 3; task += 1) await order(rich, "failed");
+    expect(await countOutcomes()).toEqual([0, 0]);
+  });
+
+  test("counts successes and failures of a payer that has left the fees", async () => {
+    await putListing(s.b, s.worker, 2);
+    const payer = await createPayer(100);
+    await order(payer, "completed");
+    await order(payer, "failed");
+    expect(await countOutcomes()).toEqual([1, 1]);
+  });
+});
