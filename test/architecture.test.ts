@@ -98,7 +98,7 @@ const cases: Readonly<Record<string, Case>> = {
       buildPackage("@agent/relay", {
         files: {
           "src/main.ts": "process.exit(Date.now());\n",
-          "src/storage/writing/group-commit.ts": "setImmediate(f); Date.now();\n",
+          "src/storage/writing/batch-runner.ts": "setImmediate(f); Date.now();\n",
           "src/tasks/submit.ts": "fetch(url); setTimeout(f);\n",
         },
       }),
@@ -108,7 +108,7 @@ const cases: Readonly<Record<string, Case>> = {
       "packages/budget/src/clock.ts uses Date.now",
       "packages/budget/src/clock.ts uses Date()",
       "packages/budget/src/chance.ts uses Math.random",
-      "packages/relay/src/storage/writing/group-commit.ts uses Date.now",
+      "packages/relay/src/storage/writing/batch-runner.ts uses Date.now",
       "packages/relay/src/tasks/submit.ts uses fetch(",
       "packages/relay/src/tasks/submit.ts uses setTimeout",
     ],

@@ -138,7 +138,8 @@ const edges: Readonly<Record<string, readonly (readonly [path: string, effects: 
   ],
   "@agent/relay": [
     ["src/main.ts", /./],
-    ["src/storage/writing/group-commit.ts", /setImmediate/],
+    ["src/storage/yield-to-event-loop.ts", /setImmediate/],
+    ["src/storage/writing/batch-runner.ts", /setImmediate/],
     ["src/storage/check/check-process.ts", /process\./],
     ["src/storage/postgres/postgres-tx.ts", /setImmediate/],
     ["src/storage/postgres/writing-connection.ts", /setTimeout/],

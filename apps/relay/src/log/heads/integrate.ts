@@ -6,11 +6,11 @@ import {
   type TreeEdge,
 } from "@agent/transparency";
 import type { Storage, Tx } from "../../storage/storage.ts";
-import { yieldToEventLoop } from "../../storage/writing/group-commit.ts";
 import { listEntriesAfter } from "../entries/entry-store.ts";
 import { formatOrigin } from "../generation.ts";
 import { indexEntries } from "../segments/index-entries.ts";
 import { findLogState, findNewestHead, insertHead, insertTile, publishHead } from "../store.ts";
+import { yieldToEventLoop } from "../../storage/yield-to-event-loop.ts";
 
 /** Few enough that storing them delays other transactions by milliseconds only. */
 const BATCH_ENTRIES = 1_000;

@@ -1,7 +1,7 @@
-import { yieldToEventLoop } from "../../storage/writing/group-commit.ts";
 import type { Reader } from "../../storage/storage.ts";
 import { listTrustByCapability } from "../../trust/store.ts";
 import type { AskerRecord } from "./build-candidate.ts";
+import { yieldToEventLoop } from "../../storage/yield-to-event-loop.ts";
 
 const ROWS_PER_READ = 1_000;
 

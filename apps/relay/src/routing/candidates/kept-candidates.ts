@@ -3,12 +3,12 @@ import { findProfile, listProfilePage } from "../../agents/discovery/profile-sto
 import type { Connections } from "../../realtime/connections.ts";
 import type { Runtime } from "../../runtime.ts";
 import type { Reader, Storage } from "../../storage/storage.ts";
-import { yieldToEventLoop } from "../../storage/writing/group-commit.ts";
 import type { TrustGraph } from "../trust-graph.ts";
 import { listAskerRecords } from "./asker-records.ts";
 import { parseAgentFacts } from "./agent-facts.ts";
 import { collectCandidates, type CandidateQuery } from "./collect-candidates.ts";
 import { KeptCapability, type CandidateList } from "./kept-capability.ts";
+import { yieldToEventLoop } from "../../storage/yield-to-event-loop.ts";
 
 /** The agents of each capability that was asked for, kept in memory ready to be ranked. */
 export interface KeptCandidates {

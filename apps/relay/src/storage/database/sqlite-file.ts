@@ -5,7 +5,8 @@ import { createFileCheck, type FileCheck } from "../check/file-check.ts";
 import { createDatabase } from "./create-database.ts";
 import { toDatabaseRefusal, refuseDatabase } from "./database-refusal.ts";
 import { acquireFileLock } from "./file-lock.ts";
-import { createGroupCommit, yieldToEventLoop, type CommitUnit } from "../writing/group-commit.ts";
+import { createGroupCommit } from "../writing/group-commit.ts";
+import type { CommitUnit } from "../writing/batch-runner.ts";
 import { inspectDatabase } from "./inspect-database.ts";
 import { migrate, type Migration } from "./migrate.ts";
 import type { OpenResult } from "./open-result.ts";
@@ -13,6 +14,7 @@ import { readDatabase } from "./read-database.ts";
 import { createReader } from "../reader.ts";
 import { Statements } from "../queries/statements.ts";
 import { unsharedStorage, type Reader, type Storage } from "../storage.ts";
+import { yieldToEventLoop } from "../yield-to-event-loop.ts";
 
 /**
  * Opens a database file that only its owner can read. It is locked against a second relay and

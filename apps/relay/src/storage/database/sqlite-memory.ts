@@ -1,5 +1,6 @@
 import Sqlite, { type Database } from "better-sqlite3";
-import { createGroupCommit, type CommitUnit } from "../writing/group-commit.ts";
+import { createGroupCommit } from "../writing/group-commit.ts";
+import type { CommitUnit } from "../writing/batch-runner.ts";
 import { migrate, type Migration } from "./migrate.ts";
 import type { OpenResult } from "./open-result.ts";
 import { createReader } from "../reader.ts";

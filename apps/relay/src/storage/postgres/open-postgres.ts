@@ -12,7 +12,7 @@ import { migratePostgres } from "./migrate-postgres.ts";
 import { isConflict } from "./postgres-error.ts";
 import { toPostgresRefusal } from "./postgres-refusal.ts";
 import { createReadingPool } from "./reading/reading-pool.ts";
-import { createTransactionQueue } from "./transaction-queue.ts";
+import { createPostgresGroupCommit } from "./postgres-group-commit.ts";
 import {
   DatabaseLocked,
   hasOlderSession,
@@ -68,7 +68,7 @@ export async function openPostgres(options: PostgresOptions): Promise<OpenResult
     const pool = createReadingPool(url, poolSize);
     const hints = shared && createHintChannel(options.listenUrl, { origin, ...shared });
     const others = hints && { origin, notifyOfChanges: () => hints.sendChanges() };
-    const queue = createTransactionQueue(connection, others);
+    const queue = createPostgresGroupCommit(connection, others);
     const fileCheck = createPostgresCheck(url);
     return {
       ok: true,

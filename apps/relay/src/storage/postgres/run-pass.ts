@@ -1,7 +1,7 @@
 import type { Client } from "pg";
-import { StorageUnavailable, TransactionConflict, type Isolation, type Tx } from "../storage.ts";
+import { StorageUnavailable, TransactionConflict, type Isolation } from "../storage.ts";
 import type { AgentChanges } from "../writing/agent-changes.ts";
-import { isRefusal } from "../writing/group-commit.ts";
+import { isRefusal, type PendingJob } from "../writing/pending-job.ts";
 import { NotedChanges } from "./noted-changes.ts";
 import { isConflict, isUniqueViolation } from "./postgres-error.ts";
 import { PostgresTx } from "./postgres-tx.ts";
@@ -34,13 +34,6 @@ export interface Mode {
   readonly isTogether: boolean;
   /** Of the jobs that run statement by statement. */
   readonly undo: Undo;
-}
-
-export interface PendingJob {
-  readonly isolation: Isolation;
-  readonly work: (tx: Tx) => Promise<unknown>;
-  readonly resolve: (value: unknown) => void;
-  readonly reject: (reason: unknown) => void;
 }
 
 type Settle = () => void;

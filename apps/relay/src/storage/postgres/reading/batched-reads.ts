@@ -1,8 +1,8 @@
 import type { QueryResultRow } from "pg";
 import type { Query } from "../../queries/compiled-query.ts";
-import { yieldToEventLoop } from "../../writing/group-commit.ts";
 import { isConnectionLost, isStaleStatement } from "../postgres-error.ts";
 import { renewStatements, toNamedStatement, toStoredValue } from "../prepared-statement.ts";
+import { yieldToEventLoop } from "../../yield-to-event-loop.ts";
 
 /** More would let the first of them wait for too long. */
 const MAX_READS = 256;

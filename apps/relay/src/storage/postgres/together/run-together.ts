@@ -1,11 +1,12 @@
 import type { Client } from "pg";
 import { TransactionConflict, type Tx } from "../../storage.ts";
-import { isRefusal, yieldToEventLoop } from "../../writing/group-commit.ts";
+import { isRefusal } from "../../writing/pending-job.ts";
 import { isConflict, isConnectionLost } from "../postgres-error.ts";
 import { LoadedRows } from "./loaded-rows.ts";
 import { RowLayer } from "./row-layer.ts";
 import { RowsTx, type WriteListener } from "./rows-tx.ts";
 import { RowsRefused, writeRows, type FindColumnTypes } from "./write-rows.ts";
+import { yieldToEventLoop } from "../../yield-to-event-loop.ts";
 
 interface TogetherJob {
   readonly work: (tx: Tx) => Promise<unknown>;

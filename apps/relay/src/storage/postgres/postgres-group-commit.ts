@@ -1,16 +1,11 @@
-import { AsyncLocalStorage } from "node:async_hooks";
-import { StorageUnavailable, type Isolation, type Storage, type Tx } from "../storage.ts";
+import { StorageUnavailable } from "../storage.ts";
 import { AgentChanges, type ChangeListener } from "../writing/agent-changes.ts";
-import { yieldToEventLoop } from "../writing/group-commit.ts";
-import {
-  isOfOneLevel,
-  runPass,
-  type Mode,
-  type OtherProcesses,
-  type PendingJob,
-} from "./run-pass.ts";
+import type { PendingJob } from "../writing/pending-job.ts";
+import { createTransactionQueue, type TransactionQueue } from "../writing/transaction-queue.ts";
+import { isOfOneLevel, runPass, type Mode, type OtherProcesses } from "./run-pass.ts";
 import { createColumnTypes } from "./together/write-rows.ts";
 import type { WritingConnection } from "./writing-connection.ts";
+import { yieldToEventLoop } from "../yield-to-event-loop.ts";
 
 /** A larger batch would let the first of its jobs, and other processes, wait for too long. */
 const MAX_BATCH_SIZE = 256;
@@ -20,11 +15,8 @@ const MAX_CONFLICTS = 20;
 /** A key that is still taken after so many conflicts was taken by the job's own fault. */
 const MAX_KEY_CONFLICTS = 3;
 
-export interface TransactionQueue {
-  readonly transaction: Storage["transaction"];
+export interface PostgresGroupCommit extends TransactionQueue {
   readonly onAgentsChanged: (listener: ChangeListener) => void;
-  /** Finishes accepted jobs and refuses later ones. */
-  readonly close: () => Promise<void>;
 }
 
 /**
@@ -32,23 +24,12 @@ export interface TransactionQueue {
  * one write of the server's log. As on SQLite a batch first runs without savepoints, and again with them
  * when one job must be undone. A batch of which it is unknown whether it was committed never runs again.
  */
-export function createTransactionQueue(
+export function createPostgresGroupCommit(
   connection: WritingConnection,
   others?: OtherProcesses,
-): TransactionQueue {
+): PostgresGroupCommit {
   const changes = new AgentChanges();
   const findTypes = createColumnTypes();
-  const waiting: PendingJob[] = [];
-  let draining: Promise<void> | undefined;
-  let closed = false;
-
-  async function drain(): Promise<void> {
-    while (waiting.length > 0) {
-      await yieldToEventLoop();
-      await runBatch(waiting.splice(0, countOfOneLevel(waiting)));
-    }
-    draining = undefined;
-  }
 
   async function runBatch(batch: readonly PendingJob[]): Promise<void> {
     try {
@@ -77,24 +58,11 @@ export function createTransactionQueue(
     }
   }
 
-  // A batch belongs to no request, so it must not run in the context of the one that started it.
-  const drainWithoutContext = AsyncLocalStorage.bind(drain);
-
-  return {
-    transaction: <T>(work: (tx: Tx) => Promise<T>, isolation: Isolation = "serializable") =>
-      new Promise<T>((resolve, reject) => {
-        if (closed) return reject(new StorageUnavailable("the storage is closed"));
-        waiting.push({ isolation, work, resolve: resolve as (value: unknown) => void, reject });
-        draining ??= drainWithoutContext();
-      }),
-
-    onAgentsChanged: (listener) => changes.subscribe(listener),
-
-    async close() {
-      closed = true;
-      await draining;
-    },
-  };
+  const queue = createTransactionQueue(async (waiting) => {
+    await yieldToEventLoop();
+    await runBatch(waiting.splice(0, countOfOneLevel(waiting)));
+  });
+  return { ...queue, onAgentsChanged: (listener) => changes.subscribe(listener) };
 }
 
 /** Counts the jobs at the head of the queue that can share a transaction. */
