@@ -4,7 +4,6 @@ export const agentMembers: Readonly<Record<string, string>> = {
   agent_id: "The id of the agent, a UUID in lower case.",
   approval_id: "The id of the approval.",
   approver_id: "The id of the agent that votes.",
-  arbiters: "The ids of the agents that it accepts as arbiters besides the operator of the relay.",
   args_hash: "The SHA-256 of the canonical JSON of the call's arguments, as 64 hex digits.",
   availability_guarantee: "The availability that the agent promises, from 0 to 1.",
   avg_latency_ms: "The mean time of its completed tasks in ms; null before the first one.",

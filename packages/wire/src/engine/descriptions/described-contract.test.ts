@@ -8,12 +8,15 @@ interface Schema {
   readonly [keyword: string]: unknown;
 }
 
+interface Content {
+  readonly content?: Readonly<Record<string, { readonly schema: Schema }>>;
+}
+
 interface Described {
   readonly operationId: string;
   readonly parameters?: readonly { readonly name: string; readonly description?: string }[];
-  readonly requestBody?: {
-    readonly content: Readonly<Record<string, { readonly schema: Schema }>>;
-  };
+  readonly requestBody?: Content;
+  readonly responses: Readonly<Record<string, Content>>;
 }
 
 const document = buildOpenApi(operations, "1.2.3") as {
@@ -36,6 +39,10 @@ function listUndescribed(schema: unknown, place: string): string[] {
   ];
 }
 
+/** Lists the members of a body, in any of its formats, that have no description. */
+const listUndescribedIn = ({ content = {} }: Content, place: string): string[] =>
+  Object.values(content).flatMap(({ schema }) => listUndescribed(schema, place));
+
 /** Schemas of signed documents, which have packages and a specification of their own. */
 const SIGNED_DOCUMENTS = ["ExecutionReceipt", "ExecutionLedger", "VerifiableCredential"];
 
@@ -50,9 +57,16 @@ describe("the contract describes", () => {
   });
 
   test("each member of each request", () => {
-    const missing = described.flatMap(({ operationId, requestBody }) =>
-      Object.values(requestBody?.content ?? {}).flatMap(({ schema }) =>
-        listUndescribed(schema, operationId),
+    const missing = described.flatMap(({ operationId, requestBody = {} }) =>
+      listUndescribedIn(requestBody, operationId),
+    );
+    expect([...new Set(missing)]).toEqual([]);
+  });
+
+  test("each member of each answer", () => {
+    const missing = described.flatMap(({ operationId, responses }) =>
+      Object.entries(responses).flatMap(([status, answer]) =>
+        listUndescribedIn(answer, `${operationId} ${status}`),
       ),
     );
     expect([...new Set(missing)]).toEqual([]);

@@ -190,7 +190,15 @@ export const registry = {
       q: describeAs(v.optional(freeText), "Words that the texts of an agent must contain."),
       ...pageQuery,
     }),
-    ok: { 200: v.object({ agents: v.array(DiscoveryEntry), next_cursor: nextCursor }) },
+    ok: {
+      200: v.object({
+        agents: describeAs(
+          v.array(DiscoveryEntry),
+          "The agents of this relay, and those that its peers have reported.",
+        ),
+        next_cursor: nextCursor,
+      }),
+    },
     refusals: ["request.invalid"],
   }),
   getAgent: defineOperation({

@@ -91,7 +91,12 @@ export const events = {
       goal_id: describeAs(v.optional(id), "Only events of this goal."),
       ...pageQuery,
     }),
-    ok: { 200: v.object({ events: v.array(AgentEvent), next_cursor: nextCursor }) },
+    ok: {
+      200: v.object({
+        events: describeAs(v.array(AgentEvent), "The events, in the order of the log."),
+        next_cursor: nextCursor,
+      }),
+    },
     refusals: ["request.invalid"],
   }),
   getEvent: defineOperation({

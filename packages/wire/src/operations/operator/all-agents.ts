@@ -94,7 +94,7 @@ export const allAgents = {
     ok: {
       200: v.object({
         agent_id: v.string(),
-        from: wholeNumber,
+        from: describeAs(wholeNumber, "The beginning of the period, in ms since the Unix epoch."),
         to: describeAs(wholeNumber, "The end of the period, in ms since the Unix epoch."),
         spans: describeAs(
           v.array(TimeSpan),

@@ -25,7 +25,10 @@ export const OperatorTask = v.object({
           extensibleEnum(["failed", "denied", "expired", "no_show"]),
           "The kind of the bad end.",
         ),
-        sentence: describeAs(v.string(), "The receipt's `result`, cut at 300 characters."),
+        sentence: describeAs(
+          v.string(),
+          "The receipt's `result`, cut at 300 characters, or the relay's own words if the task expired.",
+        ),
       }),
     ),
     "Why it ended badly; null unless it did.",
@@ -41,6 +44,56 @@ export const OperatorTask = v.object({
   ),
 });
 export type OperatorTask = v.InferInput<typeof OperatorTask>;
+
+/** An assignment of a task to an executor. */
+const Assignment = v.object({
+  agent_id: v.string(),
+  relay_id: describeAs(
+    v.nullable(v.string()),
+    "The id of the peer that it was forwarded to; null for an agent of this relay.",
+  ),
+  price: describeAs(money, "The price that this executor charges, in USD."),
+  outcome: describeAs(
+    extensibleEnum([
+      "waiting",
+      "working",
+      "completed",
+      "failed",
+      "denied",
+      "cancelled",
+      "expired",
+      "no_show",
+      "passed_on",
+    ]),
+    "The end of the assignment, or `waiting` or `working` before; `passed_on` if another executor got it.",
+  ),
+});
+
+/** The way in which a task was given to an executor that took it. */
+const Delivery = v.object({
+  agent_id: v.string(),
+  channel: describeAs(
+    v.nullable(extensibleEnum(["socket", "mcp", "peer"])),
+    "`socket` for a device over a socket or HTTP, `mcp` for a call of its endpoint, `peer` for another relay; null where it is no longer known.",
+  ),
+  attempts: describeAs(wholeNumber, "The number of times that the executor took it."),
+  last_at: describeAs(
+    v.nullable(wholeNumber),
+    "The time at which the executor last took it, or delivered a result without taking it, in ms since the Unix epoch.",
+  ),
+});
+
+/** One side of a movement of money for a task. */
+const TaskPosting = v.object({
+  transaction_id: v.string(),
+  account: describeAs(
+    v.string(),
+    "The account: `agent:`, `held:` or `peer:` and an id, `relay:fees`, or `world` for the outside.",
+  ),
+  type: describeAs(v.string(), "The kind of movement."),
+  amount: describeAs(money, "The amount in USD, above 0 if it came into the account."),
+  created_at: wholeNumber,
+});
 
 export const allTasks = {
   listAllTasks: defineOperation({
@@ -72,7 +125,12 @@ export const allTasks = {
       ),
       ...pageQuery,
     }),
-    ok: { 200: v.object({ tasks: v.array(OperatorTask), next_cursor: nextCursor }) },
+    ok: {
+      200: v.object({
+        tasks: describeAs(v.array(OperatorTask), "The tasks, newest first."),
+        next_cursor: nextCursor,
+      }),
+    },
     refusals: ["request.invalid"],
   }),
   getTaskReport: defineOperation({
@@ -86,52 +144,35 @@ export const allTasks = {
     ok: {
       200: v.object({
         task: OperatorTask,
-        parent_task_id: v.nullable(v.string()),
-        children: v.array(v.string()),
-        /** The agents that it was assigned to, in order, with the way each assignment ended. */
-        executors: v.array(
-          v.object({
-            agent_id: v.string(),
-            relay_id: v.nullable(v.string()),
-            price: money,
-            outcome: extensibleEnum([
-              "waiting",
-              "working",
-              "completed",
-              "failed",
-              "denied",
-              "cancelled",
-              "expired",
-              "no_show",
-              "passed_on",
-            ]),
-          }),
+        parent_task_id: describeAs(
+          v.nullable(v.string()),
+          "The id of the task under which it was submitted; null without one.",
         ),
-        /** The ways in which it was given to an executor that took it. */
-        deliveries: v.array(
-          v.object({
-            agent_id: v.string(),
-            /**
-             * `socket` stands for every device that took it itself, over a socket or HTTP; null where it is
-             * no longer known.
-             */
-            channel: v.nullable(extensibleEnum(["socket", "mcp", "peer"])),
-            attempts: wholeNumber,
-            last_at: v.nullable(wholeNumber),
-          }),
+        children: describeAs(
+          v.array(v.string()),
+          "The ids of the first 200 tasks that were submitted under it, oldest first.",
         ),
-        hold: v.nullable(Hold),
-        postings: v.array(
-          v.object({
-            transaction_id: v.string(),
-            account: v.string(),
-            type: v.string(),
-            amount: money,
-            created_at: wholeNumber,
-          }),
+        executors: describeAs(v.array(Assignment), "The agents that it was assigned to, in order."),
+        deliveries: describeAs(
+          v.array(Delivery),
+          "The executors that took it; empty once it expired.",
         ),
-        settlement_ids: v.array(v.string()),
-        events: v.array(looseObject),
+        hold: describeAs(
+          v.nullable(Hold),
+          "The money of its payer that is held for it; null if none is held.",
+        ),
+        postings: describeAs(
+          v.array(TaskPosting),
+          "Both sides of each movement of money for it, oldest first; empty once it expired.",
+        ),
+        settlement_ids: describeAs(
+          v.array(v.string()),
+          "The ids of its settlement records; empty without a payment.",
+        ),
+        events: describeAs(
+          v.array(looseObject),
+          "Its events without their notes, oldest first; empty once it expired.",
+        ),
       }),
     },
     refusals: ["task.not_found"],
@@ -148,9 +189,14 @@ export const allTasks = {
       200: v.object({
         task_id: v.string(),
         prompt: v.string(),
-        /** Null without a receipt. */
-        result: v.nullable(v.string()),
-        erased_at: v.nullable(wholeNumber),
+        result: describeAs(
+          v.nullable(v.string()),
+          "The `result` of the executor's receipt; null without a receipt.",
+        ),
+        erased_at: describeAs(
+          v.nullable(wholeNumber),
+          "The time at which the texts were replaced by their hashes, in ms since the Unix epoch; null before.",
+        ),
       }),
     },
     refusals: ["task.not_found"],

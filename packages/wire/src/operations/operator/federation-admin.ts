@@ -30,16 +30,21 @@ export const FederationPeer = v.object({
     "The prices in USD of results that it accepted and did not settle in time; counts as owed until cleared.",
   ),
   forwards: describeAs(
-    v.optional(v.object({ latest: wholeNumber, failed: wholeNumber })),
-    "The latest forwards to it, at most ten: once most of them failed, the circuit opens.",
+    v.optional(
+      v.object({
+        latest: describeAs(wholeNumber, "The number of the latest forwards, at most ten."),
+        failed: describeAs(wholeNumber, "The number of those that failed."),
+      }),
+    ),
+    "The latest forwards to it; it is suspended once most of at least six, and the last three, failed.",
   ),
   features: describeAs(
     v.optional(v.array(v.string())),
-    "The features that it states in its signed identity.",
+    "The features that it last named under its signature and that this relay knows.",
   ),
   incarnation: describeAs(
     v.optional(wholeNumber),
-    "Grows with every restore of its database; 0 if it states none.",
+    "POSIX seconds of the latest restore of its database from a backup, as it states; 0 without one.",
   ),
   tasks_24h: describeAs(
     v.optional(wholeNumber),

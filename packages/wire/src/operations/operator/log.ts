@@ -9,11 +9,49 @@ const ArtifactHash = v.pipe(
   v.string(),
   v.regex(/^[0-9a-f]{64}$/, "must be 64 lower-case hexadecimal digits"),
 );
+/** A signed head of the relay's log. */
 const Head = v.object({
-  size: wholeNumber,
-  signed_at: wholeNumber,
-  note: v.string(),
-  cosigned: wholeNumber,
+  size: describeAs(wholeNumber, "The number of entries that the head covers."),
+  signed_at: describeAs(wholeNumber, "The time of the signature, in ms since the Unix epoch."),
+  note: describeAs(
+    v.string(),
+    "The checkpoint as a C2SP signed note, with the lines of the witnesses that cosigned it.",
+  ),
+  cosigned: describeAs(wholeNumber, "The number of witnesses that cosigned it."),
+});
+
+/** A witness of the relay's own log. */
+const LogWitness = v.object({
+  name: describeAs(v.string(), "The name in the key of the witness."),
+  vkey: describeAs(v.string(), "The key of the witness in the form of C2SP signed notes."),
+  prefix: describeAs(v.string(), "The URL below which the witness is asked."),
+  state: describeAs(
+    extensibleEnum(["unasked", "cosigned", "ahead", "refused", "unreachable"]),
+    "The end of the last attempt; `ahead` if it has cosigned a head that this relay does not have.",
+  ),
+  size: describeAs(
+    v.nullable(wholeNumber),
+    "The size of the head that it cosigned last; null while that is not known, as after a failure.",
+  ),
+  answered_at: describeAs(
+    v.nullable(wholeNumber),
+    "The time of its last answer since the start, in ms since the Unix epoch; null before.",
+  ),
+});
+
+/** Two checkpoints by which another log, which this relay cosigns, contradicts itself. */
+const LogEvidence = v.object({
+  origin: describeAs(v.string(), "The origin of the other log."),
+  code: describeAs(
+    v.string(),
+    "`log.equivocation` for two heads of one size, or `log.consistency_invalid` without a valid proof.",
+  ),
+  held: describeAs(v.string(), "The checkpoint that this relay had cosigned last, a signed note."),
+  offered: describeAs(
+    v.string(),
+    "The checkpoint that the log signed and that does not fit, a signed note.",
+  ),
+  seen_at: describeAs(wholeNumber, "The time at which it was offered, in ms since the Unix epoch."),
 });
 
 /** The relay's transparency log in the formats of C2SP (docs/transparency.md). */
@@ -76,38 +114,27 @@ export const log = {
     tier: "read",
     ok: {
       200: v.object({
-        on: v.boolean(),
-        origin: v.string(),
-        vkey: v.string(),
-        /** The number of entries, those that no head covers yet included. */
-        size: wholeNumber,
-        /** The entries that no head covers yet. */
-        lag: wholeNumber,
-        /** Why no head is signed; null while heads are signed. */
-        held: v.nullable(v.string()),
-        latest: v.nullable(Head),
-        published: v.nullable(Head),
-        /** The witnesses of this log. */
-        witnesses: v.array(
-          v.object({
-            name: v.string(),
-            vkey: v.string(),
-            prefix: v.string(),
-            state: extensibleEnum(["unasked", "cosigned", "ahead", "refused", "unreachable"]),
-            /** The size that it cosigned last. */
-            size: v.nullable(wholeNumber),
-            answered_at: v.nullable(wholeNumber),
-          }),
+        on: describeAs(v.boolean(), "False while the operator has switched the log off."),
+        origin: describeAs(v.string(), "The origin of the log, the name of its key."),
+        vkey: describeAs(v.string(), "The key of the log in the form of C2SP signed notes."),
+        size: describeAs(
+          wholeNumber,
+          "The number of entries, those that no head covers yet included.",
         ),
-        /** Signed checkpoints of other logs that do not fit what this relay cosigned. */
-        evidence: v.array(
-          v.object({
-            origin: v.string(),
-            code: v.string(),
-            held: v.string(),
-            offered: v.string(),
-            seen_at: wholeNumber,
-          }),
+        lag: describeAs(wholeNumber, "The number of entries that no head covers yet."),
+        held: describeAs(
+          v.nullable(v.string()),
+          "The reason why no head is signed: one is known elsewhere that is not in this database; null otherwise.",
+        ),
+        latest: describeAs(v.nullable(Head), "The newest head; null before the first one."),
+        published: describeAs(
+          v.nullable(Head),
+          "The newest head that has enough cosignatures; null before the first one.",
+        ),
+        witnesses: describeAs(v.array(LogWitness), "The witnesses of this log."),
+        evidence: describeAs(
+          v.array(LogEvidence),
+          "The checkpoints of other logs that do not fit what this relay cosigned, oldest first.",
         ),
       }),
     },

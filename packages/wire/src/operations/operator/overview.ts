@@ -7,6 +7,63 @@ import { FreezeReport } from "./freeze.ts";
 
 const counts = v.record(v.string(), wholeNumber);
 
+const TaskCounts = v.object({
+  pending: describeAs(wholeNumber, "The number of open tasks that no executor has now."),
+  claimed: describeAs(wholeNumber, "The number of open tasks that an executor has."),
+  completed: describeAs(wholeNumber, "The number of all tasks that completed."),
+  failed: describeAs(wholeNumber, "The number of all tasks that failed."),
+  denied: describeAs(wholeNumber, "The number of all tasks that their executor denied."),
+  cancelled: describeAs(wholeNumber, "The number of all tasks that were cancelled."),
+  expired: describeAs(wholeNumber, "The number of all tasks that expired."),
+} satisfies Record<ListedStatus, v.GenericSchema>);
+
+const MoneySums = v.object({
+  balances: describeAs(money, "The balances of all agents, in USD; holds are not in them."),
+  held: describeAs(
+    money,
+    "The holds of open tasks, and of ended ones that wait for another relay, in USD.",
+  ),
+  inspected: describeAs(
+    money,
+    "The money held until inspections close, in USD: the sums due, the fees and the bonds of disputes.",
+  ),
+  pending_withdrawals: money,
+  fees_today: describeAs(money, "The earnings of the relay since midnight UTC, in USD."),
+  fees_total: describeAs(money, "The earnings of the relay since its beginning, in USD."),
+});
+
+/** A background job of the process that answers. */
+const JobReport = v.object({
+  job: describeAs(v.string(), "The name of the job."),
+  ok: describeAs(
+    v.boolean(),
+    "False while its next success is overdue; always true while the relay is frozen.",
+  ),
+  age_ms: describeAs(
+    wholeNumber,
+    "The time in ms since its last success or the end of a freeze; since its first run before.",
+  ),
+  failures: describeAs(
+    wholeNumber,
+    "The number of its failed runs since the process that answers began to run it.",
+  ),
+});
+
+const DatabaseReport = v.object({
+  bytes: describeAs(
+    v.nullable(wholeNumber),
+    "The size in bytes; null where the engine does not state it.",
+  ),
+  in_memory: describeAs(
+    v.boolean(),
+    "Whether it is only in memory, and is lost when the relay stops.",
+  ),
+  last_backup_at: describeAs(
+    v.nullable(wholeNumber),
+    "The time of the last `agent-relay backup`, in ms since the Unix epoch; null without one, and if the database is no file.",
+  ),
+});
+
 /** A process of the relay; several of them share one database (docs/scale-out.md). */
 export const RelayProcess = v.object({
   process_id: describeAs(
@@ -39,34 +96,29 @@ export const overview = {
     ok: {
       200: v.object({
         tasks: describeAs(
-          v.object(
-            Object.fromEntries(ListedStatus.options.map((state) => [state, wholeNumber])) as Record<
-              ListedStatus,
-              v.NumberSchema<undefined>
-            >,
-          ),
+          TaskCounts,
           "Open tasks now; for the other states all tasks that ended in them.",
         ),
         open: describeAs(
-          v.object({ count: wholeNumber, oldest_at: v.nullable(wholeNumber) }),
+          v.object({
+            count: describeAs(wholeNumber, "The number of pending and claimed tasks."),
+            oldest_at: describeAs(
+              v.nullable(wholeNumber),
+              "The time at which the oldest was submitted, in ms since the Unix epoch; null without one.",
+            ),
+          }),
           "The open tasks.",
         ),
-        money: describeAs(
-          v.object({
-            balances: money,
-            /** The holds of open tasks, and of ended ones that wait for another relay. */
-            held: money,
-            /** Held until inspections close: the sums due, the fees and the bonds of disputes. */
-            inspected: money,
-            pending_withdrawals: money,
-            /** Since midnight, UTC. */
-            fees_today: money,
-            fees_total: money,
-          }),
-          "The money at the relay.",
-        ),
+        money: describeAs(MoneySums, "The money at the relay."),
         agents: describeAs(
-          v.object({ bound: wholeNumber, registered: wholeNumber, online: wholeNumber }),
+          v.object({
+            bound: describeAs(
+              wholeNumber,
+              "The number of agents with a key here that are not revoked, registered or not.",
+            ),
+            registered: describeAs(wholeNumber, "The number of those that are registered."),
+            online: describeAs(wholeNumber, "The number of agents that are reachable now."),
+          }),
           "The agents of the relay.",
         ),
         sockets: describeAs(wholeNumber, "The number of open sockets, at all processes."),
@@ -84,33 +136,23 @@ export const overview = {
           wholeNumber,
           "The number of disputes that the operator must decide.",
         ),
-        freeze: FreezeReport,
+        freeze: describeAs(FreezeReport, "Whether and why the relay is frozen."),
         draining: describeAs(v.boolean(), "Whether the relay is about to stop."),
         processes: describeAs(wholeNumber, "The number of processes of the relay that are alive."),
-        jobs: describeAs(
-          v.array(
+        jobs: describeAs(v.array(JobReport), "The background jobs of the process that answers."),
+        books: describeAs(
+          v.nullable(
             v.object({
-              job: v.string(),
-              ok: v.boolean(),
-              age_ms: wholeNumber,
-              failures: wholeNumber,
+              at: describeAs(
+                wholeNumber,
+                "The time at which the check began, in ms since the Unix epoch.",
+              ),
+              consistent: describeAs(v.boolean(), "Whether every rule of the books held."),
             }),
           ),
-          "The background jobs.",
+          "The last check of the books by this process; null before the first one.",
         ),
-        books: describeAs(
-          v.nullable(v.object({ at: wholeNumber, consistent: v.boolean() })),
-          "The last check of the books; null before the first one.",
-        ),
-        database: describeAs(
-          v.object({
-            /** Null where the engine does not say. */
-            bytes: v.nullable(wholeNumber),
-            in_memory: v.boolean(),
-            last_backup_at: v.nullable(wholeNumber),
-          }),
-          "The database.",
-        ),
+        database: describeAs(DatabaseReport, "The database."),
         last_event: describeAs(
           wholeNumber,
           "The number of the newest event; 0 before the first one.",

@@ -15,6 +15,38 @@ const Checks = v.array(
  * older versions omit it.
  */
 const incarnation = v.optional(wholeNumber);
+
+/** The result of one rule of the books. */
+const BooksCheck = v.object({
+  name: describeAs(v.string(), "The rule, such as `all accounts together hold 0`."),
+  ok: describeAs(v.boolean(), "Whether nothing breaks the rule."),
+  count: describeAs(v.optional(wholeNumber), "The number of rows that break the rule."),
+  ids: describeAs(
+    v.optional(v.array(v.string())),
+    "The ids of the first 20 rows that break the rule, such as accounts or tasks.",
+  ),
+  detail: describeAs(v.string(), "What was found, in plain text."),
+});
+
+const BooksTotals = v.object({
+  deposits: describeAs(money, "The deposits less the reversed card payments, in USD."),
+  withdrawals: describeAs(money, "The withdrawals that the operator has paid, in USD."),
+  balances: describeAs(money, "The balances of all agents, in USD; holds are not in them."),
+  holds: describeAs(
+    money,
+    "The money held for tasks, inspections, withdrawals and other relays, in USD.",
+  ),
+  fees: describeAs(money, "The earnings of the relay, in USD."),
+  peers: describeAs(
+    money,
+    "The amount in USD that this relay owes its peers, less what they owe it.",
+  ),
+  card_reversals: describeAs(
+    v.optional(money),
+    "The card payments that were refunded or disputed, in USD; already subtracted from `deposits`.",
+  ),
+});
+
 const Alive = v.object({ status: describeAs(v.literal("ok"), "Always `ok`.") });
 
 export const system = {
@@ -96,11 +128,26 @@ export const system = {
           v.optional(
             v.object({
               relay_id: v.string(),
-              origin: v.nullable(v.string()),
-              vkey: v.nullable(v.string()),
-              prefix: v.nullable(v.string()),
-              witness_vkey: v.nullable(v.string()),
-              witness_prefix: v.nullable(v.string()),
+              origin: describeAs(
+                v.nullable(v.string()),
+                "The origin of the log, the name of its key; null while the log is off.",
+              ),
+              vkey: describeAs(
+                v.nullable(v.string()),
+                "The key of the log in the form of C2SP signed notes; null while the log is off.",
+              ),
+              prefix: describeAs(
+                v.nullable(v.string()),
+                "The URL below which the log is served; null while it is off, or without `base_url`.",
+              ),
+              witness_vkey: describeAs(
+                v.nullable(v.string()),
+                "The key by which the relay cosigns other logs, in the same form; null while it does not.",
+              ),
+              witness_prefix: describeAs(
+                v.nullable(v.string()),
+                "The URL below which it cosigns other logs; null while it does not, or without `base_url`.",
+              ),
               suite: v.string(),
               signature: v.string(),
             }),
@@ -172,25 +219,8 @@ export const system = {
     ok: {
       200: v.object({
         consistent: describeAs(v.boolean(), "Whether every check passed."),
-        checks: v.array(
-          v.object({
-            name: v.string(),
-            ok: v.boolean(),
-            count: v.optional(wholeNumber),
-            ids: v.optional(v.array(v.string())),
-            detail: v.string(),
-          }),
-        ),
-        totals: v.object({
-          deposits: money,
-          withdrawals: money,
-          balances: money,
-          holds: money,
-          fees: money,
-          peers: money,
-          /** Card payments that were refunded or disputed; already subtracted from the deposits. */
-          card_reversals: v.optional(money),
-        }),
+        checks: describeAs(v.array(BooksCheck), "The rules of the books, each with its result."),
+        totals: describeAs(BooksTotals, "Sums over all accounts."),
       }),
     },
     refusals: [],
