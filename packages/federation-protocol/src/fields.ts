@@ -1,5 +1,6 @@
 import {
   agentId,
+  describeAs,
   finite,
   looseObject,
   price,
@@ -45,5 +46,10 @@ export const balance = v.pipe(
 /** A signed object of another kind, kept as it was received and checked by its own verifier. */
 export const signedObject = looseObject;
 
+/** The receiver of a signed body; without it the body is valid at any relay. */
+export const receiver = describeAs(
+  v.optional(uuid),
+  "The id of the relay that the message is for; absent from a message that names no receiver.",
+);
 /** Optional members of signed bodies that bind them to a time (ms) and to one receiver. */
-export const envelope = { timestamp: v.optional(timestamp), to: v.optional(uuid) };
+export const envelope = { timestamp: v.optional(timestamp), to: receiver };

@@ -9,6 +9,7 @@ const namesOf = (rule: (row: Operation) => boolean) =>
 
 interface Described {
   readonly security: readonly object[];
+  readonly parameters?: readonly { readonly name: string; readonly description?: string }[];
   readonly requestBody?: object;
   readonly responses: Readonly<Record<string, { readonly description: string }>>;
 }
@@ -73,6 +74,17 @@ describe.each(rows)("%s", (_, row) => {
     const signed = [{ relayId: [], relaySignature: [], relayTimestamp: [] }];
     expect(described?.security).toEqual(row.auth === "peer" ? signed : []);
     expect(described?.requestBody !== undefined).toBe(row.body !== undefined);
+  });
+
+  it("describes each parameter and each member of its request and its answers", () => {
+    const parameters = described?.parameters?.map((each) => [each.name, each] as const) ?? [];
+    const members = [...objectsIn(described)].flatMap(({ properties }) =>
+      Object.entries((properties ?? {}) as Record<string, { readonly description?: string }>),
+    );
+    const missing = [...parameters, ...members].filter(
+      ([, { description }]) => description === undefined,
+    );
+    expect(missing.map(([name]) => name)).toEqual([]);
   });
 
   it("H17: has only enumerations in its answers that take words of later versions", () => {

@@ -1,5 +1,5 @@
 import { ADMISSION_CODES } from "@agent/wire";
-import { defineOperation, id, pageQuery } from "@agent/wire/engine";
+import { defineOperation, describeAs, id, pageQuery } from "@agent/wire/engine";
 import * as v from "valibot";
 import { DiscoverySchema, RemoteAgentSchema } from "../messages/discovery.ts";
 import {
@@ -123,7 +123,14 @@ export const peerOperations = {
     auth: "peer",
     tier: null,
     body: DiscoverySchema,
-    ok: { 200: v.object({ agents: v.array(RemoteAgentSchema) }) },
+    ok: {
+      200: v.object({
+        agents: describeAs(
+          v.array(RemoteAgentSchema),
+          "The agents of this relay that peers may see, and those that its peers report.",
+        ),
+      }),
+    },
     refusals: ["peer.suspended"],
   }),
   forwardTask: defineOperation({

@@ -1,26 +1,40 @@
-import { capabilities, count, longText, ratio, shortText, wholeNumber } from "@agent/wire/engine";
+import {
+  capabilities,
+  count,
+  describeAs,
+  longText,
+  ratio,
+  shortText,
+  wholeNumber,
+} from "@agent/wire/engine";
 import * as v from "valibot";
 import { envelope, hex32, money, summand, uuid } from "../fields.ts";
 
 const queryMembers = {
-  capability: v.optional(shortText),
-  q: v.optional(shortText),
-  limit: v.optional(count),
+  capability: describeAs(v.optional(shortText), "Only agents with this capability."),
+  q: describeAs(v.optional(shortText), "Words that the texts of an agent must contain."),
+  limit: describeAs(
+    v.optional(count),
+    "The largest number of agents in the answer, at most 200; 200 if absent.",
+  ),
 };
 
 /** The search criteria of a query. */
 export const AgentQuerySchema = v.object(queryMembers);
 export type AgentQuery = v.InferOutput<typeof AgentQuerySchema>;
 
-/** The body of discover; the query's members may also be in a nested `query`. */
+/** The body of discover. */
 export const DiscoverySchema = v.object({
   ...queryMembers,
-  query: v.optional(AgentQuerySchema),
+  query: describeAs(
+    v.optional(AgentQuerySchema),
+    "The criteria once more; a member beside `query` takes precedence over that within it.",
+  ),
   hop_count: count,
   max_hops: count,
   visited: v.pipe(v.array(uuid), v.maxLength(1_000, "must hold at most 1000 entries")),
   query_id: uuid,
-  origin_relay: uuid,
+  origin_relay: describeAs(uuid, "The id of the relay at which the query began."),
   ...envelope,
 });
 export type Discovery = v.InferOutput<typeof DiscoverySchema>;
@@ -33,33 +47,51 @@ const PriceSchema = v.object({
 });
 
 /**
- * An agent that a peer knows. `trust` (0..1) and `latency_ms` (ms) cover the whole path from the
- * answering relay; `hop_distance` counts the relays behind it. An agent without a key can be
- * listed, but no task can be sent to it, because its result could not be verified.
+ * An agent that a peer knows. One without a key can be listed, but no task can be sent to it, because
+ * its result could not be verified.
  */
 export const RemoteAgentSchema = v.object({
   agent_id: uuid,
-  public_key: v.optional(v.nullable(hex32), null),
-  name: v.optional(shortText, ""),
-  description: v.optional(longText, ""),
+  public_key: describeAs(
+    v.optional(v.nullable(hex32), null),
+    "The Ed25519 public key, as 64 hex digits; null if none is known.",
+  ),
+  name: describeAs(v.optional(shortText, ""), "The name of the agent; empty without one."),
+  description: describeAs(
+    v.optional(longText, ""),
+    "The description in the agent's listing; empty without one.",
+  ),
   capabilities,
   pricing: v.optional(v.pipe(v.array(PriceSchema), v.maxLength(100)), []),
   trust_level: v.optional(shortText, "unknown"),
-  trust: v.optional(ratio),
-  cost: v.optional(v.nullable(money), null),
-  availability: v.optional(ratio, 0),
-  latency_ms: v.optional(v.nullable(summand), null),
+  trust: describeAs(
+    v.optional(ratio),
+    "The trust in the agent over the path from the answering relay, from 0 to 1; that of `trust_level` if absent.",
+  ),
+  cost: describeAs(
+    v.optional(v.nullable(money), null),
+    "The price of a task for the queried capability in USD; null without a listing.",
+  ),
+  availability: describeAs(
+    v.optional(ratio, 0),
+    "1 while the agent is reachable, else half of the availability that its listing promises.",
+  ),
+  latency_ms: describeAs(
+    v.optional(v.nullable(summand), null),
+    "The expected time of a task in ms, with that of the path from the answering relay; null if unknown.",
+  ),
   source_relay: v.optional(uuid),
   relay_name: v.optional(shortText, ""),
   hop_distance: v.optional(wholeNumber, 0),
-  /**
-   * The key succession records from the key of a version 8 id to `public_key`: one record, or a
-   * list with the oldest first. They keep unknown members, because both keys have signed all
-   * members.
-   */
-  succession: v.optional(v.union([v.array(v.looseObject({})), v.looseObject({})])),
-  /** True if the answering relay knows claims of this id under different keys. */
-  id_conflict: v.optional(v.boolean()),
+  /** The records keep unknown members, because both keys have signed all members. */
+  succession: describeAs(
+    v.optional(v.union([v.array(v.looseObject({})), v.looseObject({})])),
+    "The succession records from the key of a version 8 id to `public_key`: one, or a list, oldest first.",
+  ),
+  id_conflict: describeAs(
+    v.optional(v.boolean()),
+    "True if the answering relay knows claims of this id under different keys.",
+  ),
 });
 export type RemoteAgent = v.InferOutput<typeof RemoteAgentSchema>;
 

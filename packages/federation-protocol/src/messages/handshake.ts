@@ -1,17 +1,19 @@
-import { count, endpointUrl, shortText } from "@agent/wire/engine";
+import { count, describeAs, endpointUrl, shortText } from "@agent/wire/engine";
 import * as v from "valibot";
 import { envelope, features, hex32, signature, uuid } from "../fields.ts";
 
 /** A relay's identity: the answer of `GET /federation/v1/identity`. */
 export const RelayIdentitySchema = v.object({
-  agent_id: uuid,
+  agent_id: describeAs(uuid, "The id of the relay, a UUID in lower case."),
   public_key: hex32,
   did: v.string(),
   /** Informative only; a peer relies on the features of a signed heartbeat. */
   features: v.optional(features),
   incarnation: v.optional(count),
-  /** The signed steps from the relay's first key to this one, oldest first. */
-  succession: v.optional(v.array(v.looseObject({}))),
+  succession: describeAs(
+    v.optional(v.array(v.looseObject({}))),
+    "The succession records of the relay's key, oldest first; absent if the key never changed.",
+  ),
 });
 export type RelayIdentity = v.InferOutput<typeof RelayIdentitySchema>;
 
@@ -27,15 +29,18 @@ const descriptionMembers = {
 export const ProposalSchema = v.object({ ...descriptionMembers, nonce_a: hex32, ...envelope });
 export type Proposal = v.InferOutput<typeof ProposalSchema>;
 
-/** The answer to peer/propose; `challenge` signs `<initiator's relay_id>:<nonce_a>`. */
+/** The answer to peer/propose. */
 export const ProposalAnswerSchema = v.object({
   ...descriptionMembers,
   nonce_b: hex32,
-  challenge: signature,
+  challenge: describeAs(
+    signature,
+    "The Ed25519 signature in base64url of the initiator's relay id, a colon and `nonce_a`.",
+  ),
 });
 export type ProposalAnswer = v.InferOutput<typeof ProposalAnswerSchema>;
 
-/** The body of peer/confirm; `challenge_response` signs `<initiator's relay_id>:<nonce_b>`. */
+/** The body of peer/confirm. */
 export const ConfirmationSchema = v.object({
   relay_id: uuid,
   challenge_response: signature,
@@ -43,5 +48,7 @@ export const ConfirmationSchema = v.object({
 });
 export type Confirmation = v.InferOutput<typeof ConfirmationSchema>;
 
-export const ConfirmationAnswerSchema = v.object({ status: v.literal("active") });
+export const ConfirmationAnswerSchema = v.object({
+  status: describeAs(v.literal("active"), "Always `active`: the two relays are peers."),
+});
 export type ConfirmationAnswer = v.InferOutput<typeof ConfirmationAnswerSchema>;

@@ -1,10 +1,18 @@
 import { PeerEntrySchema } from "@agent/wire";
-import { count, timestamp } from "@agent/wire/engine";
+import { count, describeAs, timestamp } from "@agent/wire/engine";
 import * as v from "valibot";
-import { balance, features, signature, uuid } from "../fields.ts";
+import { balance, features, receiver, signature, uuid } from "../fields.ts";
 
-/** The amount in USD that the sender owes the receiver; negative if it is owed that amount. */
-export const StatedPositionSchema = v.object({ amount: balance, under_way: v.boolean() });
+export const StatedPositionSchema = v.object({
+  amount: describeAs(
+    balance,
+    "The amount in USD that the sender owes the receiver; negative if the receiver owes the sender.",
+  ),
+  under_way: describeAs(
+    v.boolean(),
+    "Whether an open task or settlement between the two may still change the amount.",
+  ),
+});
 export type StatedPosition = v.InferOutput<typeof StatedPositionSchema>;
 
 /**
@@ -15,12 +23,17 @@ export const HeartbeatSchema = v.object({
   relay_id: uuid,
   timestamp,
   agent_count: count,
-  signature,
-  to: v.optional(uuid),
+  signature: describeAs(
+    signature,
+    "The Ed25519 signature in base64url of `relay_id` and the decimal `timestamp`, without a space.",
+  ),
+  to: receiver,
   features: v.optional(features),
-  /** Counts the restores of the sender's database from a backup. */
   incarnation: v.optional(count),
-  position: v.optional(StatedPositionSchema),
+  position: describeAs(
+    v.optional(StatedPositionSchema),
+    "The account between the two relays in the books of the sender; absent if the receiver does not read it.",
+  ),
 });
 export type Heartbeat = v.InferOutput<typeof HeartbeatSchema>;
 
@@ -29,12 +42,16 @@ export const RemovalSchema = v.object({
   relay_id: uuid,
   timestamp,
   signature,
-  to: v.optional(uuid),
+  to: receiver,
 });
 export type Removal = v.InferOutput<typeof RemovalSchema>;
 
-export const RemovalAnswerSchema = v.object({ status: v.literal("removed") });
+export const RemovalAnswerSchema = v.object({
+  status: describeAs(v.literal("removed"), "Always `removed`: the peering has ended."),
+});
 export type RemovalAnswer = v.InferOutput<typeof RemovalAnswerSchema>;
 
 /** The answer of `GET /federation/v1/peers`. */
-export const PeerListSchema = v.object({ peers: v.array(PeerEntrySchema) });
+export const PeerListSchema = v.object({
+  peers: describeAs(v.array(PeerEntrySchema), "The peers of the relay, without removed ones."),
+});

@@ -1,5 +1,5 @@
 import { isFeeRate } from "@agent/budget";
-import { id, shortText, timestamp } from "@agent/wire/engine";
+import { describeAs, id, shortText, timestamp } from "@agent/wire/engine";
 import * as v from "valibot";
 import { envelope, hex32, money, signature, uuid } from "../fields.ts";
 
@@ -10,40 +10,51 @@ const settlementMembers = {
   agent_id: uuid,
   receipt_hash: hex32,
   gross_amount: money,
-  fee_rate: v.pipe(
-    v.number(),
-    v.check((rate: number) => isFeeRate(rate), "must be from 0 to below 1"),
+  fee_rate: describeAs(
+    v.pipe(
+      v.number(),
+      v.check((rate: number) => isFeeRate(rate), "must be from 0 to below 1"),
+    ),
+    "The sender's fee as a part of `gross_amount`, from 0 to below 1.",
   ),
-  fee_amount: money,
-  amount: money,
+  fee_amount: describeAs(money, "The fee that the sender keeps, in USD."),
+  amount: describeAs(money, "The amount that the receiver is paid, in USD."),
   currency: v.literal("USD"),
   settled_at: timestamp,
   x402_tx_hash: v.optional(shortText),
   x402_network: v.optional(shortText),
 };
 
-/** The body of settlement/forward: `amount` is what the receiver gets, signed by the sender. */
+/** The body of settlement/forward, signed by the sender. */
 export const SettlementForwardSchema = v.object({ ...settlementMembers, ...envelope, signature });
 export type SettlementForward = v.InferOutput<typeof SettlementForwardSchema>;
 
 /** The receiver's fee and what it pays out; repetitions get the same answer. */
 export const SettlementAnswerSchema = v.object({
-  status: v.literal("settled"),
+  status: describeAs(v.literal("settled"), "Always `settled`."),
   settlement_id: id,
-  fee_amount: money,
-  net_amount: money,
+  fee_amount: describeAs(money, "The fee that the receiver keeps of the payment, in USD."),
+  net_amount: describeAs(
+    money,
+    "The amount that the receiver passes on, to the agent or to the next relay, in USD.",
+  ),
 });
 export type SettlementAnswer = v.InferOutput<typeof SettlementAnswerSchema>;
 
 /** A settlement that the answering relay has booked as its receiver. */
 export const BookedSettlementSchema = v.object({
   ...settlementMembers,
-  status: v.literal("settled"),
+  status: describeAs(v.literal("settled"), "Always `settled`."),
 });
 export type BookedSettlement = v.InferOutput<typeof BookedSettlementSchema>;
 
 /** The answer of `GET /federation/v1/settlements`. */
-export const SettlementListSchema = v.object({ settlements: v.array(BookedSettlementSchema) });
+export const SettlementListSchema = v.object({
+  settlements: describeAs(
+    v.array(BookedSettlementSchema),
+    "The settlements of the calling peer that this relay has booked, newest first.",
+  ),
+});
 export type SettlementList = v.InferOutput<typeof SettlementListSchema>;
 
 /**

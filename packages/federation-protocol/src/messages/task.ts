@@ -1,4 +1,4 @@
-import { capabilities, count, extensibleEnum, id, timestamp } from "@agent/wire/engine";
+import { capabilities, count, describeAs, extensibleEnum, id, timestamp } from "@agent/wire/engine";
 import * as v from "valibot";
 import { envelope, hex32, money, signature, signedObject, uuid } from "../fields.ts";
 
@@ -10,67 +10,89 @@ export const TaskPayloadSchema = v.object({
 });
 export type TaskPayload = v.InferOutput<typeof TaskPayloadSchema>;
 
-/**
- * The body of task/forward. `origin_relay` and `signature` are those of the sending relay,
- * `budget.amount` is what the receiver will be paid, and `public_key` is the key of the expected
- * worker.
- */
+/** The body of task/forward. `origin_relay` and `signature` are those of the sending relay. */
 export const TaskForwardSchema = v.object({
   // The amount of a task is held under its id, so a peer must not choose the form of that id.
   task_id: uuid,
   origin_relay: uuid,
   target_agent: uuid,
-  task_payload: TaskPayloadSchema,
-  budget: v.object({ amount: money, currency: v.literal("USD") }),
-  routing_choice: v.optional(
-    v.nullable(
-      v.object({
-        composite: v.pipe(v.number(), v.finite()),
-        path: v.pipe(v.array(id), v.maxLength(16, "must hold at most 16 entries")),
-      }),
-    ),
-    null,
+  task_payload: describeAs(TaskPayloadSchema, "The instructions for the executor."),
+  budget: describeAs(
+    v.object({
+      amount: describeAs(money, "The amount that the receiver is paid for the task, in USD."),
+      currency: v.literal("USD"),
+    }),
+    "The payment for the task.",
   ),
-  public_key: v.optional(hex32),
+  routing_choice: describeAs(
+    v.optional(
+      v.nullable(
+        v.object({
+          composite: describeAs(
+            v.pipe(v.number(), v.finite()),
+            "The score of the chosen agent, from 0 to 1; 0 if another way was used.",
+          ),
+          path: describeAs(
+            v.pipe(v.array(id), v.maxLength(16, "must hold at most 16 entries")),
+            "The path to the agent: `self`, `relay:` and the id of each relay on it, then the agent's id.",
+          ),
+        }),
+      ),
+      null,
+    ),
+    "The sender's choice of the agent; null if it states none.",
+  ),
+  public_key: describeAs(
+    v.optional(hex32),
+    "The key of the expected executor, as 64 hex digits; a result under another one is refused.",
+  ),
   expires_at: v.optional(timestamp),
-  /** The number of tasks above this one, as far as the sender knows them; 0 without it. */
   depth: v.optional(count),
-  /** The forward that the sender received itself, with all its members but `task_payload`. */
   relayed: v.optional(signedObject),
   ...envelope,
   signature,
 });
 export type TaskForward = v.InferOutput<typeof TaskForwardSchema>;
 
-export const TaskForwardAnswerSchema = v.object({ task_id: id, status: v.literal("pending") });
+export const TaskForwardAnswerSchema = v.object({
+  task_id: id,
+  status: describeAs(v.literal("pending"), "Always `pending`: the receiver has taken the task."),
+});
 export type TaskForwardAnswer = v.InferOutput<typeof TaskForwardAnswerSchema>;
 
 /** The body of task/result: the worker's receipt and the sending relay's attestation. */
 export const TaskResultSchema = v.object({
   task_id: id,
   origin_relay: uuid,
-  receipt: signedObject,
-  public_key: hex32,
-  attestation: signedObject,
+  receipt: describeAs(signedObject, "The executor's signed receipt."),
+  public_key: describeAs(hex32, "The key of the executor, as 64 hex digits."),
+  attestation: describeAs(
+    signedObject,
+    "The sending relay's signed statement that it has the receipt.",
+  ),
   ...envelope,
 });
 export type TaskResult = v.InferOutput<typeof TaskResultSchema>;
 
 /**
- * The answer to task/result. `pending`, with status 202: an intermediate relay has no answer from
- * the previous relay yet. An acceptance has the members of `ResultAcceptance` if the peer names the
- * feature `signed_accepted`, and the settlement of a task that was settled before if it names
- * `position`.
+ * The answer to task/result; `pending` has the status 202. An acceptance has the members of
+ * `ResultAcceptance` if the peer names the feature `signed_accepted`.
  */
 export const TaskResultAnswerSchema = v.object({
-  status: extensibleEnum(["accepted", "pending"]),
+  status: describeAs(
+    extensibleEnum(["accepted", "pending"]),
+    "`accepted`, or `pending` while an intermediate relay has no answer from the previous one.",
+  ),
   task_id: v.optional(id),
   receipt_hash: v.optional(hex32),
   relay_id: v.optional(uuid),
   timestamp: v.optional(timestamp),
   suite: v.optional(v.string()),
   signature: v.optional(signature),
-  settlement: v.optional(signedObject),
+  settlement: describeAs(
+    v.optional(signedObject),
+    "The signed settlement of a task that was paid before; only for a peer with the feature `position`.",
+  ),
 });
 export type TaskResultAnswer = v.InferInput<typeof TaskResultAnswerSchema>;
 
@@ -78,12 +100,12 @@ export type TaskResultAnswer = v.InferInput<typeof TaskResultAnswerSchema>;
 export const TaskCancelSchema = v.object({ task_id: id, origin_relay: uuid, ...envelope });
 export type TaskCancel = v.InferOutput<typeof TaskCancelSchema>;
 
-/**
- * The signed answer to task/cancel. `cancelled`: this relay will return no receipt of the task.
- * `pending`, with status 202: the executor was asked and has not agreed yet.
- */
+/** The signed answer to task/cancel; `pending` has the status 202. */
 export const TaskCancelAnswerSchema = v.object({
-  status: extensibleEnum(["cancelled", "pending"]),
+  status: describeAs(
+    extensibleEnum(["cancelled", "pending"]),
+    "`cancelled` if no receipt of the task will be returned, `pending` until the executor has agreed.",
+  ),
   task_id: id,
   relay_id: uuid,
   timestamp,

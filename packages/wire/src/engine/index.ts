@@ -1,4 +1,5 @@
 /** The parts of which a table of operations is built: rows, fields, headers between relays. */
+export { describeAs } from "./annotate-schema.ts";
 export { type Extensible, extensibleEnum } from "./extensible-enum.ts";
 export {
   agentId,

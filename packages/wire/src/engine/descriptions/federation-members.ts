@@ -4,14 +4,12 @@ export const federationMembers: Readonly<Record<string, string>> = {
   challenge_response:
     "The Ed25519 signature in base64url of the initiator's relay id, a colon and `nonce_b`.",
   depth: "The number of tasks above this one, as far as the sender knows them; 0 if absent.",
-  fee_amount: "The fee that the relay keeps, in USD.",
   gross_amount: "The amount before the fee, in USD.",
   hop_count: "The number of relays that have forwarded the query.",
   hop_distance: "The number of relays behind the answering one.",
   incarnation:
     "POSIX seconds of the latest restore of the relay's database from a backup; 0 without one.",
   max_hops: "The `hop_count` at which the query is no longer forwarded.",
-  net_amount: "The amount that the receiver pays out, in USD.",
   nonce_a: "The 32 random bytes of the initiator, as 64 hex digits.",
   nonce_b: "The 32 random bytes of the responder, as 64 hex digits.",
   origin_relay: "The id of the sending relay.",
