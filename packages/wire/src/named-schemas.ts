@@ -3,7 +3,9 @@ import { VerifiableCredentialSchema } from "@agent/credentials";
 import { LedgerSchema } from "@agent/ledger";
 import { ExecutionReceiptSchema } from "@agent/receipts";
 import type * as v from "valibot";
+import { describeByPath } from "./engine/descriptions/describe-by-path.ts";
 import { describeMembers } from "./engine/descriptions/describe-members.ts";
+import { signedDocuments } from "./engine/descriptions/signed-documents.ts";
 import { AgentState, AuditEntry, Goal } from "./operations/live/agent-state.ts";
 import { Approval } from "./operations/tasks/approvals.ts";
 import { Balance, Settlement, Transaction } from "./operations/money/budget.ts";
@@ -95,5 +97,7 @@ export function toComponentSchema(schema: v.GenericSchema): JsonObject {
 /** Converts all named schemas to JSON Schema, for `#/components/schemas`. */
 export function buildNamedSchemas(): { readonly [name: string]: JsonObject } {
   const schemas = Object.entries(toJsonSchemaDefs(namedDefinitions, conversion));
-  return Object.fromEntries(schemas.map(([name, schema]) => [name, { ...schema }]));
+  return Object.fromEntries(
+    schemas.map(([name, schema]) => [name, describeByPath(schema, signedDocuments[name] ?? {})]),
+  );
 }

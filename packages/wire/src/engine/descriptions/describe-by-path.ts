@@ -1,0 +1,34 @@
+type JsonObject = { readonly [keyword: string]: unknown };
+
+/**
+ * Returns a copy of a JSON Schema in which members are described by the path of names that leads to
+ * them, joined by dots. Arrays and alternatives add nothing to a path. Members without a description here
+ * keep the one that they have.
+ */
+export function describeByPath(
+  schema: object,
+  descriptions: Readonly<Record<string, string>>,
+  path = "",
+): JsonObject {
+  const describeValue = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(describeValue);
+    return isSchema(value) ? describeByPath(value, descriptions, path) : value;
+  };
+  const describeMember = ([name, member]: readonly [string, unknown]) => {
+    const place = path === "" ? name : `${path}.${name}`;
+    const description = descriptions[place];
+    const described = isSchema(member) ? describeByPath(member, descriptions, place) : member;
+    return [name, isSchema(described) && description ? { ...described, description } : described];
+  };
+  const keywords = Object.entries(schema).map(([keyword, value]) => [
+    keyword,
+    keyword === "properties" && isSchema(value)
+      ? Object.fromEntries(Object.entries(value).map(describeMember))
+      : describeValue(value),
+  ]);
+  return Object.fromEntries(keywords) as JsonObject;
+}
+
+function isSchema(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
