@@ -13,7 +13,7 @@ import { TrustLevel } from "./registry.ts";
 
 /** The trust that a delegator's settled tasks give an executor (docs/decisions.md, 6). */
 export const TrustRecord = v.object({
-  agent_id: v.string(),
+  agent_id: describeAs(v.string(), "The id of the agent that delegated the tasks."),
   remote_agent_id: describeAs(v.string(), "The id of the agent that tasks were delegated to."),
   trust_level: extensibleEnum(TrustLevel.options),
   first_seen_at: wholeNumber,

@@ -45,7 +45,7 @@ export const AuditEntry = v.object({
   at: wholeNumber,
   actor: describeAs(
     v.string(),
-    "An agent's id, `operator` (`operator:1` or `operator:2` while there are two tokens), or `anonymous`.",
+    "An agent's id, `operator` (`operator:1` or `operator:2` while there are two tokens), `session:` and an id, or `anonymous`.",
   ),
   device_id: describeAs(
     v.nullable(v.string()),

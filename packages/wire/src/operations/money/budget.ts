@@ -55,7 +55,10 @@ export const Settlement = v.object({
   amount_settled: describeAs(money, "The amount that the payer paid, in USD."),
   fee: describeAs(money, "The fee of the relay, in USD."),
   net: describeAs(money, "The amount that the payee received, in USD."),
-  payer_id: v.string(),
+  payer_id: describeAs(
+    v.string(),
+    "The id of the paying agent, or `relay:` and the id of the relay that forwarded the task.",
+  ),
   payee_id: describeAs(v.string(), "The id of the paid agent."),
   status: describeAs(
     extensibleEnum(["completed", "partial", "refunded"]),

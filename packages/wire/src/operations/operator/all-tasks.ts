@@ -79,7 +79,7 @@ const Delivery = v.object({
   attempts: describeAs(wholeNumber, "The number of times that the executor took it."),
   last_at: describeAs(
     v.nullable(wholeNumber),
-    "The time at which the executor last took it, or delivered a result without taking it, in ms since the Unix epoch.",
+    "The time at which the executor last took it, or delivered a result without taking it, in ms since the Unix epoch; null if it is not known.",
   ),
 });
 

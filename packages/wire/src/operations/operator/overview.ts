@@ -114,7 +114,7 @@ export const overview = {
           v.object({
             bound: describeAs(
               wholeNumber,
-              "The number of agents with a key here that are not revoked, registered or not.",
+              "The number of agents known here that are not revoked, registered or not.",
             ),
             registered: describeAs(wholeNumber, "The number of those that are registered."),
             online: describeAs(wholeNumber, "The number of agents that are reachable now."),

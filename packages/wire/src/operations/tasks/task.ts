@@ -47,7 +47,7 @@ export const Task = v.object({
   ),
   assigned_to: describeAs(
     v.nullable(v.string()),
-    "The id of the agent that has the task; null before it is assigned.",
+    "The id of the agent that has the task instead of `agent_id`; null while that one has it.",
   ),
   required_capabilities: v.array(v.string()),
   expires_at: wholeNumber,
@@ -112,7 +112,7 @@ export const TaskEvent = v.object({
   task_id: v.string(),
   assigned_to: describeAs(
     v.optional(v.nullable(v.string())),
-    "The id of the agent that has the task now; only of `reassigned`.",
+    "The id of the agent that has the task now, null or absent if it is the target; only of `reassigned`.",
   ),
   note: describeAs(v.optional(v.string()), "What the executor reported; only of `progress`."),
 });
