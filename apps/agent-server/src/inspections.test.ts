@@ -94,8 +94,8 @@ async function order(): Promise<string> {
   return answer["task_id"] as string;
 }
 
-const inspect = (task_id: string, words: object) =>
-  callTool(clients.boss, "inspect_result", { task_id, ...words });
+const inspect = (task_id: string, statement: object) =>
+  callTool(clients.boss, "inspect_result", { task_id, ...statement });
 
 test("an owner accepts a result, which pays it", async () => {
   const task_id = await order();

@@ -137,8 +137,8 @@ describe.each([
   test("finds, orders, rejects with an offer, and can still accept while it is open", async () => {
     const before = await balance();
     const { task_id } = await orderInspected("reject this");
-    const words = { verdict: "rejected", reason: "It is not loud enough.", offer: 0.5 };
-    expect(await call("inspect_result", { task_id, ...words })).toMatchObject({
+    const statement = { verdict: "rejected", reason: "It is not loud enough.", offer: 0.5 };
+    expect(await call("inspect_result", { task_id, ...statement })).toMatchObject({
       state: "rejected",
       share: null,
     });

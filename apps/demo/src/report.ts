@@ -88,11 +88,11 @@ export function formatMoney(
   ];
 }
 
-/** Formats the words about a disputed result, and what it was worth. */
+/** Formats the statements about a disputed result, and what it was worth. */
 export function formatDispute({ inspection, sellerBalance }: DecidedDispute): string[] {
   const { verdicts, decision, due, outcome } = inspection;
-  const said = [...verdicts, decision ?? {}].map((word) => {
-    const { verdict = "decided", reason = "" } = word as { verdict?: string; reason?: string };
+  const said = [...verdicts, decision ?? {}].map((statement) => {
+    const { verdict = "decided", reason = "" } = statement as { verdict?: string; reason?: string };
     return [verdict, reason];
   });
   return [

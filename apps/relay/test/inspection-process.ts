@@ -69,7 +69,7 @@ async function read({ asOperator }: RelayCaller, { task }: Case): Promise<Inspec
   return body as unknown as Inspection;
 }
 
-/** The words that the parties may send, signed by the real clock. */
+/** The statements that the parties may send, signed by the real clock. */
 export const realActs = {
   reject: ({ as }: RelayCaller, given: Case) =>
     as(

@@ -105,7 +105,7 @@ export async function getCase(t: TestRelay, { task }: Pick<Case, "task">): Promi
   return body as unknown as Inspection;
 }
 
-/** A relay, in this process or another, by the time that its words need. */
+/** A relay, in this process or another, by the time that its statements need. */
 interface Clocked {
   readonly clock: { readonly now: () => number };
 }

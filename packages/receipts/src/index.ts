@@ -40,7 +40,10 @@ export {
   signNoShowRecord,
   verifyNoShowRecord,
 } from "./records/no-show-record.ts";
-export { hashInspectionWord, type VerifyWordOptions } from "./records/inspection-word.ts";
+export {
+  hashInspectionStatement,
+  type VerifyStatementOptions,
+} from "./records/inspection-statement.ts";
 export {
   type VerdictRecord,
   type VerdictRecordBody,

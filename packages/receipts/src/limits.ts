@@ -26,5 +26,5 @@ export const RECEIPT_LIMITS = {
   /** The time after the end of a key at which a receipt may have been completed with it, in ms. */
   formerKeySkewMs: 300_000,
   /** The maximum time between the timestamp of a verdict or a decision and the relay's clock, in ms. */
-  wordSkewMs: 300_000,
+  statementSkewMs: 300_000,
 } as const;

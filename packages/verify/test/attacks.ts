@@ -26,7 +26,7 @@ export const resigned = (changes: object) =>
   signJson({ ...bundle, ...changes }, relay.secretKey) as EvidenceBundle;
 
 export const elsewhere = createTestSigner(createSeededRandom(11), 1);
-export const wordOf = (changes: object = {}, secretKey = elsewhere.secretKey) => ({
+export const attestedElsewhere = (changes: object = {}, secretKey = elsewhere.secretKey) => ({
   peer: {
     relay_id: elsewhere.signer.agent_id,
     public_key: elsewhere.publicKey,
@@ -36,7 +36,7 @@ export const wordOf = (changes: object = {}, secretKey = elsewhere.secretKey) =>
     ),
   },
 });
-export const forwarded = had(wordOf());
+export const forwarded = had(attestedElsewhere());
 
 const { receipt, task, signers, postings } = evidence;
 const [signer, ...others] = signers as [(typeof signers)[0], ...typeof signers];
@@ -188,31 +188,31 @@ export const attacks: readonly Attack[] = [
     "another relay's attestation of another receipt",
     "attested",
     "attestation.receipt_mismatch",
-    had(wordOf({ receipt_hash: "0".repeat(64) })),
+    had(attestedElsewhere({ receipt_hash: "0".repeat(64) })),
   ],
   [
     "another relay's attestation of another task",
     "attested",
     "attestation.task_mismatch",
-    had(wordOf({ task_id: "another" })),
+    had(attestedElsewhere({ task_id: "another" })),
   ],
   [
     "another relay's attestation by a third party",
     "attested",
     "attestation.signature_invalid",
-    had(wordOf({}, stranger.secretKey)),
+    had(attestedElsewhere({}, stranger.secretKey)),
   ],
   [
     "another relay's attestation under another name",
     "attested",
     "attestation.wrong_relay",
-    had(wordOf({ relay_id: relay.relayId })),
+    had(attestedElsewhere({ relay_id: relay.relayId })),
   ],
   [
     "another relay without a key",
     "well_formed",
     "bundle.malformed",
-    resigned({ peer: { ...wordOf().peer, public_key: null } }),
+    resigned({ peer: { ...attestedElsewhere().peer, public_key: null } }),
   ],
   [
     "a settlement by another",

@@ -60,7 +60,7 @@ export async function joinInspectedWork(
           taskId,
           receiptHash: inspection.receipt_hash,
           signer: worker,
-          words: { verdict: "contested", reason: "The prompt names six rows." },
+          statement: { verdict: "contested", reason: "The prompt names six rows." },
         }),
       );
       return taskId;

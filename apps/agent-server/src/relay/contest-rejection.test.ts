@@ -50,8 +50,8 @@ test("IS19: the oldest of more rejections than one page is contested", async () 
     tasks.push({ at, receiptHash: hashReceipt(receipt) });
   }
   for (const { at, receiptHash } of tasks) {
-    const words = { verdict: "rejected", reason: "Not counted." } as const;
-    const sent = await sendVerdict(operator, { ...at, receiptHash, signer: boss, words });
+    const statement = { verdict: "rejected", reason: "Not counted." } as const;
+    const sent = await sendVerdict(operator, { ...at, receiptHash, signer: boss, statement });
     expect(sent).toMatchObject({ ok: true });
   }
   const contested = await contestRejection(

@@ -46,7 +46,7 @@ export async function contestRejection(
     taskId,
     receiptHash: rejected.receipt_hash,
     signer: identity,
-    words: { verdict: "contested", reason },
+    statement: { verdict: "contested", reason },
   });
   if (!sent.ok) return toRefusal(sent);
   const { state, deadline, arbiter_id, due, fee } = sent.body;

@@ -41,8 +41,8 @@ export async function disputeSummary({
   const rejected = await buyAndReject(editor, seller, arbiter);
   const path = { agentId: seller.agentId, taskId: rejected.task_id };
   const subject = { ...path, receiptHash: rejected.receipt_hash };
-  const words = { verdict: "contested", reason: "The prompt asks for no more rows." } as const;
-  unwrapBody(await sendVerdict(seller.client, { ...subject, signer: seller, words }));
+  const statement = { verdict: "contested", reason: "The prompt asks for no more rows." } as const;
+  unwrapBody(await sendVerdict(seller.client, { ...subject, signer: seller, statement }));
   const inspection = await decide(arbiter, path, rejected.receipt_hash);
   return {
     inspection,

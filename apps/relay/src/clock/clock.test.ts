@@ -253,10 +253,12 @@ describe("a jump of the wall clock", () => {
       expect(await states()).toEqual(["inspecting", "rejected", "disputed"]);
     });
 
-    test("leaves time for a word that arrives before any job ran", async () => {
+    test("leaves time for a statement that arrives before any job ran", async () => {
       await accept();
-      const word = signVerdict(t, cases[0]!, "rejected", { timestamp: t.clock.now() + JUMP_MS });
-      const said = await t.asOperator("POST", `${cases[0]!.task.path}/verdict`, word);
+      const statement = signVerdict(t, cases[0]!, "rejected", {
+        timestamp: t.clock.now() + JUMP_MS,
+      });
+      const said = await t.asOperator("POST", `${cases[0]!.task.path}/verdict`, statement);
       expect(said).toMatchObject({ status: 200, body: { state: "rejected" } });
     });
 

@@ -111,8 +111,8 @@ const purgeReplacedQuery = compile<ReplacedCredentials>()(
 );
 
 /** Purges superseded credentials that have expired; revoked ones stay known as revoked. */
-export async function purgeReplaced(tx: Tx, word: ReplacedCredentials): Promise<void> {
-  await tx.run(purgeReplacedQuery, word);
+export async function purgeReplaced(tx: Tx, replaced: ReplacedCredentials): Promise<void> {
+  await tx.run(purgeReplacedQuery, replaced);
 }
 
 interface CredentialPage {

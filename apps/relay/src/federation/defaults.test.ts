@@ -184,14 +184,14 @@ describe("A9: a peer that settles", () => {
 
   test("leaves its signed order and its signed acceptance, which only the operator can read", async () => {
     const taskId = await accepted();
-    const { order, accepted: word } = await shown(taskId);
+    const { order, accepted: acceptance } = await shown(taskId);
     expect(verifyJson(order, await keyOf(a))).toBe(true);
     expect(order).toMatchObject({
       task_id: taskId,
       origin_relay: a.relayId,
       budget: { amount: 0.95 },
     });
-    expect(Object.keys(word ?? {}).toSorted()).toEqual([
+    expect(Object.keys(acceptance ?? {}).toSorted()).toEqual([
       "receipt_hash",
       "relay_id",
       "signature",
@@ -200,8 +200,8 @@ describe("A9: a peer that settles", () => {
       "task_id",
       "timestamp",
     ]);
-    expect(word).toMatchObject({ status: "accepted", task_id: taskId, relay_id: a.relayId });
-    expect(verifyJson(word ?? {}, await keyOf(a))).toBe(true);
+    expect(acceptance).toMatchObject({ status: "accepted", task_id: taskId, relay_id: a.relayId });
+    expect(verifyJson(acceptance ?? {}, await keyOf(a))).toBe(true);
     const { body } = await b.as(worker, "GET", `/agent/${worker.agentId}/task/${taskId}`);
     expect(body).not.toHaveProperty("peer");
   });

@@ -7,7 +7,7 @@ import {
 } from "@agent/budget";
 import {
   type DecisionRecord,
-  hashInspectionWord,
+  hashInspectionStatement,
   hashOutcomeRecord,
   type OutcomeRecord,
   signOutcomeRecord,
@@ -40,8 +40,8 @@ export interface ClosedInspection {
 
 /**
  * Closes an inspection in the caller's transaction: signs and logs its outcome, moves its money, and counts
- * it for its parties. `row` has all words of the inspection; it is returned as it must be stored. A close is
- * never refused, because money would stand still.
+ * it for its parties. `row` has all statements of the inspection; it is returned as it must be stored. A close
+ * is never refused, because money would stand still.
  */
 export async function closeInspection(
   tx: Tx,
@@ -122,7 +122,7 @@ function buildOutcome(
   { result, share }: InspectionOutcome,
   now: number,
 ): OutcomeRecord {
-  const words = JSON.parse(verdicts) as VerdictRecord[];
+  const statements = JSON.parse(verdicts) as VerdictRecord[];
   const ruling = decision === null ? null : (JSON.parse(decision) as DecisionRecord);
   return signOutcomeRecord(
     {
@@ -130,8 +130,8 @@ function buildOutcome(
       receipt_hash,
       outcome: result,
       share: fromMicro(share),
-      verdicts: words.map(hashInspectionWord),
-      decision: ruling === null ? null : hashInspectionWord(ruling),
+      verdicts: statements.map(hashInspectionStatement),
+      decision: ruling === null ? null : hashInspectionStatement(ruling),
       closed_at: now,
       issuer: identity.did,
     },

@@ -107,13 +107,13 @@ test(
     );
     const statuses = await Promise.all(
       cases.map(async (given, index) => {
-        // The words arrive in the milliseconds around the end of the window.
+        // The statements arrive in the milliseconds around the end of the window.
         const delay = Math.max(0, deadlines[index]! - Date.now() - (index % 10));
         await new Promise((resolve) => setTimeout(resolve, delay));
-        const words = Array.from({ length: 6 }, (_, at) =>
+        const statements = Array.from({ length: 6 }, (_, at) =>
           at % 2 === 0 ? realActs.accept(caller, given) : realActs.reject(caller, given),
         );
-        return (await Promise.all(words)).map(({ status }) => status);
+        return (await Promise.all(statements)).map(({ status }) => status);
       }),
     );
     expect(statuses.flat().filter((status) => status !== 200 && status !== 409)).toEqual([]);

@@ -14,7 +14,7 @@ import { updateInspection } from "./store.ts";
 export type MoveServices = CloseServices &
   Pick<Services, "storage" | "log" | "waiters" | "trustGraph" | "freezer" | "clock">;
 
-/** The changes that come with a move: a word as it arrived, and the bond of a contest. */
+/** The changes that come with a move: a statement as it arrived, and the bond of a contest. */
 interface MoveChanges {
   readonly verdict?: object;
   readonly decision?: object;

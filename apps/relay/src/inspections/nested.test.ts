@@ -44,7 +44,7 @@ const verifyEvidence = async ({ boss, task }: Case) =>
   verifyArtifact((await t.as(boss, "GET", `${task.path}/evidence`)).text);
 
 describe("an executor that itself delegates with an inspection", () => {
-  test("begins both inspections by one receipt, and each closes by its own words", async () => {
+  test("begins both inspections by one receipt, and each closes by its own statements", async () => {
     const [given, sub] = [await submitInspected(t, outer), await submitInspected(t, inner)];
     const nested = createReceipt(inner.worker, sub.task);
     const receipt = createReceipt(outer.worker, given.task, { delegation_receipts: [nested] });

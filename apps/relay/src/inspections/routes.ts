@@ -1,7 +1,7 @@
 import type { Handlers } from "../http/handler.ts";
 import type { Services } from "../services.ts";
-import { decideDispute } from "./words/decide-dispute.ts";
-import { giveVerdict } from "./words/give-verdict.ts";
+import { decideDispute } from "./statements/decide-dispute.ts";
+import { giveVerdict } from "./statements/give-verdict.ts";
 import {
   getInspection,
   listAllInspections,

@@ -99,7 +99,7 @@ const federationSamples = {
   giveUpOutbox: { body: { reason: "lost" } },
 } as const satisfies Record<string, Sample>;
 
-const word = {
+const statement = {
   task_id: UNKNOWN_ID,
   receipt_hash: "0".repeat(64),
   timestamp: 1,
@@ -176,13 +176,13 @@ export const samples: { readonly [N in OperationName]: Sample } = {
   getEvidence: {},
   giveVerdict: {
     body: {
-      ...word,
+      ...statement,
       agent_id: UNKNOWN_ID,
       verdict: "accepted",
     },
   },
   decideDispute: {
-    body: { ...word, arbiter_id: UNKNOWN_ID, share: 0.5, reason: "half of it is there" },
+    body: { ...statement, arbiter_id: UNKNOWN_ID, share: 0.5, reason: "half of it is there" },
   },
   getInspection: {},
   listInspections: { query: "role=executor&limit=10" },

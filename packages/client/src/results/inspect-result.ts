@@ -34,7 +34,7 @@ export async function inspectResult(
     taskId: task.task_id,
     receiptHash: hashReceipt(receipt),
     signer,
-    words: answer === true ? { verdict: "accepted" } : { verdict: "rejected", ...answer },
+    statement: answer === true ? { verdict: "accepted" } : { verdict: "rejected", ...answer },
     ...(retryOptions.signal !== undefined && { signal: retryOptions.signal }),
   });
   return sent.ok ? { ok: true, inspection: sent.body } : sent;

@@ -21,18 +21,18 @@ export interface SendVerdictOptions
   readonly receiptHash: string;
   readonly signer: VerdictSigner;
   /** `offer` is the part of the due sum that a rejection offers, 0 to below 1. */
-  readonly words: Pick<VerdictRecord, "verdict" | "reason" | "offer">;
+  readonly statement: Pick<VerdictRecord, "verdict" | "reason" | "offer">;
 }
 
 /**
- * Signs a party's verdict on a result and sends it to the relay, where the same words may arrive twice. Refused
- * like operation `giveVerdict`.
+ * Signs a party's verdict on a result and sends it to the relay, where the same statement may arrive
+ * twice. Refused like operation `giveVerdict`.
  */
 export async function sendVerdict(
   client: RelayClient,
   options: SendVerdictOptions,
 ): Promise<CallResult<Operations["giveVerdict"]>> {
-  const { agentId, taskId, receiptHash, signer, words, signal } = options;
+  const { agentId, taskId, receiptHash, signer, statement, signal } = options;
   const environment = createEnvironment(options);
   const timestamp = environment.now();
   const deadline = timestamp + (options.timeoutMs ?? CALL_TIMEOUT_MS);
@@ -41,7 +41,7 @@ export async function sendVerdict(
       task_id: taskId,
       receipt_hash: receiptHash,
       agent_id: signer.agentId,
-      ...words,
+      ...statement,
       timestamp,
     },
     signer.secretKey,

@@ -57,16 +57,16 @@ export function filterKeysInForce<Key extends DatedKey>(
 /**
  * Returns the keys that can have signed a verdict or a decision with the timestamp `statedAt`, in their
  * order. Relays accept a timestamp up to five minutes from their clock, so a key counts that long before its
- * start and after its end, a device's too; in the millisecond of its end a word may have come before it.
+ * start and after its end, a device's too; in the millisecond of its end a statement may have come before it.
  */
 export function filterKeysAt<Key extends DatedKey>(
   keys: readonly Key[],
   statedAt: number,
 ): readonly Key[] {
-  const { wordSkewMs } = RECEIPT_LIMITS;
+  const { statementSkewMs } = RECEIPT_LIMITS;
   return keys.filter(
     ({ valid_from, valid_until }) =>
-      valid_from <= statedAt + wordSkewMs &&
-      (valid_until === null || statedAt <= valid_until + wordSkewMs),
+      valid_from <= statedAt + statementSkewMs &&
+      (valid_until === null || statedAt <= valid_until + statementSkewMs),
   );
 }

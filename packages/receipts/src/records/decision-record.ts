@@ -2,11 +2,11 @@ import type { Verdict } from "@agent/crypto";
 import * as v from "valibot";
 import { hex32, text, wholeNumber } from "../fields.ts";
 import {
-  buildWordChecks,
+  buildStatementChecks,
   dueShare,
   reasonText,
-  type VerifyWordOptions,
-} from "./inspection-word.ts";
+  type VerifyStatementOptions,
+} from "./inspection-statement.ts";
 import { createRecordVerifier, signRecord } from "./signed-record.ts";
 
 /**
@@ -55,14 +55,14 @@ export function signDecisionRecord(
 const verifyRecord = createRecordVerifier({
   kind: "decision",
   schema: DecisionRecordSchema,
-  checks: buildWordChecks("decision", ({ arbiter_id }: DecisionRecord) => arbiter_id),
-  listKeys: (_, { publicKeys = [] }: VerifyWordOptions) => publicKeys,
+  checks: buildStatementChecks("decision", ({ arbiter_id }: DecisionRecord) => arbiter_id),
+  listKeys: (_, { publicKeys = [] }: VerifyStatementOptions) => publicKeys,
 });
 
 /** Verifies an arbiter's decision; DecisionRefusal lists its codes. Never throws on a value. */
 export function verifyDecisionRecord(
   value: unknown,
-  options: VerifyWordOptions = {},
+  options: VerifyStatementOptions = {},
 ): Verdict<DecisionRefusal> {
   return verifyRecord(value, options);
 }

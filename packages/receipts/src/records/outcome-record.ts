@@ -2,12 +2,16 @@ import { canonicalize, sha256Hex, type Verdict } from "@agent/crypto";
 import * as v from "valibot";
 import { hex32, text, wholeNumber } from "../fields.ts";
 import { issuer, type IssuerKeys, listSigningKeys } from "../keys/issuer-key.ts";
-import { buildSubjectChecks, dueShare, type VerifyWordOptions } from "./inspection-word.ts";
+import {
+  buildSubjectChecks,
+  dueShare,
+  type VerifyStatementOptions,
+} from "./inspection-statement.ts";
 import { createRecordVerifier, signRecord } from "./signed-record.ts";
 
 const OUTCOMES = ["accepted", "lapsed", "conceded", "unanswered", "decided", "undecided"] as const;
 
-// A rejection, its contest, and the word of the party that gives up.
+// A rejection, its contest, and the statement of the party that gives up.
 const MAX_VERDICTS = 3;
 
 /** A relay's statement of how an inspection ended, signed like a settlement record. */
@@ -37,8 +41,8 @@ export const OutcomeRecordSchema = v.pipe(
 );
 
 /**
- * `verdicts` and `decision` are hashes of the signed words in the order of their arrival (see
- * `hashInspectionWord`), `closed_at` is in ms by the relay's clock, `issuer` a did:key.
+ * `verdicts` and `decision` are hashes of the signed statements in the order of their arrival (see
+ * `hashInspectionStatement`), `closed_at` is in ms by the relay's clock, `issuer` a did:key.
  */
 export type OutcomeRecord = v.InferOutput<typeof OutcomeRecordSchema>;
 
@@ -69,7 +73,8 @@ export function hashOutcomeRecord(record: OutcomeRecord): string {
 }
 
 /** The verifier's own values; checks whose value is left out do not run. */
-export type VerifyOutcomeOptions = IssuerKeys & Pick<VerifyWordOptions, "taskId" | "receiptHash">;
+export type VerifyOutcomeOptions = IssuerKeys &
+  Pick<VerifyStatementOptions, "taskId" | "receiptHash">;
 
 const verifyRecord = createRecordVerifier({
   kind: "outcome",

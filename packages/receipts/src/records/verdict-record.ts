@@ -2,16 +2,16 @@ import type { Verdict } from "@agent/crypto";
 import * as v from "valibot";
 import { hex32, text, wholeNumber } from "../fields.ts";
 import {
-  buildWordChecks,
+  buildStatementChecks,
   dueShare,
   reasonText,
-  type VerifyWordOptions,
-} from "./inspection-word.ts";
+  type VerifyStatementOptions,
+} from "./inspection-statement.ts";
 import { createRecordVerifier, signRecord } from "./signed-record.ts";
 
 const VERDICTS = ["accepted", "rejected", "conceded", "contested"] as const;
 
-/** A party's word in an inspection before payment, signed by a key of the agent (docs/decisions.md, 6). */
+/** A party's statement in an inspection before payment, signed by a key of the agent (docs/decisions.md, 6). */
 export const VerdictRecordSchema = v.pipe(
   v.object(
     {
@@ -29,7 +29,7 @@ export const VerdictRecordSchema = v.pipe(
     "is missing",
   ),
   v.check(
-    (word) => hasReason(word) === (word.reason !== undefined),
+    (statement) => hasReason(statement) === (statement.reason !== undefined),
     "must have a reason if and only if it is rejected or contested",
   ),
   v.check(
@@ -66,14 +66,14 @@ export function signVerdictRecord(body: VerdictRecordBody, secretKey: Uint8Array
 const verifyRecord = createRecordVerifier({
   kind: "verdict",
   schema: VerdictRecordSchema,
-  checks: buildWordChecks("verdict", ({ agent_id }: VerdictRecord) => agent_id),
-  listKeys: (_, { publicKeys = [] }: VerifyWordOptions) => publicKeys,
+  checks: buildStatementChecks("verdict", ({ agent_id }: VerdictRecord) => agent_id),
+  listKeys: (_, { publicKeys = [] }: VerifyStatementOptions) => publicKeys,
 });
 
 /** Verifies a party's verdict; VerdictRefusal lists its codes. Never throws on a value. */
 export function verifyVerdictRecord(
   value: unknown,
-  options: VerifyWordOptions = {},
+  options: VerifyStatementOptions = {},
 ): Verdict<VerdictRefusal> {
   return verifyRecord(value, options);
 }

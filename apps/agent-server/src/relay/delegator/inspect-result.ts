@@ -43,7 +43,7 @@ export async function inspectResult(
     taskId,
     receiptHash: hashReceipt(proven.receipt),
     signer: { agentId, secretKey },
-    words: {
+    statement: {
       verdict,
       ...(reason !== undefined && { reason }),
       ...(offer !== undefined && { offer }),

@@ -73,7 +73,7 @@ function WaitingDisputes() {
   );
 }
 
-/** Inspections of all agents, newest first; the page of a task has the words of its parties. */
+/** Inspections of all agents, newest first; the page of a task has the statements of its parties. */
 function InspectionList({ state }: { state: string }) {
   const query = state === "all" ? {} : { state };
   const loadPage = useListPages("listAllInspections", { query }, inspectionsOf);

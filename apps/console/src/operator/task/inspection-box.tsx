@@ -8,7 +8,10 @@ import { AgentLink, StateWord } from "../places.tsx";
 
 type Inspection = BodyOf<"getInspection">;
 
-/** The inspection of a result before it is paid: who said what, and until when the next word is awaited. */
+/**
+ * The inspection of a result before it is paid: who said what, and until when the next statement is
+ * awaited.
+ */
 export function InspectionBox({
   params,
 }: {
@@ -48,13 +51,13 @@ export function InspectionFacts({ inspection }: { inspection: Inspection }) {
               ]),
         ]}
       />
-      <ol class="words">
+      <ol class="statements">
         {[
           ...inspection.verdicts,
           ...(inspection.decision === null ? [] : [inspection.decision]),
-        ].map((word, at) => (
+        ].map((statement, at) => (
           <li key={at}>
-            <SignedWord word={word} />
+            <SignedStatement statement={statement} />
           </li>
         ))}
       </ol>
@@ -62,9 +65,9 @@ export function InspectionFacts({ inspection }: { inspection: Inspection }) {
   );
 }
 
-/** One signed word of a party; its reason is a text of a stranger. */
-function SignedWord({ word }: { word: Readonly<Record<string, unknown>> }) {
-  const { verdict, share, reason, issuer, agent_id } = word;
+/** One signed statement of a party; its reason is a text of a stranger. */
+function SignedStatement({ statement }: { statement: Readonly<Record<string, unknown>> }) {
+  const { verdict, share, reason, issuer, agent_id } = statement;
   const author = typeof agent_id === "string" ? agent_id : issuer;
   return (
     <>

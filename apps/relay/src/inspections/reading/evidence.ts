@@ -8,7 +8,7 @@ import type { Reader } from "../../storage/storage.ts";
 import { findInspection } from "../store.ts";
 import { parseTerms } from "../terms.ts";
 
-/** The inspection of a task in its evidence, and the agents whose keys signed its words. */
+/** The inspection of a task in its evidence, and the agents whose keys signed its statements. */
 export interface InspectionEvidence {
   readonly inspection: BundleInspection;
   readonly speakers: readonly string[];

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseSecretKeyHex } from "@agent/crypto/sealed-key";
 import {
-  hashInspectionWord,
+  hashInspectionStatement,
   hashOutcomeRecord,
   type OutcomeRecord,
   signDecisionRecord,
@@ -125,13 +125,13 @@ describe("evidence of a relay that signs a lie with its own key", () => {
       (inspected) => signEnd(inspected, { share: 0.600001 }),
     ],
     [
-      "a word of the submitter is the relay's",
+      "a statement of the submitter is the relay's",
       "verdict.signature_invalid",
       (inspected) => {
-        const [word, ...others] = inspected.inspection.verdicts;
-        const { suite: _, signature: _1, ...body } = word!;
+        const [statement, ...others] = inspected.inspection.verdicts;
+        const { suite: _, signature: _1, ...body } = statement!;
         const verdicts = [signVerdictRecord({ ...body, offer: 0 }, secretKey), ...others];
-        const ended = signEnd(inspected, { verdicts: verdicts.map(hashInspectionWord) });
+        const ended = signEnd(inspected, { verdicts: verdicts.map(hashInspectionStatement) });
         return { ...ended, inspection: { ...ended.inspection, verdicts } };
       },
     ],
@@ -141,7 +141,7 @@ describe("evidence of a relay that signs a lie with its own key", () => {
       (inspected) => {
         const { suite: _, signature: _1, ...body } = inspected.inspection.decision!;
         const decision = signDecisionRecord({ ...body, share: 1 }, secretKey);
-        const ended = signEnd(inspected, { share: 1, decision: hashInspectionWord(decision) });
+        const ended = signEnd(inspected, { share: 1, decision: hashInspectionStatement(decision) });
         return { ...ended, inspection: { ...ended.inspection, decision } };
       },
     ],
@@ -202,7 +202,7 @@ describe("evidence of a relay that signs a lie with its own key", () => {
     await giveVerdict(t, given, "accepted");
     const text = await signLie(given, (inspected) => {
       const verdicts = inspected.inspection.verdicts.slice(1);
-      const ended = signEnd(inspected, { verdicts: verdicts.map(hashInspectionWord) });
+      const ended = signEnd(inspected, { verdicts: verdicts.map(hashInspectionStatement) });
       return { ...ended, inspection: { ...ended.inspection, verdicts } };
     });
     expect((await verifyLogged(text)).valid).toBe(false);

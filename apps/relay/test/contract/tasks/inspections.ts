@@ -113,8 +113,8 @@ export const inspectionsContract: Contract<
     "inspection.signature_invalid": onCase((t, given) => {
       const { secretKey } = given.worker;
       const forged = { ...given, boss: { ...given.boss, secretKey } };
-      const word = signVerdict(t, forged, "accepted");
-      return t.as(given.boss, "POST", `${given.task.path}/verdict`, word);
+      const statement = signVerdict(t, forged, "accepted");
+      return t.as(given.boss, "POST", `${given.task.path}/verdict`, statement);
     }),
     "inspection.timestamp": onCase((t, given) =>
       giveVerdict(t, given, "accepted", { timestamp: t.clock.now() - 300_001 }),
@@ -145,12 +145,16 @@ export const inspectionsContract: Contract<
     ),
     "inspection.signature_invalid": onDispute((t, given) => {
       const { secretKey } = given.worker;
-      const word = signDecision(t, { ...given, arbiter: { ...given.arbiter, secretKey } }, 0.5);
-      return t.as(given.arbiter, "POST", `${given.task.path}/decision`, word);
+      const statement = signDecision(
+        t,
+        { ...given, arbiter: { ...given.arbiter, secretKey } },
+        0.5,
+      );
+      return t.as(given.arbiter, "POST", `${given.task.path}/decision`, statement);
     }),
     "inspection.timestamp": onDispute((t, given) => {
-      const word = signDecision(t, given, 0.5, { timestamp: t.clock.now() + 300_001 });
-      return t.as(given.arbiter, "POST", `${given.task.path}/decision`, word);
+      const statement = signDecision(t, given, 0.5, { timestamp: t.clock.now() + 300_001 });
+      return t.as(given.arbiter, "POST", `${given.task.path}/decision`, statement);
     }),
     "inspection.closed": onDispute(async (t, given) => {
       await decide(t, given, 0.75);

@@ -1,11 +1,11 @@
 import type { ArtifactRefusal } from "../../refusals.ts";
 import type { EvidenceBundle } from "../schema.ts";
 import { findMoneyFault } from "./find-money-fault.ts";
-import { findWordFault } from "./find-word-fault.ts";
+import { findStatementFault } from "./find-statement-fault.ts";
 import { isEndedEarly } from "./is-ended-early.ts";
 import { isReplayed } from "./replay-inspection.ts";
 
-/** A rejection, its contest and the party that gives up; more words would only cost time. */
+/** A rejection, its contest and the party that gives up; more statements would only cost time. */
 const MAX_VERDICTS = 3;
 
 /** Returns the code of the first rule of an inspection that a bundle breaks; undefined if it breaks none. */
@@ -20,8 +20,8 @@ export function findInspectionFault(
     return isInspected ? "bundle.inspection_mismatch" : undefined;
   }
   if (inspection.verdicts.length > MAX_VERDICTS) return "bundle.inspection_mismatch";
-  const wordFault = findWordFault(bundle, inspection, relayKeys);
-  if (wordFault !== undefined) return wordFault;
+  const statementFault = findStatementFault(bundle, inspection, relayKeys);
+  if (statementFault !== undefined) return statementFault;
   if (!isReplayed(inspection, relay_id) || isEndedEarly(bundle, inspection)) {
     return "bundle.inspection_mismatch";
   }

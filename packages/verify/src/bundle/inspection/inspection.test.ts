@@ -11,7 +11,7 @@ import {
 } from "@agent/budget";
 import { publicKeyToDidKey, hexToBytes, signJson } from "@agent/crypto";
 import {
-  hashInspectionWord,
+  hashInspectionStatement,
   hashOutcomeRecord,
   hashReceipt,
   type OutcomeRecord,
@@ -158,8 +158,8 @@ function closeCase({ verdicts, outcome, share, lostBy = null, decision, isAgents
       ...subject,
       outcome,
       share,
-      verdicts: verdicts.map(hashInspectionWord),
-      decision: decision === undefined ? null : hashInspectionWord(decision),
+      verdicts: verdicts.map(hashInspectionStatement),
+      decision: decision === undefined ? null : hashInspectionStatement(decision),
       closed_at: CLOSED_AT,
       issuer,
     },
@@ -329,14 +329,14 @@ describe("the evidence of an inspection that is not closed", () => {
   });
 });
 
-describe("a word in the evidence is refused", () => {
+describe("a statement in the evidence is refused", () => {
   const codeOf = (verdicts: readonly VerdictRecord[], signers = evidence.signers) => {
     const last = verdicts.at(-1)?.verdict;
     const state = last === "contested" ? "disputed" : "rejected";
     return verifyEvidence({ ...openCase(state, verdicts), signers }).code;
   };
-  const signAgain = (word: VerdictRecord, changes: object, { secretKey }: TestSigner) =>
-    signJson({ ...word, ...changes }, secretKey) as VerdictRecord;
+  const signAgain = (statement: VerdictRecord, changes: object, { secretKey }: TestSigner) =>
+    signJson({ ...statement, ...changes }, secretKey) as VerdictRecord;
 
   test.each<[string, readonly VerdictRecord[], string]>([
     ["with an edited offer", [{ ...offered, offer: 0.4 }], "verdict.signature_invalid"],
@@ -413,7 +413,7 @@ test("the fee of a case that the submitter gave up cannot be credited to a stran
 test.each([
   // The window begins when the receipt arrives, by the same clock as its end.
   ["closed in silence", "window_ms", CLOSED_AT - evidence.received_at],
-  // A word may be up to five minutes from the relay's clock.
+  // A statement may be up to five minutes from the relay's clock.
   ["unanswered", "answer_ms", CLOSED_AT - TIME + 300_000],
   ["undecided", "decision_ms", CLOSED_AT - TIME + 300_000],
 ] as const)("IS20: a case that was %s may not end before its %s", (name, member, least) => {

@@ -4,8 +4,8 @@ import type { BundleInspection } from "./schema.ts";
 
 /**
  * Returns whether a silence ended a state before its time. A freeze and a restart of the relay only move a
- * deadline to later, so the length of the state is the least that must have passed. A word may have been
- * signed five minutes before or after it arrived; without a word both times are by the relay's own clock.
+ * deadline to later, so the length of the state is the least that must have passed. A statement may have been
+ * signed five minutes before or after it arrived; without a statement both times are by the relay's own clock.
  */
 export function isEndedEarly(
   { attestation }: Pick<EvidenceBundle, "attestation">,
@@ -16,7 +16,7 @@ export function isEndedEarly(
   if (lengthMs === undefined) return false;
   const last = verdicts.at(-1);
   const leastBegin =
-    last === undefined ? attestation.received_at : last.timestamp - RECEIPT_LIMITS.wordSkewMs;
+    last === undefined ? attestation.received_at : last.timestamp - RECEIPT_LIMITS.statementSkewMs;
   return outcome.closed_at < leastBegin + lengthMs;
 }
 

@@ -11,9 +11,9 @@ import type { VerdictRecord } from "@agent/receipts";
 import type { BundleInspection } from "./schema.ts";
 
 /**
- * Returns whether the words lead to the state and the outcome that the relay states. Deadlines are not
+ * Returns whether the statements lead to the state and the outcome that the relay states. Deadlines are not
  * repeated: a freeze and a restart of the relay move them, so an inspection that the relay closed without
- * a further word is taken to have run out of time; `isEndedEarly` checks the least time.
+ * a further statement is taken to have run out of time; `isEndedEarly` checks the least time.
  */
 export function isReplayed(inspection: BundleInspection, relayId: string): boolean {
   const { state, outcome } = inspection;
@@ -43,7 +43,7 @@ function replayInspection(
     decisionMs: terms.decision_ms,
   };
   const arbiter = decision === null || decision.arbiter_id === relayId ? "operator" : "agent";
-  const events = verdicts.map((word) => toEvent(word, arbiter));
+  const events = verdicts.map((statement) => toEvent(statement, arbiter));
   if (decision !== null) {
     events.push({ type: "decided", share: toMicro(decision.share), by: arbiter });
   }

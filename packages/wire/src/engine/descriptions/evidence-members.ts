@@ -19,6 +19,6 @@ export const evidenceMembers: Readonly<Record<string, string>> = {
   validFrom: "The beginning of the validity in ISO 8601.",
   validUntil: "The end of the validity in ISO 8601.",
   verdict:
-    "The word: accepted or rejected by the submitter, conceded or contested by the executor.",
+    "The verdict: accepted or rejected by the submitter, conceded or contested by the executor.",
   verificationMethod: "The signer's did:key, `#`, and the part after `did:key:` again.",
 };

@@ -49,7 +49,7 @@ export const Inspection = v.object({
   executor_id: describeAs(v.string(), "The id of the agent that executed the task."),
   receipt_hash: describeAs(
     v.string(),
-    "The SHA-256 of the canonical JSON of the receipt, which every word must name, as 64 hex digits.",
+    "The SHA-256 of the canonical JSON of the receipt, which every statement must name, as 64 hex digits.",
   ),
   state: describeAs(extensibleEnum(InspectionState.options), "The state of the inspection."),
   terms: AcceptanceTerms,
@@ -65,7 +65,7 @@ export const Inspection = v.object({
   ),
   verdicts: describeAs(
     v.array(looseObject),
-    "The signed words of the parties as they arrived, oldest first.",
+    "The signed statements of the parties as they arrived, oldest first.",
   ),
   decision: describeAs(v.nullable(looseObject), "The arbiter's signed decision; null without one."),
   outcome: describeAs(
@@ -75,7 +75,7 @@ export const Inspection = v.object({
 });
 export type Inspection = v.InferInput<typeof Inspection>;
 
-/** The operator's own decision, which the relay signs; all others are signed words. */
+/** The operator's own decision, which the relay signs; all others are signed statements. */
 export const OperatorDecision = v.strictObject({
   share: describeAs(
     DecisionRecordSchema.entries.share,
@@ -93,7 +93,7 @@ const page = {
 /** Refusals that concern reading an inspection. */
 const READ_REFUSALS = ["task.not_found", "task.not_participant", "inspection.not_found"] as const;
 
-const WORD_REFUSALS = [
+const STATEMENT_REFUSALS = [
   "request.invalid",
   ...READ_REFUSALS,
   "inspection.not_party",
@@ -118,13 +118,13 @@ export const inspections = {
     body: VerdictRecordSchema,
     rawBody: true,
     ok: { 200: Inspection },
-    refusals: [...WORD_REFUSALS, "dispute.bond_required"],
+    refusals: [...STATEMENT_REFUSALS, "dispute.bond_required"],
   }),
   decideDispute: defineOperation({
     method: "POST",
     path: "/agent/:agentId/task/:taskId/decision",
     summary:
-      "Decide a disputed inspection as the arbiter in charge, by a signed word; the operator sends `share` and `reason`.",
+      "Decide a disputed inspection as the arbiter in charge, by a signed statement; the operator sends `share` and `reason`.",
     section: "Inspections",
     auth: "bearer",
     operator: "operate",
@@ -135,7 +135,7 @@ export const inspections = {
     body: v.union([OperatorDecision, DecisionRecordSchema]),
     rawBody: true,
     ok: { 200: Inspection },
-    refusals: WORD_REFUSALS,
+    refusals: STATEMENT_REFUSALS,
   }),
   getInspection: defineOperation({
     method: "GET",

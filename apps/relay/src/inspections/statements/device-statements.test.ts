@@ -19,7 +19,7 @@ beforeEach(async () => {
 });
 afterEach(() => t.close());
 
-test("a device signs for its agent until it is revoked, and its word stays valid", async () => {
+test("a device signs for its agent until it is revoked, and its statement stays valid", async () => {
   const { agentId: arbiter_id } = parties.arbiter;
   const device = await createPairedDevice(t, parties.boss);
   const given = await beginCase(t, parties, { arbiter_id });
@@ -31,8 +31,8 @@ test("a device signs for its agent until it is revoked, and its word stays valid
 
   const path = `/api/v1/agents/${device.agentId}/devices/${device.deviceId}`;
   expect((await t.as(parties.boss, "DELETE", path)).status).toBe(200);
-  const word = signVerdict(t, { ...later, boss: device }, "rejected");
-  const refused = await t.as(parties.boss, "POST", `${later.task.path}/verdict`, word);
+  const statement = signVerdict(t, { ...later, boss: device }, "rejected");
+  const refused = await t.as(parties.boss, "POST", `${later.task.path}/verdict`, statement);
   expect(refused).toMatchObject({ status: 403, body: { code: "inspection.signature_invalid" } });
   await t.clock.advance(3_600_000);
   const { text } = await t.as(parties.boss, "GET", `${given.task.path}/evidence`);

@@ -2,7 +2,7 @@ import { decideInspection, toMicro } from "@agent/budget";
 import {
   type DecisionRecord,
   DecisionRecordSchema,
-  hashInspectionWord,
+  hashInspectionStatement,
   signDecisionRecord,
   verifyDecisionRecord,
 } from "@agent/receipts";
@@ -14,7 +14,7 @@ import type { Tx } from "../../storage/storage.ts";
 import type { InspectionRow } from "../../storage/tables/inspections.ts";
 import { toInspection } from "../current-state.ts";
 import { findReadableInspection } from "../reading/find-readable.ts";
-import type { GivenWord } from "./give-verdict.ts";
+import type { GivenStatement } from "./give-verdict.ts";
 import { toInspectionView } from "../reading/inspection-view.ts";
 import { moveInspection, publishMove, type MoveServices } from "../move.ts";
 import { findInspectionToMove } from "../extend-deadlines.ts";
@@ -22,34 +22,37 @@ import { parseTerms, toLengths } from "../terms.ts";
 import {
   checkSubject,
   checkTimestamp,
-  checkWordForm,
-  type VerifiedWord,
+  checkStatementForm,
+  type VerifiedStatement,
   verifyInForce,
-} from "./verify-word.ts";
+} from "./verify-statement.ts";
 
 /**
  * Takes the decision of the arbiter in charge. The operator's own has only a share and a reason, and the
- * relay signs it. The same signed word again is answered like the first time.
+ * relay signs it. The same signed statement again is answered like the first time.
  */
 export async function decideDispute(
   services: MoveServices,
-  { value, saveResponse, ...path }: GivenWord,
+  { value, saveResponse, ...path }: GivenStatement,
 ): Promise<Answer<Operations["decideDispute"]>> {
   const { storage } = services;
   const own = readOwnDecision(path.caller, value);
   const formed =
-    own === undefined ? checkWordForm(DecisionRecordSchema, value) : { ok: true as const };
+    own === undefined ? checkStatementForm(DecisionRecordSchema, value) : { ok: true as const };
   if (!formed.ok) return formed;
   const found = await findReadableInspection(services, path);
   if (!found.ok) return found;
-  const word = own === undefined ? (value as DecisionRecord) : signOwn(services, found.row, own);
-  const checked = await checkDecision(services, found.row, word, path.caller);
+  const statement =
+    own === undefined ? (value as DecisionRecord) : signOwn(services, found.row, own);
+  const checked = await checkDecision(services, found.row, statement, path.caller);
   if (!checked.ok) return checked;
   const done = await storage.transaction(async (tx) => {
     const row = await findInspectionToMove(tx, services, path.taskId);
     if (row === undefined) return refuse("inspection.not_found");
     if (!(await checked.verified.isInForce(tx))) return refuse("inspection.signature_invalid");
-    const moved = isSaid(row, word) ? undefined : await applyDecision(tx, services, row, word);
+    const moved = hasStatement(row, statement)
+      ? undefined
+      : await applyDecision(tx, services, row, statement);
     if (moved?.ok === false) return moved;
     const answer = { status: 200 as const, body: toInspectionView(moved?.row ?? row) };
     await saveResponse?.(tx, answer);
@@ -60,7 +63,7 @@ export async function decideDispute(
   return done.answer;
 }
 
-/** Only the operator decides without a signed word. */
+/** Only the operator decides without a signed statement. */
 function readOwnDecision(caller: Caller, value: unknown): OperatorDecision | undefined {
   if (caller.kind !== "master") return undefined;
   const read = v.safeParse(OperatorDecision, value);
@@ -79,50 +82,53 @@ function signOwn(
 async function checkDecision(
   { storage, identity }: MoveServices,
   row: InspectionRow,
-  word: DecisionRecord,
+  statement: DecisionRecord,
   caller: Caller,
 ): Promise<
-  | { readonly ok: true; readonly verified: VerifiedWord }
+  | { readonly ok: true; readonly verified: VerifiedStatement }
   | Refusal<"inspection.not_party" | "inspection.receipt_mismatch" | "inspection.signature_invalid">
 > {
-  const { arbiter_id: signerId } = word;
+  const { arbiter_id: signerId } = statement;
   const isOperators = signerId === identity.relayId;
   const mayDecide = isOperators || [row.arbiter_id, parseTerms(row).arbiter_id].includes(signerId);
   if (!mayDecide || !mayActFor(caller, [isOperators ? null : signerId])) {
     return refuse("inspection.not_party");
   }
-  const mismatch = checkSubject(word, row);
+  const mismatch = checkSubject(statement, row);
   if (mismatch !== undefined) return mismatch;
   const isSigned = (publicKeys: readonly string[]) =>
-    verifyDecisionRecord(word, { signerId, publicKeys }).valid;
+    verifyDecisionRecord(statement, { signerId, publicKeys }).valid;
   const verified = isOperators
     ? isSigned([identity.publicKey]) && { isInForce: () => Promise.resolve(true) }
     : await verifyInForce(storage.read, signerId, isSigned);
   return verified ? { ok: true, verified } : refuse("inspection.signature_invalid");
 }
 
-function isSaid({ decision }: InspectionRow, word: DecisionRecord): boolean {
+function hasStatement({ decision }: InspectionRow, statement: DecisionRecord): boolean {
   if (decision === null) return false;
-  return hashInspectionWord(JSON.parse(decision) as DecisionRecord) === hashInspectionWord(word);
+  return (
+    hashInspectionStatement(JSON.parse(decision) as DecisionRecord) ===
+    hashInspectionStatement(statement)
+  );
 }
 
 async function applyDecision(
   tx: Tx,
   services: MoveServices,
   row: InspectionRow,
-  word: DecisionRecord,
+  statement: DecisionRecord,
 ) {
   const { runtime, identity } = services;
   const now = runtime.now();
-  const untimely = checkTimestamp(word, now);
+  const untimely = checkTimestamp(statement, now);
   if (untimely !== undefined) return untimely;
-  const by = word.arbiter_id === identity.relayId ? "operator" : "agent";
+  const by = statement.arbiter_id === identity.relayId ? "operator" : "agent";
   const decided = decideInspection(
     toInspection(row, identity),
-    { type: "decided", share: toMicro(word.share), by },
+    { type: "decided", share: toMicro(statement.share), by },
     toLengths(parseTerms(row)),
     now,
   );
   if (!decided.ok) return refuse(decided.code);
-  return moveInspection(tx, services, row, decided.inspection, { decision: word });
+  return moveInspection(tx, services, row, decided.inspection, { decision: statement });
 }

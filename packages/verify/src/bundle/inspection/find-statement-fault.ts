@@ -1,6 +1,6 @@
 import {
   filterKeysAt,
-  hashInspectionWord,
+  hashInspectionStatement,
   verifyDecisionRecord,
   verifyOutcomeRecord,
   verifyVerdictRecord,
@@ -12,10 +12,10 @@ import type { EvidenceBundle } from "../schema.ts";
 import type { BundleInspection } from "./schema.ts";
 
 /**
- * Verifies each word by a key that its speaker had at its timestamp, and that the outcome names exactly
- * these words. Returns the code of the first fault.
+ * Verifies each statement by a key that its speaker had at its timestamp, and that the outcome names exactly
+ * these statements. Returns the code of the first fault.
  */
-export function findWordFault(
+export function findStatementFault(
   bundle: EvidenceBundle,
   { verdicts, decision, outcome, terms }: BundleInspection,
   relayKeys: readonly string[],
@@ -24,11 +24,11 @@ export function findWordFault(
   const subject = { taskId: task.task_id, receiptHash: getReceiptHash(bundle) };
   const listKeysAt = (agentId: string, time: number) =>
     filterKeysAt(listAgentKeys(signers, agentId), time).map(({ public_key }) => public_key);
-  for (const word of verdicts) {
-    const isOfSubmitter = word.verdict === "accepted" || word.verdict === "rejected";
+  for (const statement of verdicts) {
+    const isOfSubmitter = statement.verdict === "accepted" || statement.verdict === "rejected";
     const signerId = isOfSubmitter ? (task.submitted_by ?? "") : receipt.agent_id;
-    const publicKeys = listKeysAt(signerId, word.timestamp);
-    const { valid, code } = verifyVerdictRecord(word, { ...subject, signerId, publicKeys });
+    const publicKeys = listKeysAt(signerId, statement.timestamp);
+    const { valid, code } = verifyVerdictRecord(statement, { ...subject, signerId, publicKeys });
     if (!valid) return code;
   }
   if (decision !== null) {
@@ -43,8 +43,8 @@ export function findWordFault(
   if (!valid) return code;
   const named = [...outcome.verdicts, outcome.decision];
   const given = [
-    ...verdicts.map(hashInspectionWord),
-    decision === null ? null : hashInspectionWord(decision),
+    ...verdicts.map(hashInspectionStatement),
+    decision === null ? null : hashInspectionStatement(decision),
   ];
   const isSame =
     named.length === given.length && named.every((hash, index) => hash === given[index]);

@@ -17,9 +17,9 @@ export const reasonText = v.pipe(
 );
 
 /** The verifier's own values; checks whose value is left out do not run. */
-export interface VerifyWordOptions {
+export interface VerifyStatementOptions {
   /**
-   * The keys in force of the party that must have signed, as 64 hex digits. The words of an inspection
+   * The keys in force of the party that must have signed, as 64 hex digits. The statements of an inspection
    * contain no key, so without one none is valid.
    */
   readonly publicKeys?: readonly string[] | undefined;
@@ -31,24 +31,25 @@ export interface VerifyWordOptions {
   readonly receiptHash?: string | undefined;
 }
 
-interface Word {
+interface Statement {
   readonly task_id: string;
   readonly receipt_hash: string;
 }
 
-type WordRefusal<Kind extends string> =
+type StatementRefusal<Kind extends string> =
   `${Kind}.${"wrong_signer" | "task_mismatch" | "receipt_mismatch" | "key_missing"}`;
 
-/** Builds the checks between suite and signature of one kind of word. */
-export function buildWordChecks<Members extends Word, Kind extends string>(
+/** Builds the checks between suite and signature of one kind of statement. */
+export function buildStatementChecks<Members extends Statement, Kind extends string>(
   kind: Kind,
-  getSignerId: (word: Members) => string,
-): readonly Check<Members, VerifyWordOptions, WordRefusal<Kind>>[] {
+  getSignerId: (statement: Members) => string,
+): readonly Check<Members, VerifyStatementOptions, StatementRefusal<Kind>>[] {
   return [
     {
       name: "signer",
       refusal: `${kind}.wrong_signer`,
-      test: (word, { signerId }) => signerId === undefined || getSignerId(word) === signerId,
+      test: (statement, { signerId }) =>
+        signerId === undefined || getSignerId(statement) === signerId,
     },
     ...buildSubjectChecks<Members, Kind>(kind),
     {
@@ -59,12 +60,12 @@ export function buildWordChecks<Members extends Word, Kind extends string>(
   ];
 }
 
-/** Builds the checks of the task and the receipt that a word or an outcome is about. */
-export function buildSubjectChecks<Members extends Word, Kind extends string>(
+/** Builds the checks of the task and the receipt that a statement or an outcome is about. */
+export function buildSubjectChecks<Members extends Statement, Kind extends string>(
   kind: Kind,
 ): readonly Check<
   Members,
-  Pick<VerifyWordOptions, "taskId" | "receiptHash">,
+  Pick<VerifyStatementOptions, "taskId" | "receiptHash">,
   `${Kind}.${"task_mismatch" | "receipt_mismatch"}`
 >[] {
   return [
@@ -86,6 +87,6 @@ export function buildSubjectChecks<Members extends Word, Kind extends string>(
  * Returns the SHA-256, in lowercase hex, of the canonical JSON of a whole signed verdict or decision, by
  * which an outcome refers to it.
  */
-export function hashInspectionWord(word: object): string {
-  return sha256Hex(canonicalize(word));
+export function hashInspectionStatement(statement: object): string {
+  return sha256Hex(canonicalize(statement));
 }

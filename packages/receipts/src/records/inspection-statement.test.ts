@@ -5,7 +5,7 @@ import {
   type DatedKey,
   type DecisionRecord,
   filterKeysAt,
-  hashInspectionWord,
+  hashInspectionStatement,
   hashOutcomeRecord,
   type OutcomeRecord,
   RECEIPT_LIMITS,
@@ -16,7 +16,7 @@ import {
   verifyDecisionRecord,
   verifyOutcomeRecord,
   verifyVerdictRecord,
-  type VerifyWordOptions,
+  type VerifyStatementOptions,
 } from "../index.ts";
 
 interface Party {
@@ -25,13 +25,13 @@ interface Party {
   readonly public_key: string;
 }
 
-interface WordVector {
+interface StatementVector {
   readonly kind: "verdict" | "decision" | "outcome";
   readonly name: string;
   readonly signer: string;
   readonly record: object;
   readonly expect: "valid" | "refused";
-  /** Of a valid word. */
+  /** Of a valid statement. */
   readonly hash?: string;
   readonly code?: string;
 }
@@ -41,12 +41,15 @@ const vectors = JSON.parse(readFileSync(file, "utf8")) as {
   readonly task_id: string;
   readonly receipt_hash: string;
   readonly parties: Readonly<Record<string, Party>>;
-  readonly cases: readonly WordVector[];
+  readonly cases: readonly StatementVector[];
 };
 const valid = vectors.cases.filter((vector) => vector.expect === "valid");
 const subject = { taskId: vectors.task_id, receiptHash: vectors.receipt_hash };
 
-function verifyVector({ kind, signer, record }: WordVector, changes: VerifyWordOptions = {}) {
+function verifyVector(
+  { kind, signer, record }: StatementVector,
+  changes: VerifyStatementOptions = {},
+) {
   const { id, public_key } = vectors.parties[signer]!;
   if (kind === "outcome") return verifyOutcomeRecord(record, { ...subject, publicKey: public_key });
   const options = { ...subject, signerId: id, publicKeys: [public_key], ...changes };
@@ -55,7 +58,7 @@ function verifyVector({ kind, signer, record }: WordVector, changes: VerifyWordO
     : verifyDecisionRecord(record, options);
 }
 
-function signAgain({ kind, signer, record }: WordVector): object {
+function signAgain({ kind, signer, record }: StatementVector): object {
   const secretKey = hexToBytes(vectors.parties[signer]!.seed);
   if (kind === "outcome") return signOutcomeRecord(record as OutcomeRecord, secretKey);
   return kind === "verdict"
@@ -74,7 +77,7 @@ describe("inspection-words.json", () => {
     const hash =
       vector.kind === "outcome"
         ? hashOutcomeRecord(vector.record as OutcomeRecord)
-        : hashInspectionWord(vector.record);
+        : hashInspectionStatement(vector.record);
     expect(hash).toBe(vector.hash);
   });
 });
@@ -109,7 +112,7 @@ describe.each(valid.filter(({ kind }) => kind !== "outcome"))("$kind, $name", (v
   });
 });
 
-test.each([undefined, null, 1, "", [], [{}]])("no word is valid as %j", (value) => {
+test.each([undefined, null, 1, "", [], [{}]])("no statement is valid as %j", (value) => {
   expect(verifyVerdictRecord(value).code).toBe("verdict.malformed");
   expect(verifyDecisionRecord(value).code).toBe("decision.malformed");
   expect(verifyOutcomeRecord(value).code).toBe("outcome.malformed");
@@ -126,7 +129,7 @@ test("an outcome may be signed by a later key of its relay, not by an earlier on
 });
 
 const HOUR = 3_600_000;
-const SKEW = RECEIPT_LIMITS.wordSkewMs;
+const SKEW = RECEIPT_LIMITS.statementSkewMs;
 const key = (valid_from: number, valid_until: number | null): DatedKey => ({
   valid_from,
   valid_until,
@@ -138,7 +141,7 @@ test.each<[string, DatedKey, statedAt: number, counts: boolean]>([
   ["a key more than five minutes before its start", key(HOUR, null), HOUR - SKEW - 1, false],
   ["a key five minutes after its end", key(0, HOUR), HOUR + SKEW, true],
   ["a key more than five minutes after its end", key(0, HOUR), HOUR + SKEW + 1, false],
-])("%s counts for a word, or not", (_, dated, statedAt, counts) => {
+])("%s counts for a statement, or not", (_, dated, statedAt, counts) => {
   expect(filterKeysAt([dated], statedAt)).toEqual(counts ? [dated] : []);
   const device = { ...dated, device_id: "device" };
   expect(filterKeysAt([device], statedAt)).toEqual(counts ? [device] : []);

@@ -11,10 +11,10 @@ interface Schema extends GenericSchema {
 }
 
 /**
- * Checks the form of a signed word as it arrived. It must have no other members: they would be signed and
- * kept as well, and could be as deep as no evidence may be.
+ * Checks the form of a signed statement as it arrived. It must have no other members: they would be
+ * signed and kept as well, and could be as deep as no evidence may be.
  */
-export function checkWordForm(
+export function checkStatementForm(
   schema: Schema,
   value: unknown,
 ): { readonly ok: true } | Refusal<"request.invalid"> {
@@ -25,43 +25,43 @@ export function checkWordForm(
   return unknown === undefined ? { ok: true } : refuseField("", "must have no other members");
 }
 
-/** The members by which a word names its subject. */
-export interface WordSubject {
+/** The members by which a statement names its subject. */
+export interface StatementSubject {
   readonly task_id: string;
   readonly receipt_hash: string;
   readonly timestamp: number;
 }
 
-/** Refuses a word about another task or another receipt. */
+/** Refuses a statement about another task or another receipt. */
 export function checkSubject(
-  { task_id, receipt_hash }: WordSubject,
+  { task_id, receipt_hash }: StatementSubject,
   row: Pick<InspectionRow, "task_id" | "receipt_hash">,
 ): Refusal<"inspection.receipt_mismatch"> | undefined {
   const isSame = task_id === row.task_id && receipt_hash === row.receipt_hash;
   return isSame ? undefined : refuse("inspection.receipt_mismatch");
 }
 
-/** Refuses a word that was not said now, so that it cannot be kept for later. */
+/** Refuses a statement that was not made now, so that it cannot be kept for later. */
 export function checkTimestamp(
-  { timestamp }: WordSubject,
+  { timestamp }: StatementSubject,
   now: number,
 ): Refusal<"inspection.timestamp"> | undefined {
   const skew = Math.abs(now - timestamp);
-  return skew <= RECEIPT_LIMITS.wordSkewMs ? undefined : refuse("inspection.timestamp");
+  return skew <= RECEIPT_LIMITS.statementSkewMs ? undefined : refuse("inspection.timestamp");
 }
 
-/** A word that was signed by a key in force. */
-export interface VerifiedWord {
+/** A statement that was signed by a key in force. */
+export interface VerifiedStatement {
   /** Returns whether that is still so, because its key may have ended before the transaction began. */
   readonly isInForce: (tx: Reader) => Promise<boolean>;
 }
 
-/** Verifies a word by the keys in force of its signer; undefined if none of them has signed it. */
+/** Verifies a statement by the keys in force of its signer; undefined if none of them has signed it. */
 export async function verifyInForce(
   read: Reader,
   signerId: string,
   isSigned: (publicKeys: readonly string[]) => boolean,
-): Promise<VerifiedWord | undefined> {
+): Promise<VerifiedStatement | undefined> {
   const publicKeys = await listKeysInForce(read, signerId);
   if (!isSigned(publicKeys)) return undefined;
   return {

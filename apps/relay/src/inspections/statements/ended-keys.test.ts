@@ -23,7 +23,7 @@ beforeEach(async () => {
 });
 afterEach(() => t.close());
 
-test("IS27: a word dated ahead is proven although its key was replaced in the same millisecond", async () => {
+test("IS27: a statement dated ahead is proven although its key was replaced in the same millisecond", async () => {
   const given = await beginCase(t, parties);
   const timestamp = t.clock.now() + 300_000;
   expect((await giveVerdict(t, given, "rejected", { timestamp })).status).toBe(200);
@@ -44,7 +44,7 @@ test.each(["verdict", "decision"] as const)(
     await t.deposit(parties.worker, 10);
     const statuses = new Set<number>();
     const token = await t.token(speaker);
-    // The word arrives at another point of the work that ends its key, or the other way round.
+    // The statement arrives at another point of the work that ends its key, or the other way round.
     for (let steps = -60; steps <= 60; steps += 3) {
       const device = await createPairedDevice(t, speaker);
       const given = await (kind === "verdict" ? beginCase(t, parties) : beginDispute(t, parties));
@@ -54,7 +54,7 @@ test.each(["verdict", "decision"] as const)(
           : signDecision(t, { ...given, arbiter: device }, 0.5);
       const ending = await t.token(speaker);
       if (steps > 48) {
-        // A busy machine verifies the word first, unless the token of the end is verified already.
+        // A busy machine verifies the statement first, unless the token of the end is verified already.
         await t.request("GET", `/api/v1/agents/${speaker.agentId}/balance`, { token: ending });
       }
       const send = async () => {

@@ -1,4 +1,4 @@
-import { hashInspectionWord } from "@agent/receipts";
+import { hashInspectionStatement } from "@agent/receipts";
 import type { TestAgent } from "@agent/testkit";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
@@ -27,8 +27,8 @@ beforeEach(async () => {
 });
 afterEach(() => t.close());
 
-const post = (by: TestAgent, given: Case, what: "verdict" | "decision", word: object) =>
-  t.as(by, "POST", `${given.task.path}/${what}`, word);
+const post = (by: TestAgent, given: Case, what: "verdict" | "decision", statement: object) =>
+  t.as(by, "POST", `${given.task.path}/${what}`, statement);
 
 /** Expects a refusal that changes neither the inspection nor any account. */
 async function expectRefused(
@@ -42,7 +42,7 @@ async function expectRefused(
   expect([await getCase(t, given), await states()]).toEqual(before);
 }
 
-describe("a signed word", () => {
+describe("a signed statement", () => {
   test.each<[string, string, (given: Case) => Promise<object> | object]>([
     [
       "by the key of another party",
@@ -99,10 +99,10 @@ describe("a signed word", () => {
       (given) => signVerdict(t, given, "accepted", { timestamp: t.clock.now() + 300_001 }),
     ],
     ["of the other party", "inspection.not_party", (given) => signVerdict(t, given, "conceded")],
-  ])("IS12: a word %s is refused: %s", async (_, code, make) => {
+  ])("IS12: a statement %s is refused: %s", async (_, code, make) => {
     const given = await beginCase(t, parties);
-    const word = await make(given);
-    await expectRefused(given, code, () => post(given.boss, given, "verdict", word));
+    const statement = await make(given);
+    await expectRefused(given, code, () => post(given.boss, given, "verdict", statement));
   });
 
   test.each([-300_000, 300_000])("may be %i ms from the relay's clock", async (skew) => {
@@ -111,7 +111,7 @@ describe("a signed word", () => {
     expect((await giveVerdict(t, given, "accepted", { timestamp })).status).toBe(200);
   });
 
-  test("IS2: a word by a former key is refused, and by the present one taken", async () => {
+  test("IS2: a statement by a former key is refused, and by the present one taken", async () => {
     const given = await beginCase(t, parties);
     const rotation = createRotation(t, given.boss);
     const path = `/api/v1/agents/${given.boss.agentId}/rotate-key`;
@@ -127,9 +127,9 @@ describe("a signed word", () => {
 
   test("of a revoked party is not taken, and its deadline runs", async () => {
     const given = await beginCase(t, parties);
-    const word = signVerdict(t, given, "rejected");
+    const statement = signVerdict(t, given, "rejected");
     await t.asOperator("POST", `/api/v1/agents/${given.boss.agentId}/revoke`, {});
-    const answer = await t.asOperator("POST", `${given.task.path}/verdict`, word);
+    const answer = await t.asOperator("POST", `${given.task.path}/verdict`, statement);
     expect(answer.body["code"]).toBe("inspection.signature_invalid");
     await passDeadline(t, given);
     expect((await getCase(t, given)).outcome).toMatchObject({ outcome: "lapsed" });
@@ -137,15 +137,15 @@ describe("a signed word", () => {
 
   test("said twice is answered alike, and with other content refused", async () => {
     const given = await beginCase(t, parties);
-    const word = signVerdict(t, given, "rejected", { offer: 0.5 });
-    const first = await post(given.boss, given, "verdict", word);
-    const again = await post(given.boss, given, "verdict", word);
+    const statement = signVerdict(t, given, "rejected", { offer: 0.5 });
+    const first = await post(given.boss, given, "verdict", statement);
+    const again = await post(given.boss, given, "verdict", statement);
     expect(again).toMatchObject({ status: 200, body: first.body });
     await expectRefused(given, "inspection.wrong_state", () =>
       giveVerdict(t, given, "rejected", { offer: 0.4 }),
     );
     await t.clock.advance(600_000);
-    expect((await post(given.boss, given, "verdict", word)).status).toBe(200);
+    expect((await post(given.boss, given, "verdict", statement)).status).toBe(200);
   });
 
   test("IS24: a reason that no signature can cover is refused by its form", async () => {
@@ -155,17 +155,19 @@ describe("a signed word", () => {
     await expectRefused(given, "request.invalid", () =>
       t.asOperator("POST", `${given.task.path}/decision`, ruling),
     );
-    const word = { ...signVerdict(t, await beginCase(t, parties), "rejected"), reason };
-    await expectRefused(given, "request.invalid", () => post(given.boss, given, "verdict", word));
+    const statement = { ...signVerdict(t, await beginCase(t, parties), "rejected"), reason };
+    await expectRefused(given, "request.invalid", () =>
+      post(given.boss, given, "verdict", statement),
+    );
   });
 
   test("may be carried by the operator for its speaker", async () => {
     const given = await beginDispute(t, parties);
-    const word = signDecision(t, given, 0.75);
-    const answer = await t.asOperator("POST", `${given.task.path}/decision`, word);
-    expect(answer).toMatchObject({ status: 200, body: { state: "closed", decision: word } });
+    const statement = signDecision(t, given, 0.75);
+    const answer = await t.asOperator("POST", `${given.task.path}/decision`, statement);
+    expect(answer).toMatchObject({ status: 200, body: { state: "closed", decision: statement } });
     const { outcome } = await getCase(t, given);
-    expect(outcome?.decision).toBe(hashInspectionWord(word));
+    expect(outcome?.decision).toBe(hashInspectionStatement(statement));
   });
 
   test("is taken once for each Idempotency-Key", async () => {
@@ -322,7 +324,7 @@ describe("access to an inspection", () => {
   });
 });
 
-describe("words at the same time", () => {
+describe("statements at the same time", () => {
   const FIFTY = Array.from({ length: 50 });
 
   test.each<[string, () => Promise<Case>, ((given: Case) => Promise<unknown>)[]]>([
@@ -360,8 +362,10 @@ describe("words at the same time", () => {
   test("IS1: 50 contests hold one bond", async () => {
     const given = await beginCase(t, parties);
     await giveVerdict(t, given, "rejected");
-    const word = signVerdict(t, given, "contested");
-    const answers = await Promise.all(FIFTY.map(() => post(given.worker, given, "verdict", word)));
+    const statement = signVerdict(t, given, "contested");
+    const answers = await Promise.all(
+      FIFTY.map(() => post(given.worker, given, "verdict", statement)),
+    );
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
     expect(await t.getBalance(given.worker)).toBe(0.9);
     await expectConsistentBooks(t, { holds: 2.2 });

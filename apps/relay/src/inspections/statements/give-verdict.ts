@@ -1,6 +1,6 @@
 import { decideInspection, toMicro, type InspectionEvent } from "@agent/budget";
 import {
-  hashInspectionWord,
+  hashInspectionStatement,
   type VerdictRecord,
   VerdictRecordSchema,
   verifyVerdictRecord,
@@ -19,35 +19,40 @@ import { moveInspection, publishMove, type MoveServices } from "../move.ts";
 import { postBond } from "../post-bond.ts";
 import { findInspectionToMove } from "../extend-deadlines.ts";
 import { parseTerms, toLengths } from "../terms.ts";
-import { checkSubject, checkTimestamp, checkWordForm, verifyInForce } from "./verify-word.ts";
+import {
+  checkSubject,
+  checkTimestamp,
+  checkStatementForm,
+  verifyInForce,
+} from "./verify-statement.ts";
 
 type GiveVerdict = Operations["giveVerdict"];
 
-export interface GivenWord extends InspectionPath {
-  /** The parsed word as it arrived. */
+export interface GivenStatement extends InspectionPath {
+  /** The parsed statement as it arrived. */
   readonly value: unknown;
   readonly saveResponse?: SaveResponse | undefined;
 }
 
 /**
- * Takes the signed word of a party about a result. The same word again is answered like the first time; a
- * refused one changes nothing.
+ * Takes the signed statement of a party about a result. The same statement again is answered like the
+ * first time; a refused one changes nothing.
  */
 export async function giveVerdict(
   services: MoveServices,
-  { value, saveResponse, ...path }: GivenWord,
+  { value, saveResponse, ...path }: GivenStatement,
 ): Promise<Answer<GiveVerdict>> {
   const { storage } = services;
-  const formed = checkWordForm(VerdictRecordSchema, value);
+  const formed = checkStatementForm(VerdictRecordSchema, value);
   if (!formed.ok) return formed;
-  const word = value as VerdictRecord;
+  const statement = value as VerdictRecord;
   const found = await findReadableInspection(services, path);
   if (!found.ok) return found;
-  const speakerId = getSpeaker(found.row, word);
-  if (word.agent_id !== speakerId || !mayActFor(path.caller, [speakerId])) {
+  const speakerId = getSpeaker(found.row, statement);
+  if (statement.agent_id !== speakerId || !mayActFor(path.caller, [speakerId])) {
     return refuse("inspection.not_party");
   }
-  const mismatch = checkSubject(word, found.row);
+  const mismatch = checkSubject(statement, found.row);
   if (mismatch !== undefined) return mismatch;
   const verified = await verifyInForce(
     storage.read,
@@ -59,7 +64,9 @@ export async function giveVerdict(
     const row = await findInspectionToMove(tx, services, path.taskId);
     if (row === undefined) return refuse("inspection.not_found");
     if (!(await verified.isInForce(tx))) return refuse("inspection.signature_invalid");
-    const moved = isSaid(row, word) ? undefined : await applyVerdict(tx, services, row, word);
+    const moved = hasStatement(row, statement)
+      ? undefined
+      : await applyVerdict(tx, services, row, statement);
     if (moved?.ok === false) return moved;
     const body = toInspectionView(moved?.row ?? row);
     const answer = { status: 200 as const, body };
@@ -78,23 +85,23 @@ function getSpeaker(
   return verdict === "accepted" || verdict === "rejected" ? submitter_id : executor_id;
 }
 
-function isSaid({ verdicts }: InspectionRow, word: VerdictRecord): boolean {
-  const hash = hashInspectionWord(word);
-  const words = JSON.parse(verdicts) as VerdictRecord[];
-  return words.some((said) => hashInspectionWord(said) === hash);
+function hasStatement({ verdicts }: InspectionRow, statement: VerdictRecord): boolean {
+  const hash = hashInspectionStatement(statement);
+  const statements = JSON.parse(verdicts) as VerdictRecord[];
+  return statements.some((said) => hashInspectionStatement(said) === hash);
 }
 
 async function applyVerdict(
   tx: Tx,
   services: MoveServices,
   row: InspectionRow,
-  word: VerdictRecord,
+  statement: VerdictRecord,
 ) {
   const { runtime, identity } = services;
   const now = runtime.now();
-  const untimely = checkTimestamp(word, now);
+  const untimely = checkTimestamp(statement, now);
   if (untimely !== undefined) return untimely;
-  const event = await toEvent(tx, services, row, word);
+  const event = await toEvent(tx, services, row, statement);
   const decided = decideInspection(
     toInspection(row, identity),
     event,
@@ -102,13 +109,13 @@ async function applyVerdict(
     now,
   );
   if (!decided.ok) return refuse(decided.code);
-  const isContest = word.verdict === "contested";
+  const isContest = statement.verdict === "contested";
   const bonded = isContest
     ? await postBond(tx, services, row)
     : { ok: true as const, bond: undefined };
   if (!bonded.ok) return bonded;
   const { bond } = bonded;
-  return moveInspection(tx, services, row, decided.inspection, { verdict: word, bond });
+  return moveInspection(tx, services, row, decided.inspection, { verdict: statement, bond });
 }
 
 async function toEvent(
