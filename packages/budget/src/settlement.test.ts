@@ -16,7 +16,7 @@ describe("computeSettlementAmount", () => {
       expect(
         computeSettlementAmount({
           status: "completed",
-          locked: toMicro(amount_locked),
+          charge: toMicro(amount_locked),
           steps: { completed: completed_steps, total: total_steps },
         }).amount,
       ).toBe(toMicro(amount_settled));
@@ -34,18 +34,18 @@ describe("computeSettlementAmount", () => {
     ["denied", undefined, "refunded", "0"],
     ["denied", { completed: 1, total: 2 }, "refunded", "0"],
   ] as const)("settles a %s receipt with steps %o as %s, %s", (status, count, outcome, amount) => {
-    expect(computeSettlementAmount({ status, locked: toMicro("3.141592"), steps: count })).toEqual({
+    expect(computeSettlementAmount({ status, charge: toMicro("3.141592"), steps: count })).toEqual({
       status: outcome,
       amount: toMicro(amount),
     });
   });
 
   test("never settles more than a price with fractions of a cent", () => {
-    const locked = toMicro("0.009");
+    const charge = toMicro("0.009");
     const twoThirds = { completed: 2, total: 3 };
-    expect(computeSettlementAmount({ status: "completed", locked, steps: twoThirds })).toEqual({
+    expect(computeSettlementAmount({ status: "completed", charge, steps: twoThirds })).toEqual({
       status: "partial",
-      amount: locked,
+      amount: charge,
     });
   });
 
@@ -58,12 +58,12 @@ describe("computeSettlementAmount", () => {
     { completed: 1, total: Number.NaN },
   ])("throws for $completed of $total steps", (count) => {
     expect(() =>
-      computeSettlementAmount({ status: "completed", locked: toMicro(1), steps: count }),
+      computeSettlementAmount({ status: "completed", charge: toMicro(1), steps: count }),
     ).toThrow(RangeError);
   });
 
   test("throws for a negative price", () => {
-    expect(() => computeSettlementAmount({ status: "failed", locked: toMicro(-1) })).toThrow(
+    expect(() => computeSettlementAmount({ status: "failed", charge: toMicro(-1) })).toThrow(
       RangeError,
     );
   });

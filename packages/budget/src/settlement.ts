@@ -29,29 +29,29 @@ const CENT = MICRO / 100;
 
 /**
  * Computes the settled amount in micro-units by the table of the specification ("Settlement outcome").
- * `locked` is the price of the task and never the hold with its risk buffer (docs/decisions.md, 5).
+ * `charge` is the price of the task and never the hold with its risk buffer (docs/decisions.md, 5).
  * Throws a RangeError for a negative amount and for an invalid count of steps.
  */
 export function computeSettlementAmount({
   status,
-  locked,
+  charge,
   steps,
 }: {
   readonly status: ReceiptStatus;
-  readonly locked: Micro;
+  readonly charge: Micro;
   readonly steps?: StepCount | undefined;
 }): { readonly status: SettlementStatus; readonly amount: Micro } {
-  assertNotNegative(locked);
+  assertNotNegative(charge);
   if (status !== "completed") return { status: "refunded", amount: ZERO };
-  if (steps === undefined) return { status: "completed", amount: locked };
+  if (steps === undefined) return { status: "completed", amount: charge };
 
   const { completed, total } = assertStepCount(steps);
   // A ledger without steps has no failed ones.
-  if (completed === total) return { status: "completed", amount: locked };
+  if (completed === total) return { status: "completed", amount: charge };
   if (completed === 0) return { status: "refunded", amount: ZERO };
-  const earned = scaleHalfUp(locked, completed, total * CENT) * CENT;
+  const earned = scaleHalfUp(charge, completed, total * CENT) * CENT;
   // Rounding to cents can exceed a price with fractions of a cent.
-  return { status: "partial", amount: asMicro(Math.min(earned, locked)) };
+  return { status: "partial", amount: asMicro(Math.min(earned, charge)) };
 }
 
 /**
@@ -75,7 +75,7 @@ export function decideSettlement({
   if (charge > locked) throw new RangeError("charge must not exceed locked");
   const { status, amount } = computeSettlementAmount({
     status: receiptStatus,
-    locked: charge,
+    charge,
     steps,
   });
   const { fee, net } = splitFee(amount, feeRate);

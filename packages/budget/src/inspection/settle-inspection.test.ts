@@ -246,7 +246,7 @@ test("keeps all money and overdraws no account, for any price, ledger, rate and 
         const locked = computeInspectedLock({ estimate, available: deposit, ...rate }) ?? least;
         const earned = computeSettlementAmount({
           status: "completed",
-          locked: estimate,
+          charge: estimate,
           steps: input.ledger,
         });
         const due = earned.amount;
