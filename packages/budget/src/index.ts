@@ -55,6 +55,13 @@ export {
   type SubmitterCase,
 } from "./inspection/inspection-limits.ts";
 export {
+  asMillionths,
+  fromMillionths,
+  type Millionths,
+  NO_SHARE,
+  toMillionths,
+} from "./inspection/millionths.ts";
+export {
   type ArbitrationRate,
   computeArbitrationFee,
   computeInspectedLock,

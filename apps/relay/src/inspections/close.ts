@@ -1,6 +1,6 @@
 import {
   asMicro,
-  fromMicro,
+  fromMillionths,
   type InspectionOutcome,
   type InspectionSettlement,
   settleInspection,
@@ -129,7 +129,7 @@ function buildOutcome(
       task_id,
       receipt_hash,
       outcome: result,
-      share: fromMicro(share),
+      share: fromMillionths(share),
       verdicts: statements.map(hashInspectionStatement),
       decision: ruling === null ? null : hashInspectionStatement(ruling),
       closed_at: now,

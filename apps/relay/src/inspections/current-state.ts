@@ -3,7 +3,7 @@ import {
   type Inspection,
   type InspectionOutcome,
   type InspectionResult,
-  ZERO,
+  NO_SHARE,
 } from "@agent/budget";
 import type { OutcomeRecord } from "@agent/receipts";
 import { limits } from "@agent/wire";
@@ -20,7 +20,7 @@ export function toInspection(row: InspectionRow, { relayId }: Relay): Inspection
   return {
     state: row.state,
     deadline: row.deadline,
-    offer: row.offer ?? ZERO,
+    offer: row.offer ?? NO_SHARE,
     arbiter: row.contested_at === null ? null : arbiter,
     outcome: toOutcome(row),
   };

@@ -1,4 +1,4 @@
-import { fromMicro } from "@agent/budget";
+import { fromMillionths } from "@agent/budget";
 import type { OutcomeRecord } from "@agent/receipts";
 import type { ServerMessage, WebhookEvent } from "@agent/wire";
 import type { Services } from "../services.ts";
@@ -19,7 +19,7 @@ function buildNotice({ task_id, state, deadline, outcome, share }: InspectionRow
     state,
     deadline,
     outcome: outcome === null ? null : (JSON.parse(outcome) as OutcomeRecord).outcome,
-    share: share === null ? null : fromMicro(share),
+    share: share === null ? null : fromMillionths(share),
   };
 }
 

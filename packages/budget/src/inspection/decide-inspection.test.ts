@@ -1,6 +1,4 @@
 import { describe, expect, test } from "vitest";
-import { fromMicro, toMicro } from "../amount.ts";
-import { asMicro } from "../money.ts";
 import {
   decideInspection,
   expireInspection,
@@ -9,27 +7,28 @@ import {
   type InspectionEvent,
   openInspection,
 } from "./decide-inspection.ts";
+import { fromMillionths, NO_SHARE, toMillionths } from "./millionths.ts";
 
 const terms = { windowMs: 1_000, answerMs: 200, decisionMs: 50 };
 const BEGUN = 10_000;
 
 const events = {
   accepted: { type: "accepted" },
-  rejected: { type: "rejected", offer: toMicro("0.25") },
+  rejected: { type: "rejected", offer: toMillionths("0.25") },
   conceded: { type: "conceded" },
   contested: { type: "contested", arbiter: "agent" },
   unarbitrated: { type: "contested", arbiter: "operator" },
-  decided: { type: "decided", share: toMicro("0.9"), by: "agent" },
-  ruled: { type: "decided", share: toMicro("0.9"), by: "operator" },
+  decided: { type: "decided", share: toMillionths("0.9"), by: "agent" },
+  ruled: { type: "decided", share: toMillionths("0.9"), by: "operator" },
 } as const satisfies Record<string, InspectionEvent>;
 type EventName = keyof typeof events;
 
 const inspecting = openInspection(terms, BEGUN);
-const offering = after(inspecting, { type: "rejected", offer: toMicro("0.5") });
+const offering = after(inspecting, { type: "rejected", offer: toMillionths("0.5") });
 const disputed = after(offering, events.contested);
 const positions = {
   inspecting,
-  rejected: after(inspecting, { type: "rejected", offer: asMicro(0) }),
+  rejected: after(inspecting, { type: "rejected", offer: NO_SHARE }),
   offering,
   disputed,
   operated: after(offering, events.unarbitrated),
@@ -49,9 +48,9 @@ function after(inspection: Inspection, event: InspectionEvent, now = BEGUN): Ins
 function formatInspection(inspection: Inspection, now: number): string {
   const { state, deadline, offer, arbiter, outcome } = inspection;
   if (outcome !== null) {
-    return `${outcome.result} ${fromMicro(outcome.share)} ${outcome.lostBy ?? "none"}`;
+    return `${outcome.result} ${fromMillionths(outcome.share)} ${outcome.lostBy ?? "none"}`;
   }
-  return `${state} ${deadline === null ? "never" : deadline - now} ${fromMicro(offer)} ${arbiter ?? "none"}`;
+  return `${state} ${deadline === null ? "never" : deadline - now} ${fromMillionths(offer)} ${arbiter ?? "none"}`;
 }
 
 function decideAt(position: PositionName, event: EventName, offset: number): string {
@@ -179,10 +178,10 @@ describe("decideInspection", () => {
     ["0.999999", "1", "submitter"],
   ])("finds with the offer %s and the decided share %s that %s lost", (offer, share, lostBy) => {
     const contested = after(
-      after(inspecting, { type: "rejected", offer: toMicro(offer) }),
+      after(inspecting, { type: "rejected", offer: toMillionths(offer) }),
       events.unarbitrated,
     );
-    const ruling = { type: "decided", share: toMicro(share), by: "operator" } as const;
+    const ruling = { type: "decided", share: toMillionths(share), by: "operator" } as const;
     expect(after(contested, ruling).outcome?.lostBy).toBe(lostBy);
   });
 
@@ -194,12 +193,12 @@ describe("decideInspection", () => {
     ["0.333333", "0.666667"],
   ])("pays an undecided case with the offer %s the share %s, rounded half up", (offer, share) => {
     const contested = after(
-      after(inspecting, { type: "rejected", offer: toMicro(offer) }),
+      after(inspecting, { type: "rejected", offer: toMillionths(offer) }),
       events.unarbitrated,
     );
     expect(expireInspection(contested, terms, BEGUN + 50).outcome).toEqual({
       result: "undecided",
-      share: toMicro(share),
+      share: toMillionths(share),
       lostBy: null,
     });
   });

@@ -1,5 +1,6 @@
-import { asMicro, MICRO, type Micro } from "../money.ts";
+import { MICRO } from "../money.ts";
 import type { InspectionCode } from "../refusals.ts";
+import { asMillionths, type Millionths, NO_SHARE, WHOLE_SHARE } from "./millionths.ts";
 
 /** The states of an inspection before payment (docs/decisions.md, 5). */
 export type InspectionState = "inspecting" | "rejected" | "disputed" | "closed";
@@ -29,8 +30,8 @@ export interface InspectionTerms {
 /** The end of an inspection. */
 export interface InspectionOutcome {
   readonly result: InspectionResult;
-  /** The part of the due sum that the executor is paid, in millionths. */
-  readonly share: Micro;
+  /** The part of the due sum that the executor is paid. */
+  readonly share: Millionths;
   /** The party on the wrong side of the middle, or that gave up in `disputed`. */
   readonly lostBy: "submitter" | "executor" | null;
 }
@@ -40,21 +41,21 @@ export interface Inspection {
   readonly state: InspectionState;
   /** The time in ms at which the state ends by itself; null once it is closed. */
   readonly deadline: number | null;
-  /** The part of the due sum that the submitter offered with its rejection, in millionths. */
-  readonly offer: Micro;
+  /** The part of the due sum that the submitter offered with its rejection. */
+  readonly offer: Millionths;
   /** Null before the case is contested. */
   readonly arbiter: ArbiterKind | null;
   /** Null until it is closed. */
   readonly outcome: InspectionOutcome | null;
 }
 
-/** An act of a party or of the arbiter. Shares and offers are in millionths. */
+/** An act of a party or of the arbiter. */
 export type InspectionEvent =
   | { readonly type: "accepted" | "conceded" }
-  | { readonly type: "rejected"; readonly offer: Micro }
+  | { readonly type: "rejected"; readonly offer: Millionths }
   /** `arbiter` takes the case: the named agent if it still may, else the operator. */
   | { readonly type: "contested"; readonly arbiter: ArbiterKind }
-  | { readonly type: "decided"; readonly share: Micro; readonly by: ArbiterKind };
+  | { readonly type: "decided"; readonly share: Millionths; readonly by: ArbiterKind };
 
 /** An inspection after an act, or the code of the refusal. */
 export type InspectionAnswer =
@@ -66,7 +67,7 @@ export function openInspection({ windowMs }: InspectionTerms, now: number): Insp
   return {
     state: "inspecting",
     deadline: now + windowMs,
-    offer: asMicro(0),
+    offer: NO_SHARE,
     arbiter: null,
     outcome: null,
   };
@@ -83,11 +84,11 @@ export function expireInspection(
 ): Inspection {
   const { state, deadline, arbiter, offer } = inspection;
   if (deadline === null || deadline > now) return inspection;
-  if (state === "inspecting") return close(inspection, "lapsed", MICRO);
+  if (state === "inspecting") return close(inspection, "lapsed", WHOLE_SHARE);
   if (state === "rejected") return close(inspection, "unanswered", offer);
   if (arbiter === "operator") {
     // Half a millionth more than the middle is paid to the executor.
-    return close(inspection, "undecided", Math.ceil((MICRO + offer) / 2));
+    return close(inspection, "undecided", asMillionths(Math.ceil((MICRO + offer) / 2)));
   }
   const passedOn: Inspection = {
     ...inspection,
@@ -164,11 +165,11 @@ function applyEvent(
   const isDisputed = inspection.state === "disputed";
   switch (event.type) {
     case "accepted":
-      return close(inspection, "accepted", MICRO, isDisputed ? "submitter" : null);
+      return close(inspection, "accepted", WHOLE_SHARE, isDisputed ? "submitter" : null);
     case "conceded":
       return close(inspection, "conceded", inspection.offer, isDisputed ? "executor" : null);
     case "rejected": {
-      const offer = assertMillionths(event.offer, MICRO - 1);
+      const offer = assertOffer(event.offer);
       return { ...inspection, state: "rejected", deadline: now + answerMs, offer };
     }
     case "contested": {
@@ -176,14 +177,14 @@ function applyEvent(
       return { ...inspection, state: "disputed", deadline: now + decisionMs, arbiter };
     }
     case "decided": {
-      const share = assertMillionths(event.share, MICRO);
+      const share = asMillionths(event.share);
       return close(inspection, "decided", share, findLoser(share, inspection.offer));
     }
   }
 }
 
 /** Compares with twice the middle, because the middle itself may lie between two millionths. */
-function findLoser(share: number, offer: number): InspectionOutcome["lostBy"] {
+function findLoser(share: Millionths, offer: Millionths): InspectionOutcome["lostBy"] {
   const distance = 2 * share - (MICRO + offer);
   if (distance === 0) return null;
   return distance < 0 ? "executor" : "submitter";
@@ -192,16 +193,14 @@ function findLoser(share: number, offer: number): InspectionOutcome["lostBy"] {
 function close(
   inspection: Inspection,
   result: InspectionResult,
-  share: number,
+  share: Millionths,
   lostBy: InspectionOutcome["lostBy"] = null,
 ): Inspection {
-  const outcome = { result, share: asMicro(share), lostBy };
+  const outcome = { result, share, lostBy };
   return { ...inspection, state: "closed", deadline: null, outcome };
 }
 
-function assertMillionths(value: Micro, maximum: number): Micro {
-  if (!Number.isInteger(value) || value < 0 || value > maximum) {
-    throw new RangeError(`a share must be a whole number of millionths from 0 to ${maximum}`);
-  }
-  return value;
+function assertOffer(offer: Millionths): Millionths {
+  if (offer >= WHOLE_SHARE) throw new RangeError("an offer must be below the whole");
+  return asMillionths(offer);
 }

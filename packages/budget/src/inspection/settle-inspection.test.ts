@@ -21,6 +21,7 @@ import {
   type InspectionOutcome,
   openInspection,
 } from "./decide-inspection.ts";
+import { asMillionths, toMillionths } from "./millionths.ts";
 import {
   computeArbitrationFee,
   computeInspectedLock,
@@ -112,7 +113,7 @@ describe("settleInspection", () => {
       ...example,
       arbiterId: "arbiter",
       bond: hasBond ? example.fee : asMicro(0),
-      outcome: { result, share: toMicro(share), lostBy },
+      outcome: { result, share: toMillionths(share), lostBy },
     });
     const [paid = "", ...changes] = amounts;
     expect(settled.paid).toBe(toMicro(paid));
@@ -139,7 +140,7 @@ describe("settleInspection", () => {
       due: toMicro(due),
       dueStatus,
       bond: asMicro(0),
-      outcome: { result: "unanswered", share: toMicro(share), lostBy: null },
+      outcome: { result: "unanswered", share: toMillionths(share), lostBy: null },
     });
 
   test.each([
@@ -158,7 +159,7 @@ describe("settleInspection", () => {
   });
 
   test("pays the odd micro-unit of an even case out of the submitter's half", () => {
-    const even = { result: "decided", share: toMicro("0.5"), lostBy: null } as const;
+    const even = { result: "decided", share: toMillionths("0.5"), lostBy: null } as const;
     const fee = asMicro(7);
     const { arbitration } = settleInspection({
       ...example,
@@ -175,7 +176,7 @@ describe("settleInspection", () => {
       ...example,
       arbiterId: null,
       bond: example.fee,
-      outcome: { result: "decided", share: toMicro(1), lostBy: "submitter" },
+      outcome: { result: "decided", share: toMillionths(1), lostBy: "submitter" },
     });
     expect(disputePostings.at(-1)).toEqual({
       account: FEE_ACCOUNT,
@@ -185,14 +186,14 @@ describe("settleInspection", () => {
   });
 
   test("throws for a bond that is neither 0 nor the fee", () => {
-    const outcome = { result: "undecided", share: toMicro("0.5"), lostBy: null } as const;
+    const outcome = { result: "undecided", share: toMillionths("0.5"), lostBy: null } as const;
     const wrong = { ...example, arbiterId: null, bond: asMicro(5), outcome };
     expect(() => settleInspection(wrong)).toThrow(RangeError);
   });
 });
 
-const share = fc.integer({ min: 0, max: MICRO }).map(asMicro);
-const offer = fc.integer({ min: 0, max: MICRO - 1 }).map(asMicro);
+const share = fc.integer({ min: 0, max: MICRO }).map(asMillionths);
+const offer = fc.integer({ min: 0, max: MICRO - 1 }).map(asMillionths);
 const arbiter = fc.constantFrom("agent" as const, "operator" as const);
 const event: fc.Arbitrary<InspectionEvent> = fc.oneof(
   fc.constantFrom({ type: "accepted" as const }, { type: "conceded" as const }),

@@ -5,6 +5,7 @@ import { asMicro, MICRO, negate, assertNotNegative, scaleHalfUp, type Micro } fr
 import { buildReleasePostings, buildSettlementPostings, type Posting } from "../posting.ts";
 import type { SettlementStatus } from "../settlement.ts";
 import type { InspectionOutcome } from "./decide-inspection.ts";
+import { computePart } from "./millionths.ts";
 
 /** The rate and the least amount of the arbitration fee. */
 export interface ArbitrationRate {
@@ -88,7 +89,7 @@ export interface InspectionSettlement {
  */
 export function settleInspection(inspection: InspectionToSettle): InspectionSettlement {
   const { taskId, payerId, payeeId, due, dueStatus, fee, outcome } = inspection;
-  const paid = scaleHalfUp(due, outcome.share, MICRO);
+  const paid = computePart(due, outcome.share);
   const { fee: platformFee, net } = splitFee(paid, inspection.platformFeeRate);
   const arbitration = divideArbitration(inspection);
   const locked = asMicro(due + fee - arbitration.submitter);

@@ -1,4 +1,4 @@
-import { decideInspection, toMicro } from "@agent/budget";
+import { decideInspection, toMillionths } from "@agent/budget";
 import {
   type DecisionRecord,
   DecisionRecordSchema,
@@ -125,7 +125,7 @@ async function applyDecision(
   const by = statement.arbiter_id === identity.relayId ? "operator" : "agent";
   const decided = decideInspection(
     toInspection(row, identity),
-    { type: "decided", share: toMicro(statement.share), by },
+    { type: "decided", share: toMillionths(statement.share), by },
     toLengths(parseTerms(row)),
     now,
   );

@@ -1,4 +1,4 @@
-import { decideInspection, toMicro, type InspectionEvent } from "@agent/budget";
+import { decideInspection, toMillionths, type InspectionEvent } from "@agent/budget";
 import {
   hashInspectionStatement,
   type VerdictRecord,
@@ -124,7 +124,7 @@ async function toEvent(
   row: InspectionRow,
   { verdict, offer = 0 }: VerdictRecord,
 ): Promise<InspectionEvent> {
-  if (verdict === "rejected") return { type: verdict, offer: toMicro(offer) };
+  if (verdict === "rejected") return { type: verdict, offer: toMillionths(offer) };
   if (verdict !== "contested") return { type: verdict };
   return {
     type: verdict,

@@ -1,6 +1,6 @@
-import type { Micro } from "@agent/budget";
+import type { Micro, Millionths } from "@agent/budget";
 
-/** An inspection before payment. Amounts in micro-units, shares in millionths, times in ms. */
+/** An inspection before payment. Amounts in micro-units, times in ms. */
 export interface InspectionRow {
   task_id: string;
   /** The agent of the task's path. */
@@ -23,7 +23,7 @@ export interface InspectionRow {
   fee: Micro;
   bond: Micro;
   /** Null before a rejection. */
-  offer: Micro | null;
+  offer: Millionths | null;
   /** Null once it is closed. */
   deadline: number | null;
   /** 1 once a start of the relay moved the deadline of this state. */
@@ -32,7 +32,7 @@ export interface InspectionRow {
   verdicts: string;
   decision: string | null;
   outcome: string | null;
-  share: Micro | null;
+  share: Millionths | null;
   lost_by: "submitter" | "executor" | null;
   /** JSON array of [account, sequence] of its movements, except that of the settlement. */
   postings: string;

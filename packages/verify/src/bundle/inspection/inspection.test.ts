@@ -8,6 +8,7 @@ import {
   type Posting,
   settleInspection,
   toMicro,
+  toMillionths,
 } from "@agent/budget";
 import { publicKeyToDidKey, hexToBytes, signJson } from "@agent/crypto";
 import {
@@ -151,7 +152,7 @@ function closeCase({ verdicts, outcome, share, lostBy = null, decision, isAgents
     fee: toMicro("0.1"),
     bond: verdicts.includes(contested) ? toMicro("0.1") : asMicro(0),
     platformFeeRate: 0.05,
-    outcome: { result: outcome, share: toMicro(share), lostBy },
+    outcome: { result: outcome, share: toMillionths(share), lostBy },
   });
   const signed = signOutcomeRecord(
     {

@@ -5,7 +5,7 @@ import {
   type InspectionEvent,
   type InspectionOutcome,
   openInspection,
-  toMicro,
+  toMillionths,
 } from "@agent/budget";
 import type { VerdictRecord } from "@agent/receipts";
 import type { BundleInspection } from "./schema.ts";
@@ -22,7 +22,7 @@ export function isReplayed(inspection: BundleInspection, relayId: string): boole
   if (outcome === null) return replayed.outcome === null;
   return (
     replayed.outcome?.result === outcome.outcome &&
-    replayed.outcome.share === toMicro(outcome.share)
+    replayed.outcome.share === toMillionths(outcome.share)
   );
 }
 
@@ -45,7 +45,7 @@ function replayInspection(
   const arbiter = decision === null || decision.arbiter_id === relayId ? "operator" : "agent";
   const events = verdicts.map((statement) => toEvent(statement, arbiter));
   if (decision !== null) {
-    events.push({ type: "decided", share: toMicro(decision.share), by: arbiter });
+    events.push({ type: "decided", share: toMillionths(decision.share), by: arbiter });
   }
   let inspection = openInspection(lengths, 0);
   for (const event of events) {
@@ -61,7 +61,7 @@ function toEvent(
   { verdict, offer = 0 }: VerdictRecord,
   arbiter: "agent" | "operator",
 ): InspectionEvent {
-  if (verdict === "rejected") return { type: verdict, offer: toMicro(offer) };
+  if (verdict === "rejected") return { type: verdict, offer: toMillionths(offer) };
   if (verdict === "contested") return { type: verdict, arbiter };
   return { type: verdict };
 }
