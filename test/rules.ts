@@ -209,7 +209,7 @@ export const pureRunsAnywhere: Rule = function* (pkg) {
 /** Where the relay's libraries may be imported; paths are relative to its src folder. */
 const importPlaces: readonly (readonly [library: RegExp, importer: RegExp])[] = [
   [/^hono$/, /^(http|realtime)\/|^app\.ts$/],
-  [/^@hono\/node-server$|^ws$/, /^realtime\/upgrade\.ts$|^serve\.ts$/],
+  [/^@hono\/node-server$|^ws$/, /^realtime\/mount-sockets\.ts$|^serve\.ts$/],
   [/^undici$/, /^http\/egress\/egress\.ts$/],
   [/^@modelcontextprotocol\//, /^delivery\/endpoints\/mcp-forward\.ts$/],
   [/^stripe$/, /^payments\/cards\//],

@@ -1,5 +1,5 @@
 import { FEDERATION_PREFIX, WITNESS_PREFIX } from "@agent/wire/engine";
-import { LOG_PREFIX } from "./log/publish.ts";
+import { LOG_PREFIX } from "./log/published-log.ts";
 import { Hono, type Context } from "hono";
 import { a2aHandlers } from "./a2a/routes.ts";
 import { systemHandlers } from "./admin/routes.ts";
@@ -31,7 +31,7 @@ import { pairingHandlers } from "./pairing/routes.ts";
 import { paymentHandlers } from "./payments/routes.ts";
 import { recordHandlers } from "./records/routes.ts";
 import { releaseSockets } from "./realtime/release-sockets.ts";
-import { mountSockets } from "./realtime/upgrade.ts";
+import { mountSockets } from "./realtime/mount-sockets.ts";
 import { routingHandlers } from "./routing/routes.ts";
 import type { Services } from "./services.ts";
 import { sessionHandlers } from "./sessions/routes.ts";

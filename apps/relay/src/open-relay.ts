@@ -22,7 +22,7 @@ import { createTokenVerifier, type TokenVerifier } from "./identity/tokens.ts";
 import type { RelayLog } from "./log/heads/relay-log.ts";
 import { startLog } from "./log/start-log.ts";
 import { createFacilitator } from "./payments/x402/x402-facilitator.ts";
-import { createChangeHandlers } from "./processes/handle-changes.ts";
+import { createChangeHandlers } from "./processes/change-handlers.ts";
 import { joinProcesses, MAX_CLOCK_SKEW_MS } from "./processes/join.ts";
 import { createKeepUp, createNoKeepUp, type KeepUp } from "./processes/keep-up.ts";
 import { createSoleMembership, type Membership } from "./processes/membership.ts";

@@ -10,7 +10,7 @@ import { limits, refuse } from "@agent/wire";
 import { WebSocketServer } from "ws";
 import { isHostUnclear } from "./http/is-host-unclear.ts";
 import { answerMalformedRequests } from "./http/server/malformed-request.ts";
-import { createConnectionGuard } from "./http/limits/guard-connections.ts";
+import { createConnectionGuard } from "./http/limits/connection-guard.ts";
 import { createGracefulClose } from "./http/server/graceful-close.ts";
 import { createRefusalResponse } from "./http/server/refusal-response.ts";
 import { withUpgradeAnswers, isWebSocketUpgrade } from "./http/server/upgrade-answer.ts";

@@ -1,5 +1,5 @@
 import { operations, type Received, type TaskEvent } from "@agent/wire";
-import { fullJitter } from "./calls/backoff.ts";
+import { fullJitter } from "./calls/full-jitter.ts";
 import { buildPath, buildUrl } from "./calls/call-request.ts";
 import { createEnvironment, type Environment } from "./environment.ts";
 import { openEventStream, type StreamResult } from "./calls/event-stream.ts";

@@ -1,6 +1,6 @@
 export { awaitResult } from "./await-result.ts";
 export type { AwaitResultOptions } from "./await-result.ts";
-export { fullJitter } from "./calls/backoff.ts";
+export { fullJitter } from "./calls/full-jitter.ts";
 export { bootstrapAgent } from "./bootstrap.ts";
 export type { BootstrapOptions } from "./bootstrap.ts";
 export { boundedBody } from "./calls/bounded-body.ts";

@@ -8,7 +8,7 @@ import { useAnswer } from "../shared/relay/use-answer.ts";
 import { formatHashRoute } from "../shared/routing/hash-route.ts";
 import { ConsoleOverview } from "./console-overview.ts";
 import { countNeeds } from "./overview/list-needs.ts";
-import type { OperatorSession } from "./open-session.ts";
+import type { OperatorSession } from "./operator-session.ts";
 import { TokenForm } from "./sign-in.tsx";
 import { readField } from "../shared/format/read-field.ts";
 

@@ -8,7 +8,7 @@ import { browserEnvironment, PageContextProvider } from "../shared/relay/page-co
 import type { HashRoute } from "../shared/routing/hash-route.ts";
 import { ConsoleFrame } from "./console-frame.tsx";
 import { ConsoleView } from "./console-view.tsx";
-import type { OperatorSession } from "./open-session.ts";
+import type { OperatorSession } from "./operator-session.ts";
 import { SignIn } from "./sign-in.tsx";
 
 /** The changes that the list of the overview shows from before the page was opened. */

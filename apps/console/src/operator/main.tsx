@@ -3,7 +3,7 @@ import "../style.css";
 import "../shared/style/console.css";
 import { watchHashRoute } from "../shared/routing/hash-route.ts";
 import { ConsolePage } from "./console-page.tsx";
-import { createOperatorSession } from "./open-session.ts";
+import { createOperatorSession } from "./operator-session.ts";
 import { takeCode } from "./take-code.ts";
 
 const root = document.querySelector("#page");

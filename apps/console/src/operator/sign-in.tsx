@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import type { CallRefusal } from "@agent/client";
 import { RefusalText } from "../shared/components/answer-view.tsx";
-import type { OperatorSession } from "./open-session.ts";
+import type { OperatorSession } from "./operator-session.ts";
 import { readField } from "../shared/format/read-field.ts";
 
 /** The two ways in. A link with a code needs no form. */

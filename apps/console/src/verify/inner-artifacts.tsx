@@ -1,7 +1,7 @@
 import { isJsonObject } from "@agent/crypto";
 import type { Verdict } from "@agent/verify";
 import { ShortId } from "./claim-text.tsx";
-import { listInner } from "./verifying/read-artifact.ts";
+import { listInner } from "./verifying/artifact-parts.ts";
 import { showLine } from "../shared/format/show-text.ts";
 import { ProofLevelList } from "./proof-level-list.tsx";
 

@@ -1,5 +1,5 @@
 import type { Posting } from "@agent/verify";
-import { sumPostings } from "./verifying/read-artifact.ts";
+import { sumPostings } from "./verifying/artifact-parts.ts";
 import { showDollars, showLine, toMicroUnits } from "../shared/format/show-text.ts";
 
 /** The movement of money that settled the task; its amounts must add up to zero. */

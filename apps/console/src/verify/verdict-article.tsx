@@ -7,7 +7,7 @@ import { LogPlaceText } from "./log-place-text.tsx";
 import { describeRefusal, findFailedLevel } from "./verifying/describe-refusal.ts";
 import { splitWords, type TrustTexts } from "./verifying/parse-trust.ts";
 import type { GivenFile, FileVerdict, FileState } from "./verifying/verify-file.ts";
-import { getBundle } from "./verifying/read-artifact.ts";
+import { getBundle } from "./verifying/artifact-parts.ts";
 import { showLine } from "../shared/format/show-text.ts";
 import { PostingsTable } from "./postings-table.tsx";
 import { ProofLevelList, getLevelNumber } from "./proof-level-list.tsx";

@@ -5,7 +5,7 @@ import { refuseField } from "../http/server/validate.ts";
 import { getContractPage, getContractFile } from "./contract.ts";
 import { acceptsGzip, isTagKnown } from "../http/caching.ts";
 import { loadDisputeTerms } from "../inspections/reading/dispute-terms.ts";
-import { buildLogStatement } from "../log/publish.ts";
+import { buildLogStatement } from "../log/published-log.ts";
 import { buildRelayInfo } from "./relay-info.ts";
 import { getFreezeReport } from "./freeze-report.ts";
 import { registerRelayMetrics } from "./register-relay-metrics.ts";

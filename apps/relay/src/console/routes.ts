@@ -45,7 +45,7 @@ const PAGE_FILES: Readonly<Record<string, string>> = {
 };
 
 /** The pages that `AGENT_CONSOLE=verify` leaves out. */
-const OPERATOR_PAGES = new Set(["log.html", "console.html", "console/me.html"]);
+const OPTIONAL_PAGES = new Set(["log.html", "console.html", "console/me.html"]);
 
 export function createPageHandler(
   services: Pick<Services, "config" | "identity" | "freezer" | "runtime">,
@@ -64,7 +64,7 @@ export function createPageHandler(
     }
     if (path === "/") return answerHome(home);
     const name = PAGE_FILES[path] ?? path.slice(1);
-    if (!hasConsole && OPERATOR_PAGES.has(name)) return undefined;
+    if (!hasConsole && OPTIONAL_PAGES.has(name)) return undefined;
     const asset = assets.get(name);
     return asset && answerAsset(asset, name, headers);
   }

@@ -3,7 +3,7 @@ import { withStoredTrace } from "../observability/trace.ts";
 import type { TaskRow } from "../storage/tables/tasks.ts";
 import { executorOf, isForwarded, parseAttempts } from "../tasks/task.ts";
 import { callEndpoint } from "./endpoints/call-endpoint.ts";
-import { moveToNextExecutor } from "./next-executor.ts";
+import { moveToNextExecutor } from "./move-to-next-executor.ts";
 import { offerElsewhere, offerToDevices } from "./offer-task.ts";
 import { findPending, isBlocked } from "./pending-task.ts";
 import type { RouteServices } from "./route-services.ts";

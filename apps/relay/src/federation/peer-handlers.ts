@@ -16,7 +16,7 @@ import { receiveDiscovery } from "./discovery/receive-discovery.ts";
 import { receiveConfirmation, receiveProposal } from "./peering/receive-handshake.ts";
 import { receiveSettlement } from "./settlement/receive-settlement.ts";
 import type { FederationServices } from "./federation-services.ts";
-import { listBooked } from "./settlement/list-settlements.ts";
+import { listBooked } from "./settlement/list-booked.ts";
 import { receiveHeartbeat, receiveRemoval } from "./peering/heartbeat.ts";
 import {
   authenticatePeer,

@@ -1,7 +1,7 @@
 import { generateKeyPair, MAX_RELAY_KEYS, signRelaySuccession } from "@agent/crypto";
 import { entryOf } from "@agent/transparency";
 import { appendLog } from "../log/entries/append.ts";
-import { keepLogKeys } from "../log/root-key.ts";
+import { keepLogKeys } from "../log/keep-log-keys.ts";
 import type { Runtime } from "../runtime.ts";
 import type { Storage } from "../storage/storage.ts";
 import { finishScrub } from "./finish-scrub.ts";

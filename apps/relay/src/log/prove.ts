@@ -4,7 +4,7 @@ import type { Services } from "../services.ts";
 import type { Reader } from "../storage/storage.ts";
 import { findEntries, type FoundEntry } from "./entries/find-entries.ts";
 import { listUncoveredEntries } from "./entries/list-uncovered-entries.ts";
-import { NOTE_MEDIA_TYPE } from "./publish.ts";
+import { NOTE_MEDIA_TYPE } from "./published-log.ts";
 import { readTile } from "./heads/read-tile.ts";
 import { findNewestHead, findPublishedHead } from "./store.ts";
 

@@ -2,7 +2,7 @@ import type { Handlers } from "../http/handler.ts";
 import type { Services } from "../services.ts";
 import { getLogState } from "./get-log-state.ts";
 import { proveArtifact } from "./prove.ts";
-import { answerHead } from "./publish.ts";
+import { answerHead } from "./published-log.ts";
 import { serveTile } from "./serve-tiles.ts";
 import { listEvidence } from "../witness/store.ts";
 import { findNewestHead, findPublishedHead } from "./store.ts";

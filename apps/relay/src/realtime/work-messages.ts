@@ -4,7 +4,7 @@ import type { Services } from "../services.ts";
 import { acceptReceipt } from "../tasks/receipts/accept-receipt.ts";
 import type { Lease } from "../tasks/assignment/assignment-store.ts";
 import { claimTask, type Worker } from "../tasks/assignment/claim-task.ts";
-import { endClaim } from "../tasks/assignment/release-claim.ts";
+import { endClaim } from "../tasks/assignment/end-claim.ts";
 import { reportProgress } from "../tasks/assignment/report-progress.ts";
 import { findTask } from "../tasks/store.ts";
 import { claimantIdOf, type Connection } from "./connections.ts";

@@ -18,7 +18,7 @@ import type { Services } from "../services.ts";
 import type { Attempt } from "./attempt.ts";
 import type { AgentFacts } from "./candidates/agent-facts.ts";
 import { DigestList } from "./candidates/digest-list.ts";
-import { hashDigests } from "./candidates/hash-candidates.ts";
+import { hashDigests } from "./candidates/hash-digests.ts";
 import { findCandidate, hashCandidate, type CandidateList } from "./candidates/kept-capability.ts";
 
 export interface ExecutorQuery {

@@ -1,4 +1,4 @@
-import { fullJitter } from "./backoff.ts";
+import { fullJitter } from "./full-jitter.ts";
 import { CALL_TIMEOUT_MS } from "./call.ts";
 import type { Environment } from "../environment.ts";
 import { refusal, type CallRefusal } from "./refusal.ts";

@@ -1,5 +1,5 @@
 import { limits, socketClose } from "@agent/wire";
-import { fullJitter } from "../calls/backoff.ts";
+import { fullJitter } from "../calls/full-jitter.ts";
 
 const BACKOFF = { baseMs: 500, capMs: 30_000 } as const;
 /** After a connection of at least this duration the backoff starts again. */

@@ -17,7 +17,7 @@ import {
   createValidKeyLookup,
   type KeyLookup,
 } from "./key-lookup.ts";
-import { createTryLimit } from "./limit-key-tries.ts";
+import { createTryLimit } from "./try-limit.ts";
 import { findInspectionFault } from "./inspection/find-inspection-fault.ts";
 import { parseBundle } from "./parse-bundle.ts";
 import { getRelayKeys } from "./get-relay-keys.ts";

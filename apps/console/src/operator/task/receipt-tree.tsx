@@ -2,7 +2,7 @@ import { isJsonObject } from "@agent/crypto";
 import type { Verdict } from "@agent/verify";
 import { showDuration } from "../../shared/format/show-amount.ts";
 import { ForeignLine } from "../../shared/components/foreign-text.tsx";
-import { listInner } from "../../verify/verifying/read-artifact.ts";
+import { listInner } from "../../verify/verifying/artifact-parts.ts";
 import { AgentLink, StateWord } from "../places.tsx";
 
 /** Every receipt in the evidence, each below the one that asked for it, with its own verdict. */

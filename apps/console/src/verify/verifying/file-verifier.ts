@@ -1,5 +1,5 @@
 import { type FileVerdict, verifyFile, type VerifyFileContext } from "./verify-file.ts";
-import { countReceipts } from "./read-artifact.ts";
+import { countReceipts } from "./artifact-parts.ts";
 
 /** A request to the worker and its answer, matched by number. */
 interface VerifierRequest {

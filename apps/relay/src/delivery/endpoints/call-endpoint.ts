@@ -6,7 +6,7 @@ import { newId } from "../../runtime.ts";
 import type { TaskRow } from "../../storage/tables/tasks.ts";
 import { claimPending } from "../../tasks/assignment/assignment-store.ts";
 import { expireCall } from "../../tasks/assignment/expire-lease.ts";
-import { endClaim } from "../../tasks/assignment/release-claim.ts";
+import { endClaim } from "../../tasks/assignment/end-claim.ts";
 import { acceptReceipt } from "../../tasks/receipts/accept-receipt.ts";
 import { endpointClaimRef, executorOf, parseRequiredCapabilities } from "../../tasks/task.ts";
 import type { RouteServices } from "../route-services.ts";

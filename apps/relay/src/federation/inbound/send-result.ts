@@ -25,7 +25,7 @@ import type { FederationPeerRow } from "../../storage/tables/federation.ts";
 import { findReceipt } from "../../tasks/receipts/receipt-store.ts";
 import { withRecipient, callPeer, type PeerReply } from "../transport/call-peer.ts";
 import type { FederationServices } from "../federation-services.ts";
-import { verifyWithPeerKey } from "../peers/follow-peer-key.ts";
+import { verifyWithPeerKey } from "../peers/peer-key.ts";
 import { releaseInboundHold } from "./finish-inbound-task.ts";
 import { findInbound, saveInbound, type InboundRecord } from "./inbound-store.ts";
 import { findOutbound, saveOutbound } from "../outbound/outbound-store.ts";

@@ -2,7 +2,7 @@ import { listPinnedKeys } from "@agent/federation-protocol/peering";
 import { verifyAttestation, type RelayAttestation } from "@agent/receipts";
 import type { Reader } from "../../storage/storage.ts";
 import { findOutbound } from "./outbound-store.ts";
-import { toPeerPin } from "../peers/follow-peer-key.ts";
+import { toPeerPin } from "../peers/peer-key.ts";
 import { findPeer } from "../peers/peer-store.ts";
 
 /**

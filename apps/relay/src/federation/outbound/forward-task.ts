@@ -15,7 +15,7 @@ import { getClearingBalance } from "../../budget/post-clearing.ts";
 import type { FederationPeerRow } from "../../storage/tables/federation.ts";
 import type { TaskRow } from "../../storage/tables/tasks.ts";
 import { claimPending, releaseClaim } from "../../tasks/assignment/assignment-store.ts";
-import { resolveEndedClaim, publishReleasedTask } from "../../tasks/assignment/release-claim.ts";
+import { resolveEndedClaim, publishReleasedTask } from "../../tasks/assignment/end-claim.ts";
 import { findTask } from "../../tasks/store.ts";
 import { executorOf, parseRequiredCapabilities, parseRoutingChoice } from "../../tasks/task.ts";
 import { callPeer } from "../transport/call-peer.ts";

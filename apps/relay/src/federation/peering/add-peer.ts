@@ -15,7 +15,7 @@ import {
   type PeerReply,
 } from "../transport/call-peer.ts";
 import type { FederationServices } from "../federation-services.ts";
-import { fetchIdentity } from "../peers/follow-peer-key.ts";
+import { fetchIdentity } from "../peers/peer-key.ts";
 import { buildSelfDescription } from "./self-description.ts";
 import { recordPeerEvent, toPeerRecord } from "../peers/peer-state.ts";
 import { findPeer } from "../peers/peer-store.ts";

@@ -15,7 +15,7 @@ import type { Config } from "../../config.ts";
 import type { Services } from "../../services.ts";
 import type { Reader, Tx } from "../../storage/storage.ts";
 import type { FederationPeerRow } from "../../storage/tables/federation.ts";
-import { toPeerPin, withPin } from "../peers/follow-peer-key.ts";
+import { toPeerPin, withPin } from "../peers/peer-key.ts";
 import { toPeerRecord, withPeerRecord } from "../peers/peer-state.ts";
 import { findPeer, listPeers, savePeer } from "../peers/peer-store.ts";
 import { recordPeerChange } from "../peers/record-peer-change.ts";

@@ -17,7 +17,7 @@ import { countVisibleAgents } from "../../agents/discovery/profile-store.ts";
 import type { FederationPeerRow } from "../../storage/tables/federation.ts";
 import { callPeer } from "../transport/call-peer.ts";
 import type { FederationServices } from "../federation-services.ts";
-import { verifyWithPeerKey } from "../peers/follow-peer-key.ts";
+import { verifyWithPeerKey } from "../peers/peer-key.ts";
 import { comparePosition } from "../exposure/compare-position.ts";
 import { OWN_FEATURES } from "../own-features.ts";
 import { recordPeerEvent, peerSupports } from "../peers/peer-state.ts";

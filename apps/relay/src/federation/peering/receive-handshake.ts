@@ -15,7 +15,7 @@ import {
   loadAdmissionInputUnderKey,
 } from "./admission.ts";
 import type { FederationServices } from "../federation-services.ts";
-import { fetchIdentity } from "../peers/follow-peer-key.ts";
+import { fetchIdentity } from "../peers/peer-key.ts";
 import { buildSelfDescription } from "./self-description.ts";
 import { findPeer } from "../peers/peer-store.ts";
 import { toWireRefusal } from "../transport/to-wire-refusal.ts";

@@ -11,7 +11,7 @@ import type { RequestContext } from "../../http/handler.ts";
 import type { RateLimiter } from "../../http/limits/rate-limit.ts";
 import type { FederationPeerRow } from "../../storage/tables/federation.ts";
 import type { FederationServices } from "../federation-services.ts";
-import { verifyWithPeerKey } from "../peers/follow-peer-key.ts";
+import { verifyWithPeerKey } from "../peers/peer-key.ts";
 import { findPeer } from "../peers/peer-store.ts";
 
 /** A request with a valid signature. */

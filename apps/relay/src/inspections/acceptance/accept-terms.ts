@@ -4,7 +4,7 @@ import type { Services } from "../../services.ts";
 import type { Reader } from "../../storage/storage.ts";
 import type { TaskAcceptance } from "../../tasks/task-view.ts";
 import { countInspections } from "../reading/count-store.ts";
-import { mayArbitrate } from "./check-arbiter.ts";
+import { mayArbitrate } from "./may-arbitrate.ts";
 import { checkSubmitter } from "./check-submitter.ts";
 import { findOffer, hasRoom } from "./find-offer.ts";
 import { isOffered, isWindowOffered, type WantedTerms } from "./offer.ts";

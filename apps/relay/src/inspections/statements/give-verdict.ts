@@ -10,7 +10,7 @@ import type { SaveResponse } from "../../http/server/idempotency.ts";
 import { mayActFor } from "../../identity/caller.ts";
 import type { Tx } from "../../storage/storage.ts";
 import type { InspectionRow } from "../../storage/tables/inspections.ts";
-import { mayArbitrate } from "../acceptance/check-arbiter.ts";
+import { mayArbitrate } from "../acceptance/may-arbitrate.ts";
 import { countOpenDisputes } from "../reading/count-store.ts";
 import { toInspection } from "../current-state.ts";
 import { findReadableInspection, type InspectionPath } from "../reading/find-readable.ts";

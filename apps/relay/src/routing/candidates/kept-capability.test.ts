@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import type { AgentFacts } from "./agent-facts.ts";
 import { collectCandidates } from "./collect-candidates.ts";
 import { DIGEST_BYTES, DigestList } from "./digest-list.ts";
-import { hashDigests } from "./hash-candidates.ts";
+import { hashDigests } from "./hash-digests.ts";
 import { hashCandidate, KeptCapability, type CandidateList } from "./kept-capability.ts";
 
 const facts = (agent_id: string, promisedLatencyMs: number, capability = "x"): AgentFacts => ({

@@ -4,7 +4,7 @@ import type { Services } from "../../services.ts";
 import type { StoredTaskRow } from "../../storage/tables/tasks.ts";
 import type { Lease } from "./assignment-store.ts";
 import { claimTask, type Worker } from "./claim-task.ts";
-import { endClaim } from "./release-claim.ts";
+import { endClaim } from "./end-claim.ts";
 import { reportProgress } from "./report-progress.ts";
 import { findTask } from "../store.ts";
 import { executorOf, isForwarded, isClaimedByEndpoint, isExpired } from "../task.ts";

@@ -4,7 +4,7 @@ import type { StoredTaskRow, TaskRow } from "../../storage/tables/tasks.ts";
 import { expireClaim, releaseClaim, type HeldClaim } from "./assignment-store.ts";
 import { publishReputation } from "../receipts/record-task-outcome.ts";
 import { recordNoShow, type NoShowServices } from "./record-no-show.ts";
-import { resolveEndedClaim, publishReleasedTask, type ReleasedTask } from "./release-claim.ts";
+import { resolveEndedClaim, publishReleasedTask, type ReleasedTask } from "./end-claim.ts";
 import { findTask } from "../store.ts";
 import { isClaimedByEndpoint } from "../task.ts";
 

@@ -10,7 +10,7 @@ import { markNoShowsExpired } from "./no-show-store.ts";
 import { recordNoShow } from "./record-no-show.ts";
 import { isClaimedByEndpoint } from "../task.ts";
 import { publishEndWithoutReceipt, endWithoutReceipt } from "../receipts/end-without-receipt.ts";
-import { saveExpiredTask } from "./expired-task.ts";
+import { saveExpiredTask } from "./save-expired-task.ts";
 import { listExpiredTasks, deleteExpiredTask } from "../store.ts";
 
 /**

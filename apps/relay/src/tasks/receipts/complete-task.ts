@@ -8,7 +8,7 @@ import type { PostRefusal } from "../../budget/post-movement.ts";
 import type { IssuerDependencies } from "../../credentials/issue.ts";
 import { beginInspection } from "../../inspections/begin.ts";
 import { finishInboundTask } from "../../federation/inbound/finish-inbound-task.ts";
-import { isExecutedByNamesake } from "../../federation/is-namesake.ts";
+import { isExecutedByNamesake } from "../../federation/is-executed-by-namesake.ts";
 import { isFromPeer } from "../../federation/peer-ref.ts";
 import { appendLog } from "../../log/entries/append.ts";
 import type { Services } from "../../services.ts";

@@ -1,6 +1,6 @@
 import type { IssuerDependencies } from "../../credentials/issue.ts";
 import { issueForTask } from "../../credentials/issue-for-task.ts";
-import { isExecutedByNamesake } from "../../federation/is-namesake.ts";
+import { isExecutedByNamesake } from "../../federation/is-executed-by-namesake.ts";
 import type { Services } from "../../services.ts";
 import type { Tx } from "../../storage/storage.ts";
 import { countsForPeer } from "../../trust/counts-for-peer.ts";

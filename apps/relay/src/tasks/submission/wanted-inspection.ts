@@ -2,7 +2,7 @@ import type { ArbitrationRate, Micro } from "@agent/budget";
 import type { SubmitTaskBody } from "@agent/wire";
 import { computeLeastHold } from "../../budget/reserve-hold.ts";
 import { acceptTerms } from "../../inspections/acceptance/accept-terms.ts";
-import { createOfferFilter } from "../../inspections/acceptance/filter-offers.ts";
+import { createOfferFilter } from "../../inspections/acceptance/offer-filter.ts";
 import { readWantedTerms } from "../../inspections/acceptance/read-wanted.ts";
 import { toArbitrationRate } from "../../inspections/terms.ts";
 import type { Attempt } from "../../routing/attempt.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { fullJitter } from "./backoff.ts";
+import { fullJitter } from "./full-jitter.ts";
 
 const bounds = { baseMs: 500, capMs: 30_000 };
 const bytesOf = (value: number) => () => Uint8Array.of(value, value, value);

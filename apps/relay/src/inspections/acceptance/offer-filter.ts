@@ -1,7 +1,7 @@
 import type { OfferedAcceptance } from "@agent/wire";
 import type { Services } from "../../services.ts";
 import { loadOpenWork } from "../reading/count-store.ts";
-import { listAgentsOfKeys } from "./check-arbiter.ts";
+import { listAgentsOfKeys } from "./may-arbitrate.ts";
 import { isOffered, type WantedTerms } from "./offer.ts";
 
 /** A candidate whose listing may offer an inspection. */
