@@ -11,7 +11,7 @@ export interface CreatePresentationOptions {
   readonly credentials: readonly VerifiableCredential[];
   /** The holder's 32-byte seed. */
   readonly secretKey: Uint8Array;
-  /** The time of creation, in ms since the epoch. */
+  /** The time of creation, in ms since the epoch by the holder's clock. */
   readonly now: number;
   /** The verifier's challenge; it becomes the proof's `challenge`. */
   readonly challenge?: string | undefined;

@@ -27,7 +27,7 @@ interface ProofOptions {
   /** The did:key of `secretKey`, which costs as much to compute as a signature. */
   readonly did: string;
   readonly purpose: ProofPurpose;
-  /** The time of creation, in ms since the epoch. */
+  /** The time of creation, in ms since the epoch by the signer's clock. */
   readonly now: number;
   readonly challenge?: string | undefined;
   readonly domain?: string | undefined;

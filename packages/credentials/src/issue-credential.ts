@@ -11,7 +11,7 @@ export interface IssueCredentialOptions<Type extends CredentialType> {
   readonly subject: CredentialSubject<Type>;
   /** The issuer's 32-byte seed. */
   readonly secretKey: Uint8Array;
-  /** The time of issue and the start of validity, in ms since the epoch. */
+  /** The time of issue and the start of validity, in ms since the epoch by the issuer's clock. */
   readonly now: number;
   /** The validity in ms; one hour by default. */
   readonly validForMs?: number | undefined;

@@ -5,10 +5,14 @@ import { CREDENTIAL_LIMITS } from "./limits.ts";
 /** The first entry of every `@context`. */
 export const CREDENTIALS_CONTEXT = "https://www.w3.org/ns/credentials/v2";
 
-/** An `eddsa-jcs-2022` proof (specification, Credentials); dates in ISO 8601. */
+/**
+ * An `eddsa-jcs-2022` proof (specification, Credentials); its times are ISO 8601 date-times with a time zone,
+ * by the signer's clock.
+ */
 export interface DataIntegrityProof {
   type: string;
   cryptosuite: string;
+  /** The time at which the proof was made. */
   created: string;
   /** The end of the proof's validity, if it has one. */
   expires?: string | undefined;
@@ -25,7 +29,10 @@ export interface DataIntegrityProof {
   proofValue: string;
 }
 
-/** A W3C Verifiable Credential 2.0; members without a name here are signed as well. */
+/**
+ * A W3C Verifiable Credential 2.0; members without a name here are signed as well. Its times are ISO 8601
+ * date-times with a time zone, by the issuer's clock.
+ */
 export interface VerifiableCredential<Subject extends { id: string } = { id: string }> {
   "@context": string[];
   id?: string | undefined;
@@ -33,6 +40,7 @@ export interface VerifiableCredential<Subject extends { id: string } = { id: str
   /** The signer's did:key. */
   issuer: string;
   validFrom: string;
+  /** Absent if the validity has no end. */
   validUntil?: string | undefined;
   credentialSubject: Subject;
   proof: DataIntegrityProof;

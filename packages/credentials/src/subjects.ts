@@ -8,7 +8,9 @@ import { amount, count, didKey, finite, timestamp, ratio, text } from "./fields.
 const feesKeptBand = v.optional(text);
 
 /**
- * The schema of the subject for each type of credential (specification, Credentials); times in ms.
+ * The schema of the subject for each type of credential (specification, Credentials). `avg_latency_ms` is a
+ * duration; `measured_at`, `first_seen_at` and `last_seen_at` are in ms since the epoch, by the issuer's
+ * clock.
  */
 export const SUBJECT_SCHEMAS = {
   AgentReputationCredential: v.object({

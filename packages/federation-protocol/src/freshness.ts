@@ -1,6 +1,6 @@
 /**
  * Returns whether a signed time is at most `lifetimeMs` in the past or future by this relay's
- * clock. Both bounds count as fresh (specification, "Federation requests").
+ * clock; times in ms since the epoch. Both bounds count as fresh (specification, "Federation requests").
  */
 export function isFresh(timestamp: number, now: number, lifetimeMs: number): boolean {
   return Math.abs(now - timestamp) <= lifetimeMs;
@@ -9,7 +9,8 @@ export function isFresh(timestamp: number, now: number, lifetimeMs: number): boo
 /**
  * Returns whether a peer's signed time in an answer is fresh, if the request was sent at `askedAt`
  * and the answer is checked at `now`. The peer signed between the two, by a clock that differs by
- * at most `lifetimeMs`, so the answer is fresh however long it took to arrive.
+ * at most `lifetimeMs`, so the answer is fresh however long it took to arrive. Times are in ms since the
+ * epoch; `askedAt` and `now` are by this relay's clock.
  */
 export function isFreshAnswer(
   timestamp: number,

@@ -7,6 +7,7 @@ export const FEDERATION_LIMITS = {
   missedHeartbeatsToSuspend: 3,
   missedHeartbeatsToRemove: 5,
   maxHops: 3,
+  /** The time for which a query is known by its id, so that it is answered once. */
   queryLifetimeMs: 30_000,
   /** The maximum number of entries that are read from one peer's answer. */
   maxEntriesPerAnswer: 200,

@@ -5,13 +5,13 @@ export class ReplayCache {
   /** In insertion order, which is also the order of expiry. */
   readonly #ends = new Map<string, number>();
 
-  /** Beyond `capacity` the oldest keys are dropped early. */
+  /** `lifetimeMs` is in ms. Beyond `capacity` the oldest keys are dropped early. */
   constructor(lifetimeMs: number, capacity = 100_000) {
     this.#lifetimeMs = lifetimeMs;
     this.#capacity = capacity;
   }
 
-  /** Adds a key and returns whether it was new at `now` (ms). */
+  /** Adds a key and returns whether it was new at `now`, in ms by a clock of the caller's choice. */
   add(key: string, now: number): boolean {
     for (const [old, end] of this.#ends) {
       if (end >= now) break;

@@ -27,7 +27,8 @@ const memberRules = {
 
 /**
  * A signed record of one execution (specification, ExecutionReceipt): times in ms since the epoch,
- * hashes and key in hex, signature in base64url. Members without a name here are signed as well.
+ * `completed_at` by the agent's clock, `submitted_at` as the relay stated it or by the agent's clock; hashes
+ * and key in hex, signature in base64url. Members without a name here are signed as well.
  */
 export interface ExecutionReceipt extends v.InferOutput<
   v.ObjectSchema<typeof memberRules, undefined>

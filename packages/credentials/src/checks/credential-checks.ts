@@ -10,6 +10,7 @@ import { listCredentialTypes, SUBJECT_SCHEMAS } from "../subjects.ts";
 
 /** The values that a credential is checked against. */
 export interface CredentialCheckContext extends ProofCheckContext {
+  /** The verifier's clock in ms since the epoch. */
   readonly now: number;
   /** Whether the verifier can look up revocations. */
   readonly checksRevocation: boolean;

@@ -7,6 +7,7 @@ import type { VerifiablePresentation } from "../schema.ts";
 
 /** The values that a presentation is checked against; an undefined one is not checked. */
 export interface PresentationCheckContext extends ProofCheckContext {
+  /** The verifier's clock in ms since the epoch. */
   readonly now: number;
   readonly challenge: string | undefined;
   readonly audience: string | undefined;

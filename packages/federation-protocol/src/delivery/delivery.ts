@@ -56,7 +56,8 @@ export function isPutOff(delivery: Delivery): boolean {
 
 /**
  * Returns the time of the next attempt after one that was put off: the scheduled time, or a later one
- * that `Retry-After` asks for, but at most the longest pause of the schedule from now.
+ * that `Retry-After` asks for, but at most the longest pause of the schedule from now. All times are in
+ * ms since the epoch, by this relay's clock.
  */
 export function getNextAttemptTime(
   scheduledAt: number,

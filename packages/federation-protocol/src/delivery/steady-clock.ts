@@ -5,9 +5,9 @@ const MIN_JUMP_DURATION_MS = 600_000;
 
 /** The readings of a machine's two clocks at one moment, in ms. */
 export interface ClockReading {
-  /** Time since the Unix epoch; it can be set to any value at any moment. */
+  /** The time since the epoch in ms; it can be set to any value at any moment. */
   readonly wall: number;
-  /** Time since an arbitrary fixed moment; it never goes back. */
+  /** The time since an arbitrary fixed moment in ms; it never goes back. */
   readonly monotonic: number;
 }
 
@@ -15,15 +15,15 @@ export interface ClockReading {
 export interface ClockJump {
   /** Wall time minus accepted time when the jump was first seen, in ms. */
   readonly offset: number;
-  /** The monotonic time at which this offset was first seen. */
+  /** The monotonic time in ms at which this offset was first seen. */
   readonly since: number;
 }
 
 /** The accepted time and the state from which it advances. */
 export interface ClockState {
-  /** The accepted time in ms since the Unix epoch. */
+  /** The accepted time in ms since the epoch. */
   readonly now: number;
-  /** The monotonic time at which `now` was accepted. */
+  /** The monotonic time in ms at which `now` was accepted. */
   readonly monotonic: number;
   /** Null while the clock follows the wall clock. */
   readonly jump: ClockJump | null;

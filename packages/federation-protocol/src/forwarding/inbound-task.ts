@@ -22,16 +22,21 @@ export type InboundState = "running" | "returning" | ReceiptStatus | "void";
 /** A booked settlement, stored so that a repetition gets the same answer. */
 export interface BookedTerms extends SettlementTerms {
   readonly settlementId: string;
+  /** In ms since the epoch, by this relay's clock. */
   readonly bookedAt: number;
 }
 
-/** A task that a peer sent to this relay, with the amount that the peer will owe. */
+/**
+ * A task that a peer sent to this relay, with the amount that the peer will owe. Times are in ms since the
+ * epoch, by this relay's clock.
+ */
 export interface InboundTask {
   readonly taskId: string;
   readonly peerId: string;
   readonly agentId: string;
   /** The amount that the peer pays once the task is completed. */
   readonly amount: Micro;
+  /** The end that the forward asked for, or an earlier one by the limits of this relay. */
   readonly expiresAt: number;
   readonly state: InboundState;
   readonly receiptHash: string | null;

@@ -24,7 +24,10 @@ export type OutboundState =
   | ReceiptStatus
   | "void";
 
-/** A task that this relay has sent to a peer, with the members that its result must match. */
+/**
+ * A task that this relay has sent to a peer, with the members that its result must match. Times are in ms
+ * since the epoch, by this relay's clock.
+ */
 export interface OutboundTask {
   readonly taskId: string;
   readonly peerId: string;

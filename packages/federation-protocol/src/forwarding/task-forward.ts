@@ -23,6 +23,7 @@ export interface TaskForwardInput {
   readonly amount: Micro;
   readonly composite: number;
   readonly path: readonly string[];
+  /** The end of the task in ms since the epoch, by the sender's clock. */
   readonly expiresAt: number;
   /** The number of tasks above this one; 0 by default. */
   readonly depth?: number;
@@ -32,7 +33,7 @@ export interface TaskForwardInput {
   readonly relayed?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** Creates the signed body of task/forward at `now` (ms). */
+/** Creates the signed body of task/forward at `now`, in ms since the epoch by the sender's clock. */
 export function createTaskForward(
   input: TaskForwardInput,
   { secretKey, now }: { readonly secretKey: Uint8Array; readonly now: number },
@@ -61,7 +62,9 @@ export interface ForwardContext {
   /** The relay that signed the request. */
   readonly from: string;
   readonly self: string;
+  /** In ms since the epoch, by this relay's clock. */
   readonly now: number;
+  /** The maximum age of the body, in ms; 5 minutes by default. */
   readonly lifetimeMs?: number;
   /** Whether a task of this relay has this id already. */
   readonly isDuplicate: boolean;

@@ -17,7 +17,8 @@ export type StatedPosition = v.InferOutput<typeof StatedPositionSchema>;
 
 /**
  * A heartbeat and its answer. `signature` covers only `relay_id` and the decimal `timestamp`, so
- * the last three members count only under an `X-Relay-Signature` over the whole body.
+ * the last three members count only under an `X-Relay-Signature` over the whole body. `timestamp` is in ms
+ * since the epoch, by the sender's clock.
  */
 export const HeartbeatSchema = v.object({
   relay_id: uuid,
@@ -37,7 +38,10 @@ export const HeartbeatSchema = v.object({
 });
 export type Heartbeat = v.InferOutput<typeof HeartbeatSchema>;
 
-/** The end of a peering; `signature` is over the canonical JSON of the other members. */
+/**
+ * The end of a peering; `signature` is over the canonical JSON of the other members, `timestamp` in ms
+ * since the epoch by the sender's clock.
+ */
 export const RemovalSchema = v.object({
   relay_id: uuid,
   timestamp,

@@ -25,7 +25,10 @@ const settlementMembers = {
   x402_network: v.optional(shortText),
 };
 
-/** The body of settlement/forward, signed by the sender. */
+/**
+ * The body of settlement/forward: `amount` is what the receiver gets, signed by the sender. `settled_at`
+ * and `timestamp` (of the attempt) are in ms since the epoch, by the sender's clock.
+ */
 export const SettlementForwardSchema = v.object({ ...settlementMembers, ...envelope, signature });
 export type SettlementForward = v.InferOutput<typeof SettlementForwardSchema>;
 
@@ -41,7 +44,10 @@ export const SettlementAnswerSchema = v.object({
 });
 export type SettlementAnswer = v.InferOutput<typeof SettlementAnswerSchema>;
 
-/** A settlement that the answering relay has booked as its receiver. */
+/**
+ * A settlement that the answering relay has booked as its receiver; `settled_at` is in ms since the
+ * epoch, by the clock of the relay that sent it.
+ */
 export const BookedSettlementSchema = v.object({
   ...settlementMembers,
   status: describeAs(v.literal("settled"), "Always `settled`."),

@@ -2,7 +2,10 @@ import { capabilities, count, describeAs, extensibleEnum, id, timestamp } from "
 import * as v from "valibot";
 import { envelope, hex32, money, signature, signedObject, uuid } from "../fields.ts";
 
-/** The worker's instructions. Prompts cross relays in no other message. */
+/**
+ * The worker's instructions; `wall_clock_ms` is the time for the work. Prompts cross relays in no other
+ * message.
+ */
 export const TaskPayloadSchema = v.object({
   prompt: v.pipe(v.string(), v.nonEmpty("must be non-empty"), v.maxLength(262_144)),
   required_capabilities: v.optional(capabilities),
@@ -10,7 +13,11 @@ export const TaskPayloadSchema = v.object({
 });
 export type TaskPayload = v.InferOutput<typeof TaskPayloadSchema>;
 
-/** The body of task/forward. `origin_relay` and `signature` are those of the sending relay. */
+/**
+ * The body of task/forward. `origin_relay` and `signature` are those of the sending relay,
+ * `budget.amount` is what the receiver will be paid, and `public_key` is the key of the expected
+ * worker. `expires_at` and `timestamp` are in ms since the epoch, by the sender's clock.
+ */
 export const TaskForwardSchema = v.object({
   // The amount of a task is held under its id, so a peer must not choose the form of that id.
   task_id: uuid,
@@ -76,7 +83,8 @@ export type TaskResult = v.InferOutput<typeof TaskResultSchema>;
 
 /**
  * The answer to task/result; `pending` has the status 202. An acceptance has the members of
- * `ResultAcceptance` if the peer names the feature `signed_accepted`.
+ * `ResultAcceptance` if the peer names the feature `signed_accepted`. `timestamp` is in ms since the
+ * epoch, by the answering relay's clock.
  */
 export const TaskResultAnswerSchema = v.object({
   status: describeAs(
@@ -100,7 +108,10 @@ export type TaskResultAnswer = v.InferInput<typeof TaskResultAnswerSchema>;
 export const TaskCancelSchema = v.object({ task_id: id, origin_relay: uuid, ...envelope });
 export type TaskCancel = v.InferOutput<typeof TaskCancelSchema>;
 
-/** The signed answer to task/cancel; `pending` has the status 202. */
+/**
+ * The signed answer to task/cancel; `pending` has the status 202. `timestamp` is in ms since the epoch, by
+ * the answering relay's clock.
+ */
 export const TaskCancelAnswerSchema = v.object({
   status: describeAs(
     extensibleEnum(["cancelled", "pending"]),

@@ -7,8 +7,8 @@ import { type FederationRefusal, type PeerCode, refuse } from "../refusals.ts";
 import { signText, isTextSigned } from "../signing/signed-text.ts";
 
 /**
- * Creates a signed heartbeat at `timestamp` (ms), which must grow with each heartbeat of the
- * sender.
+ * Creates a signed heartbeat at `timestamp`, in ms since the epoch by the sender's clock, which must grow
+ * with each heartbeat of the sender.
  */
 export function createHeartbeat(
   body: Omit<Heartbeat, "signature">,
@@ -22,9 +22,14 @@ export interface NoticeContext {
   readonly from: string;
   /** The sender's key as 64 hex digits. */
   readonly publicKey: string;
-  /** The latest time that the sender has signed; `PeerRecord` holds it. */
+  /**
+   * The latest time that the sender has signed, in ms since the epoch by its own clock; `PeerRecord`
+   * holds it.
+   */
   readonly lastTimestamp: number;
+  /** In ms since the epoch, by this relay's clock. */
   readonly now: number;
+  /** The maximum age of the notice, in ms; 5 minutes by default. */
   readonly lifetimeMs?: number;
 }
 

@@ -9,9 +9,9 @@ export interface PeerRecord {
   readonly state: PeerState;
   /** This relay's latest consecutive heartbeats that were not answered. */
   readonly missedHeartbeats: number;
-  /** The latest time that the peer has signed, by its own clock, in ms; it only grows. */
+  /** The latest time that the peer has signed, in ms since the epoch by its own clock; it only grows. */
   readonly lastTimestamp: number;
-  /** By this relay's clock, in ms; null before the first heartbeat. */
+  /** In ms since the epoch by this relay's clock; null before the first heartbeat. */
   readonly lastHeartbeatAt: number | null;
   readonly agentCount: number;
   readonly forwards: ForwardHistory;
@@ -36,18 +36,23 @@ export type PeerEvent =
       readonly byOperator?: boolean;
       readonly features?: readonly string[];
     }
-  /** A heartbeat of the peer or its answer to one. */
+  /** A heartbeat of the peer or its answer to one; times in ms since the epoch. */
   | {
       readonly type: "heartbeat";
+      /** By the peer's clock. */
       readonly timestamp: number;
       readonly agentCount: number;
+      /** By this relay's clock. */
       readonly now: number;
       /** Null if its other members are not trusted; the known values then stay. */
       readonly claims?: Pick<HeartbeatClaims, "features" | "incarnation"> | null;
     }
   | { readonly type: "heartbeat_missed" }
   | { readonly type: "forward"; readonly succeeded: boolean }
-  /** A removal: by the peer's notice with its `timestamp`, or by this relay's operator. */
+  /**
+   * A removal: by the peer's notice with its `timestamp` (ms since the epoch, by the peer's clock), or by
+   * this relay's operator.
+   */
   | { readonly type: "removal"; readonly timestamp?: number; readonly byOperator?: boolean }
   /** The operator admits the peer again, which may then also propose by itself. */
   | { readonly type: "admitted" };

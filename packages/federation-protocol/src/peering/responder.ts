@@ -27,13 +27,14 @@ import {
 export interface PendingPeer {
   readonly peer: RelayDescription;
   readonly nonceB: string;
-  /** In ms, by the responder's clock. */
+  /** In ms since the epoch, by the responder's clock. */
   readonly proposedAt: number;
 }
 
 /**
  * Step 2: answers a proposal whose request signature was verified under the key in its body.
- * `nonce` is 32 random bytes. Refused, without signing anything: `federation.malformed` and the
+ * `nonce` is 32 random bytes, `now` the time in ms since the epoch by this relay's clock. Refused, without
+ * signing anything: `federation.malformed` and the
  * codes of `checkProposalAdmission`.
  */
 export function buildProposalAnswer(
@@ -75,9 +76,9 @@ export function buildProposalAnswer(
 
 /**
  * Step 4: checks a confirmation whose request signature was verified under the pending peer's key,
- * and so activates the peer. Any refusal deletes the pending record: `peer.not_pending` (none, or
- * older than 5 minutes), `federation.malformed`, `peer.identity_mismatch`,
- * `peer.challenge_invalid`.
+ * and so activates the peer. `now` is in ms since the epoch, by this relay's clock. Any refusal deletes the
+ * pending record: `peer.not_pending` (none, or older than 5 minutes), `federation.malformed`,
+ * `peer.identity_mismatch`, `peer.challenge_invalid`.
  */
 export function checkConfirmation(
   pending: PendingPeer | null,

@@ -9,7 +9,8 @@ export interface Position {
 }
 
 /**
- * A relay's own position with the time (ms) of the account's last movement, or null without one.
+ * A relay's own position with the time of the account's last movement, in ms since the epoch by its own
+ * clock, or null without one.
  */
 export interface OwnPosition extends Position {
   readonly movedAt: number | null;
@@ -29,8 +30,8 @@ export function parsePosition({ amount, under_way: underWay }: StatedPosition): 
 /**
  * Returns the difference between the books of two relays; 0 if they agree. Null if it cannot be
  * determined: while a task or settlement is pending on either side, or if the own account moved
- * after the peer may have read its books. `statedAfter` is the earliest time (ms, by the own clock)
- * at which the peer can have done so.
+ * after the peer may have read its books. `statedAfter` is the earliest time (ms since the
+ * epoch, by the own clock) at which the peer can have done so.
  */
 export function comparePositions(
   own: OwnPosition,

@@ -47,13 +47,15 @@ export function createSettlementForward(
 export interface SettlementContext {
   /** The relay that signed the request. */
   readonly from: string;
+  /** In ms since the epoch, by this relay's clock. */
   readonly now: number;
   /**
-   * The time, by this relay's clock, at which it sent the result whose answer contained the
-   * settlement. That answer also ends the return, so a settlement that was refused because the
+   * The time, in ms since the epoch by this relay's clock, at which it sent the result whose answer
+   * contained the settlement. That answer also ends the return, so a settlement that was refused because the
    * answer was slow would not be sent again. Absent for a settlement in a request of its own.
    */
   readonly askedAt?: number | undefined;
+  /** The maximum age of the body, in ms; 5 minutes by default. */
   readonly lifetimeMs?: number;
   /** The receiver's own fee rate, which it deducts from the payment. */
   readonly feeRate: number;

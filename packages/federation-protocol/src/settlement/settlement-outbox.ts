@@ -28,7 +28,8 @@ export type SettlementState = "pending" | "completed" | "failed";
 export type Resolution = "paid" | "refunded" | "held";
 
 /**
- * A settlement that this relay owes a peer, stored until the peer confirms it or it is given up.
+ * A settlement that this relay owes a peer, stored until the peer confirms it or it is given up. Times are
+ * in ms since the epoch, by this relay's clock.
  */
 export interface OutgoingSettlement {
   readonly settlementId: string;
@@ -37,6 +38,7 @@ export interface OutgoingSettlement {
   readonly agentId: string;
   readonly receiptHash: string;
   readonly terms: SettlementTerms;
+  /** The time at which this settlement was created. */
   readonly settledAt: number;
   /** False at an intermediate relay, which was paid for the task and has no payer to refund. */
   readonly refundable: boolean;
@@ -49,10 +51,12 @@ export interface OutgoingSettlement {
   /** The number of finished rounds; a round is one run through the schedule. */
   readonly rounds: number;
   readonly attemptsInRound: number;
+  /** Null before the first attempt. */
   readonly lastAttemptAt: number | null;
   /** `asking`: there are no more attempts; the peer is asked whether it booked one of them. */
   readonly phase: "forwarding" | "asking";
   readonly asks: number;
+  /** The time of the next attempt or ask; null if there is none. */
   readonly dueAt: number | null;
   /** The payment with which the task was submitted at its origin. */
   readonly x402?: X402Reference;

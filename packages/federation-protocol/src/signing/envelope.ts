@@ -21,6 +21,8 @@ export function checkEnvelope(
 export interface EnvelopeContext {
   /** The id of the relay that checks. */
   readonly self: string;
+  /** In ms since the epoch, by the clock of that relay. */
   readonly now: number;
+  /** The maximum age of the body, in ms; 5 minutes by default. */
   readonly lifetimeMs?: number;
 }

@@ -29,7 +29,10 @@ export interface SignedRequest {
 export interface RequestClaim {
   readonly relayId: string;
   readonly signature: string;
-  /** The header's text, which a request without a body has signed. */
+  /**
+   * The header's text, an ISO 8601 date-time by the sender's clock, which a request without a body has
+   * signed.
+   */
   readonly timestamp: string;
 }
 
@@ -45,8 +48,8 @@ const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/
 const SIGNATURE = /^[A-Za-z0-9_-]{85}[AQgw]$/;
 
 /**
- * Signs a request at `now` (ms) and returns its three headers; `secretKey` is the relay's 32-byte
- * seed.
+ * Signs a request at `now`, in ms since the epoch by the sender's clock, and returns its three headers;
+ * `secretKey` is the relay's 32-byte seed.
  */
 export function signRequest(
   request: SignedRequest,
@@ -83,8 +86,8 @@ export function isAnswerSigned(
 
 /**
  * Parses a request's headers, which `header` returns by name. Refused: a missing or malformed
- * header (`federation.signature_invalid`), a time that is not ISO 8601 or over 5 minutes from `now`
- * in ms (`federation.timestamp_expired`).
+ * header (`federation.signature_invalid`), a time that is not ISO 8601 or over 5 minutes from `now`, in ms
+ * since the epoch by the receiver's clock (`federation.timestamp_expired`).
  */
 export function parseRequestClaim(
   header: (name: string) => string | null | undefined,

@@ -5,7 +5,8 @@ import { hex32, signature, uuid } from "../fields.ts";
 
 /**
  * A relay's signed statement that it accepted the result of a task, for which it then owes the
- * settlement. `signature` is over the canonical JSON of the other members.
+ * settlement. `signature` is over the canonical JSON of the other members, `timestamp` in ms since the
+ * epoch by the accepting relay's clock.
  */
 export const ResultAcceptanceSchema = v.object({
   status: v.literal("accepted"),
@@ -28,7 +29,8 @@ export interface AcceptedResult {
 }
 
 /**
- * Creates the signed answer to a result at `now` (ms); `secretKey` is the accepting relay's seed.
+ * Creates the signed answer to a result at `now`, in ms since the epoch by the accepting relay's clock;
+ * `secretKey` is its seed.
  */
 export function createResultAcceptance(
   { taskId, receiptHash, relayId }: AcceptedResult,

@@ -35,7 +35,8 @@ export const DelegationTokenSchema = v.looseObject(
 
 /**
  * An issuer's permission for a delegate to use tools and money (specification, "Other shapes";
- * docs/decisions.md, 6). Times are in ms, `max_budget` in US dollars, keys in hex.
+ * docs/decisions.md, 6). Times are in ms since the epoch, by the issuer's clock, `max_budget` is in US
+ * dollars, keys in hex.
  */
 export interface DelegationToken {
   readonly token_id: string;
@@ -64,7 +65,8 @@ export function signDelegationToken(
 }
 
 /**
- * The members that a holder may change for the next agent; omitted ones are those of the parent.
+ * The members that a holder may change for the next agent; omitted ones are those of the parent. Units are
+ * those of `DelegationToken`.
  */
 export interface Attenuation {
   readonly token_id: string;

@@ -46,7 +46,10 @@ export interface VerifyDelegationOptions {
   readonly listKeys: (agentId: string) => readonly string[];
 }
 
-/** The rights that a valid token grants: the intersection of all tokens of its chain. */
+/**
+ * The rights that a valid token grants: the intersection of all tokens of its chain. Times are in ms since
+ * the epoch, by the issuers' clocks.
+ */
 export interface EffectiveRight {
   readonly tools: ReadonlySet<string>;
   /** In US dollars; undefined if no token of the chain sets a limit. */

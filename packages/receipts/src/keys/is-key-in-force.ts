@@ -1,6 +1,6 @@
 import { RECEIPT_LIMITS } from "../limits.ts";
 
-/** The time in which a key is its agent's, in ms by the clock of the relay that stores it. */
+/** The time in which a key is its agent's, in ms since the epoch by the clock of the relay that stores it. */
 export interface KeyValidity {
   readonly validFrom: number;
   /** Null while the key is in use. */
@@ -9,18 +9,24 @@ export interface KeyValidity {
   readonly isDevice: boolean;
 }
 
-/** A key as relays store it and evidence bundles list it; times in ms, `device_id` of a device's key. */
+/**
+ * A key as relays store it and evidence bundles list it, with the `device_id` of a device's key. Times are
+ * in ms since the epoch, by the clock of the relay that stores it.
+ */
 export interface DatedKey {
   readonly valid_from: number;
   readonly valid_until: number | null;
   readonly device_id?: string | null;
 }
 
-/** The times of a receipt, in ms; all but `completedAt` by the clock of the relay that received it. */
+/**
+ * The times of a receipt, in ms since the epoch; all but `completedAt` by the clock of the relay that
+ * received it.
+ */
 export interface ReceiptTimes {
   /** The time at which the task was submitted. */
   readonly submittedAt: number;
-  /** The time of completion that the signer states. */
+  /** The time of completion that the signer states, by its own clock. */
   readonly completedAt: number;
   /** The time at which the receipt arrived. */
   readonly receivedAt: number;

@@ -30,7 +30,10 @@ export const RelayAttestationSchema = v.pipe(
   ),
 );
 
-/** Times are in ms, `receipt_hash` is the SHA-256 of the canonical JSON of the whole receipt. */
+/**
+ * Times are in ms since the epoch, by the attesting relay's clock; `receipt_hash` is the SHA-256 of the
+ * canonical JSON of the whole receipt.
+ */
 export type RelayAttestation = v.InferOutput<typeof RelayAttestationSchema>;
 
 /** An attestation before it is signed; `agent_id` is added from `relay_id`. */

@@ -28,7 +28,10 @@ export const DecisionRecordSchema = v.object(
   "is missing",
 );
 
-/** `share` is the part of the due sum that the executor is paid, `timestamp` is in ms. */
+/**
+ * `share` is the part of the due sum that the executor is paid, `timestamp` is in ms since the epoch by the
+ * clock of the signer: the arbiter, or the relay for its operator.
+ */
 export type DecisionRecord = v.InferOutput<typeof DecisionRecordSchema>;
 
 /** A decision before it is signed. */

@@ -34,7 +34,7 @@ export const NoShowRecordSchema = v.pipe(
   ),
 );
 
-/** Times are in ms by the relay's clock, `issuer` is a did:key. */
+/** Times are in ms since the epoch by the relay's clock, `issuer` is a did:key. */
 export type NoShowRecord = v.InferOutput<typeof NoShowRecordSchema>;
 
 /** A no-show record before it is signed. */

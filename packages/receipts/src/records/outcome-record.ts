@@ -42,7 +42,8 @@ export const OutcomeRecordSchema = v.pipe(
 
 /**
  * `verdicts` and `decision` are hashes of the signed statements in the order of their arrival (see
- * `hashInspectionStatement`), `closed_at` is in ms by the relay's clock, `issuer` a did:key.
+ * `hashInspectionStatement`), `closed_at` is in ms since the epoch by the relay's clock, `issuer`
+ * a did:key.
  */
 export type OutcomeRecord = v.InferOutput<typeof OutcomeRecordSchema>;
 

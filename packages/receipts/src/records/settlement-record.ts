@@ -34,7 +34,10 @@ export const SettlementRecordSchema = v.object(
   "is missing",
 );
 
-/** Amounts are US dollars of at most 6 decimals, `settled_at` is in ms, `issuer` a did:key. */
+/**
+ * Amounts are US dollars of at most 6 decimals, `settled_at` is in ms since the epoch by the relay's clock,
+ * `issuer` a did:key.
+ */
 export type SettlementRecord = v.InferOutput<typeof SettlementRecordSchema>;
 
 /** A settlement record before it is signed. */

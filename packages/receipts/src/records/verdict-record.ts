@@ -42,7 +42,10 @@ function hasReason({ verdict }: { readonly verdict: (typeof VERDICTS)[number] })
   return verdict === "rejected" || verdict === "contested";
 }
 
-/** `timestamp` is in ms, `receipt_hash` the SHA-256 of the canonical JSON of the whole receipt. */
+/**
+ * `timestamp` is in ms since the epoch by the signer's clock, `receipt_hash` the SHA-256 of the canonical
+ * JSON of the whole receipt.
+ */
 export type VerdictRecord = v.InferOutput<typeof VerdictRecordSchema>;
 
 /** A verdict before it is signed. */
