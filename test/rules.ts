@@ -308,7 +308,7 @@ function mayImport(path: string, target: string): boolean {
 
 export const filesAreNamedForOnePurpose: Rule = function* (pkg) {
   for (const source of pkg.sources) {
-    const names = source.path.replace(/(\.(test|node|config|d))?\.tsx?$/, "").split("/");
+    const names = source.path.replace(/(\.slow)?(\.(test|node|config|d))?\.tsx?$/, "").split("/");
     for (const name of names) {
       if (!/^[a-z0-9]+(-[a-z0-9]+)*$/.test(name)) yield `${at(pkg, source)} is not in kebab case`;
       if (/(^|-)(utils?|helpers?|common|types?|misc)$/.test(name))
