@@ -299,7 +299,7 @@ export const relayKeepsItsFolders: Rule = function* (pkg) {
 function mayImport(path: string, target: string): boolean {
   const [from, to] = [folderOf(path), folderOf(target)];
   if (from === to) return true;
-  if (from === "storage") return to === "";
+  if (from === "storage") return to === "" || to === "config";
   if (mustNotImport[from]?.includes(to) === true) return false;
   if (from === "http") return ["", "identity", "observability", "storage"].includes(to);
   if (!/(^|[/-])store\.ts$/.test(target)) return true;

@@ -20,7 +20,7 @@ import {
   startRelay,
   type RelayProcess,
 } from "../test/relay-process.ts";
-import { variables } from "./config-variables.ts";
+import { variables } from "./config/config-variables.ts";
 import { findIdentity } from "./identity/store.ts";
 import { migrations } from "./storage/migrations/index.ts";
 import { onlyOn } from "../test/engine/engine.ts";

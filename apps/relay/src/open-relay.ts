@@ -8,7 +8,7 @@ import { createStorageCheck } from "./admin/storage-check.ts";
 import { createRelay, type Relay } from "./app.ts";
 import { resumeClock } from "./clock/resume-clock.ts";
 import { createTrustedClock } from "./clock/relay-clock.ts";
-import type { Config } from "./config.ts";
+import type { Config } from "./config/config.ts";
 import { createFederation } from "./federation/create-federation.ts";
 import { startFederationWork } from "./federation/worker.ts";
 import { createEgress } from "./http/egress/egress.ts";

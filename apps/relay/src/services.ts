@@ -6,7 +6,7 @@ import type { Reconciler } from "./admin/reconciler.ts";
 import type { StorageCheck } from "./admin/storage-check.ts";
 import type { RequestMetrics } from "./observability/metrics.ts";
 import type { RelayClock } from "./clock/relay-clock.ts";
-import type { Config } from "./config.ts";
+import type { Config } from "./config/config.ts";
 import type { Federation } from "./federation/federation.ts";
 import type { Egress } from "./http/egress/egress.ts";
 import type { Log } from "./observability/log.ts";

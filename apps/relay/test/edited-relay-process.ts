@@ -2,7 +2,7 @@ import { copyFileSync, existsSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { formatAddCheckpoint, parseCheckpoint } from "@agent/transparency";
 import { createTestAgent } from "@agent/testkit";
-import { readConfig } from "../src/config.ts";
+import { readConfig } from "../src/config/read-config.ts";
 import { createLog } from "../src/observability/log.ts";
 import { openRelay, type OpenRelay } from "../src/open-relay.ts";
 import { serve } from "../src/serve.ts";

@@ -1,5 +1,5 @@
 import type { Storage } from "../src/storage/storage.ts";
-import { readConfig } from "../src/config.ts";
+import { readConfig } from "../src/config/read-config.ts";
 import { createLog } from "../src/observability/log.ts";
 import { openRelay } from "../src/open-relay.ts";
 import { openStorage } from "../src/storage/open-storage.ts";

@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
 import { computeRoot, entryOf, verifyEntryInclusion } from "@agent/transparency";
-import { readConfig } from "../src/config.ts";
+import { readConfig } from "../src/config/read-config.ts";
 import { appendLog } from "../src/log/entries/append.ts";
 import { listEntriesAfter } from "../src/log/entries/entry-store.ts";
 import { findEntries, getArtifactHash } from "../src/log/entries/find-entries.ts";

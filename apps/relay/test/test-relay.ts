@@ -9,7 +9,8 @@ import {
 } from "@agent/testkit";
 import type { Scope } from "@agent/wire";
 import { createTrustedClock, type RelayClock } from "../src/clock/relay-clock.ts";
-import { readConfig, type Config } from "../src/config.ts";
+import { readConfig } from "../src/config/read-config.ts";
+import type { Config } from "../src/config/config.ts";
 import { createLog, type Log } from "../src/observability/log.ts";
 import { openRelay, type OpenRelay } from "../src/open-relay.ts";
 import type { Runtime } from "../src/runtime.ts";

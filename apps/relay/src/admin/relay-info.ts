@@ -1,4 +1,4 @@
-import type { Config } from "../config.ts";
+import type { Config } from "../config/config.ts";
 import { OWN_FEATURES } from "../federation/own-features.ts";
 import { toSuccessionMember } from "../identity/relay-identity.ts";
 import type { Services } from "../services.ts";

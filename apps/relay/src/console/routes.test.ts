@@ -5,7 +5,7 @@ import { gunzipSync } from "node:zlib";
 import { createManualClock, createSeededRandom } from "@agent/testkit";
 import { afterAll, describe, expect, test } from "vitest";
 import { OPERATOR_TOKEN, startTestRelay, ZERO_ADDRESS } from "../../test/test-relay.ts";
-import { readConfig } from "../config.ts";
+import { readConfig } from "../config/read-config.ts";
 import { createRateLimiter } from "../http/limits/rate-limit.ts";
 import { type Assets, readAssets } from "./assets.ts";
 import { createPageHandler } from "./routes.ts";

@@ -1,5 +1,5 @@
 import { capLevelByFees, type TrustLevel } from "@agent/routing-semiring";
-import type { Config } from "../config.ts";
+import type { Config } from "../config/config.ts";
 import type { TrustRecordRow } from "../storage/tables/trust.ts";
 import { levelName, UNKNOWN } from "../trust/levels.ts";
 import type { RecordedOutcome } from "../trust/record-trust-outcome.ts";

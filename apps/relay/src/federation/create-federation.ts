@@ -1,6 +1,6 @@
 import { FEDERATION_LIMITS, ReplayCache } from "@agent/federation-protocol";
 import { createRetrySchedule } from "@agent/federation-protocol/delivery";
-import type { Config } from "../config.ts";
+import type { Config } from "../config/config.ts";
 import { createRateLimiter } from "../http/limits/rate-limit.ts";
 import type { Log } from "../observability/log.ts";
 import type { Runtime } from "../runtime.ts";

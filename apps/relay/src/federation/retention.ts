@@ -1,4 +1,4 @@
-import type { Config } from "../config.ts";
+import type { Config } from "../config/config.ts";
 import type { Services } from "../services.ts";
 import { getRetentionCutoff } from "../storage/retention-cutoff.ts";
 import { BATCH_SIZE, purgeInBatches } from "../storage/purge-in-batches.ts";

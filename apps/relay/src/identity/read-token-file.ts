@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import * as v from "valibot";
-import { operatorTokens } from "../config-values.ts";
+import { operatorTokens } from "../config/config-values.ts";
 
 /** Reads the operator's tokens from a file; undefined when it is unreadable or breaks the rule. */
 export function readTokenFile(path: string): readonly string[] | undefined {

@@ -1,5 +1,5 @@
 import type { Freezer } from "../admin/freeze.ts";
-import type { Config } from "../config.ts";
+import type { Config } from "../config/config.ts";
 import {
   formatStoredKey,
   isSealed,

@@ -1,4 +1,4 @@
-import type { Config } from "../config.ts";
+import type { Config } from "../config/config.ts";
 import { operatorCaller } from "../identity/caller.ts";
 import type { OpenRelay } from "../open-relay.ts";
 

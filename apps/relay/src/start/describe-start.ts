@@ -1,4 +1,4 @@
-import type { Config } from "../config.ts";
+import type { Config } from "../config/config.ts";
 import type { FreezeState } from "../admin/freeze.ts";
 import { formatConsoleLink } from "../command-line/session-commands.ts";
 import type { Block, Cell } from "../command-line/format-blocks.ts";

@@ -1,6 +1,6 @@
 import { createManualClock, createSeededRandom, findFreePort } from "@agent/testkit";
 import { expect, test } from "vitest";
-import { readConfig } from "../config.ts";
+import { readConfig } from "../config/read-config.ts";
 import { createLog } from "../observability/log.ts";
 import { minimalEnv } from "../../test/relay-process.ts";
 import { runRelay } from "./run-relay.ts";

@@ -1,6 +1,7 @@
 import { collectDefaultMetrics } from "prom-client";
 import { formatBlocks, type Display } from "../command-line/format-blocks.ts";
-import { listSecrets, type Config } from "../config.ts";
+import { listSecrets } from "../config/list-secrets.ts";
+import type { Config } from "../config/config.ts";
 import { readTokenFile } from "../identity/read-token-file.ts";
 import type { LogLevel, RootLog } from "../observability/log.ts";
 import { openRelay, type OpenRelay } from "../open-relay.ts";

@@ -1,5 +1,5 @@
 import type { Refusal } from "@agent/wire";
-import type { Config } from "../config.ts";
+import type { Config } from "../config/config.ts";
 import { refuseField } from "../http/server/validate.ts";
 
 type LifetimeLimits = Pick<Config["tasks"], "ttlMs" | "ttlMaxMs">;

@@ -1,4 +1,4 @@
-import type { Config } from "../config.ts";
+import type { Config } from "../config/config.ts";
 import type { Log } from "../observability/log.ts";
 
 type TrustSettings = Pick<Config, "trust" | "payments">;

@@ -1,5 +1,5 @@
 import { openCheckpoint, parseNote, proveConsistency, type VerifierKey } from "@agent/transparency";
-import type { WitnessAddress } from "../config-values.ts";
+import type { WitnessAddress } from "../config/config-values.ts";
 import { readTile } from "../log/heads/read-tile.ts";
 import { findNewestHead } from "../log/store.ts";
 import type { Services } from "../services.ts";

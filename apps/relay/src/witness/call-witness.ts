@@ -1,7 +1,7 @@
 import { sha256Hex, utf8ToBytes } from "@agent/crypto";
 import { formatAddCheckpoint, NOTE_LIMITS } from "@agent/transparency";
 import { limits } from "@agent/wire";
-import type { WitnessAddress } from "../config-values.ts";
+import type { WitnessAddress } from "../config/config-values.ts";
 import { EgressError, type Egress } from "../http/egress/egress.ts";
 
 /** The answer of a witness; undefined where it gave none in HTTP. */

@@ -1,6 +1,6 @@
 import { getEmptyRoot, parseVerifierKey, formatVerifierKey } from "@agent/transparency";
 import type { WitnessedHead } from "@agent/transparency";
-import type { Config } from "../config.ts";
+import type { Config } from "../config/config.ts";
 import { findPeer } from "../federation/peers/peer-store.ts";
 import type { Reader } from "../storage/storage.ts";
 import { findWitnessed } from "./store.ts";

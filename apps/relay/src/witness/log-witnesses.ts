@@ -1,5 +1,5 @@
 import { formatVerifierKey, parseVerifierKey } from "@agent/transparency";
-import type { WitnessAddress } from "../config-values.ts";
+import type { WitnessAddress } from "../config/config-values.ts";
 import type { Services } from "../services.ts";
 import { askWitness, findWitnessedSize, type AskOutcome, type AskParts } from "./ask-witness.ts";
 import { pinPeerLogs, type StatementTimes } from "./pin-peer-logs.ts";

@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { createToken, createTestAgent, type TestAgent } from "@agent/testkit";
 import type { Scope } from "@agent/wire";
 import { createRelayClock } from "../../src/clock/relay-clock.ts";
-import { readConfig } from "../../src/config.ts";
+import { readConfig } from "../../src/config/read-config.ts";
 import { createLog } from "../../src/observability/log.ts";
 import { openRelay, type OpenRelay } from "../../src/open-relay.ts";
 import type { Runtime } from "../../src/runtime.ts";

@@ -8,7 +8,7 @@ import { deposit } from "../../src/budget/transfers/deposit.ts";
 import { requestWithdrawal } from "../../src/budget/transfers/request-withdrawal.ts";
 import { resolveWithdrawal } from "../../src/budget/transfers/resolve-withdrawal.ts";
 import { reverseDeposit } from "../../src/budget/transfers/reverse-deposit.ts";
-import { readConfig } from "../../src/config.ts";
+import { readConfig } from "../../src/config/read-config.ts";
 import { operatorCaller as caller } from "../../src/identity/caller.ts";
 import { loadRelayIdentity } from "../../src/identity/relay-identity.ts";
 import { createLog } from "../../src/observability/log.ts";

@@ -11,7 +11,7 @@ import {
   type AdmissionInput,
   type ReportedKey,
 } from "@agent/federation-protocol/peering";
-import type { Config } from "../../config.ts";
+import type { Config } from "../../config/config.ts";
 import type { Services } from "../../services.ts";
 import type { Reader, Tx } from "../../storage/storage.ts";
 import type { FederationPeerRow } from "../../storage/tables/federation.ts";

@@ -1,6 +1,6 @@
 import { deriveLogKeys, type LogKeys, type TreeEdge } from "@agent/transparency";
 import type { Freezer } from "../../admin/freeze.ts";
-import type { Config } from "../../config.ts";
+import type { Config } from "../../config/config.ts";
 import type { Log } from "../../observability/log.ts";
 import { LeadershipLost, type Membership } from "../../processes/membership.ts";
 import type { Runtime } from "../../runtime.ts";

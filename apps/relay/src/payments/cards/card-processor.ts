@@ -1,5 +1,5 @@
 import type Stripe from "stripe";
-import type { Config } from "../../config.ts";
+import type { Config } from "../../config/config.ts";
 
 export interface CheckoutRequest {
   readonly agentId: string;

@@ -13,7 +13,7 @@ import {
   type SettleResponse,
 } from "@x402/core/types";
 import type { Micro } from "@agent/budget";
-import type { Config } from "../../config.ts";
+import type { Config } from "../../config/config.ts";
 import type { Log } from "../../observability/log.ts";
 
 /** The outcome of a settlement by the facilitator. */

@@ -2,7 +2,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { type Config, readConfig, listSecrets } from "./config.ts";
+import type { Config } from "./config.ts";
+import { readConfig } from "./read-config.ts";
+import { listSecrets } from "./list-secrets.ts";
 import { getRule } from "./config-values.ts";
 import {
   formatVariables,
@@ -369,7 +371,7 @@ test("lists the values of the variables marked secret", () => {
 });
 
 test("the table of docs/deployment.md matches the variables", () => {
-  const document = readFileSync(new URL("../../../docs/deployment.md", import.meta.url), "utf8");
+  const document = readFileSync(new URL("../../../../docs/deployment.md", import.meta.url), "utf8");
   const rows = document.split("\n").map((line) => line.replaceAll(/ +/g, " "));
   const begin = rows.indexOf("## The relay's variables");
   const end = rows.indexOf("## The agent server's variables");
