@@ -7,7 +7,7 @@ import { purgeEventsOfFinishedTasks, purgeEventsOfPeerTasks } from "./events/eve
 import { purgeExpiredTasks } from "./assignment/expired-task-store.ts";
 import { purgeNoShows } from "./assignment/no-show-store.ts";
 import { purgeParents } from "./submission/parent-store.ts";
-import { purgeFinishedTasks, purgeFinishedPeerTasks } from "./store.ts";
+import { purgeFinishedTasks, purgeFinishedPeerTasks } from "./retention-store.ts";
 
 /** A submission that was admitted just before its token ended may not be stored yet. */
 const LATE_SUBMISSION_MS = 60_000;

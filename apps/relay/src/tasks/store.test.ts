@@ -7,14 +7,9 @@ import { migrations } from "../storage/migrations/index.ts";
 import { openMigrated } from "../../test/migrated-storage.ts";
 import type { Storage, Tx } from "../storage/storage.ts";
 import type { TaskRow } from "../storage/tables/tasks.ts";
-import {
-  markInvalidSignature,
-  cancelPending,
-  findTask,
-  finishTask,
-  insertTask,
-  deleteExpiredTask,
-} from "./store.ts";
+import { markInvalidSignature, cancelPending, findTask, insertTask } from "./store.ts";
+import { finishTask } from "./receipts/finish-store.ts";
+import { deleteExpiredTask } from "./assignment/expired-task-store.ts";
 
 let storage: Storage;
 beforeEach(async () => {

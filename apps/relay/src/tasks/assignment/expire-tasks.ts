@@ -11,7 +11,7 @@ import { recordNoShow } from "./record-no-show.ts";
 import { isClaimedByEndpoint } from "../task.ts";
 import { publishEndWithoutReceipt, endWithoutReceipt } from "../receipts/end-without-receipt.ts";
 import { saveExpiredTask } from "./save-expired-task.ts";
-import { listExpiredTasks, deleteExpiredTask } from "../store.ts";
+import { listExpiredTasks, deleteExpiredTask } from "./expired-task-store.ts";
 
 /**
  * Removes expired tasks and returns their holds, including those that expired while the relay was

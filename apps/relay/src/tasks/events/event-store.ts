@@ -1,6 +1,6 @@
 import { limits } from "@agent/wire";
 import { queryBuilder, param, params, compile, sql } from "../../storage/queries/compiled-query.ts";
-import { hasNoOpenInspection } from "../store.ts";
+import { hasNoOpenInspection } from "../retention-store.ts";
 import { jsonTexts } from "../../storage/queries/fragments.ts";
 import type { Reader, Tx } from "../../storage/storage.ts";
 import type { StoredTaskRow, TaskEventRow } from "../../storage/tables/tasks.ts";

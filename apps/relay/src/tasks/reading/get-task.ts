@@ -17,7 +17,8 @@ import type { TaskRow } from "../../storage/tables/tasks.ts";
 import { newestEventId } from "./task-events.ts";
 import { findReceipt } from "../receipts/receipt-store.ts";
 import { listExpiredNoShows } from "../assignment/no-show-store.ts";
-import { findTask, listTasksForAgent, listTasksBySubmitter, type TaskQuery } from "../store.ts";
+import { findTask } from "../store.ts";
+import { listTasksForAgent, listTasksBySubmitter, type TaskQuery } from "./list-store.ts";
 import { isForwarded, isExpired, isOpen, isParticipant } from "../task.ts";
 import { toTask } from "../task-view.ts";
 

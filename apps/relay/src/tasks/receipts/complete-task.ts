@@ -22,7 +22,7 @@ import { recordTaskOutcome, type ReputationUpdate } from "./record-task-outcome.
 import { releaseTaskSlot } from "../submission/task-quota.ts";
 import { releaseDelegationBudget } from "../submission/delegation-budget.ts";
 import { archiveReceipt } from "./receipt-store.ts";
-import { finishTask } from "../store.ts";
+import { finishTask } from "./finish-store.ts";
 
 /** A verified receipt with its hash and origin. */
 export interface VerifiedReceipt {
