@@ -22,8 +22,8 @@ export const signature = v.pipe(
   v.string(),
   v.regex(/^[A-Za-z0-9_-]{85}[AQgw]$/, "must be an Ed25519 signature in base64url"),
 );
-/** A cost (USD) or a latency (ms), bounded so that sums over a path stay finite and comparable. */
-export const summand = v.pipe(
+/** A latency in ms, bounded so that its sum over a path stays finite and comparable. */
+export const latencyMs = v.pipe(
   finite,
   v.minValue(0, "must be 0 or more"),
   v.maxValue(1e9, "must be at most 1000000000"),

@@ -8,7 +8,7 @@ import {
   wholeNumber,
 } from "@agent/wire/engine";
 import * as v from "valibot";
-import { envelope, hex32, money, summand, uuid } from "../fields.ts";
+import { envelope, hex32, latencyMs, money, uuid } from "../fields.ts";
 
 const queryMembers = {
   capability: describeAs(v.optional(shortText), "Only agents with this capability."),
@@ -77,7 +77,7 @@ export const RemoteAgentSchema = v.object({
     "1 while the agent is reachable, else half of the availability that its listing promises.",
   ),
   latency_ms: describeAs(
-    v.optional(v.nullable(summand), null),
+    v.optional(v.nullable(latencyMs), null),
     "The expected time of a task in ms, with that of the path from the answering relay; null if unknown.",
   ),
   source_relay: v.optional(uuid),
