@@ -11,7 +11,12 @@ import { inRowForm, pickColumns } from "../storage/queries/row-form.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
 import { recordTaskEvent } from "./events/record-task-event.ts";
 import { KEYED_TABLES } from "../storage/tables/keyed-tables.ts";
-import { TASK_COLUMNS, type StoredTaskRow, type TaskRow } from "../storage/tables/tasks.ts";
+import {
+  NEW_TASK_COLUMNS,
+  TASK_COLUMNS,
+  type StoredTaskRow,
+  type TaskRow,
+} from "../storage/tables/tasks.ts";
 
 const taskById = inBatches(
   compile<{ task_id: string }>()(
@@ -35,38 +40,6 @@ export const rerouteAfter = (time: string) =>
     sqlite: sql<number | null>`null`,
     postgres: sql<number | null>`cast(${param(time)} as bigint) + ${sql.lit(REROUTE_AFTER_MS)}`,
   });
-
-const NEW_TASK_COLUMNS = [
-  "task_id",
-  "agent_id",
-  "submitted_by",
-  "origin_peer",
-  "assigned_to",
-  "status",
-  "prompt",
-  "required_capabilities",
-  "submitted_at",
-  "expires_at",
-  "wall_clock_ms",
-  "step_id",
-  "routing_choice",
-  "attempts",
-  "attempt",
-  "via_peer",
-  "charge",
-  "locked",
-  "allocation_id",
-  "claimed_by",
-  "lease_until",
-  "blamed",
-  "receipt_hash",
-  "finished_at",
-  "delegation_token",
-  "trace",
-  "depth",
-  "ancestors",
-  "acceptance",
-] as const satisfies readonly (keyof TaskRow)[];
 
 const addTask = inRowForm(
   compile<TaskRow>()(

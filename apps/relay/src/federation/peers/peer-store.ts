@@ -32,53 +32,32 @@ export function listPeers(read: Reader): Promise<FederationPeerRow[]> {
   return read.all(selectLive, {});
 }
 
+const STATE_COLUMNS = [
+  "public_key",
+  "endpoint_url",
+  "display_name",
+  "state",
+  "credit_limit",
+  "missed_heartbeats",
+  "last_heartbeat_at",
+  "last_timestamp",
+  "agent_count",
+  "forwards",
+  "operator_removal",
+  "features",
+  "incarnation",
+  "admitted",
+  "succession",
+] as const satisfies readonly (keyof FederationPeerRow)[];
+
 const insertPeer = compile<FederationPeerRow>()(
-  queryBuilder
-    .insertInto("federation_peers")
-    .values(
-      params(
-        "relay_id",
-        "public_key",
-        "endpoint_url",
-        "display_name",
-        "state",
-        "credit_limit",
-        "missed_heartbeats",
-        "last_heartbeat_at",
-        "last_timestamp",
-        "agent_count",
-        "forwards",
-        "operator_removal",
-        "features",
-        "incarnation",
-        "admitted",
-        "succession",
-      ),
-    ),
+  queryBuilder.insertInto("federation_peers").values(params("relay_id", ...STATE_COLUMNS)),
 );
 
 const updatePeer = compile<FederationPeerRow>()(
   queryBuilder
     .updateTable("federation_peers")
-    .set(
-      params(
-        "public_key",
-        "endpoint_url",
-        "display_name",
-        "state",
-        "credit_limit",
-        "missed_heartbeats",
-        "last_heartbeat_at",
-        "last_timestamp",
-        "agent_count",
-        "forwards",
-        "operator_removal",
-        "features",
-        "incarnation",
-        "admitted",
-        "succession",
-      ),
-    )
+    .set(params(...STATE_COLUMNS))
     .where("relay_id", "=", param("relay_id")),
 );
 

@@ -68,8 +68,8 @@ export interface ManagedTaskRow extends StoredTaskRow {
   bring_at: number | null;
 }
 
-/** Named, because Postgres numbers the rows in one more column, which belongs to no row. */
-export const TASK_COLUMNS = [
+/** The columns whose values a new task brings; the others begin as zero or null. */
+export const NEW_TASK_COLUMNS = [
   "task_id",
   "agent_id",
   "submitted_by",
@@ -99,6 +99,11 @@ export const TASK_COLUMNS = [
   "depth",
   "ancestors",
   "acceptance",
+] as const satisfies readonly (keyof TaskRow)[];
+
+/** Named, because Postgres numbers the rows in one more column, which belongs to no row. */
+export const TASK_COLUMNS = [
+  ...NEW_TASK_COLUMNS,
   "event_count",
   "note_bytes",
   "first_claimed_at",
