@@ -49,6 +49,12 @@ const project = (name: string, include: string, ...exclude: string[]) => ({
   },
 });
 
+const slow = project("slow", SLOW_TESTS, "apps/relay/test/engine/**");
+const slowTests = {
+  ...slow,
+  test: { ...slow.test, testTimeout: 120_000, hookTimeout: 120_000 },
+};
+
 /**
  * The relay once more on PostgreSQL, where a relay of a test costs a database. `pnpm test` runs the storage
  * there, `pnpm test:slow` what is near to it, and `pnpm test:postgres` all tests of the relay.
@@ -116,7 +122,7 @@ export default defineConfig({
       project("packages", "packages/*/src/**/*.test.ts", SLOW_TESTS),
       project("apps", "apps/*/src/**/*.test.ts", SLOW_TESTS),
       project("workspace", WORKSPACE_TESTS, "test/browser/**", IMAGE_TEST, SLOW_TESTS),
-      project("slow", SLOW_TESTS, "apps/relay/test/engine/**"),
+      slowTests,
       ...postgresProjects,
       onSeveralProcesses,
       // The Dockerfile of docs/deployment.md, which builds everything again: `pnpm test:image`.
