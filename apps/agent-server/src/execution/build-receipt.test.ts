@@ -3,7 +3,7 @@ import { verifyReceipt } from "@agent/receipts";
 import { limits } from "@agent/wire";
 import { expect, test } from "vitest";
 import { createTestIdentity } from "../testing/agents/test-identity.ts";
-import { buildReceipt, type TaskEnd } from "./build-receipt.ts";
+import { buildReceipt, type StartedTask, type TaskEnd } from "./build-receipt.ts";
 
 const identity = createTestIdentity();
 const signer = { identity, deviceId: "device" };
@@ -51,4 +51,21 @@ test("a receipt above the size of a request becomes that of a failed task withou
 test("the receipt of a task that waited too long states when the work began", () => {
   const waited = { ...task, submittedAt: 1 };
   expect(buildReceipt(waited, end, signer).submitted_at).toBe(at - 1_000);
+});
+
+test.each<[string, Partial<StartedTask>, number]>([
+  ["within the limits", {}, at - 2_000],
+  ["that began too long ago", { submittedAt: 1 }, at - 1_000],
+  ["whose work took more than an hour", { submittedAt: 1, startedAt: at - 3_600_001 }, at],
+  ["during which the clock went an hour ahead", { startedAt: at - 3_601_000, submittedAt: 2 }, at],
+  [
+    "during which the clock went a minute back",
+    { submittedAt: at + 61_000, startedAt: at + 60_500 },
+    at,
+  ],
+  ["whose submitter's clock is a minute ahead", { submittedAt: at + 60_000 }, at + 60_000],
+])("the receipt of a task %s is one that a relay accepts", (_, times, submittedAt) => {
+  const receipt = buildReceipt({ ...task, ...times }, end, signer);
+  expect(receipt.submitted_at).toBe(submittedAt);
+  expect(verifyReceipt(receipt, { publicKey: identity.publicKey }).valid).toBe(true);
 });

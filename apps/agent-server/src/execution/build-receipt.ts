@@ -61,11 +61,15 @@ export function buildReceipt(
 }
 
 /**
- * Returns the start that the receipt states. A task may wait longer than a receipt may span; then
- * the span begins when the work began.
+ * Returns the start that the receipt states: the submission, or the begin of the work, or the end. A task
+ * may wait or take longer than a receipt may span, and the clock may jump meanwhile; a relay refuses such a
+ * receipt for ever, and the work would stay unpaid.
  */
 function getReceiptStart({ submittedAt, startedAt }: StartedTask, completedAt: number): number {
-  return completedAt - submittedAt > RECEIPT_LIMITS.maxSpanMs ? startedAt : submittedAt;
+  const { minSpanMs, maxSpanMs } = RECEIPT_LIMITS;
+  const isInLimits = (start: number) =>
+    completedAt - start >= minSpanMs && completedAt - start <= maxSpanMs;
+  return [submittedAt, startedAt].find(isInLimits) ?? completedAt;
 }
 
 const TOO_LARGE_OUTCOME: Outcome = {
