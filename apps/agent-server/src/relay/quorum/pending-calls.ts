@@ -4,12 +4,15 @@ import { approvalLimits, buildApprovalKey, type ApprovalRequest } from "../../po
 import type { Runtime } from "../../runtime.ts";
 import type { QuorumRequest, QuorumRequests } from "./quorum-requests.ts";
 
+/** `gone` if another call has deleted the entry before. */
+export type DeletedCall = "deleted" | "gone" | "not_kept";
+
 /** The calls that wait for the votes of a quorum, within the limits of approvals. */
 export interface PendingCalls {
   /** Returns the entry of this call or adds one; undefined when the limits are reached. */
   getOrAdd(call: ApprovalRequest): Promise<QuorumRequest | undefined>;
-  /** Deletes the entry, unless a newer request for the call has replaced it. */
-  delete(call: ApprovalRequest, entry: QuorumRequest): void;
+  /** Deletes the entry. Only one of concurrent calls gets `deleted`, once no restart can bring it back. */
+  delete(call: ApprovalRequest, entry: QuorumRequest): Promise<DeletedCall>;
 }
 
 export function createPendingCalls(
@@ -28,7 +31,9 @@ export function createPendingCalls(
     // Expired entries are retained, so that their calls are refused as expired, until their place
     // is needed.
     if (!hasCapacity(caller)) {
-      for (const [name, { expiresAt }] of requests) if (expiresAt <= now) requests.delete(name);
+      for (const [name, { expiresAt }] of requests) {
+        if (expiresAt <= now) void requests.delete(name);
+      }
     }
     if (!hasCapacity(caller)) return undefined;
     const approvalId = uuidV7(now, runtime.randomBytes(10));
@@ -39,9 +44,10 @@ export function createPendingCalls(
 
   return {
     getOrAdd: async (call) => requests.get(buildApprovalKey(call)) ?? add(call),
-    delete(call, { approvalId }) {
+    async delete(call, { approvalId }) {
       const name = buildApprovalKey(call);
-      if (requests.get(name)?.approvalId === approvalId) requests.delete(name);
+      if (requests.get(name)?.approvalId !== approvalId) return "gone";
+      return (await requests.delete(name)) ? "deleted" : "not_kept";
     },
   };
 }

@@ -251,13 +251,15 @@ describe("an approval of a quorum", () => {
   /** Requests approvals; `loses` selects the requests whose answers are lost. */
   async function newAsker(
     loses: (url: string) => boolean = () => false,
-    rewrite: (text: string) => string = (text) => text,
+    rewrite: (text: string, url: string) => string | Response = (text) => text,
     named: (all: Quorum["approvers"]) => Quorum["approvers"] = (all) => all,
   ) {
     const member = await newMember(async (input, init) => {
       const response = await fetch(input, init);
-      if (loses(new Request(input).url)) throw new TypeError("the connection was lost");
-      return new Response(rewrite(await response.text()), response);
+      const { url } = new Request(input);
+      if (loses(url)) throw new TypeError("the connection was lost");
+      const rewritten = rewrite(await response.text(), url);
+      return typeof rewritten === "string" ? new Response(rewritten, response) : rewritten;
     });
     const { agentId, client } = member;
     let shift = 0;
@@ -339,6 +341,26 @@ describe("an approval of a quorum", () => {
     const id = await takeId();
     await approve(id);
     expect(await take()).toEqual({ status: "approved", approvalId: id });
+  });
+
+  test("D3: one approval allows one call, although the relay counts every use of it as the first", async () => {
+    let used: string | undefined;
+    const { take, takeId, approve, restart } = await newAsker(undefined, (text, url) => {
+      if (!url.endsWith("/use")) return text;
+      used ??= text;
+      return Response.json(JSON.parse(used));
+    });
+    const id = await takeId();
+    await approve(id);
+    const taken = await Promise.all(Array.from({ length: 20 }, () => take()));
+    expect(taken.filter(({ status }) => status === "approved")).toEqual([
+      { status: "approved", approvalId: id },
+    ]);
+    expect(taken.filter(({ status }) => status !== "approved")).toEqual(
+      Array.from({ length: 19 }, () => expect.objectContaining({ status: "refused" }) as unknown),
+    );
+    await restart();
+    expect(await takeId()).not.toBe(id);
   });
 
   test("D3: votes for another call do not allow this one", async () => {

@@ -43,7 +43,7 @@ export function createQuorumApprover(parts: {
       if (entry === undefined) return { status: "full" };
       const { approvalId, expiresAt } = entry;
       if (expiresAt <= runtime.now()) {
-        pending.delete(call, entry);
+        await pending.delete(call, entry);
         return buildRefusal(
           "the approval of this call has expired",
           "approval.expired",
@@ -86,13 +86,19 @@ export function createQuorumApprover(parts: {
         const params = { agentId, approvalId };
         const used = await client.useApproval({ params, body: callFields }, perCall);
         if (used.ok) {
-          pending.delete(call, entry);
-          return { status: "approved", approvalId };
+          // The relay may say so more than once, so the agent itself lets one call through.
+          const deleted = await pending.delete(call, entry);
+          if (deleted === "deleted") return { status: "approved", approvalId };
+          if (deleted === "not_kept") {
+            const reason = "the use of its approval cannot be stored";
+            return buildRefusal(reason, "approval.not_kept", approvalId);
+          }
+        } else if (used.code !== "approval.not_approved") {
+          return refuseUnanswered(used.code, approvalId);
         }
-        if (used.code !== "approval.not_approved") return refuseUnanswered(used.code, approvalId);
       }
       // A concurrent identical call used the approval, or one whose answer was lost.
-      pending.delete(call, entry);
+      await pending.delete(call, entry);
       return buildRefusal("the approval of this call is used up", "approval.used", approvalId);
     },
   };

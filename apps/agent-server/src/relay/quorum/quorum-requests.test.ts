@@ -25,7 +25,7 @@ describe("calls that a quorum was asked about", () => {
   test("requests survive a restart in a file that only its owner can read", async () => {
     const asked = await open();
     await Promise.all(["a", "b", "c"].map((name) => asked.add(name, call)));
-    asked.delete("b");
+    expect(await asked.delete("b")).toBe(true);
     await asked.add("d", call);
     expect([...(await open())]).toEqual(["a", "c", "d"].map((name) => [name, call]));
     expect((await stat(path)).mode & 0o777).toBe(0o600);
@@ -59,5 +59,14 @@ describe("calls that a quorum was asked about", () => {
     const asked = await open();
     await asked.add("a", call);
     expect([asked.get("a"), logged.at(-1)]).toEqual([call, "approvals.not_kept"]);
+    expect(await asked.delete("a")).toBe(true);
+  });
+
+  test("a deletion that a restart would undo says so", async () => {
+    const asked = await open();
+    await asked.add("a", call);
+    await rm(join(folder, "data"), { recursive: true });
+    await writeFile(join(folder, "data"), "no folder");
+    expect(await asked.delete("a")).toBe(false);
   });
 });

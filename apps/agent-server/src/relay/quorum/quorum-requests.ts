@@ -14,7 +14,8 @@ export interface QuorumRequests extends Iterable<[string, QuorumRequest]> {
   get(name: string): QuorumRequest | undefined;
   /** Adds a request; it survives the process once this resolves, unless writing failed. */
   add(name: string, call: QuorumRequest): Promise<void>;
-  delete(name: string): void;
+  /** Deletes a request; false if a restart would bring it back, because the file cannot be written. */
+  delete(name: string): Promise<boolean>;
 }
 
 /**
@@ -45,7 +46,14 @@ export function openQuorumRequests({
   readonly asker: string;
 }): QuorumRequests {
   const calls = new Map(parseStoredRequests(file, asker));
-  const saveRequests = () => file.write({ asker, calls: [...calls] });
+  let stored: ReadonlySet<string> = new Set(calls.keys());
+
+  async function saveRequests(): Promise<boolean> {
+    const names = new Set(calls.keys());
+    const isWritten = await file.write({ asker, calls: [...calls] });
+    if (isWritten) stored = names;
+    return isWritten;
+  }
 
   return {
     [Symbol.iterator]: () => calls.entries(),
@@ -57,8 +65,8 @@ export function openQuorumRequests({
       calls.set(name, call);
       await saveRequests();
     },
-    delete(name) {
-      if (calls.delete(name)) void saveRequests();
+    async delete(name) {
+      return !calls.delete(name) || (await saveRequests()) || !stored.has(name);
     },
   };
 }
