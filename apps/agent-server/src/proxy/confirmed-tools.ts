@@ -91,9 +91,19 @@ export function listDifferences(before: ToolShape, after: ToolShape): string[] {
   });
 }
 
-/** Formats a value. A server's schema may contain values without a canonical form. */
+/**
+ * Formats a value for a terminal, where the server's control characters must not erase what the owner is
+ * asked to confirm. A server's schema may contain values without a canonical form.
+ */
 function formatValue(value: unknown): string {
   if (value === undefined) return "(none)";
+  return toJson(value).replaceAll(
+    /[\p{C}\p{Zl}\p{Zp}]/gu,
+    (character) => `\\u{${character.codePointAt(0)?.toString(16) ?? ""}}`,
+  );
+}
+
+function toJson(value: unknown): string {
   try {
     return canonicalize(value);
   } catch {

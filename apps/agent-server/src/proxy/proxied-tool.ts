@@ -14,6 +14,9 @@ import { getToolShape, type ToolShape } from "./confirmed-tools.ts";
 import type { Connection } from "./connection.ts";
 import type { ServerTools } from "./server-tools.ts";
 
+/** The server was connected again during a call, and its tool is not the one that the owner confirmed. */
+class ToolChangedError extends Error {}
+
 /** A call ends by its signal; the library's own limit must only exceed that of any task. */
 const MAX_CALL_MS = 86_400_000;
 
@@ -28,13 +31,23 @@ export function createProxiedTool(
   const { server, connection, listed, runtime } = parts;
   const { name } = tool;
 
+  function getRefusal(): string | undefined {
+    const refusal = listed.getRefusal(name);
+    return refusal === undefined ? undefined : `Policy denied: ${refusal}`;
+  }
+
+  /** The tools of a server are read again when it is connected again, which a call may wait for. */
   async function handler(args: JsonObject, context: ToolContext): Promise<ToolAnswer> {
     const client = await connection.getClient(context.signal);
     if (client === undefined) return buildNoAnswer(name);
+    const refusal = getRefusal();
+    if (refusal !== undefined) return { ok: false, error: refusal };
     try {
       return toAnswer(await call(client, args, context));
     } catch (cause) {
-      if (cause instanceof ProtocolError) return { ok: false, error: cause.message };
+      if (cause instanceof ProtocolError || cause instanceof ToolChangedError) {
+        return { ok: false, error: cause.message };
+      }
       runtime.log("warn", "proxy.call_failed", { server, tool: name, cause: String(cause) });
       return buildNoAnswer(name);
     }
@@ -52,6 +65,8 @@ export function createProxiedTool(
       connection.reconnect(client);
       const reconnected = await connection.getClient(context.signal);
       if (reconnected === undefined) throw cause;
+      const refusal = getRefusal();
+      if (refusal !== undefined) throw new ToolChangedError(refusal);
       return send(reconnected, args, context);
     }
   }
@@ -76,10 +91,7 @@ export function createProxiedTool(
     get definition() {
       return toDefinition(name, listed.getConfirmedShape(name) ?? getToolShape(tool));
     },
-    getRefusal() {
-      const refusal = listed.getRefusal(name);
-      return refusal === undefined ? undefined : `Policy denied: ${refusal}`;
-    },
+    getRefusal,
     check: (args) =>
       isJsonObject(args) ? { ok: true, args } : { ok: false, fault: "must be an object" },
     handler,

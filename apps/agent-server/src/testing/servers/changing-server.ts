@@ -8,13 +8,14 @@ const toModuleUrl = (specifier: string) =>
 
 /**
  * An MCP server in its own process that lists one tool from a file and notifies its client of each
- * change of the file.
+ * change of the file. Its process id is in a file beside it.
  */
 export async function createChangingServer(file: string, description: string) {
   const code = `
     const { McpServer } = await import(${toModuleUrl("@modelcontextprotocol/server")});
     const { serveStdio } = await import(${toModuleUrl("@modelcontextprotocol/server/stdio")});
-    const { readFileSync, watchFile } = await import("node:fs");
+    const { readFileSync, watchFile, writeFileSync } = await import("node:fs");
+    writeFileSync(${JSON.stringify(`${file}.pid`)}, String(process.pid));
     const read = () => readFileSync(${JSON.stringify(file)}, "utf8");
     serveStdio(() => {
       const server = new McpServer({ name: "changing", version: "1" });
