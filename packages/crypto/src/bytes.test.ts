@@ -7,17 +7,17 @@ import { EncodingError } from "./formats.ts";
 const text = fc.string({ unit: fc.constantFrom("a", "\u0000", "é", "€", "\u{1f600}") });
 
 describe("utf8ToBytes", () => {
-  test("encodes like every UTF-8 encoder", () => {
+  test("utf8ToBytes encodes like every UTF-8 encoder", () => {
     fc.assert(fc.property(text, (t) => Buffer.from(t).equals(utf8ToBytes(t))));
   });
 
-  test("replaces a lone surrogate by U+FFFD", () => {
+  test("utf8ToBytes replaces a lone surrogate by U+FFFD", () => {
     expect([...utf8ToBytes("\ud800")]).toEqual([0xef, 0xbf, 0xbd]);
   });
 });
 
 describe("bytesToUtf8", () => {
-  test("decodes what a strict decoder of the platform decodes, and refuses the rest", () => {
+  test("bytesToUtf8 decodes what a strict decoder of the platform decodes, and refuses the rest", () => {
     const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
     const bytes = fc.oneof(fc.uint8Array(), text.map(utf8ToBytes));
     const decode = (read: () => string) => {
@@ -35,7 +35,7 @@ describe("bytesToUtf8", () => {
   });
 
   test.each([[0xff], [0xc0, 0x80], [0xed, 0xa0, 0x80], [0xf4, 0x90, 0x80, 0x80], [0xe2, 0x82]])(
-    "refuses the bytes %j %j",
+    "bytesToUtf8 refuses the bytes %j %j",
     (...bytes) => {
       expect(() => bytesToUtf8(Uint8Array.from(bytes))).toThrow(EncodingError);
     },

@@ -42,13 +42,13 @@ describe.each([
   ["node:crypto", native],
   ["tweetnacl", portable],
 ])(
-  "Ed25519 by %s",
+  "implemented by %s",
   (_, { generateKeyPair, getPublicKey: publicKeyOf, sign, verify, verifyAsync }) => {
     const { publicKey, secretKey } = generateKeyPair(seed);
     const signature = sign(message, secretKey);
 
     test.each(["wycheproof", "speccheck", "cctv"])(
-      "answers every case of %s as the strict rule does",
+      "Ed25519 answers every case of %s as the strict rule does",
       (name) => {
         const wrong = readCases(name).filter((c) => verify(...argumentsOf(c)) !== isStrictly(c));
         expect(wrong).toEqual([]);
@@ -56,7 +56,7 @@ describe.each([
     );
 
     test.each(readCases<Published>("rfc8032"))(
-      "computes the key and the signature of $name",
+      "Ed25519 gives the published key and signature of $name",
       (c) => {
         const secret = hexToBytes(c.seed);
         expect(bytesToHex(publicKeyOf(secret))).toBe(c.key);
@@ -65,27 +65,27 @@ describe.each([
       },
     );
 
-    test("verifies asynchronously with the same result", async () => {
+    test("asynchronous verification has the same result", async () => {
       const cases = readCases("speccheck");
       const answers = await Promise.all(cases.map((c) => verifyAsync(...argumentsOf(c))));
       expect(answers).toEqual(cases.map(isStrictly));
       expect(await verifyAsync(signature, message, publicKey)).toBe(true);
     });
 
-    test("signs a text as its UTF-8 bytes", async () => {
+    test("a text is signed as its UTF-8 bytes", async () => {
       expect(sign("a message", secretKey)).toEqual(signature);
       expect(verify(signature, "a message", publicKey)).toBe(true);
       expect(await verifyAsync(signature, "a message", publicKey)).toBe(true);
       expect(verify(signature, "a massage", publicKey)).toBe(false);
     });
 
-    test("refuses a signature with one bit changed in R or in S", () => {
+    test("a signature with one bit changed in R or in S is refused", () => {
       for (let i = 0; i < 64; i += 7) {
         expect(verify(signature.with(i, signature[i]! ^ 1), message, publicKey)).toBe(false);
       }
     });
 
-    test("returns false for keys and signatures of a wrong length", async () => {
+    test("keys and signatures of a wrong length do not verify", async () => {
       for (const length of [0, 31, 33, 63, 65]) {
         const bytes = new Uint8Array(length).fill(9);
         expect(verify(bytes, message, publicKey)).toBe(false);
@@ -94,21 +94,21 @@ describe.each([
       }
     });
 
-    test("generates a different key pair each time without a seed", () => {
+    test("each key pair that is generated without a seed is different", () => {
       const [one, other] = [generateKeyPair(), generateKeyPair()];
       expect(one.secretKey).toHaveLength(32);
       expect(one.secretKey).not.toEqual(other.secretKey);
       expect(verify(sign(message, one.secretKey), message, one.publicKey)).toBe(true);
     });
 
-    test("keeps its own copy of the seed", () => {
+    test("a generated key pair keeps its own copy of the seed", () => {
       const mine = seed.slice();
       const pair = generateKeyPair(mine);
       mine.fill(0);
       expect(pair.secretKey).toEqual(seed);
     });
 
-    test("throws on a secret key that is not a seed of 32 bytes", () => {
+    test("a secret key that is not a seed of 32 bytes is refused with an exception", () => {
       for (const length of [0, 31, 64]) {
         expect(() => sign(message, new Uint8Array(length))).toThrow(RangeError);
         expect(() => publicKeyOf(new Uint8Array(length))).toThrow(RangeError);
@@ -116,7 +116,7 @@ describe.each([
       }
     });
 
-    test("returns plain byte arrays", () => {
+    test("keys and signatures are plain byte arrays", () => {
       for (const bytes of [publicKey, secretKey, signature]) {
         expect(Object.getPrototypeOf(bytes)).toBe(Uint8Array.prototype);
       }

@@ -53,7 +53,7 @@ const kinds: Record<string, [(text: string) => Uint8Array, (bytes: Uint8Array) =
 };
 
 describe("the published encoding cases", () => {
-  test("are all of a tested kind", () => {
+  test("the published encoding cases are all of a tested kind", () => {
     expect(new Set(cases.map(({ kind }) => kind))).toEqual(new Set(Object.keys(kinds)));
   });
 
@@ -67,7 +67,7 @@ describe("the published encoding cases", () => {
     expect(() => kinds[c.kind]![0](c.input)).toThrow(EncodingError);
   });
 
-  test.each(didKeys.base58btc)("encodes $hex as base58btc $base58", ({ hex, base58 }) => {
+  test.each(didKeys.base58btc)("$hex is $base58 in base58btc", ({ hex, base58 }) => {
     expect(toBase58Btc(hexToBytes(hex))).toBe(base58);
     expect(bytesToHex(fromBase58Btc(base58))).toBe(hex);
   });
@@ -82,11 +82,11 @@ describe.each([
   const bytes = fc.uint8Array({ maxLength: 80 });
   const text = fc.string({ unit: fc.constantFrom(...digits.split("")), maxLength: 20 });
 
-  test("decodes its own output to the same bytes", () => {
+  test("encoded bytes are decoded to the same bytes", () => {
     fc.assert(fc.property(bytes, (b) => equalBytes(decode(encode(b)), b)));
   });
 
-  test("encodes what it decodes to the same text", () => {
+  test("a decoded text is encoded to the same text", () => {
     fc.assert(
       fc.property(text, (t) => {
         const read = unlessMalformed(() => decode(t));

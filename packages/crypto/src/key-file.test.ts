@@ -20,10 +20,10 @@ afterEach(() => rm(folder, { recursive: true }));
 
 const modeOf = async (file: string) => (await stat(file)).mode & 0o777;
 
-describe("a key file with a passphrase", () => {
+describe("key files with a passphrase", () => {
   beforeEach(() => writeKeyFile(path, secretKey, "secret"));
 
-  test("opens with it and does not contain the key", async () => {
+  test("a key file with a passphrase opens with it and does not contain the key", async () => {
     expect(await readKeyFile(path, "secret")).toEqual({ ok: true, secretKey, needsSealing: false });
     expect(await readFile(path, "utf8")).not.toContain(hex);
     expect(await modeOf(path)).toBe(0o600);
@@ -32,21 +32,21 @@ describe("a key file with a passphrase", () => {
   test.each([
     ["another one", "wrong", "key.passphrase_wrong"],
     ["none", undefined, "key.passphrase_missing"],
-  ])("is refused with %s", async (_, passphrase, code) => {
+  ])("a key file with a passphrase is refused with %s", async (_, passphrase, code) => {
     expect(await readKeyFile(path, passphrase)).toEqual({ ok: false, code });
   });
 });
 
-describe("a key file without a passphrase", () => {
+describe("key files without a passphrase", () => {
   beforeEach(() => writeKeyFile(path, secretKey));
 
-  test("is hex that only its owner can read", async () => {
+  test("a key file without a passphrase is hex that only its owner can read", async () => {
     expect(await readFile(path, "utf8")).toBe(`${hex}\n`);
     expect(await modeOf(path)).toBe(0o600);
     expect(await readKeyFile(path)).toEqual({ ok: true, secretKey, needsSealing: false });
   });
 
-  test("is reported as unsealed once there is a passphrase", async () => {
+  test("a key file without a passphrase is reported as unsealed once there is a passphrase", async () => {
     expect(await readKeyFile(path, "secret")).toEqual({ ok: true, secretKey, needsSealing: true });
     await writeKeyFile(path, secretKey, "secret");
     expect(await readKeyFile(path, "secret")).toMatchObject({ ok: true, needsSealing: false });
@@ -54,8 +54,8 @@ describe("a key file without a passphrase", () => {
   });
 });
 
-describe("a key file of other tools", () => {
-  test("may hold seed and public key", async () => {
+describe("key files of other tools", () => {
+  test("a key file of another tool may hold seed and public key", async () => {
     await writeFile(path, hex + bytesToHex(getPublicKey(secretKey)));
     expect(await readKeyFile(path)).toEqual({ ok: true, secretKey, needsSealing: false });
   });
@@ -65,7 +65,7 @@ describe("a key file of other tools", () => {
     ["no key", "", "key.malformed"],
     ["other JSON", "{}", "key.malformed"],
     ["half a key", hex.slice(32), "key.malformed"],
-  ])("is refused with %s", async (_, text, code) => {
+  ])("a key file of another tool is refused with %s", async (_, text, code) => {
     await writeFile(path, text);
     expect(await readKeyFile(path, "secret")).toEqual({ ok: false, code });
   });

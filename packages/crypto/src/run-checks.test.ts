@@ -25,7 +25,7 @@ function buildChecks(names: readonly string[]): readonly Check<Results, void, st
   });
 }
 
-describe("A run of checks", () => {
+describe("runs of checks", () => {
   it.each<[string, Results, readonly string[], string | undefined]>([
     ["lists the checks that pass", { a: true, "b!": true }, ["a", "b!"], undefined],
     ["skips a check that does not apply", { a: undefined, "b!": true }, ["b!"], undefined],
@@ -57,7 +57,7 @@ describe("A run of checks", () => {
   it.each([
     [true, undefined],
     [false, "denied"],
-  ])("takes the answer %s of its caller", async (answer, refusal) => {
+  ])("a run of checks takes the answer %s of its caller", async (answer, refusal) => {
     const asked: string[] = [];
     const reply = ({ about }: Question) => {
       asked.push(about);
@@ -71,7 +71,7 @@ describe("A run of checks", () => {
   });
 });
 
-it("builds the verdict of a document whose structure is refused", () => {
+it("the verdict on a document whose structure is refused has one failed check", () => {
   expect(toVerdict(buildRefusal("structure", "malformed"))).toEqual({
     valid: false,
     code: "malformed",

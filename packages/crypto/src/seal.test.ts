@@ -7,12 +7,12 @@ const text = await sealKey(secretKey, "pass phrase ü");
 const members = JSON.parse(text) as Record<string, string>;
 const withMember = (name: string, value: unknown) => JSON.stringify({ ...members, [name]: value });
 
-describe("a sealed key", () => {
-  test("opens with its passphrase", async () => {
+describe("sealed keys", () => {
+  test("a sealed key opens with its passphrase", async () => {
     expect(await openSealedKey(text, "pass phrase ü")).toEqual({ ok: true, secretKey });
   });
 
-  test("states its parameters in one line that does not contain the key", () => {
+  test("a sealed key states its parameters in one line that does not contain the key", () => {
     expect(text).not.toMatch(/\n/);
     expect(text).not.toContain(bytesToHex(secretKey));
     expect(text).not.toContain(toBase64Url(secretKey));
@@ -26,7 +26,7 @@ describe("a sealed key", () => {
     expect(fromBase64Url(members["nonce"]!)).toHaveLength(12);
   });
 
-  test("has a new salt and nonce each time", async () => {
+  test("a sealed key has a new salt and nonce each time", async () => {
     const again = JSON.parse(await sealKey(secretKey, "pass phrase ü")) as typeof members;
     expect(again["salt"]).not.toBe(members["salt"]);
     expect(again["nonce"]).not.toBe(members["nonce"]);
@@ -44,7 +44,7 @@ describe("a sealed key", () => {
     ["a changed ciphertext", otherBit("sealed"), "pass phrase ü"],
     ["a changed salt", otherBit("salt"), "pass phrase ü"],
     ["a changed nonce", otherBit("nonce"), "pass phrase ü"],
-  ])("does not open with %s", async (_, sealed, passphrase) => {
+  ])("a sealed key does not open with %s", async (_, sealed, passphrase) => {
     expect(await openSealedKey(sealed, passphrase)).toEqual({
       ok: false,
       code: "key.passphrase_wrong",
@@ -66,14 +66,14 @@ describe("a sealed key", () => {
     ["a long nonce", withMember("nonce", "A".repeat(20))],
     ["a cut tag", withMember("sealed", members["sealed"]!.slice(0, -4))],
     ["a padded ciphertext", withMember("sealed", `${members["sealed"]}=`)],
-  ])("is malformed: %s", async (_, sealed) => {
+  ])("a sealed key is refused as malformed: %s", async (_, sealed) => {
     expect(await openSealedKey(sealed, "pass phrase ü")).toEqual({
       ok: false,
       code: "key.malformed",
     });
   });
 
-  test("is not created without a passphrase or from another length", async () => {
+  test("a key is not sealed without a passphrase or with another length than 32 bytes", async () => {
     await expect(sealKey(secretKey, "")).rejects.toThrow(RangeError);
     await expect(sealKey(new Uint8Array(64), "x")).rejects.toThrow(RangeError);
   });

@@ -20,13 +20,13 @@ const text = fc.string({ unit: fc.constantFrom("a", "\u0000", "é", "€", "\u{1
 describe.each([
   ["node:crypto", native],
   ["noble", portable],
-])("SHA-256 by %s", (_, { sha256, sha256Hex }) => {
-  test.each(PUBLISHED)("hashes %j to the published value", (text, digest) => {
+])("SHA-256 implemented by %s", (_, { sha256, sha256Hex }) => {
+  test.each(PUBLISHED)("the hash of %j is the published one", (text, digest) => {
     expect(sha256Hex(text)).toBe(digest);
     expect(bytesToHex(sha256(text))).toBe(digest);
   });
 
-  test("hashes a text as its UTF-8 bytes", () => {
+  test("a text is hashed as its UTF-8 bytes", () => {
     fc.assert(
       fc.property(text, (t) => {
         expect(sha256Hex(t)).toBe(sha256Hex(Uint8Array.from(Buffer.from(t))));
@@ -34,7 +34,7 @@ describe.each([
     );
   });
 
-  test("returns a plain Uint8Array", () => {
+  test("a hash is a plain Uint8Array", () => {
     expect(Object.getPrototypeOf(sha256("abc"))).toBe(Uint8Array.prototype);
   });
 });

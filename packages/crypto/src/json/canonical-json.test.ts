@@ -35,7 +35,7 @@ describe("published documents", () => {
 });
 
 test.each(["jcs/es6numbers-first1000.csv", "jcs/es6numbers-2169-4168.csv", "own/numbers.csv"])(
-  "writes numbers as %s publishes them",
+  "numbers are written as %s publishes them",
   (name) => {
     const wrong = readLines(name).filter((line) => {
       const [hex, text] = line.split(",") as [string, string];
@@ -49,11 +49,11 @@ test.each(["jcs/es6numbers-first1000.csv", "jcs/es6numbers-2169-4168.csv", "own/
 const json = fc.jsonValue({ stringUnit: "binary" });
 
 describe("canonical text", () => {
-  test("equals the output of json-canonicalize", () => {
+  test("canonical text equals the output of json-canonicalize", () => {
     fc.assert(fc.property(json, (value) => canonicalize(value) === oracle(value)));
   });
 
-  test("parses to the same value", () => {
+  test("canonical text parses to the same value", () => {
     fc.assert(
       fc.property(json, (value) => {
         expect(JSON.parse(canonicalize(value))).toEqual(JSON.parse(JSON.stringify(value)));
@@ -61,7 +61,7 @@ describe("canonical text", () => {
     );
   });
 
-  test("does not depend on the order of members", () => {
+  test("canonical text does not depend on the order of members", () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string({ unit: "binary" }), json), (object) => {
         const reversed = Object.fromEntries(Object.entries(object).toReversed());
@@ -70,12 +70,12 @@ describe("canonical text", () => {
     );
   });
 
-  test("orders members by UTF-16 code units, digits included", () => {
+  test("canonical text orders members by UTF-16 code units, digits included", () => {
     const text = canonicalize({ "\ufb33": 1, "\u{1f600}": 2, b: 3, a: 4, "10": 5, "9": 6, "": 7 });
     expect(text).toBe('{"":7,"10":5,"9":6,"a":4,"b":3,"\u{1f600}":2,"\ufb33":1}');
   });
 
-  test("escapes short and long texts alike", () => {
+  test("canonical text escapes short and long texts alike", () => {
     for (const length of [1, 47, 48, 49, 500]) {
       for (const unit of ["a", '"', "\\", "\u007f", "\u0000", "\u001f", "/", "é", "\u2028"]) {
         const text = unit.repeat(length);
@@ -84,31 +84,31 @@ describe("canonical text", () => {
     }
   });
 
-  test("writes minus zero as 0", () => {
+  test("canonical text writes minus zero as 0", () => {
     expect(canonicalize(-0)).toBe("0");
   });
 });
 
 describe("ordinary data", () => {
-  test("treats members named toJSON and __proto__ as data", () => {
+  test("canonicalize treats members named toJSON and __proto__ as data", () => {
     const value: unknown = JSON.parse('{"toJSON":{"b":1,"a":2},"__proto__":{"x":[]}}');
     expect(canonicalize(value)).toBe('{"__proto__":{"x":[]},"toJSON":{"a":2,"b":1}}');
   });
 
-  test("leaves out members that are undefined", () => {
+  test("canonicalize leaves out members that are undefined", () => {
     expect(canonicalize({ b: undefined, a: 1, c: undefined })).toBe('{"a":1}');
   });
 
-  test("accepts an object that occurs twice", () => {
+  test("canonicalize accepts an object that occurs twice", () => {
     const shared = { a: 1 };
     expect(canonicalize([shared, shared])).toBe('[{"a":1},{"a":1}]');
   });
 
-  test("accepts an object without a prototype", () => {
+  test("canonicalize accepts an object without a prototype", () => {
     expect(canonicalize(Object.assign(Object.create(null), { a: 1 }))).toBe('{"a":1}');
   });
 
-  test("accepts a nesting of 64", () => {
+  test("canonicalize accepts a nesting of 64", () => {
     expect(canonicalize(nested(64))).toBe("[".repeat(64) + "]".repeat(64));
   });
 });
@@ -118,7 +118,7 @@ describe("the texts of an object that carries its own signature", () => {
     .tuple(fc.dictionary(fc.string({ unit: "binary" }), json), fc.option(json, { nil: undefined }))
     .map(([members, signature]): object => ({ ...members, signature }));
 
-  test("are those of the object with and without its signature", () => {
+  test("the texts of a signed object are those of the object with and without its signature", () => {
     fc.assert(
       fc.property(withSignature, (value) => {
         expect(canonicalizeSigned(value)).toEqual({
@@ -129,7 +129,7 @@ describe("the texts of an object that carries its own signature", () => {
     );
   });
 
-  test("leave out only the outer signature", () => {
+  test("the texts of a signed object leave out only the outer signature", () => {
     expect(canonicalizeSigned({ z: { signature: 1 }, signature: 2, a: 3 })).toEqual({
       text: '{"a":3,"signature":2,"z":{"signature":1}}',
       signedText: '{"a":3,"z":{"signature":1}}',
@@ -150,7 +150,7 @@ describe("the texts of an object that carries its own signature", () => {
     ["an instance of a class", new (class A {})()],
     ["a lone surrogate in a member name", { "\ud800": 1 }],
     ["a signature that is not JSON", { signature: 1n }],
-  ])("are refused for %s", (_, value) => {
+  ])("the texts of a signed object are refused for %s", (_, value) => {
     expect(() => canonicalizeSigned(value)).toThrow(CanonicalJsonError);
   });
 });

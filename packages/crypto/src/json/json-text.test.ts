@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { parseJsonText } from "./json-text.ts";
 
-describe("a JSON text in which no object names a member twice", () => {
+describe("JSON texts", () => {
   test.each([
     ["null", null],
     ['"a:b"', "a:b"],
@@ -21,11 +21,11 @@ describe("a JSON text in which no object names a member twice", () => {
     String.raw`{"a":1,"\u0061":2}`,
     '[{"a":{"b":1,"b":2}}]',
     '{"__proto__":1,"__proto__":2}',
-  ])("refuses %s", (text) => {
+  ])("the JSON text %s is refused", (text) => {
     expect(parseJsonText(text)).toBeNull();
   });
 
-  test("accepts __proto__ as a member and any depth", () => {
+  test("a JSON text may have __proto__ as a member and any depth", () => {
     expect(Object.keys(parseJsonText('{"__proto__":1}')?.value as object)).toEqual(["__proto__"]);
     expect(parseJsonText(`${"[".repeat(5_000)}${"]".repeat(5_000)}`)).not.toBeNull();
   });

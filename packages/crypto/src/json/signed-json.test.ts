@@ -11,17 +11,17 @@ const body = { b: 1, a: ["x"], note: undefined };
 const signed = signJson(body, secretKey);
 
 describe("signJson", () => {
-  test("signs the canonical JSON of the body", () => {
+  test("signJson signs the canonical JSON of the body", () => {
     expect(verify(fromBase64Url(signed.signature), '{"a":["x"],"b":1}', publicKey)).toBe(true);
   });
 
-  test("replaces an existing signature and does not change the body", () => {
+  test("signJson replaces an existing signature and does not change the body", () => {
     const resigned = signJson(signed, stranger.secretKey);
     expect(resigned).toEqual(signJson(body, stranger.secretKey));
     expect(verifyJson(signed, publicKey)).toBe(true);
   });
 
-  test("throws on a body that has no canonical text", () => {
+  test("signJson throws on a body that has no canonical text", () => {
     expect(() => signJson({ a: Number.NaN }, secretKey)).toThrow(TypeError);
   });
 });
@@ -31,8 +31,8 @@ const both = async (value: unknown, key = publicKey) => [
   await verifyJsonAsync(value, key),
 ];
 
-describe("a signed value", () => {
-  test("verifies for any JSON body", () => {
+describe("signed values", () => {
+  test("a signed value verifies for any JSON body", () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (members) =>
         verifyJson(signJson(members, secretKey), publicKey),
@@ -41,12 +41,12 @@ describe("a signed value", () => {
     );
   });
 
-  test("verifies in any order and notation of its members", async () => {
+  test("a signed value verifies in any order and notation of its members", async () => {
     const text = `{"signature":"${signed.signature}", "a":["\\u0078"], "b":1.0e0}`;
     expect(await both(JSON.parse(text))).toEqual([true, true]);
   });
 
-  test("verifies with a __proto__ member that was signed as data", async () => {
+  test("a signed value verifies with a __proto__ member that was signed as data", async () => {
     const hostile = JSON.parse('{"__proto__":{"a":1}}') as object;
     expect(await both(signJson(hostile, secretKey))).toEqual([true, true]);
     expect(await both({ ...signJson(hostile, secretKey), ["__proto__"]: 1 })).toEqual([

@@ -11,7 +11,7 @@ const published = JSON.parse(readFileSync(url, "utf8")) as {
 };
 
 describe.each(published.did_key)("$did", ({ did, seed, public_key }) => {
-  test("is the did:key of its published key", () => {
+  test("each published did:key is the did:key of its published key", () => {
     expect(publicKeyToDidKey(hexToBytes(public_key))).toBe(did);
     expect(bytesToHex(didKeyToPublicKey(did))).toBe(public_key);
   });
@@ -19,9 +19,12 @@ describe.each(published.did_key)("$did", ({ did, seed, public_key }) => {
   test.each([
     ["node:crypto", native],
     ["tweetnacl", portable],
-  ])("is derived from its published seed by %s", (_, { getPublicKey: publicKeyOf }) => {
-    expect(publicKeyToDidKey(publicKeyOf(hexToBytes(seed)))).toBe(did);
-  });
+  ])(
+    "each published did:key is derived from its published seed by %s",
+    (_, { getPublicKey: publicKeyOf }) => {
+      expect(publicKeyToDidKey(publicKeyOf(hexToBytes(seed)))).toBe(did);
+    },
+  );
 });
 
 test("a key of any length but 32 bytes has no did:key", () => {

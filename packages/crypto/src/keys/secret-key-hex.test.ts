@@ -7,21 +7,21 @@ const secretKey = Uint8Array.from({ length: 32 }, (_, i) => 0xa0 + i);
 const hex = bytesToHex(secretKey);
 const publicHex = bytesToHex(getPublicKey(secretKey));
 
-describe("a secret key in hex", () => {
+describe("secret keys in hex", () => {
   test.each([
     ["64 digits", hex],
     ["64 upper-case digits", hex.toUpperCase()],
     ["128 digits with the right second half", hex + publicHex],
-  ])("is parsed from %s", (_, text) => {
+  ])("a secret key in hex is parsed from %s", (_, text) => {
     expect(parseSecretKeyHex(text)).toEqual({ ok: true, secretKey });
   });
 
-  test("is refused if the halves of 128 digits do not match", () => {
+  test("a secret key in hex is refused if the halves of 128 digits do not match", () => {
     expect(parseSecretKeyHex(hex + hex)).toEqual({ ok: false, code: "key.halves_mismatch" });
   });
 
   test.each(["", hex.slice(1), hex.slice(2), `0x${hex}`, `${hex}00`, ` ${hex}`, "g".repeat(64)])(
-    "is refused as %j",
+    "the text %j is no secret key in hex",
     (text) => {
       expect(parseSecretKeyHex(text)).toEqual({ ok: false, code: "key.malformed" });
     },

@@ -5,12 +5,12 @@ import { isUuid, uuidV7 } from "./uuid-v7.ts";
 const random = Uint8Array.from({ length: 10 }, (_, i) => 0xf0 + i);
 
 describe("uuidV7", () => {
-  test("equals the example of RFC 9562 for its time and random bits", () => {
+  test("uuidV7 returns the example of RFC 9562 for its time and random bits", () => {
     const bytes = Uint8Array.of(0x0c, 0xc3, 0x18, 0xc4, 0xdc, 0x0c, 0x0c, 0x07, 0x39, 0x8f);
     expect(uuidV7(1645557742000, bytes)).toBe("017f22e2-79b0-7cc3-98c4-dc0c0c07398f");
   });
 
-  test("sorts by time", () => {
+  test("UUIDs of version 7 sort by time", () => {
     const time = fc.nat({ max: 2 ** 48 - 1 });
     fc.assert(
       fc.property(time, time, (a, b) => {
@@ -20,7 +20,7 @@ describe("uuidV7", () => {
     );
   });
 
-  test("is always a UUID and uses no byte past the tenth", () => {
+  test("uuidV7 always returns a UUID and uses no byte past the tenth", () => {
     fc.assert(
       fc.property(fc.nat(), fc.uint8Array({ minLength: 10, maxLength: 16 }), (now, bytes) => {
         expect(isUuid(uuidV7(now, bytes))).toBe(true);
@@ -29,11 +29,11 @@ describe("uuidV7", () => {
     );
   });
 
-  test.each([-1, 0.5, 2 ** 48, Number.NaN, Infinity])("throws on the time %s", (now) => {
+  test.each([-1, 0.5, 2 ** 48, Number.NaN, Infinity])("uuidV7 throws on the time %s", (now) => {
     expect(() => uuidV7(now, random)).toThrow(RangeError);
   });
 
-  test("throws on fewer than 10 random bytes", () => {
+  test("uuidV7 throws on fewer than 10 random bytes", () => {
     expect(() => uuidV7(0, random.slice(1))).toThrow(RangeError);
   });
 });

@@ -40,13 +40,13 @@ function signedAgain(changes: object) {
 }
 
 describe("D8: the chain of a relay's keys", () => {
-  test("D8: leads from any of its keys to the one in force", () => {
+  test("D8: the chain of a relay's keys leads from any of its keys to the one in force", () => {
     expect(verifyRelaySuccession(chain, { relayId })).toEqual({ ok: true, publicKeys: keys });
     expect(findStepsAfter(chain, { relayId, publicKey: keys[1]! })).toEqual(chain.slice(1));
     expect(findStepsAfter(chain, { relayId, publicKey: keys[3]! })).toEqual([]);
   });
 
-  test("D8: cannot be entered by a key outside of it", () => {
+  test("D8: the chain of a relay's keys cannot be entered by a key outside of it", () => {
     expect(findStepsAfter(chain.slice(0, 2), { relayId, publicKey: keys[3]! })).toBeNull();
     expect(findStepsAfter([chain[0], chain[2]], { relayId, publicKey: keys[0]! })).toBeNull();
   });
@@ -92,7 +92,7 @@ describe("D8: the chain of a relay's keys", () => {
     expect(result).toEqual({ ok: false, code, index });
   });
 
-  test("D8: accepts no agent's record, and an agent's chain accepts no relay's", () => {
+  test("D8: a relay's chain accepts no agent's record, and an agent's chain accepts no relay's", () => {
     const ofAgent = signSuccession({
       agent_id: relayId,
       oldSecretKey: pairs[0]!.secretKey,

@@ -19,7 +19,7 @@ const chain = [step(0, 1, 10), step(1, 2, 20), step(2, 3, 30)];
 const options = { agentId, firstPublicKey: keys[0]! };
 
 describe("a chain of successions", () => {
-  test("ends at the current key and lists the former ones", () => {
+  test("a chain of successions ends at the current key and lists the former ones", () => {
     expect(verifySuccessionChain(chain, options)).toEqual({
       ok: true,
       currentPublicKey: keys[3],

@@ -39,7 +39,7 @@ describe("a succession is accepted", () => {
     expect(verifySuccession(value, context)).toEqual({ ok: true });
   });
 
-  test("is accepted when it is later than the previous step", () => {
+  test("a succession that is later than the previous step is accepted", () => {
     expect(verifySuccession(record, { ...context, after: 999 })).toEqual({ ok: true });
   });
 });
@@ -81,7 +81,7 @@ describe("a succession is refused", () => {
     expect(verifySuccession(value, context)).toEqual({ ok: false, code });
   });
 
-  test("is refused when it is replayed after it took effect", () => {
+  test("a succession that is replayed after it took effect is refused", () => {
     const later = { agentId, currentPublicKey: second.publicKey };
     expect(verifySuccession(record, later)).toEqual({
       ok: false,
@@ -89,17 +89,20 @@ describe("a succession is refused", () => {
     });
   });
 
-  test("is refused when it returns to a former key", () => {
+  test("a succession that returns to a former key is refused", () => {
     const left = { ...context, formerPublicKeys: [third.publicKey, second.publicKey] };
     expect(verifySuccession(record, left)).toEqual({ ok: false, code: "succession.key_reused" });
   });
 
-  test.each([1_000, 1_001])("is refused when the previous step was at %s", (after) => {
-    expect(verifySuccession(record, { ...context, after })).toEqual({
-      ok: false,
-      code: "succession.timestamp_not_later",
-    });
-  });
+  test.each([1_000, 1_001])(
+    "a succession at 1000 is refused if the previous step was at %s",
+    (after) => {
+      expect(verifySuccession(record, { ...context, after })).toEqual({
+        ok: false,
+        code: "succession.timestamp_not_later",
+      });
+    },
+  );
 });
 
 describe("a malformed succession", () => {
