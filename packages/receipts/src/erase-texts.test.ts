@@ -35,7 +35,7 @@ const other = receipt("another one's words");
 const outer = receipt("the outermost secret", [middle, other]);
 
 describe("B13: the texts of a receipt", () => {
-  test("are replaced by the signed hashes at every depth", () => {
+  test("the texts of a receipt are replaced by the signed hashes at every depth", () => {
     const erased = eraseTexts(outer);
     expect(erased).toMatchObject({
       result: sha256Hex("the outermost secret"),
@@ -54,16 +54,16 @@ describe("B13: the texts of a receipt", () => {
     });
   });
 
-  test("do not change when they are erased again", () => {
+  test("the texts of a receipt do not change when they are erased again", () => {
     expect(eraseTexts(eraseTexts(outer))).toEqual(eraseTexts(outer));
   });
 
-  test("are removed from unnamed members and from nested objects that are not receipts", () => {
+  test("the texts of a receipt are removed from unnamed members and from nested objects that are not receipts", () => {
     const signed = { ...receipt("x", [{ signature: "s", result: "secret" }]), note: "secret" };
     expect(JSON.stringify(eraseTexts(signed))).not.toContain("secret");
   });
 
-  test("are erased only in nested receipts of the given signature", () => {
+  test("the texts of a receipt are erased only in nested receipts of the given signature", () => {
     const erased = eraseNestedTexts(outer, middle.signature);
     expect(erased).toEqual({ ...outer, delegation_receipts: [eraseTexts(middle), other] });
     expect(eraseNestedTexts(outer, deepest.signature)).toEqual({
@@ -73,7 +73,7 @@ describe("B13: the texts of a receipt", () => {
     expect(eraseNestedTexts(outer, "unknown")).toEqual(outer);
   });
 
-  test("are listed by the signatures of all nested receipts", () => {
+  test("the texts of a receipt are listed by the signatures of all nested receipts", () => {
     const signatures = [middle, deepest, other].map(({ signature }) => signature);
     expect(listNestedSignatures(outer).toSorted()).toEqual(signatures.toSorted());
     expect(listNestedSignatures(deepest)).toEqual([]);

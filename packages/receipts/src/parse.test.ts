@@ -57,14 +57,14 @@ describe("the members of a receipt", () => {
     );
   });
 
-  test("names the position of a fault inside a list", () => {
+  test("a refusal names the position of a fault inside a list", () => {
     expect(parseReceipt({ ...good, tools_used: ["a", 2] })).toMatchObject({ path: "tools_used.1" });
     expect(parseReceipt({ ...good, delegation_receipts: [{}, []] })).toMatchObject({
       path: "delegation_receipts.1",
     });
   });
 
-  test("leaves the suite and the inside of nested receipts to the verifier", () => {
+  test("the parser leaves the suite and the inside of nested receipts to the verifier", () => {
     for (const suite of [undefined, null, "other", 1]) {
       expect(parseReceipt({ ...good, suite }).ok).toBe(true);
     }
@@ -95,15 +95,15 @@ describe("a receipt is plain JSON data with a canonical form", () => {
     expect(parseReceipt(value)).toMatchObject({ ok: false, code: "receipt.malformed" });
   });
 
-  test("refuses a receipt that contains itself", () => {
+  test("a receipt that contains itself is refused", () => {
     expect(parseReceipt(ownReceipt)).toMatchObject({ ok: false, code: "receipt.too_many_nested" });
   });
 
-  test("accepts 63 levels below the receipt", () => {
+  test("63 levels below a receipt are accepted", () => {
     expect(parseReceipt({ ...good, note: nestedArrays(63) }).ok).toBe(true);
   });
 
-  test("returns the given receipt with its unknown members", () => {
+  test("the parser returns the given receipt with its unknown members", () => {
     const given: unknown = JSON.parse(
       JSON.stringify({ ...good, note: 1 }).replace("{", '{"__proto__":{"a":1},"toJSON":2,'),
     );
@@ -112,8 +112,8 @@ describe("a receipt is plain JSON data with a canonical form", () => {
   });
 });
 
-describe("a receipt's JSON text", () => {
-  test("is parsed like the value", () => {
+describe("the JSON text of a receipt", () => {
+  test("a receipt's JSON text is parsed like the value", () => {
     expect(parseReceipt(JSON.stringify(good))).toEqual(parseReceipt(good));
   });
 
@@ -127,16 +127,16 @@ describe("a receipt's JSON text", () => {
       JSON.stringify({ ...good, x: {} }).replace('"x":{', '"x":{"a":1,"a":1'),
     ],
     ["100,000 levels deep", "[".repeat(100_000) + "]".repeat(100_000)],
-  ])("is refused when it is %s", (_, text) => {
+  ])("a receipt's JSON text is refused when it is %s", (_, text) => {
     expect(parseReceipt(text)).toMatchObject({ ok: false, code: "receipt.malformed" });
   });
 });
 
-describe("a tree of receipts", () => {
+describe("trees of receipts", () => {
   const wide = (count: number) =>
     buildBody({ delegation_receipts: Array.from({ length: count }, () => buildSignedReceipt()) });
 
-  test("may contain 256 nested receipts in all", () => {
+  test("a tree of receipts may contain 256 nested receipts in all", () => {
     expect(parseReceipt({ ...good, ...wide(256) }).ok).toBe(true);
     const halves = [
       { ...good, ...wide(127) },
@@ -145,7 +145,7 @@ describe("a tree of receipts", () => {
     expect(parseReceipt({ ...good, delegation_receipts: halves }).ok).toBe(true);
   });
 
-  test("must not contain 257", () => {
+  test("a tree of receipts must not contain 257 nested receipts", () => {
     expect(parseReceipt({ ...good, ...wide(257) })).toEqual({
       ok: false,
       code: "receipt.too_many_nested",
@@ -161,11 +161,11 @@ describe("a tree of receipts", () => {
     });
   });
 
-  test("may be deeper than the hops that are verified", () => {
+  test("a tree of receipts may be deeper than the hops that are verified", () => {
     expect(parseReceipt(buildChain(12)).ok).toBe(true);
   });
 
-  test("is refused without recursion when it is very deep or very wide", () => {
+  test("a tree of receipts is refused without recursion when it is very deep or very wide", () => {
     const deep = '{"delegation_receipts":['.repeat(50_000) + "]}".repeat(50_000);
     expect(parseReceipt({ ...good, delegation_receipts: [JSON.parse(deep)] })).toMatchObject({
       code: "receipt.too_many_nested",

@@ -6,17 +6,17 @@ import { ExecutionReceiptSchema } from "./index.ts";
 const fits = (value: unknown) => v.is(ExecutionReceiptSchema, value);
 
 describe("the schema of a receipt", () => {
-  test("accepts a signed receipt with members that it does not name", () => {
+  test("the schema of a receipt accepts a signed receipt with members that it does not name", () => {
     const receipt = { ...buildSignedReceipt(), note: { a: [1] } };
     expect(v.parse(ExecutionReceiptSchema, receipt)).toEqual(receipt);
   });
 
-  test("requires the only suite", () => {
+  test("the schema of a receipt requires the only suite", () => {
     expect(fits({ ...buildSignedReceipt(), suite: undefined })).toBe(false);
     expect(fits({ ...buildSignedReceipt(), suite: "other" })).toBe(false);
   });
 
-  test("checks nested receipts", () => {
+  test("the schema of a receipt checks nested receipts", () => {
     expect(fits(buildChain(3))).toBe(true);
     expect(
       fits({
@@ -26,7 +26,7 @@ describe("the schema of a receipt", () => {
     ).toBe(false);
   });
 
-  test("accepts a chain of 256 and refuses a deeper one without recursion", () => {
+  test("the schema of a receipt accepts a chain of 256 and refuses a deeper one without recursion", () => {
     const deep = (hops: number): unknown =>
       JSON.parse(
         `${JSON.stringify(buildSignedReceipt()).slice(0, -1)},"delegation_receipts":[`.repeat(

@@ -52,7 +52,7 @@ describe("receipts.jsonl with portable cryptography", () => {
     vi.resetModules();
   });
 
-  test("uses the portable implementation", async () => {
+  test("the verifier uses the portable implementation", async () => {
     const used = await import("@agent/crypto");
     expect(used.verify).toBe((await import("@agent/crypto/portable")).verify);
   });

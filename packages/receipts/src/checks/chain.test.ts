@@ -5,10 +5,10 @@ import { type ExecutionReceipt, flattenChain, getVerdictAt, verifyReceipt } from
 const named = (result: string, ...nested: unknown[]) =>
   buildSignedReceipt({ result, delegation_receipts: nested as ExecutionReceipt[] });
 
-describe("the chain of a receipt", () => {
+describe("chains of receipts", () => {
   const tree = named("root", named("a", named("a.a"), named("a.b")), named("b"));
 
-  test("lists a nested receipt after the one around it", () => {
+  test("a chain of receipts lists a nested receipt after the one around it", () => {
     const { links, depthLimited, count } = flattenChain(tree);
     expect(
       links.map(({ receipt, parent, depth, path }) => [receipt.result, parent.result, depth, path]),
@@ -21,7 +21,7 @@ describe("the chain of a receipt", () => {
     expect({ depthLimited, count }).toEqual({ depthLimited: false, count: 4 });
   });
 
-  test("is empty for a receipt without nested ones", () => {
+  test("the chain of a receipt without nested ones is empty", () => {
     expect(flattenChain(buildSignedReceipt())).toEqual({
       links: [],
       depthLimited: false,
@@ -29,7 +29,7 @@ describe("the chain of a receipt", () => {
     });
   });
 
-  test("leaves out a malformed receipt with all inside it, and counts it", () => {
+  test("a chain leaves out a malformed receipt with all inside it, and counts it", () => {
     const malformed = { ...named("a", named("a.a")), status: "done" };
     const { links, count } = flattenChain(named("root", malformed, named("b")));
     expect(links.map(({ receipt, path }) => [receipt.result, path])).toEqual([["b", [1]]]);
@@ -40,7 +40,7 @@ describe("the chain of a receipt", () => {
     [10, 10, false],
     [11, 10, true],
     [12, 10, true],
-  ])("of %i hops is listed for %i", (hops, walked, depthLimited) => {
+  ])("a chain of %i hops is listed for %i", (hops, walked, depthLimited) => {
     const chain = flattenChain(buildChain(hops));
     expect(chain.links).toHaveLength(walked);
     expect(chain).toMatchObject({ depthLimited, count: hops });
@@ -52,7 +52,7 @@ describe("the verdict of a link", () => {
   const root = named("root", named("a", named("a.a")), tampered);
   const verdict = verifyReceipt(root, { publicKey: alice.publicKey });
 
-  test("is found at the link's path", () => {
+  test("the verdict of a link is found at the link's path", () => {
     const codes = flattenChain(root).links.map(({ receipt, path }) => {
       const { valid, code } = getVerdictAt(verdict, path) ?? { valid: "unverified" };
       return [receipt.result, valid, code];
@@ -65,7 +65,7 @@ describe("the verdict of a link", () => {
     ]);
   });
 
-  test("is the whole verdict at the empty path", () => {
+  test("the verdict at the empty path is the whole verdict", () => {
     expect(getVerdictAt(verdict, [])).toBe(verdict);
   });
 });

@@ -49,28 +49,28 @@ const bodies: fc.Arbitrary<ReceiptBody> = fc
   }));
 
 describe("signing", () => {
-  test("sets the suite and signs all other members", () => {
+  test("signing sets the suite and covers all other members", () => {
     const { signature, ...unsigned } = buildSignedReceipt();
     expect(unsigned).toEqual({ ...buildBody(), suite: SUITE });
     expect(signature).toMatch(/^[A-Za-z0-9_-]{85}[AQgw]$/);
   });
 
-  test("does not change the body", () => {
+  test("signing does not change the body", () => {
     const before = Object.freeze(buildBody());
     signReceipt(before, alice.secretKey);
     expect(before).toEqual(buildBody());
   });
 
-  test("replaces an existing suite and signature", () => {
+  test("signing replaces an existing suite and signature", () => {
     const old = { ...buildSignedReceipt(), suite: "old" };
     expect(signReceipt(old, alice.secretKey)).toEqual(buildSignedReceipt());
   });
 
-  test("throws on a body without a canonical form", () => {
+  test("signing a body without a canonical form throws", () => {
     expect(() => buildSignedReceipt({ result: "\udc00" })).toThrow("lone surrogate");
   });
 
-  test("produces a valid receipt for every body", () => {
+  test("a signed receipt with any body is valid", () => {
     fc.assert(
       fc.property(bodies, fc.integer({ min: 0, max: 255 }), (unsigned, seed) => {
         const { publicKey, secretKey } = createSigner(seed);
@@ -94,11 +94,11 @@ describe("signing", () => {
   });
 });
 
-describe("a member of a signed receipt", () => {
+describe("members of signed receipts", () => {
   const changed = (receipt: ExecutionReceipt, member: string, value: unknown) =>
     verifyReceipt({ ...receipt, [member]: value }, { publicKey: alice.publicKey });
 
-  test("cannot be changed to any other value", () => {
+  test("a member of a signed receipt cannot be changed to any other value", () => {
     fc.assert(
       fc.property(
         bodies.map((unsigned) => signReceipt(unsigned, alice.secretKey)),
@@ -116,7 +116,7 @@ describe("a member of a signed receipt", () => {
     );
   });
 
-  test("cannot be added", () => {
+  test("a member of a signed receipt cannot be added", () => {
     fc.assert(
       fc.property(text, fc.jsonValue(), (member, value) => {
         fc.pre(!(member in buildSignedReceipt()));
@@ -125,20 +125,23 @@ describe("a member of a signed receipt", () => {
     );
   });
 
-  test.each(Object.keys(buildSignedReceipt()))("cannot be removed: %s", (member) => {
-    expect(changed(buildSignedReceipt(), member, undefined).valid).toBe(false);
-  });
+  test.each(Object.keys(buildSignedReceipt()))(
+    "the member %s of a signed receipt cannot be removed",
+    (member) => {
+      expect(changed(buildSignedReceipt(), member, undefined).valid).toBe(false);
+    },
+  );
 });
 
 describe("the hash of a receipt", () => {
-  test("is the SHA-256 of its canonical JSON, signature included", () => {
+  test("the hash of a receipt is the SHA-256 of its canonical JSON, signature included", () => {
     expect(hashReceipt(buildSignedReceipt())).toBe(sha256Hex(canonicalize(buildSignedReceipt())));
     expect(hashReceipt({ ...buildSignedReceipt(), signature: "other" })).not.toBe(
       hashReceipt(buildSignedReceipt()),
     );
   });
 
-  test("does not depend on the order of members", () => {
+  test("the hash of a receipt does not depend on the order of members", () => {
     fc.assert(
       fc.property(
         bodies.chain((unsigned) =>

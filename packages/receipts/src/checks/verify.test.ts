@@ -27,7 +27,7 @@ const forged = (changes: Record<string, unknown>, before: Partial<ReceiptBody> =
 });
 
 describe("the checks run in the specification's order", () => {
-  test("lists every check that applies in the verdict of a valid receipt", () => {
+  test("the verdict of a valid receipt lists every check that applies", () => {
     const receipt = buildSignedReceipt({
       delegated_scope: "read_file, count_terms",
       delegation_receipts: [buildSignedReceipt()],
@@ -51,7 +51,7 @@ describe("the checks run in the specification's order", () => {
     );
   });
 
-  test("leaves checks that do not apply out of the verdict", () => {
+  test("the verdict on a receipt leaves out checks that do not apply", () => {
     const names = verifyReceipt(buildSignedReceipt()).checks.map(({ name }) => name);
     expect(names).toEqual(["structure", "time_span", "suite", "key", "signature", "result_hash"]);
   });
@@ -79,7 +79,7 @@ describe("the checks run in the specification's order", () => {
     },
   );
 
-  test("refuses a missing key before the signature is checked", () => {
+  test("a missing key is refused before the signature is checked", () => {
     const receipt = forged({ public_key: undefined, result: "changed" });
     expect(verifyReceipt(receipt).code).toBe("receipt.key_missing");
   });
@@ -158,13 +158,13 @@ describe("a receipt counts for the task it is signed for", () => {
     ["task_id of another task", { task_id: "another" }],
     ["relay_task_id of another task", { relay_task_id: "another" }],
     ["no relay_task_id", { relay_task_id: undefined }],
-  ])("refuses %s", (_, changes) => {
+  ])("a receipt is refused with the %s", (_, changes) => {
     expect(verifyReceipt(buildSignedReceipt(changes), registered).code).toBe(
       "receipt.task_mismatch",
     );
   });
 
-  test("accepts any task when no task is expected", () => {
+  test("a receipt counts for any task when no task is expected", () => {
     const receipt = buildSignedReceipt({ task_id: "another", relay_task_id: undefined });
     expect(verifyReceipt(receipt, { publicKey: alice.publicKey }).valid).toBe(true);
   });
@@ -247,20 +247,20 @@ describe("a warning leaves the receipt valid", () => {
   const elsewhere = sha256Hex("something else");
   const { completed_at } = buildBody();
 
-  test("warns of the result_hash of another result", () => {
+  test("the result_hash of another result leads to a warning", () => {
     expect(warnings(buildSignedReceipt({ result_hash: elsewhere }), {})).toEqual([
       ["result_hash", "receipt.result_hash_mismatch"],
     ]);
   });
 
-  test("warns of the prompt_hash of another prompt, when the prompt is known", () => {
+  test("the prompt_hash of another prompt leads to a warning when the prompt is known", () => {
     expect(warnings(buildSignedReceipt({ prompt_hash: elsewhere }), {})).toEqual([]);
     expect(warnings(buildSignedReceipt({ prompt_hash: elsewhere }), { prompt })).toEqual([
       ["prompt_hash", "receipt.prompt_hash_mismatch"],
     ]);
   });
 
-  test("warns of a completion over a minute ahead of the clock, when the clock is known", () => {
+  test("a completion over a minute ahead of the clock leads to a warning when the clock is known", () => {
     expect(warnings(buildSignedReceipt(), { now: completed_at - 60_000 })).toEqual([]);
     expect(warnings(buildSignedReceipt(), { now: completed_at - 60_001 })).toEqual([
       ["clock", "receipt.completed_in_future"],
@@ -273,7 +273,7 @@ describe("nested receipts are verified separately", () => {
   const nestedIn = (...nested: unknown[]) =>
     buildSignedReceipt({ delegation_receipts: nested as ExecutionReceipt[] });
 
-  test("refuses only the invalid one", () => {
+  test("of several nested receipts only the invalid one is refused", () => {
     const good = buildSignedReceipt();
     const verdict = verifyReceipt(
       nestedIn(good, { ...good, result: "changed" }, { task_id: 1 }, good),
@@ -288,7 +288,7 @@ describe("nested receipts are verified separately", () => {
     ]);
   });
 
-  test("checks the task and the prompt of the outermost receipt only", () => {
+  test("the task and the prompt are checked for the outermost receipt only", () => {
     const inner = buildSignedReceipt({
       task_id: "inner",
       relay_task_id: "inner",
@@ -300,7 +300,7 @@ describe("nested receipts are verified separately", () => {
     expect(verdict.nested[0]).toEqual({ ...alone, checks });
   });
 
-  test("verifies each by the keys of its own agent", () => {
+  test("each nested receipt is verified by the keys of its own agent", () => {
     const inner = signReceipt(buildBody({ public_key: bob.publicKey }), bob.secretKey);
     const outer = nestedIn(inner);
     const codeWith = (findKeys: VerifyReceiptOptions["findKeys"]) =>
@@ -312,7 +312,7 @@ describe("nested receipts are verified separately", () => {
     expect(codeWith(() => [])).toBe("receipt.key_missing");
   });
 
-  test("verifies none inside a refused one", () => {
+  test("no receipt is verified inside a refused one", () => {
     const outer = nestedIn({ ...nestedIn(buildSignedReceipt()), result: "changed" });
     const verdict = verifyReceipt(outer, registered);
     expect(verdict.nested.map(({ nested }) => nested)).toEqual([[]]);
@@ -351,13 +351,13 @@ describe("the verifier does not throw", () => {
     },
   );
 
-  test("verifies a text like its value", () => {
+  test("a receipt's text is verified like its value", () => {
     expect(verifyReceipt(JSON.stringify(buildChain(2)), registered)).toEqual(
       verifyReceipt(buildChain(2), registered),
     );
   });
 
-  test("covers members called __proto__ and toJSON as data", () => {
+  test("members called __proto__ and toJSON are covered as data", () => {
     const odd = JSON.parse('{"__proto__":{"a":1},"toJSON":1}') as object;
     const text = JSON.stringify(signReceipt({ ...buildBody(), ...odd }, alice.secretKey));
     expect(text).toContain('"__proto__":{"a":1}');

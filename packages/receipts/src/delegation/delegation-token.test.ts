@@ -53,7 +53,7 @@ function verify(token: unknown, delegateId: string = first.id) {
 }
 
 describe("a delegation token", () => {
-  test("is signed like a receipt and valid for its delegate", () => {
+  test("a delegation token is signed like a receipt and valid for its delegate", () => {
     const token = issue();
     expect(token.suite).toBe(SUITE);
     expect(verify(token)).toMatchObject({ valid: true });
@@ -126,13 +126,13 @@ describe("a delegation token", () => {
     expect(verify(token, delegateId)).toMatchObject({ valid: false, code });
   });
 
-  test("is refused if it has no limit where its parent has one", () => {
+  test("a delegation token is refused if it has no limit where its parent has one", () => {
     const { max_budget: _, signature: __, suite: ___, ...body } = passOn(issue());
     const unbounded = signDelegationToken(body, first.secretKey);
     expect(verify(unbounded, second.id).code).toBe("delegation.widened");
   });
 
-  test("is refused if another agent than its delegate passes it on", () => {
+  test("a delegation token is refused if another agent than its delegate passes it on", () => {
     const { signature: _, suite: __, ...body } = passOn(issue());
     const stolen = signDelegationToken(
       { ...body, issuer_agent_id: second.id, issuer_public_key: second.publicKey },
@@ -141,7 +141,7 @@ describe("a delegation token", () => {
     expect(verify(stolen, second.id).code).toBe("delegation.chain_broken");
   });
 
-  test("is refused with a forged parent", () => {
+  test("a delegation token is refused with a forged parent", () => {
     const child = passOn({ ...issue({ scope: "read" }), scope: "read, pay" }, { scope: "pay" });
     expect(verify(child, second.id).code).toBe("delegation.signature_invalid");
   });
@@ -160,7 +160,7 @@ describe("a delegation token", () => {
     expect(verify(token, token.delegate_agent_id).code).toBe(code);
   });
 
-  test("is refused without a crash when it is nested 100,000 deep", () => {
+  test("a delegation token is refused without a crash when it is nested 100,000 deep", () => {
     let deep: object = issue();
     for (let i = 0; i < 100_000; i += 1) deep = { ...issueBody, parent: deep };
     expect(verify(deep).code).toBe("delegation.too_long");
@@ -178,7 +178,7 @@ describe("attenuation", () => {
     expires_at: fc.integer({ min: now + 1, max: now + hour }),
   });
 
-  test("gives a valid chain exactly when every token is within the intersection of those above it", () => {
+  test("attenuation gives a valid chain exactly when each token is within all those above it", () => {
     fc.assert(
       fc.property(fc.array(block, { minLength: 1, maxLength: 4 }), (blocks) => {
         const [root, ...children] = blocks as [Block, ...Block[]];

@@ -21,8 +21,8 @@ const known = { publicKey: alice.publicKey };
 const codeOf = (change: object, options: VerifyAttestationOptions = known) =>
   verifyAttestation({ ...attested, ...change }, options).code;
 
-describe("an attestation", () => {
-  test("is signed like a receipt, by the relay as an agent", () => {
+describe("attestations", () => {
+  test("an attestation is signed like a receipt, by the relay as an agent", () => {
     expect(attested).toMatchObject({ ...body, agent_id: body.relay_id, suite: SUITE });
     expect(verifyAttestation(attested, known)).toEqual({
       valid: true,
@@ -43,11 +43,11 @@ describe("an attestation", () => {
     ["no key", { publicKey: undefined }, "attestation.key_missing"],
     ["another key", { publicKey: bob.publicKey }, "attestation.signature_invalid"],
     ["no key at all", { publicKey: "key" }, "attestation.signature_invalid"],
-  ])("has the verdict for %s", (_, options, code) => {
+  ])("an attestation has the right verdict for %s", (_, options, code) => {
     expect(codeOf({}, { ...known, ...options })).toBe(code);
   });
 
-  test("is valid if it is signed at the time of receipt", () => {
+  test("an attestation is valid if it is signed at the time of receipt", () => {
     const now = body.received_at;
     const prompt = signAttestation({ ...body, attested_at: now }, alice.secretKey);
     expect(verifyAttestation(prompt, known).valid).toBe(true);
@@ -69,11 +69,14 @@ describe("an attestation", () => {
     ["attested_at", 1.5, "malformed"],
     ["attested_at", Infinity, "malformed"],
     ["signature", undefined, "malformed"],
-  ])("is refused with %s as %j", (member, value, reason) => {
+  ])("an attestation is refused with %s changed to %j", (member, value, reason) => {
     expect(codeOf({ [member]: value })).toBe(`attestation.${reason}`);
   });
 
-  test.each([undefined, null, 1, "", [], [attested]])("is refused as %j", (value) => {
-    expect(verifyAttestation(value, known).code).toBe("attestation.malformed");
-  });
+  test.each([undefined, null, 1, "", [], [attested]])(
+    "the value %j is refused as an attestation",
+    (value) => {
+      expect(verifyAttestation(value, known).code).toBe("attestation.malformed");
+    },
+  );
 });

@@ -72,20 +72,23 @@ describe("inspection-words.json", () => {
     expect({ isValid, code }).toEqual({ isValid: vector.expect === "valid", code: vector.code });
   });
 
-  test.each(valid)("is signed and hashed alike: $kind, $name", (vector) => {
-    expect(signAgain(vector)).toEqual(vector.record);
-    const hash =
-      vector.kind === "outcome"
-        ? hashOutcomeRecord(vector.record as OutcomeRecord)
-        : hashInspectionStatement(vector.record);
-    expect(hash).toBe(vector.hash);
-  });
+  test.each(valid)(
+    "a valid record is signed and hashed as in the vectors: $kind, $name",
+    (vector) => {
+      expect(signAgain(vector)).toEqual(vector.record);
+      const hash =
+        vector.kind === "outcome"
+          ? hashOutcomeRecord(vector.record as OutcomeRecord)
+          : hashInspectionStatement(vector.record);
+      expect(hash).toBe(vector.hash);
+    },
+  );
 });
 
 describe.each(valid.filter(({ kind }) => kind !== "outcome"))("$kind, $name", (vector) => {
   const { kind, signer, record } = vector;
 
-  test("runs its checks in one order", () => {
+  test("the checks of a statement run in one order", () => {
     expect(verifyVector(vector).checks.map(({ name }) => name)).toEqual([
       "structure",
       "suite",
@@ -97,7 +100,7 @@ describe.each(valid.filter(({ kind }) => kind !== "outcome"))("$kind, $name", (v
     ]);
   });
 
-  test("needs a key, and one of the keys must be the signer's", () => {
+  test("a statement needs a key, and one of the keys must be the signer's", () => {
     const stranger = vectors.parties["stranger"]!.public_key;
     const own = vectors.parties[signer]!.public_key;
     expect(verifyVector(vector, { publicKeys: [] }).code).toBe(`${kind}.key_missing`);
@@ -106,7 +109,7 @@ describe.each(valid.filter(({ kind }) => kind !== "outcome"))("$kind, $name", (v
     expect(verifyVector(vector, { publicKeys: [stranger, own] }).valid).toBe(true);
   });
 
-  test.each(Object.keys(record))("is refused without its member %s", (member) => {
+  test.each(Object.keys(record))("a statement is refused without its member %s", (member) => {
     const { [member]: _, ...rest } = record as Record<string, unknown>;
     expect(verifyVector({ ...vector, record: rest }).valid).toBe(false);
   });

@@ -14,8 +14,8 @@ const body: NoShowRecordBody = {
 };
 const record = signNoShowRecord(body, alice.secretKey);
 
-describe("B2: a no-show record", () => {
-  test("B2: is signed like a settlement record and names its signer", () => {
+describe("B2: no-show records", () => {
+  test("B2: a no-show record is signed like a settlement record and names its signer", () => {
     expect(record).toMatchObject({ ...body, type: "no_show", suite: SUITE });
     expect(verifyNoShowRecord(record)).toEqual({
       valid: true,
@@ -24,20 +24,20 @@ describe("B2: a no-show record", () => {
     });
   });
 
-  test("B2: may be required of one relay", () => {
+  test("B2: a no-show record may be required of one relay", () => {
     expect(verifyNoShowRecord(record, { publicKey: alice.publicKey }).valid).toBe(true);
     expect(verifyNoShowRecord(record, { publicKey: bob.publicKey }).code).toBe(
       "no_show.wrong_issuer",
     );
   });
 
-  test("B2: is refused if another key than its issuer's signed", () => {
+  test("B2: a no-show record is refused if another key than its issuer's signed", () => {
     expect(verifyNoShowRecord(signNoShowRecord(body, bob.secretKey)).code).toBe(
       "no_show.signature_invalid",
     );
   });
 
-  test("B2: is refused with another suite", () => {
+  test("B2: a no-show record is refused with another suite", () => {
     expect(verifyNoShowRecord({ ...record, suite: "other" }).code).toBe("no_show.suite");
   });
 
@@ -48,7 +48,7 @@ describe("B2: a no-show record", () => {
     ["lapsed_at", 1_767_330_899_901],
     ["wall_clock_ms", 1_000],
     ["priced", false],
-  ])("B2: is refused with %s changed to %j after signing", (member, value) => {
+  ])("B2: a no-show record is refused with %s changed to %j after signing", (member, value) => {
     expect(verifyNoShowRecord({ ...record, [member]: value }).code).toBe(
       "no_show.signature_invalid",
     );
@@ -64,15 +64,18 @@ describe("B2: a no-show record", () => {
     ["priced", 1],
     ["issuer", alice.publicKey],
     ["signature", undefined],
-  ])("B2: is malformed with %s as %j", (member, value) => {
+  ])("B2: a no-show record is malformed with %s as %j", (member, value) => {
     expect(verifyNoShowRecord({ ...record, [member]: value }).code).toBe("no_show.malformed");
   });
 
-  test.each([undefined, null, 1, "", [], [record]])("B2: is malformed as %j", (value) => {
-    expect(verifyNoShowRecord(value).code).toBe("no_show.malformed");
-  });
+  test.each([undefined, null, 1, "", [], [record]])(
+    "B2: the value %j is malformed as a no-show record",
+    (value) => {
+      expect(verifyNoShowRecord(value).code).toBe("no_show.malformed");
+    },
+  );
 
-  test("B2: cannot be replaced by another signed object with its members", () => {
+  test("B2: a no-show record cannot be replaced by another signed object with its members", () => {
     const other = signJson({ ...body, type: "claim", suite: SUITE }, alice.secretKey);
     expect(verifyNoShowRecord(other).valid).toBe(false);
   });

@@ -26,8 +26,8 @@ const record: SettlementRecordBody = {
 };
 const settled = signSettlementRecord(record, alice.secretKey);
 
-describe("a settlement record", () => {
-  test("is signed like a receipt and names its signer", () => {
+describe("settlement records", () => {
+  test("a settlement record is signed like a receipt and names its signer", () => {
     expect(settled).toMatchObject({ ...record, suite: SUITE });
     expect(verifySettlementRecord(settled)).toEqual({
       valid: true,
@@ -36,7 +36,7 @@ describe("a settlement record", () => {
     });
   });
 
-  test("may name the outcome of an inspection, which its signature covers", () => {
+  test("a settlement record may name the outcome of an inspection, which its signature covers", () => {
     const inspected = signSettlementRecord(
       { ...record, outcome_hash: "1".repeat(64) },
       alice.secretKey,
@@ -48,27 +48,30 @@ describe("a settlement record", () => {
     expect(verifySettlementRecord(malformed).code).toBe("settlement.malformed");
   });
 
-  test("may be required of one relay", () => {
+  test("a settlement record may be required of one relay", () => {
     expect(verifySettlementRecord(settled, { publicKey: alice.publicKey }).valid).toBe(true);
     expect(verifySettlementRecord(settled, { publicKey: bob.publicKey }).code).toBe(
       "settlement.wrong_issuer",
     );
   });
 
-  test("may have an on-chain proof and unnamed members", () => {
+  test("a settlement record may have an on-chain proof and unnamed members", () => {
     const more = { ...record, x402_tx_hash: "0x1", x402_network: "eip155:84532", note: [1] };
     expect(verifySettlementRecord(signSettlementRecord(more, alice.secretKey)).valid).toBe(true);
   });
 
-  test("is refused if another key than its issuer's signed", () => {
+  test("a settlement record is refused if another key than its issuer's signed", () => {
     expect(verifySettlementRecord(signSettlementRecord(record, bob.secretKey)).code).toBe(
       "settlement.signature_invalid",
     );
   });
 
-  test.each(["suite", "", "agent-jcs-ed25519-b64-v2"])("is refused with the suite %j", (suite) => {
-    expect(verifySettlementRecord({ ...settled, suite }).code).toBe("settlement.suite");
-  });
+  test.each(["suite", "", "agent-jcs-ed25519-b64-v2"])(
+    "a settlement record is refused with the suite %j",
+    (suite) => {
+      expect(verifySettlementRecord({ ...settled, suite }).code).toBe("settlement.suite");
+    },
+  );
 
   test.each([
     ["task_id", "another"],
@@ -82,7 +85,7 @@ describe("a settlement record", () => {
     ["settled_at", 0],
     ["note", "added"],
     ["signature", `${settled.signature}A`],
-  ])("is refused with %s changed to %j after signing", (member, value) => {
+  ])("a settlement record is refused with %s changed to %j after signing", (member, value) => {
     expect(verifySettlementRecord({ ...settled, [member]: value }).code).toBe(
       "settlement.signature_invalid",
     );
@@ -103,13 +106,16 @@ describe("a settlement record", () => {
     ["issuer", undefined],
     ["suite", undefined],
     ["signature", undefined],
-  ])("is malformed with %s as %j", (member, value) => {
+  ])("a settlement record is malformed with %s as %j", (member, value) => {
     expect(verifySettlementRecord({ ...settled, [member]: value }).code).toBe(
       "settlement.malformed",
     );
   });
 
-  test.each([undefined, null, 1, "", [], [settled]])("is malformed as %j", (value) => {
-    expect(verifySettlementRecord(value).code).toBe("settlement.malformed");
-  });
+  test.each([undefined, null, 1, "", [], [settled]])(
+    "the value %j is malformed as a settlement record",
+    (value) => {
+      expect(verifySettlementRecord(value).code).toBe("settlement.malformed");
+    },
+  );
 });
