@@ -14,11 +14,11 @@ import { verifyCredential, verifyPresentation, verifyPresentationAsync } from ".
 
 const bound = { challenge: "4f2c", audience: "https://relay.example" };
 
-describe("a presentation", () => {
+describe("presentations", () => {
   const credentials = types.map((type) => issueTestCredential(type));
   const presentation = createTestPresentation({ ...bound, credentials });
 
-  test("is the envelope of the specification with an authentication proof of its holder", () => {
+  test("a presentation is the envelope of the specification with an authentication proof of its holder", () => {
     expect(presentation).toMatchObject({
       "@context": ["https://www.w3.org/ns/credentials/v2"],
       type: ["VerifiablePresentation"],
@@ -36,7 +36,7 @@ describe("a presentation", () => {
     });
   });
 
-  test("is verified with each of its credentials, as a value and as a text", async () => {
+  test("a presentation is verified with each of its credentials, as a value and as a text", async () => {
     const verdict = verifyPresentation(presentation, { now, ...bound });
     expect(verdict.valid).toBe(true);
     expect(verdict.checks).toEqual(
@@ -60,20 +60,20 @@ describe("a presentation", () => {
     expect(await verifyPresentationAsync(presentation, { now, ...bound })).toEqual(verdict);
   });
 
-  test("may contain no credential", () => {
+  test("a presentation may contain no credential", () => {
     expect(verifyPresentation(createTestPresentation({ credentials: [] }), { now }).valid).toBe(
       true,
     );
   });
 
-  test("contains at most 256 credentials", () => {
+  test("a presentation contains at most 256 credentials", () => {
     const of = (count: number) => () =>
       createTestPresentation({ credentials: Array(count).fill(issueTestCredential()) });
     expect(verifyPresentation(of(256)(), { now }).valid).toBe(true);
     expect(of(257)).toThrow(RangeError);
   });
 
-  test("may be held by another agent than the subject of its credentials", () => {
+  test("a presentation may be held by another agent than the subject of its credentials", () => {
     const byRelay = createTestPresentation({ secretKey: carol.secretKey });
     expect(byRelay.holder).toBe(carol.did);
     expect(verifyPresentation(byRelay, { now }).valid).toBe(true);
@@ -96,7 +96,7 @@ describe("the challenge and the audience of a presentation", () => {
     expect(verifyPresentation(createTestPresentation(bound), { now }).valid).toBe(true);
   });
 
-  test.each(["challenge", "domain"])("refuses a %s that was added after signing", (name) => {
+  test.each(["challenge", "domain"])("a %s that was added after signing is refused", (name) => {
     const presentation = createTestPresentation();
     const proof = { ...presentation.proof, [name]: "4f2c" };
     expect(verifyPresentation({ ...presentation, proof }, { now }).code).toBe(
@@ -121,7 +121,7 @@ describe("the proof of a presentation is refused", () => {
     expect(verdict).toMatchObject({ valid: false, code, nested: [] });
   });
 
-  test("refuses a holder that did not sign", () => {
+  test("a presentation whose holder did not sign it is refused", () => {
     const codeOf = (value: object) => verifyPresentation(value, { now }).code;
     expect(codeOf(resignDocument(createTestPresentation(), { holder: alice.did }, bob))).toBe(
       "presentation.wrong_signer",
@@ -131,7 +131,7 @@ describe("the proof of a presentation is refused", () => {
     );
   });
 
-  test("accepts a proof with an end until that end", () => {
+  test("a proof with an end is accepted until that end", () => {
     const lasting = resignDocument(
       createTestPresentation(),
       { proof: { expires: "2026-01-02T05:14:54.827Z" } },
@@ -142,7 +142,7 @@ describe("the proof of a presentation is refused", () => {
     expect(verdict.checks).toContainEqual({ name: "valid_until", ok: true });
   });
 
-  test("accepts neither a credential as a presentation nor a presentation as a credential", () => {
+  test("a credential is no valid presentation, and a presentation is no valid credential", () => {
     expect(verifyPresentation(issueTestCredential(), { now }).code).toBe("presentation.malformed");
     expect(verifyCredential(createTestPresentation(), { now }).code).toBe("credential.malformed");
   });
@@ -174,7 +174,7 @@ describe("one refused credential refuses the presentation", () => {
     expect(await verifyPresentationAsync(presentation, { now: at })).toEqual(verdict);
   });
 
-  test("refuses a presentation with a revoked credential", async () => {
+  test("a presentation with a revoked credential is refused", async () => {
     const isRevoked = () => true;
     expect(verifyPresentation(createTestPresentation(), { now, isRevoked }).code).toBe(
       credentialInvalid,

@@ -42,14 +42,14 @@ describe("the W3C vector of eddsa-jcs-2022", () => {
   // The seed follows the multibase digit and two bytes of multicodec.
   const secretKey = fromBase58Btc(w3c.keyPair.privateKeyMultibase.slice(1)).slice(2);
 
-  test("has the same keys", () => {
+  test("the keys here are those of the W3C vector", () => {
     expect(deriveDid(secretKey)).toBe(`did:key:${w3c.keyPair.publicKeyMultibase}`);
     expect(parseVerificationMethod(w3c.proofConfig.verificationMethod)).toEqual(
       getPublicKey(secretKey),
     );
   });
 
-  test("has the same canonical texts and hashes", () => {
+  test("the canonical texts and hashes here are those of the W3C vector", () => {
     expect(canonicalize(w3c.unsigned)).toBe(w3c.canonicalDocument);
     expect(sha256Hex(w3c.canonicalDocument)).toBe(w3c.documentHash);
     expect(canonicalize(w3c.proofConfig)).toBe(w3c.canonicalProofConfig);
@@ -57,14 +57,14 @@ describe("the W3C vector of eddsa-jcs-2022", () => {
     expect(bytesToHex(hashData(w3c.signed))).toBe(w3c.combinedHash);
   });
 
-  test("has the same signature and proof value", () => {
+  test("the signature and the proof value here are those of the W3C vector", () => {
     const signature = decodeProofValue(w3c.signed.proof)!;
     expect(bytesToHex(signature)).toBe(w3c.signatureHex);
     expect(`z${toBase58Btc(hexToBytes(w3c.signatureHex))}`).toBe(w3c.proofValue);
     expect(verify(signature, hashData(w3c.signed), getPublicKey(secretKey))).toBe(true);
   });
 
-  test("is refused because its issuer is a web address and not a did:key", () => {
+  test("the W3C vector is refused because its issuer is a web address and not a did:key", () => {
     const verdict = verifyCredential(w3c.signed, { now });
     expect(verdict).toMatchObject({ valid: false, code: "credential.wrong_signer" });
   });

@@ -55,17 +55,17 @@ describe("a date is ISO 8601 with a time and a time zone", () => {
     "2026-01-02T12:60:00Z",
     "2026-01-02T12:00:60Z",
     "２０２６-01-02T12:00:00Z",
-  ])("refuses %j", (text) => {
+  ])("the date %j is refused", (text) => {
     expect(parseDateTime(text)).toBeNull();
   });
 
-  test("refuses to write a year after 9999 or before 0", () => {
+  test("a year after 9999 or before 0 is not formatted", () => {
     expect(() => formatDateTime(Date.UTC(10_000, 0))).toThrow(RangeError);
     expect(() => formatDateTime(Date.UTC(-1, 0))).toThrow(RangeError);
     expect(() => formatDateTime(Number.NaN)).toThrow(RangeError);
   });
 
-  test("parses every date that it formats", () => {
+  test("every formatted date is parsed to the same time", () => {
     const ms = fc.integer({ min: Date.parse("0000-01-01T00:00:00Z"), max: Date.UTC(9999, 0) });
     fc.assert(
       fc.property(ms, (time) => {

@@ -23,21 +23,21 @@ const weVerify = (credential: object, at = now) => verifyCredential(credential, 
 const weVerifyPresentation = (presentation: object) =>
   verifyPresentation(presentation, { now, ...asked }).valid;
 
-describe.each(types)("a %s", (type) => {
+describe.each(types)("%s", (type) => {
   const ours = issueTestCredential(type);
   const { proof: _, ...unsigned } = ours;
 
-  test("verifies there when it is issued here", async () => {
+  test("a credential that is issued here verifies with the reference library", async () => {
     expect(await verifyWithReference(ours, now)).toBe(true);
   });
 
-  test("verifies here when it is issued there", async () => {
+  test("a credential that the reference library issues verifies here", async () => {
     const theirs = await issueWithReference(unsigned, alice, now);
     expect(weVerify(theirs)).toBe(true);
     expect(await verifyWithReference(theirs, now)).toBe(true);
   });
 
-  test("has the same hashes and the same proof value from both issuers", async () => {
+  test("both libraries compute the same hashes and the same proof value", async () => {
     const theirs = (await issueWithReference(unsigned, alice, now)) as typeof ours;
     // Their library writes whole seconds, so ours is created at one.
     const { created } = theirs.proof;
@@ -70,27 +70,27 @@ describe("both libraries refuse a changed credential", () => {
     expect(await verifyWithReference(written, now)).toBe(false);
   });
 
-  test("refuse an expired credential", async () => {
+  test("both libraries refuse an expired credential", async () => {
     const theirTolerance = 300_000;
     const late = now + HOUR_MS + theirTolerance + 1000;
     expect(weVerify(good, late)).toBe(false);
     expect(await verifyWithReference(good, late)).toBe(false);
   });
 
-  test("refuse a credential that another key signed", async () => {
+  test("both libraries refuse a credential that another key signed", async () => {
     const forged = resignDocument(good, {}, bob);
     expect(weVerify(forged)).toBe(false);
     expect(await verifyWithReference(forged, now)).toBe(false);
   });
 });
 
-describe("a presentation", () => {
-  test("verifies there when it is created here", async () => {
+describe("presentations", () => {
+  test("a presentation that is created here verifies with the reference library", async () => {
     const ours = createTestPresentation(asked);
     expect(await verifyPresentationWithReference(ours, bound, now)).toBe(true);
   });
 
-  test("verifies here when it is created there", async () => {
+  test("a presentation that the reference library creates verifies here", async () => {
     const theirs = await presentWithReference([issueTestCredential()], bound, bob, now);
     expect(weVerifyPresentation(theirs)).toBe(true);
     expect(await verifyPresentationWithReference(theirs, bound, now)).toBe(true);

@@ -25,8 +25,8 @@ const reputation = {
   now,
 } as const;
 
-describe("an issued credential", () => {
-  test("is the envelope of the specification with a proof of its issuer", () => {
+describe("issued credentials", () => {
+  test("an issued credential is the envelope of the specification with a proof of its issuer", () => {
     expect(issueCredential(reputation)).toEqual({
       "@context": ["https://www.w3.org/ns/credentials/v2"],
       type: ["VerifiableCredential", "AgentReputationCredential"],
@@ -46,24 +46,24 @@ describe("an issued credential", () => {
     });
   });
 
-  test("has a UUID v7 of its time as its id if random bytes are given", () => {
+  test("an issued credential has a UUID v7 of its time as its id if random bytes are given", () => {
     const randomBytes = new Uint8Array(10).fill(0xab);
     const { id } = issueCredential({ ...reputation, randomBytes });
     expect(id).toBe("urn:uuid:019b7d21-53eb-7bab-abab-abababababab");
   });
 
-  test("is valid for as long as its issuer says", () => {
+  test("an issued credential is valid for as long as its issuer says", () => {
     const { validUntil } = issueCredential({ ...reputation, validForMs: 24 * HOUR_MS });
     expect(validUntil).toBe("2026-01-03T05:14:54.827Z");
   });
 
-  test.each(types)("is valid for the type %s, which is listed", (type) => {
+  test.each(types)("an issued credential is valid for the type %s, which is listed", (type) => {
     const credential = issueTestCredential(type);
     expect(verifyCredential(credential, { now }).valid).toBe(true);
     expect(listCredentialTypes(credential)).toEqual([type]);
   });
 
-  test("verifies for any subject of its type, as a value and as a text", () => {
+  test("an issued credential verifies for any subject of its type, as a value and as a text", () => {
     const ratio = fc.double({ min: 0, max: 1, noNaN: true });
     const whole = fc.nat({ max: Number.MAX_SAFE_INTEGER });
     const subject = fc.record({
@@ -131,7 +131,7 @@ describe("the subject of a credential must match its type", () => {
     },
   };
 
-  test("has a rule for every member of every type", () => {
+  test("every member of every type has a rule", () => {
     const names = (table: object) =>
       Object.entries(table).map(([type, members]) => [type, Object.keys(members as object)]);
     expect(names(rules)).toEqual(names(subjects));
@@ -154,28 +154,34 @@ describe("the subject of a credential must match its type", () => {
     expect(verifyCredential(credential, { now }).valid).toBe(true);
   });
 
-  test.each(casesOf("wrong"))("refuses to issue $type.$member with $title", ({ type, subject }) => {
-    const issue = () => issueCredential({ ...reputation, type, subject });
-    expect(issue).toThrow(v.ValiError);
-  });
+  test.each(casesOf("wrong"))(
+    "a credential is not issued if its $type.$member has $title",
+    ({ type, subject }) => {
+      const issue = () => issueCredential({ ...reputation, type, subject });
+      expect(issue).toThrow(v.ValiError);
+    },
+  );
 
   // NaN and Infinity are not JSON, and without an id there is no subject.
   const signable = casesOf("wrong").filter(
     ({ subject, title }) => subject.id !== "" && !["NaN", "Infinity"].includes(title),
   );
-  test.each(signable)("refuses to verify $type.$member with $title", ({ type, subject }) => {
-    const credential = resignDocument(issueTestCredential(type), { credentialSubject: subject });
-    expect(verifyCredential(credential, { now }).code).toBe("credential.subject_malformed");
-  });
+  test.each(signable)(
+    "a signed credential is refused if its $type.$member has $title",
+    ({ type, subject }) => {
+      const credential = resignDocument(issueTestCredential(type), { credentialSubject: subject });
+      expect(verifyCredential(credential, { now }).code).toBe("credential.subject_malformed");
+    },
+  );
 
-  test("accepts more members than its type names", () => {
+  test("a credential may have more members than its type names", () => {
     const subject = { ...subjects.AgentTrustCredential, note: "met at a fair" };
     const credential = issueCredential({ ...reputation, type: "AgentTrustCredential", subject });
     expect(credential.credentialSubject).toEqual(subject);
     expect(verifyCredential(credential, { now }).valid).toBe(true);
   });
 
-  test("checks both types of a credential that names two", () => {
+  test("a credential that names two types is checked for both", () => {
     const type = ["VerifiableCredential", ...types];
     expect(verifyCredential(resignDocument(issueTestCredential(), { type }), { now }).code).toBe(
       "credential.subject_malformed",

@@ -24,12 +24,12 @@ function containersOf(value: Json): (Json[] | { [member: string]: Json })[] {
   return [value, ...Object.values(value).flatMap(containersOf)];
 }
 
-describe.each(kinds)("a signed $name", ({ document, verify }) => {
+describe.each(kinds)("$name", ({ document, verify }) => {
   const text = JSON.stringify(document);
   const copy = () => JSON.parse(text) as Json;
   const containerAt = fc.nat({ max: containersOf(copy()).length - 1 });
 
-  test("is refused with any changed byte", () => {
+  test("a signed document is refused with any changed byte", () => {
     const printable = fc.integer({ min: 0x20, max: 0x7e }).map((code) => String.fromCharCode(code));
     fc.assert(
       fc.property(fc.nat({ max: text.length - 1 }), printable, (at, character) => {
@@ -41,7 +41,7 @@ describe.each(kinds)("a signed $name", ({ document, verify }) => {
     );
   });
 
-  test("is refused with any added member or entry", () => {
+  test("a signed document is refused with any added member or entry", () => {
     fc.assert(
       fc.property(containerAt, fc.string(), fc.jsonValue(), (at, name, value) => {
         const changed = copy();
@@ -54,7 +54,7 @@ describe.each(kinds)("a signed $name", ({ document, verify }) => {
     );
   });
 
-  test("is refused without any member or entry", () => {
+  test("a signed document is refused without any member or entry", () => {
     fc.assert(
       fc.property(containerAt, fc.nat(), (at, chosen) => {
         const changed = copy();
@@ -68,7 +68,7 @@ describe.each(kinds)("a signed $name", ({ document, verify }) => {
     );
   });
 
-  test("is refused with any other value of a member", () => {
+  test("a signed document is refused with any other value of a member", () => {
     fc.assert(
       fc.property(containerAt, fc.nat(), fc.jsonValue(), (at, chosen, value) => {
         const changed = copy();
@@ -82,7 +82,7 @@ describe.each(kinds)("a signed $name", ({ document, verify }) => {
     );
   });
 
-  test("is valid in any order of members and with any whitespace", () => {
+  test("a signed document is valid in any order of members and with any whitespace", () => {
     const reversed = (value: Json): Json => {
       if (typeof value !== "object" || value === null) return value;
       if (Array.isArray(value)) return value.map(reversed);

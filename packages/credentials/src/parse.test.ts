@@ -74,7 +74,7 @@ describe("the members of a credential", () => {
     ["verifiableCredential", [good, good], [good, { ...good, proof: null }]],
     ["verifiableCredential", Array(256).fill(good), Array(257).fill(good)],
     ["proof", presentation.proof, [presentation.proof]],
-  ])("checks %s of a presentation", (member, right, wrong) => {
+  ])("the parser checks %s of a presentation", (member, right, wrong) => {
     const codeWith = (value: unknown) =>
       verifyPresentation({ ...presentation, [member]: value }, { now }).code;
     expect(codeWith(right)).not.toBe("presentation.malformed");
@@ -104,11 +104,11 @@ describe("a credential is plain JSON data with a canonical form", () => {
     expect(parseCredential(value)).toMatchObject({ ok: false, code: "credential.malformed" });
   });
 
-  test("accepts 63 levels below the credential", () => {
+  test("63 levels below a credential are accepted", () => {
     expect(parseCredential({ ...good, note: nestedArrays(63) }).ok).toBe(true);
   });
 
-  test("returns the given credential with its unknown members", () => {
+  test("the parser returns the given credential with its unknown members", () => {
     const given: unknown = JSON.parse(
       JSON.stringify({ ...good, note: 1 }).replace("{", '{"__proto__":{"a":1},"toJSON":2,'),
     );
@@ -117,12 +117,12 @@ describe("a credential is plain JSON data with a canonical form", () => {
   });
 });
 
-describe("a credential's JSON text", () => {
+describe("the JSON text of a credential", () => {
   test.each([
     ["as it is signed", good],
     ["with quotes, colons and backslashes in its strings", { ...good, 'a":\\"{': '":\\\\":' }],
     ["with lists of lists", { ...good, note: [[], [{}, { a: [1, { b: 2 }] }]] }],
-  ])("is parsed like the value: %s", (_, value) => {
+  ])("a credential's JSON text is parsed like the value: %s", (_, value) => {
     expect(parseCredential(JSON.stringify(value, null, 1))).toEqual(parseCredential(value));
     expect(parseCredential(value).ok).toBe(true);
   });
@@ -136,11 +136,11 @@ describe("a credential's JSON text", () => {
     ["a member of the subject twice", text.replace('"success_rate"', '"id":"a","success_rate"')],
     ["a member twice in other spelling", text.replace("{", '{"iss\\u0075er":"did:key:z",')],
     ["100,000 levels deep", "[".repeat(100_000) + "]".repeat(100_000)],
-  ])("is refused when it is %s", (_, wrong) => {
+  ])("a credential's JSON text is refused when it is %s", (_, wrong) => {
     expect(parseCredential(wrong)).toMatchObject({ ok: false, code: "credential.malformed" });
   });
 
-  test("is parsed with a string of a megabyte", () => {
+  test("a credential's JSON text is parsed with a string of a megabyte", () => {
     const long = { ...good, note: '"\\'.repeat(500_000) };
     expect(parseCredential(JSON.stringify(long)).ok).toBe(true);
   });

@@ -43,7 +43,7 @@ describe("credentials.jsonl with portable cryptography", () => {
     vi.resetModules();
   });
 
-  test("uses the portable implementation", async () => {
+  test("the verifier uses the portable implementation", async () => {
     const used = await import("@agent/crypto");
     expect(used.verify).toBe((await import("@agent/crypto/portable")).verify);
   });
@@ -79,7 +79,7 @@ describe("the vectors have the codes of their faults", () => {
     "not-yet-valid": "credential.not_yet_valid",
   };
 
-  test("lists every class of vectors", () => {
+  test("the table of codes lists every class of vectors", () => {
     expect(Object.keys(codes)).toEqual([...new Set(vectors.map(({ cls }) => cls))]);
   });
 

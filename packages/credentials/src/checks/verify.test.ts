@@ -16,7 +16,7 @@ const iso = (ms: number) => new Date(ms).toISOString();
 const codeOf = (credential: object, at = now) => verifyCredential(credential, { now: at }).code;
 
 describe("the checks are made in a fixed order", () => {
-  test("lists every check that applies in the verdict of a valid credential", () => {
+  test("the verdict of a valid credential lists every check that applies", () => {
     const credential = resignDocument(good, {
       credentialStatus: { type: "BitstringStatusListEntry" },
     });
@@ -42,7 +42,7 @@ describe("the checks are made in a fixed order", () => {
     });
   });
 
-  test("leaves checks that do not apply out of the verdict", () => {
+  test("the verdict on a credential leaves out checks that do not apply", () => {
     const credential = resignDocument(good, { proof: { "@context": undefined } });
     const names = verifyCredential(credential, { now }).checks.map(({ name }) => name);
     expect(names).toEqual([
@@ -121,11 +121,11 @@ describe("a proof that breaks a rule is refused although its signature is valid"
     expect(codeOf(resignDocument(good, { proof }))).toBe(code);
   });
 
-  test("refuses a list of proofs", () => {
+  test("a list of proofs is refused", () => {
     expect(codeOf({ ...good, proof: [good.proof] })).toBe("credential.malformed");
   });
 
-  test("refuses a credential that another key than the issuer's signed", () => {
+  test("a credential that another key than the issuer's signed is refused", () => {
     const signedByBob = resignDocument(good, { proof: { verificationMethod: bob.method } }, bob);
     expect(codeOf(signedByBob)).toBe("credential.wrong_signer");
     expect(codeOf(resignDocument(signedByBob, { issuer: bob.did }, bob))).toBeUndefined();
@@ -153,7 +153,7 @@ describe("a signed proof @context is the document's", () => {
     expect(codeOf(credential)).toBe(code);
   });
 
-  test("refuses a @context that was added or removed after signing", () => {
+  test("a @context that was added to or removed from a proof after signing is refused", () => {
     const bare = resignDocument(good, { proof: { "@context": undefined } });
     const putIn = { ...bare, proof: { ...bare.proof, "@context": [v2] } };
     const takenOut = { ...good, proof: { ...good.proof, "@context": undefined } };
@@ -174,18 +174,18 @@ describe("a credential is valid from validFrom up to validUntil", () => {
     expect(codeOf(good, now + after)).toBe(code);
   });
 
-  test("does not expire a credential without an end", () => {
+  test("a credential without an end does not expire", () => {
     expect(codeOf(resignDocument(good, { validUntil: undefined }), now + 1e12)).toBeUndefined();
   });
 
-  test("compares dates of different time zones as points in time", () => {
+  test("dates of different time zones are compared as points in time", () => {
     const inTokyo = { validFrom: "2026-01-02T14:14:54.827+09:00" };
     expect(codeOf(resignDocument(good, inTokyo))).toBeUndefined();
     expect(codeOf(resignDocument(good, inTokyo), now - 1)).toBe("credential.not_yet_valid");
   });
 
   test.each(["validFrom", "validUntil"])(
-    "refuses a %s that is not a date as malformed",
+    "a %s that is not a date is refused as malformed",
     (member) => {
       expect(codeOf(resignDocument(good, { [member]: "2026-02-30T00:00:00Z" }))).toBe(
         "credential.malformed",
@@ -194,14 +194,14 @@ describe("a credential is valid from validFrom up to validUntil", () => {
   );
 });
 
-describe("a revoked credential is refused", () => {
+describe("revoked credentials", () => {
   const asked: unknown[] = [];
   const isRevoked = (credential: unknown) => {
     asked.push(credential);
     return true;
   };
 
-  test("refuses a revoked credential for a synchronous and an asynchronous lookup", async () => {
+  test("a revoked credential is refused with a synchronous and an asynchronous lookup", async () => {
     expect(verifyCredential(good, { now, isRevoked }).code).toBe("credential.revoked");
     const later = (credential: unknown) => Promise.resolve(isRevoked(credential));
     expect((await verifyCredentialAsync(good, { now, isRevoked: later })).code).toBe(
@@ -212,18 +212,18 @@ describe("a revoked credential is refused", () => {
     expect(asked).toEqual([good, good]);
   });
 
-  test("does not look up the revocation of a credential that is not authentic", () => {
+  test("the revocation of a credential that is not authentic is not looked up", () => {
     asked.length = 0;
     verifyCredential({ ...good, id: "urn:uuid:1" }, { now, isRevoked });
     expect(asked).toEqual([]);
   });
 
-  test("treats a revocation answer that is not a boolean as revoked", () => {
+  test("a revocation answer that is not a boolean counts as revoked", () => {
     const promised = (() => Promise.resolve(false)) as unknown as () => boolean;
     expect(verifyCredential(good, { now, isRevoked: promised }).code).toBe("credential.revoked");
   });
 
-  test("passes an error of the revocation lookup to the caller", async () => {
+  test("an error of the revocation lookup reaches the caller", async () => {
     const broken = () => {
       throw new Error("database is closed");
     };
@@ -239,7 +239,7 @@ describe("a warning leaves the credential valid", () => {
     return checks.filter(({ ok }) => !ok).map(({ name, code }) => [name, code]);
   };
 
-  test("warns of an unknown type", () => {
+  test("an unknown type leads to a warning", () => {
     expect(warnings(good)).toEqual([]);
     const type = ["VerifiableCredential", "AlumniCredential"];
     const credentialSubject = { id: bob.did, alumniOf: "The School of Examples" };
@@ -248,7 +248,7 @@ describe("a warning leaves the credential valid", () => {
     ]);
   });
 
-  test("warns of a status list that was not checked", () => {
+  test("a status list that was not checked leads to a warning", () => {
     const listed = resignDocument(good, { credentialStatus: { id: "https://a.example/list#1" } });
     expect(warnings(listed)).toEqual([["status", "credential.status_unchecked"]]);
     expect(warnings(listed, () => false)).toEqual([]);
@@ -287,7 +287,7 @@ describe("a text is measured before it is decoded", () => {
     ["no multibase digit", (value: string) => value.slice(1)],
     ["another multibase digit", (value: string) => value.replace("z", "u")],
     ["a digit that base58 lacks", (value: string) => `${value.slice(0, -1)}0`],
-  ])("refuses a proof value with %s", (_, change) => {
+  ])("a proof value with %s is refused", (_, change) => {
     const proofValue = change(proof.proofValue);
     expect(codeOf({ ...good, proof: { ...proof, proofValue } })).toBe(
       "credential.signature_invalid",
@@ -295,7 +295,7 @@ describe("a text is measured before it is decoded", () => {
   });
 });
 
-test("verifies a credential of any issuer by its did:key alone", () => {
+test("a credential of any issuer is verified by its did:key alone", () => {
   const credential = issueCredential({
     type: "AgentTrustCredential",
     subject: subjects.AgentTrustCredential,
