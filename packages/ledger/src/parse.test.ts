@@ -67,7 +67,7 @@ describe("the members of a step", () => {
     expectFault({ ...good, steps: [changed] }, ok ? null : `steps.0.${member}`);
   });
 
-  test("checks the receipts to which it and the ledger refer", () => {
+  test("the receipts to which a step and its ledger refer are checked", () => {
     const delegation = { receipt_hash: hash.toUpperCase() };
     const steps = [{ ...buildStep("x", 0, {}), delegation }];
     expectFault({ ...good, steps }, "steps.0.delegation.receipt_hash");
@@ -120,7 +120,7 @@ describe("the payloads of the eleven event types", () => {
     ]),
   );
 
-  test("has eleven types", () => {
+  test("a ledger has eleven event types", () => {
     expect(LEDGER_EVENT_TYPES).toEqual(Object.keys(rules));
     expect(LEDGER_EVENT_TYPES).toHaveLength(11);
   });
@@ -208,11 +208,11 @@ describe("a ledger is plain JSON data with a canonical form", () => {
     expect(parseLedger(value)).toMatchObject({ ok: false, code: "ledger.malformed" });
   });
 
-  test("accepts 63 levels", () => {
+  test("63 levels below a ledger are accepted", () => {
     expect(parseLedger({ ...good, note: nested(63) }).ok).toBe(true);
   });
 
-  test("returns the given ledger with its unknown members", () => {
+  test("the parser returns the given ledger with its unknown members", () => {
     const given: unknown = JSON.parse(
       JSON.stringify({ ...good, note: 1 }).replace("{", '{"__proto__":{"a":1},"toJSON":2,'),
     );
@@ -221,10 +221,10 @@ describe("a ledger is plain JSON data with a canonical form", () => {
   });
 });
 
-describe("a ledger's JSON text", () => {
+describe("the JSON text of a ledger", () => {
   const text = JSON.stringify(good);
 
-  test("is parsed like the value, with colons, quotes and backslashes in its strings", () => {
+  test("a ledger's JSON text is parsed like the value, with colons, quotes and backslashes in its strings", () => {
     expect(parseLedger(text)).toEqual(parseLedger(good));
     const odd = { ...good, 'a":\\': ':"\\":{"a":1,"a":2}\\', b: [":", { ":": "\\" }] };
     expect(parseLedger(JSON.stringify(odd, null, 1))).toEqual(parseLedger(odd));
@@ -238,18 +238,18 @@ describe("a ledger's JSON text", () => {
     ["a member twice in another spelling", text.replace("{", '{"st\\u0061tus":"failed",')],
     ["a member of an event twice", text.replace('"timestamp"', '"timestamp":0,"timestamp"')],
     ["100,000 levels deep", "[".repeat(100_000) + "]".repeat(100_000)],
-  ])("is refused when it is %s", (_, given) => {
+  ])("a ledger's JSON text is refused when it is %s", (_, given) => {
     expect(parseLedger(given)).toMatchObject({ ok: false, code: "ledger.malformed", path: "" });
   });
 });
 
 describe("the schema of a ledger", () => {
-  test("accepts a signed ledger with members that it does not name", () => {
+  test("the schema of a ledger accepts a signed ledger with members that it does not name", () => {
     const ledger = { ...good, note: { a: [1] } };
     expect(v.parse(LedgerSchema, ledger)).toEqual(ledger);
   });
 
-  test("requires the only version, which the parser leaves to the verifier", () => {
+  test("the schema of a ledger requires the only version, which the parser leaves to the verifier", () => {
     const other = { ...good, spec: "agent/execution-ledger@2.0" };
     expect(v.is(LedgerSchema, other)).toBe(false);
     expect(parseLedger(other).ok).toBe(true);

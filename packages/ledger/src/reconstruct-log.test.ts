@@ -3,11 +3,11 @@ import { hash, buildSignedLedger, buildStep, buildTimeline } from "../test/fixtu
 import { plan, reconstruct, listWarnings, task } from "../test/goal-records.ts";
 import { type LedgerStep, crossCheckSteps } from "./index.ts";
 
-describe("a ledger of a log", () => {
+describe("ledgers of logs", () => {
   const logged = reconstruct({ events: buildTimeline() });
   const bare = (events: { type: string }[]) => events.map(({ type }) => type);
 
-  test("has its events, each with its step, and the steps that they record", () => {
+  test("a ledger of a log has its events, each with its step, and the steps that they record", () => {
     const named = (step_id: string | undefined) => (step_id === undefined ? {} : { step_id });
     const ofStep = ["read", "read", "read", "read", "count", "count", "write", "write"];
     expect(logged.timeline).toEqual(
@@ -25,7 +25,7 @@ describe("a ledger of a log", () => {
     expect(listWarnings(logged)).toEqual(["ledger.unsigned"]);
   });
 
-  test("ignores records that are not events of a ledger", () => {
+  test("records that are not events of a ledger are ignored", () => {
     const [event] = buildTimeline();
     const events = [
       ...buildTimeline(),
@@ -37,7 +37,7 @@ describe("a ledger of a log", () => {
     expect(reconstruct({ events })).toEqual(logged);
   });
 
-  test("keeps only the members of a ledger event", () => {
+  test("a ledger of a log keeps only the members of ledger events", () => {
     const secret = { result: "s3cret", args: ["s3cret"] };
     const events = buildTimeline().map(({ payload, ...event }) => ({
       ...event,
@@ -51,11 +51,11 @@ describe("a ledger of a log", () => {
     expect(reconstruct({ plans })).toEqual(reconstruct({ plans: [plan] }));
   });
 
-  test("is sorted by time", () => {
+  test("a ledger of a log is sorted by time", () => {
     expect(reconstruct({ events: buildTimeline().toReversed() })).toEqual(logged);
   });
 
-  test("takes precedence over the plan, which adds only missing facts", () => {
+  test("the log takes precedence over the plan, which adds only missing facts", () => {
     const events = buildTimeline().filter(({ type }) => type.startsWith("step_"));
     const steps = plan.steps.map((each): LedgerStep => ({ ...each, status: "completed" }));
     const merged = reconstruct({ events, plans: [{ ...plan, steps, status: "completed" }] });
@@ -71,7 +71,7 @@ describe("a ledger of a log", () => {
     expect(listWarnings(merged)).toEqual(["ledger.unsigned"]);
   });
 
-  test("lies between the start and the end of its plan", () => {
+  test("the events of a log lie between the start and the end of their plan", () => {
     const events = buildTimeline().slice(2, 6);
     const { timeline: merged } = reconstruct({
       events,
@@ -89,7 +89,7 @@ describe("a ledger of a log", () => {
     });
   });
 
-  test("starts a step before its delegation", () => {
+  test("a delegated step starts before its delegation", () => {
     const events = buildTimeline().slice(6, 7);
     const { timeline: merged } = reconstruct({ events, tasks: [task] });
     expect(merged.map(({ timestamp, type }) => [timestamp - events[0]!.timestamp, type])).toEqual([
@@ -99,7 +99,7 @@ describe("a ledger of a log", () => {
     ]);
   });
 
-  test("takes the description of a step and its receipt from the plan", () => {
+  test("the description of a step and its receipt are taken from the plan", () => {
     const delegation = { receipt_hash: hash };
     const steps = [buildStep("count", 1, { description: "of the plan", delegation })];
     const { steps: listed } = reconstruct({
@@ -110,13 +110,13 @@ describe("a ledger of a log", () => {
     expect(logged.steps[1]?.description).toBe("do count");
   });
 
-  test("is not duplicated by a plan with the same facts", () => {
+  test("the events of a log are not duplicated by a plan with the same facts", () => {
     const steps = buildSignedLedger().steps;
     const both = reconstruct({ events: buildTimeline(), plans: [{ ...plan, steps }] });
     expect(both.timeline).toEqual(logged.timeline);
   });
 
-  test("ends with its goal, which is completed unless the end states otherwise", () => {
+  test("a ledger of a log ends with its goal, which is completed unless the end states otherwise", () => {
     const payload = { note: "done" };
     const events = [
       ...buildTimeline().slice(0, -1),
@@ -129,13 +129,13 @@ describe("a ledger of a log", () => {
     });
   });
 
-  test("leaves out the end of a step that never began", () => {
+  test("the end of a step that never began is left out", () => {
     const payload = { tool_calls_made: 0 };
     const events = [{ timestamp: 0, type: "step_completed", payload }, ...buildTimeline()];
     expect(reconstruct({ events }).timeline).toEqual(logged.timeline);
   });
 
-  test("contradicts itself if the records do", () => {
+  test("a ledger contradicts itself if the records do", () => {
     const events = buildTimeline().filter(({ type }) => !type.startsWith("step_"));
     const short = reconstruct({ events });
     expect(crossCheckSteps(short)).toEqual([{ code: "ledger.step_missing", path: "steps" }]);

@@ -46,7 +46,7 @@ describe("ledgers.jsonl with portable cryptography", () => {
     vi.resetModules();
   });
 
-  test("uses the portable implementation", async () => {
+  test("the verifier uses the portable implementation", async () => {
     const used = await import("@agent/crypto");
     expect(used.verify).toBe((await import("@agent/crypto/portable")).verify);
   });
@@ -70,7 +70,7 @@ describe("the refused vectors have the codes of their faults", () => {
     "spec-wrong": "ledger.spec",
   };
 
-  test("lists a code for every class of vectors", () => {
+  test("the table of codes lists every class of refused vectors", () => {
     const refused = vectors.filter((vector) => vector.expect === "invalid").map(({ cls }) => cls);
     expect(new Set(refused)).toEqual(new Set(Object.keys(codes)));
   });

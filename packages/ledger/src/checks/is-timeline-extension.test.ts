@@ -3,8 +3,8 @@ import { describe, expect, test } from "vitest";
 import { timelineArbitrary } from "../../test/fixtures.ts";
 import { hashTimeline, isTimelineExtension } from "../index.ts";
 
-describe("an extension of a signed timeline", () => {
-  test("has the same events and may have more after them", () => {
+describe("extensions of signed timelines", () => {
+  test("an extension of a signed timeline has the same events and may have more after them", () => {
     fc.assert(
       fc.property(timelineArbitrary, timelineArbitrary, (older, more) => {
         expect(isTimelineExtension([...structuredClone(older), ...more], older)).toBe(true);
@@ -12,7 +12,7 @@ describe("an extension of a signed timeline", () => {
     );
   });
 
-  test("has no event before, between or in place of the original ones", () => {
+  test("an extension of a signed timeline has no event before, between or in place of the original ones", () => {
     fc.assert(
       fc.property(timelineArbitrary, timelineArbitrary, (older, newer) => {
         const kept = newer.slice(0, older.length);
@@ -21,7 +21,7 @@ describe("an extension of a signed timeline", () => {
     );
   });
 
-  test("is not shorter than the original", () => {
+  test("an extension of a signed timeline is not shorter than the original", () => {
     fc.assert(
       fc.property(
         timelineArbitrary.filter(({ length }) => length > 0),

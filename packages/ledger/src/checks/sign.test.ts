@@ -21,7 +21,7 @@ const codeOf = (ledger: SignedLedger) => verifyLedger(ledger, { publicKey: alice
 const withEvents = (timeline: LedgerEvent[]) => ({ ...buildSignedLedger({ timeline }), steps: [] });
 
 describe("signing", () => {
-  test("adds spec, content_hash and signature to the body", () => {
+  test("signing adds spec, content_hash and signature to the body", () => {
     const { spec, content_hash, signature, ...rest } = buildSignedLedger();
     expect(rest).toEqual(buildBody());
     expect({ spec, content_hash }).toEqual({
@@ -31,7 +31,7 @@ describe("signing", () => {
     expect(signature).toMatch(/^[A-Za-z0-9_-]{85}[AQgw]$/);
   });
 
-  test("signs the 32 bytes of the hash and not its hex text", () => {
+  test("the signature covers the 32 bytes of the hash and not its hex text", () => {
     const { content_hash, signature } = buildSignedLedger();
     const holds = (message: Uint8Array | string) =>
       verify(fromBase64Url(signature), message, hexToBytes(alice.publicKey));
@@ -39,7 +39,7 @@ describe("signing", () => {
     expect(holds(content_hash)).toBe(false);
   });
 
-  test("does not change the body and replaces an older hash and signature", () => {
+  test("signing does not change the body and replaces an older hash and signature", () => {
     const before = Object.freeze({
       ...buildBody(),
       spec: "old",
@@ -50,13 +50,13 @@ describe("signing", () => {
     expect(before.spec).toBe("old");
   });
 
-  test("throws on a body without a canonical form", () => {
+  test("signing a body without a canonical form throws", () => {
     const payload = { reason: "\udc00" };
     const timeline: LedgerEvent[] = [{ timestamp: 1, type: "plan_failed", payload }];
     expect(() => buildSignedLedger({ timeline })).toThrow("lone surrogate");
   });
 
-  test("produces a valid ledger for every timeline", () => {
+  test("a signed ledger with any timeline is valid", () => {
     fc.assert(
       fc.property(timelineArbitrary, fc.integer({ min: 0, max: 255 }), (timeline, seed) => {
         const { publicKey, secretKey } = createSigner(seed);
@@ -139,14 +139,14 @@ describe("no event of a signed timeline can be", () => {
 });
 
 describe("the content hash", () => {
-  test("is the SHA-256 of the events' canonical texts joined with newlines", () => {
+  test("the content hash is the SHA-256 of the events' canonical texts joined with newlines", () => {
     const { timeline } = buildBody();
     const text = timeline.map((event) => canonicalize(event)).join("\n");
     expect(hashTimeline(timeline)).toBe(sha256Hex(text));
     expect(hashTimeline([])).toBe(sha256Hex(""));
   });
 
-  test("does not depend on the order of members", () => {
+  test("the content hash does not depend on the order of members", () => {
     const shuffled = (value: object) =>
       fc
         .shuffledSubarray(Object.entries(value), { minLength: Object.keys(value).length })
@@ -169,7 +169,7 @@ describe("the content hash", () => {
     );
   });
 
-  test("joins texts that contain no newline", () => {
+  test("the canonical texts that are joined contain no newline", () => {
     const text = fc.string({ unit: fc.constantFrom("\n", "\r", "\u2028", '"', "\\", "a") });
     fc.assert(
       fc.property(text, text, (name, value) => {
@@ -178,7 +178,7 @@ describe("the content hash", () => {
     );
   });
 
-  test("distinguishes an event with a newline from two events", () => {
+  test("the content hash of an event with a newline differs from that of two events", () => {
     const reason = (text: string): LedgerEvent => ({
       timestamp: 1,
       type: "plan_failed",

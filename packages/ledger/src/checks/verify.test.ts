@@ -25,7 +25,7 @@ const failing = (ledger: Ledger, options: VerifyLedgerOptions = registered) =>
     .map(({ code }) => code);
 
 describe("the checks run in order", () => {
-  test("lists every check that applies in the verdict of a valid ledger", () => {
+  test("the verdict of a valid ledger lists every check that applies", () => {
     const names = [
       "structure",
       "spec",
@@ -44,7 +44,7 @@ describe("the checks run in order", () => {
     expect(verdict.checks).toEqual(names.map((name) => ({ name, ok: true })));
   });
 
-  test("leaves checks that do not apply out of the verdict", () => {
+  test("the verdict on a ledger leaves out checks that do not apply", () => {
     const { steps: _, ...rest } = unsigned();
     const names = verifyLedger({ ...rest, steps: [] }).checks.map(({ name }) => name);
     expect(names).toEqual([
@@ -101,7 +101,7 @@ describe("the key of a signed ledger", () => {
     expect(verifyLedger(buildSignedLedger(), { publicKey }).code).toBe(code);
   });
 
-  test("is not needed for an unsigned ledger", () => {
+  test("an unsigned ledger needs no key", () => {
     expect(verifyLedger(unsigned()).valid).toBe(true);
   });
 
@@ -109,12 +109,12 @@ describe("the key of a signed ledger", () => {
     ["padded", `${buildSignedLedger().signature}==`],
     ["in hex", "ab".repeat(64)],
     ["with a bit that belongs to no byte", buildSignedLedger().signature.replace(/.$/, "B")],
-  ])("is not tried for a signature that is %s", (_, signature) => {
+  ])("no key is tried for a signature that is %s", (_, signature) => {
     expect(verifyLedger({ ...buildSignedLedger(), signature }, registered).code).toBe(invalid);
   });
 });
 
-test("accepts events in the order of their times, those of one millisecond in any order", () => {
+test("events are accepted in the order of their times, those of one millisecond in any order", () => {
   const at = (...times: number[]): LedgerEvent[] =>
     times.map((timestamp) => ({ timestamp, type: "plan_completed", payload: {} }));
   const codeOf = (...times: number[]) =>
@@ -160,39 +160,42 @@ describe("a warning leaves the ledger valid", () => {
 describe("the coverage in the verdict", () => {
   const others = Object.keys(buildBody()).filter((member) => member !== "timeline");
 
-  test("lists the timeline alone", () => {
+  test("the coverage lists the timeline alone", () => {
     const { covered, uncovered } = verifyLedger(buildSignedLedger(), registered);
     expect(covered).toEqual(["timeline"]);
     expect(new Set(uncovered)).toEqual(new Set([...others, "spec"]));
   });
 
-  test("leaves out members that the specification does not name", () => {
+  test("members that the specification does not name are not covered", () => {
     const { uncovered } = verifyLedger({ ...buildSignedLedger(), note: 1 }, registered);
     expect(uncovered).toContain("note");
   });
 
-  test("is empty without a signature", () => {
+  test("the coverage is empty without a signature", () => {
     const { covered, uncovered } = verifyLedger(unsigned(), registered);
     expect(covered).toEqual([]);
     expect(new Set(uncovered)).toEqual(new Set([...others, "spec", "timeline"]));
   });
 
-  test.each(others)("leaves out %s, which can be changed under a valid signature", (member) => {
-    const other: Partial<Ledger> = {
-      ...buildSignedLedger({
-        agent_id: goalId,
-        goal_id: "x",
-        plan_id: "x",
-        status: "paused",
-        steps: [],
-      }),
-      started_at: 0,
-      completed_at: 0,
-      delegation_receipts: [],
-    };
-    const changed = { ...buildSignedLedger(), [member]: other[member as keyof Ledger] };
-    expect(verifyLedger(changed, { publicKey: alice.publicKey }).valid).toBe(true);
-  });
+  test.each(others)(
+    "the coverage leaves out %s, which can be changed under a valid signature",
+    (member) => {
+      const other: Partial<Ledger> = {
+        ...buildSignedLedger({
+          agent_id: goalId,
+          goal_id: "x",
+          plan_id: "x",
+          status: "paused",
+          steps: [],
+        }),
+        started_at: 0,
+        completed_at: 0,
+        delegation_receipts: [],
+      };
+      const changed = { ...buildSignedLedger(), [member]: other[member as keyof Ledger] };
+      expect(verifyLedger(changed, { publicKey: alice.publicKey }).valid).toBe(true);
+    },
+  );
 });
 
 describe("the verifier does not throw", () => {
@@ -210,13 +213,13 @@ describe("the verifier does not throw", () => {
     },
   );
 
-  test("verifies a text like its value", () => {
+  test("a ledger's text is verified like its value", () => {
     expect(verifyLedger(JSON.stringify(buildSignedLedger()), registered)).toEqual(
       verifyLedger(buildSignedLedger(), registered),
     );
   });
 
-  test("covers members called __proto__ and toJSON as data", () => {
+  test("members called __proto__ and toJSON are covered as data", () => {
     const odd = JSON.parse('{"__proto__":{"a":1},"toJSON":1}') as object;
     const events = buildTimeline().map((event) => ({
       ...event,

@@ -18,13 +18,13 @@ describe("the goal of a ledger is compared with its timeline", () => {
     expect(goalFaults(changes)).toEqual(faults);
   });
 
-  test("finds nothing in members that the timeline does not mention", () => {
+  test("members that the timeline does not mention are no fault of a goal", () => {
     expect(goalFaults({ goal_id: "x", plan_id: "x", status: "paused", timeline: [] })).toEqual([]);
     const nameless = spaceBySecond({ type: "goal_completed", payload: {} });
     expect(goalFaults({ timeline: nameless })).toEqual([]);
   });
 
-  test("accepts the plans that were created for the goal only", () => {
+  test("a goal's plan must be one of those that were created for it", () => {
     const plan = (plan_id: string): EventParts => ({
       type: "plan_created",
       payload: { plan_id, title: "", total_steps: 0 },

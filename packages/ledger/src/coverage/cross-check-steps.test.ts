@@ -20,7 +20,7 @@ const changed = (index: number, changes: Partial<LedgerStep>) =>
   stepFaults({ steps: buildSteps().with(index, { ...buildSteps()[index]!, ...changes }) });
 
 describe("the steps of a ledger are compared with its timeline", () => {
-  test("finds nothing in a correct ledger", () => {
+  test("a correct ledger has no fault in its steps", () => {
     expect(stepFaults({})).toEqual([]);
   });
 
@@ -86,7 +86,7 @@ describe("the steps of a ledger are compared with its timeline", () => {
       stepFaults({ steps: [...buildSteps(), buildStep("x", 3, { status: "completed" })] }),
       ["step_unrecorded steps.3.status"],
     ],
-  ])("finds %s", (_, faults, found) => {
+  ])("the comparison of steps finds %s", (_, faults, found) => {
     expect(faults).toEqual(found.map((fault) => `ledger.${fault}`));
   });
 
@@ -101,11 +101,11 @@ describe("the steps of a ledger are compared with its timeline", () => {
     ["other times", changed(0, { started_at: 0, completed_at: 1 })],
     ["a tool of a call that was not recorded", changed(0, { tools_used: ["read_file", "x"] })],
     ["calls of a step without an end that were not recorded", changed(2, { tool_calls: 5 })],
-  ])("accepts %s", (_, faults) => {
+  ])("the comparison of steps accepts %s", (_, faults) => {
     expect(faults).toEqual([]);
   });
 
-  test("finds a missing step of the plan that never began", () => {
+  test("a missing step of the plan that never began is found", () => {
     const total_steps = 4;
     const events = buildTimeline().map((event) =>
       event.type === "plan_created"
@@ -122,12 +122,12 @@ describe("the steps of a ledger are compared with its timeline", () => {
     ]);
   });
 
-  test("finds nothing if the timeline records no step", () => {
+  test("a timeline that records no step contradicts no step", () => {
     const silent = spaceBySecond({ type: "goal_started", payload: { goal_id: goalId } });
     expect(stepFaults({ timeline: silent })).toEqual([]);
   });
 
-  test("finds an end without a start, but not a tool call without one", () => {
+  test("an end without a start is found, but not a tool call without one", () => {
     const [call] = buildTimeline().filter(({ type }) => type === "tool_invoked");
     const events = spaceBySecond(
       call!,

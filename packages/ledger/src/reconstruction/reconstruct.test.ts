@@ -11,10 +11,10 @@ import {
 } from "../../test/goal-records.ts";
 import { reconstructLedger, verifyLedger } from "../index.ts";
 
-describe("a ledger of plans and tasks", () => {
+describe("ledgers of plans and tasks", () => {
   const ledger = reconstruct({ plans: [plan], tasks: [task] });
 
-  test("records the implied events in the order of their times", () => {
+  test("a ledger of plans and tasks records the implied events in the order of their times", () => {
     expect(listEventTypes(ledger)).toEqual([
       [5, "goal_started", { goal_id: goalId }],
       [5, "plan_created", { plan_id: "plan", title: "Count", total_steps: 4 }],
@@ -29,7 +29,7 @@ describe("a ledger of plans and tasks", () => {
     ]);
   });
 
-  test("is a valid unsigned ledger without contradictions", () => {
+  test("a ledger of plans and tasks is a valid unsigned ledger without contradictions", () => {
     expect(ledger).toMatchObject({
       agent_id: agentId,
       goal_id: goalId,
@@ -42,7 +42,7 @@ describe("a ledger of plans and tasks", () => {
     expect(listWarnings(ledger)).toEqual(["ledger.unsigned"]);
   });
 
-  test("refers to the receipts of its tasks by hash and by summary", () => {
+  test("a ledger of plans and tasks refers to the receipts of its tasks by hash and by summary", () => {
     const [, delegated] = ledger.steps;
     expect(delegated?.delegation).toEqual({ receipt_hash: sha256Hex(canonicalize(receipt)) });
     expect(ledger.delegation_receipts).toEqual([
@@ -58,13 +58,13 @@ describe("a ledger of plans and tasks", () => {
     expect(JSON.stringify(ledger)).not.toContain("Forty-two");
   });
 
-  test("refers to no receipt of an open task", () => {
+  test("a ledger of plans and tasks refers to no receipt of an open task", () => {
     const waiting = reconstruct({ plans: [plan], tasks: [{ ...task, receipt: null }] });
     expect(waiting.steps[1]).not.toHaveProperty("delegation");
     expect(waiting.delegation_receipts).toEqual([]);
   });
 
-  test("records a step that only a task names", () => {
+  test("a step that only a task names is recorded", () => {
     const alone = reconstruct({ tasks: [task] });
     expect(listEventTypes(alone)).toEqual([
       [30, "goal_started", { goal_id: goalId }],
@@ -73,7 +73,7 @@ describe("a ledger of plans and tasks", () => {
     expect(alone.steps).toMatchObject([{ step_id: "count", ordinal: 0, status: "delegated" }]);
   });
 
-  test("starts a step with its task if the plan was not updated", () => {
+  test("a step starts with its task if the plan was not updated", () => {
     const late = reconstruct({ plans: [plan], tasks: [{ ...task, step_id: "tidy" }] });
     expect(listEventTypes(late).slice(5, 7)).toEqual([
       [30, "step_started", { step_id: "tidy", ordinal: 3, description: "do tidy" }],
@@ -82,7 +82,7 @@ describe("a ledger of plans and tasks", () => {
     expect(late.steps[3]?.status).toBe("delegated");
   });
 
-  test("has a plan that was stored late before its steps", () => {
+  test("a plan that was stored late is recorded before its steps", () => {
     expect(
       reconstruct({ plans: [{ ...plan, created_at: 99 }] }).timeline.slice(0, 2),
     ).toMatchObject([
@@ -91,13 +91,13 @@ describe("a ledger of plans and tasks", () => {
     ]);
   });
 
-  test("has no end while its goal is open", () => {
+  test("a ledger of plans and tasks has no end while its goal is open", () => {
     const active = reconstruct({ plans: [{ ...plan, status: "active" }] });
     expect(active).toMatchObject({ status: "active", completed_at: null });
     expect(active.timeline.at(-1)?.type).toBe("step_failed");
   });
 
-  test("keeps a step in its newest plan only", () => {
+  test("a step is kept in its newest plan only", () => {
     const newer = { ...plan, plan_id: "newer", created_at: 60, steps: plan.steps.slice(2) };
     const replanned = reconstruct({ plans: [plan, newer] });
     expect(replanned.plan_id).toBe("newer");
@@ -111,8 +111,8 @@ describe("a ledger of plans and tasks", () => {
   });
 });
 
-describe("a ledger of a task alone", () => {
-  test("has its start and its end", () => {
+describe("ledgers of a task alone", () => {
+  test("a ledger of a task alone has its start and its end", () => {
     const goal = { started_at: 3, completed_at: 9, status: "completed" } as const;
     const ledger = reconstruct({ goal });
     expect(listEventTypes(ledger)).toEqual([
@@ -123,13 +123,13 @@ describe("a ledger of a task alone", () => {
     expect(listWarnings(ledger)).toEqual(["ledger.unsigned"]);
   });
 
-  test("has no end while it is open", () => {
+  test("a ledger of a task alone has no end while it is open", () => {
     const ledger = reconstruct({ goal: { started_at: 3 } });
     expect(ledger).toMatchObject({ status: "active", completed_at: null });
     expect(ledger.timeline).toHaveLength(1);
   });
 
-  test("starts no later than the first event and ends no earlier than the last", () => {
+  test("a ledger starts no later than the first event and ends no earlier than the last", () => {
     const goal = { started_at: 7, completed_at: 30, status: "completed" } as const;
     const ledger = reconstruct({ goal, plans: [plan] });
     expect(ledger).toMatchObject({ started_at: 5, completed_at: 50, status: "completed" });

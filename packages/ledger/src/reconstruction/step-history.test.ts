@@ -54,7 +54,7 @@ describe("an event that names no step belongs to the last open one", () => {
     expect(statusesAfter(...parts)).toEqual(statuses);
   });
 
-  test("belongs to the last open one among very many steps", () => {
+  test("an end without a step belongs to the last open one among very many steps", () => {
     const many = Array.from({ length: 20_000 }, (_, index) => start(`s${index}`));
     const statuses = statusesAfter(...many, ...many.map(() => done), ...many.map(() => call));
     expect(new Set(Object.values(statuses))).toEqual(new Set(["completed"]));
