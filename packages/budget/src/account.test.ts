@@ -26,14 +26,14 @@ test.each(["__proto__", "constructor", "toString", ""])(
 );
 
 describe("checkBalance", () => {
-  test.each([0, 1, MAX_BALANCE])("allows a balance of %i micro-units", (balance) => {
+  test.each([0, 1, MAX_BALANCE])("checkBalance allows a balance of %i micro-units", (balance) => {
     expect(checkBalance(balance)).toEqual({ ok: true });
   });
 
   test.each([
     [-1, "budget.insufficient"],
     [MAX_BALANCE + 1, "money.balance_limit"],
-  ])("refuses a balance of %i micro-units with %s", (balance, code) => {
+  ])("checkBalance refuses a balance of %i micro-units with %s", (balance, code) => {
     expect(checkBalance(balance)).toEqual({ ok: false, code });
   });
 });

@@ -11,7 +11,7 @@ const riskFactor = fc.double({ min: 0, noNaN: true, noDefaultInfinity: true });
 
 describe("computeLockAmount", () => {
   test.each(vectors.lock)(
-    "locks $locked for estimate $estimate, risk $risk_factor and available $available",
+    "computeLockAmount locks $locked for estimate $estimate, risk $risk_factor and available $available",
     ({ estimate, risk_factor, available, locked }) => {
       expect(
         computeLockAmount({
@@ -39,7 +39,7 @@ describe("computeLockAmount", () => {
     ],
     ["all that is available at any risk", "1", 1e308, "5", "5"],
     ["the estimate at next to no risk", "1", 5e-324, "5", "1"],
-  ])("locks %s", (_rule, estimate, risk, available, locked) => {
+  ])("computeLockAmount locks %s", (_rule, estimate, risk, available, locked) => {
     expect(
       computeLockAmount({
         estimate: toMicro(estimate),
@@ -49,7 +49,7 @@ describe("computeLockAmount", () => {
     ).toBe(locked === null ? null : toMicro(locked));
   });
 
-  test("never locks more than is available or less than the estimate", () => {
+  test("computeLockAmount never locks more than is available or less than the estimate", () => {
     fc.assert(
       fc.property(balance, balance, riskFactor, (one, other, risk) => {
         const [estimate, available] = one < other ? [one, other] : [other, one];
@@ -60,7 +60,7 @@ describe("computeLockAmount", () => {
     );
   });
 
-  test("locks no amount if less than the estimate is available", () => {
+  test("computeLockAmount locks no amount if less than the estimate is available", () => {
     fc.assert(
       fc.property(balance, balance, riskFactor, (one, other, risk) => {
         fc.pre(one !== other);
@@ -70,14 +70,17 @@ describe("computeLockAmount", () => {
     );
   });
 
-  test.each([Number.NaN, Infinity, -0.1])("throws for a risk factor of %s", (risk) => {
-    const amount = toMicro(1);
-    expect(() =>
-      computeLockAmount({ estimate: amount, riskFactor: risk, available: amount }),
-    ).toThrow(RangeError);
-  });
+  test.each([Number.NaN, Infinity, -0.1])(
+    "computeLockAmount throws for a risk factor of %s",
+    (risk) => {
+      const amount = toMicro(1);
+      expect(() =>
+        computeLockAmount({ estimate: amount, riskFactor: risk, available: amount }),
+      ).toThrow(RangeError);
+    },
+  );
 
-  test("throws for a negative estimate", () => {
+  test("computeLockAmount throws for a negative estimate", () => {
     expect(() => computeLockAmount({ estimate: toMicro(-1), available: toMicro(1) })).toThrow(
       RangeError,
     );
@@ -92,7 +95,7 @@ describe("allocatePlan", () => {
     { agentId: "cid", cost: toMicro(0) },
   ];
 
-  test("allocates to each agent its steps at their prices", () => {
+  test("allocatePlan allocates to each agent its steps at their prices", () => {
     expect(allocatePlan({ steps, budget: toMicro("5.5") })).toEqual([
       { agentId: "ann", steps: [steps[0], steps[2]], amount: toMicro(5) },
       { agentId: "bob", steps: [steps[1]], amount: toMicro("0.5") },
@@ -100,20 +103,20 @@ describe("allocatePlan", () => {
     ]);
   });
 
-  test("allocates nothing if the total exceeds the budget by a micro-unit", () => {
+  test("allocatePlan allocates nothing if the total exceeds the budget by a micro-unit", () => {
     expect(allocatePlan({ steps, budget: toMicro("5.499999") })).toEqual([]);
   });
 
-  test("allocates nothing without steps", () => {
+  test("allocatePlan allocates nothing without steps", () => {
     expect(allocatePlan({ steps: [], budget: toMicro(1) })).toEqual([]);
   });
 
-  test("allocates nothing if the sum leaves the safe range", () => {
+  test("allocatePlan allocates nothing if the sum leaves the safe range", () => {
     const dear = Array.from({ length: 4 }, () => ({ agentId: "ann", cost: MAX_BALANCE }));
     expect(allocatePlan({ steps: dear, budget: MAX_BALANCE })).toEqual([]);
   });
 
-  test("allocates exactly the cost of a plan within the budget", () => {
+  test("allocatePlan allocates exactly the cost of a plan within the budget", () => {
     const step = fc.record({
       agentId: fc.constantFrom("ann", "bob", "cid"),
       cost: fc.integer({ min: 0, max: 1_000_000 }).map(asMicro),

@@ -16,7 +16,7 @@ describe("parseAmount", () => {
     [262_144.123457, 262_144_123_457],
     [999_999_999.999999, 999_999_999_999_999],
     [1e9, 1_000_000_000_000_000],
-  ])("parses %s as %s micro-units", (value, amount) => {
+  ])("parseAmount parses %s as %s micro-units", (value, amount) => {
     expect(parseAmount(value)).toEqual({ ok: true, amount });
   });
 
@@ -45,17 +45,17 @@ describe("parseAmount", () => {
     [9.99e-7, "money.too_many_decimals"],
     [0.1 + 0.2, "money.too_many_decimals"],
     [1.0000001, "money.too_many_decimals"],
-  ])("refuses %s with %s", (value, code) => {
+  ])("parseAmount refuses %s with %s", (value, code) => {
     expect(parseAmount(value)).toEqual({ ok: false, code });
   });
 
-  test("accepts 0 with allowZero and still refuses negative amounts", () => {
+  test("parseAmount accepts 0 with allowZero and still refuses negative amounts", () => {
     expect(parseAmount(0, { allowZero: true })).toEqual({ ok: true, amount: 0 });
     expect(parseAmount(-0, { allowZero: true })).toEqual({ ok: true, amount: 0 });
     expect(parseAmount(-1, { allowZero: true })).toEqual({ ok: false, code: "money.not_positive" });
   });
 
-  test("accepts exactly the decimals from 0 to 1e9 with at most 6 places", () => {
+  test("parseAmount accepts exactly the decimals from 0 to 1e9 with at most 6 places", () => {
     fc.assert(
       fc.property(fc.double({ min: 1e-6, max: 1e9, noNaN: true }), (value) => {
         const decimals = String(value).split(".")[1] ?? "";
@@ -150,11 +150,11 @@ describe("toMicro", () => {
 });
 
 describe("toDollars", () => {
-  test("converts micro-units to currency units without a negative zero", () => {
+  test("toDollars converts micro-units to currency units without a negative zero", () => {
     expect([1, -2_500_000, -0].map(toDollars)).toEqual([0.000001, -2.5, 0]);
   });
 
-  test("throws a RangeError unless it gets a safe integer", () => {
+  test("toDollars throws a RangeError unless it gets a safe integer", () => {
     for (const value of [0.5, Number.NaN, Number.MAX_SAFE_INTEGER + 1]) {
       expect(() => toDollars(value)).toThrow(RangeError);
     }

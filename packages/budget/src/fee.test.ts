@@ -77,7 +77,7 @@ describe("splitFee", () => {
 
 describe("computeFeeChain", () => {
   test.each(vectors.fee_chain)(
-    "computes the fees of budget $budget at $fee_rate over $hops hops to a micro-unit",
+    "computeFeeChain computes the fees of budget $budget at $fee_rate over $hops hops to a micro-unit",
     ({ budget, fee_rate, hops, agent_receives_exact, fees_exact }) => {
       const { fees, agentReceives } = computeFeeChain(toMicro(budget), Number(fee_rate), hops);
 

@@ -46,11 +46,14 @@ describe("scaleHalfUp", () => {
     // Above the safe range of a double: 9e15 × 999,999 / 1,000,000.
     [9_000_000_000_000_000, 999_999, 1_000_000, 8_999_991_000_000_000],
     [9_000_000_000_500_001, 1, 2, 4_500_000_000_250_001],
-  ])("scales %i by %i / %i to %i, rounded half up", (amount, numerator, denominator, expected) => {
-    expect(scaleHalfUp(asMicro(amount), numerator, denominator)).toBe(expected);
-  });
+  ])(
+    "scaleHalfUp scales %i by %i / %i to %i, rounded half up",
+    (amount, numerator, denominator, expected) => {
+      expect(scaleHalfUp(asMicro(amount), numerator, denominator)).toBe(expected);
+    },
+  );
 
-  test("scales any amount to within half a unit of the exact value, ties upwards", () => {
+  test("scaleHalfUp scales any amount to within half a unit of the exact value, ties upwards", () => {
     fc.assert(
       fc.property(
         notNegative,
@@ -68,7 +71,7 @@ describe("scaleHalfUp", () => {
     );
   });
 
-  test("throws for a negative amount", () => {
+  test("scaleHalfUp throws for a negative amount", () => {
     expect(() => scaleHalfUp(asMicro(-1), 1, 2)).toThrow(RangeError);
   });
 });

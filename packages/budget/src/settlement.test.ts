@@ -11,7 +11,7 @@ const steps = fc
 
 describe("computeSettlementAmount", () => {
   test.each(vectors.partial)(
-    "settles $amount_locked with $completed_steps of $total_steps completed steps as $amount_settled",
+    "$completed_steps of $total_steps completed steps settle $amount_locked as $amount_settled",
     ({ amount_locked, completed_steps, total_steps, amount_settled }) => {
       expect(
         computeSettlementAmount({
@@ -33,14 +33,19 @@ describe("computeSettlementAmount", () => {
     ["failed", { completed: 2, total: 2 }, "refunded", "0"],
     ["denied", undefined, "refunded", "0"],
     ["denied", { completed: 1, total: 2 }, "refunded", "0"],
-  ] as const)("settles a %s receipt with steps %o as %s, %s", (status, count, outcome, amount) => {
-    expect(computeSettlementAmount({ status, charge: toMicro("3.141592"), steps: count })).toEqual({
-      status: outcome,
-      amount: toMicro(amount),
-    });
-  });
+  ] as const)(
+    "computeSettlementAmount settles a %s receipt with steps %o as %s, %s",
+    (status, count, outcome, amount) => {
+      expect(
+        computeSettlementAmount({ status, charge: toMicro("3.141592"), steps: count }),
+      ).toEqual({
+        status: outcome,
+        amount: toMicro(amount),
+      });
+    },
+  );
 
-  test("never settles more than a price with fractions of a cent", () => {
+  test("computeSettlementAmount settles no more than a price with fractions of a cent", () => {
     const charge = toMicro("0.009");
     const twoThirds = { completed: 2, total: 3 };
     expect(computeSettlementAmount({ status: "completed", charge, steps: twoThirds })).toEqual({
@@ -56,13 +61,13 @@ describe("computeSettlementAmount", () => {
     { completed: Number.NaN, total: 2 },
     { completed: 1, total: Infinity },
     { completed: 1, total: Number.NaN },
-  ])("throws for $completed of $total steps", (count) => {
+  ])("computeSettlementAmount throws for $completed of $total steps", (count) => {
     expect(() =>
       computeSettlementAmount({ status: "completed", charge: toMicro(1), steps: count }),
     ).toThrow(RangeError);
   });
 
-  test("throws for a negative price", () => {
+  test("computeSettlementAmount throws for a negative price", () => {
     expect(() => computeSettlementAmount({ status: "failed", charge: toMicro(-1) })).toThrow(
       RangeError,
     );
@@ -82,7 +87,7 @@ describe("decideSettlement", () => {
     ["denied", [1, 2], "2.4", "2", "refunded", "0", "0", "0", "2.4"],
     ["completed", undefined, "0", "0", "completed", "0", "0", "0", "0"],
   ] as const)(
-    "decides for a %s receipt with steps %o, hold %s and price %s: %s, paid %s, fee %s, net %s, returned %s",
+    "a %s receipt with steps %o, hold %s and price %s settles as %s: paid %s, fee %s, net %s, returned %s",
     (receiptStatus, count, locked, charge, status, amount, fee, net, released) => {
       expect(
         decideSettlement({
@@ -102,7 +107,7 @@ describe("decideSettlement", () => {
     },
   );
 
-  test("never pays more than the price, and net, fee and returned rest add up to the hold", () => {
+  test("a settlement never pays more than the price, and net, fee and returned rest add up to the hold", () => {
     fc.assert(
       fc.property(
         fc.constantFrom("completed" as const, "failed" as const, "denied" as const),
@@ -127,7 +132,7 @@ describe("decideSettlement", () => {
     );
   });
 
-  test("throws if the price exceeds the hold", () => {
+  test("decideSettlement throws if the price exceeds the hold", () => {
     expect(() =>
       decideSettlement({
         receiptStatus: "completed",

@@ -118,7 +118,7 @@ describe("decideInspection", () => {
     ["closed", "decided", HIDDEN, HIDDEN],
     ["closed", "ruled", CLOSED, CLOSED],
   ])(
-    "answers for %s to %s: %s before the deadline, %s from it on",
+    "decideInspection answers for %s to %s: %s before the deadline, %s from it on",
     (position, event, before, late) => {
       expect(decideAt(position, event, -1)).toBe(before);
       expect(decideAt(position, event, 0)).toBe(late);
@@ -134,16 +134,19 @@ describe("decideInspection", () => {
     ["operated", "disputed 1 0.5 operator", "undecided 0.75 none", "undecided 0.75 none"],
     ["passed", "disputed 1 0.5 operator", "undecided 0.75 none", "undecided 0.75 none"],
     ["closed", "accepted 1 none", "accepted 1 none", "accepted 1 none"],
-  ])("ends %s by itself: %s before the deadline, %s at it, %s after it", (position, ...lines) => {
-    const inspection = positions[position];
-    const lineAt = (offset: number) => {
-      const now = (inspection.deadline ?? BEGUN) + offset;
-      return formatInspection(expireInspection(inspection, terms, now), now);
-    };
-    expect([lineAt(-1), lineAt(0), lineAt(1)]).toEqual(lines);
-  });
+  ])(
+    "the inspection %s ends by itself: %s before the deadline, %s at it, %s after it",
+    (position, ...lines) => {
+      const inspection = positions[position];
+      const lineAt = (offset: number) => {
+        const now = (inspection.deadline ?? BEGUN) + offset;
+        return formatInspection(expireInspection(inspection, terms, now), now);
+      };
+      expect([lineAt(-1), lineAt(0), lineAt(1)]).toEqual(lines);
+    },
+  );
 
-  test("begins the operator's time at the arbiter's deadline, however late that is noticed", () => {
+  test("the operator's time begins at the arbiter's deadline, however late that is noticed", () => {
     const lateBy = (ms: number) =>
       formatInspection(expireInspection(disputed, terms, BEGUN + ms), 0);
     expect(lateBy(99)).toBe(`disputed ${BEGUN + 100} 0.5 operator`);
@@ -155,7 +158,7 @@ describe("decideInspection", () => {
     });
   });
 
-  test("changes nothing in the inspection that it is given", () => {
+  test("decideInspection changes nothing in the inspection that it is given", () => {
     const before = structuredClone(positions);
     for (const position of Object.keys(positions) as PositionName[]) {
       for (const event of Object.keys(events) as EventName[]) decideAt(position, event, 0);
@@ -176,14 +179,17 @@ describe("decideInspection", () => {
     ["0.000001", "0.500001", "submitter"],
     ["0.999999", "0.999999", "executor"],
     ["0.999999", "1", "submitter"],
-  ])("finds with the offer %s and the decided share %s that %s lost", (offer, share, lostBy) => {
-    const contested = after(
-      after(inspecting, { type: "rejected", offer: toMillionths(offer) }),
-      events.unarbitrated,
-    );
-    const ruling = { type: "decided", share: toMillionths(share), by: "operator" } as const;
-    expect(after(contested, ruling).outcome?.lostBy).toBe(lostBy);
-  });
+  ])(
+    "with the offer %s and the decided share %s the losing party is %s",
+    (offer, share, lostBy) => {
+      const contested = after(
+        after(inspecting, { type: "rejected", offer: toMillionths(offer) }),
+        events.unarbitrated,
+      );
+      const ruling = { type: "decided", share: toMillionths(share), by: "operator" } as const;
+      expect(after(contested, ruling).outcome?.lostBy).toBe(lostBy);
+    },
+  );
 
   test.each([
     ["0", "0.5"],
@@ -191,7 +197,7 @@ describe("decideInspection", () => {
     ["0.000001", "0.500001"],
     ["0.999999", "1"],
     ["0.333333", "0.666667"],
-  ])("pays an undecided case with the offer %s the share %s, rounded half up", (offer, share) => {
+  ])("an undecided case with the offer %s pays the share %s, rounded half up", (offer, share) => {
     const contested = after(
       after(inspecting, { type: "rejected", offer: toMillionths(offer) }),
       events.unarbitrated,
@@ -203,15 +209,21 @@ describe("decideInspection", () => {
     });
   });
 
-  test.each([-1, 1_000_000, 0.5])("throws for an offer of %s millionths", (offer) => {
-    const rejection = { type: "rejected", offer: offer as never } as const;
-    expect(() => decideInspection(inspecting, rejection, terms, BEGUN)).toThrow(RangeError);
-  });
+  test.each([-1, 1_000_000, 0.5])(
+    "decideInspection throws for an offer of %s millionths",
+    (offer) => {
+      const rejection = { type: "rejected", offer: offer as never } as const;
+      expect(() => decideInspection(inspecting, rejection, terms, BEGUN)).toThrow(RangeError);
+    },
+  );
 
-  test.each([-1, 1_000_001, 0.5])("throws for a share of %s millionths", (share) => {
-    const decision = { type: "decided", share: share as never, by: "agent" } as const;
-    expect(() => decideInspection(disputed, decision, terms, BEGUN)).toThrow(RangeError);
-  });
+  test.each([-1, 1_000_001, 0.5])(
+    "decideInspection throws for a share of %s millionths",
+    (share) => {
+      const decision = { type: "decided", share: share as never, by: "agent" } as const;
+      expect(() => decideInspection(disputed, decision, terms, BEGUN)).toThrow(RangeError);
+    },
+  );
 });
 
 describe("extendDeadline", () => {

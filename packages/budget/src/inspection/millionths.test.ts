@@ -9,16 +9,22 @@ describe("a share", () => {
     [0.25, 250_000],
     ["0.999999", 999_999],
     [1, 1_000_000],
-  ])("reads %j as %d millionths and writes it as the same number", (value, millionths) => {
-    expect(toMillionths(value)).toBe(millionths);
-    expect(fromMillionths(asMillionths(millionths))).toBe(Number(value));
-  });
+  ])(
+    "the share %j is read as %d millionths and written as the same number",
+    (value, millionths) => {
+      expect(toMillionths(value)).toBe(millionths);
+      expect(fromMillionths(asMillionths(millionths))).toBe(Number(value));
+    },
+  );
 
-  test.each([-0.000001, 1.000001, 0.0000001, "a half", Number.NaN])("refuses %j", (value) => {
-    expect(() => toMillionths(value)).toThrow(RangeError);
-  });
+  test.each([-0.000001, 1.000001, 0.0000001, "a half", Number.NaN])(
+    "the value %j is refused as a share",
+    (value) => {
+      expect(() => toMillionths(value)).toThrow(RangeError);
+    },
+  );
 
-  test.each([-1, 0.5, 1_000_001, Number.NaN])("is never %d millionths", (integer) => {
+  test.each([-1, 0.5, 1_000_001, Number.NaN])("a share is never %d millionths", (integer) => {
     expect(() => asMillionths(integer)).toThrow(RangeError);
   });
 

@@ -40,10 +40,13 @@ describe("computeArbitrationFee", () => {
     ["0.000009", 0.05, "0", "0"],
     ["1000000000", 0.5, "0.01", "500000000"],
     ["2", 0, "0", "0"],
-  ])("takes of %s at the rate %s and at least %s the fee %s", (amount, feeRate, feeMin, fee) => {
-    const rate = { feeRate, feeMin: toMicro(feeMin) };
-    expect(computeArbitrationFee(toMicro(amount), rate)).toBe(toMicro(fee));
-  });
+  ])(
+    "computeArbitrationFee takes of %s at the rate %s and at least %s the fee %s",
+    (amount, feeRate, feeMin, fee) => {
+      const rate = { feeRate, feeMin: toMicro(feeMin) };
+      expect(computeArbitrationFee(toMicro(amount), rate)).toBe(toMicro(fee));
+    },
+  );
 });
 
 describe("computeInspectedLock", () => {
@@ -64,7 +67,7 @@ describe("computeInspectedLock", () => {
     ["0.01", "10", undefined, "0.02"],
     ["0.01", "0.02", undefined, "0.02"],
   ])(
-    "locks for %s with %s available and the risk factor %s: %s",
+    "computeInspectedLock locks for %s with %s available and the risk factor %s: %s",
     (price, available, risk, held) => {
       expect(lock(price, available, risk)).toBe(toMicro(held));
     },
@@ -74,7 +77,7 @@ describe("computeInspectedLock", () => {
     ["2", "2.099999"],
     ["2", "2"],
     ["0.01", "0.019999"],
-  ])("refuses a price of %s with %s available", (price, available) => {
+  ])("computeInspectedLock refuses a price of %s with %s available", (price, available) => {
     expect(lock(price, available)).toBeNull();
   });
 });
@@ -108,30 +111,33 @@ describe("settleInspection", () => {
     ["undecided", "0.5", null, true, ["1", "-1", "0.95", "0", "0.05"]],
     ["accepted", "1", "submitter", true, ["2", "-2.05", "1.9", "0.05", "0.1"]],
     ["conceded", "0", "executor", true, ["0", "0", "-0.05", "0.05", "0"]],
-  ])("pays for %s %s, lost by %s, bond %s: %s", (result, share, lostBy, hasBond, amounts) => {
-    const settled = settleInspection({
-      ...example,
-      arbiterId: "arbiter",
-      bond: hasBond ? example.fee : asMicro(0),
-      outcome: { result, share: toMillionths(share), lostBy },
-    });
-    const [paid = "", ...changes] = amounts;
-    expect(settled.paid).toBe(toMicro(paid));
-    const moved = applyPostings(new Map(), [
-      ...buildHoldPostings({ payerId, taskId, amount: toMicro("2.1") }),
-      ...buildHoldPostings({
-        payerId: payeeId,
-        taskId: disputeId,
-        amount: hasBond ? example.fee : asMicro(0),
-      }),
-      ...settled.disputePostings,
-      ...settled.settlementPostings,
-    ]);
-    const accounts: Account[] = ["agent:payer", "agent:payee", "agent:arbiter", FEE_ACCOUNT];
-    const balanceOf = (account: Account) => moved.get(account) ?? asMicro(0);
-    expect(accounts.map((account) => fromMicro(balanceOf(account)))).toEqual(changes.map(Number));
-    expect([balanceOf("held:task"), balanceOf("held:dispute")]).toEqual([0, 0]);
-  });
+  ])(
+    "the settlement of %s %s, lost by %s, with bond: %s, pays %s",
+    (result, share, lostBy, hasBond, amounts) => {
+      const settled = settleInspection({
+        ...example,
+        arbiterId: "arbiter",
+        bond: hasBond ? example.fee : asMicro(0),
+        outcome: { result, share: toMillionths(share), lostBy },
+      });
+      const [paid = "", ...changes] = amounts;
+      expect(settled.paid).toBe(toMicro(paid));
+      const moved = applyPostings(new Map(), [
+        ...buildHoldPostings({ payerId, taskId, amount: toMicro("2.1") }),
+        ...buildHoldPostings({
+          payerId: payeeId,
+          taskId: disputeId,
+          amount: hasBond ? example.fee : asMicro(0),
+        }),
+        ...settled.disputePostings,
+        ...settled.settlementPostings,
+      ]);
+      const accounts: Account[] = ["agent:payer", "agent:payee", "agent:arbiter", FEE_ACCOUNT];
+      const balanceOf = (account: Account) => moved.get(account) ?? asMicro(0);
+      expect(accounts.map((account) => fromMicro(balanceOf(account)))).toEqual(changes.map(Number));
+      expect([balanceOf("held:task"), balanceOf("held:dispute")]).toEqual([0, 0]);
+    },
+  );
 
   const settle = (due: string, dueStatus: "completed" | "partial", share: string) =>
     settleInspection({
@@ -149,16 +155,16 @@ describe("settleInspection", () => {
     ["completed", "0", "refunded"],
     ["partial", "0", "refunded"],
     ["completed", "0.999999", "partial"],
-  ] as const)("records a %s receipt at the share %s as %s", (dueStatus, share, status) => {
+  ] as const)("a %s receipt at the share %s is recorded as %s", (dueStatus, share, status) => {
     expect(settle("2", dueStatus, share).status).toBe(status);
   });
 
-  test("records by the amount, not by the share, when a micro-unit is indivisible", () => {
+  test("the amount, not the share, decides the record when a micro-unit is indivisible", () => {
     expect(settle("0.000001", "completed", "0.5")).toMatchObject({ status: "completed", paid: 1 });
     expect(settle("0.000001", "completed", "0.4")).toMatchObject({ status: "refunded", paid: 0 });
   });
 
-  test("pays the odd micro-unit of an even case out of the submitter's half", () => {
+  test("the odd micro-unit of an even case is paid out of the submitter's half", () => {
     const even = { result: "decided", share: toMillionths("0.5"), lostBy: null } as const;
     const fee = asMicro(7);
     const { arbitration } = settleInspection({
@@ -171,7 +177,7 @@ describe("settleInspection", () => {
     expect(arbitration).toEqual({ submitter: 4, executor: 3 });
   });
 
-  test("credits the arbitration of the operator to the relay as a fee", () => {
+  test("the arbitration of the operator is credited to the relay as a fee", () => {
     const { disputePostings } = settleInspection({
       ...example,
       arbiterId: null,
@@ -185,7 +191,7 @@ describe("settleInspection", () => {
     });
   });
 
-  test("throws for a bond that is neither 0 nor the fee", () => {
+  test("settleInspection throws for a bond that is neither 0 nor the fee", () => {
     const outcome = { result: "undecided", share: toMillionths("0.5"), lostBy: null } as const;
     const wrong = { ...example, arbiterId: null, bond: asMicro(5), outcome };
     expect(() => settleInspection(wrong)).toThrow(RangeError);
@@ -227,7 +233,7 @@ function move(balances: Map<Account, Micro>, postings: readonly Posting[]): Map<
   return after;
 }
 
-test("keeps all money and overdraws no account, for any price, ledger, rate and order of acts", () => {
+test("an inspection keeps all money and overdraws no account, for any price, ledger, rate and order of acts", () => {
   fc.assert(
     fc.property(
       fc.record({
