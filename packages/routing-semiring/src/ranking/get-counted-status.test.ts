@@ -43,7 +43,7 @@ test.each<[InspectedTask["result"], share: number, paid: number, due: number, co
   ["undecided", 500_000, 5, 10, "denied"],
   ["undecided", 900_000, 9, 10, "denied"],
 ])(
-  "counts %s with a share of %i millionths, %i paid of %i due, as %s",
+  "the result %s with a share of %i millionths, %i paid of %i due, counts as %s",
   (result, share, paid, due, counted) => {
     expect(getInspectedStatus({ result, share, paid, due, price: 10 })).toBe(counted);
   },
